@@ -1,0 +1,163 @@
+package datacenter
+
+import (
+	"crypto/aes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"lorefs/internal/cfb"
+	"lorefs/internal/inflate"
+)
+
+// Key is what one build of the client opens its data center with.
+type Key struct {
+	// Name says where the pair is from. It is for people only.
+	Name    string
+	Key, IV [16]byte
+}
+
+// ParseKey makes a Key of two times 32 hex digits.
+func ParseKey(name, key, iv string) (Key, error) {
+	k := Key{Name: name}
+	for _, p := range []struct {
+		what, text string
+		to         []byte
+	}{{"key", key, k.Key[:]}, {"IV", iv, k.IV[:]}} {
+		b, err := hex.DecodeString(strings.TrimSpace(p.text))
+		if err != nil || len(b) != len(p.to) {
+			return Key{}, fmt.Errorf("datacenter: the %s %q is not %d hex digits", p.what, p.text, 2*len(p.to))
+		}
+		copy(p.to, b)
+	}
+	return k, nil
+}
+
+// DefaultKeys are the pairs that have been published, in the order in which
+// they are tried. facts/datacenter.md 1 says where.
+func DefaultKeys() []Key {
+	published := [][3]string{
+		{"latest", "3347a174f9040d4768a0b05558dc866b", "e490562821af3e1176c98d3cb9ec4601"},
+		{"100.02", "1C01C904FF76FF06C211187E197B5716", "396C342C52A0C12D511DD0209F90CA7D"},
+		{"92.04", "7533835567F31B7C8BF9321CF7C67A07", "1A2DE14F51A8AD426FEAEB4AC3CB705C"},
+	}
+	keys := make([]Key, len(published))
+	for i, p := range published {
+		k, err := ParseKey(p[0], p[1], p[2])
+		if err != nil {
+			panic(fmt.Sprintf("BUG: %v", err))
+		}
+		keys[i] = k
+	}
+	return keys
+}
+
+const (
+	// compressionHeaderSize is uncompressed_size and zlib_header.
+	compressionHeaderSize = 6
+	adlerSize             = 4
+
+	// A stated size beyond maxFree bytes and maxRatio times the file's is
+	// refused before anything is inflated: deflate reaches 1032:1, data
+	// centers 6:1, and only tiny ones, with segments padded to 65,535
+	// elements, much more.
+	maxFree  = 32 << 20
+	maxRatio = 32
+)
+
+// container is the outer shell: AES-CFB over a size and a zlib stream.
+type container struct {
+	src   io.ReaderAt
+	size  int64
+	plain *cfb.Reader
+	key   Key
+
+	stated      int64 // uncompressed_size
+	zlib        [2]byte
+	fileVersion uint32
+}
+
+// openContainer finds the key that opens r. Nothing beyond the first deflate
+// block's first bytes is inflated, so a wrong key is told at once.
+func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
+	if size < compressionHeaderSize {
+		return nil, badFile(0, "%d bytes are too few for a data center", size)
+	}
+	var failed error
+	for _, key := range keys {
+		c, err := unlock(r, size, key)
+		if err == nil {
+			return c, nil
+		}
+		if errors.Is(err, ErrKey) {
+			continue
+		}
+		failed = errors.Join(failed, err)
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return nil, badKey(len(keys))
+}
+
+func badKey(tried int) error {
+	return &FormatError{InFile: true, What: fmt.Sprintf("%d tried", tried), Err: ErrKey}
+}
+
+// unlock tries one key. It fails with ErrKey if what the key gives is no zlib
+// stream, and with another error if it is one that holds no data center.
+func unlock(r io.ReaderAt, size int64, key Key) (*container, error) {
+	block, err := aes.NewCipher(key.Key[:])
+	if err != nil {
+		return nil, err
+	}
+	c := &container{src: r, size: size, plain: cfb.NewReader(r, block, key.IV), key: key}
+	var head [compressionHeaderSize]byte
+	if _, err := io.ReadFull(io.NewSectionReader(c.plain, 0, size), head[:]); err != nil {
+		return nil, fmt.Errorf("datacenter: reading the compression header: %w", err)
+	}
+	c.stated = int64(binary.LittleEndian.Uint32(head[:]))
+	c.zlib = [2]byte(head[4:])
+	if !validZlibHeader(c.zlib) {
+		return nil, ErrKey
+	}
+	if c.fileVersion, err = c.version(); err != nil {
+		return nil, err
+	}
+	if c.fileVersion != LayoutV3.Version() && c.fileVersion != LayoutV6X64.Version() {
+		return nil, badf(0, "version %d: want 3 or 6", c.fileVersion)
+	}
+	if c.stated > maxFree+maxRatio*size {
+		return nil, badFile(0, "states %d inflated bytes, which %d bytes can't hold", c.stated, size)
+	}
+	return c, nil
+}
+
+// validZlibHeader is RFC 1950, 2.2: deflate, a window of at most 32 KiB, a
+// check value, and no preset dictionary. One in some 2,000 random pairs passes.
+func validZlibHeader(b [2]byte) bool {
+	const method, maxInfo, dictionary = 8, 7, 0x20
+	return b[0]&0xf == method && b[0]>>4 <= maxInfo && b[1]&dictionary == 0 &&
+		binary.BigEndian.Uint16(b[:])%31 == 0
+}
+
+// version inflates as much as the header's first field.
+func (c *container) version() (uint32, error) {
+	var b [4]byte
+	if n, err := c.decoder().Decode(b[:], 0); n < len(b) {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return 0, &FormatError{InFile: true, Off: compressionHeaderSize, What: "inflating the header", Err: err}
+	}
+	return binary.LittleEndian.Uint32(b[:]), nil
+}
+
+// decoder inflates from the start of the deflate stream.
+func (c *container) decoder() *inflate.Decoder {
+	n := c.size - compressionHeaderSize
+	return inflate.NewDecoder(io.NewSectionReader(c.plain, compressionHeaderSize, n), n)
+}

@@ -1,0 +1,120 @@
+package dctest
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"crypto/aes"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/adler32"
+)
+
+// DefaultKey and DefaultIV are what novadrop encrypts with if not told otherwise. They
+// are those of a client that its makers published.
+var (
+	DefaultKey = mustHex("3347a174f9040d4768a0b05558dc866b")
+	DefaultIV  = mustHex("e490562821af3e1176c98d3cb9ec4601")
+)
+
+func mustHex(s string) []byte {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic("dctest: BUG: " + err.Error())
+	}
+	return b
+}
+
+// SealOptions choose how an image becomes a file. The zero value gives what official
+// files have, and a zlib trailer.
+type SealOptions struct {
+	// Key and IV default to DefaultKey and DefaultIV.
+	Key, IV []byte
+	// Level is that of compress/flate. 0 stands for flate.DefaultCompression; for
+	// flate.NoCompression set Stored.
+	Level  int
+	Stored bool
+	// ZlibHeader are the two bytes of the zlib header. The default is 78 9c.
+	ZlibHeader [2]byte
+	// Size replaces the stated size, SizeDelta is added to it.
+	Size      *uint32
+	SizeDelta int64
+	// NoAdler leaves the trailer of the zlib stream out, WrongAdler negates it.
+	NoAdler, WrongAdler bool
+	// Trailing follows the zlib stream, and is encrypted as well.
+	Trailing []byte
+	// Cut takes so many bytes off the end of the file, at last.
+	Cut int
+}
+
+// Seal deflates and encrypts the image.
+func (m *Image) Seal(o SealOptions) []byte { return Seal(m.Data, o) }
+
+// Seal deflates and encrypts data.
+func Seal(data []byte, o SealOptions) []byte {
+	return sealStream(int64(len(data)), deflate(data, o), adler32.Checksum(data), o)
+}
+
+func deflate(data []byte, o SealOptions) []byte {
+	level := cmp.Or(o.Level, flate.DefaultCompression)
+	if o.Stored {
+		level = flate.NoCompression
+	}
+	var buf bytes.Buffer
+	w, err := flate.NewWriter(&buf, level)
+	if err != nil {
+		panic("dctest: BUG: " + err.Error())
+	}
+	_, err = w.Write(data)
+	if err := cmp.Or(err, w.Close()); err != nil {
+		panic("dctest: BUG: " + err.Error())
+	}
+	return buf.Bytes()
+}
+
+// sealStream makes a file of a deflate stream that inflates to so many bytes.
+func sealStream(size int64, stream []byte, sum uint32, o SealOptions) []byte {
+	stated := uint32(size + o.SizeDelta)
+	if o.Size != nil {
+		stated = *o.Size
+	}
+	header := cmp.Or(o.ZlibHeader, [2]byte{0x78, 0x9c})
+	file := binary.LittleEndian.AppendUint32(nil, stated)
+	file = append(file, header[:]...)
+	file = append(file, stream...)
+	if o.WrongAdler {
+		sum = ^sum
+	}
+	if !o.NoAdler {
+		file = binary.BigEndian.AppendUint32(file, sum)
+	}
+	file = append(file, o.Trailing...)
+	return encrypt(file[:len(file)-o.Cut], o)
+}
+
+// encrypt is AES in CFB mode with feedback of whole blocks, where a last block that is
+// not whole is not padded. It overwrites text.
+func encrypt(text []byte, o SealOptions) []byte {
+	key, iv := o.Key, o.IV
+	if key == nil {
+		key = DefaultKey
+	}
+	if iv == nil {
+		iv = DefaultIV
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("dctest: BUG: " + err.Error())
+	}
+	var stream [aes.BlockSize]byte
+	previous := iv
+	for at := 0; at < len(text); at += aes.BlockSize {
+		block.Encrypt(stream[:], previous)
+		part := text[at:min(at+aes.BlockSize, len(text))]
+		for i := range part {
+			part[i] ^= stream[i]
+		}
+		previous = part
+	}
+	return text
+}

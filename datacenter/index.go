@@ -1,0 +1,200 @@
+package datacenter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// index is what the first pass over a file found.
+type index struct {
+	layout    Layout
+	header    Header
+	regions   regions
+	streamEnd int64
+	checkpoints
+	tally
+	counts Counts
+
+	// names holds the text of each name; a node's or an attribute's name index
+	// is one more than its place here.
+	names []string
+	keys  []keyNames
+	// base is, of each segment of nodes, the number of its first node.
+	base []uint32
+
+	// valueName is the index of __value__, 0 if there is none.
+	valueName uint16
+	// countErr is why the nodes could not be counted. No File that Open gave
+	// out has one, nor an adlerErr.
+	countErr error
+	// adlerErr is set if the data is not what was compressed.
+	adlerErr error
+}
+
+// keyNames is a DataCenterKey: name indexes, 0 where there is none.
+type keyNames [4]uint16
+
+const (
+	rootName  = "__root__"
+	valueName = "__value__"
+
+	// maxNames is how many names an index can tell apart.
+	maxNames = math.MaxUint16
+	// maxNameBytes bounds the names together. Real files have some 100 KB;
+	// overlapping strings let a file claim gigabytes.
+	maxNameBytes = 64 << 20
+	// maxKeys is how many key definitions a node can tell apart.
+	maxKeys = 1 << 12
+)
+
+// readTables reads the small tables, derives what follows from them, and
+// checks what the count could not, since the names lie behind the nodes.
+func (f *File) readTables() error {
+	f.derive()
+	if err := f.readNames(); err != nil {
+		return fmt.Errorf("names: %w", err)
+	}
+	if err := f.readKeys(); err != nil {
+		return fmt.Errorf("keys: %w", err)
+	}
+	f.findValueName()
+	if f.countErr == nil && int(f.maxName) > len(f.names) {
+		f.countErr = badf(f.maxNameAt, "name index %d: there are %d names", f.maxName, len(f.names))
+	}
+	f.counts = Counts{
+		StoredNodes:      used(f.regions.nodes),
+		StoredAttributes: used(f.regions.attributes),
+		Names:            int64(f.regions.names.addrs.count),
+		Values:           int64(f.regions.values.addrs.count),
+		Keys:             int64(f.regions.keys.count),
+	}
+	if f.countErr != nil {
+		return nil
+	}
+	f.counts.Nodes = f.logical
+	f.counts.Attributes = int64(f.entries[0]) - f.logical
+	return f.countSheets()
+}
+
+func used(segs []segment) (n int64) {
+	for _, s := range segs {
+		n += int64(s.used)
+	}
+	return n
+}
+
+// derive computes what need not be remembered.
+func (f *File) derive() {
+	f.base = make([]uint32, len(f.regions.nodes))
+	n := uint32(0)
+	for i, s := range f.regions.nodes {
+		f.base[i] = n
+		n += s.used
+	}
+}
+
+func (f *File) findValueName() {
+	for i, name := range f.names {
+		if name == valueName {
+			f.valueName = uint16(i + 1)
+		}
+	}
+}
+
+// readNames reads the names in the order of their index, which is that of the
+// table's addresses.
+func (f *File) readNames() error {
+	t := f.regions.names
+	count := int(min(t.addrs.count, maxNames))
+	f.names = make([]string, 0, count)
+	total := 0
+	var buf []byte
+	var scratch [addressSize]byte
+	for i := range count {
+		off := t.addrs.off + int64(i)*addressSize
+		b, err := f.view(off, addressSize, scratch[:])
+		if err != nil {
+			return err
+		}
+		if buf, err = f.appendString(buf[:0], t.data, parseAddress(b)); err != nil {
+			return fmt.Errorf("name %d: %w", i+1, err)
+		}
+		if total += len(buf); total > maxNameBytes {
+			return badf(off, "the names up to %d have more than %d bytes", i+1, maxNameBytes)
+		}
+		f.names = append(f.names, string(buf))
+	}
+	return nil
+}
+
+func (f *File) readKeys() error {
+	count := int(min(f.regions.keys.count, maxKeys))
+	f.keys = make([]keyNames, count)
+	var scratch [keySize]byte
+	for i := range f.keys {
+		b, err := f.view(f.regions.keys.off+int64(i)*keySize, keySize, scratch[:])
+		if err != nil {
+			return err
+		}
+		for j := range f.keys[i] {
+			f.keys[i][j] = binary.LittleEndian.Uint16(b[2*j:])
+		}
+	}
+	return nil
+}
+
+// countSheets counts the root's children.
+func (f *File) countSheets() error {
+	root, err := f.Root()
+	if err != nil {
+		return err
+	}
+	for _, err := range root.Children() {
+		if err != nil {
+			return err
+		}
+		f.counts.Sheets++
+	}
+	return nil
+}
+
+// name is the text of a name index.
+func (f *File) name(index uint16) (string, bool) {
+	if index == 0 || int(index) > len(f.names) {
+		return "", false
+	}
+	return f.names[index-1], true
+}
+
+// Names are all names of the file; a name's index is one more than its place.
+func (f *File) Names() []string { return f.names }
+
+// KeyDefinition is one set of attribute names that nodes are looked up by.
+type KeyDefinition []string
+
+// KeyDefinitions are all of the file; a node's key index is the place here.
+func (f *File) KeyDefinitions() []KeyDefinition {
+	defs := make([]KeyDefinition, len(f.keys))
+	for i := range f.keys {
+		defs[i] = f.keyDefinition(uint16(i))
+	}
+	return defs
+}
+
+func (f *File) keyDefinition(index uint16) KeyDefinition {
+	def := KeyDefinition{}
+	if int(index) >= len(f.keys) {
+		return def
+	}
+	for _, n := range f.keys[index] {
+		if name, ok := f.name(n); ok {
+			def = append(def, name)
+		}
+	}
+	return def
+}
+
+// String is the definition as novadrop's schemas spell it.
+func (d KeyDefinition) String() string { return strings.Join(d, " ") }

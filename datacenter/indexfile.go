@@ -1,0 +1,317 @@
+package datacenter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+
+	"lorefs/internal/inflate"
+)
+
+// What an IndexStore keeps is the index in little-endian numbers:
+//
+//	magic, layout, header as in the file, regions, streamEnd,
+//	points and sums of the blocks, windows,
+//	flags of the tally, logical, entries of each stored node,
+//	CRC-32C of all before
+//
+// Names and keys are not in it: they are read again, from the last block or two.
+
+// indexMagic changes with everything that changes what an index means.
+const indexMagic = "lorefs data center index 1\n"
+
+// identityEnds is how much of the file's start and of its end is part of its
+// identity.
+const identityEnds = 64 << 10
+
+// identify names a file by its size, its ModTime and its ends, and by what the
+// index depends on besides.
+func identify(r io.ReaderAt, size int64, opts Options) (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s%d %d %v\n", indexMagic, size, opts.ModTime.UnixNano(), opts.Layout)
+	head := min(size, identityEnds)
+	for _, part := range []*io.SectionReader{
+		io.NewSectionReader(r, 0, head),
+		io.NewSectionReader(r, max(head, size-identityEnds), identityEnds),
+	} {
+		if _, err := io.Copy(h, part); err != nil {
+			return "", fmt.Errorf("datacenter: %w", err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// restore takes the index from the store. It is false if there is none, or one
+// that cannot be right; then the file has to be inflated again.
+func (f *File) restore(id string, opts Options) bool {
+	if opts.Index == nil {
+		return false
+	}
+	data, err := opts.Index.Load(id)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false
+	}
+	if err == nil {
+		err = f.parseIndex(data)
+	}
+	if err == nil {
+		err = f.checkIndex()
+	}
+	if err != nil {
+		opts.Logger.Warn("the index of the data center is damaged and made anew", slog.Any("err", err))
+		f.index = index{}
+		return false
+	}
+	return true
+}
+
+// checkIndex makes sure of the blocks that the names lie in, and of the root's.
+func (f *File) checkIndex() error {
+	if f.layout.Version() != f.fileVersion {
+		return fmt.Errorf("of version %d: the file is of %d", f.layout.Version(), f.fileVersion)
+	}
+	if err := f.readTables(); err != nil {
+		return err
+	}
+	return f.countErr
+}
+
+func (f *File) remember(id string, opts Options) {
+	if opts.Index == nil || f.countErr != nil || f.adlerErr != nil {
+		return
+	}
+	if err := opts.Index.Save(id, f.appendIndex(nil)); err != nil {
+		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
+	}
+}
+
+// appendIndex is the inverse of parseIndex.
+func (f *File) appendIndex(b []byte) []byte {
+	le := binary.LittleEndian
+	b = append(b, indexMagic...)
+	b = append(b, byte(f.layout))
+	b = f.header.append(b, f.layout)
+	b = le.AppendUint64(b, uint64(f.stated))
+	b = f.regions.append(b)
+	b = le.AppendUint64(b, uint64(f.streamEnd))
+	for i, p := range f.points {
+		b = le.AppendUint64(b, uint64(p.In))
+		b = le.AppendUint64(b, uint64(p.Header))
+		b = le.AppendUint16(b, p.Len)
+		b = le.AppendUint16(b, p.Dist)
+		b = le.AppendUint32(b, f.sums[i])
+	}
+	b = append(b, f.windows...)
+	b = append(b, bit(f.sorted), bit(f.placeholders))
+	b = le.AppendUint16(b, f.maxName)
+	b = le.AppendUint64(b, uint64(f.maxNameAt))
+	b = le.AppendUint64(b, uint64(f.logical))
+	for _, n := range f.entries {
+		b = le.AppendUint32(b, n)
+	}
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func bit(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// parseIndex reads what appendIndex wrote. All sizes follow from the data's
+// size and the regions, so that none is taken on trust.
+func (f *File) parseIndex(b []byte) error {
+	body := len(b) - 4
+	if body < 0 || crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]) {
+		return errors.New("wrong checksum")
+	}
+	c := &cursor{b: b[:body]}
+	if string(c.take(len(indexMagic))) != indexMagic {
+		return errors.New("of another version")
+	}
+	f.layout = Layout(c.u8())
+	if f.layout < LayoutV3 || f.layout > LayoutV6X64 {
+		return fmt.Errorf("unknown layout %d", f.layout)
+	}
+	if h := c.take(int(f.layout.HeaderSize())); c.err == nil {
+		f.header = parseHeader(h, f.layout)
+	}
+	if stated := int64(c.u64()); c.err == nil && stated != f.stated {
+		return fmt.Errorf("of %d bytes: the file has %d", stated, f.stated)
+	}
+	f.regions = c.regions(f.stated)
+	f.streamEnd = int64(c.u64())
+	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
+	c.tally(&f.tally, used(f.regions.nodes))
+	if c.err == nil && len(c.b) > 0 {
+		return fmt.Errorf("%d bytes too many", len(c.b))
+	}
+	return c.err
+}
+
+// cursor reads numbers one after another; its error is sticky.
+type cursor struct {
+	b   []byte
+	err error
+}
+
+func (c *cursor) take(n int) []byte {
+	if c.err == nil && n > len(c.b) {
+		c.err = fmt.Errorf("ends %d bytes early: %w", n-len(c.b), io.ErrUnexpectedEOF)
+	}
+	if c.err != nil {
+		return nil
+	}
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *cursor) u8() byte {
+	if b := c.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (c *cursor) u16() uint16 {
+	if b := c.take(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (c *cursor) u32() uint32 {
+	if b := c.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (c *cursor) u64() uint64 {
+	if b := c.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (c *cursor) checkpoints(p *checkpoints, blocks int) {
+	const record = 8 + 8 + 2 + 2 + 4
+	if c.err == nil && len(c.b) < blocks*record {
+		c.err = io.ErrUnexpectedEOF
+		return
+	}
+	p.points = make([]inflate.Point, blocks)
+	p.sums = make([]uint32, blocks)
+	for i := range p.points {
+		p.points[i] = inflate.Point{
+			Out: int64(i) << blockShift, In: int64(c.u64()), Header: int64(c.u64()), Len: c.u16(), Dist: c.u16(),
+		}
+		p.sums[i] = c.u32()
+	}
+	// A copy, lest the windows keep all else that was read in memory.
+	p.windows = bytes.Clone(c.take(max(blocks-1, 0) * windowSize))
+}
+
+func (c *cursor) tally(t *tally, nodes int64) {
+	t.sorted, t.placeholders = c.u8() != 0, c.u8() != 0
+	t.maxName, t.maxNameAt = c.u16(), int64(c.u64())
+	t.logical = int64(c.u64())
+	b := c.take(int(nodes) * 4)
+	if c.err != nil {
+		return
+	}
+	t.entries = make([]uint32, nodes)
+	for i := range t.entries {
+		t.entries[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	if nodes == 0 || t.entries[0] == 0 {
+		c.err = errors.New("no root")
+	}
+}
+
+func (r *regions) append(b []byte) []byte {
+	b = r.keys.append(b)
+	b = appendSegments(b, r.attributes)
+	b = appendSegments(b, r.nodes)
+	b = r.values.append(b)
+	b = r.names.append(b)
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.footer))
+	b = binary.LittleEndian.AppendUint32(b, uint32(r.marker))
+	return binary.LittleEndian.AppendUint64(b, uint64(r.end))
+}
+
+func (c *cursor) regions(size int64) (r regions) {
+	r.keys = c.span()
+	r.attributes = c.segments(size)
+	r.nodes = c.segments(size)
+	r.values = c.stringTable(size, valueBuckets)
+	r.names = c.stringTable(size, nameBuckets)
+	r.footer = int64(c.u64())
+	r.marker = int32(c.u32())
+	r.end = int64(c.u64())
+	return r
+}
+
+func (s span) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.off))
+	return binary.LittleEndian.AppendUint32(b, s.count)
+}
+
+func (c *cursor) span() span { return span{off: int64(c.u64()), count: c.u32()} }
+
+func appendSegments(b []byte, segs []segment) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, uint32(len(segs)))
+	for _, s := range segs {
+		b = le.AppendUint64(b, uint64(s.off))
+		b = le.AppendUint32(b, s.full)
+		b = le.AppendUint32(b, s.used)
+	}
+	return b
+}
+
+func (c *cursor) segments(size int64) []segment {
+	n := c.u32()
+	if n > maxSegments {
+		c.err = errors.Join(c.err, fmt.Errorf("%d segments", n))
+		return nil
+	}
+	segs := make([]segment, 0, n)
+	for range n {
+		s := segment{off: int64(c.u64()), full: c.u32(), used: c.u32()}
+		if s.off < 0 || s.off > size || s.used > s.full || int64(s.full) > size-s.off {
+			c.err = errors.Join(c.err, fmt.Errorf("segment at %#x", s.off))
+		}
+		if c.err != nil {
+			return nil
+		}
+		segs = append(segs, s)
+	}
+	return segs
+}
+
+func (t stringTable) append(b []byte) []byte {
+	b = appendSegments(b, t.data)
+	for _, s := range t.buckets {
+		b = s.append(b)
+	}
+	return t.addrs.append(b)
+}
+
+func (c *cursor) stringTable(size int64, buckets int) stringTable {
+	t := stringTable{data: c.segments(size), buckets: make([]span, buckets)}
+	for i := range t.buckets {
+		t.buckets[i] = c.span()
+	}
+	t.addrs = c.span()
+	return t
+}

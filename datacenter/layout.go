@@ -1,0 +1,103 @@
+package datacenter
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Layout is one of the three arrangements of a data center that exist. A file
+// does not say which of the two of version 6 it has.
+type Layout uint8
+
+const (
+	// LayoutAuto lets Open find the layout out.
+	LayoutAuto Layout = iota
+	// LayoutV3 is version 3: 32-bit, and a header without revision.
+	LayoutV3
+	// LayoutV6X86 is version 6 as 32-bit clients read it.
+	LayoutV6X86
+	// LayoutV6X64 is version 6 as 64-bit clients read it: nodes and attributes
+	// are padded.
+	LayoutV6X64
+)
+
+var layoutNames = [...]string{LayoutAuto: "auto", LayoutV3: "v3", LayoutV6X86: "v6-x86", LayoutV6X64: "v6-x64"}
+
+func (l Layout) String() string {
+	if int(l) < len(layoutNames) {
+		return layoutNames[l]
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
+// ParseLayout is the inverse of String.
+func ParseLayout(s string) (Layout, error) {
+	for l, name := range layoutNames {
+		if s == name {
+			return Layout(l), nil
+		}
+	}
+	return 0, fmt.Errorf("datacenter: unknown layout %q: want auto, v3, v6-x86 or v6-x64", s)
+}
+
+// Version is the number in the header of a file of this layout.
+func (l Layout) Version() uint32 {
+	if l == LayoutV3 {
+		return 3
+	}
+	return 6
+}
+
+// HeaderSize, NodeSize and AttributeSize are the bytes of one structure.
+
+func (l Layout) HeaderSize() int64 {
+	if l == LayoutV3 {
+		return 28
+	}
+	return 32
+}
+
+func (l Layout) NodeSize() int64 {
+	if l == LayoutV6X64 {
+		return 24
+	}
+	return 16
+}
+
+func (l Layout) AttributeSize() int64 {
+	if l == LayoutV6X64 {
+		return 12
+	}
+	return 8
+}
+
+// Sizes of the structures that all layouts share, and the counts of their tables.
+const (
+	keySize     = 8
+	charSize    = 2
+	stringSize  = 16
+	addressSize = 4
+	footerSize  = 4
+
+	valueBuckets = 1024
+	nameBuckets  = 512
+)
+
+// Address is the place of an element in a segmented region.
+type Address struct {
+	Segment, Element uint16
+}
+
+func (a Address) String() string { return fmt.Sprintf("%d:%d", a.Segment, a.Element) }
+
+// pack is the address as one number, in the order of the file's elements.
+func (a Address) pack() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
+
+func unpackAddress(p uint32) Address {
+	return Address{Segment: uint16(p >> 16), Element: uint16(p)}
+}
+
+func parseAddress(b []byte) Address {
+	_ = b[3]
+	return Address{Segment: binary.LittleEndian.Uint16(b), Element: binary.LittleEndian.Uint16(b[2:])}
+}

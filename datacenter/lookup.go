@@ -1,0 +1,118 @@
+package datacenter
+
+// Sorted tells whether every run of children is in the order of the name
+// indexes, as the format demands. Only then does ChildNamed halve.
+func (f *File) Sorted() bool { return f.sorted }
+
+// Attribute finds the attribute of n whose name has the given index. It halves
+// the run, and looks through it only if that fails: a name that is not there
+// may be in a run that is out of order.
+func (n Node) Attribute(name uint16) (Attribute, bool, error) {
+	lo, hi := 0, int(n.raw.attrCount)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		a, err := n.attributeAt(mid)
+		switch {
+		case err != nil:
+			return Attribute{}, false, err
+		case a.name == name:
+			return a, true, nil
+		case a.name < name:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return Attribute{}, false, err
+		}
+		if a.name == name {
+			return a, true, nil
+		}
+	}
+	return Attribute{}, false, nil
+}
+
+// ChildNamed finds the child of n whose name has the given index; of several,
+// the one that has ordinal others before it.
+func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
+	first, err := n.firstNamed(name)
+	if err != nil {
+		return Node{}, false, err
+	}
+	f := n.file
+	if f.sorted && !f.placeholders { // equal names lie side by side
+		if first+ordinal >= n.ChildCount() {
+			return Node{}, false, nil
+		}
+		child, err := n.child(first + ordinal)
+		return child, err == nil && child.raw.name == name, err
+	}
+	for child, err := range n.ChildrenFrom(first) {
+		switch {
+		case err != nil:
+			return Node{}, false, err
+		case child.raw.name == name && ordinal == 0:
+			return child, true, nil
+		case child.raw.name == name:
+			ordinal--
+		case f.sorted:
+			return Node{}, false, nil
+		}
+	}
+	return Node{}, false, nil
+}
+
+// Ordinal is how many of the children before child, one of n's, have its name.
+func (n Node) Ordinal(child Node) (int, error) {
+	first, err := n.firstNamed(child.raw.name)
+	if err != nil {
+		return 0, err
+	}
+	if n.file.sorted && !n.file.placeholders {
+		return n.ChildIndex(child) - first, nil
+	}
+	ordinal := 0
+	for c, err := range n.ChildrenFrom(first) {
+		if err != nil {
+			return 0, err
+		}
+		if c.addr == child.addr {
+			break
+		}
+		if c.raw.name == child.raw.name {
+			ordinal++
+		}
+	}
+	return ordinal, nil
+}
+
+// firstNamed is the place of the first child with a name, or where it would be.
+// In a file that is not sorted, that is 0.
+func (n Node) firstNamed(name uint16) (int, error) {
+	if !n.file.sorted {
+		return 0, nil
+	}
+	lo, hi := 0, n.ChildCount()
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		// Placeholders have no place in the order: judge by the next node.
+		probe, child := mid, Node{}
+		for ; probe < hi; probe++ {
+			var err error
+			if child, err = n.child(probe); err != nil {
+				return 0, err
+			}
+			if child.raw.name != 0 {
+				break
+			}
+		}
+		if probe < hi && child.raw.name < name {
+			lo = probe + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}

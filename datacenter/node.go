@@ -1,0 +1,162 @@
+package datacenter
+
+import (
+	"fmt"
+	"iter"
+)
+
+// KeyFlags are the flags of a node.
+type KeyFlags uint8
+
+// KeyFlagUncached tells the client not to cache queries against a node.
+const KeyFlagUncached KeyFlags = 1
+
+// Node is a stored node. It is a small value; copies are the same node. One
+// stored node may be reached by several paths.
+type Node struct {
+	file *File
+	addr Address
+	raw  rawNode
+}
+
+// Root is the node __root__, whose children are the sheets.
+func (f *File) Root() (Node, error) { return f.Node(Address{}) }
+
+// Node reads the node at addr. A placeholder is an error.
+func (f *File) Node(addr Address) (Node, error) {
+	size := int(f.layout.NodeSize())
+	off, err := run(f.regions.nodes, addr, 1, int64(size))
+	if err != nil {
+		return Node{}, fmt.Errorf("datacenter: node %v: %w", addr, err)
+	}
+	var scratch [maxNodeSize]byte
+	b, err := f.view(off, size, scratch[:])
+	if err != nil {
+		return Node{}, err
+	}
+	n := Node{file: f, addr: addr, raw: parseNode(b, f.layout)}
+	if n.raw.name == 0 {
+		return Node{}, nodeError(addr, off, "a placeholder where a node is expected")
+	}
+	return n, nil
+}
+
+// Address is where the node lies.
+func (n Node) Address() Address { return n.addr }
+
+// Name is the node's name, as WTF-8.
+func (n Node) Name() string {
+	s, _ := n.file.name(n.raw.name) // counting has checked the index
+	return s
+}
+
+// NameIndex is the place of the name in the file's names, from 1 on.
+func (n Node) NameIndex() uint16 { return n.raw.name }
+
+// Flags are the node's key flags.
+func (n Node) Flags() KeyFlags { return KeyFlags(n.raw.flags) }
+
+// Keys are the names of the attributes that the node is looked up by.
+func (n Node) Keys() KeyDefinition { return n.file.keyDefinition(n.raw.key) }
+
+// AttributeCount is how many attributes the node has.
+func (n Node) AttributeCount() int { return int(n.raw.attrCount) }
+
+// ChildCount is how many children the node has, placeholders included.
+func (n Node) ChildCount() int { return int(n.raw.childCount) }
+
+// Entries is how many logical nodes and attributes there are in the node's
+// subtree, the node included.
+func (n Node) Entries() uint32 {
+	return n.file.entries[n.file.number(n.addr)]
+}
+
+// number is the place of a node among all stored ones.
+func (f *File) number(addr Address) uint32 {
+	return f.base[addr.Segment] + uint32(addr.Element)
+}
+
+// ChildIndex is the place of child, one of n's children, in n's run of
+// children.
+func (n Node) ChildIndex(child Node) int {
+	return int(child.addr.Element) - int(n.raw.childAddr.Element)
+}
+
+// EntriesBefore is how many logical nodes and attributes hang below the first i
+// children.
+func (n Node) EntriesBefore(i int) uint32 {
+	if n.raw.childCount == 0 || i == 0 {
+		return 0
+	}
+	first := n.file.number(n.raw.childAddr)
+	sum := uint32(0)
+	for _, k := range n.file.entries[first : first+uint32(i)] {
+		sum += k
+	}
+	return sum
+}
+
+// Children yields the children in the file's order, placeholders left out. An
+// error is yielded last.
+func (n Node) Children() iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) { n.eachChild(0, yield) }
+}
+
+// ChildrenFrom is Children from the place i of the run on.
+func (n Node) ChildrenFrom(i int) iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) { n.eachChild(i, yield) }
+}
+
+const maxNodeSize = 24
+
+func (n Node) eachChild(i int, yield func(Node, error) bool) {
+	f, count := n.file, int(n.raw.childCount)
+	if i >= count {
+		return
+	}
+	size := int(f.layout.NodeSize())
+	off, err := run(f.regions.nodes, n.raw.childAddr, count, int64(size))
+	if err != nil {
+		yield(Node{}, f.errorAt(n, "children: %w", err))
+		return
+	}
+	var scratch [maxNodeSize]byte
+	for i < count {
+		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
+		if err != nil {
+			yield(Node{}, err)
+			return
+		}
+		for ; len(b) >= size; b = b[size:] {
+			child := Node{file: f, addr: n.raw.childAddr, raw: parseNode(b, f.layout)}
+			child.addr.Element += uint16(i)
+			i++
+			if child.raw.name != 0 && !yield(child, nil) {
+				return
+			}
+		}
+	}
+}
+
+// errorAt is an error at a node.
+func (f *File) errorAt(n Node, format string, args ...any) error {
+	return nodeError(n.addr, f.nodeOffset(n.addr), format, args...)
+}
+
+// child reads the place i of the run of children, which may be a placeholder.
+func (n Node) child(i int) (Node, error) {
+	f := n.file
+	size := int(f.layout.NodeSize())
+	addr := n.raw.childAddr
+	addr.Element += uint16(i)
+	off, err := run(f.regions.nodes, addr, 1, int64(size))
+	if err != nil {
+		return Node{}, f.errorAt(n, "children: %w", err)
+	}
+	var scratch [maxNodeSize]byte
+	b, err := f.view(off, size, scratch[:])
+	if err != nil {
+		return Node{}, err
+	}
+	return Node{file: f, addr: addr, raw: parseNode(b, f.layout)}, nil
+}

@@ -1,0 +1,229 @@
+package datacenter
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+	"io"
+	"sync"
+
+	"lorefs/internal/inflate"
+)
+
+const (
+	// blockSize is how much is inflated at a time, and how far the checkpoints
+	// are apart.
+	blockShift = 20
+	blockSize  = 1 << blockShift
+
+	windowSize = inflate.WindowSize
+
+	// ahead is how many blocks the inflating may be before what looks at them.
+	ahead = 3
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checkpoints are where inflating can begin, one a block.
+type checkpoints struct {
+	points []inflate.Point
+	sums   []uint32 // CRC-32C of each block
+	// windows holds the history that each block but the first needs,
+	// windowSize bytes each.
+	windows []byte
+}
+
+// window is the history of block n: what Decode finds before it.
+func (c *checkpoints) window(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	return c.windows[(n-1)*windowSize : n*windowSize]
+}
+
+// pass is the one time that the whole file is inflated. What it learns is the
+// index of the file; each block is shown to keep on the way.
+type pass struct {
+	*container
+	keep     func(n uint64, buf []byte)
+	progress func(done, total int64)
+
+	checkpoints
+	adler    uint32 // as the stream states it
+	sumAdler uint32 // of the data
+	// streamEnd is where the zlib stream ends in the file, Adler-32 included.
+	streamEnd int64
+	scans     []*layoutScan
+}
+
+// layoutScan is the attempt to read the data in one layout.
+type layoutScan struct {
+	layout Layout
+	blocks chan []byte
+	done   chan struct{} // closed when the scan wants no more blocks
+
+	header  Header
+	regions *regions
+	nodes   nodeTable
+	err     error
+
+	counting bool
+	counted  chan struct{} // closed when tally and countErr are set
+	tally    *tally
+	countErr error
+}
+
+// run inflates the file once. Two goroutines look at what comes out: one sums
+// it up, one for each layout that may be meant follows the regions.
+func (p *pass) run(ctx context.Context, layouts []Layout) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	sums := make(chan []byte, ahead)
+	wg.Go(func() { p.sum(sums) })
+	for _, l := range layouts {
+		s := &layoutScan{
+			layout: l, blocks: make(chan []byte, ahead),
+			done: make(chan struct{}), counted: make(chan struct{}),
+		}
+		s.nodes.layout = l
+		p.scans = append(p.scans, s)
+		wg.Go(func() { s.run(p.stated) })
+	}
+	err := p.inflate(ctx, func(b []byte) error {
+		sums <- b
+		return p.feed(b)
+	})
+	close(sums)
+	for _, s := range p.scans {
+		close(s.blocks)
+	}
+	wg.Wait()
+	if err != nil && !errors.Is(err, errNobodyReads) {
+		return err
+	}
+	return nil
+}
+
+// errNobodyReads ends a pass early: no layout fits.
+var errNobodyReads = errors.New("no layout fits")
+
+// feed hands a block to each scan that is still at it.
+func (p *pass) feed(b []byte) error {
+	reading := false
+	for _, s := range p.scans {
+		select {
+		case s.blocks <- b:
+			reading = true
+		case <-s.done:
+		}
+	}
+	if !reading {
+		return errNobodyReads
+	}
+	return nil
+}
+
+// inflate decodes block by block and takes a checkpoint before each.
+func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
+	dec := p.decoder()
+	var prev []byte
+	for out := int64(0); out < p.stated; out += blockSize {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p.points = append(p.points, dec.Point())
+		w := min(len(prev), windowSize)
+		buf := make([]byte, w+int(min(blockSize, p.stated-out)))
+		copy(buf, prev[len(prev)-w:])
+		if out > 0 {
+			p.windows = append(p.windows, buf[:w]...)
+		}
+		n, err := dec.Decode(buf, w)
+		if w+n < len(buf) {
+			return p.shortErr(out+int64(n), dec, err)
+		}
+		p.keep(uint64(out>>blockShift), buf)
+		if err := show(buf[w:]); err != nil {
+			return err
+		}
+		prev = buf
+		p.progress(min(out+blockSize, p.stated), p.stated)
+	}
+	return p.finish(dec, prev)
+}
+
+// shortErr says why there is less than the stated size.
+func (p *pass) shortErr(got int64, dec *inflate.Decoder, err error) error {
+	if errors.Is(err, io.EOF) {
+		return badFile(0, "inflates to %d bytes: the compression header states %d", got, p.stated)
+	}
+	off := compressionHeaderSize + dec.Point().In/8
+	return &FormatError{InFile: true, Off: off, What: fmt.Sprintf("inflating, at inflated offset %#x", got), Err: err}
+}
+
+// finish checks that the stream ends where the data does, and reads the
+// checksum behind it.
+func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
+	w := min(len(prev), windowSize)
+	buf := make([]byte, w+1)
+	copy(buf, prev[len(prev)-w:])
+	n, err := dec.Decode(buf, w)
+	if n > 0 {
+		return badFile(0, "inflates to more than the %d bytes that the compression header states", p.stated)
+	}
+	if !errors.Is(err, io.EOF) {
+		return p.shortErr(p.stated, dec, err)
+	}
+	at := compressionHeaderSize + dec.InputOffset()
+	var trailer [adlerSize]byte
+	if n, err := p.plain.ReadAt(trailer[:], at); n < len(trailer) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return &FormatError{InFile: true, Off: at, What: "reading the Adler-32", Err: err}
+	}
+	p.adler = binary.BigEndian.Uint32(trailer[:])
+	p.streamEnd = at + adlerSize
+	return nil
+}
+
+// sum computes the checksums, and checks the stream's own at its end.
+func (p *pass) sum(blocks <-chan []byte) {
+	h := adler32.New()
+	for b := range blocks {
+		p.sums = append(p.sums, crc32.Checksum(b, castagnoli))
+		h.Write(b) // never fails
+	}
+	p.sumAdler = h.Sum32()
+}
+
+// run follows the regions, and starts counting as soon as all nodes are seen.
+func (s *layoutScan) run(stated int64) {
+	defer close(s.done)
+	st := &stream{blocks: s.blocks, size: stated}
+	s.header, s.regions, s.err = scan(st, s.layout, s)
+	if s.err == nil {
+		st.drain()
+	}
+	if s.counting {
+		<-s.counted
+	}
+}
+
+// visit is scanner's: nodes go by.
+func (s *layoutScan) visit(seg segment, first int, b []byte) { s.nodes.add(seg, first, b) }
+
+// visited is scanner's: all nodes went by. They are counted while the rest of
+// the file is inflated.
+func (s *layoutScan) visited(r *regions) {
+	s.counting = true
+	attributes, nodes := r.attributes, r.nodes
+	go func() {
+		defer close(s.counted)
+		s.tally, s.countErr = s.nodes.count(attributes, nodes)
+	}()
+}

@@ -1,0 +1,295 @@
+package datacenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+)
+
+// Finding is something that breaks a rule of the format.
+type Finding struct {
+	// Off is a byte offset in the inflated data, or in the file as it lies on
+	// disk if InFile is set.
+	Off    int64
+	InFile bool
+	// Where names the element by its address, such as "node 3:5"; it is empty
+	// for what has no address.
+	Where string
+	// What was found and what was expected.
+	What string
+}
+
+func (f Finding) String() string {
+	of := "inflated data"
+	if f.InFile {
+		of = "file"
+	}
+	s := fmt.Sprintf("offset %#x of the %s: ", f.Off, of)
+	if f.Where != "" {
+		s += f.Where + ": "
+	}
+	return s + f.What
+}
+
+// Verify checks a data center against every rule of the format, also those
+// that no reader needs, and yields each breach. It inflates the file anew,
+// whatever opts.Index holds. Breaches that make the rest unreadable come last.
+// An error means that the checking could not be completed: ctx's, or what r
+// gave.
+func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		opts.Index = nil
+		f, err := open(ctx, r, size, opts)
+		v := &verifier{file: f, ctx: ctx, yield: func(f Finding) bool { return yield(f, nil) }}
+		if err == nil {
+			err = v.all()
+		}
+		if v.stopped {
+			return
+		}
+		if v.fault(err) {
+			err = nil
+		}
+		if err != nil && !v.stopped {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// verifier looks at one file. Its methods return an error only for what ends
+// the checking.
+type verifier struct {
+	file    *File
+	ctx     context.Context
+	yield   func(Finding) bool
+	stopped bool // nobody wants more findings
+
+	// valueStarts has a bit for each character of the values at which an entry
+	// of the table begins.
+	valueStarts bitmap
+	// attrsChecked and childrenChecked hold, of each place at which a run
+	// begins, the length that has been checked: shared runs are checked once.
+	attrsChecked, childrenChecked []uint16
+	reached                       bitmap
+
+	units []uint16 // of the string that is looked at
+}
+
+// errStopped ends the checking when nobody wants more findings.
+var errStopped = errors.New("stopped")
+
+func (v *verifier) all() error {
+	for _, check := range []func() error{
+		v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report yields a finding at off of the inflated data.
+func (v *verifier) report(off int64, where, format string, args ...any) error {
+	return v.finding(Finding{Off: off, Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) reportFile(off int64, format string, args ...any) error {
+	return v.finding(Finding{Off: off, InFile: true, What: fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) finding(f Finding) error {
+	if !v.yield(f) {
+		v.stopped = true
+		return errStopped
+	}
+	return nil
+}
+
+// fault reports an error that is a breach of the format. It is false for any
+// other, such as a key that does not fit or a read that failed.
+func (v *verifier) fault(err error) bool {
+	if err == nil {
+		return true
+	}
+	fe, ok := errors.AsType[*FormatError](err)
+	if !ok || errors.Is(err, ErrKey) || errors.Is(err, ErrChanged) {
+		return false
+	}
+	what := err.Error()
+	if err == error(fe) { //nolint:errorlint // a wrapped one says more than itself
+		what = fe.What
+		if fe.Err != nil {
+			what += ": " + fe.Err.Error()
+		}
+	}
+	return v.finding(Finding{Off: fe.Off, InFile: fe.InFile, What: what}) == nil || v.stopped
+}
+
+// container checks what is around the inflated data.
+func (v *verifier) container() error {
+	f := v.file
+	if f.adlerErr != nil && !v.fault(f.adlerErr) {
+		return f.adlerErr
+	}
+	inFile, inflated := f.TrailingBytes()
+	if inFile > 0 {
+		if err := v.reportFile(f.streamEnd, "%d bytes behind the end of the zlib stream", inFile); err != nil {
+			return err
+		}
+	}
+	if inflated > 0 {
+		if err := v.report(f.regions.end, "", "%d bytes behind the end of the data", inflated); err != nil {
+			return err
+		}
+	}
+	marker, ok := f.Footer()
+	switch {
+	case !ok:
+		return v.report(f.regions.end, "", "no footer")
+	case marker != 0:
+		return v.report(f.regions.footer, "", "footer marker %d: want 0", marker)
+	}
+	return nil
+}
+
+func (v *verifier) header() error {
+	h := v.file.header
+	if h.Unknown1 == 0 && h.Unknown2 == 0 && h.Unknown3 == 0 && h.Unknown4 == 0 && h.Unknown5 == 0 {
+		return nil
+	}
+	return v.report(0, "", "header: unknown fields %d %d %d %d %d: want 0 in each",
+		h.Unknown1, h.Unknown2, h.Unknown3, h.Unknown4, h.Unknown5)
+}
+
+// segments checks that every element can be addressed.
+func (v *verifier) segments() error {
+	r := v.file.regions
+	for _, region := range []struct {
+		name string
+		segs []segment
+	}{{"attributes", r.attributes}, {"nodes", r.nodes}, {"values", r.values.data}, {"names", r.names.data}} {
+		for i, s := range region.segs {
+			if s.used <= maxSegments {
+				continue
+			}
+			err := v.report(s.off-8, fmt.Sprintf("%s segment %d", region.name, i),
+				"%d elements: only the first %d can be addressed", s.used, maxSegments)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *verifier) keys() error {
+	f := v.file
+	at := func(i int) int64 { return f.regions.keys.off + int64(i)*keySize }
+	switch {
+	case len(f.keys) == 0:
+		if err := v.report(at(0), "", "no key definitions: want at least an empty one"); err != nil {
+			return err
+		}
+	case f.keys[0] != keyNames{}:
+		if err := v.report(at(0), "key 0", "not empty: %v", f.keyDefinition(0)); err != nil {
+			return err
+		}
+	}
+	if f.regions.keys.count > maxKeys {
+		if err := v.report(at(maxKeys), "", "%d key definitions: at most %d can be used", f.regions.keys.count, maxKeys); err != nil {
+			return err
+		}
+	}
+	for i, key := range f.keys {
+		for _, n := range key {
+			var err error
+			switch {
+			case n == 0:
+			case int(n) > len(f.names):
+				err = v.report(at(i), fmt.Sprintf("key %d", i), "name index %d: there are %d names", n, len(f.names))
+			case n == f.valueName:
+				err = v.report(at(i), fmt.Sprintf("key %d", i), "%s cannot be a key", valueName)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names checks the names table, and that it ends as it should.
+func (v *verifier) names() error {
+	f := v.file
+	if err := v.table("names", f.regions.names, nil); err != nil {
+		return err
+	}
+	off := f.regions.names.addrs.off
+	if n := f.regions.names.addrs.count; n > maxNames {
+		if err := v.report(off, "", "%d names: at most %d can be used", n, maxNames); err != nil {
+			return err
+		}
+	}
+	want := []string{rootName, valueName}
+	if n := len(f.names); n < len(want) || !slices.Equal(f.names[n-len(want):], want) {
+		if err := v.report(off, "names", "the last two are not %s and %s", rootName, valueName); err != nil {
+			return err
+		}
+	}
+	first := map[string]int{}
+	for i, name := range f.names {
+		if j, twice := first[name]; twice {
+			err := v.report(off+int64(i)*addressSize, fmt.Sprintf("name %d", i+1), "%q is name %d as well", name, j+1)
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		first[name] = i
+	}
+	return nil
+}
+
+func (v *verifier) values() error {
+	v.valueStarts = newBitmap(segmentBases(v.file.regions.values.data))
+	return v.table("values", v.file.regions.values, &v.valueStarts)
+}
+
+// bitmap has a bit for each element of a segmented region.
+type bitmap struct {
+	base []int64
+	bits []uint64
+}
+
+// segmentBases gives the number of each segment's first element, and the number
+// of all elements as the last.
+func segmentBases(segs []segment) []int64 {
+	base := make([]int64, len(segs)+1)
+	for i, s := range segs {
+		base[i+1] = base[i] + int64(s.used)
+	}
+	return base
+}
+
+func newBitmap(base []int64) bitmap {
+	return bitmap{base: base, bits: make([]uint64, (base[len(base)-1]+63)/64)}
+}
+
+// at is the number of the element at addr; ok is false if there is none.
+func (b bitmap) at(addr Address) (n int64, ok bool) {
+	if int(addr.Segment)+1 >= len(b.base) {
+		return 0, false
+	}
+	n = b.base[addr.Segment] + int64(addr.Element)
+	return n, n < b.base[addr.Segment+1]
+}
+
+func (b bitmap) has(n int64) bool { return b.bits[n/64]>>(n%64)&1 != 0 }
+func (b bitmap) set(n int64)      { b.bits[n/64] |= 1 << (n % 64) }

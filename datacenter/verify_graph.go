@@ -1,0 +1,326 @@
+package datacenter
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+)
+
+// graph checks every node that a path from the root leads to. It goes through
+// the nodes as they are stored, so it ends whatever they say.
+func (v *verifier) graph() error {
+	f := v.file
+	if f.countErr != nil && !v.fault(f.countErr) {
+		return f.countErr
+	}
+	if v.stopped {
+		return errStopped
+	}
+	bases := segmentBases(f.regions.nodes)
+	v.reached = newBitmap(bases)
+	v.attrsChecked = make([]uint16, used(f.regions.attributes))
+	v.childrenChecked = make([]uint16, bases[len(bases)-1])
+	root, err := f.Root()
+	if err != nil {
+		return nil //nolint:nilerr // countErr, reported above, says it
+	}
+	if err := v.root(root); err != nil {
+		return err
+	}
+	if n, ok := v.reached.at(root.addr); ok {
+		v.reached.set(n)
+	}
+	for todo := []Node{root}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		if todo, err = v.node(n, todo[:len(todo)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) root(n Node) error {
+	off := v.file.nodeOffset(n.addr)
+	if n.Name() != rootName {
+		if err := v.report(off, where(n), "the root is called %q: want %s", n.Name(), rootName); err != nil {
+			return err
+		}
+	}
+	if n.AttributeCount() > 0 {
+		return v.report(off, where(n), "the root has %d attributes: want none", n.AttributeCount())
+	}
+	return nil
+}
+
+func where(n Node) string { return fmt.Sprintf("node %v", n.addr) }
+
+// node checks a node and appends those of its children that were not reached
+// before.
+func (v *verifier) node(n Node, todo []Node) ([]Node, error) {
+	if err := v.ctx.Err(); err != nil {
+		return nil, err
+	}
+	f := v.file
+	off := f.nodeOffset(n.addr)
+	if _, ok := f.name(n.raw.name); !ok {
+		if err := v.report(off, where(n), "name index %d: there are %d names", n.raw.name, len(f.names)); err != nil {
+			return nil, err
+		}
+	}
+	if int(n.raw.key) >= len(f.keys) {
+		if err := v.report(off, where(n), "key index %d: there are %d key definitions", n.raw.key, len(f.keys)); err != nil {
+			return nil, err
+		}
+	}
+	if n.Flags() > KeyFlagUncached {
+		if err := v.report(off, where(n), "key flags %#x: want 0 or 1", n.raw.flags); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.attributes(n); err != nil {
+		return nil, err
+	}
+	return v.children(n, todo)
+}
+
+// attributes checks the run of attributes of n, if no run checked before has
+// the same start and is as long.
+func (v *verifier) attributes(n Node) error {
+	f, count := v.file, n.raw.attrCount
+	if count == 0 {
+		return nil
+	}
+	if _, err := run(f.regions.attributes, n.raw.attrAddr, int(count), 0); err != nil {
+		return v.report(f.nodeOffset(n.addr), where(n), "attributes: %v", err)
+	}
+	checked := &v.attrsChecked[v.attributeNumber(n.raw.attrAddr)]
+	if *checked >= count {
+		return nil
+	}
+	*checked = count
+	prev := uint16(0)
+	for i := range count {
+		addr := n.raw.attrAddr
+		addr.Element += i
+		r, err := f.rawAttribute(addr)
+		if err != nil {
+			return err
+		}
+		if err := v.attribute(addr, r, prev); err != nil {
+			return err
+		}
+		prev = r.name
+	}
+	return nil
+}
+
+func (v *verifier) attributeNumber(addr Address) int64 {
+	n := int64(addr.Element)
+	for _, s := range v.file.regions.attributes[:addr.Segment] {
+		n += int64(s.used)
+	}
+	return n
+}
+
+// attribute checks one attribute, which comes behind one called prev.
+func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16) error {
+	f := v.file
+	say := func(format string, args ...any) error {
+		return v.report(f.attributeOffset(addr), fmt.Sprintf("attribute %v", addr), format, args...)
+	}
+	a, err := f.attribute(addr, r)
+	if fe, ok := cause(err); ok {
+		return say("%v", fe)
+	}
+	name := a.Name()
+	switch {
+	case r.name == prev:
+		err = say("%s comes twice in one node", name)
+	case r.name < prev && prev == f.valueName:
+		err = say("%s comes behind %s, which must be last", name, valueName)
+	case r.name < prev:
+		before, _ := f.name(prev)
+		err = say("%s (name %d) comes behind %s (name %d): want ascending order", name, r.name, before, prev)
+	}
+	if err != nil {
+		return err
+	}
+	switch a.typ {
+	case Bool:
+		if r.bits > 1 {
+			return say("the bool %s is %d: want 0 or 1", name, r.bits)
+		}
+	case Float:
+		if r.extended != 0 {
+			return say("the float %s has the extended code %#x: want 0", name, r.extended)
+		}
+	case String:
+		return v.stringValue(a, r, say)
+	}
+	return nil
+}
+
+// cause is what a FormatError is about.
+func cause(err error) (error, bool) {
+	if fe, ok := err.(*FormatError); ok { //nolint:errorlint // only this very error is taken apart
+		return fe.Err, true
+	}
+	return nil, false
+}
+
+func (v *verifier) stringValue(a Attribute, r rawAttribute, say func(string, ...any) error) error {
+	n, ok := v.valueStarts.at(a.Value())
+	if !ok {
+		return say("value %v of %s: there is no such character", a.Value(), a.Name())
+	}
+	if !v.valueStarts.has(n) {
+		if err := say("value %v of %s is no string of the table", a.Value(), a.Name()); err != nil {
+			return err
+		}
+	}
+	b, err := v.file.stringUnits(v.file.regions.values.data, a.Value())
+	if err != nil {
+		return err
+	}
+	v.units = appendUnits(v.units[:0], b)
+	if got := HashValue(v.units); got != r.extended {
+		return say("value hash %#04x of %s: the string at %v has %#04x", r.extended, a.Name(), a.Value(), got)
+	}
+	return nil
+}
+
+// children checks the run of children of n, and appends those to todo that were
+// not reached before.
+func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
+	f, count := v.file, n.raw.childCount
+	if count == 0 {
+		return todo, nil
+	}
+	if _, err := run(f.regions.nodes, n.raw.childAddr, int(count), 0); err != nil {
+		return todo, v.report(f.nodeOffset(n.addr), where(n), "children: %v", err)
+	}
+	first, _ := v.reached.at(n.raw.childAddr)
+	if v.childrenChecked[first] >= count {
+		return todo, nil
+	}
+	v.childrenChecked[first] = count
+	var prev Node
+	for c, err := range n.Children() {
+		if err != nil {
+			return nil, err
+		}
+		if err := v.order(prev, c); err != nil {
+			return nil, err
+		}
+		prev = c
+		i, _ := v.reached.at(c.addr)
+		if v.reached.has(i) {
+			continue
+		}
+		v.reached.set(i)
+		if c.Name() == rootName {
+			if err := v.report(f.nodeOffset(c.addr), where(c), "called %s, which only the root may be", rootName); err != nil {
+				return nil, err
+			}
+		}
+		todo = append(todo, c)
+	}
+	return todo, nil
+}
+
+// order checks that b may come behind a.
+func (v *verifier) order(a, b Node) error {
+	if a.file == nil {
+		return nil
+	}
+	off := v.file.nodeOffset(b.addr)
+	if b.raw.name < a.raw.name {
+		return v.report(off, where(b), "%s (name %d) comes behind %s (name %d): want ascending order",
+			b.Name(), b.raw.name, a.Name(), a.raw.name)
+	}
+	if a.raw.name != b.raw.name || a.raw.key == 0 || int(a.raw.key) >= len(v.file.keys) {
+		return nil
+	}
+	// novadrop compares by the keys of the left one, and official data agrees.
+	for _, key := range v.file.keys[a.raw.key] {
+		if key == 0 {
+			continue
+		}
+		c, err := compareKey(a, b, key)
+		if err != nil || c < 0 {
+			return skipBroken(err)
+		}
+		if c > 0 {
+			return v.report(off, where(b), "its key %s is lower than that of the sibling before it", v.file.names[key-1])
+		}
+	}
+	return nil
+}
+
+// skipBroken drops an error that the check of the attributes reports.
+func skipBroken(err error) error {
+	if _, broken := cause(err); broken {
+		return nil
+	}
+	return err
+}
+
+// compareKey compares the attributes of two nodes that have the name key:
+// absent, int, float, string, bool; numbers by value, NaN first; strings by
+// their UTF-16 units.
+func compareKey(a, b Node, key uint16) (int, error) {
+	x, xok, err := a.Attribute(key)
+	if err != nil {
+		return 0, err
+	}
+	y, yok, err := b.Attribute(key)
+	if err != nil || !xok || !yok {
+		return cmp.Compare(btoi(xok), btoi(yok)), err
+	}
+	if x.typ != y.typ {
+		return cmp.Compare(x.typ, y.typ), nil
+	}
+	switch x.typ {
+	case Int:
+		return cmp.Compare(x.Int(), y.Int()), nil
+	case Float:
+		return cmp.Compare(x.Float(), y.Float()), nil
+	case Bool:
+		return cmp.Compare(x.bits, y.bits), nil
+	}
+	return compareStrings(x, y)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func compareStrings(x, y Attribute) (int, error) {
+	data := x.file.regions.values.data
+	p, err := x.file.stringUnits(data, x.Value())
+	if err != nil {
+		return 0, err
+	}
+	q, err := x.file.stringUnits(data, y.Value())
+	if err != nil {
+		return 0, err
+	}
+	if bytes.Equal(p, q) {
+		return 0, nil
+	}
+	for i := 0; i+1 < min(len(p), len(q)); i += charSize {
+		// Little-endian: the second byte counts first.
+		if c := cmp.Compare(uint16(p[i+1])<<8|uint16(p[i]), uint16(q[i+1])<<8|uint16(q[i])); c != 0 {
+			return c, nil
+		}
+	}
+	return cmp.Compare(len(p), len(q)), nil
+}
+
+// nodeOffset is where the node at addr, which exists, lies.
+func (f *File) nodeOffset(addr Address) int64 {
+	return f.regions.nodes[addr.Segment].off + int64(addr.Element)*f.layout.NodeSize()
+}

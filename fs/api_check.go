@@ -1,0 +1,26 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	fusefs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// go-fuse finds what a node can do by type assertion, so a method with a wrong
+// signature would go unnoticed. Here is what we mean to serve.
+var (
+	_ fusefs.InodeEmbedder   = (*node)(nil)
+	_ fusefs.NodeLookuper    = (*node)(nil)
+	_ fusefs.NodeGetattrer   = (*node)(nil)
+	_ fusefs.NodeOpener      = (*node)(nil)
+	_ fusefs.NodeFlusher     = (*node)(nil)
+	_ fusefs.NodeAccesser    = (*node)(nil)
+	_ fusefs.NodeReader      = (*node)(nil)
+	_ fusefs.NodeStatfser    = (*node)(nil)
+	_ fusefs.NodeGetxattrer  = (*node)(nil)
+	_ fusefs.NodeListxattrer = (*node)(nil)
+	_ fusefs.NodeOnForgetter = (*node)(nil)
+
+	_ fuse.RawFileSystem = (*front)(nil)
+)

@@ -1,0 +1,40 @@
+// Package fs shows a [nodes.Tree] as a FUSE mount. It is the only package of
+// lorefs that imports go-fuse.
+//
+// # How it works
+//
+// [Mount] puts go-fuse's node API (package fs of go-fuse, imported as fusefs)
+// over the tree: one small node type, whose inode number and kernel node ID are
+// the tree's own [nodes.ID]. In front of it stands a thin layer (front.go) that
+// counts requests and answers directory listings without a handle, straight
+// from the tree's cursors.
+//
+// # Speed is the number of requests
+//
+// A round trip to a FUSE server costs 10 to 50 µs, a hundred times what the work
+// behind it costs, so everything here is about requests that are not sent:
+//
+//   - attributes, names and misses are good for a day, and so is what was read;
+//   - open, opendir, flush and access are answered ENOSYS once, after which the
+//     kernel never asks again: a node and an offset are enough to read anything;
+//   - a listing hands over the attributes of all entries (READDIRPLUS), and the
+//     kernel keeps it;
+//   - small files are pushed into the kernel's page cache while somebody is
+//     reading his way through directories (prime.go);
+//   - a tree without extended attributes says so once.
+//
+// A second walk over a tree then sends nothing at all.
+//
+// # Memory is the number of inodes
+//
+// Both the kernel and go-fuse hold about half a kilobyte for each inode that the
+// kernel knows of, and the kernel forgets only when the whole machine is short
+// of memory. So the number is bounded here (inodes.go): above [Options.MaxInodes]
+// the kernel is told to drop the oldest that nobody uses.
+//
+// # Systems
+//
+// Linux is what this is tuned for; the bound on inodes needs Linux 6.18 for its
+// best form. The package compiles for macOS and FreeBSD as well, untested. On
+// other systems Mount returns an error.
+package fs

@@ -1,0 +1,223 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	fusefs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
+)
+
+// front stands between the kernel and go-fuse's node API. It counts requests and
+// answers listings; everything else goes through to the nodes.
+//
+// Listings are answered here because the node API ties them to a handle, which
+// costs an OPENDIR and a RELEASEDIR a directory, and makes the kernel ask again
+// each time even for a listing that it holds. With the tree's cursors as offsets
+// no handle is needed: OPENDIR is answered ENOSYS once, and a directory that was
+// listed before is listed again without a request.
+type front struct {
+	fuse.RawFileSystem
+	m *mount
+	// statelessDirs tells that the kernel takes ENOSYS for an answer to OPENDIR.
+	// It is set by Init, before the first other request.
+	statelessDirs bool
+	// stop is closed when the mount is gone; background is what then ends.
+	stop       chan struct{}
+	background sync.WaitGroup
+}
+
+// nodeID is the kernel's number of an inode: its ID, see
+// [fusefs.Options.ExternalNodeID], but for the root it is always 1, as [nodes.Root] is.
+func nodeID(n *fusefs.Inode) uint64 { return n.StableAttr().Ino }
+
+// Init is called with the server once the kernel has said what it can do.
+func (f *front) Init(s *fuse.Server) {
+	f.RawFileSystem.Init(s)
+	f.statelessDirs = hasNoOpendir(s.KernelSettings())
+	f.background.Go(func() { f.m.inodes.prune(s, &f.m.counters, f.stop) })
+	f.background.Go(func() { f.m.primer.run(f.m, s, f.stop) })
+}
+
+// OnUnmount is called after the last request.
+func (f *front) OnUnmount() {
+	close(f.stop)
+	f.background.Wait()
+	f.RawFileSystem.OnUnmount()
+}
+
+func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	f.m.counters.lookups.Add(1)
+	return f.RawFileSystem.Lookup(cancel, header, name, out)
+}
+
+func (f *front) Forget(nodeid, nlookup uint64) {
+	f.m.counters.forgets.Add(1)
+	f.RawFileSystem.Forget(nodeid, nlookup)
+}
+
+func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	f.m.counters.getattrs.Add(1)
+	return f.RawFileSystem.GetAttr(cancel, in, out)
+}
+
+func (f *front) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	f.m.counters.opens.Add(1)
+	return f.RawFileSystem.Open(cancel, in, out)
+}
+
+func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	f.m.counters.reads.Add(1)
+	return f.RawFileSystem.Read(cancel, in, buf)
+}
+
+func (f *front) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string, dest []byte) (uint32, fuse.Status) {
+	f.m.counters.xattrs.Add(1)
+	return f.RawFileSystem.GetXAttr(cancel, header, attr, dest)
+}
+
+func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
+	f.m.counters.xattrs.Add(1)
+	return f.RawFileSystem.ListXAttr(cancel, header, dest)
+}
+
+func (f *front) Access(cancel <-chan struct{}, in *fuse.AccessIn) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.Access(cancel, in)
+}
+
+func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.Flush(cancel, in)
+}
+
+func (f *front) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.StatFs(cancel, in, out)
+}
+
+// Unlink and Rmdir would succeed without this: go-fuse takes a node that cannot
+// remove for one that need not do anything.
+func (f *front) Unlink(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
+
+func (f *front) Rmdir(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
+
+func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	f.m.counters.opendirs.Add(1)
+	if f.statelessDirs {
+		return fuse.ENOSYS
+	}
+	out.OpenFlags = fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE
+	return fuse.OK
+}
+
+// ReleaseDir has nothing to release. The node API must not see it: it knows no handle.
+func (f *front) ReleaseDir(*fuse.ReleaseIn) {}
+
+func (f *front) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return fuse.ENOSYS }
+
+// ReadDir answers a listing without attributes.
+func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return f.list(cancel, in, func(_ *nodes.Entry, de fuse.DirEntry) bool { return out.AddDirEntry(de) })
+}
+
+// ReadDirPlus hands over the attributes of every entry, and by that an inode. An
+// entry that is left empty gives the kernel the name only.
+func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	f.m.inodes.throttle()
+	var dirTime time.Time
+	return f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
+		eo := out.AddDirLookupEntry(de)
+		if eo == nil {
+			return false
+		}
+		mtime := e.ModTime
+		if mtime.IsZero() {
+			if dirTime.IsZero() {
+				dirTime = f.modTime(cancel, in)
+			}
+			mtime = dirTime
+		}
+		f.m.fill(&eo.Attr, e.ID, e.Kind, e.Size, mtime)
+		if st := f.RawFileSystem.Lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
+			*eo = fuse.EntryOut{}
+		}
+		return true
+	})
+}
+
+// modTime is the time of the directory that is being listed.
+func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) time.Time {
+	attr, err := f.m.tree.Attr(&fuse.Context{Caller: in.Caller, Cancel: cancel}, nodes.ID(in.NodeId))
+	if err != nil {
+		f.fail(in.NodeId, "getattr", err)
+	}
+	return attr.ModTime
+}
+
+// list feeds add with the entries from in.Offset on, until it takes no more. An
+// error behind the first entry is left to the next request, which starts there.
+func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.Entry, fuse.DirEntry) bool) fuse.Status {
+	f.m.counters.readdirs.Add(1)
+	ctx := &fuse.Context{Caller: in.Caller, Cancel: cancel}
+	n := 0
+	for e, err := range f.m.tree.ReadDir(ctx, nodes.ID(in.NodeId), in.Offset) {
+		if err == nil {
+			err = checkEntry(&e)
+		}
+		if err != nil {
+			if n > 0 {
+				return fuse.OK
+			}
+			return fuse.Status(f.fail(in.NodeId, "readdir", err))
+		}
+		n++
+		if !add(&e, fuse.DirEntry{Name: e.Name, Ino: uint64(e.ID), Mode: modeOf(e.Kind), Off: e.Next}) {
+			return fuse.OK
+		}
+	}
+	if n == 0 && in.Offset != 0 {
+		// Only now does the kernel surely know all that was listed.
+		f.m.primer.sawListing(nodes.ID(in.NodeId))
+	}
+	return fuse.OK
+}
+
+// checkEntry refuses what the kernel would reject a whole listing for, or what
+// would make go-fuse panic. No tree should have it.
+func checkEntry(e *nodes.Entry) error {
+	switch {
+	case e.Name == "" || e.Name == "." || e.Name == ".." || len(e.Name) > nameMax || strings.IndexByte(e.Name, '/') >= 0:
+		return fmt.Errorf("internal error: %q is no name for a file", e.Name)
+	case e.ID <= nodes.Root || e.ID > nodes.MaxID:
+		return fmt.Errorf("internal error: %q has the number %d", e.Name, e.ID)
+	case e.Next == 0 || e.Next > maxOffset:
+		return fmt.Errorf("internal error: the cursor behind %q is %d", e.Name, e.Next)
+	}
+	return nil
+}
+
+// maxOffset is the highest offset in a directory: the kernel takes it for a
+// signed number.
+const maxOffset = 1<<63 - 1
+
+// fail is node.fail for a node of which only the number is known.
+func (f *front) fail(id uint64, op string, err error) syscall.Errno {
+	errno, known := errnoOf(err)
+	if !known {
+		f.m.errors.add(op, func() string {
+			if n := f.m.inodes.find(id); n != nil {
+				return n.path()
+			}
+			return "/"
+		}, err)
+	}
+	return errno
+}

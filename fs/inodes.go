@@ -1,0 +1,267 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+const (
+	// pruneBatch is how many inodes the kernel is asked to drop at once.
+	pruneBatch = 4096
+	// pruneSlack is the part of the limit that is pruned below it, so that
+	// the pruner works now and then instead of all the time.
+	pruneSlack = 8
+	// settleStep and settleTries bound the wait for the kernel's FORGETs.
+	settleStep  = 500 * time.Microsecond
+	settleTries = 20
+	// throttleStep and throttleTries bound what a listing waits for the pruner.
+	throttleStep  = time.Millisecond
+	throttleTries = 20
+)
+
+// notifier is what the pruner needs of a [fuse.Server].
+type notifier interface {
+	PruneNotify(nodes []uint64) fuse.Status
+	EntryNotify(parent uint64, name string) fuse.Status
+}
+
+// inodeList bounds the number of inodes that the kernel knows of. It lists them
+// from the oldest to the newest; above the limit the oldest are offered to the
+// kernel, which forgets those that nobody uses. What it keeps (open files,
+// working directories, directories with known entries) goes to the new end of
+// the list and is offered again after everything else.
+//
+// The list runs through the nodes themselves: it costs them two pointers and no
+// allocation. All methods may be called from many goroutines at once.
+type inodeList struct {
+	// limit is 0 for no limit. It does not change.
+	limit int
+	wake  chan struct{}
+	// n is the length of the list. It changes under mu, but is read without.
+	n atomic.Int64
+	// removed counts removals.
+	removed atomic.Uint64
+	// stuck is the length at which nothing more could be dropped, else 0.
+	stuck atomic.Int64
+
+	// mu guards the list: the ends here and the links in the nodes. go-fuse's
+	// locks may be taken before it, never after.
+	mu             sync.Mutex
+	oldest, newest *node
+}
+
+func (l *inodeList) init(limit int) {
+	l.limit = max(limit, 0)
+	l.wake = make(chan struct{}, 1)
+}
+
+func (l *inodeList) len() int { return int(l.n.Load()) }
+
+// add puts a node that the kernel learns of at the new end, unless it is listed.
+func (l *inodeList) add(n *node) {
+	l.mu.Lock()
+	if n.listed || n.IsRoot() {
+		l.mu.Unlock()
+		return
+	}
+	l.push(n)
+	l.mu.Unlock()
+	count := l.n.Add(1)
+	if l.limit > 0 && count > int64(l.limit) && count > l.stuck.Load() {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// remove takes a node out that the kernel has forgotten.
+func (l *inodeList) remove(n *node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n.listed {
+		l.unlink(n)
+		l.n.Add(-1)
+		l.removed.Add(1)
+	}
+}
+
+func (l *inodeList) push(n *node) {
+	n.listed = true
+	n.older, n.newer = l.newest, nil
+	if l.newest != nil {
+		l.newest.newer = n
+	} else {
+		l.oldest = n
+	}
+	l.newest = n
+}
+
+func (l *inodeList) unlink(n *node) {
+	if n.older != nil {
+		n.older.newer = n.newer
+	} else {
+		l.oldest = n.newer
+	}
+	if n.newer != nil {
+		n.newer.older = n.older
+	} else {
+		l.newest = n.older
+	}
+	n.older, n.newer, n.listed = nil, nil, false
+}
+
+// rotate moves up to k of the oldest nodes to the new end and appends them to
+// batch. The newest of them comes first, so that a directory follows its entries:
+// the kernel drops no directory that has known entries.
+func (l *inodeList) rotate(batch []*node, k int) []*node {
+	l.mu.Lock()
+	for range min(k, l.len()) {
+		n := l.oldest
+		l.unlink(n)
+		l.push(n)
+		batch = append(batch, n)
+	}
+	l.mu.Unlock()
+	slices.Reverse(batch)
+	return batch
+}
+
+// find searches the list for a number. It is slow, for messages only.
+func (l *inodeList) find(id uint64) *node {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := l.oldest; n != nil; n = n.newer {
+		if n.StableAttr().Ino == id {
+			return n
+		}
+	}
+	return nil
+}
+
+// throttle makes a listing wait while there are twice as many inodes as there
+// should be, for a bounded time: what has to be forgotten may be the caller's.
+func (l *inodeList) throttle() {
+	for range throttleTries {
+		n := l.n.Load()
+		if l.limit == 0 || n <= 2*int64(l.limit) || n <= l.stuck.Load() {
+			return
+		}
+		time.Sleep(throttleStep)
+	}
+}
+
+// prune drops inodes whenever there are too many, until stop is closed.
+func (l *inodeList) prune(k notifier, c *counters, stop <-chan struct{}) {
+	p := pruner{list: l, kernel: k, counters: c}
+	for {
+		select {
+		case <-stop:
+			return
+		case <-l.wake:
+			p.shrink(stop)
+		}
+	}
+}
+
+// pruner is the state of the goroutine that drops inodes, and belongs to it.
+type pruner struct {
+	list     *inodeList
+	kernel   notifier
+	counters *counters
+	batch    []*node
+	ids      []uint64
+	// byEntry is set once the kernel turned out not to know NOTIFY_PRUNE.
+	byEntry bool
+}
+
+// shrink goes on until the list is short enough, or until all of it was offered
+// and nothing was taken: then everything is in use, and it waits for the list to
+// grow by another part before it tries again.
+func (p *pruner) shrink(stop <-chan struct{}) {
+	l := p.list
+	l.stuck.Store(0)
+	target := l.limit - l.limit/pruneSlack
+	for fruitless := 0; fruitless <= l.len(); {
+		excess := l.len() - target
+		if excess <= 0 {
+			return
+		}
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		p.batch = l.rotate(p.batch[:0], min(excess, pruneBatch))
+		before := l.removed.Load()
+		p.offer()
+		p.settle(before)
+		if l.removed.Load() == before {
+			fruitless += len(p.batch)
+		} else {
+			fruitless = 0
+		}
+	}
+	l.stuck.Store(int64(l.len() + l.limit/pruneSlack))
+}
+
+// offer asks the kernel to drop a batch.
+func (p *pruner) offer() {
+	defer clear(p.batch) // hold no node longer than the kernel does
+	p.ids = p.ids[:0]
+	for _, n := range p.batch {
+		// A node that lost a race to be registered was never known to the
+		// kernel, so no FORGET will come for it.
+		if n.Forgotten() {
+			p.list.remove(n)
+			continue
+		}
+		p.ids = append(p.ids, n.StableAttr().Ino)
+	}
+	p.counters.pruned.Add(uint64(len(p.ids)))
+	if !p.byEntry {
+		if st := p.kernel.PruneNotify(p.ids); st != fuse.ENOSYS && st != fuse.EINVAL {
+			return
+		}
+		p.byEntry = true
+	}
+	p.dropEntries()
+}
+
+// dropEntries is what there is before Linux 6.18: invalidating names. That also
+// takes the name from a directory that is somebody's working directory, so only
+// directories without known entries are dropped, and only those that are idle:
+// the oldest of the list.
+func (p *pruner) dropEntries() {
+	for _, n := range p.batch {
+		if n.IsDir() && len(n.Children()) > 0 {
+			continue
+		}
+		name, parent := n.Parent()
+		if parent == nil {
+			continue
+		}
+		if st := p.kernel.EntryNotify(nodeID(parent), name); st == fuse.Status(syscall.ENODEV) {
+			return
+		}
+	}
+}
+
+// settle waits until the kernel has answered an offer, or for a bounded time:
+// how much of a batch it takes nobody can tell.
+func (p *pruner) settle(before uint64) {
+	want := uint64(len(p.ids)+1) / 2
+	for range settleTries {
+		if p.list.removed.Load()-before >= want {
+			return
+		}
+		time.Sleep(settleStep)
+	}
+}

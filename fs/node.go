@@ -1,0 +1,213 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	fusefs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
+)
+
+// mount is what all nodes of one mount share. It does not change once the mount
+// serves, but for what its parts do for themselves.
+type mount struct {
+	tree nodes.Tree
+	// xattrs is nil if there are none to show.
+	xattrs   nodes.Xattrer
+	uid, gid uint32
+	usage    nodes.Usage
+	counters counters
+	errors   errorLog
+	inodes   inodeList
+	primer   primer
+}
+
+// node is one inode that the kernel knows of. Everything about it is asked of
+// the tree, by the ID that is its inode number; nothing is kept but its place in
+// the list of inodes, because there are many of them.
+type node struct {
+	fusefs.Inode
+	m *mount
+	// older, newer and listed belong to inodeList.
+	older, newer *node
+	listed       bool
+}
+
+const (
+	dirMode  = syscall.S_IFDIR | 0o555
+	fileMode = syscall.S_IFREG | 0o444
+	// blockSize is what sizes are told in by statfs(2).
+	blockSize = 4096
+	// nameMax is the longest name, in bytes.
+	nameMax = 255
+)
+
+func modeOf(k nodes.Kind) uint32 {
+	if k == nodes.Dir {
+		return dirMode
+	}
+	return fileMode
+}
+
+func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
+
+// path is what the node is called in messages.
+func (n *node) path() string { return "/" + n.Path(n.Root()) }
+
+// fail turns an error into what the kernel is told, and logs it if need be.
+func (n *node) fail(op string, err error) syscall.Errno {
+	errno, known := errnoOf(err)
+	if !known {
+		n.m.errors.add(op, n.path, err)
+	}
+	return errno
+}
+
+// fill sets what stat(2) shows. A directory has one link, which says that its
+// links do not count subdirectories: find(1) would take two as "none below".
+func (m *mount) fill(out *fuse.Attr, id nodes.ID, kind nodes.Kind, size int64, mtime time.Time) {
+	out.Ino = uint64(id)
+	out.Mode = modeOf(kind)
+	out.Size = uint64(size)
+	out.Nlink = 1
+	out.Owner = fuse.Owner{Uid: m.uid, Gid: m.gid}
+	sec, nsec := uint64(mtime.Unix()), uint32(mtime.Nanosecond())
+	out.Mtime, out.Mtimensec = sec, nsec
+	out.Ctime, out.Ctimensec = sec, nsec
+	out.Atime, out.Atimensec = sec, nsec
+}
+
+// Lookup serves LOOKUP, and READDIRPLUS too: there front has filled in out
+// already, from the listing, and the tree need not search for the name again.
+func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fusefs.Inode, syscall.Errno) {
+	if out.Attr.Ino == 0 {
+		if errno := n.find(ctx, name, out); errno != 0 {
+			return nil, errno
+		}
+	}
+	if old := n.GetChild(name); old != nil && old.StableAttr().Ino == out.Attr.Ino {
+		if child, ok := old.Operations().(*node); ok {
+			n.m.inodes.add(child)
+		}
+		return old, 0
+	}
+	child := &node{m: n.m}
+	inode := n.NewInode(ctx, child, fusefs.StableAttr{Mode: out.Attr.Mode & syscall.S_IFMT, Ino: out.Attr.Ino})
+	n.m.inodes.add(child)
+	return inode, 0
+}
+
+func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscall.Errno {
+	e, err := n.m.tree.Lookup(ctx, n.id(), name)
+	if err != nil {
+		return n.fail("lookup "+name, err)
+	}
+	mtime := e.ModTime
+	if mtime.IsZero() {
+		attr, err := n.m.tree.Attr(ctx, n.id())
+		if err != nil {
+			return n.fail("getattr", err)
+		}
+		mtime = attr.ModTime
+	}
+	n.m.fill(&out.Attr, e.ID, e.Kind, e.Size, mtime)
+	return 0
+}
+
+// OnForget is told when the kernel has dropped the inode.
+func (n *node) OnForget() { n.m.inodes.remove(n) }
+
+func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	attr, err := n.m.tree.Attr(ctx, n.id())
+	if err != nil {
+		return n.fail("getattr", err)
+	}
+	n.m.fill(&out.Attr, n.id(), attr.Kind, attr.Size, attr.ModTime)
+	return 0
+}
+
+// Open is answered once and never asked again: see Read.
+func (n *node) Open(context.Context, uint32) (fusefs.FileHandle, uint32, syscall.Errno) {
+	return nil, 0, syscall.ENOSYS
+}
+
+// Flush is answered once and never asked again: there is nothing to write back.
+func (n *node) Flush(context.Context, fusefs.FileHandle) syscall.Errno { return syscall.ENOSYS }
+
+// Access is answered once and never asked again: the kernel lets nobody in but
+// the mounting user, or checks the modes itself ([Options.AllowOther]).
+func (n *node) Access(context.Context, uint32) syscall.Errno { return syscall.ENOSYS }
+
+// Read needs no handle: a node and an offset say it all.
+func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	c, err := n.m.tree.ReadAt(ctx, n.id(), dest, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, n.fail("read", err)
+	}
+	n.m.counters.readBytes.Add(uint64(c))
+	n.m.primer.sawRead()
+	return fuse.ReadResultData(dest[:c]), 0
+}
+
+func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
+	u := n.m.usage
+	out.Bsize, out.Frsize = blockSize, blockSize
+	out.Blocks = uint64(u.Bytes+blockSize-1) / blockSize
+	out.Files = uint64(u.Nodes)
+	out.NameLen = nameMax
+	return 0
+}
+
+// xattrPrefix is what the names of all attributes that a tree has begin with.
+const xattrPrefix = "user.lorefs."
+
+// Getxattr asks the tree for its own attributes only. Everything outside user.*
+// is "not supported" rather than "not there", because ls(1) takes that as an
+// answer for the whole mount and stops asking file by file.
+func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	switch {
+	case n.m.xattrs == nil || !strings.HasPrefix(name, "user."):
+		return 0, syscall.ENOTSUP
+	case !strings.HasPrefix(name, xattrPrefix):
+		return 0, syscall.Errno(fuse.ENOATTR)
+	}
+	value, err := n.m.xattrs.Xattr(ctx, n.id(), name)
+	if err != nil {
+		return 0, n.fail("getxattr "+name, err)
+	}
+	if len(value) > len(dest) {
+		return uint32(len(value)), syscall.ERANGE
+	}
+	return uint32(copy(dest, value)), 0
+}
+
+func (n *node) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
+	if n.m.xattrs == nil {
+		return 0, 0
+	}
+	names, err := n.m.xattrs.Xattrs(ctx, n.id())
+	if err != nil {
+		return 0, n.fail("listxattr", err)
+	}
+	size := 0
+	for _, name := range names {
+		size += len(name) + 1
+	}
+	if size > len(dest) {
+		return uint32(size), syscall.ERANGE
+	}
+	for _, name := range names {
+		dest = dest[copy(dest, name):]
+		dest[0] = 0
+		dest = dest[1:]
+	}
+	return uint32(size), 0
+}

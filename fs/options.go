@@ -1,0 +1,77 @@
+package fs
+
+import (
+	"log/slog"
+	"time"
+)
+
+// DefaultMaxInodes is the default of [Options.MaxInodes].
+const DefaultMaxInodes = 64 << 10
+
+// Options are the settings of a mount. The zero value is right for most.
+type Options struct {
+	// FsName is what mount(8) and df(1) show as the source; "lorefs" if empty.
+	FsName string
+	// AllowOther lets other users than the mounting one see the mount. The
+	// kernel then checks permissions: everything is readable and nothing writable.
+	AllowOther bool
+	// MaxInodes is how many inodes the kernel may hold before the oldest unused
+	// ones are dropped; [DefaultMaxInodes] if 0, no bound if negative.
+	MaxInodes int
+	// NoXattr hides extended attributes even if the tree has some. It saves
+	// programs that look for them, such as cp -a, a request a file.
+	NoXattr bool
+	// NoPrime turns off pushing small files into the page cache ahead of being read.
+	NoPrime bool
+	// Debug logs every request at level debug. It makes everything much slower.
+	Debug bool
+	// Logger gets what goes wrong; nil discards it.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.FsName == "" {
+		o.FsName = fsType
+	}
+	if o.MaxInodes == 0 {
+		o.MaxInodes = DefaultMaxInodes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// fsType makes the file system type "fuse.lorefs".
+const fsType = "lorefs"
+
+// Stats are counters of a mount since it began.
+type Stats struct {
+	// Inodes is how many inodes the kernel knows now, besides the root.
+	Inodes int
+	// Requests counts all requests of the kernel but forgets.
+	Requests uint64
+	// Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads and Xattrs count requests of one kind.
+	Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads, Xattrs uint64
+	// ReadBytes is what Reads handed out.
+	ReadBytes uint64
+	// Forgets counts inodes that the kernel dropped, Pruned those of which it
+	// was asked to.
+	Forgets, Pruned uint64
+	// NameOnly counts listed entries of which the kernel got no inode.
+	NameOnly uint64
+	// Primed counts files that were pushed into the page cache.
+	Primed uint64
+	// Errors counts failed requests, without those for names that are not there.
+	Errors uint64
+	// LastErrors are the latest distinct errors, newest last.
+	LastErrors []ErrorRecord
+}
+
+// ErrorRecord is one error that a mount ran into.
+type ErrorRecord struct {
+	Time time.Time
+	// Op is what was asked for, Path of which file.
+	Op, Path string
+	Err      string
+}

@@ -1,0 +1,115 @@
+// Package cfb decrypts AES-CFB128 at any offset.
+//
+// Each plain block is its cipher block XORed with the encryption of the cipher
+// block before it (the IV for the first), so that a read needs only the sixteen
+// cipher bytes in front of it: NIST SP 800-38A, 6.3. The last block may be
+// partial. The standard library's CFB goes forward only, is deprecated, and is
+// slower.
+package cfb
+
+import (
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// BlockSize is the size of a cipher block, a key and an IV in bytes.
+const BlockSize = 16
+
+// Reader is the plain text of a cipher text. It is safe for parallel use if
+// the source and the block are.
+type Reader struct {
+	src   io.ReaderAt
+	block cipher.Block
+	iv    [BlockSize]byte
+}
+
+// NewReader makes a Reader of src, whose offset 0 must be where the encryption
+// began. It panics if block is not one of 128 bits.
+func NewReader(src io.ReaderAt, block cipher.Block, iv [BlockSize]byte) *Reader {
+	if block.BlockSize() != BlockSize {
+		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
+	}
+	return &Reader{src: src, block: block, iv: iv}
+}
+
+// ReadAt is [io.ReaderAt].
+func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("cfb: negative offset %d", off)
+	}
+	n, err := r.src.ReadAt(p, off)
+	if n == 0 {
+		return 0, err
+	}
+	// before is the cipher text from one block in front of the block that off
+	// lies in up to off itself.
+	lead := int(off % BlockSize)
+	var before [2 * BlockSize]byte
+	if berr := r.readBefore(before[:BlockSize+lead], off-int64(lead)); berr != nil {
+		return 0, berr
+	}
+	r.decrypt(p[:n], before[:BlockSize+lead])
+	return n, err
+}
+
+// readBefore fills b with the cipher text from start-16 on, where the IV stands
+// in for what would lie before the beginning.
+func (r *Reader) readBefore(b []byte, start int64) error {
+	if start == 0 {
+		copy(b, r.iv[:])
+		b = b[BlockSize:]
+	} else {
+		start -= BlockSize
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if n, err := r.src.ReadAt(b, start); n < len(b) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	return nil
+}
+
+// decrypt turns p from cipher to plain text in place. It goes backwards, since
+// each block needs the cipher text of the one before it.
+func (r *Reader) decrypt(p, before []byte) {
+	lead := len(before) - BlockSize
+	first := BlockSize - lead // index in p of the second block's start
+	var prev, stream [BlockSize]byte
+	if len(p) > first {
+		last := first + (len(p)-first-1)/BlockSize*BlockSize
+		for i := last; i >= BlockSize; i -= BlockSize {
+			r.block.Encrypt(stream[:], p[i-BlockSize:i])
+			xor(p[i:min(i+BlockSize, len(p))], &stream)
+		}
+		if first < BlockSize { // the block whose predecessor straddles off
+			copy(prev[:], before[BlockSize:])
+			copy(prev[lead:], p[:first])
+			r.block.Encrypt(stream[:], prev[:])
+			xor(p[first:min(first+BlockSize, len(p))], &stream)
+		}
+	}
+	r.block.Encrypt(stream[:], before[:BlockSize])
+	for i := range p[:min(first, len(p))] {
+		p[i] ^= stream[lead+i]
+	}
+}
+
+func xor(p []byte, stream *[BlockSize]byte) {
+	if len(p) == BlockSize {
+		lo := binary.LittleEndian.Uint64(p) ^ binary.LittleEndian.Uint64(stream[:])
+		hi := binary.LittleEndian.Uint64(p[8:]) ^ binary.LittleEndian.Uint64(stream[8:])
+		binary.LittleEndian.PutUint64(p, lo)
+		binary.LittleEndian.PutUint64(p[8:], hi)
+		return
+	}
+	for i := range p {
+		p[i] ^= stream[i]
+	}
+}

@@ -1,0 +1,87 @@
+package cfb
+
+import (
+	"bytes"
+	"crypto/aes"
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"testing"
+)
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The vectors are NIST SP 800-38A, F.3.14 (CFB128-AES128.Decrypt).
+func TestPublishedVectors(t *testing.T) {
+	block, err := aes.NewCipher(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cipherText := unhex(t, "3b3fd92eb72dad20333449f8e83cfb4ac8a64537a0b3a93fcde3cdad9f1ce58b"+
+		"26751f67a3cbb140b1808cf187a4f4dfc04b05357c5d1c0eeac4c66f9ff7f2e6")
+	plain := unhex(t, "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"+
+		"30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710")
+	r := NewReader(bytes.NewReader(cipherText), block, [16]byte(unhex(t, "000102030405060708090a0b0c0d0e0f")))
+	for off := range plain {
+		for n := 1; n <= len(plain)-off; n++ {
+			got := make([]byte, n)
+			if _, err := r.ReadAt(got, int64(off)); err != nil {
+				t.Fatalf("ReadAt(%d bytes at %d): %v", n, off, err)
+			}
+			if !bytes.Equal(got, plain[off:off+n]) {
+				t.Fatalf("ReadAt(%d bytes at %d) = %x, want %x", n, off, got, plain[off:off+n])
+			}
+		}
+	}
+}
+
+func TestReadsPastTheEnd(t *testing.T) {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := make([]byte, 100)
+	r := NewReader(bytes.NewReader(src), block, [16]byte{})
+	whole := make([]byte, 100)
+	if n, err := r.ReadAt(whole, 0); n != 100 || (err != nil && err != io.EOF) {
+		t.Fatalf("whole: %d, %v", n, err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		off := rng.IntN(120)
+		got := make([]byte, rng.IntN(120))
+		n, err := r.ReadAt(got, int64(off))
+		want := whole[min(off, 100):min(off+len(got), 100)]
+		if !bytes.Equal(got[:n], want) {
+			t.Fatalf("ReadAt(%d bytes at %d) = %d bytes that differ from the whole", len(got), off, n)
+		}
+		if n < len(got) && err != io.EOF {
+			t.Fatalf("short read of %d at %d: %v, want io.EOF", n, off, err)
+		}
+	}
+	if _, err := r.ReadAt(make([]byte, 1), -1); err == nil {
+		t.Fatal("negative offset accepted")
+	}
+}
+
+func BenchmarkReadAt(b *testing.B) {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := NewReader(bytes.NewReader(make([]byte, 1<<20)), block, [16]byte{})
+	p := make([]byte, 1<<18)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		if _, err := r.ReadAt(p, 6); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Package wtf8 turns UTF-16 into WTF-8: UTF-8 in which a surrogate that has no
+// partner is encoded like any other code point, in three bytes. So every
+// sequence of UTF-16 units has one spelling, and it can be told back.
+//
+// unicode/utf16 and unicode/utf8 put U+FFFD in the place of a lone surrogate,
+// which would lose what a file says.
+package wtf8
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+const (
+	surrogateMin = 0xd800
+	lowMin       = 0xdc00
+	surrogateEnd = 0xe000
+	astralMin    = 0x10000
+)
+
+// Append appends the WTF-8 of src, little-endian UTF-16, to dst. An odd last
+// byte of src is ignored.
+func Append(dst, src []byte) []byte {
+	for i := 0; i+1 < len(src); i += 2 {
+		u := binary.LittleEndian.Uint16(src[i:])
+		switch {
+		case u < utf8.RuneSelf:
+			dst = append(dst, byte(u))
+		case u < 0x800:
+			dst = append(dst, 0xc0|byte(u>>6), 0x80|byte(u)&0x3f)
+		case isHigh(u) && i+3 < len(src) && isLow(binary.LittleEndian.Uint16(src[i+2:])):
+			low := binary.LittleEndian.Uint16(src[i+2:])
+			r := astralMin + (rune(u)-surrogateMin)<<10 + rune(low) - lowMin
+			dst = utf8.AppendRune(dst, r)
+			i += 2
+		default: // lone surrogates come here too
+			dst = append(dst, 0xe0|byte(u>>12), 0x80|byte(u>>6)&0xbf, 0x80|byte(u)&0x3f)
+		}
+	}
+	return dst
+}
+
+// Len is the number of bytes that Append would add.
+func Len(src []byte) int {
+	n := 0
+	for i := 0; i+1 < len(src); i += 2 {
+		u := binary.LittleEndian.Uint16(src[i:])
+		switch {
+		case u < utf8.RuneSelf:
+			n++
+		case u < 0x800:
+			n += 2
+		case isHigh(u) && i+3 < len(src) && isLow(binary.LittleEndian.Uint16(src[i+2:])):
+			n += 4
+			i += 2
+		default:
+			n += 3
+		}
+	}
+	return n
+}
+
+// AppendUTF16 appends the little-endian UTF-16 units that s, WTF-8, spells. A
+// byte that is no part of a code point becomes U+FFFD.
+func AppendUTF16(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		if u, ok := surrogate(s[i:]); ok {
+			dst = binary.LittleEndian.AppendUint16(dst, u)
+			i += 3
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r >= astralMin {
+			r -= astralMin
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(surrogateMin+r>>10))
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(lowMin+r&0x3ff))
+		} else {
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(r))
+		}
+		i += n
+	}
+	return dst
+}
+
+// surrogate reads the three bytes of a surrogate at the start of s.
+func surrogate(s string) (uint16, bool) {
+	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return uint16(s[0]&0x0f)<<12 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f), true
+}
+
+func isHigh(u uint16) bool { return u >= surrogateMin && u < lowMin }
+func isLow(u uint16) bool  { return u >= lowMin && u < surrogateEnd }

@@ -1,0 +1,139 @@
+// Package blockcache keeps inflated blocks in memory: the least recently used
+// go first when a budget of bytes is spent, and a block that many readers want
+// at once is loaded once.
+//
+// The order is golang-lru's; that counts entries, so the bytes are counted here.
+package blockcache
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/sync/singleflight"
+)
+
+// Cache is one budget for the blocks of any number of sources. All methods may
+// be called from many goroutines at once.
+type Cache struct {
+	budget int64
+
+	views atomic.Uint64
+
+	mu sync.Mutex // guards what follows; never held while a block is loaded
+	// lru evicts by our hand only: its own limit is never reached.
+	lru    *simplelru.LRU[key, []byte]
+	bytes  int64
+	counts Stats
+}
+
+type key struct{ view, block uint64 }
+
+// Stats is what a Cache did so far.
+type Stats struct {
+	// Budget and Bytes are the limit and what is held now.
+	Budget, Bytes int64
+	// Blocks is the number of blocks held now.
+	Blocks int
+	// Hits, Loads and Evictions count calls answered from memory, blocks that
+	// were loaded, and blocks dropped to make room.
+	Hits, Loads, Evictions int64
+}
+
+// New makes a cache of at most budget bytes. A block larger than the whole
+// budget is handed out but not kept.
+func New(budget int64) *Cache {
+	lru, err := simplelru.NewLRU[key, []byte](1<<31-1, nil)
+	if err != nil {
+		panic(fmt.Sprintf("blockcache: BUG: %v", err))
+	}
+	return &Cache{budget: budget, lru: lru}
+}
+
+// Stats reads the counters.
+func (c *Cache) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.counts
+	s.Budget, s.Bytes, s.Blocks = c.budget, c.bytes, c.lru.Len()
+	return s
+}
+
+// View is the part of a cache that belongs to one source.
+type View struct {
+	cache *Cache
+	id    uint64
+	loads singleflight.Group
+}
+
+// View makes room for the blocks of one more source.
+func (c *Cache) View() *View {
+	return &View{cache: c, id: c.views.Add(1)}
+}
+
+// Block gives block n, from memory or by load, which runs once however many
+// callers want the block. What it gives is shared: nobody may write to it. An
+// error is given to all who waited and is not remembered.
+func (v *View) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+	if b, ok := v.cache.get(key{v.id, n}); ok {
+		return b, nil
+	}
+	return v.load(n, load)
+}
+
+func (v *View) load(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+	got, err, _ := v.loads.Do(flightKey(n), func() (any, error) {
+		// Somebody may have loaded it between our miss and our turn.
+		if b, ok := v.cache.get(key{v.id, n}); ok {
+			return b, nil
+		}
+		b, err := load(n)
+		if err != nil {
+			return nil, err
+		}
+		v.cache.add(key{v.id, n}, b)
+		return b, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return got.([]byte), nil
+}
+
+func flightKey(n uint64) string {
+	return string([]byte{
+		byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24),
+		byte(n >> 32), byte(n >> 40), byte(n >> 48), byte(n >> 56),
+	})
+}
+
+func (c *Cache) get(k key) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, ok := c.lru.Get(k)
+	if ok {
+		c.counts.Hits++
+	}
+	return b, ok
+}
+
+func (c *Cache) add(k key, b []byte) {
+	size := int64(cap(b))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts.Loads++
+	if size > c.budget {
+		return
+	}
+	for c.bytes+size > c.budget {
+		_, old, ok := c.lru.RemoveOldest()
+		if !ok {
+			break
+		}
+		c.bytes -= int64(cap(old))
+		c.counts.Evictions++
+	}
+	c.lru.Add(k, b)
+	c.bytes += size
+}

@@ -1,0 +1,139 @@
+package blockcache
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func filled(n uint64, size int) func(uint64) ([]byte, error) {
+	return func(uint64) ([]byte, error) {
+		b := make([]byte, size)
+		for i := range b {
+			b[i] = byte(n)
+		}
+		return b, nil
+	}
+}
+
+func TestBudgetIsKept(t *testing.T) {
+	c := New(1000)
+	v := c.View()
+	for n := range uint64(50) {
+		b, err := v.Block(n, filled(n, 300))
+		if err != nil || len(b) != 300 || b[0] != byte(n) {
+			t.Fatalf("block %d: %d bytes, %v", n, len(b), err)
+		}
+		if s := c.Stats(); s.Bytes > 1000 || s.Bytes != int64(s.Blocks)*300 {
+			t.Fatalf("after block %d: %+v", n, s)
+		}
+	}
+	if s := c.Stats(); s.Blocks != 3 || s.Evictions != 47 || s.Loads != 50 {
+		t.Errorf("stats = %+v", s)
+	}
+}
+
+func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
+	c := New(900)
+	v := c.View()
+	loads := map[uint64]int{}
+	get := func(n uint64) {
+		if _, err := v.Block(n, func(n uint64) ([]byte, error) {
+			loads[n]++
+			return make([]byte, 300), nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []uint64{0, 1, 2, 0, 3, 0, 1} {
+		get(n)
+	}
+	if loads[0] != 1 || loads[1] != 2 || loads[2] != 1 || loads[3] != 1 {
+		t.Errorf("loads = %v", loads)
+	}
+}
+
+func TestTooLargeIsHandedOutButNotKept(t *testing.T) {
+	c := New(100)
+	b, err := c.View().Block(0, filled(0, 101))
+	if err != nil || len(b) != 101 {
+		t.Fatalf("%d bytes, %v", len(b), err)
+	}
+	if s := c.Stats(); s.Blocks != 0 || s.Bytes != 0 {
+		t.Errorf("stats = %+v", s)
+	}
+}
+
+func TestViewsAreApart(t *testing.T) {
+	c := New(1 << 20)
+	a, b := c.View(), c.View()
+	if _, err := a.Block(7, filled(1, 10)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Block(7, filled(2, 10))
+	if err != nil || got[0] != 2 {
+		t.Fatalf("second view got the first one's block: %v, %v", got, err)
+	}
+}
+
+func TestOneLoadForManyReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := New(1 << 20).View()
+		var loads atomic.Int32
+		var wg sync.WaitGroup
+		for range 32 {
+			wg.Go(func() {
+				b, err := v.Block(1, func(uint64) ([]byte, error) {
+					loads.Add(1)
+					time.Sleep(time.Second)
+					return []byte("x"), nil
+				})
+				if err != nil || string(b) != "x" {
+					t.Errorf("got %q, %v", b, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := loads.Load(); n != 1 {
+			t.Errorf("loaded %d times", n)
+		}
+	})
+}
+
+func TestErrorIsNotRemembered(t *testing.T) {
+	v := New(1 << 20).View()
+	want := errors.New("no")
+	if _, err := v.Block(1, func(uint64) ([]byte, error) { return nil, want }); !errors.Is(err, want) {
+		t.Fatalf("err = %v", err)
+	}
+	if b, err := v.Block(1, filled(1, 1)); err != nil || len(b) != 1 {
+		t.Fatalf("second try: %v, %v", b, err)
+	}
+}
+
+func TestHitDoesNotAllocate(t *testing.T) {
+	v := New(1 << 20).View()
+	load := filled(1, 10)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := v.Block(1, load); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a hit", n)
+	}
+}
+
+func BenchmarkHit(b *testing.B) {
+	v := New(1 << 20).View()
+	load := filled(1, 10)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := v.Block(1, load); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,392 @@
+package dctree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"strconv"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// Options are what New may be told.
+type Options struct {
+	// ModTime is that of all files.
+	ModTime time.Time
+	// SourceSize is the size of the .dat in bytes, for statfs(2).
+	SourceSize int64
+	// Check is asked before anything is read whether the source is still what
+	// it was when it was opened. Default: it is.
+	Check func() error
+}
+
+// Tree is the data center as a tree. It is safe for parallel use, and holds
+// nothing but the spelling of the names.
+type Tree struct {
+	file *datacenter.File
+	opts Options
+
+	// names holds the file name for each name index, from 1 on.
+	names []string
+	// indexes is the inverse.
+	indexes map[string]uint16
+	// same is, of each name index, the first index of the same text. It is nil
+	// if no text comes twice, as it should be.
+	same []uint16
+}
+
+var (
+	_ nodes.Tree    = (*Tree)(nil)
+	_ nodes.Xattrer = (*Tree)(nil)
+)
+
+// New makes the tree of f.
+func New(f *datacenter.File, opts Options) *Tree {
+	if opts.Check == nil {
+		opts.Check = func() error { return nil }
+	}
+	texts := f.Names()
+	t := &Tree{
+		file: f, opts: opts,
+		names:   make([]string, len(texts)+1),
+		indexes: make(map[string]uint16, len(texts)),
+	}
+	same := make([]uint16, len(texts)+1)
+	twice := false
+	for i, text := range texts {
+		index := uint16(i + 1)
+		name := escape(text, i+1)
+		first, found := t.indexes[name]
+		if !found {
+			first = index
+			t.indexes[name] = index
+		}
+		same[index] = first
+		t.names[index] = t.names[first]
+		if found {
+			twice = true
+		} else {
+			t.names[index] = name
+		}
+	}
+	if twice {
+		t.same = same
+	}
+	return t
+}
+
+// Usage is the .dat's size, and the number of nodes and attributes.
+func (t *Tree) Usage() nodes.Usage {
+	c := t.file.Counts()
+	return nodes.Usage{Bytes: t.opts.SourceSize, Nodes: c.Nodes + c.Attributes}
+}
+
+// check is asked first by every method.
+func (t *Tree) check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.opts.Check()
+}
+
+// wrap turns the errors of the format into those of the tree.
+func wrap(err error) error {
+	if errors.Is(err, datacenter.ErrChanged) {
+		return fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+	}
+	return err
+}
+
+// dir is the node that id names.
+func (t *Tree) dir(id nodes.ID) (number uint32, n datacenter.Node, err error) {
+	number, addr, attribute, ok := split(id)
+	if !ok {
+		return 0, n, nodes.NotExist(id)
+	}
+	if attribute {
+		return 0, n, fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
+	}
+	if n, err = t.file.Node(addr); err != nil {
+		return 0, n, t.missing(id, err)
+	}
+	if n.Entries() == 0 {
+		return 0, n, nodes.NotExist(id)
+	}
+	return number, n, nil
+}
+
+// missing is the error for an ID that leads nowhere: it was never given out,
+// unless the source itself fails.
+func (t *Tree) missing(id nodes.ID, err error) error {
+	if errors.Is(err, datacenter.ErrAddress) {
+		return nodes.NotExist(id)
+	}
+	return wrap(err)
+}
+
+// attribute is the attribute that id names.
+func (t *Tree) attribute(id nodes.ID) (datacenter.Attribute, error) {
+	_, addr, attribute, ok := split(id)
+	if !ok {
+		return datacenter.Attribute{}, nodes.NotExist(id)
+	}
+	if !attribute {
+		return datacenter.Attribute{}, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	}
+	a, err := t.file.Attribute(addr)
+	if err != nil {
+		return a, t.missing(id, err)
+	}
+	return a, nil
+}
+
+// Attr is the tree's.
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if err := t.check(ctx); err != nil {
+		return nodes.Attr{}, err
+	}
+	attr := nodes.Attr{Kind: nodes.Dir, ModTime: t.opts.ModTime}
+	if _, _, attribute, ok := split(id); !ok || !attribute {
+		_, _, err := t.dir(id)
+		return attr, err
+	}
+	a, err := t.attribute(id)
+	if err != nil {
+		return nodes.Attr{}, err
+	}
+	attr.Kind = nodes.File
+	attr.Size, err = fileSize(a)
+	return attr, err
+}
+
+// fileSize is that of an attribute's file: the value and a newline.
+func fileSize(a datacenter.Attribute) (int64, error) {
+	n, err := a.TextLen()
+	return int64(n) + 1, wrap(err)
+}
+
+// ReadAt is the tree's.
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if err := t.check(ctx); err != nil {
+		return 0, err
+	}
+	a, err := t.attribute(id)
+	if err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	var scratch [256]byte
+	text, err := a.AppendText(scratch[:0])
+	if err != nil {
+		return 0, wrap(err)
+	}
+	text = append(text, '\n')
+	if off >= int64(len(text)) {
+		return 0, io.EOF
+	}
+	n := copy(p, text[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Lookup is the tree's.
+func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	if err := t.check(ctx); err != nil {
+		return nodes.Entry{}, err
+	}
+	number, n, err := t.dir(dir)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if e, ok, err := t.lookupAttribute(number, n, name); ok || err != nil {
+		return e, wrap(err)
+	}
+	if e, ok, err := t.lookupChild(number, n, name); ok || err != nil {
+		return e, wrap(err)
+	}
+	return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+}
+
+func (t *Tree) lookupAttribute(number uint32, n datacenter.Node, name string) (e nodes.Entry, ok bool, err error) {
+	plain, marked := name, len(name) > 0 && name[0] == '@'
+	if marked {
+		plain = name[1:]
+	}
+	index, ok := t.indexes[plain]
+	if !ok {
+		return e, false, nil
+	}
+	a, ok, err := t.findAttribute(n, index)
+	if err != nil || !ok {
+		return e, false, err
+	}
+	shared, err := t.hasChild(n, index)
+	if err != nil || shared != marked {
+		return e, false, err
+	}
+	return t.attributeEntry(number, n, a, shared)
+}
+
+// findAttribute finds the attribute with a name, by any index that the name has.
+func (t *Tree) findAttribute(n datacenter.Node, index uint16) (datacenter.Attribute, bool, error) {
+	if t.same == nil {
+		return n.Attribute(index)
+	}
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return a, false, err
+		}
+		if t.same[a.NameIndex()] == index {
+			return a, true, nil
+		}
+	}
+	return datacenter.Attribute{}, false, nil
+}
+
+// hasChild tells whether a child has the name with the given index. It is asked
+// for each attribute of a listing; most nodes have no children.
+func (t *Tree) hasChild(n datacenter.Node, index uint16) (bool, error) {
+	if n.ChildCount() == 0 {
+		return false, nil
+	}
+	_, ok, err := t.findChild(n, t.canonical(index), 0)
+	return ok, err
+}
+
+// findChild finds the child that has ordinal others of its name before it.
+func (t *Tree) findChild(n datacenter.Node, index uint16, ordinal int) (datacenter.Node, bool, error) {
+	if t.same == nil {
+		return n.ChildNamed(index, ordinal)
+	}
+	for c, err := range n.Children() {
+		if err != nil {
+			return c, false, err
+		}
+		if t.same[c.NameIndex()] != index {
+			continue
+		}
+		if ordinal == 0 {
+			return c, true, nil
+		}
+		ordinal--
+	}
+	return datacenter.Node{}, false, nil
+}
+
+func (t *Tree) lookupChild(number uint32, n datacenter.Node, name string) (nodes.Entry, bool, error) {
+	plain, ordinal, ok := splitOrdinal(name)
+	index, known := t.indexes[plain]
+	if !ok || !known || ordinal >= math.MaxUint16 {
+		return nodes.Entry{}, false, nil
+	}
+	c, ok, err := t.findChild(n, index, ordinal)
+	if err != nil || !ok {
+		return nodes.Entry{}, false, err
+	}
+	first := number + 1 + uint32(n.AttributeCount())
+	return nodes.Entry{
+		Name: name, Kind: nodes.Dir,
+		ID: nodeID(first+n.EntriesBefore(n.ChildIndex(c)), c.Address()),
+	}, true, nil
+}
+
+func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Attribute, shared bool) (nodes.Entry, bool, error) {
+	size, err := fileSize(a)
+	if err != nil {
+		return nodes.Entry{}, false, err
+	}
+	i := n.AttributeIndex(a)
+	name := t.names[a.NameIndex()]
+	if shared {
+		name = "@" + name
+	}
+	return nodes.Entry{
+		Name: name, Kind: nodes.File, Size: size,
+		ID:   attributeID(number+1+uint32(i), a.Address()),
+		Next: uint64(i) + 1,
+	}, true, nil
+}
+
+// ReadDir is the tree's. A cursor is a place in the run of attributes, or that
+// run's length and a place in the run of children.
+func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		err := t.check(ctx)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		number, n, err := t.dir(dir)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		attrs := uint64(n.AttributeCount())
+		if cursor < attrs && !t.eachAttribute(number, n, int(cursor), yield) {
+			return
+		}
+		t.eachChild(number, n, int(min(max(cursor, attrs)-attrs, math.MaxUint16)), yield)
+	}
+}
+
+// eachAttribute is false if there is nothing more to yield.
+func (t *Tree) eachAttribute(number uint32, n datacenter.Node, from int, yield func(nodes.Entry, error) bool) bool {
+	for a, err := range n.AttributesFrom(from) {
+		var e nodes.Entry
+		var both bool
+		if err == nil {
+			both, err = t.hasChild(n, a.NameIndex())
+		}
+		if err == nil {
+			e, _, err = t.attributeEntry(number, n, a, both)
+		}
+		if err != nil {
+			yield(nodes.Entry{}, wrap(err))
+			return false
+		}
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Tree) eachChild(number uint32, n datacenter.Node, from int, yield func(nodes.Entry, error) bool) {
+	if from >= n.ChildCount() {
+		return
+	}
+	attrs := n.AttributeCount()
+	number += 1 + uint32(attrs) + n.EntriesBefore(from)
+	siblings := ordinals{tree: t, node: n, from: from}
+	for c, err := range n.ChildrenFrom(from) {
+		var ordinal int
+		if err == nil {
+			ordinal, err = siblings.next(c)
+		}
+		if err != nil {
+			yield(nodes.Entry{}, wrap(err))
+			return
+		}
+		e := nodes.Entry{
+			Name: t.names[c.NameIndex()], Kind: nodes.Dir,
+			ID:   nodeID(number, c.Address()),
+			Next: uint64(attrs+n.ChildIndex(c)) + 1,
+		}
+		if ordinal > 0 {
+			e.Name += "." + strconv.Itoa(ordinal)
+		}
+		number += c.Entries()
+		if !yield(e, nil) {
+			return
+		}
+	}
+}

@@ -1,0 +1,19 @@
+// Package dctree shows a data center as a [nodes.Tree]: every node is a
+// directory, every attribute a file.
+//
+//	ItemData.3/Item.41/name     "sword\n"
+//
+// A directory holds the node's attributes first, then its children, both in the
+// file's order. An attribute's file is its value as text and one newline. Of
+// siblings with the same name the first has the plain name and the others are
+// Name.1, Name.2 and so on; if an attribute and a child share a name, the
+// attribute is @name. names.go says how names are spelled that a file system
+// can't hold.
+//
+// An ID is the number of a logical node or attribute, counted in the order of a
+// walk, over the address of the stored one (id.go). So nothing is remembered of
+// what was looked up, and numbers are the same at every mount.
+//
+// Not supported: nothing of the format. A run of attributes that is broken makes
+// its directory fail, with an error that says where; all else stays readable.
+package dctree

@@ -1,0 +1,39 @@
+package dctree
+
+import (
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// An ID, but for the root's:
+//
+//	bit 59     1 for an attribute, 0 for a node
+//	bits 58-32 number: how many entries a walk meets before this one
+//	bits 31-0  address of the stored node or attribute, segment above element
+//
+// The root is number 0, and nothing else is; it is nodes.Root instead.
+const (
+	attributeBit = nodes.ID(1) << 59
+	numberShift  = 32
+	numberMask   = nodes.ID(datacenter.MaxEntries)
+)
+
+func nodeID(number uint32, addr datacenter.Address) nodes.ID {
+	return nodes.ID(number)<<numberShift | nodes.ID(addr.Segment)<<16 | nodes.ID(addr.Element)
+}
+
+func attributeID(number uint32, addr datacenter.Address) nodes.ID {
+	return attributeBit | nodeID(number, addr)
+}
+
+// split is the inverse of nodeID and attributeID. ok is false for what neither
+// gives.
+func split(id nodes.ID) (number uint32, addr datacenter.Address, attribute, ok bool) {
+	if id == nodes.Root {
+		return 0, datacenter.Address{}, false, true
+	}
+	addr = datacenter.Address{Segment: uint16(id >> 16), Element: uint16(id)}
+	number = uint32(id >> numberShift & numberMask)
+	ok = id>>60 == 0 && number > 0
+	return number, addr, id&attributeBit != 0, ok
+}

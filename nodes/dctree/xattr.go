@@ -1,0 +1,57 @@
+package dctree
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"lorefs/nodes"
+)
+
+// Extended attributes: the type of an attribute, and of a node the names of its
+// key attributes, apart by spaces, and its flags as a number.
+const (
+	xattrType  = "user.lorefs.type"
+	xattrKeys  = "user.lorefs.keys"
+	xattrFlags = "user.lorefs.flags"
+)
+
+// Xattrs is the tree's.
+func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
+	attr, err := t.Attr(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if attr.Kind == nodes.File {
+		return []string{xattrType}, nil
+	}
+	return []string{xattrKeys, xattrFlags}, nil
+}
+
+// Xattr is the tree's.
+func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
+	if err := t.check(ctx); err != nil {
+		return nil, err
+	}
+	if _, _, attribute, ok := split(id); ok && attribute {
+		a, err := t.attribute(id)
+		if err == nil && name != xattrType {
+			err = fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []byte(a.Type().String()), nil
+	}
+	_, n, err := t.dir(id)
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case xattrKeys:
+		return []byte(n.Keys().String()), nil
+	case xattrFlags:
+		return strconv.AppendUint(nil, uint64(n.Flags()), 10), nil
+	}
+	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
+}

@@ -1,0 +1,205 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The permissions of everything that a tree shows.
+const (
+	dirPerm  = 0o555
+	filePerm = 0o444
+)
+
+// FS shows a tree as an [iofs.FS]. Its files are [io.ReaderAt] and [io.Seeker]
+// as well. Names of the tree that are not UTF-8 cannot be opened, as io/fs has
+// it; they do show in listings.
+func FS(tree Tree) iofs.FS { return treeFS{tree} }
+
+type treeFS struct{ tree Tree }
+
+var (
+	_ iofs.ReadDirFS  = treeFS{}
+	_ iofs.ReadFileFS = treeFS{}
+	_ iofs.StatFS     = treeFS{}
+)
+
+// find resolves a path to a node.
+func (f treeFS) find(op, name string) (fileInfo, error) {
+	if !iofs.ValidPath(name) {
+		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrInvalid}
+	}
+	ctx := context.Background()
+	id := Root
+	if name != "." {
+		for part := range strings.SplitSeq(name, "/") {
+			e, err := f.tree.Lookup(ctx, id, part)
+			if err != nil {
+				return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: err}
+			}
+			id = e.ID
+		}
+	}
+	attr, err := f.tree.Attr(ctx, id)
+	if err != nil {
+		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: err}
+	}
+	return fileInfo{name: path.Base(name), id: id, attr: attr}, nil
+}
+
+func (f treeFS) Open(name string) (iofs.File, error) {
+	info, err := f.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return &openDir{tree: f.tree, info: info, path: name}, nil
+	}
+	return &openFile{
+		SectionReader: io.NewSectionReader(nodeReader{f.tree, info.id}, 0, info.attr.Size),
+		info:          info,
+	}, nil
+}
+
+func (f treeFS) Stat(name string) (iofs.FileInfo, error) {
+	info, err := f.find("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+func (f treeFS) ReadDir(name string) ([]iofs.DirEntry, error) {
+	info, err := f.find("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	d := openDir{tree: f.tree, info: info, path: name}
+	entries, err := d.ReadDir(-1)
+	// Unlike a file's ReadDir, that of a file system sorts.
+	slices.SortFunc(entries, func(a, b iofs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+func (f treeFS) ReadFile(name string) ([]byte, error) {
+	info, err := f.find("read", name)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]byte, info.attr.Size)
+	n, err := f.tree.ReadAt(context.Background(), info.id, p, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, &iofs.PathError{Op: "read", Path: name, Err: err}
+	}
+	if n < len(p) {
+		return p[:n], &iofs.PathError{Op: "read", Path: name, Err: io.ErrUnexpectedEOF}
+	}
+	return p, nil
+}
+
+// nodeReader is one file's content as an [io.ReaderAt].
+type nodeReader struct {
+	tree Tree
+	id   ID
+}
+
+func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
+	return r.tree.ReadAt(context.Background(), r.id, p, off)
+}
+
+// openFile gets Read, ReadAt and Seek from the section reader.
+type openFile struct {
+	*io.SectionReader
+	info fileInfo
+}
+
+func (f *openFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
+func (f *openFile) Close() error                 { return nil }
+
+// openDir is an open directory. Like an [os.File] it remembers how far it was
+// listed, and is for one goroutine.
+type openDir struct {
+	tree   Tree
+	info   fileInfo
+	path   string
+	cursor uint64
+}
+
+func (d *openDir) Stat() (iofs.FileInfo, error) { return d.info, nil }
+func (d *openDir) Close() error                 { return nil }
+
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &iofs.PathError{Op: "read", Path: d.path, Err: ErrIsDir}
+}
+
+func (d *openDir) ReadDir(n int) ([]iofs.DirEntry, error) {
+	var entries []iofs.DirEntry
+	for e, err := range d.tree.ReadDir(context.Background(), d.info.id, d.cursor) {
+		if err != nil {
+			return entries, &iofs.PathError{Op: "readdir", Path: d.path, Err: err}
+		}
+		entries = append(entries, dirEntry{d.tree, e})
+		d.cursor = e.Next
+		if len(entries) == n {
+			return entries, nil
+		}
+	}
+	if n > 0 && len(entries) == 0 {
+		return nil, io.EOF
+	}
+	return entries, nil
+}
+
+type dirEntry struct {
+	tree Tree
+	e    Entry
+}
+
+func (d dirEntry) Name() string { return d.e.Name }
+func (d dirEntry) IsDir() bool  { return d.e.Kind == Dir }
+
+func (d dirEntry) Type() iofs.FileMode {
+	if d.IsDir() {
+		return iofs.ModeDir
+	}
+	return 0
+}
+
+func (d dirEntry) Info() (iofs.FileInfo, error) {
+	attr, err := d.tree.Attr(context.Background(), d.e.ID)
+	if err != nil {
+		return nil, &iofs.PathError{Op: "stat", Path: d.e.Name, Err: err}
+	}
+	return fileInfo{name: d.e.Name, id: d.e.ID, attr: attr}, nil
+}
+
+func (d dirEntry) String() string { return iofs.FormatDirEntry(d) }
+
+type fileInfo struct {
+	name string
+	id   ID
+	attr Attr
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.attr.Size }
+func (i fileInfo) ModTime() time.Time { return i.attr.ModTime }
+func (i fileInfo) IsDir() bool        { return i.attr.Kind == Dir }
+
+// Sys is the node's [ID].
+func (i fileInfo) Sys() any { return i.id }
+
+func (i fileInfo) Mode() iofs.FileMode {
+	if i.IsDir() {
+		return iofs.ModeDir | dirPerm
+	}
+	return filePerm
+}
+
+func (i fileInfo) String() string { return iofs.FormatFileInfo(i) }

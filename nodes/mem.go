@@ -1,0 +1,327 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Mem is a [Tree] held in memory, made by a [Builder] or by [MemFiles]. It does
+// not change once built, so it may be used from many goroutines at once.
+//
+// A node costs 64 bytes plus its name and content, which lets tests and
+// benchmarks hold the shape of a real source with millions of nodes.
+type Mem struct {
+	mtime time.Time
+	// nodes[id] is the node called id; nodes[0] is unused.
+	nodes []memNode
+	// byName holds the children of every directory, a directory's own in one
+	// run that is sorted by name.
+	byName []uint32
+	// mtimes and xattrs hold what few nodes have, so that the others need no
+	// room for it.
+	mtimes map[ID]time.Time
+	xattrs map[ID][]memXattr
+	bytes  int64
+}
+
+type memNode struct {
+	name    string
+	content string
+	parent  uint32
+	// next is the sibling behind this one in listing order, or 0.
+	next uint32
+	// first and last are the ends of a directory's list of children, or 0.
+	first, last uint32
+	// sorted and children are the run in Mem.byName.
+	sorted, children uint32
+	kind             Kind
+}
+
+type memXattr struct {
+	name  string
+	value []byte
+}
+
+// Builder makes a [Mem]. The zero value is ready for use; it is not for use by
+// several goroutines.
+//
+// Mistakes (a name twice, a bad name, a file as a directory) are kept and
+// reported by Build, so that a tree can be written down without a check a line.
+type Builder struct {
+	m    Mem
+	errs []error
+}
+
+// maxNameLen is what file systems hold as a name.
+const maxNameLen = 255
+
+// Dir adds a directory to parent and returns its ID.
+func (b *Builder) Dir(parent ID, name string) ID {
+	return b.add(parent, memNode{name: name, kind: Dir})
+}
+
+// File adds a file to parent and returns its ID.
+func (b *Builder) File(parent ID, name, content string) ID {
+	b.m.bytes += int64(len(content))
+	return b.add(parent, memNode{name: name, kind: File, content: content})
+}
+
+// SetModTime gives one node a time of its own.
+func (b *Builder) SetModTime(id ID, mtime time.Time) {
+	if b.m.mtimes == nil {
+		b.m.mtimes = make(map[ID]time.Time)
+	}
+	b.m.mtimes[id] = mtime
+}
+
+// SetXattr adds an extended attribute to a node.
+func (b *Builder) SetXattr(id ID, name string, value []byte) {
+	if b.m.xattrs == nil {
+		b.m.xattrs = make(map[ID][]memXattr)
+	}
+	b.m.xattrs[id] = append(b.m.xattrs[id], memXattr{name: name, value: value})
+}
+
+// Build returns the tree, whose nodes were last changed at mtime unless they
+// were given another time. The builder is empty afterwards.
+func (b *Builder) Build(mtime time.Time) (*Mem, error) {
+	b.init()
+	m := b.m
+	errs := b.errs
+	*b = Builder{}
+	m.mtime = mtime
+	m.byName = make([]uint32, 0, len(m.nodes))
+	for id := range m.nodes {
+		if err := m.sortChildren(ID(id)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("nodes: build a tree: %w", err)
+	}
+	return &m, nil
+}
+
+func (b *Builder) init() {
+	if b.m.nodes == nil {
+		b.m.nodes = []memNode{{}, {kind: Dir}}
+	}
+}
+
+func (b *Builder) add(parent ID, n memNode) ID {
+	b.init()
+	id := ID(len(b.m.nodes))
+	n.parent = uint32(parent)
+	b.m.nodes = append(b.m.nodes, n)
+	if n.name == "" || n.name == "." || n.name == ".." || len(n.name) > maxNameLen || strings.ContainsAny(n.name, "/\x00") {
+		b.errs = append(b.errs, fmt.Errorf("bad name %q", n.name))
+	}
+	if parent == 0 || parent >= id || b.m.nodes[parent].kind != Dir {
+		b.errs = append(b.errs, fmt.Errorf("%q: parent %d is no directory", n.name, parent))
+		return id
+	}
+	p := &b.m.nodes[parent]
+	if p.last == 0 {
+		p.first = uint32(id)
+	} else {
+		b.m.nodes[p.last].next = uint32(id)
+	}
+	p.last = uint32(id)
+	p.children++
+	return id
+}
+
+// sortChildren fills in the run of byName that Lookup searches.
+func (m *Mem) sortChildren(dir ID) error {
+	d := &m.nodes[dir]
+	d.sorted = uint32(len(m.byName))
+	for id := d.first; id != 0; id = m.nodes[id].next {
+		m.byName = append(m.byName, id)
+	}
+	run := m.byName[d.sorted:]
+	slices.SortFunc(run, func(a, b uint32) int { return cmp.Compare(m.nodes[a].name, m.nodes[b].name) })
+	for i := 1; i < len(run); i++ {
+		if name := m.nodes[run[i]].name; name == m.nodes[run[i-1]].name {
+			return fmt.Errorf("name %q twice in directory %d", name, dir)
+		}
+	}
+	return nil
+}
+
+// MemFiles makes a tree from paths and contents; a path that ends in "/" is an
+// empty directory. Listings are in the order of the names. It panics on a map
+// that is no tree, because such maps are written down in code.
+func MemFiles(mtime time.Time, files map[string]string) *Mem {
+	var b Builder
+	dirs := map[string]ID{".": Root}
+	var mkdir func(dir string) ID
+	mkdir = func(dir string) ID {
+		id, ok := dirs[dir]
+		if !ok {
+			id = b.Dir(mkdir(path.Dir(dir)), path.Base(dir))
+			dirs[dir] = id
+		}
+		return id
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if strings.HasSuffix(name, "/") {
+			mkdir(path.Clean(name))
+			continue
+		}
+		b.File(mkdir(path.Dir(name)), path.Base(name), files[name])
+	}
+	m, err := b.Build(mtime)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %v", err))
+	}
+	return m
+}
+
+func (m *Mem) node(id ID) (*memNode, error) {
+	if id == 0 || id >= ID(len(m.nodes)) {
+		return nil, NotExist(fmt.Sprintf("node %d", id))
+	}
+	return &m.nodes[id], nil
+}
+
+func (m *Mem) dir(id ID) (*memNode, error) {
+	n, err := m.node(id)
+	if err == nil && n.kind != Dir {
+		return nil, ErrNotDir
+	}
+	return n, err
+}
+
+// Attr implements [Tree].
+func (m *Mem) Attr(_ context.Context, id ID) (Attr, error) {
+	n, err := m.node(id)
+	if err != nil {
+		return Attr{}, err
+	}
+	return Attr{Kind: n.kind, Size: int64(len(n.content)), ModTime: m.modTime(id)}, nil
+}
+
+// Lookup implements [Tree].
+func (m *Mem) Lookup(_ context.Context, dir ID, name string) (Entry, error) {
+	d, err := m.dir(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	run := m.byName[d.sorted : d.sorted+d.children]
+	i, ok := slices.BinarySearchFunc(run, name, func(id uint32, name string) int {
+		return cmp.Compare(m.nodes[id].name, name)
+	})
+	if !ok {
+		return Entry{}, NotExist(name)
+	}
+	e := m.entry(run[i])
+	e.Next = 0
+	return e, nil
+}
+
+// entry makes the listing's entry of a node, whose own number serves as the
+// cursor of what is behind it.
+func (m *Mem) entry(id uint32) Entry {
+	n := &m.nodes[id]
+	return Entry{
+		Name: n.name, ID: ID(id), Kind: n.kind, Size: int64(len(n.content)),
+		ModTime: m.modTime(ID(id)), Next: uint64(id),
+	}
+}
+
+func (m *Mem) modTime(id ID) time.Time {
+	if mtime, ok := m.mtimes[id]; ok {
+		return mtime
+	}
+	return m.mtime
+}
+
+// ReadDir implements [Tree].
+func (m *Mem) ReadDir(_ context.Context, dir ID, cursor uint64) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		d, err := m.dir(dir)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		id := d.first
+		if cursor != 0 {
+			last, err := m.node(ID(cursor))
+			if err != nil || last.parent != uint32(dir) {
+				yield(Entry{}, NotExist(fmt.Sprintf("cursor %d of directory %d", cursor, dir)))
+				return
+			}
+			id = last.next
+		}
+		for ; id != 0; id = m.nodes[id].next {
+			if !yield(m.entry(id), nil) {
+				return
+			}
+		}
+	}
+}
+
+// ReadAt implements [Tree].
+func (m *Mem) ReadAt(_ context.Context, file ID, p []byte, off int64) (int, error) {
+	n, err := m.node(file)
+	switch {
+	case err != nil:
+		return 0, err
+	case n.kind == Dir:
+		return 0, ErrIsDir
+	case off < 0:
+		return 0, errNegativeOffset
+	case off >= int64(len(n.content)):
+		return 0, io.EOF
+	}
+	c := copy(p, n.content[off:])
+	if c < len(p) {
+		return c, io.EOF
+	}
+	return c, nil
+}
+
+var errNegativeOffset = errors.New("negative offset")
+
+// Usage implements [Tree].
+func (m *Mem) Usage() Usage {
+	return Usage{Bytes: m.bytes, Nodes: int64(len(m.nodes) - 1)}
+}
+
+// Xattr implements [Xattrer].
+func (m *Mem) Xattr(_ context.Context, id ID, name string) ([]byte, error) {
+	if _, err := m.node(id); err != nil {
+		return nil, err
+	}
+	for _, x := range m.xattrs[id] {
+		if x.name == name {
+			return slices.Clone(x.value), nil
+		}
+	}
+	return nil, ErrNoXattr
+}
+
+// Xattrs implements [Xattrer].
+func (m *Mem) Xattrs(_ context.Context, id ID) ([]string, error) {
+	if _, err := m.node(id); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(m.xattrs[id]))
+	for _, x := range m.xattrs[id] {
+		names = append(names, x.name)
+	}
+	return names, nil
+}

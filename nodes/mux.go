@@ -1,0 +1,248 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// Mount is one name in the root directory of a [NewMux]: a tree, or a small file.
+type Mount struct {
+	Name string
+	// Tree is what the directory called Name shows. If it is nil, Name is a
+	// file that holds Content.
+	Tree    Tree
+	Content string
+}
+
+// The ID of a node under a mux is a view number in the bits above viewShift and
+// the node's own ID below them. View 0 is the mux's own: its root and its files.
+// The sign bit stays clear, see [MaxID].
+const (
+	viewShift = 60
+	maxViews  = 7
+)
+
+// MaxMuxID is the highest ID that a tree may use to be mounted in a [NewMux].
+const MaxMuxID ID = 1<<viewShift - 1
+
+// mux shows several trees under one root. It does not change after NewMux.
+type mux struct {
+	top *Mem
+	// views[v-1] is the tree of view v.
+	views []muxView
+	// entries is the root directory in listing order.
+	entries []Entry
+}
+
+type muxView struct {
+	name string
+	tree Tree
+}
+
+// xattrMux is a mux some of whose trees have extended attributes. Without such
+// a tree the mux must not offer them: asking costs a mount a round trip a file.
+type xattrMux struct{ *mux }
+
+var (
+	_ Tree    = (*mux)(nil)
+	_ Xattrer = xattrMux{}
+)
+
+// NewMux returns a tree whose root holds the mounts in the given order. The IDs
+// of a mounted tree depend on its place among the trees only, so they are stable
+// as long as the mounts' order is. The result is an [Xattrer] if one of the trees is.
+//
+// There is room for seven trees, with IDs up to [MaxMuxID]; a higher one shows
+// as an error of the call that met it.
+func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
+	m := &mux{}
+	var b Builder
+	hasXattrs := false
+	for _, mt := range mounts {
+		if mt.Tree == nil {
+			b.File(Root, mt.Name, mt.Content)
+			continue
+		}
+		b.Dir(Root, mt.Name)
+		m.views = append(m.views, muxView{name: mt.Name, tree: mt.Tree})
+		_, ok := mt.Tree.(Xattrer)
+		hasXattrs = hasXattrs || ok
+	}
+	if len(m.views) > maxViews {
+		return nil, fmt.Errorf("nodes: %d trees under one root, there is room for %d", len(m.views), maxViews)
+	}
+	top, err := b.Build(mtime)
+	if err != nil {
+		return nil, err
+	}
+	m.top = top
+	m.listRoot()
+	if hasXattrs {
+		return xattrMux{m}, nil
+	}
+	return m, nil
+}
+
+// listRoot makes the root's entries. A mounted tree's root takes the place of
+// the directory that top has under its name.
+func (m *mux) listRoot() {
+	view := ID(0)
+	for e := range m.top.ReadDir(context.Background(), Root, 0) {
+		if e.Kind == Dir {
+			view++
+			e.ID = view<<viewShift | Root
+		}
+		e.Next = uint64(len(m.entries) + 1)
+		m.entries = append(m.entries, e)
+	}
+}
+
+// split tells which tree a node belongs to and what it is called there.
+func (m *mux) split(id ID) (Tree, ID, error) {
+	view, own := id>>viewShift, id&MaxMuxID
+	if view == 0 {
+		if attr, err := m.top.Attr(context.Background(), own); err != nil || (attr.Kind == Dir && own != Root) {
+			return nil, 0, NotExist(fmt.Sprintf("node %d", id))
+		}
+		return m.top, own, nil
+	}
+	if view > ID(len(m.views)) {
+		return nil, 0, NotExist(fmt.Sprintf("node %d", id))
+	}
+	return m.views[view-1].tree, own, nil
+}
+
+// export turns an entry of a mounted tree into one of the mux.
+func (m *mux) export(view ID, e Entry) (Entry, error) {
+	if e.ID > MaxMuxID {
+		return Entry{}, fmt.Errorf("internal error: %q of tree %q has the number %d, above %d",
+			e.Name, m.views[view-1].name, e.ID, MaxMuxID)
+	}
+	e.ID |= view << viewShift
+	return e, nil
+}
+
+func (m *mux) Attr(ctx context.Context, id ID) (Attr, error) {
+	t, own, err := m.split(id)
+	if err != nil {
+		return Attr{}, err
+	}
+	return t.Attr(ctx, own)
+}
+
+func (m *mux) Lookup(ctx context.Context, dir ID, name string) (Entry, error) {
+	if dir == Root {
+		i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Name == name })
+		if i < 0 {
+			return Entry{}, NotExist(name)
+		}
+		e, err := m.rootEntry(ctx, i)
+		e.Next = 0
+		return e, err
+	}
+	t, own, err := m.split(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	e, err := t.Lookup(ctx, own, name)
+	if err != nil || t == Tree(m.top) {
+		return e, err
+	}
+	return m.export(dir>>viewShift, e)
+}
+
+func (m *mux) ReadDir(ctx context.Context, dir ID, cursor uint64) iter.Seq2[Entry, error] {
+	if dir == Root {
+		return m.readRoot(ctx, cursor)
+	}
+	t, own, err := m.split(dir)
+	if err != nil {
+		return func(yield func(Entry, error) bool) { yield(Entry{}, err) }
+	}
+	entries := t.ReadDir(ctx, own, cursor)
+	if t == Tree(m.top) {
+		return entries
+	}
+	return func(yield func(Entry, error) bool) {
+		for e, err := range entries {
+			if err == nil {
+				e, err = m.export(dir>>viewShift, e)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// rootEntry is the i-th entry of the root, with the time that its tree tells now.
+func (m *mux) rootEntry(ctx context.Context, i int) (Entry, error) {
+	e := m.entries[i]
+	attr, err := m.Attr(ctx, e.ID)
+	e.ModTime = attr.ModTime
+	return e, err
+}
+
+func (m *mux) readRoot(ctx context.Context, cursor uint64) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if cursor > uint64(len(m.entries)) {
+			yield(Entry{}, NotExist(fmt.Sprintf("cursor %d of the root", cursor)))
+			return
+		}
+		for i := int(cursor); i < len(m.entries); i++ {
+			e, err := m.rootEntry(ctx, i)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (m *mux) ReadAt(ctx context.Context, file ID, p []byte, off int64) (int, error) {
+	t, own, err := m.split(file)
+	if err != nil {
+		return 0, err
+	}
+	return t.ReadAt(ctx, own, p, off)
+}
+
+// Usage counts the nodes of all trees. The trees are views of one source, so
+// its size is the largest that any of them tells, not the sum.
+func (m *mux) Usage() Usage {
+	u := m.top.Usage()
+	u.Nodes -= int64(len(m.views)) // a mounted tree counts its root itself
+	for _, v := range m.views {
+		vu := v.tree.Usage()
+		u.Nodes += vu.Nodes
+		u.Bytes = max(u.Bytes, vu.Bytes)
+	}
+	return u
+}
+
+// Xattr implements [Xattrer].
+func (m xattrMux) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
+	t, own, err := m.split(id)
+	if err != nil {
+		return nil, err
+	}
+	if x, ok := t.(Xattrer); ok {
+		return x.Xattr(ctx, own, name)
+	}
+	return nil, ErrNoXattr
+}
+
+// Xattrs implements [Xattrer].
+func (m xattrMux) Xattrs(ctx context.Context, id ID) ([]string, error) {
+	t, own, err := m.split(id)
+	if err != nil {
+		return nil, err
+	}
+	if x, ok := t.(Xattrer); ok {
+		return x.Xattrs(ctx, own)
+	}
+	_, err = t.Attr(ctx, own)
+	return nil, err
+}

@@ -1,0 +1,49 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// WalkEntry is one step of a [Walk].
+type WalkEntry struct {
+	Entry
+	// Path leads here from where the walk began, with "/" between names.
+	Path string
+	// Parent is the directory that the entry is in.
+	Parent ID
+}
+
+// Walk yields everything below dir, but not dir itself: a directory before what
+// is in it, and the entries of a directory in the tree's order. An error is
+// yielded last, with the path of what could not be listed.
+func Walk(ctx context.Context, tree Tree, dir ID) iter.Seq2[WalkEntry, error] {
+	return func(yield func(WalkEntry, error) bool) {
+		walk(ctx, tree, dir, "", yield)
+	}
+}
+
+// walk reports whether to go on.
+func walk(ctx context.Context, tree Tree, dir ID, prefix string, yield func(WalkEntry, error) bool) bool {
+	for e, err := range tree.ReadDir(ctx, dir, 0) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			yield(WalkEntry{Path: prefix, Parent: dir}, fmt.Errorf("list %q: %w", "/"+prefix, err))
+			return false
+		}
+		p := e.Name
+		if prefix != "" {
+			p = prefix + "/" + e.Name
+		}
+		if !yield(WalkEntry{Entry: e, Path: p, Parent: dir}, nil) {
+			return false
+		}
+		if e.Kind == Dir && !walk(ctx, tree, e.ID, p, yield) {
+			return false
+		}
+	}
+	return true
+}
