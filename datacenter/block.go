@@ -14,7 +14,7 @@ import (
 
 // block gives the bytes of block n.
 func (f *File) block(n uint64) ([]byte, error) {
-	buf, err := f.blocks.Block(n, f.inflateBlock)
+	buf, err := f.blocks.Block(n, f.load)
 	if err != nil {
 		return nil, err
 	}

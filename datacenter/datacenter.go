@@ -54,7 +54,9 @@ type File struct {
 	*container
 	index
 
-	blocks   BlockCache
+	blocks BlockCache
+	// load is inflateBlock as a value: made once, for reads allocate nothing.
+	load     func(n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
 }
 
@@ -83,6 +85,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 		return nil, err
 	}
 	f := &File{container: c, blocks: opts.Blocks}
+	f.load = f.inflateBlock
 	f.decoders.New = func() any { return c.decoder() }
 	id, err := identify(r, size, opts)
 	if err != nil {
@@ -156,7 +159,8 @@ func (f *File) build(ctx context.Context, opts Options) error {
 	if s.countErr == nil {
 		f.tally = *s.tally
 	}
-	if p.adler != p.sumAdler {
+	f.noAdler = p.noAdler
+	if !p.noAdler && p.adler != p.sumAdler {
 		f.adlerErr = badFile(p.streamEnd-adlerSize, "Adler-32 %08x: the data has %08x", p.adler, p.sumAdler)
 	}
 	return f.readTables()

@@ -29,6 +29,9 @@ type index struct {
 	// countErr is why the nodes could not be counted. No File that Open gave
 	// out has one, nor an adlerErr.
 	countErr error
+	// noAdler is set if there is no checksum behind the data. It is for Verify,
+	// and not remembered.
+	noAdler bool
 	// adlerErr is set if the data is not what was compressed.
 	adlerErr error
 }
@@ -119,7 +122,7 @@ func (f *File) readNames() error {
 			return err
 		}
 		if buf, err = f.appendString(buf[:0], t.data, parseAddress(b)); err != nil {
-			return fmt.Errorf("name %d: %w", i+1, err)
+			return &FormatError{Off: off, What: fmt.Sprintf("name %d", i+1), Err: err}
 		}
 		if total += len(buf); total > maxNameBytes {
 			return badf(off, "the names up to %d have more than %d bytes", i+1, maxNameBytes)

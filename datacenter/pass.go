@@ -53,6 +53,7 @@ type pass struct {
 
 	checkpoints
 	adler    uint32 // as the stream states it
+	noAdler  bool   // it states none
 	sumAdler uint32 // of the data
 	// streamEnd is where the zlib stream ends in the file, Adler-32 included.
 	streamEnd int64
@@ -166,7 +167,8 @@ func (p *pass) shortErr(got int64, dec *inflate.Decoder, err error) error {
 }
 
 // finish checks that the stream ends where the data does, and reads the
-// checksum behind it.
+// checksum behind it. The format's description knows of no checksum, so a file
+// may end without one.
 func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 	w := min(len(prev), windowSize)
 	buf := make([]byte, w+1)
@@ -179,6 +181,10 @@ func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 		return p.shortErr(p.stated, dec, err)
 	}
 	at := compressionHeaderSize + dec.InputOffset()
+	if at == p.size {
+		p.streamEnd, p.noAdler = at, true
+		return nil
+	}
 	var trailer [adlerSize]byte
 	if n, err := p.plain.ReadAt(trailer[:], at); n < len(trailer) {
 		if err == nil || errors.Is(err, io.EOF) {

@@ -138,6 +138,11 @@ func (v *verifier) container() error {
 	if f.adlerErr != nil && !v.fault(f.adlerErr) {
 		return f.adlerErr
 	}
+	if f.noAdler {
+		if err := v.reportFile(f.size, "no Adler-32 behind the data"); err != nil {
+			return err
+		}
+	}
 	inFile, inflated := f.TrailingBytes()
 	if inFile > 0 {
 		if err := v.reportFile(f.streamEnd, "%d bytes behind the end of the zlib stream", inFile); err != nil {
@@ -168,13 +173,14 @@ func (v *verifier) header() error {
 		h.Unknown1, h.Unknown2, h.Unknown3, h.Unknown4, h.Unknown5)
 }
 
-// segments checks that every element can be addressed.
+// segments checks that every element can be addressed. Characters need not be:
+// a long string has a segment of its own, of any length.
 func (v *verifier) segments() error {
 	r := v.file.regions
 	for _, region := range []struct {
 		name string
 		segs []segment
-	}{{"attributes", r.attributes}, {"nodes", r.nodes}, {"values", r.values.data}, {"names", r.names.data}} {
+	}{{"attributes", r.attributes}, {"nodes", r.nodes}} {
 		for i, s := range region.segs {
 			if s.used <= maxSegments {
 				continue

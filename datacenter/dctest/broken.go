@@ -8,18 +8,18 @@ import (
 )
 
 // Stage is the last moment at which a mistake has to be found. A reader may find it
-// earlier, if that keeps nobody from what is whole in the file.
+// earlier.
 type Stage uint8
 
 const (
-	// AtOpen: nothing sensible can be made of the file.
+	// AtOpen means that nothing sensible can be made of the file.
 	AtOpen Stage = iota + 1
-	// AtRead: the file opens, but reading what is wrong fails. Everything else can
+	// AtRead means that the file opens, but reading what is wrong fails. Everything else can
 	// be read.
 	AtRead
-	// AtVerify: everything can be read, and Verify finds what is wrong.
+	// AtVerify means that a reader need not see what is wrong, but Verify has to.
 	AtVerify
-	// Never: no rule is broken, but a careless reader runs out of memory, stack or
+	// Never means that no rule is broken, but a careless reader runs out of memory, stack or
 	// time. It may be refused with an error.
 	Never
 )

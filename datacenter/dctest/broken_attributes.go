@@ -23,7 +23,7 @@ func attributeEdits() []edit {
 		{"text is an int", "__value__ is not a string", AtRead, put(task, taskText, AttributeType, typeInt)},
 		{"value in no segment", "the address of a value has no segment", AtRead, put(sword, itemName, AttributeValue, 9)},
 		{"value at no element", "the address of a value has no element", AtRead, put(sword, itemName, AttributeValue+2, 60000)},
-		{"value inside a string", "no string begins at the address of a value", AtRead, func(m *Image) {
+		{"value inside a string", "no string begins at the address of a value", AtVerify, func(m *Image) {
 			at := m.attributeAt(sword, itemName) + AttributeValue + 2
 			m.Put16(at, m.U16(at)+1)
 		}},

@@ -14,7 +14,10 @@ func brokenDocs(layout datacenter.Layout) []BrokenFile {
 	rootFirst.Names = []string{RootName}
 	valueFirst.Names = []string{ValueName, RootName}
 	nameless := Doc{Root: &Node{Name: "root", Children: []*Node{{Name: "Sheet"}}}}
+	// The documents' hash ends at a NUL, and so do strings for a client.
+	ends := Doc{Root: Root(&Node{Name: "Ends", Attrs: []Attr{{"a", "in\x00side"}, {"b", "\x00"}, {"c", "end\x00"}, {"d\x00e", "in"}}})}
 	return []BrokenFile{
+		{"NUL inside strings", "strings have a NUL before their end", AtVerify, layout, build(ends, Options{})},
 		{"root name is first", "__root__ is not the last name but one", AtVerify, layout, build(rootFirst, Options{})},
 		{"text name is first", "__value__ is not the last name", AtVerify, layout, build(valueFirst, Options{})},
 		{"no special names", "__root__ and __value__ are missing", AtVerify, layout, build(nameless, Options{noSpecialNames: true})},
@@ -37,6 +40,8 @@ func brokenFiles(layout datacenter.Layout) []BrokenFile {
 		file("cut after a byte", "the stream ends early", AtOpen, SealOptions{Cut: length - 7}),
 		file("cut in the middle", "the stream ends early", AtOpen, SealOptions{Cut: length / 2}),
 		file("cut at the end", "the stream ends early", AtOpen, SealOptions{Cut: 8}),
+		// The documents do not mention a trailer, but a zlib stream has one.
+		file("no trailer", "the zlib trailer is missing", AtVerify, SealOptions{NoAdler: true}),
 		file("cut in the trailer", "the zlib trailer is not whole", AtVerify, SealOptions{Cut: 2}),
 		file("wrong Adler-32", "the zlib trailer is not the sum of the data", AtVerify, SealOptions{WrongAdler: true}),
 		file("behind the stream", "bytes follow the stream", AtVerify, SealOptions{Trailing: []byte("more")}),

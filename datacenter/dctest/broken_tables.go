@@ -2,7 +2,8 @@ package dctest
 
 import "math"
 
-// tableEdits are mistakes in one of the two string tables.
+// tableEdits are mistakes in one of the two string tables. A reader that finds strings
+// by their addresses, and their ends by the NUL, does not see them.
 func tableEdits(name string, table func(*Image) *Table) []edit {
 	edits := append(entryEdits(table), placeEdits(table)...)
 	for i := range edits {
@@ -29,18 +30,18 @@ func entryEdits(table func(*Image) *Table) []edit {
 			at := m.EntryOffset(table(m), first(m, table(m))) + EntryHash
 			m.Put32(at, m.U32(at)^sameBucket)
 		}},
-		{"length 0", "length is 0", AtRead, put(EntryLength, 0)},
-		{"length huge", "the string goes beyond the end of its segment", AtRead, put(EntryLength, math.MaxUint32)},
-		{"length into the slack", "the string goes beyond what is in use", AtRead, put(EntryLength, subjectFull-10)},
-		{"length less by one", "no NUL ends the string", AtRead, func(m *Image) {
+		{"length 0", "length is 0", AtVerify, put(EntryLength, 0)},
+		{"length huge", "the string goes beyond the end of its segment", AtVerify, put(EntryLength, math.MaxUint32)},
+		{"length into the slack", "the string goes beyond what is in use", AtVerify, put(EntryLength, subjectFull-10)},
+		{"length less by one", "no NUL ends the string", AtVerify, func(m *Image) {
 			at := m.EntryOffset(table(m), first(m, table(m))) + EntryLength
 			m.Put32(at, m.U32(at)-1)
 		}},
-		{"index 0", "index is 0", AtOpen, put(EntryIndex, 0)},
-		{"index out of range", "index is larger than the count of addresses", AtOpen, put(EntryIndex, 60000)},
-		{"index negative", "index is larger than the count of addresses", AtOpen, put(EntryIndex, math.MaxUint32)},
-		{"string in no segment", "the address of a string has no segment", AtRead, put(EntryAddress, 9)},
-		{"string at no element", "the address of a string has no element", AtRead, put(EntryAddress, 60000<<16)},
+		{"index 0", "index is 0", AtVerify, put(EntryIndex, 0)},
+		{"index out of range", "index is larger than the count of addresses", AtVerify, put(EntryIndex, 60000)},
+		{"index negative", "index is larger than the count of addresses", AtVerify, put(EntryIndex, math.MaxUint32)},
+		{"string in no segment", "the address of a string has no segment", AtVerify, put(EntryAddress, 9)},
+		{"string at no element", "the address of a string has no element", AtVerify, put(EntryAddress, 60000<<16)},
 	}
 }
 
@@ -59,7 +60,7 @@ func placeEdits(table func(*Image) *Table) []edit {
 			t := table(m)
 			m.Put32(m.EntryOffset(t, first(m, t))+EntryIndex, uint32(second(m, t)))
 		}},
-		{"address twice", "two entries have the same address", AtRead, func(m *Image) {
+		{"address twice", "two entries have the same address", AtVerify, func(m *Image) {
 			t := table(m)
 			a := m.AddressAt(t.AddressOffset(second(m, t)))
 			m.PutAddress(t.AddressOffset(first(m, t)), a)

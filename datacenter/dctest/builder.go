@@ -45,11 +45,11 @@ func newBuilder(d Doc, o Options) *builder {
 	return b
 }
 
-// name is the one-based index of a name, or 0 if only a root without one asks.
+// name is the one-based index of a name.
 func (b *builder) name(name string) uint16 {
 	i, ok := b.names.index[name]
 	if !ok || i >= maxRun {
-		panic(fmt.Sprintf("dctest: BUG: no index for name %q", name))
+		panic(fmt.Sprintf("dctest: BUG: no index for name %.40q", name))
 	}
 	return uint16(i + 1)
 }
@@ -150,17 +150,17 @@ func (b *builder) childRun(n *Node) []node {
 // sortedChildren are the children by name index, then by key values. Placeholders
 // stay where they are.
 func (b *builder) sortedChildren(children []*Node) []*Node {
-	real := slices.DeleteFunc(slices.Clone(children), func(n *Node) bool { return n.Placeholder })
-	slices.SortStableFunc(real, func(x, y *Node) int {
+	named := slices.DeleteFunc(slices.Clone(children), func(n *Node) bool { return n.Placeholder })
+	slices.SortStableFunc(named, func(x, y *Node) int {
 		return cmp.Or(cmp.Compare(b.name(x.Name), b.name(y.Name)), compareKeys(x, y))
 	})
-	if len(real) == len(children) {
-		return real
+	if len(named) == len(children) {
+		return named
 	}
 	sorted := slices.Clone(children)
 	for i, n := range sorted {
 		if !n.Placeholder {
-			sorted[i], real = real[0], real[1:]
+			sorted[i], named = named[0], named[1:]
 		}
 	}
 	return sorted

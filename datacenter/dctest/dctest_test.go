@@ -1,7 +1,11 @@
 package dctest_test
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -147,20 +151,23 @@ func inflate(t testing.TB, file []byte) (data []byte, failed string) {
 			failed = fmt.Sprint(r)
 		}
 	}()
-	return unseal(failer{t, nil}, file), ""
+	return unseal(failer{t}, file), ""
 }
 
 // failer turns a failure into a panic.
 type failer struct {
 	testing.TB
-	_ any
 }
 
 func (failer) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 func (failer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func TestBroken(t *testing.T) {
-	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
+	layouts := []datacenter.Layout{datacenter.LayoutV6X64, datacenter.LayoutV3, datacenter.LayoutV6X86}
+	if testing.Short() {
+		layouts = layouts[:1]
+	}
+	for _, layout := range layouts {
 		seen := map[string]bool{}
 		for _, b := range dctest.Broken(layout) {
 			t.Run(layout.String()+" "+b.Name, func(t *testing.T) {
@@ -185,5 +192,68 @@ func TestBroken(t *testing.T) {
 				t.Logf("%s: %.200q", b.Want, findings)
 			})
 		}
+	}
+}
+
+// TestBomb inflates a bomb that is a data center without a mistake.
+func TestBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("inflates a GiB")
+	}
+	for _, b := range dctest.Hostile(datacenter.LayoutV6X64) {
+		if b.Name != "slack bomb" {
+			continue
+		}
+		plain := decrypt(t, b.Data)
+		z, err := zlib.NewReader(bytes.NewReader(plain[4:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, z)
+		if err != nil || n != int64(binary.LittleEndian.Uint32(plain)) || n < 1_000_000_000 {
+			t.Errorf("%d bytes inflate to %d: %v", len(b.Data), n, err)
+		}
+		return
+	}
+	t.Error("no bomb")
+}
+
+func TestCounts(t *testing.T) {
+	n := &dctest.Node{Name: "Leaf", Attrs: []dctest.Attr{{Name: "a", Value: 1}}}
+	for range 2 {
+		n = &dctest.Node{Name: "Level", Children: slices.Repeat([]*dctest.Node{n}, 10)}
+	}
+	if got := (dctest.Doc{Root: dctest.Root(n)}).Counts(); got != (dctest.Counts{Nodes: 112, Attributes: 100}) {
+		t.Errorf("%+v", got)
+	}
+	for range 30 {
+		n = &dctest.Node{Name: "Level", Children: slices.Repeat([]*dctest.Node{n}, 60)}
+	}
+	if got := (dctest.Doc{Root: dctest.Root(n)}).Counts(); got.Nodes != math.MaxUint64 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		units []uint16
+	}{
+		{"", []uint16{}},
+		{"aé한", []uint16{'a', 0xe9, 0xd55c}},
+		{"\U0001f409", []uint16{0xd83d, 0xdc09}},
+		{"\xed\xa0\xbd", []uint16{0xd83d}},
+		{"x\xed\xb0\x89y", []uint16{'x', 0xdc09, 'y'}},
+		{"\xed\xb0\x89\xed\xa0\xbd", []uint16{0xdc09, 0xd83d}},
+	} {
+		if got := dctest.Units(tt.text); !slices.Equal(got, tt.units) {
+			t.Errorf("Units(%q) = %x", tt.text, got)
+		}
+		if got := dctest.Text8(tt.units); got != tt.text {
+			t.Errorf("Text8(%x) = %q", tt.units, got)
+		}
+	}
+	if got := dctest.Units("\xff\xed\xa0"); !slices.Equal(got, []uint16{0xfffd, 0xfffd, 0xfffd}) {
+		t.Errorf("invalid bytes are %x", got)
 	}
 }

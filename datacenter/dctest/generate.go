@@ -130,7 +130,7 @@ func (g *generator) node(k *kind, room int) (*Node, int) {
 	if g.rng.Float64() >= branching(k.depth) {
 		return n, 1
 	}
-	if len(k.runs) > 0 && g.rng.Float64() < 0.60 {
+	if len(k.runs) > 0 && g.rng.Float64() < 0.50 {
 		run := k.runs[g.rng.IntN(len(k.runs))]
 		n.Children = run.children
 		return n, 1 + run.size

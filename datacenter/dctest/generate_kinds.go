@@ -59,9 +59,9 @@ func (g *generator) childKind(k *kind) *kind {
 	return c
 }
 
-// attrs is a run of attributes, three quarters of the time one that was there before.
+// attrs is a run of attributes, some of the time one that was there before.
 func (g *generator) attrs(k *kind) []Attr {
-	if len(k.attrRuns) > 0 && g.rng.Float64() < 0.55 {
+	if len(k.attrRuns) > 0 && g.rng.Float64() < 0.25 {
 		return k.attrRuns[g.rng.IntN(len(k.attrRuns))]
 	}
 	n := max(pick(g.rng, attrCounts), len(k.keys))
@@ -121,7 +121,7 @@ type share struct {
 var (
 	childCounts = []share{{0.386, 1, 1}, {0.44, 2, 4}, {0.097, 5, 8}, {0.074, 9, 16}, {0.003, 17, 64}}
 	attrCounts  = []share{
-		{0.188, 0, 0}, {0.26, 1, 1}, {0.315, 2, 4}, {0.134, 5, 8}, {0.079, 9, 16}, {0.023, 17, 32}, {0.001, 33, 58},
+		{0.188, 0, 0}, {0.26, 1, 1}, {0.315, 2, 4}, {0.134, 5, 8}, {0.079, 9, 13}, {0.023, 17, 24}, {0.001, 33, 58},
 	}
 	valueTypes = []share{
 		{0.378, int(ofInt), int(ofInt)},

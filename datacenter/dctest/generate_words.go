@@ -70,7 +70,7 @@ func (p *valuePool) string() string {
 	switch {
 	case x < 0.155:
 		return ""
-	case x < 0.50 || len(p.values) == 0:
+	case x < 0.55 || len(p.values) == 0:
 		p.values = append(p.values, p.fresh())
 		return p.values[len(p.values)-1]
 	}

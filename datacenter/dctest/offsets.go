@@ -120,20 +120,24 @@ func (m *Image) units(t *Table, entry int64) []uint16 {
 	return units
 }
 
-// U16, U32 and AddressAt read, Put16, Put32 and PutAddress write a field.
-
+// U16 reads a field of 16 bits.
 func (m *Image) U16(at int64) uint16 { return binary.LittleEndian.Uint16(m.Data[at:]) }
 
+// U32 reads a field of 32 bits.
 func (m *Image) U32(at int64) uint32 { return binary.LittleEndian.Uint32(m.Data[at:]) }
 
+// AddressAt reads an address.
 func (m *Image) AddressAt(at int64) datacenter.Address {
 	return datacenter.Address{Segment: m.U16(at), Element: m.U16(at + 2)}
 }
 
+// Put16 writes a field of 16 bits.
 func (m *Image) Put16(at int64, v uint16) { binary.LittleEndian.PutUint16(m.Data[at:], v) }
 
+// Put32 writes a field of 32 bits.
 func (m *Image) Put32(at int64, v uint32) { binary.LittleEndian.PutUint32(m.Data[at:], v) }
 
+// PutAddress writes an address.
 func (m *Image) PutAddress(at int64, a datacenter.Address) {
 	m.Put16(at, a.Segment)
 	m.Put16(at+2, a.Element)

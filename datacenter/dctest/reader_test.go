@@ -64,8 +64,8 @@ func (s segments) count() (n int) {
 	return n
 }
 
-// unseal decrypts and inflates a file.
-func unseal(t testing.TB, file []byte) []byte {
+// decrypt decrypts a file.
+func decrypt(t testing.TB, file []byte) []byte {
 	t.Helper()
 	block, err := aes.NewCipher([]byte("\x33\x47\xa1\x74\xf9\x04\x0d\x47\x68\xa0\xb0\x55\x58\xdc\x86\x6b"))
 	if err != nil {
@@ -78,11 +78,15 @@ func unseal(t testing.TB, file []byte) []byte {
 		for i, c := range part {
 			plain = append(plain, c^feedback[i])
 		}
-		feedback = slices.Clone(part)
-		if len(part) < 16 {
-			break
-		}
+		copy(feedback, part)
 	}
+	return plain
+}
+
+// unseal decrypts and inflates a file.
+func unseal(t testing.TB, file []byte) []byte {
+	t.Helper()
+	plain := decrypt(t, file)
 	rest := bytes.NewReader(plain[4:])
 	z, err := zlib.NewReader(rest)
 	if err != nil {

@@ -47,6 +47,7 @@ func (c *checker) table(name string, t table) {
 	seen := map[uint32]bool{}
 	for _, e := range t.entries {
 		units, terminated := t.text(e)
+		c.need(!slices.Contains(units, 0), "%s: NUL inside %d", name, e.index)
 		end := int(e.address>>16) + len(units)
 		c.need(terminated || end*2 == len(t.data.used[e.address&0xffff]), "%s: no NUL after %d", name, e.index)
 		c.need(e.hash == datacenter.HashString(units), "%s: hash of %d", name, e.index)
