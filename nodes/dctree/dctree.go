@@ -233,7 +233,8 @@ func (t *Tree) lookupAttribute(number uint32, n datacenter.Node, name string) (e
 	if err != nil || shared != marked {
 		return e, false, err
 	}
-	return t.attributeEntry(number, n, a, shared)
+	e, err = t.attributeEntry(number, n, a, shared)
+	return e, err == nil, err
 }
 
 // findAttribute finds the attribute with a name, by any index that the name has.
@@ -299,21 +300,19 @@ func (t *Tree) lookupChild(number uint32, n datacenter.Node, name string) (nodes
 	}, true, nil
 }
 
-func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Attribute, shared bool) (nodes.Entry, bool, error) {
+func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Attribute, shared bool) (nodes.Entry, error) {
 	size, err := fileSize(a)
 	if err != nil {
-		return nodes.Entry{}, false, err
+		return nodes.Entry{}, err
 	}
-	i := n.AttributeIndex(a)
 	name := t.names[a.NameIndex()]
 	if shared {
 		name = "@" + name
 	}
 	return nodes.Entry{
 		Name: name, Kind: nodes.File, Size: size,
-		ID:   attributeID(number+1+uint32(i), a.Address()),
-		Next: uint64(i) + 1,
-	}, true, nil
+		ID: attributeID(number+1+uint32(n.AttributeIndex(a)), a.Address()),
+	}, nil
 }
 
 // ReadDir is the tree's. A cursor is a place in the run of attributes, or that
@@ -347,7 +346,8 @@ func (t *Tree) eachAttribute(number uint32, n datacenter.Node, from int, yield f
 			both, err = t.hasChild(n, a.NameIndex())
 		}
 		if err == nil {
-			e, _, err = t.attributeEntry(number, n, a, both)
+			e, err = t.attributeEntry(number, n, a, both)
+			e.Next = uint64(n.AttributeIndex(a)) + 1
 		}
 		if err != nil {
 			yield(nodes.Entry{}, wrap(err))

@@ -1,0 +1,7 @@
+// Package sample makes small made-up sources, so that everything can be tried without
+// owning a game. What is in them is of a world that does not exist.
+//
+// The data center has about forty sheets, in the shapes that official ones have: lists
+// of many equal rows, maps in maps, text in two languages, text beside children, and
+// several sheets of one name.
+package sample

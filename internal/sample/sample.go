@@ -1,0 +1,69 @@
+package sample
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+)
+
+// DataCenterName is the file name of the data center, of the form that official ones
+// have.
+const DataCenterName = "DataCenter_Final_Sample.dat"
+
+// DataCenter is the file of the made-up data center, always the same bytes for a
+// layout. The test builder makes it until package datacenter can write: it has nothing
+// but the tests to depend on it.
+func DataCenter(layout datacenter.Layout) []byte {
+	return dctest.Build(dctest.Doc{Layout: layout, Revision: revision, Root: world()}, dctest.Options{})
+}
+
+// revision is the data center's revision. It has no meaning.
+const revision = 1001
+
+// Write puts the sources into a directory, which it makes, and returns their paths. It
+// fails if one of them is there already.
+func Write(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	path := filepath.Join(dir, DataCenterName)
+	if err := writeNew(path, DataCenter(datacenter.LayoutV6X64)); err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	return []string{path}, nil
+}
+
+// writeNew makes a file that is whole as soon as it has its name. A link is what gives
+// it the name, because a rename would replace a file.
+func writeNew(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
+	if err := fill(f, data); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), path)
+	if errors.Is(err, iofs.ErrExist) {
+		return fmt.Errorf("%s is there already and is not overwritten: %w", path, iofs.ErrExist)
+	}
+	return err
+}
+
+// fill writes a file, to the disk, and closes it.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,54 @@
+package sample
+
+import (
+	"math/rand/v2"
+
+	"lorefs/datacenter/dctest"
+)
+
+type (
+	node  = dctest.Node
+	attrs = []dctest.Attr
+)
+
+// gen is what the sheets are made with. Its random numbers are the same every time.
+type gen struct{ rng *rand.Rand }
+
+// world is the root of the data center: 40 sheets.
+func world() *node {
+	g := &gen{rand.New(rand.NewPCG(1001, 2002))}
+	sheets := []*node{g.areaList(), g.worldMap(), g.strItem(), g.strArea(), g.itemSets(), g.shops(), g.recipes(), g.levels(), g.races(), g.weather()}
+	for part := range 6 {
+		sheets = append(sheets, g.items(part))
+	}
+	for part := range 5 {
+		sheets = append(sheets, g.npcs(part))
+	}
+	for part := range 4 {
+		sheets = append(sheets, g.skills(part))
+	}
+	for part := range 12 {
+		sheets = append(sheets, g.quest(part))
+	}
+	for part := range 3 {
+		sheets = append(sheets, g.spawns(part))
+	}
+	return dctest.Root(sheets...)
+}
+
+func element(name string, a attrs, children ...*node) *node {
+	return &node{Name: name, Attrs: a, Children: children}
+}
+
+// keyed is an element that is looked up by its attribute id.
+func keyed(name string, a attrs, children ...*node) *node {
+	return &node{Name: name, Keys: []string{"id"}, Attrs: a, Children: children}
+}
+
+func (g *gen) pick(words []string) string { return words[g.rng.IntN(len(words))] }
+
+// between is a number in steps, as people choose them.
+func (g *gen) between(lo, hi, step int) int { return lo + g.rng.IntN((hi-lo)/step+1)*step }
+
+// quarter is a number that a float holds exactly.
+func (g *gen) quarter(lo, hi int) float32 { return float32(g.between(lo*4, hi*4, 1)) / 4 }

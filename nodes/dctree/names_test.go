@@ -1,0 +1,124 @@
+package dctree
+
+import (
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+func TestEscape(t *testing.T) {
+	long := strings.Repeat("한", 100)
+	for name, want := range map[string]string{
+		"":       "%",
+		"Item":   "Item",
+		"a/b":    "a%2Fb",
+		"a\x00b": "a%00b",
+		".":      "%2E",
+		"..":     "%2E.",
+		".swp":   "%2Eswp",
+		"a~":     "a%7E",
+		"~":      "%7E",
+		"a.1":    "a%2E1",
+		"a.1.2":  "a.1%2E2",
+		"a.":     "a.",
+		"a.b":    "a.b",
+		"1":      "1",
+		".1":     "%2E1",
+		"@x":     "%40x",
+		"x@":     "x@",
+		"50%":    "50%25",
+		"%2F":    "%252F",
+		"몬스터":    "몬스터",
+		long:     strings.Repeat("한", 81) + "%~12",
+	} {
+		if got := escape(name, 12); got != want {
+			t.Errorf("escape(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// unescape is the inverse that escape promises, for names that are not cut.
+func unescape(s string) string {
+	if s == "%" {
+		return ""
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		const hex = "0123456789ABCDEF"
+		b.WriteByte(byte(strings.IndexByte(hex, s[i+1])<<4 | strings.IndexByte(hex, s[i+2])))
+		i += 2
+	}
+	return b.String()
+}
+
+func TestEscapeIsReversible(t *testing.T) {
+	check := func(parts []uint8, tail uint8) bool {
+		alphabet := []string{".", "/", "%", "@", "~", "a", "1", "\x00", "한", "2F"}
+		var name string
+		for _, p := range parts[:min(len(parts), 60)] {
+			name += alphabet[int(p)%len(alphabet)]
+		}
+		file := escape(name, int(tail))
+		if file == "" || file == "." || file == ".." || len(file) > 248 || strings.ContainsAny(file, "/\x00") {
+			return false
+		}
+		if plain, ordinal, ok := splitOrdinal(file); plain != file || ordinal != 0 || !ok {
+			return false
+		}
+		return strings.Contains(file, "%~") || unescape(file) == name
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSplitOrdinal(t *testing.T) {
+	for file, want := range map[string]struct {
+		name    string
+		ordinal int
+		ok      bool
+	}{
+		"Item":    {"Item", 0, true},
+		"Item.1":  {"Item", 1, true},
+		"Item.41": {"Item", 41, true},
+		"a.b.7":   {"a.b", 7, true},
+		"Item.0":  {"Item", 0, false},
+		"Item.01": {"Item", 1, false},
+		"Item.":   {"Item.", 0, true},
+		"7":       {"7", 0, true},
+	} {
+		name, ordinal, ok := splitOrdinal(file)
+		if name != want.name || ordinal != want.ordinal || ok != want.ok {
+			t.Errorf("splitOrdinal(%q) = %q, %d, %v", file, name, ordinal, ok)
+		}
+	}
+}
+
+func TestSplitIsTheInverse(t *testing.T) {
+	for _, number := range []uint32{1, 77, datacenter.MaxEntries} {
+		for _, addr := range []datacenter.Address{{}, {Segment: 1}, {Element: 1}, {Segment: 0xffff, Element: 0xffff}} {
+			for _, attribute := range []bool{false, true} {
+				id := nodeID(number, addr)
+				if attribute {
+					id = attributeID(number, addr)
+				}
+				n, a, isAttr, ok := split(id)
+				if n != number || a != addr || isAttr != attribute || !ok || id >= 1<<60 {
+					t.Errorf("split(%#x) = %d, %v, %v, %v: want %d, %v, %v", id, n, a, isAttr, ok, number, addr, attribute)
+				}
+			}
+		}
+	}
+	for _, id := range []nodes.ID{0, 2, 1 << 31, 1 << 60, nodes.MaxID, ^nodes.ID(0)} {
+		if _, _, _, ok := split(id); ok {
+			t.Errorf("split(%#x) is accepted", id)
+		}
+	}
+}
