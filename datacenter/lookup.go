@@ -8,7 +8,13 @@ func (f *File) Sorted() bool { return f.sorted }
 // the run, and looks through it only if that fails: a name that is not there
 // may be in a run that is out of order.
 func (n Node) Attribute(name uint16) (Attribute, bool, error) {
-	lo, hi := 0, int(n.raw.attrCount)
+	f, lo, hi := n.file, 0, int(n.raw.attrCount)
+	if hi == 0 {
+		return Attribute{}, false, nil
+	}
+	if _, err := run(f.regions.attributes, n.raw.attrAddr, hi, 0); err != nil {
+		return Attribute{}, false, f.errorAt(n, "attributes: %w", err)
+	}
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		a, err := n.attributeAt(mid)
