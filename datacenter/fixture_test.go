@@ -1,0 +1,179 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"os"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/internal/testneeds"
+)
+
+func readFixture(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The counts are those of fixtures/README.md, on which four independent readers
+// agree.
+func TestFixtureCounts(t *testing.T) {
+	small := datacenter.Counts{
+		Nodes: 604147, Attributes: 2065193, StoredNodes: 246454, StoredAttributes: 737384,
+		Sheets: 1215, Names: 988, Values: 67894, Keys: 12,
+	}
+	for _, tt := range []struct {
+		file   string
+		layout datacenter.Layout
+		want   datacenter.Counts
+		texts  int64 // __value__ among the attributes; -1 where the README has no number
+	}{
+		{"p100_x64.dat", datacenter.LayoutV6X64, datacenter.Counts{
+			Nodes: 9915573, Attributes: 33051865, StoredNodes: 3170069, StoredAttributes: 9102426,
+			Sheets: 23510, Names: 5668, Values: 778384, Keys: 26,
+		}, 106739},
+		{"p115_small_x64.dat", datacenter.LayoutV6X64, small, -1},
+		{"p115_small_x86.dat", datacenter.LayoutV6X86, small, -1},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			f := mustOpen(t, readFixture(t, tt.file), datacenter.Options{})
+			if f.Layout() != tt.layout {
+				t.Errorf("layout %v, want %v", f.Layout(), tt.layout)
+			}
+			if got := f.Counts(); got != tt.want {
+				t.Errorf("counts\n%+v, want\n%+v", got, tt.want)
+			}
+			if !f.Sorted() {
+				t.Error("not sorted")
+			}
+			if testing.Short() {
+				return
+			}
+			root, err := f.Root()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c counter
+			if err := c.walk(root); err != nil {
+				t.Fatal(err)
+			}
+			if c.nodes != tt.want.Nodes || c.attributes != tt.want.Attributes || (tt.texts >= 0 && c.texts != tt.texts) {
+				t.Errorf("walked %+v", c)
+			}
+		})
+	}
+}
+
+type counter struct{ nodes, attributes, texts int64 }
+
+func (c *counter) walk(n datacenter.Node) error {
+	c.nodes++
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return err
+		}
+		c.attributes++
+		if a.Name() == "__value__" {
+			c.texts++
+		}
+	}
+	for child, err := range n.Children() {
+		if err != nil {
+			return err
+		}
+		if err := c.walk(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestFixturesBreakNoRule(t *testing.T) {
+	files := []string{"p115_small_x64.dat", "p115_small_x86.dat"}
+	if !testing.Short() {
+		files = append(files, "p100_x64.dat")
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			for _, f := range findings(t, readFixture(t, file), 5) {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// The two small files are one tree in two layouts.
+func TestLayoutsHoldTheSameTree(t *testing.T) {
+	var sums []string
+	for _, file := range []string{"p115_small_x64.dat", "p115_small_x86.dat"} {
+		f := mustOpen(t, readFixture(t, file), datacenter.Options{})
+		root, err := f.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := sha256.New()
+		if err := digest(h, root, nil); err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, hex.EncodeToString(h.Sum(nil)))
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("the trees differ: %v", sums)
+	}
+}
+
+// digest writes all that a tree says, in its order.
+func digest(h hash.Hash, n datacenter.Node, buf []byte) error {
+	fmt.Fprintf(h, "(%q %v %d", n.Name(), n.Keys(), n.Flags())
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return err
+		}
+		text, err := a.AppendText(buf[:0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, " %q %v %d ", a.Name(), a.Type(), len(text))
+		h.Write(text)
+		buf = text
+	}
+	for c, err := range n.Children() {
+		if err != nil {
+			return err
+		}
+		if err := digest(h, c, buf); err != nil {
+			return err
+		}
+	}
+	h.Write([]byte(")"))
+	return nil
+}
+
+// A real file that is read from an index must be the file that was inflated.
+func TestFixtureFromItsIndex(t *testing.T) {
+	data := readFixture(t, "p115_small_x64.dat")
+	store := memoryIndex{}
+	var sums [][]byte
+	for range 2 {
+		f := mustOpen(t, data, datacenter.Options{Index: store})
+		root, err := f.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := sha256.New()
+		if err := digest(h, root, nil); err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, h.Sum(nil))
+	}
+	if !bytes.Equal(sums[0], sums[1]) {
+		t.Error("the second Open gives another tree")
+	}
+}
