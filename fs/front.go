@@ -55,7 +55,11 @@ func (f *front) OnUnmount() {
 
 func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	f.m.counters.lookups.Add(1)
-	return f.RawFileSystem.Lookup(cancel, header, name, out)
+	st := f.RawFileSystem.Lookup(cancel, header, name, out)
+	if st.Ok() && out.Mode&syscall.S_IFMT == syscall.S_IFREG {
+		f.m.nameOnly.sawLookup()
+	}
+	return st
 }
 
 func (f *front) Forget(nodeid, nlookup uint64) {
@@ -121,7 +125,21 @@ func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fu
 // ReleaseDir has nothing to release. The node API must not see it: it knows no handle.
 func (f *front) ReleaseDir(*fuse.ReleaseIn) {}
 
-func (f *front) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return fuse.ENOSYS }
+// What follows is answered once and never asked again: there is nothing to write
+// back, no file has holes, and there is no more to tell than GETATTR does.
+
+func (f *front) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.never() }
+
+func (f *front) Fsync(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.never() }
+
+func (f *front) Lseek(<-chan struct{}, *fuse.LseekIn, *fuse.LseekOut) fuse.Status { return f.never() }
+
+func (f *front) Statx(<-chan struct{}, *fuse.StatxIn, *fuse.StatxOut) fuse.Status { return f.never() }
+
+func (f *front) never() fuse.Status {
+	f.m.counters.others.Add(1)
+	return fuse.ENOSYS
+}
 
 // ReadDir answers a listing without attributes.
 func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
@@ -132,11 +150,16 @@ func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEn
 // entry that is left empty gives the kernel the name only.
 func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	f.m.inodes.throttle()
+	crowded := f.m.inodes.crowded()
 	var dirTime time.Time
 	return f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
 			return false
+		}
+		if e.Kind == nodes.File && f.m.nameOnly.next(crowded) {
+			f.m.counters.nameOnly.Add(1)
+			return true
 		}
 		mtime := e.ModTime
 		if mtime.IsZero() {
@@ -157,7 +180,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) time.Time {
 	attr, err := f.m.tree.Attr(&fuse.Context{Caller: in.Caller, Cancel: cancel}, nodes.ID(in.NodeId))
 	if err != nil {
-		f.fail(in.NodeId, "getattr", err)
+		_ = f.fail(in.NodeId, "getattr", err) // the entry is worth more than its time
 	}
 	return attr.ModTime
 }

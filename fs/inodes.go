@@ -64,6 +64,12 @@ func (l *inodeList) init(limit int) {
 
 func (l *inodeList) len() int { return int(l.n.Load()) }
 
+// crowded tells that there are almost as many inodes as there may be. Pruning
+// stops above that, so it stays so while a large tree is walked.
+func (l *inodeList) crowded() bool {
+	return l.limit > 0 && l.len() > l.limit-2*l.limit/pruneSlack
+}
+
 // add puts a node that the kernel learns of at the new end, unless it is listed.
 func (l *inodeList) add(n *node) {
 	l.mu.Lock()
@@ -219,7 +225,7 @@ func (p *pruner) offer() {
 	for _, n := range p.batch {
 		// A node that lost a race to be registered was never known to the
 		// kernel, so no FORGET will come for it.
-		if n.Forgotten() {
+		if n.Forgotten() { //nolint:staticcheck // NodeOnForgetter is what does not tell of these
 			p.list.remove(n)
 			continue
 		}

@@ -3,9 +3,21 @@
 package fs_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
@@ -38,4 +50,318 @@ func TestMounted(t *testing.T) {
 	tree := testTree(t)
 	dir := fusetest.Mount(t, tree, fs.Options{})
 	nodetest.RunMounted(t, dir, tree)
+}
+
+func TestMountedMux(t *testing.T) {
+	tree, err := nodes.NewMux(testTime, []nodes.Mount{
+		{Name: "tree", Tree: testTree(t)},
+		{Name: "info.json", Content: "{}\n"},
+		{Name: "more", Tree: testTree(t)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := fusetest.Mount(t, tree, fs.Options{})
+	nodetest.RunMounted(t, dir, tree)
+}
+
+// run runs a program and returns what it printed. Its working directory is not
+// in the mount: see "Deadlocks" in go-fuse's documentation.
+func run(t testing.TB, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+func TestReadOnly(t *testing.T) {
+	dir := fusetest.Mount(t, testTree(t), fs.Options{FsName: "some,source.dat"})
+	for name, err := range map[string]error{
+		"create": os.WriteFile(filepath.Join(dir, "new"), nil, 0o600),
+		"remove": os.Remove(filepath.Join(dir, "ItemData", "x")),
+		"rmdir":  os.Remove(filepath.Join(dir, "ItemData", "hollow")),
+		"rename": os.Rename(filepath.Join(dir, "ItemData", "x"), filepath.Join(dir, "y")),
+		"chmod":  os.Chmod(filepath.Join(dir, "ItemData"), 0o700),
+	} {
+		if !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: %v, want EROFS", name, err)
+		}
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "some,source.dat " + dir + " fuse.lorefs ro,nosuid,nodev"; !strings.Contains(string(mounts), want) {
+		t.Errorf("no %q among the mounts", want)
+	}
+}
+
+func TestStatfs(t *testing.T) {
+	tree := testTree(t)
+	dir := fusetest.Mount(t, tree, fs.Options{})
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	u := tree.Usage()
+	if int64(st.Blocks) != (u.Bytes+4095)/4096 || int64(st.Files) != u.Nodes || st.Bfree != 0 || st.Namelen != 255 || st.Bsize != 4096 {
+		t.Errorf("statfs = %+v for %+v", st, u)
+	}
+}
+
+func TestXattrs(t *testing.T) {
+	dir, s := fusetest.Serve(t, testTree(t), fs.Options{})
+	file := filepath.Join(dir, "ItemData", "x")
+	buf := make([]byte, 100)
+	if n, err := unix.Getxattr(file, "user.lorefs.type", buf); err != nil || string(buf[:n]) != "int" {
+		t.Errorf("getxattr = %q, %v", buf[:max(n, 0)], err)
+	}
+	if _, err := unix.Getxattr(file, "user.lorefs.type", buf[:1]); err != unix.ERANGE {
+		t.Errorf("getxattr into one byte: %v, want ERANGE", err)
+	}
+	if n, err := unix.Getxattr(file, "user.lorefs.type", nil); n != 3 || err != nil {
+		t.Errorf("getxattr of the size = %d, %v", n, err)
+	}
+	if n, err := unix.Listxattr(file, buf); err != nil || string(buf[:n]) != "user.lorefs.type\x00" {
+		t.Errorf("listxattr = %q, %v", buf[:max(n, 0)], err)
+	}
+	// ls takes the first "not supported" for all.
+	before := s.Stats().Xattrs
+	run(t, "ls", "-lR", dir)
+	if n := s.Stats().Xattrs - before; n > 4 {
+		t.Errorf("ls -lR asked for %d extended attributes", n)
+	}
+}
+
+func TestNoXattr(t *testing.T) {
+	dir := fusetest.Mount(t, testTree(t), fs.Options{NoXattr: true})
+	if _, err := unix.Getxattr(filepath.Join(dir, "ItemData", "x"), "user.lorefs.type", nil); err != unix.ENOTSUP {
+		t.Errorf("getxattr: %v, want ENOTSUP", err)
+	}
+}
+
+// TestRequests counts what programs cost. The numbers are the kernel's and the
+// same on every machine, so this is the guard of the adapter's speed.
+func TestRequests(t *testing.T) {
+	s := shape{dirs: 20, files: 10}
+	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{NoPrime: true, NoXattr: true})
+	steps := []struct {
+		args []string
+		// A listing takes two requests, the second of which finds the end.
+		want fs.Stats
+	}{
+		// The first stat of the root, and the first try to open a directory.
+		{[]string{"find", dir}, fs.Stats{Readdirs: 2 * 21, Opendirs: 1, Getattrs: 1}},
+		{[]string{"find", dir}, fs.Stats{}},
+		{[]string{"ls", "-lR", dir}, fs.Stats{}},
+		{[]string{"find", dir, "-type", "f", "-exec", "cat", "{}", "+"}, fs.Stats{Reads: 200, Opens: 1}},
+		{[]string{"find", dir, "-type", "f", "-exec", "cat", "{}", "+"}, fs.Stats{}},
+		// stat asks for the time of birth, sync for nothing that there is.
+		{[]string{"sh", "-c", "stat " + dir + "/*/* && sync " + dir + "/*/*"}, fs.Stats{}},
+		{[]string{"sh", "-c", "test ! -e " + dir + "/nothing"}, fs.Stats{Lookups: 1}},
+		{[]string{"sh", "-c", "test ! -e " + dir + "/nothing"}, fs.Stats{}},
+	}
+	var before fs.Stats
+	for _, step := range steps {
+		run(t, step.args...)
+		st := server.Stats()
+		for _, c := range []struct {
+			name      string
+			got, want uint64
+		}{
+			{"LOOKUP", st.Lookups - before.Lookups, step.want.Lookups},
+			{"GETATTR", st.Getattrs - before.Getattrs, step.want.Getattrs},
+			{"OPEN", st.Opens - before.Opens, step.want.Opens},
+			{"OPENDIR", st.Opendirs - before.Opendirs, step.want.Opendirs},
+			{"READDIRPLUS", st.Readdirs - before.Readdirs, step.want.Readdirs},
+			{"READ", st.Reads - before.Reads, step.want.Reads},
+			{"other requests", others(st) - others(before), 3}, // one answer ENOSYS each
+		} {
+			if c.got > c.want {
+				t.Errorf("%s: %d %s, want %d", step.args[0], c.got, c.name, c.want)
+			}
+		}
+		before = st
+	}
+}
+
+// others counts requests of no particular kind.
+func others(s fs.Stats) uint64 {
+	return s.Requests - s.Lookups - s.Getattrs - s.Opens - s.Opendirs - s.Readdirs - s.Reads - s.Xattrs
+}
+
+func TestPrimingServesWhatIsRead(t *testing.T) {
+	s := shape{dirs: 50, files: 50}
+	tree := s.tree(t)
+	dir, server := fusetest.Serve(t, tree, fs.Options{})
+	got := run(t, "sh", "-c", "cat "+dir+"/*/* | sort | uniq -c")
+	if want := fmt.Sprintf("%7d %s", 2500, shapeContent); got != want {
+		t.Errorf("read %q, want %q", got, want)
+	}
+	// A listing after reads is what starts it.
+	run(t, "sh", "-c", "cat "+dir+"/*/* >/dev/null")
+	nodetest.RunMounted(t, dir, tree, nodetest.Limit(200))
+	if st := server.Stats(); st.Errors != 0 {
+		t.Errorf("errors: %+v", st.LastErrors)
+	}
+}
+
+// settled waits until the number of inodes has come down to limit: FORGETs arrive
+// on their own time.
+func settled(s *fs.Server, limit int) int {
+	for range 500 {
+		if s.Stats().Inodes <= limit {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return s.Stats().Inodes
+}
+
+func TestInodesAreBounded(t *testing.T) {
+	const limit = 5000
+	s := shape{dirs: 2000, files: 99}
+	if testing.Short() {
+		s.dirs = 300
+	}
+	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{MaxInodes: limit, NoXattr: true})
+
+	// A process that lives in a directory, and one that has a file open.
+	home := filepath.Join(dir, s.dirName(0))
+	resident := exec.Command("sh", "-c", "cd "+home+" && exec 3<attr5 && echo in; read x; pwd -P; cat attr7; cat <&3; ls | wc -l")
+	stdin, err := resident.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := resident.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resident.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in := make([]byte, 3)
+	if _, err := stdout.Read(in); err != nil {
+		t.Fatal(err)
+	}
+
+	copied := t.TempDir()
+	for _, args := range [][]string{
+		{"find", dir},
+		{"ls", "-lR", dir},
+		{"grep", "-rc", "truth", dir},
+		{"sh", "-c", "cp -a " + dir + "/Item.19* " + copied}, // 111 directories
+	} {
+		out := run(t, args...)
+		if n := strings.Count(out, "\n"); n < s.dirs*s.files && args[0] != "sh" {
+			t.Errorf("%s: %d lines for %d files", args[0], n, s.dirs*s.files)
+		}
+		if n := settled(server, limit); n > limit {
+			t.Errorf("after %s the kernel knows %d inodes, want at most %d", args[0], n, limit)
+		}
+	}
+	if st := server.Stats(); st.Forgets == 0 {
+		t.Error("nothing was ever forgotten")
+	}
+
+	_ = stdin.Close()
+	var rest bytes.Buffer
+	if _, err := rest.ReadFrom(stdout); err != nil {
+		t.Fatal(err)
+	}
+	if err := resident.Wait(); err != nil {
+		t.Errorf("the process inside: %v", err)
+	}
+	if want := home + "\n" + shapeContent + shapeContent + "99\n"; rest.String() != want {
+		t.Errorf("the process inside sees %q, want %q", rest.String(), want)
+	}
+}
+
+func TestConcurrentReaders(t *testing.T) {
+	s := shape{dirs: 50, files: 40}
+	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{MaxInodes: 500})
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			out, err := exec.Command("grep", "-rc", "truth", dir).Output()
+			if n := bytes.Count(out, []byte(":1\n")); err != nil || n != s.dirs*s.files {
+				t.Errorf("grep found %d files, want %d: %v", n, s.dirs*s.files, err)
+			}
+		})
+	}
+	wg.Wait()
+	if st := server.Stats(); st.Errors != 0 {
+		t.Errorf("errors: %+v", st.LastErrors)
+	}
+}
+
+func TestUnmountOfBusyMount(t *testing.T) {
+	dir, s := fusetest.Serve(t, testTree(t), fs.Options{})
+	f, err := os.Open(filepath.Join(dir, "ItemData", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Unmount(); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("Unmount of a busy mount: %v, want EBUSY", err)
+	}
+	if p, err := os.ReadFile(filepath.Join(dir, "ItemData.1", "x")); err != nil || string(p) != "1002\n" {
+		t.Errorf("after that: %q, %v", p, err)
+	}
+	_ = f.Close()
+	if err := s.Unmount(); err != nil {
+		t.Error(err)
+	}
+	s.Wait()
+}
+
+// brokenTree fails or panics where a name says so.
+type brokenTree struct{ *nodes.Mem }
+
+func (b brokenTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	switch n, _ := b.Mem.ReadAt(ctx, id, p, off); string(p[:n]) {
+	case "panic":
+		panic("BUG: as the test wants it")
+	case "fail":
+		return 0, errors.New("block 7 is damaged")
+	case "key":
+		return 0, fmt.Errorf("block 8: %w", nodes.ErrNoKey)
+	}
+	return b.Mem.ReadAt(ctx, id, p, off)
+}
+
+func (b brokenTree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	if dir != nodes.Root {
+		return func(yield func(nodes.Entry, error) bool) { yield(nodes.Entry{}, errors.New("no listing")) }
+	}
+	return b.Mem.ReadDir(ctx, dir, cursor)
+}
+
+func TestErrorsReachTheReader(t *testing.T) {
+	tree := brokenTree{nodes.MemFiles(testTime, map[string]string{
+		"good": "good", "dir/panic": "panic", "dir/fail": "fail", "key": "key",
+	})}
+	dir, s := fusetest.Serve(t, tree, fs.Options{})
+	for name, want := range map[string]error{"good": nil, "dir/panic": syscall.EIO, "dir/fail": syscall.EIO, "key": syscall.ENOKEY} {
+		if _, err := os.ReadFile(filepath.Join(dir, name)); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if _, err := os.ReadDir(filepath.Join(dir, "dir")); !errors.Is(err, syscall.EIO) {
+		t.Errorf("listing: %v, want EIO", err)
+	}
+	var got []string
+	for _, r := range s.Stats().LastErrors {
+		got = append(got, r.Op+" "+r.Path+": "+r.Err)
+	}
+	for _, want := range []string{"read /dir/fail: block 7 is damaged", "readdir /dir: no listing"} {
+		if !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%q is not among the errors: %q", want, got)
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // CheckMountpoint tells, before any slow work is done, whether source can be
@@ -26,13 +25,12 @@ func CheckMountpoint(dir, source string) error {
 }
 
 func checkDir(dir string) error {
-	info, err := os.Stat(dir)
-	if errors.Is(err, syscall.ENOTCONN) {
+	if isDead(dir) {
 		if err := Detach(dir); err != nil {
 			return fmt.Errorf("a dead mount is there and cannot be detached: %w", err)
 		}
-		info, err = os.Stat(dir)
 	}
+	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return errors.New("does not exist; create the directory first")
@@ -45,7 +43,7 @@ func checkDir(dir string) error {
 	if err != nil {
 		return reason(err)
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	switch _, err := d.Readdirnames(1); {
 	case err == nil:
 		return errors.New("is not empty")
@@ -89,8 +87,7 @@ func within(name, dir string) bool {
 
 // reason takes the operation and the path, which the caller names, off an error.
 func reason(err error) error {
-	var pe *iofs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

@@ -28,6 +28,7 @@ type mount struct {
 	errors   errorLog
 	inodes   inodeList
 	primer   primer
+	nameOnly nameOnly
 }
 
 // node is one inode that the kernel knows of. Everything about it is asked of
@@ -88,19 +89,19 @@ func (m *mount) fill(out *fuse.Attr, id nodes.ID, kind nodes.Kind, size int64, m
 // Lookup serves LOOKUP, and READDIRPLUS too: there front has filled in out
 // already, from the listing, and the tree need not search for the name again.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fusefs.Inode, syscall.Errno) {
-	if out.Attr.Ino == 0 {
+	if out.Ino == 0 {
 		if errno := n.find(ctx, name, out); errno != 0 {
 			return nil, errno
 		}
 	}
-	if old := n.GetChild(name); old != nil && old.StableAttr().Ino == out.Attr.Ino {
+	if old := n.GetChild(name); old != nil && old.StableAttr().Ino == out.Ino {
 		if child, ok := old.Operations().(*node); ok {
 			n.m.inodes.add(child)
 		}
 		return old, 0
 	}
 	child := &node{m: n.m}
-	inode := n.NewInode(ctx, child, fusefs.StableAttr{Mode: out.Attr.Mode & syscall.S_IFMT, Ino: out.Attr.Ino})
+	inode := n.NewInode(ctx, child, fusefs.StableAttr{Mode: out.Mode & syscall.S_IFMT, Ino: out.Ino})
 	n.m.inodes.add(child)
 	return inode, 0
 }

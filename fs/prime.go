@@ -103,8 +103,12 @@ func (p *primer) prime(m *mount, k storer, dir nodes.ID, buf []byte, skip int) i
 		if err != nil && !errors.Is(err, io.EOF) {
 			continue
 		}
-		if k.InodeNotifyStoreCache(uint64(e.ID), 0, buf[:n]) == fuse.OK {
+		switch k.InodeNotifyStoreCache(uint64(e.ID), 0, buf[:n]) {
+		case fuse.OK:
 			m.counters.primed.Add(1)
+		case fuse.ENOENT: // the kernel does not know this one, or no longer
+		default:
+			return skip
 		}
 	}
 	return skip

@@ -111,7 +111,11 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.ExplicitDataCacheControl = true
 	fo.ExtraCapabilities = extraCapabilities
 	fo.Debug = o.Debug
-	fo.MountOptions.Logger = slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)
+	level := slog.LevelWarn // go-fuse says nothing unless something is odd
+	if o.Debug {
+		level = slog.LevelDebug
+	}
+	fo.MountOptions.Logger = slog.NewLogLogger(o.Logger.Handler(), level)
 	fo.PanicHandler = func(p any) fuse.Status {
 		o.Logger.Error("internal error: panic while serving a request", "panic", p, "stack", string(debug.Stack()))
 		return fuse.EIO

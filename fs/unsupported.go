@@ -36,3 +36,5 @@ func (*Server) Stats() Stats { return Stats{} }
 
 // Detach is not supported on this system.
 func Detach(string) error { return errUnsupported() }
+
+func isDead(string) bool { return false }

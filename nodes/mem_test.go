@@ -85,7 +85,7 @@ func TestMux(t *testing.T) {
 
 func TestMuxRefusesEightTrees(t *testing.T) {
 	var mounts []nodes.Mount
-	for _, name := range strings.Split("a b c d e f g h", " ") {
+	for name := range strings.SplitSeq("a b c d e f g h", " ") {
 		mounts = append(mounts, nodes.Mount{Name: name, Tree: testFiles()})
 	}
 	if _, err := nodes.NewMux(testTime, mounts); err == nil {

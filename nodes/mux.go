@@ -90,7 +90,10 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 // the directory that top has under its name.
 func (m *mux) listRoot() {
 	view := ID(0)
-	for e := range m.top.ReadDir(context.Background(), Root, 0) {
+	for e, err := range m.top.ReadDir(context.Background(), Root, 0) {
+		if err != nil {
+			panic(fmt.Sprintf("BUG: a root in memory cannot be listed: %v", err))
+		}
 		if e.Kind == Dir {
 			view++
 			e.ID = view<<viewShift | Root

@@ -2,6 +2,8 @@
 package fusetest
 
 import (
+	"errors"
+	iofs "io/fs"
 	"os"
 	"testing"
 
@@ -19,7 +21,7 @@ func Require(t testing.TB) {
 	if err != nil {
 		t.Skipf("cannot mount here: %v", err)
 	}
-	f.Close()
+	_ = f.Close()
 }
 
 // Mount mounts tree on a directory of its own, which it returns. The mount goes
@@ -36,8 +38,11 @@ func Serve(t testing.TB, tree nodes.Tree, o fs.Options) (string, *fs.Server) {
 	Require(t)
 	dir := t.TempDir()
 	s, err := fs.Mount(t.Context(), dir, tree, o)
-	if err != nil {
+	if errors.Is(err, iofs.ErrPermission) {
 		t.Skipf("cannot mount here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { unmount(t, s) })
 	return dir, s

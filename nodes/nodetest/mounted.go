@@ -67,7 +67,7 @@ func checkMountedDir(name string, tree nodes.Tree, id nodes.ID) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	got, err := d.Readdirnames(-1)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type sampled struct {
 	path   string
 	parent nodes.ID
 	entry  nodes.Entry
-	// mtime is what the tree's Attr tells.
+	// attr is what the tree tells of the node itself.
 	attr nodes.Attr
 }
 

@@ -1,0 +1,49 @@
+package fs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestErrorLogSaysTheSameOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		l := errorLog{logger: slog.New(slog.NewTextHandler(&out, nil))}
+		path := func() string { return "/a/b" }
+		for range 100 {
+			l.add("read", path, errors.New("block 7 is damaged"))
+		}
+		l.add("read", path, errors.New("block 8 is damaged"))
+		if n := strings.Count(out.String(), "\n"); n != 2 {
+			t.Errorf("%d lines logged, want 2:\n%s", n, out.String())
+		}
+		time.Sleep(logEvery)
+		l.add("read", path, errors.New("block 7 is damaged"))
+		if n := strings.Count(out.String(), "block 7"); n != 2 {
+			t.Errorf("block 7 was logged %d times, want 2", n)
+		}
+		if r := l.records(); len(r) != 2 || r[1].Err != "block 7 is damaged" || r[1].Path != "/a/b" {
+			t.Errorf("records = %+v", r)
+		}
+		if n := l.total.Load(); n != 102 {
+			t.Errorf("%d errors counted, want 102", n)
+		}
+	})
+}
+
+func TestErrorLogKeepsTheLatest(t *testing.T) {
+	l := errorLog{logger: slog.New(slog.DiscardHandler)}
+	for i := range 3 * keptErrors {
+		l.add("read", func() string { return "/" }, fmt.Errorf("error %d", i))
+	}
+	r := l.records()
+	if len(r) != keptErrors || r[keptErrors-1].Err != fmt.Sprintf("error %d", 3*keptErrors-1) {
+		t.Errorf("%d records, the last is %+v", len(r), r[len(r)-1])
+	}
+}
