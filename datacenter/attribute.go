@@ -58,6 +58,22 @@ func parseAttribute(b []byte) rawAttribute {
 	}
 }
 
+// value is the address of a string.
+func (r rawAttribute) value() Address {
+	return Address{Segment: uint16(r.bits), Element: uint16(r.bits >> 16)}
+}
+
+// append is the inverse of parseAttribute. Padding is 0.
+func (r rawAttribute) append(b []byte, l Layout) []byte {
+	b = binary.LittleEndian.AppendUint16(b, r.name)
+	b = binary.LittleEndian.AppendUint16(b, uint16(r.typeCode)|r.extended<<2)
+	b = binary.LittleEndian.AppendUint32(b, r.bits)
+	if l == LayoutV6X64 {
+		b = binary.LittleEndian.AppendUint32(b, 0)
+	}
+	return b
+}
+
 // decodeType tells the type, or what is wrong.
 func (r rawAttribute) decodeType() (Type, error) {
 	switch {
@@ -98,8 +114,15 @@ func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
 // Value is the address of a String in the values.
-func (a Attribute) Value() Address {
-	return Address{Segment: uint16(a.bits), Element: uint16(a.bits >> 16)}
+func (a Attribute) Value() Address { return a.raw().value() }
+
+// raw is the attribute as it is stored, but for the hash of a string.
+func (a Attribute) raw() rawAttribute {
+	r := rawAttribute{name: a.name, typeCode: uint8(a.typ), bits: a.bits}
+	if a.typ == Bool {
+		r.typeCode, r.extended = uint8(Int), 1
+	}
+	return r
 }
 
 // AppendText appends the value as text: an int in decimal, a bool as true or

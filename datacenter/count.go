@@ -252,3 +252,21 @@ func parseNode(b []byte, l Layout) rawNode {
 	}
 	return n
 }
+
+// append is the inverse of parseNode. Padding is 0.
+func (n rawNode) append(b []byte, l Layout) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint16(b, n.name)
+	b = le.AppendUint16(b, uint16(n.flags)|n.key<<4)
+	b = le.AppendUint16(b, n.attrCount)
+	b = le.AppendUint16(b, n.childCount)
+	b = n.attrAddr.append(b)
+	if l == LayoutV6X64 {
+		b = le.AppendUint32(b, 0)
+	}
+	b = n.childAddr.append(b)
+	if l == LayoutV6X64 {
+		b = le.AppendUint32(b, 0)
+	}
+	return b
+}

@@ -45,8 +45,16 @@
 // that the caller brings. Nodes and attributes are read from those bytes, at
 // their address.
 //
+// # How it is written
+//
+// Builder takes nodes bottom-up and keeps them in the form of the file, so that
+// each run is stored once. Repack moves a file's stored runs, also once each.
+// Files have the zlib header 78 9c and an Adler-32; segments have no slack.
+//
 // # What is not supported
 //
 // Strings end at their first NUL, as they do for the client: one with a NUL
-// inside is cut there, which Verify reports. Writing is not supported.
+// inside is cut there, which Verify reports, and cannot be written. A file that
+// states more than 32 times its own size and 32 MiB, nests deeper than MaxDepth,
+// or has more than MaxEntries entries is refused, however valid.
 package datacenter

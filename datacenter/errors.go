@@ -57,3 +57,9 @@ func nodeError(addr Address, off int64, format string, args ...any) error {
 func attributeError(addr Address, off int64, format string, args ...any) error {
 	return &FormatError{Off: off, What: fmt.Sprintf("attribute %v", addr), Err: fmt.Errorf(format, args...)}
 }
+
+// ErrTooLarge means that something is more than the format can hold.
+var ErrTooLarge = errors.New("more than a data center can hold")
+
+// ErrValue means that a value, or a name, is none that the format can hold.
+var ErrValue = errors.New("not a value that a data center can hold")

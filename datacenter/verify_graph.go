@@ -1,8 +1,7 @@
 package datacenter
 
 import (
-	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
 )
 
@@ -265,59 +264,22 @@ func skipBroken(err error) error {
 	return err
 }
 
-// compareKey compares the attributes of two nodes that have the name key:
-// absent, int, float, string, bool; numbers by value, NaN first; strings by
-// their UTF-16 units.
+// compareKey compares the attributes of two nodes that have the name key.
 func compareKey(a, b Node, key uint16) (int, error) {
 	x, xok, err := a.Attribute(key)
 	if err != nil {
 		return 0, err
 	}
 	y, yok, err := b.Attribute(key)
-	if err != nil || !xok || !yok {
-		return cmp.Compare(btoi(xok), btoi(yok)), err
-	}
-	if x.typ != y.typ {
-		return cmp.Compare(x.typ, y.typ), nil
-	}
-	switch x.typ {
-	case Int:
-		return cmp.Compare(x.Int(), y.Int()), nil
-	case Float:
-		return cmp.Compare(x.Float(), y.Float()), nil
-	case Bool:
-		return cmp.Compare(x.bits, y.bits), nil
-	}
-	return compareStrings(x, y)
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func compareStrings(x, y Attribute) (int, error) {
-	data := x.file.regions.values.data
-	p, err := x.file.stringUnits(data, x.Value())
 	if err != nil {
 		return 0, err
 	}
-	q, err := x.file.stringUnits(data, y.Value())
-	if err != nil {
-		return 0, err
+	text := func(addr Address) []byte {
+		units, terr := a.file.stringUnits(a.file.regions.values.data, addr)
+		err = errors.Join(err, terr)
+		return units
 	}
-	if bytes.Equal(p, q) {
-		return 0, nil
-	}
-	for i := 0; i+1 < min(len(p), len(q)); i += charSize {
-		// Little-endian: the second byte counts first.
-		if c := cmp.Compare(uint16(p[i+1])<<8|uint16(p[i]), uint16(q[i+1])<<8|uint16(q[i])); c != 0 {
-			return c, nil
-		}
-	}
-	return cmp.Compare(len(p), len(q)), nil
+	return compareValues(x.raw(), xok, y.raw(), yok, text), err
 }
 
 // nodeOffset is where the node at addr, which exists, lies.

@@ -1,4 +1,4 @@
-// Package cfb decrypts AES-CFB128 at any offset.
+// Package cfb decrypts AES-CFB128 at any offset, and encrypts it forward.
 //
 // Each plain block is its cipher block XORed with the encryption of the cipher
 // block before it (the IV for the first), so that a read needs only the sixteen
@@ -112,4 +112,48 @@ func xor(p []byte, stream *[BlockSize]byte) {
 	for i := range p {
 		p[i] ^= stream[i]
 	}
+}
+
+// Writer encrypts what is written to it. It is not safe for concurrent use.
+type Writer struct {
+	dst   io.Writer
+	block cipher.Block
+	// prev fills with cipher text; when it is complete the next stream is made
+	// of it. stream is what plain text is XORed with, used up to used.
+	prev, stream [BlockSize]byte
+	used         int
+	buf          []byte
+	err          error
+}
+
+// NewWriter makes a Writer to dst. It panics if block is not one of 128 bits.
+func NewWriter(dst io.Writer, block cipher.Block, iv [BlockSize]byte) *Writer {
+	if block.BlockSize() != BlockSize {
+		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
+	}
+	return &Writer{dst: dst, block: block, prev: iv}
+}
+
+// Write is [io.Writer]. An error is final.
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.buf = append(w.buf[:0], p...)
+	for b := w.buf; len(b) > 0; {
+		if w.used == 0 {
+			w.block.Encrypt(w.stream[:], w.prev[:])
+		}
+		n := min(len(b), BlockSize-w.used)
+		for i := range b[:n] {
+			b[i] ^= w.stream[w.used+i]
+		}
+		copy(w.prev[w.used:], b[:n])
+		w.used = (w.used + n) % BlockSize
+		b = b[n:]
+	}
+	if _, w.err = w.dst.Write(w.buf); w.err != nil {
+		return 0, w.err
+	}
+	return len(p), nil
 }

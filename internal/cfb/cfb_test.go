@@ -42,6 +42,35 @@ func TestPublishedVectors(t *testing.T) {
 	}
 }
 
+func TestWriterIsTheInverse(t *testing.T) {
+	block, err := aes.NewCipher(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	iv := [16]byte(unhex(t, "000102030405060708090a0b0c0d0e0f"))
+	plain := make([]byte, 5000)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range plain {
+		plain[i] = byte(rng.Uint32())
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out, block, iv)
+	for rest := plain; len(rest) > 0; {
+		n := min(len(rest), rng.IntN(70))
+		if k, err := w.Write(rest[:n]); k != n || err != nil {
+			t.Fatal(k, err)
+		}
+		rest = rest[n:]
+	}
+	got := make([]byte, len(plain))
+	if _, err := NewReader(bytes.NewReader(out.Bytes()), block, iv).ReadAt(got, 0); err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, plain) {
+		t.Error("what was encrypted is not decrypted")
+	}
+}
+
 func TestReadsPastTheEnd(t *testing.T) {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {

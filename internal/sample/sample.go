@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 )
 
 // DataCenterName is the file name of the data center, of the form that official ones
@@ -16,10 +15,11 @@ import (
 const DataCenterName = "DataCenter_Final_Sample.dat"
 
 // DataCenter is the file of the made-up data center, always the same bytes for a
-// layout. The test builder makes it until package datacenter can write: it has nothing
-// but the tests to depend on it.
-func DataCenter(layout datacenter.Layout) []byte {
-	return dctest.Build(dctest.Doc{Layout: layout, Revision: revision, Root: world()}, dctest.Options{})
+// layout.
+func DataCenter(layout datacenter.Layout) ([]byte, error) {
+	return build(world(), datacenter.WriteOptions{
+		Layout: layout, Header: datacenter.Header{Timestamp: -1, Revision: revision},
+	})
 }
 
 // revision is the data center's revision. It has no meaning.
@@ -31,8 +31,12 @@ func Write(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("sample: %w", err)
 	}
+	data, err := DataCenter(datacenter.LayoutV6X64)
+	if err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
 	path := filepath.Join(dir, DataCenterName)
-	if err := writeNew(path, DataCenter(datacenter.LayoutV6X64)); err != nil {
+	if err := writeNew(path, data); err != nil {
 		return nil, fmt.Errorf("sample: %w", err)
 	}
 	return []string{path}, nil

@@ -9,23 +9,34 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 )
+
+func dataCenter(t *testing.T, layout datacenter.Layout) []byte {
+	t.Helper()
+	data, err := DataCenter(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
 
 func TestDataCenter(t *testing.T) {
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
-		if !bytes.Equal(DataCenter(layout), DataCenter(layout)) {
+		data := dataCenter(t, layout)
+		if !bytes.Equal(data, dataCenter(t, layout)) {
 			t.Errorf("%v: not the same bytes twice", layout)
 		}
-	}
-	doc := dctest.Doc{Root: world()}
-	counts := doc.Counts()
-	t.Logf("%+v, %d bytes", counts, len(DataCenter(datacenter.LayoutV6X64)))
-	if n := len(doc.Root.Children); n != 40 {
-		t.Errorf("%d sheets", n)
-	}
-	if counts.Nodes < 5000 || counts.Nodes > 10000 {
-		t.Errorf("%d nodes", counts.Nodes)
+		for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}) {
+			t.Errorf("%v: %v, %v", layout, f, err)
+		}
+		f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.Counts()
+		if c.Sheets != 40 || c.Nodes < 5000 || c.Nodes > 10000 {
+			t.Errorf("%v: %+v", layout, c)
+		}
 	}
 }
 
@@ -36,7 +47,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(paths, err)
 	}
 	data, err := os.ReadFile(paths[0])
-	if err != nil || !bytes.Equal(data, DataCenter(datacenter.LayoutV6X64)) {
+	if err != nil || !bytes.Equal(data, dataCenter(t, datacenter.LayoutV6X64)) {
 		t.Errorf("the file is another one: %v", err)
 	}
 	if err := os.WriteFile(paths[0], []byte("mine"), 0o600); err != nil {

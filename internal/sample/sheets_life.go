@@ -2,8 +2,6 @@ package sample
 
 import (
 	"fmt"
-
-	"lorefs/datacenter/dctest"
 )
 
 func (g *gen) npcs(part int) *node {
@@ -60,15 +58,15 @@ func stages(n int) *node {
 // quest has text, and text beside children.
 func (g *gen) quest(part int) *node {
 	giver, place, creature := people[part%len(people)], places[part], creatures[part%len(creatures)]
-	story := element("Story", attrs{dctest.Text(fmt.Sprintf("%s of %s has lost something.", giver, place))},
-		element("Note", attrs{{Name: "lang", Value: "ko"}, dctest.Text(fmt.Sprintf("%s의 %s에게 가 보세요.", place.korean, giver.korean))}),
-		element("Note", attrs{{Name: "lang", Value: "en"}, dctest.Text(fmt.Sprintf("Go and see %s at %s.", giver, place))}))
+	story := element("Story", attrs{text(fmt.Sprintf("%s of %s has lost something.", giver, place))},
+		element("Note", attrs{{Name: "lang", Value: "ko"}, text(fmt.Sprintf("%s의 %s에게 가 보세요.", place.korean, giver.korean))}),
+		element("Note", attrs{{Name: "lang", Value: "en"}, text(fmt.Sprintf("Go and see %s at %s.", giver, place))}))
 	tasks := element("TaskList", nil)
 	for i := range 8 {
 		tasks.Children = append(tasks.Children, keyed("Task",
 			attrs{{Name: "id", Value: i + 1}, {Name: "type", Value: [...]string{"visit", "hunt", "collect", "deliver"}[i%4]}},
 			element("Target", attrs{{Name: "name", Value: creature.code()}, {Name: "count", Value: 1 + i}}),
-			element("Journal", attrs{dctest.Text(fmt.Sprintf("Step %d: look for a %s near %s.", i+1, creature, place))}),
+			element("Journal", attrs{text(fmt.Sprintf("Step %d: look for a %s near %s.", i+1, creature, place))}),
 		))
 	}
 	return element("Quest", attrs{{Name: "id", Value: 300 + part}, {Name: "repeatable", Value: part%5 == 0}},

@@ -2,8 +2,6 @@ package sample
 
 import (
 	"fmt"
-
-	"lorefs/datacenter/dctest"
 )
 
 // areaList is the map as the world's geometry divides it: continents, areas in them,
@@ -72,13 +70,13 @@ func (g *gen) strArea() *node {
 	sheet := element("StrSheet_Area", nil)
 	for i, place := range places {
 		sheet.Children = append(sheet.Children,
-			text(5000+i, place.String()),
-			text(6000+i, place.korean))
+			stringOf(5000+i, place.String()),
+			stringOf(6000+i, place.korean))
 	}
 	return sheet
 }
 
-func text(id int, s string) *node {
+func stringOf(id int, s string) *node {
 	return keyed("String", attrs{{Name: "id", Value: id}, {Name: "string", Value: s}})
 }
 
@@ -110,7 +108,7 @@ func (g *gen) races() *node {
 	for i, name := range []string{"Hillfolk", "Reedling", "Emberkin", "Stoneborn"} {
 		sheet.Children = append(sheet.Children, keyed("Race",
 			attrs{{Name: "id", Value: i}, {Name: "name", Value: name}, {Name: "speed", Value: 90 + 5*i}},
-			element("Lore", attrs{dctest.Text("The " + name + " came first, or say so.")})))
+			element("Lore", attrs{text("The " + name + " came first, or say so.")})))
 	}
 	return sheet
 }

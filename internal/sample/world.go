@@ -1,21 +1,12 @@
 package sample
 
-import (
-	"math/rand/v2"
-
-	"lorefs/datacenter/dctest"
-)
-
-type (
-	node  = dctest.Node
-	attrs = []dctest.Attr
-)
+import "math/rand/v2"
 
 // gen is what the sheets are made with. Its random numbers are the same every time.
 type gen struct{ rng *rand.Rand }
 
-// world is the root of the data center: 40 sheets.
-func world() *node {
+// world is what the data center holds: 40 sheets.
+func world() []*node {
 	g := &gen{rand.New(rand.NewPCG(1001, 2002))}
 	sheets := []*node{g.areaList(), g.worldMap(), g.strItem(), g.strArea(), g.itemSets(), g.shops(), g.recipes(), g.levels(), g.races(), g.weather()}
 	for part := range 6 {
@@ -33,7 +24,7 @@ func world() *node {
 	for part := range 3 {
 		sheets = append(sheets, g.spawns(part))
 	}
-	return dctest.Root(sheets...)
+	return sheets
 }
 
 func element(name string, a attrs, children ...*node) *node {

@@ -1,0 +1,145 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/aes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/internal/cfb"
+)
+
+func repack(t testing.TB, f *datacenter.File, opts datacenter.WriteOptions) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := f.Repack(t.Context(), &out, opts); err != nil {
+		t.Fatalf("Repack: %v", err)
+	}
+	return out.Bytes()
+}
+
+func TestRepackKeepsTheTree(t *testing.T) {
+	for _, ex := range dctest.Legal() {
+		t.Run(ex.Name, func(t *testing.T) {
+			ex.Options.Seal = dctest.SealOptions{}
+			f := mustOpen(t, dctest.Build(ex.Doc, ex.Options), datacenter.Options{})
+			want := renderDoc(ex.Doc.Root)
+			for _, layout := range layouts {
+				data := repack(t, f, datacenter.WriteOptions{Layout: layout})
+				if again := repack(t, f, datacenter.WriteOptions{Layout: layout}); !bytes.Equal(again, data) {
+					t.Errorf("%v: not the same bytes twice", layout)
+				}
+				for _, f := range findings(t, data, 5) {
+					t.Errorf("%v: %v", layout, f)
+				}
+				g := mustOpen(t, data, datacenter.Options{})
+				if g.Layout() != layout {
+					t.Errorf("written as %v, read as %v", layout, g.Layout())
+				}
+				root, err := g.Root()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := render(root); err != nil || got != want {
+					t.Errorf("%v: %v: got\n%.1000s\nwant\n%.1000s", layout, err, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRepackOfFixtures(t *testing.T) {
+	for _, name := range []string{"p115_small_x64.dat", "p115_small_x86.dat"} {
+		t.Run(name, func(t *testing.T) {
+			f := mustOpen(t, readFixture(t, name), datacenter.Options{})
+			data := repack(t, f, datacenter.WriteOptions{})
+			for _, f := range findings(t, data, 5) {
+				t.Error(f)
+			}
+			g := mustOpen(t, data, datacenter.Options{})
+			if a, b := f.Counts(), g.Counts(); a != b {
+				t.Errorf("counts\n%+v, want\n%+v", b, a)
+			}
+		})
+	}
+}
+
+func TestBuilderRefuses(t *testing.T) {
+	names := []string{"A", "x"}
+	for name, tt := range map[string]struct {
+		want  error
+		build func(*datacenter.Builder)
+	}{
+		"a NUL in a string": {datacenter.ErrValue, func(b *datacenter.Builder) { b.Begin("A", nil, 0); b.String("x", "a\x00b"); b.End() }},
+		"an attribute twice": {datacenter.ErrValue, func(b *datacenter.Builder) {
+			b.Begin("A", nil, 0)
+			b.Int("x", 1)
+			b.Int("x", 2)
+			b.End()
+		}},
+		"65,536 children": {datacenter.ErrTooLarge, func(b *datacenter.Builder) {
+			for range 1 << 16 {
+				b.Begin("A", nil, 0)
+				b.End()
+			}
+		}},
+		"nesting": {datacenter.ErrTooLarge, func(b *datacenter.Builder) {
+			for range datacenter.MaxDepth + 1 {
+				b.Begin("A", nil, 0)
+			}
+			for range datacenter.MaxDepth + 1 {
+				b.End()
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := datacenter.NewBuilder(names, datacenter.WriteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.build(b)
+			var out bytes.Buffer
+			if err := b.Write(t.Context(), &out); !errors.Is(err, tt.want) || out.Len() > 0 {
+				t.Errorf("wrote %d bytes, %v: want %v", out.Len(), err, tt.want)
+			}
+		})
+	}
+}
+
+// A file of several deflate blocks must be one stream to the standard library.
+func TestWrittenStreamIsZlib(t *testing.T) {
+	b, err := datacenter.NewBuilder([]string{"A", "x"}, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 60000 {
+		b.Begin("A", nil, 0)
+		b.String("x", strconv.FormatUint(rng.Uint64(), 36)+strconv.FormatUint(rng.Uint64(), 36))
+		b.End()
+	}
+	var out bytes.Buffer
+	if err := b.Write(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	f := mustOpen(t, out.Bytes(), datacenter.Options{})
+	key := datacenter.DefaultKeys()[0]
+	block, err := aes.NewCipher(key.Key[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zlib.NewReader(io.NewSectionReader(cfb.NewReader(bytes.NewReader(out.Bytes()), block, key.IV), 4, 1<<40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, z)
+	if err != nil || n != f.Size() || n < 3<<20 {
+		t.Errorf("inflated %d bytes, %v: want %d", n, err, f.Size())
+	}
+}

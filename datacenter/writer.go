@@ -1,0 +1,423 @@
+package datacenter
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"lorefs/internal/wtf8"
+)
+
+// WriteOptions are what a data center is written with. The zero value is right
+// but for the header, which Repack takes from the file.
+type WriteOptions struct {
+	// Layout is the layout to write. Default: LayoutV6X64.
+	Layout Layout
+	// Header is written but for its version, which the layout says.
+	Header Header
+	// Key is what the file is encrypted with. Default: the first of DefaultKeys.
+	Key *Key
+	// Level is that of deflate, 0 to 9. Default: 6.
+	Level *int
+}
+
+const defaultLevel = 6
+
+func (o *WriteOptions) setDefaults() {
+	if o.Layout == LayoutAuto {
+		o.Layout = LayoutV6X64
+	}
+	if o.Key == nil {
+		o.Key = &DefaultKeys()[0]
+	}
+	if o.Level == nil {
+		level := defaultLevel
+		o.Level = &level
+	}
+	o.Header.Version = o.Layout.Version()
+}
+
+// Builder lays out a data center node by node:
+//
+//	b, err := NewBuilder(names, opts)
+//	b.Begin("ItemData", nil, 0)      a sheet
+//	b.Begin("Item", keys, 0)
+//	b.Int("id", 7)
+//	b.String("name", "sword")
+//	b.End()
+//	b.End()
+//	err = b.Write(ctx, w)
+//
+// What is handed over is kept in the form of the file, each run of attributes
+// or children once however often it comes. Attributes and children may come in
+// any order: they are sorted as the format demands, children of one name and
+// with equal keys in the order in which they came.
+//
+// Errors are sticky: Write returns the first. A Builder is not safe for
+// concurrent use.
+type Builder struct {
+	opts  WriteOptions
+	names []string
+	index map[string]uint16
+
+	keys       []keyNames
+	keyIndex   map[keyNames]uint16
+	attributes runStore
+	nodes      runStore
+	values     stringStore
+
+	// open are the nodes between Begin and End, from the root on.
+	open []openNode
+	run  []byte // scratch
+	err  error
+}
+
+// openNode is a node whose attributes and children are coming in.
+type openNode struct {
+	raw      rawNode
+	attrs    []rawAttribute
+	children []rawNode
+}
+
+// NewBuilder makes a Builder for nodes and attributes with the given names. The
+// order of the names is that of attributes and of children of different names;
+// __root__ and __value__ come last, whether they are among them or not.
+func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
+	opts.setDefaults()
+	b := &Builder{
+		opts: opts, index: map[string]uint16{}, keyIndex: map[keyNames]uint16{},
+		attributes: newRunStore(opts.Layout.AttributeSize()),
+		nodes:      newRunStore(opts.Layout.NodeSize()),
+		values:     newStringStore(valueBuckets),
+	}
+	for _, name := range names {
+		if _, twice := b.index[name]; !twice && name != rootName && name != valueName {
+			b.addName(name)
+		}
+	}
+	b.addName(rootName)
+	b.addName(valueName)
+	if len(b.names) > maxNames {
+		return nil, fmt.Errorf("datacenter: %d names: %w", len(b.names), ErrTooLarge)
+	}
+	b.keyOf(keyNames{}) // the empty definition must be the first
+	// The root must lie at 0:0, so its place is taken before any other's.
+	if _, err := b.nodes.place(make([]byte, opts.Layout.NodeSize())); err != nil {
+		return nil, err
+	}
+	b.open = []openNode{{raw: rawNode{name: b.index[rootName]}}}
+	return b, nil
+}
+
+func (b *Builder) addName(name string) {
+	b.names = append(b.names, name)
+	b.index[name] = uint16(len(b.names))
+}
+
+// keyOf gives the index of a key definition.
+func (b *Builder) keyOf(k keyNames) uint16 {
+	i, ok := b.keyIndex[k]
+	if !ok {
+		if len(b.keys) == maxKeys {
+			b.fail(fmt.Errorf("datacenter: more than %d key definitions: %w", maxKeys, ErrTooLarge))
+			return 0
+		}
+		i = uint16(len(b.keys))
+		b.keys = append(b.keys, k)
+		b.keyIndex[k] = i
+	}
+	return i
+}
+
+func (b *Builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// name gives the index of a name.
+func (b *Builder) name(name string) uint16 {
+	i, ok := b.index[name]
+	if !ok {
+		b.fail(fmt.Errorf("datacenter: BUG: the name %q was not announced", name))
+	}
+	return i
+}
+
+// Begin begins a child of the node that was begun last and is not ended; with
+// none, a sheet.
+func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
+	var k keyNames
+	if len(keys) > len(k) {
+		b.fail(fmt.Errorf("datacenter: %d keys of a node: %w", len(keys), ErrTooLarge))
+		keys = keys[:len(k)]
+	}
+	for i, key := range keys {
+		k[i] = b.name(key)
+	}
+	if len(b.open) > MaxDepth {
+		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
+	}
+	b.open = append(b.open, openNode{raw: rawNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)}})
+}
+
+func (b *Builder) top() *openNode { return &b.open[len(b.open)-1] }
+
+func (b *Builder) attribute(name string, r rawAttribute) {
+	r.name = b.name(name)
+	if n := b.top(); len(b.open) > 1 {
+		n.attrs = append(n.attrs, r)
+		return
+	}
+	b.fail(fmt.Errorf("datacenter: BUG: the root has no attributes"))
+}
+
+// Int, Float, Bool and String give an attribute to the node that was begun last
+// and is not ended.
+
+func (b *Builder) Int(name string, v int32) {
+	b.attribute(name, rawAttribute{typeCode: uint8(Int), bits: uint32(v)})
+}
+
+func (b *Builder) Float(name string, v float32) {
+	b.attribute(name, rawAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
+}
+
+func (b *Builder) Bool(name string, v bool) {
+	b.attribute(name, rawAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
+}
+
+// String takes WTF-8.
+func (b *Builder) String(name, v string) {
+	b.units(name, wtf8.AppendUTF16(nil, v))
+}
+
+// Text gives the node its text, the attribute __value__.
+func (b *Builder) Text(v string) { b.String(valueName, v) }
+
+func (b *Builder) units(name string, units []byte) {
+	addr, err := b.values.add(units)
+	if err != nil {
+		b.fail(fmt.Errorf("%s: %w", name, err))
+	}
+	b.attribute(name, stringAttribute(addr, HashValue(appendUnits(nil, units))))
+}
+
+func stringAttribute(addr Address, hash uint16) rawAttribute {
+	return rawAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
+}
+
+// End ends the node that was begun last and is not ended.
+func (b *Builder) End() {
+	if len(b.open) == 1 {
+		b.fail(fmt.Errorf("datacenter: BUG: End without Begin"))
+		return
+	}
+	n := b.finish()
+	b.top().children = append(b.top().children, n)
+}
+
+// finish takes the top node off and stores its runs.
+func (b *Builder) finish() rawNode {
+	n := *b.top()
+	b.open = b.open[:len(b.open)-1]
+	var err error
+	if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
+		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
+	}
+	if n.raw.childAddr, err = b.addChildren(n.children); err != nil {
+		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
+	}
+	n.raw.attrCount, n.raw.childCount = uint16(len(n.attrs)), uint16(len(n.children))
+	return n.raw
+}
+
+// addAttributes stores a run of attributes, which it sorts.
+func (b *Builder) addAttributes(run []rawAttribute) (Address, error) {
+	if len(run) > math.MaxUint16 {
+		return absent, fmt.Errorf("datacenter: %d attributes: %w", len(run), ErrTooLarge)
+	}
+	byName := func(x, y rawAttribute) int { return int(x.name) - int(y.name) }
+	if !slices.IsSortedFunc(run, byName) {
+		slices.SortFunc(run, byName)
+	}
+	b.run = b.run[:0]
+	for i, a := range run {
+		if i > 0 && a.name == run[i-1].name {
+			return absent, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
+		}
+		b.run = a.append(b.run, b.opts.Layout)
+	}
+	return b.attributes.add(b.run)
+}
+
+// addChildren stores a run of children, which it sorts, stably.
+func (b *Builder) addChildren(run []rawNode) (Address, error) {
+	if len(run) > math.MaxUint16 {
+		return absent, fmt.Errorf("datacenter: %d children: %w", len(run), ErrTooLarge)
+	}
+	if !slices.IsSortedFunc(run, b.compareNodes) {
+		slices.SortStableFunc(run, b.compareNodes)
+	}
+	b.run = b.run[:0]
+	for _, n := range run {
+		b.run = n.append(b.run, b.opts.Layout)
+	}
+	return b.nodes.add(b.run)
+}
+
+// compareNodes is the order of siblings: by name index, then by the keys of the
+// left one.
+func (b *Builder) compareNodes(x, y rawNode) int {
+	if x.name != y.name || x.key == 0 {
+		return int(x.name) - int(y.name)
+	}
+	for _, key := range b.keys[x.key] {
+		if key == 0 {
+			continue
+		}
+		p, pok := b.findAttribute(x, key)
+		q, qok := b.findAttribute(y, key)
+		if c := compareValues(p, pok, q, qok, b.values.at); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// findAttribute finds an attribute of a node whose attributes are stored.
+func (b *Builder) findAttribute(n rawNode, name uint16) (rawAttribute, bool) {
+	if n.attrCount == 0 {
+		return rawAttribute{}, false
+	}
+	run := b.attributes.at(n.attrAddr, int(n.attrCount)*b.attributes.size)
+	for ; len(run) > 0; run = run[b.attributes.size:] {
+		if a := parseAttribute(run); a.name == name {
+			return a, true
+		}
+	}
+	return rawAttribute{}, false
+}
+
+// Write writes what was built. It must be called once, when all is ended.
+func (b *Builder) Write(ctx context.Context, w io.Writer) error {
+	if b.err == nil && len(b.open) != 1 {
+		b.fail(fmt.Errorf("datacenter: BUG: %d nodes are not ended", len(b.open)-1))
+	}
+	if b.err != nil {
+		return b.err
+	}
+	root := b.finish()
+	if b.err != nil {
+		return b.err
+	}
+	copy(b.nodes.segments[0], root.append(nil, b.opts.Layout))
+	names := newStringStore(nameBuckets)
+	for _, name := range b.names {
+		if _, err := names.add(wtf8.AppendUTF16(nil, name)); err != nil {
+			return fmt.Errorf("the name %q: %w", name, err)
+		}
+	}
+	img := &imageWriter{b: b, names: &names}
+	if err := seal(ctx, w, img.size(), b.opts, img.write); err != nil {
+		return fmt.Errorf("datacenter: writing: %w", err)
+	}
+	return nil
+}
+
+// imageWriter writes the inflated data.
+type imageWriter struct {
+	b     *Builder
+	names *stringStore
+	w     io.Writer
+	err   error
+}
+
+// size is how many bytes write writes.
+func (i *imageWriter) size() int64 {
+	l := i.b.opts.Layout
+	n := l.HeaderSize() + 4 + int64(len(i.b.keys))*keySize
+	n += segmentsSize(i.b.attributes.segments) + segmentsSize(i.b.nodes.segments)
+	for _, s := range []*stringStore{&i.b.values, i.names} {
+		n += segmentsSize(s.segments) + int64(s.buckets)*4 + 4 + int64(len(s.entries))*(stringSize+addressSize)
+	}
+	return n + footerSize
+}
+
+func segmentsSize(segs [][]byte) int64 {
+	n := int64(4)
+	for _, s := range segs {
+		n += 8 + int64(len(s))
+	}
+	return n
+}
+
+func (i *imageWriter) put(b []byte) {
+	if i.err == nil {
+		_, i.err = i.w.Write(b)
+	}
+}
+
+func (i *imageWriter) u32(vs ...uint32) {
+	var b []byte
+	for _, v := range vs {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	i.put(b)
+}
+
+func (i *imageWriter) write(w io.Writer) error {
+	i.w = w
+	b := i.b
+	i.put(b.opts.Header.append(nil, b.opts.Layout))
+	i.u32(uint32(len(b.keys)))
+	for _, k := range b.keys {
+		i.put(k.append(nil))
+	}
+	i.segments(b.attributes.segments, b.attributes.size)
+	i.segments(b.nodes.segments, b.nodes.size)
+	i.table(&b.values)
+	i.table(i.names)
+	i.u32(0) // the footer's marker
+	return i.err
+}
+
+func (i *imageWriter) segments(segs [][]byte, size int) {
+	i.u32(uint32(len(segs)))
+	for _, s := range segs {
+		n := uint32(len(s) / size)
+		i.u32(n, n)
+		i.put(s)
+	}
+}
+
+func (i *imageWriter) table(s *stringStore) {
+	i.segments(s.segments, charSize)
+	var b bytes.Buffer
+	for _, bucket := range s.table() {
+		b.Reset()
+		b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(len(bucket))))
+		for _, e := range bucket {
+			b.Write(e.append(b.AvailableBuffer()))
+		}
+		i.put(b.Bytes())
+	}
+	b.Reset()
+	b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(len(s.entries))+1))
+	for _, e := range s.entries {
+		b.Write(e.addr.append(b.AvailableBuffer()))
+	}
+	i.put(b.Bytes())
+}
+
+// append is the inverse of what readKeys does.
+func (k keyNames) append(b []byte) []byte {
+	for _, n := range k {
+		b = binary.LittleEndian.AppendUint16(b, n)
+	}
+	return b
+}
