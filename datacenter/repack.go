@@ -50,8 +50,8 @@ type repacker struct {
 	keys  []uint16 // new key indexes by old ones
 	// What has been moved, by its place in the file.
 	strings   map[Address]rawAttribute // the attribute that refers to the new place
-	attrRuns  map[runKey]Address
-	childRuns map[runKey]movedRun
+	attrRuns  movedRuns
+	childRuns movedRuns
 
 	attrs  []rawAttribute // scratch
 	levels [][]rawNode    // scratch, one for each depth
@@ -70,11 +70,46 @@ type (
 	}
 )
 
+// movedRuns remembers where runs went. Nearly always one run begins at one
+// place, so the first to come is kept by that place, without a map.
+type movedRuns struct {
+	base   []int64 // of each segment, the number of its first element
+	counts []uint16
+	moved  []movedRun
+	others map[runKey]movedRun
+}
+
+func newMovedRuns(segs []segment) movedRuns {
+	base := segmentBases(segs)
+	n := base[len(segs)]
+	return movedRuns{base: base, counts: make([]uint16, n), moved: make([]movedRun, n), others: map[runKey]movedRun{}}
+}
+
+// get finds a run, which has one element or more.
+func (m *movedRuns) get(k runKey) (movedRun, bool) {
+	i := m.base[k.addr.Segment] + int64(k.addr.Element)
+	if m.counts[i] == k.count {
+		return m.moved[i], true
+	}
+	r, ok := m.others[k]
+	return r, ok
+}
+
+func (m *movedRuns) put(k runKey, r movedRun) {
+	i := m.base[k.addr.Segment] + int64(k.addr.Element)
+	if m.counts[i] == 0 {
+		m.counts[i], m.moved[i] = k.count, r
+		return
+	}
+	m.others[k] = r
+}
+
 func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
 	r := &repacker{
 		ctx: ctx, f: f, b: b,
-		names:   make([]uint16, len(f.names)+1),
-		strings: map[Address]rawAttribute{}, attrRuns: map[runKey]Address{}, childRuns: map[runKey]movedRun{},
+		names:    make([]uint16, len(f.names)+1),
+		strings:  map[Address]rawAttribute{},
+		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
 	}
 	for i, name := range f.names {
 		r.names[i+1] = b.name(name)
@@ -112,8 +147,8 @@ func (r *repacker) node(n Node, depth int) (rawNode, error) {
 
 func (r *repacker) attrRun(n Node) (Address, error) {
 	k := runKey{n.raw.attrAddr, n.raw.attrCount}
-	if addr, ok := r.attrRuns[k]; ok {
-		return addr, nil
+	if moved, ok := r.attrRuns.get(k); ok {
+		return moved.addr, nil
 	}
 	var err error
 	if r.attrs, err = r.attributes(n, r.attrs[:0]); err != nil {
@@ -121,7 +156,7 @@ func (r *repacker) attrRun(n Node) (Address, error) {
 	}
 	addr, err := r.b.addAttributes(r.attrs)
 	if err == nil {
-		r.attrRuns[k] = addr
+		r.attrRuns.put(k, movedRun{addr, k.count})
 	}
 	return addr, err
 }
@@ -165,7 +200,7 @@ func (r *repacker) string(a Attribute) (rawAttribute, error) {
 
 func (r *repacker) childRun(n Node, depth int) (movedRun, error) {
 	k := runKey{n.raw.childAddr, n.raw.childCount}
-	if moved, ok := r.childRuns[k]; ok {
+	if moved, ok := r.childRuns.get(k); ok {
 		return moved, nil
 	}
 	if err := r.ctx.Err(); err != nil {
@@ -184,7 +219,7 @@ func (r *repacker) childRun(n Node, depth int) (movedRun, error) {
 		return movedRun{}, err
 	}
 	moved := movedRun{addr, uint16(len(run))}
-	r.childRuns[k] = moved
+	r.childRuns.put(k, moved)
 	return moved, nil
 }
 

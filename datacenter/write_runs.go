@@ -13,6 +13,9 @@ const maxElements = 1<<16 - 1
 // absent is the address of a run of no elements.
 var absent = Address{Segment: 0xffff, Element: 0xffff}
 
+// firstSegment is the room that a region begins with, in bytes.
+const firstSegment = 4 << 10
+
 // runStore lays out the runs of a segmented region, in the form they have in
 // the file. Runs that are equal are stored once.
 type runStore struct {
@@ -58,7 +61,13 @@ func (s *runStore) place(run []byte) (Address, error) {
 		if len(s.segments) == maxSegments-1 {
 			return Address{}, fmt.Errorf("datacenter: more than %d segments: %w", len(s.segments), ErrTooLarge)
 		}
-		s.segments = append(s.segments, nil)
+		// What follows a full segment will likely be full as well. Were it to
+		// grow, twice its size would be garbage.
+		room := firstSegment
+		if last >= 0 {
+			room = maxElements * s.size
+		}
+		s.segments = append(s.segments, make([]byte, 0, max(room, len(run))))
 		last++
 	}
 	addr := Address{Segment: uint16(last), Element: uint16(len(s.segments[last]) / s.size)}

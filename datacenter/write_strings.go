@@ -14,21 +14,24 @@ import (
 type stringStore struct {
 	buckets  uint32
 	segments [][]byte
-	byHash   map[uint64][]uint32 // numbers of entries
-	entries  []stringEntry
-	units    []uint16
+	// byHash finds the last entry whose string has a hash, and before the one
+	// in front of each: both count from 1 on, 0 is none.
+	byHash  map[uint64]uint32
+	before  []uint32
+	entries []stringEntry
+	units   []uint16
 }
 
 func newStringStore(buckets uint32) stringStore {
-	return stringStore{buckets: buckets, byHash: map[uint64][]uint32{}}
+	return stringStore{buckets: buckets, byHash: map[uint64]uint32{}}
 }
 
 // add gives the address of the string that has these UTF-16 units.
 func (s *stringStore) add(units []byte) (Address, error) {
 	h := xxhash.Sum64(units)
-	for _, i := range s.byHash[h] {
-		if bytes.Equal(s.text(s.entries[i]), units) {
-			return s.entries[i].addr, nil
+	for i := s.byHash[h]; i > 0; i = s.before[i-1] {
+		if e := s.entries[i-1]; bytes.Equal(s.text(e), units) {
+			return e.addr, nil
 		}
 	}
 	addr, err := s.place(units)
@@ -36,10 +39,11 @@ func (s *stringStore) add(units []byte) (Address, error) {
 		return Address{}, err
 	}
 	s.units = appendUnits(s.units[:0], units)
-	s.byHash[h] = append(s.byHash[h], uint32(len(s.entries)))
+	index := uint32(len(s.entries)) + 1
+	s.before = append(s.before, s.byHash[h])
+	s.byHash[h] = index
 	s.entries = append(s.entries, stringEntry{
-		hash: HashString(s.units), length: uint32(len(units)/charSize) + 1,
-		index: uint32(len(s.entries)) + 1, addr: addr,
+		hash: HashString(s.units), length: uint32(len(units)/charSize) + 1, index: index, addr: addr,
 	})
 	return addr, nil
 }
@@ -69,7 +73,11 @@ func (s *stringStore) place(units []byte) (Address, error) {
 		if len(s.segments) == maxSegments-1 {
 			return Address{}, fmt.Errorf("datacenter: more than %d segments of strings: %w", len(s.segments), ErrTooLarge)
 		}
-		s.segments = append(s.segments, nil)
+		room := firstSegment
+		if last >= 0 {
+			room = maxElements * charSize
+		}
+		s.segments = append(s.segments, make([]byte, 0, max(room, len(units)+charSize)))
 		last++
 	}
 	addr := Address{Segment: uint16(last), Element: uint16(len(s.segments[last]) / charSize)}
