@@ -3,15 +3,30 @@
 package fs_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"lorefs/datacenter"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
 	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/dctree"
+	"lorefs/nodes/nodetest"
 )
+
+// shape is a tree of equal directories below the root, all files of the same
+// few bytes: what there is besides the cost of requests.
+type shape struct {
+	name        string
+	dirs, files int
+}
 
 // The shapes to measure: small directories, as a data center has, and large
 // ones, as other sources have.
@@ -20,25 +35,11 @@ var shapes = []shape{
 	{"flat", 300, 300},
 }
 
-// The programs that walk a mount; none finds or prints anything of interest.
-var walkers = []struct {
-	name string
-	args []string
-}{
-	{"find", []string{"find"}},
-	{"ls", []string{"ls", "-lR"}},
-	{"grep", []string{"grep", "-r", "no such text"}},
-}
+const shapeContent = "sword_of_truth\n"
 
-// The adapter is measured without a bound on inodes, as the floor is, and with
-// the default one, which is below what the shapes need.
-var adapters = []struct {
-	name      string
-	maxInodes int
-}{
-	{"adapter", -1},
-	{"bounded", 0},
-}
+func (s shape) entries() int64        { return int64(s.dirs * (s.files + 1)) }
+func (s shape) dirName(i int) string  { return fmt.Sprintf("Item.%d", i) }
+func (s shape) fileName(j int) string { return fmt.Sprintf("attr%d", j) }
 
 func (s shape) tree(t testing.TB) *nodes.Mem {
 	t.Helper()
@@ -56,20 +57,72 @@ func (s shape) tree(t testing.TB) *nodes.Mem {
 	return m
 }
 
+// The programs that walk a mount; none finds or prints anything of interest.
+var walkers = []struct {
+	name string
+	args []string
+}{
+	{"find", []string{"find"}},
+	{"ls", []string{"ls", "-lR"}},
+	{"grep", []string{"grep", "-r", "no such text"}},
+}
+
+// mounter mounts what is to be measured.
+type mounter struct {
+	name  string
+	mount func(b *testing.B) (dir string, unmount func())
+}
+
+func adapter(name string, tree nodes.Tree, maxInodes int) mounter {
+	return mounter{name, func(b *testing.B) (string, func()) { return mountTree(b, tree, maxInodes) }}
+}
+
+func lowest(tree nodes.Tree) mounter {
+	return mounter{"floor", func(b *testing.B) (string, func()) { return mountFloor(b, tree) }}
+}
+
 // BenchmarkWalk measures the adapter over a tree in memory beside the floor, each
-// cold (just mounted) and warm (the second time), in entries a second.
+// cold (just mounted) and warm (the second time), in entries a second. The
+// adapter is measured without a bound on inodes, as the floor is, and with the
+// default one, which is below what the shapes need.
 func BenchmarkWalk(b *testing.B) {
 	for _, s := range shapes {
 		tree := s.tree(b)
 		for _, w := range walkers {
-			for _, a := range adapters {
-				b.Run(s.name+"/"+w.name+"/"+a.name, func(b *testing.B) {
-					benchWalk(b, s.entries(), w.args, func() (string, func()) { return mountTree(b, tree, a.maxInodes) })
-				})
+			for _, m := range []mounter{adapter("adapter", tree, -1), adapter("bounded", tree, 0), lowest(tree)} {
+				b.Run(s.name+"/"+w.name+"/"+m.name, func(b *testing.B) { benchWalk(b, s.entries(), w.args, "", m) })
 			}
-			b.Run(s.name+"/"+w.name+"/floor", func(b *testing.B) {
-				benchWalk(b, s.entries(), w.args, func() (string, func()) { return mountFloor(b, s) })
-			})
+		}
+	}
+}
+
+// BenchmarkDataCenter measures a real data center beside the same tree from
+// memory by the same adapter, and by the floor.
+func BenchmarkDataCenter(b *testing.B) {
+	data, err := os.ReadFile("../../shared/fixtures/datacenter/p115_small_x64.dat")
+	if err != nil {
+		b.Skipf("a fixture is missing: %v", err)
+	}
+	f, err := datacenter.Open(b.Context(), bytes.NewReader(data), int64(len(data)),
+		datacenter.Options{Blocks: blockcache.New(256 << 20).View()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	tree := dctree.New(f, dctree.Options{ModTime: time.Unix(1_500_000_000, 0)})
+	same, err := nodetest.Copy(b.Context(), tree)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, w := range walkers {
+		below, entries := "", tree.Usage().Nodes
+		if w.name != "find" { // the whole would take minutes
+			below, entries = "SkillData", 0
+		}
+		for _, m := range []mounter{
+			adapter("dctree", tree, 0), adapter("memory", same, 0),
+			adapter("dctree-unbounded", tree, -1), adapter("memory-unbounded", same, -1), lowest(same),
+		} {
+			b.Run(w.name+"/"+m.name, func(b *testing.B) { benchWalk(b, entries, w.args, below, m) })
 		}
 	}
 }
@@ -89,12 +142,22 @@ func mountTree(b *testing.B, tree nodes.Tree, maxInodes int) (string, func()) {
 	}
 }
 
-func benchWalk(b *testing.B, entries int, args []string, mount func() (string, func())) {
+// benchWalk walks what is below; entries is how many there are, 0 for as many as
+// find(1) says.
+func benchWalk(b *testing.B, entries int64, args []string, below string, m mounter) {
 	var cold, warm time.Duration
 	for b.Loop() {
-		dir, unmount := mount()
+		dir, unmount := m.mount(b)
+		dir = filepath.Join(dir, below)
 		cold += walk(b, args, dir)
 		warm += walk(b, args, dir)
+		if entries == 0 {
+			out, err := exec.Command("find", dir).Output()
+			if err != nil {
+				b.Error(err)
+			}
+			entries = int64(bytes.Count(out, []byte("\n")))
+		}
 		unmount()
 	}
 	total := float64(entries) * float64(b.N)

@@ -3,7 +3,9 @@
 package fs_test
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"io"
 	"syscall"
 	"testing"
 	"time"
@@ -13,44 +15,22 @@ import (
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/nodes"
 )
 
-// shape is a tree of equal directories below the root, all files of the same
-// few bytes: what there is besides the cost of requests.
-type shape struct {
-	name        string
-	dirs, files int
-}
-
-const shapeContent = "sword_of_truth\n"
-
-func (s shape) entries() int           { return s.dirs * (s.files + 1) }
-func (s shape) dirName(i int) string   { return fmt.Sprintf("Item.%d", i) }
-func (s shape) fileName(j int) string  { return fmt.Sprintf("attr%d", j) }
-func (s shape) dirNode(i int) uint64   { return uint64(2 + i) }
-func (s shape) fileNode(k int) uint64  { return uint64(2 + s.dirs + k) }
-func (s shape) isDir(node uint64) bool { return node < uint64(2+s.dirs) }
-
-// floor is the least that a go-fuse server of a shape can do: nothing is looked
-// up or kept, numbers are computed, every answer is cached for good. What the
+// floor is the least that a go-fuse server of a tree can do: its numbers are the
+// kernel's, nothing is kept or bounded, every answer is cached for good. What the
 // adapter costs is told as a share of it.
 type floor struct {
 	fuse.RawFileSystem
-	shape
-	dirNames, fileNames []string
+	tree nodes.Tree
 }
 
 // mountFloor mounts a floor with the options that the adapter uses.
-func mountFloor(t testing.TB, s shape) (dir string, unmount func()) {
+func mountFloor(t testing.TB, tree nodes.Tree) (dir string, unmount func()) {
 	t.Helper()
 	fusetest.Require(t)
-	f := &floor{RawFileSystem: fuse.NewDefaultRawFileSystem(), shape: s}
-	for i := range s.dirs {
-		f.dirNames = append(f.dirNames, s.dirName(i))
-	}
-	for j := range s.files {
-		f.fileNames = append(f.fileNames, s.fileName(j))
-	}
+	f := &floor{RawFileSystem: fuse.NewDefaultRawFileSystem(), tree: tree}
 	dir = t.TempDir()
 	server, err := fuse.NewServer(f, dir, &fuse.MountOptions{
 		Name: "floor", MaxWrite: 1 << 20, DisableXAttrs: true, ExplicitDataCacheControl: true,
@@ -69,41 +49,38 @@ func mountFloor(t testing.TB, s shape) (dir string, unmount func()) {
 	}
 }
 
-func (f *floor) attr(node uint64, out *fuse.Attr) {
-	out.Ino, out.Nlink, out.Mode = node, 1, syscall.S_IFREG|0o444
-	if f.isDir(node) {
+func fillAttr(id nodes.ID, kind nodes.Kind, size int64, out *fuse.Attr) {
+	out.Ino, out.Nlink = uint64(id), 1
+	if kind == nodes.Dir {
 		out.Mode = syscall.S_IFDIR | 0o555
-	} else {
-		out.Size = uint64(len(shapeContent))
+		return
 	}
+	out.Mode, out.Size = syscall.S_IFREG|0o444, uint64(size)
 }
 
-func (f *floor) entry(node uint64, out *fuse.EntryOut) {
-	out.NodeId, out.Generation = node, 1
+func fillEntry(e nodes.Entry, out *fuse.EntryOut) {
+	out.NodeId, out.Generation = uint64(e.ID), 1
 	out.SetEntryTimeout(time.Hour)
 	out.SetAttrTimeout(time.Hour)
-	f.attr(node, &out.Attr)
+	fillAttr(e.ID, e.Kind, e.Size, &out.Attr)
 }
 
 func (f *floor) Lookup(_ <-chan struct{}, in *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	var i int
-	if in.NodeId == fuse.FUSE_ROOT_ID {
-		if _, err := fmt.Sscanf(name, "Item.%d", &i); err != nil || i >= f.dirs {
-			return fuse.ENOENT
-		}
-		f.entry(f.dirNode(i), out)
-		return fuse.OK
-	}
-	if _, err := fmt.Sscanf(name, "attr%d", &i); err != nil || i >= f.files {
+	e, err := f.tree.Lookup(context.Background(), nodes.ID(in.NodeId), name)
+	if err != nil {
 		return fuse.ENOENT
 	}
-	f.entry(f.fileNode(int(in.NodeId-2)*f.files+i), out)
+	fillEntry(e, out)
 	return fuse.OK
 }
 
 func (f *floor) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	a, err := f.tree.Attr(context.Background(), nodes.ID(in.NodeId))
+	if err != nil {
+		return fuse.EIO
+	}
 	out.SetTimeout(time.Hour)
-	f.attr(in.NodeId, &out.Attr)
+	fillAttr(nodes.ID(in.NodeId), a.Kind, a.Size, &out.Attr)
 	return fuse.OK
 }
 
@@ -116,24 +93,27 @@ func (f *floor) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.
 func (f *floor) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return fuse.ENOSYS }
 
 func (f *floor) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	if in.Offset >= uint64(len(shapeContent)) {
-		return fuse.ReadResultData(nil), fuse.OK
+	n, err := f.tree.ReadAt(context.Background(), nodes.ID(in.NodeId), buf, int64(in.Offset))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fuse.EIO
 	}
-	return fuse.ReadResultData(buf[:copy(buf, shapeContent[in.Offset:])]), fuse.OK
+	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
 func (f *floor) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	names, first, mode := f.dirNames, f.dirNode(0), uint32(syscall.S_IFDIR)
-	if in.NodeId != fuse.FUSE_ROOT_ID {
-		names, first, mode = f.fileNames, f.fileNode(int(in.NodeId-2)*f.files), syscall.S_IFREG
-	}
-	for i := int(in.Offset); i < len(names); i++ {
-		node := first + uint64(i)
-		eo := out.AddDirLookupEntry(fuse.DirEntry{Name: names[i], Ino: node, Mode: mode, Off: uint64(i + 1)})
+	for e, err := range f.tree.ReadDir(context.Background(), nodes.ID(in.NodeId), in.Offset) {
+		if err != nil {
+			return fuse.EIO
+		}
+		mode := uint32(syscall.S_IFREG)
+		if e.Kind == nodes.Dir {
+			mode = syscall.S_IFDIR
+		}
+		eo := out.AddDirLookupEntry(fuse.DirEntry{Name: e.Name, Ino: uint64(e.ID), Mode: mode, Off: e.Next})
 		if eo == nil {
 			break
 		}
-		f.entry(node, eo)
+		fillEntry(e, eo)
 	}
 	return fuse.OK
 }
