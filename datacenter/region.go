@@ -38,20 +38,28 @@ type regions struct {
 	end        int64 // offset behind the last byte that belongs to the chain
 }
 
+// addressable is how many elements are in use and have an address.
+func (s segment) addressable() uint32 { return min(s.used, maxAddressable) }
+
 const footerMissing = -1
 
-// maxSegments is what a segment index can tell apart.
-const maxSegments = 1 << 16
+// maxSegments is what a segment index can tell apart, maxAddressable what an
+// element index can.
+const (
+	maxSegments    = 1 << 16
+	maxAddressable = 1 << 16
+)
 
 // run is the offset of count elements of size bytes at addr. A run must lie
-// within the used part of one segment.
+// within the used part of one segment, and each of its elements must have an
+// address: what is beyond 65,535 would wrap to the segment's start.
 func run(segs []segment, addr Address, count int, size int64) (int64, error) {
 	if int(addr.Segment) >= len(segs) {
 		return 0, fmt.Errorf("%w: %v is beyond the %d segments", ErrAddress, addr, len(segs))
 	}
 	s := segs[addr.Segment]
-	if int64(addr.Element)+int64(count) > int64(s.used) {
-		return 0, fmt.Errorf("%w: %d elements at %v pass the segment's end at %d", ErrAddress, count, addr, s.used)
+	if end := s.addressable(); int64(addr.Element)+int64(count) > int64(end) {
+		return 0, fmt.Errorf("%w: %d elements at %v pass the segment's end at %d", ErrAddress, count, addr, end)
 	}
 	return s.off + int64(addr.Element)*size, nil
 }

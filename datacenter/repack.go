@@ -5,11 +5,12 @@ import (
 	"io"
 )
 
-// Repack writes what f holds as a new file: the same tree, in the same order,
-// with the header, the order of the names and the key definitions kept. What
-// the tree does not use (placeholders, slack, values nobody refers to) is left
-// out, and equal runs are stored once. opts.Header is ignored; the default of
-// opts.Layout is f's.
+// Repack writes what f holds as a new file: the same tree, with the header, the
+// order of the names and the key definitions kept. Siblings keep their order
+// where it is the one that the format demands. What the tree does not use
+// (placeholders, slack, values nobody refers to) is left out, a root of another
+// name is called __root__, and equal runs are stored once. opts.Header is
+// ignored; the default of opts.Layout is f's.
 //
 // The work and the memory grow with the stored nodes, not with the logical
 // ones. The same file gives the same bytes each time.
@@ -31,6 +32,7 @@ func (f *File) Repack(ctx context.Context, w io.Writer, opts WriteOptions) error
 		return err
 	}
 	top := b.top()
+	top.raw.flags, top.raw.key = root.raw.flags, r.keyOf(root)
 	if top.attrs, err = r.attributes(root, nil); err != nil {
 		return err
 	}
@@ -125,12 +127,18 @@ func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
 	return r
 }
 
+// keyOf is the new key index of a node; one that does not exist becomes empty.
+func (r *repacker) keyOf(n Node) uint16 {
+	if int(n.raw.key) < len(r.keys) {
+		return r.keys[n.raw.key]
+	}
+	return 0
+}
+
 // node moves a node's runs, and gives the node as it is stored then.
 func (r *repacker) node(n Node, depth int) (rawNode, error) {
 	raw := rawNode{name: r.names[n.raw.name], flags: n.raw.flags, attrAddr: absent, childAddr: absent}
-	if int(n.raw.key) < len(r.keys) {
-		raw.key = r.keys[n.raw.key]
-	}
+	raw.key = r.keyOf(n)
 	var err error
 	if raw.attrCount = n.raw.attrCount; raw.attrCount > 0 {
 		if raw.attrAddr, err = r.attrRun(n); err != nil {

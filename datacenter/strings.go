@@ -8,57 +8,53 @@ import (
 
 // maxString bounds a string, in UTF-16 units. The longest official one has
 // 48,588; without a bound a segment without NUL would be one string of its size.
-const maxString = 1 << 24
+const maxString = 1 << 20
 
 // stringUnits gives the UTF-16 units of the string at addr, which ends before a
 // NUL or at the end of the used part of its segment. Strings may share units.
 func (f *File) stringUnits(data []segment, addr Address) ([]byte, error) {
-	off, err := run(data, addr, 0, charSize)
+	off, err := run(data, addr, 1, charSize)
 	if err != nil {
 		return nil, fmt.Errorf("string: %w", err)
 	}
-	limit := int64(data[addr.Segment].used) - int64(addr.Element)
+	limit := (int64(data[addr.Segment].used) - int64(addr.Element)) * charSize
 	b, err := f.block(uint64(off) >> blockShift)
 	if err != nil {
 		return nil, err
 	}
-	i := int(off & (blockSize - 1))
-	if i > len(b) {
-		return nil, badf(off, "the data ends before this string")
-	}
-	part := b[i:]
-	if int64(len(part)) > limit*charSize {
-		part = part[:limit*charSize]
-	}
+	part := b[min(int(off&(blockSize-1)), len(b)):]
+	part = part[:min(int64(len(part)), limit)]
 	if n := nulAt(part); n >= 0 {
-		return part[:n], nil
+		part = part[:n]
+	} else if int64(len(part)) < limit {
+		return f.longString(off, limit)
 	}
-	if int64(len(part)) == limit*charSize {
-		return part, nil
+	if len(part) > maxString*charSize {
+		return nil, badf(off, "string of more than %d characters", maxString)
 	}
-	return f.longString(off, limit, part)
+	return part, nil
 }
 
-// longString copies a string that goes on in the next blocks.
-func (f *File) longString(off, limit int64, part []byte) ([]byte, error) {
-	const step = 512
-	s := append([]byte(nil), part...)
-	for int64(len(s)) < limit*charSize {
-		// An odd byte may be left of the block before.
-		from := len(s) &^ 1
-		n := int(min(step, limit*charSize-int64(len(s))))
-		s = append(s, make([]byte, n)...)
-		if _, err := f.straddle(off+int64(len(s)-n), s[len(s)-n:]); err != nil {
+// longString copies a string of at most limit bytes that goes on in the next
+// block. Its end is looked for first, so that no more than it is copied.
+func (f *File) longString(off, limit int64) ([]byte, error) {
+	const step = 4 << 10
+	var scratch [step]byte
+	n := int64(0)
+	for n < limit {
+		b, err := f.straddle(off+n, scratch[:min(step, limit-n)])
+		if err != nil {
 			return nil, err
 		}
-		if n := nulAt(s[from:]); n >= 0 {
-			return s[:from+n], nil
+		if end := nulAt(b); end >= 0 {
+			n += int64(end)
+			break
 		}
-		if len(s) > maxString*charSize {
+		if n += int64(len(b)); n > maxString*charSize {
 			return nil, badf(off, "string of more than %d characters", maxString)
 		}
 	}
-	return s, nil
+	return f.straddle(off, make([]byte, n))
 }
 
 // nulAt finds the first NUL character of b; -1 if there is none.

@@ -226,6 +226,9 @@ func (b *Builder) finish() rawNode {
 	n := *b.top()
 	b.open = b.open[:len(b.open)-1]
 	var err error
+	if b.err != nil {
+		return n.raw // indexes may be 0, and nothing will be written
+	}
 	if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
 	}
