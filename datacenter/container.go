@@ -61,11 +61,11 @@ const (
 	adlerSize             = 4
 
 	// A stated size beyond maxFree bytes and maxRatio times the file's is
-	// refused before anything is inflated: deflate reaches 1032:1, data
-	// centers 6:1, and only tiny ones, with segments padded to 65,535
-	// elements, much more.
+	// refused before anything is inflated, for what follows takes memory and
+	// time in proportion: deflate reaches 1032:1, data centers 6:1, and only
+	// tiny ones, with segments padded to 65,535 elements, much more.
 	maxFree  = 32 << 20
-	maxRatio = 32
+	maxRatio = 24
 )
 
 // container is the outer shell: AES-CFB over a size and a zlib stream.

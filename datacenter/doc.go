@@ -55,6 +55,6 @@
 //
 // Strings end at their first NUL, as they do for the client: one with a NUL
 // inside is cut there, which Verify reports, and cannot be written. A file that
-// states more than 32 times its own size and 32 MiB, nests deeper than MaxDepth,
+// states more than 24 times its own size and 32 MiB, nests deeper than MaxDepth,
 // or has more than MaxEntries entries is refused, however valid.
 package datacenter

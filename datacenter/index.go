@@ -81,6 +81,14 @@ func (f *File) readTables() error {
 	return f.countSheets()
 }
 
+// addressable is how many elements of the segments have an address.
+func addressable(segs []segment) (n int64) {
+	for _, s := range segs {
+		n += int64(s.addressable())
+	}
+	return n
+}
+
 func used(segs []segment) (n int64) {
 	for _, s := range segs {
 		n += int64(s.used)
@@ -94,7 +102,7 @@ func (f *File) derive() {
 	n := uint32(0)
 	for i, s := range f.regions.nodes {
 		f.base[i] = n
-		n += s.used
+		n += s.addressable()
 	}
 }
 

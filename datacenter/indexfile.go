@@ -150,7 +150,7 @@ func (f *File) parseIndex(b []byte) error {
 	f.regions = c.regions(f.stated)
 	f.streamEnd = int64(c.u64())
 	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
-	c.tally(&f.tally, used(f.regions.nodes))
+	c.tally(&f.tally, addressable(f.regions.nodes))
 	if c.err == nil && len(c.b) > 0 {
 		return fmt.Errorf("%d bytes too many", len(c.b))
 	}

@@ -22,7 +22,8 @@ type Node struct {
 // Root is the node __root__, whose children are the sheets.
 func (f *File) Root() (Node, error) { return f.Node(Address{}) }
 
-// Node reads the node at addr. A placeholder is an error.
+// Node reads the node at addr. A placeholder is an error, and so is a node that
+// no path from the root leads to: nothing of it has been checked.
 func (f *File) Node(addr Address) (Node, error) {
 	size := int(f.layout.NodeSize())
 	off, err := run(f.regions.nodes, addr, 1, int64(size))
@@ -37,6 +38,9 @@ func (f *File) Node(addr Address) (Node, error) {
 	n := Node{file: f, addr: addr, raw: parseNode(b, f.layout)}
 	if n.raw.name == 0 {
 		return Node{}, nodeError(addr, off, "a placeholder where a node is expected")
+	}
+	if f.entries != nil && n.Entries() == 0 {
+		return Node{}, fmt.Errorf("datacenter: node %v: no path leads to it: %w", addr, ErrAddress)
 	}
 	return n, nil
 }

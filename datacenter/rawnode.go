@@ -1,0 +1,53 @@
+package datacenter
+
+import "encoding/binary"
+
+// rawNode is a DataCenterNode.
+type rawNode struct {
+	name       uint16 // one-based; 0 marks a placeholder, whose other fields mean nothing
+	flags      uint8  // 4 bits
+	key        uint16 // 12 bits
+	attrCount  uint16
+	childCount uint16
+	attrAddr   Address
+	childAddr  Address
+}
+
+// parseNode reads a node from b, l.NodeSize() bytes.
+func parseNode(b []byte, l Layout) rawNode {
+	_ = b[15]
+	le := binary.LittleEndian
+	keys := le.Uint16(b[2:])
+	n := rawNode{
+		name:       le.Uint16(b),
+		flags:      uint8(keys & 0xf),
+		key:        keys >> 4,
+		attrCount:  le.Uint16(b[4:]),
+		childCount: le.Uint16(b[6:]),
+		attrAddr:   parseAddress(b[8:]),
+	}
+	if l == LayoutV6X64 {
+		n.childAddr = parseAddress(b[16:])
+	} else {
+		n.childAddr = parseAddress(b[12:])
+	}
+	return n
+}
+
+// append is the inverse of parseNode. Padding is 0.
+func (n rawNode) append(b []byte, l Layout) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint16(b, n.name)
+	b = le.AppendUint16(b, uint16(n.flags)|n.key<<4)
+	b = le.AppendUint16(b, n.attrCount)
+	b = le.AppendUint16(b, n.childCount)
+	b = n.attrAddr.append(b)
+	if l == LayoutV6X64 {
+		b = le.AppendUint32(b, 0)
+	}
+	b = n.childAddr.append(b)
+	if l == LayoutV6X64 {
+		b = le.AppendUint32(b, 0)
+	}
+	return b
+}
