@@ -92,15 +92,17 @@ func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
 		if err == nil {
 			return c, nil
 		}
-		if errors.Is(err, ErrKey) {
-			continue
+		if _, bad := errors.AsType[*FormatError](err); !bad && !errors.Is(err, ErrKey) {
+			return nil, err // of reading; another key would not help
 		}
-		failed = errors.Join(failed, err)
+		if failed == nil && !errors.Is(err, ErrKey) {
+			failed = err // the key seems right, but the file is damaged
+		}
 	}
-	if failed != nil {
-		return nil, failed
+	if failed == nil {
+		failed = badKey(len(keys))
 	}
-	return nil, badKey(len(keys))
+	return nil, failed
 }
 
 func badKey(tried int) error {
@@ -148,10 +150,7 @@ func validZlibHeader(b [2]byte) bool {
 func (c *container) version() (uint32, error) {
 	var b [4]byte
 	if n, err := c.decoder().Decode(b[:], 0); n < len(b) {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return 0, &FormatError{InFile: true, Off: compressionHeaderSize, What: "inflating the header", Err: err}
+		return 0, inflateError(compressionHeaderSize, "inflating the header", err)
 	}
 	return binary.LittleEndian.Uint32(b[:]), nil
 }

@@ -182,11 +182,13 @@ func (f *File) layouts(want Layout) []Layout {
 // other does better.
 func (p *pass) fits() (*layoutScan, error) {
 	var exact, complete []*layoutScan
-	var failed error
+	var failed *layoutScan // the one that got furthest
 	for _, s := range p.scans {
 		switch {
 		case s.err != nil:
-			failed = errors.Join(failed, fmt.Errorf("datacenter: as %v: %w", s.layout, s.err))
+			if failed == nil || s.reached > failed.reached {
+				failed = s
+			}
 		case s.regions.footer != footerMissing && s.regions.end == p.stated:
 			exact = append(exact, s)
 		default:
@@ -198,11 +200,20 @@ func (p *pass) fits() (*layoutScan, error) {
 	}
 	switch len(exact) {
 	case 0:
-		return nil, failed
+		return nil, p.noneFits(failed)
 	case 1:
 		return exact[0], nil
 	}
 	return nil, badf(0, "may be of layout %v or %v: say which", exact[0].layout, exact[1].layout)
+}
+
+// noneFits is the error for data that is of no layout. s got furthest, and so
+// is likely the right one.
+func (p *pass) noneFits(s *layoutScan) error {
+	if len(p.scans) == 1 {
+		return fmt.Errorf("layout %v: %w", s.layout, s.err)
+	}
+	return fmt.Errorf("no layout fits, %v most nearly: %w", s.layout, s.err)
 }
 
 // Layout is the file's layout.

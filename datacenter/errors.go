@@ -3,6 +3,9 @@ package datacenter
 import (
 	"errors"
 	"fmt"
+	"io"
+
+	"lorefs/internal/inflate"
 )
 
 // ErrKey means that no key that was tried opens the file.
@@ -14,12 +17,18 @@ var ErrChanged = errors.New("the file changed since it was opened")
 // ErrAddress means that nothing is stored at an address.
 var ErrAddress = errors.New("no such address")
 
+// errName is wrapped by the error for a node whose name does not exist.
+var errName = errors.New("no such name")
+
 // FormatError reports data that breaks the format.
 type FormatError struct {
 	// Off is a byte offset in the inflated data, or in the file as it lies on
 	// disk if InFile is set.
 	Off    int64
 	InFile bool
+	// Where names the element by its address, such as "node 3:5"; it is empty
+	// for what has none.
+	Where string
 	// What was found and what was expected.
 	What string
 	// Err is the cause, if there is one.
@@ -31,14 +40,38 @@ func (e *FormatError) Error() string {
 	if e.InFile {
 		of = "file"
 	}
-	s := fmt.Sprintf("datacenter: offset %#x of the %s: %s", e.Off, of, e.What)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
+	s := fmt.Sprintf("datacenter: offset %#x of the %s: ", e.Off, of)
+	if e.Where != "" {
+		s += e.Where + ": "
 	}
-	return s
+	return s + e.text()
+}
+
+// text is what is wrong, without where.
+func (e *FormatError) text() string {
+	switch {
+	case e.Err == nil:
+		return e.What
+	case e.What == "":
+		return e.Err.Error()
+	}
+	return e.What + ": " + e.Err.Error()
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }
+
+// inflateError is an error of inflating at off of the file: of the data if that
+// is damaged or ends early, else of reading it.
+func inflateError(off int64, what string, err error) error {
+	_, corrupt := errors.AsType[*inflate.CorruptError](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	case !corrupt && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("datacenter: offset %#x of the file: %s: %w", off, what, err)
+	}
+	return &FormatError{InFile: true, Off: off, What: what, Err: err}
+}
 
 func badf(off int64, format string, args ...any) error {
 	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
@@ -50,12 +83,12 @@ func badFile(off int64, format string, args ...any) error {
 
 // nodeError is an error at a node that lies at off.
 func nodeError(addr Address, off int64, format string, args ...any) error {
-	return &FormatError{Off: off, What: fmt.Sprintf("node %v", addr), Err: fmt.Errorf(format, args...)}
+	return &FormatError{Off: off, Where: fmt.Sprintf("node %v", addr), Err: fmt.Errorf(format, args...)}
 }
 
 // attributeError is an error at an attribute that lies at off.
 func attributeError(addr Address, off int64, format string, args ...any) error {
-	return &FormatError{Off: off, What: fmt.Sprintf("attribute %v", addr), Err: fmt.Errorf(format, args...)}
+	return &FormatError{Off: off, Where: fmt.Sprintf("attribute %v", addr), Err: fmt.Errorf(format, args...)}
 }
 
 // ErrTooLarge means that something is more than the format can hold.

@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -36,9 +35,6 @@ type index struct {
 	adlerErr error
 }
 
-// keyNames is a DataCenterKey: name indexes, 0 where there is none.
-type keyNames [4]uint16
-
 const (
 	rootName  = "__root__"
 	valueName = "__value__"
@@ -64,7 +60,10 @@ func (f *File) readTables() error {
 	}
 	f.findValueName()
 	if f.countErr == nil && int(f.maxName) > len(f.names) {
-		f.countErr = badf(f.maxNameAt, "name index %d: there are %d names", f.maxName, len(f.names))
+		f.countErr = &FormatError{
+			Off: f.maxNameAt, Where: "node", What: fmt.Sprintf("name index %d: there are %d names", f.maxName, len(f.names)),
+			Err: errName,
+		}
 	}
 	f.counts = Counts{
 		StoredNodes:      used(f.regions.nodes),
@@ -149,9 +148,7 @@ func (f *File) readKeys() error {
 		if err != nil {
 			return err
 		}
-		for j := range f.keys[i] {
-			f.keys[i][j] = binary.LittleEndian.Uint16(b[2*j:])
-		}
+		f.keys[i] = parseKeyNames(b)
 	}
 	return nil
 }

@@ -147,8 +147,10 @@ func (f *File) parseIndex(b []byte) error {
 	if stated := int64(c.u64()); c.err == nil && stated != f.stated {
 		return fmt.Errorf("of %d bytes: the file has %d", stated, f.stated)
 	}
-	f.regions = c.regions(f.stated)
-	f.streamEnd = int64(c.u64())
+	f.regions = c.regions(f.stated, f.layout)
+	if f.streamEnd = int64(c.u64()); f.streamEnd < 0 || f.streamEnd > f.size {
+		c.fail("the stream ends at %#x", f.streamEnd)
+	}
 	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
 	c.tally(&f.tally, addressable(f.regions.nodes))
 	if c.err == nil && len(c.b) > 0 {
@@ -234,7 +236,7 @@ func (c *cursor) tally(t *tally, nodes int64) {
 		t.entries[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
 	if nodes == 0 || t.entries[0] == 0 {
-		c.err = errors.New("no root")
+		c.fail("no root")
 	}
 }
 
@@ -249,16 +251,26 @@ func (r *regions) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(r.end))
 }
 
-func (c *cursor) regions(size int64) (r regions) {
-	r.keys = c.span()
-	r.attributes = c.segments(size)
-	r.nodes = c.segments(size)
+// regions reads what regions.append wrote of a file of size inflated bytes.
+func (c *cursor) regions(size int64, l Layout) (r regions) {
+	r.keys = c.span(size, keySize)
+	r.attributes = c.segments(size, l.AttributeSize())
+	r.nodes = c.segments(size, l.NodeSize())
 	r.values = c.stringTable(size, valueBuckets)
 	r.names = c.stringTable(size, nameBuckets)
 	r.footer = int64(c.u64())
 	r.marker = int32(c.u32())
 	r.end = int64(c.u64())
+	if r.end < 0 || r.end > size || r.footer < footerMissing || r.footer > size {
+		c.fail("footer at %#x, end at %#x", r.footer, r.end)
+	}
 	return r
+}
+
+func (c *cursor) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
 }
 
 func (s span) append(b []byte) []byte {
@@ -266,7 +278,13 @@ func (s span) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, s.count)
 }
 
-func (c *cursor) span() span { return span{off: int64(c.u64()), count: c.u32()} }
+func (c *cursor) span(size, element int64) span {
+	s := span{off: int64(c.u64()), count: c.u32()}
+	if s.off < 0 || s.off > size || int64(s.count)*element > size-s.off {
+		c.fail("%d elements at %#x", s.count, s.off)
+	}
+	return s
+}
 
 func appendSegments(b []byte, segs []segment) []byte {
 	le := binary.LittleEndian
@@ -279,17 +297,17 @@ func appendSegments(b []byte, segs []segment) []byte {
 	return b
 }
 
-func (c *cursor) segments(size int64) []segment {
+func (c *cursor) segments(size, element int64) []segment {
 	n := c.u32()
 	if n > maxSegments {
-		c.err = errors.Join(c.err, fmt.Errorf("%d segments", n))
+		c.fail("%d segments", n)
 		return nil
 	}
 	segs := make([]segment, 0, n)
 	for range n {
 		s := segment{off: int64(c.u64()), full: c.u32(), used: c.u32()}
-		if s.off < 0 || s.off > size || s.used > s.full || int64(s.full) > size-s.off {
-			c.err = errors.Join(c.err, fmt.Errorf("segment at %#x", s.off))
+		if s.off < 0 || s.off > size || s.used > s.full || int64(s.full)*element > size-s.off {
+			c.fail("segment at %#x", s.off)
 		}
 		if c.err != nil {
 			return nil
@@ -308,10 +326,10 @@ func (t stringTable) append(b []byte) []byte {
 }
 
 func (c *cursor) stringTable(size int64, buckets int) stringTable {
-	t := stringTable{data: c.segments(size), buckets: make([]span, buckets)}
+	t := stringTable{data: c.segments(size, charSize), buckets: make([]span, buckets)}
 	for i := range t.buckets {
-		t.buckets[i] = c.span()
+		t.buckets[i] = c.span(size, stringSize)
 	}
-	t.addrs = c.span()
+	t.addrs = c.span(size, addressSize)
 	return t
 }

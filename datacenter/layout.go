@@ -101,3 +101,9 @@ func parseAddress(b []byte) Address {
 	_ = b[3]
 	return Address{Segment: binary.LittleEndian.Uint16(b), Element: binary.LittleEndian.Uint16(b[2:])}
 }
+
+// append is the inverse of parseAddress.
+func (a Address) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint16(b, a.Segment)
+	return binary.LittleEndian.AppendUint16(b, a.Element)
+}

@@ -4,6 +4,12 @@ package datacenter
 // indexes, as the format demands. Only then does ChildNamed halve.
 func (f *File) Sorted() bool { return f.sorted }
 
+// Sorted tells whether children of n that have one name lie side by side, and
+// ChildNamed takes few steps: they are in order, with no placeholders among them.
+func (n Node) Sorted() bool {
+	return n.ChildCount() == 0 || n.file.sorted && !n.file.placeholders
+}
+
 // Attribute finds the attribute of n whose name has the given index. It halves
 // the run, and looks through it only if that fails: a name that is not there
 // may be in a run that is out of order.
@@ -43,11 +49,14 @@ func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 // ChildNamed finds the child of n whose name has the given index; of several,
 // the one that has ordinal others before it.
 func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
+	f := n.file
+	if n.raw.childCount == 0 {
+		return Node{}, false, nil
+	}
 	first, err := n.firstNamed(name)
 	if err != nil {
 		return Node{}, false, err
 	}
-	f := n.file
 	if f.sorted && !f.placeholders { // equal names lie side by side
 		if first+ordinal >= n.ChildCount() {
 			return Node{}, false, nil

@@ -164,3 +164,8 @@ func (n Node) child(i int) (Node, error) {
 	}
 	return Node{file: f, addr: addr, raw: parseNode(b, f.layout)}, nil
 }
+
+// nodeOffset is where the node at addr, which exists, lies.
+func (f *File) nodeOffset(addr Address) int64 {
+	return f.regions.nodes[addr.Segment].off + int64(addr.Element)*f.layout.NodeSize()
+}

@@ -1,6 +1,7 @@
 package datacenter
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -69,6 +70,7 @@ type layoutScan struct {
 	header  Header
 	regions *regions
 	nodes   nodeTable
+	reached int64 // how far the chain could be followed
 	err     error
 
 	counting bool
@@ -162,13 +164,12 @@ func (p *pass) shortErr(got int64, dec *inflate.Decoder, err error) error {
 	if errors.Is(err, io.EOF) {
 		return badFile(0, "inflates to %d bytes: the compression header states %d", got, p.stated)
 	}
-	off := compressionHeaderSize + dec.Point().In/8
-	return &FormatError{InFile: true, Off: off, What: fmt.Sprintf("inflating, at inflated offset %#x", got), Err: err}
+	return inflateError(compressionHeaderSize+dec.Point().In/8, fmt.Sprintf("inflating, at inflated offset %#x", got), err)
 }
 
 // finish checks that the stream ends where the data does, and reads the
 // checksum behind it. The format's description knows of no checksum, so a file
-// may end without one.
+// may end without one; but if anything follows, it is taken for one.
 func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 	w := min(len(prev), windowSize)
 	buf := make([]byte, w+1)
@@ -187,10 +188,7 @@ func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 	}
 	var trailer [adlerSize]byte
 	if n, err := p.plain.ReadAt(trailer[:], at); n < len(trailer) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return &FormatError{InFile: true, Off: at, What: "reading the Adler-32", Err: err}
+		return inflateError(at, "reading the Adler-32", cmp.Or(err, io.EOF))
 	}
 	p.adler = binary.BigEndian.Uint32(trailer[:])
 	p.streamEnd = at + adlerSize
@@ -212,6 +210,7 @@ func (s *layoutScan) run(stated int64) {
 	defer close(s.done)
 	st := &stream{blocks: s.blocks, size: stated}
 	s.header, s.regions, s.err = scan(st, s.layout, s)
+	s.reached = st.off()
 	if s.err == nil {
 		st.drain()
 	}

@@ -2,6 +2,7 @@ package datacenter
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +37,9 @@ func (f Finding) String() string {
 
 // Verify checks a data center against every rule of the format, also those
 // that no reader needs, and yields each breach. It inflates the file anew,
-// whatever opts.Index holds. Breaches that make the rest unreadable come last.
-// An error means that the checking could not be completed: ctx's, or what r
-// gave.
+// whatever opts.Index holds. A breach that makes the rest unreadable is the
+// last; of several cycles the first that is met is told. An error means that
+// the checking could not be completed: ctx's, or what r gave.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		opts.Index = nil
@@ -70,18 +71,43 @@ type verifier struct {
 	// valueStarts has a bit for each character of the values at which an entry
 	// of the table begins.
 	valueStarts bitmap
+	// work is how much more may be looked at before it is taken for an attack.
+	work int64
 	// attrsChecked and childrenChecked hold, of each place at which a run
 	// begins, the length that has been checked: shared runs are checked once.
 	attrsChecked, childrenChecked []uint16
-	reached                       bitmap
+	attrs, reached                bitmap
 
-	units []uint16 // of the string that is looked at
+	units []uint16        // of the string that is looked at
+	seen  map[uint16]bool // names in the run that is looked at
 }
 
 // errStopped ends the checking when nobody wants more findings.
 var errStopped = errors.New("stopped")
 
+const (
+	// workFree and workRatio bound what is looked at: each byte of a real file
+	// is less than twice, but overlapping strings and runs let a tiny file claim
+	// any amount.
+	workFree  = 16 << 20
+	workRatio = 8
+)
+
+// spend takes n from the work that is left.
+func (v *verifier) spend(n int) error {
+	before := v.work
+	v.work -= int64(n) + 1
+	if v.work < 0 {
+		return badf(0, "its parts overlap so much that the rest is not checked")
+	}
+	if before>>20 != v.work>>20 { // about each million
+		return v.ctx.Err()
+	}
+	return nil
+}
+
 func (v *verifier) all() error {
+	v.work = workFree + workRatio*v.file.stated
 	for _, check := range []func() error{
 		v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph,
 	} {
@@ -124,12 +150,9 @@ func (v *verifier) fault(err error) bool {
 	}
 	what := err.Error()
 	if err == error(fe) { //nolint:errorlint // a wrapped one says more than itself
-		what = fe.What
-		if fe.Err != nil {
-			what += ": " + fe.Err.Error()
-		}
+		what = fe.text()
 	}
-	return v.finding(Finding{Off: fe.Off, InFile: fe.InFile, What: what}) == nil || v.stopped
+	return v.finding(Finding{Off: fe.Off, InFile: fe.InFile, Where: fe.Where, What: what}) == nil || v.stopped
 }
 
 // container checks what is around the inflated data.
@@ -188,6 +211,31 @@ func (v *verifier) segments() error {
 			err := v.report(s.off-8, fmt.Sprintf("%s segment %d", region.name, i),
 				"%d elements: only the first %d can be addressed", s.used, maxSegments)
 			if err != nil {
+				return err
+			}
+		}
+	}
+	return v.stringRegions()
+}
+
+// stringRegions checks what is counted of the strings.
+func (v *verifier) stringRegions() error {
+	for i, t := range []stringTable{v.file.regions.values, v.file.regions.names} {
+		name := [...]string{"values", "names"}[i]
+		if n := len(t.data); n > maxElements {
+			err := v.report(t.data[0].off-8, name, "%d segments of characters: want at most %d", n, maxElements)
+			if err != nil {
+				return err
+			}
+		}
+		var scratch [4]byte
+		at := t.addrs.off - int64(len(scratch))
+		b, err := v.file.view(at, len(scratch), scratch[:])
+		if err != nil {
+			return err
+		}
+		if binary.LittleEndian.Uint32(b) == 0 {
+			if err := v.report(at, name, "0 addresses: the count is one more than there are"); err != nil {
 				return err
 			}
 		}

@@ -9,15 +9,20 @@ import (
 // the nodes as they are stored, so it ends whatever they say.
 func (v *verifier) graph() error {
 	f := v.file
-	if f.countErr != nil && !v.fault(f.countErr) {
-		return f.countErr
-	}
-	if v.stopped {
-		return errStopped
+	// What leads nowhere is met again below, each time.
+	if err := f.countErr; err != nil && !errors.Is(err, ErrAddress) && !errors.Is(err, errName) {
+		if !v.fault(err) {
+			return err
+		}
+		if v.stopped {
+			return errStopped
+		}
 	}
 	bases := segmentBases(f.regions.nodes)
 	v.reached = newBitmap(bases)
+	v.attrs = bitmap{base: segmentBases(f.regions.attributes)}
 	v.attrsChecked = make([]uint16, used(f.regions.attributes))
+	v.seen = map[uint16]bool{}
 	v.childrenChecked = make([]uint16, bases[len(bases)-1])
 	root, err := f.Root()
 	if err != nil {
@@ -92,11 +97,16 @@ func (v *verifier) attributes(n Node) error {
 	if _, err := run(f.regions.attributes, n.raw.attrAddr, int(count), 0); err != nil {
 		return v.report(f.nodeOffset(n.addr), where(n), "attributes: %v", err)
 	}
-	checked := &v.attrsChecked[v.attributeNumber(n.raw.attrAddr)]
+	first, _ := v.attrs.at(n.raw.attrAddr)
+	checked := &v.attrsChecked[first]
 	if *checked >= count {
 		return nil
 	}
 	*checked = count
+	if err := v.spend(int(count)); err != nil {
+		return err
+	}
+	clear(v.seen)
 	prev := uint16(0)
 	for i := range count {
 		addr := n.raw.attrAddr
@@ -105,24 +115,18 @@ func (v *verifier) attributes(n Node) error {
 		if err != nil {
 			return err
 		}
-		if err := v.attribute(addr, r, prev); err != nil {
+		if err := v.attribute(addr, r, prev, v.seen[r.name]); err != nil {
 			return err
 		}
+		v.seen[r.name] = true
 		prev = r.name
 	}
 	return nil
 }
 
-func (v *verifier) attributeNumber(addr Address) int64 {
-	n := int64(addr.Element)
-	for _, s := range v.file.regions.attributes[:addr.Segment] {
-		n += int64(s.used)
-	}
-	return n
-}
-
-// attribute checks one attribute, which comes behind one called prev.
-func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16) error {
+// attribute checks one attribute, which comes behind one called prev. twice
+// tells that its name has come before.
+func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16, twice bool) error {
 	f := v.file
 	say := func(format string, args ...any) error {
 		return v.report(f.attributeOffset(addr), fmt.Sprintf("attribute %v", addr), format, args...)
@@ -133,9 +137,9 @@ func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16) error {
 	}
 	name := a.Name()
 	switch {
-	case r.name == prev:
+	case twice:
 		err = say("%s comes twice in one node", name)
-	case r.name < prev && prev == f.valueName:
+	case prev != 0 && prev == f.valueName:
 		err = say("%s comes behind %s, which must be last", name, valueName)
 	case r.name < prev:
 		before, _ := f.name(prev)
@@ -178,6 +182,9 @@ func (v *verifier) stringValue(a Attribute, r rawAttribute, say func(string, ...
 		}
 	}
 	b, err := v.file.stringUnits(v.file.regions.values.data, a.Value())
+	if err == nil {
+		err = v.spend(len(b))
+	}
 	if err != nil {
 		return err
 	}
@@ -203,6 +210,9 @@ func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
 		return todo, nil
 	}
 	v.childrenChecked[first] = count
+	if err := v.spend(int(count)); err != nil {
+		return nil, err
+	}
 	var prev Node
 	for c, err := range n.Children() {
 		if err != nil {
@@ -239,6 +249,9 @@ func (v *verifier) order(a, b Node) error {
 	}
 	if a.raw.name != b.raw.name || a.raw.key == 0 || int(a.raw.key) >= len(v.file.keys) {
 		return nil
+	}
+	if err := v.spend(len(keyNames{}) * (a.AttributeCount() + b.AttributeCount())); err != nil {
+		return err
 	}
 	// novadrop compares by the keys of the left one, and official data agrees.
 	for _, key := range v.file.keys[a.raw.key] {
@@ -280,9 +293,4 @@ func compareKey(a, b Node, key uint16) (int, error) {
 		return units
 	}
 	return compareValues(x.raw(), xok, y.raw(), yok, text), err
-}
-
-// nodeOffset is where the node at addr, which exists, lies.
-func (f *File) nodeOffset(addr Address) int64 {
-	return f.regions.nodes[addr.Segment].off + int64(addr.Element)*f.layout.NodeSize()
 }

@@ -1,21 +1,6 @@
 package datacenter
 
-import (
-	"encoding/binary"
-	"fmt"
-)
-
-// stringEntry is a DataCenterString.
-type stringEntry struct {
-	hash, length, index uint32
-	addr                Address
-}
-
-func parseStringEntry(b []byte) stringEntry {
-	_ = b[stringSize-1]
-	le := binary.LittleEndian
-	return stringEntry{hash: le.Uint32(b), length: le.Uint32(b[4:]), index: le.Uint32(b[8:]), addr: parseAddress(b[12:])}
-}
+import "fmt"
 
 // tableCheck goes through one string table.
 type tableCheck struct {
@@ -35,9 +20,6 @@ func (v *verifier) table(name string, t stringTable, starts *bitmap) error {
 	c := &tableCheck{verifier: v, name: name, table: t, starts: starts, seen: make([]bool, t.addrs.count)}
 	for i, s := range t.buckets {
 		if err := c.bucket(i, s); err != nil {
-			return err
-		}
-		if err := v.ctx.Err(); err != nil {
 			return err
 		}
 	}
@@ -125,6 +107,9 @@ func (c *tableCheck) index(e stringEntry, off int64, where string) error {
 // counts.
 func (c *tableCheck) text(e stringEntry, off int64, where string) error {
 	b, err := c.file.stringUnits(c.table.data, e.addr)
+	if err == nil {
+		err = c.spend(len(b))
+	}
 	if err != nil {
 		return err
 	}
@@ -136,12 +121,4 @@ func (c *tableCheck) text(e stringEntry, off int64, where string) error {
 		return c.report(off, where, "hash %#08x: the string at %v has %#08x", e.hash, e.addr, got)
 	}
 	return nil
-}
-
-// appendUnits appends the UTF-16 units of b.
-func appendUnits(dst []uint16, b []byte) []uint16 {
-	for i := 0; i+1 < len(b); i += charSize {
-		dst = append(dst, binary.LittleEndian.Uint16(b[i:]))
-	}
-	return dst
 }

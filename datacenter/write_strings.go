@@ -3,7 +3,6 @@ package datacenter
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -97,19 +96,4 @@ func (s *stringStore) table() [][]stringEntry {
 		slices.SortStableFunc(b, func(x, y stringEntry) int { return cmp.Compare(x.hash, y.hash) })
 	}
 	return table
-}
-
-// append is the inverse of parseStringEntry.
-func (e stringEntry) append(b []byte) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint32(b, e.hash)
-	b = le.AppendUint32(b, e.length)
-	b = le.AppendUint32(b, e.index)
-	return e.addr.append(b)
-}
-
-// append is the inverse of parseAddress.
-func (a Address) append(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint16(b, a.Segment)
-	return binary.LittleEndian.AppendUint16(b, a.Element)
 }

@@ -416,11 +416,3 @@ func (i *imageWriter) table(s *stringStore) {
 	}
 	i.put(b.Bytes())
 }
-
-// append is the inverse of what readKeys does.
-func (k keyNames) append(b []byte) []byte {
-	for _, n := range k {
-		b = binary.LittleEndian.AppendUint16(b, n)
-	}
-	return b
-}

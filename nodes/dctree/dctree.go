@@ -35,9 +35,6 @@ type Tree struct {
 	names []string
 	// indexes is the inverse.
 	indexes map[string]uint16
-	// same is, of each name index, the first index of the same text. It is nil
-	// if no text comes twice, as it should be.
-	same []uint16
 }
 
 var (
@@ -45,8 +42,9 @@ var (
 	_ nodes.Xattrer = (*Tree)(nil)
 )
 
-// New makes the tree of f.
-func New(f *datacenter.File, opts Options) *Tree {
+// New makes the tree of f. It fails if two names of f are the same text, since
+// then two entries of a directory could have one name.
+func New(f *datacenter.File, opts Options) (*Tree, error) {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
 	}
@@ -56,28 +54,15 @@ func New(f *datacenter.File, opts Options) *Tree {
 		names:   make([]string, len(texts)+1),
 		indexes: make(map[string]uint16, len(texts)),
 	}
-	same := make([]uint16, len(texts)+1)
-	twice := false
 	for i, text := range texts {
-		index := uint16(i + 1)
 		name := escape(text, i+1)
-		first, found := t.indexes[name]
-		if !found {
-			first = index
-			t.indexes[name] = index
+		if first, twice := t.indexes[name]; twice {
+			return nil, fmt.Errorf("names %d and %d of the data center are both %q: want each once", first, i+1, text)
 		}
-		same[index] = first
-		t.names[index] = t.names[first]
-		if found {
-			twice = true
-		} else {
-			t.names[index] = name
-		}
+		t.names[i+1] = name
+		t.indexes[name] = uint16(i + 1)
 	}
-	if twice {
-		t.same = same
-	}
-	return t
+	return t, nil
 }
 
 // Usage is the .dat's size, and the number of nodes and attributes.
@@ -225,62 +210,16 @@ func (t *Tree) lookupAttribute(number uint32, n datacenter.Node, name string) (e
 	if !ok {
 		return e, false, nil
 	}
-	a, ok, err := t.findAttribute(n, index)
+	a, ok, err := n.Attribute(index)
 	if err != nil || !ok {
 		return e, false, err
 	}
-	shared, err := t.hasChild(n, index)
+	_, shared, err := n.ChildNamed(index, 0)
 	if err != nil || shared != marked {
 		return e, false, err
 	}
 	e, err = t.attributeEntry(number, n, a, shared)
 	return e, err == nil, err
-}
-
-// findAttribute finds the attribute with a name, by any index that the name has.
-func (t *Tree) findAttribute(n datacenter.Node, index uint16) (datacenter.Attribute, bool, error) {
-	if t.same == nil {
-		return n.Attribute(index)
-	}
-	for a, err := range n.Attributes() {
-		if err != nil {
-			return a, false, err
-		}
-		if t.same[a.NameIndex()] == index {
-			return a, true, nil
-		}
-	}
-	return datacenter.Attribute{}, false, nil
-}
-
-// hasChild tells whether a child has the name with the given index. It is asked
-// for each attribute of a listing; most nodes have no children.
-func (t *Tree) hasChild(n datacenter.Node, index uint16) (bool, error) {
-	if n.ChildCount() == 0 {
-		return false, nil
-	}
-	_, ok, err := t.findChild(n, t.canonical(index), 0)
-	return ok, err
-}
-
-// findChild finds the child that has ordinal others of its name before it.
-func (t *Tree) findChild(n datacenter.Node, index uint16, ordinal int) (datacenter.Node, bool, error) {
-	if t.same == nil {
-		return n.ChildNamed(index, ordinal)
-	}
-	for c, err := range n.Children() {
-		if err != nil {
-			return c, false, err
-		}
-		if t.same[c.NameIndex()] != index {
-			continue
-		}
-		if ordinal == 0 {
-			return c, true, nil
-		}
-		ordinal--
-	}
-	return datacenter.Node{}, false, nil
 }
 
 func (t *Tree) lookupChild(number uint32, n datacenter.Node, name string) (nodes.Entry, bool, error) {
@@ -289,7 +228,7 @@ func (t *Tree) lookupChild(number uint32, n datacenter.Node, name string) (nodes
 	if !ok || !known || ordinal >= math.MaxUint16 {
 		return nodes.Entry{}, false, nil
 	}
-	c, ok, err := t.findChild(n, index, ordinal)
+	c, ok, err := n.ChildNamed(index, ordinal)
 	if err != nil || !ok {
 		return nodes.Entry{}, false, err
 	}
@@ -339,11 +278,16 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 
 // eachAttribute is false if there is nothing more to yield.
 func (t *Tree) eachAttribute(number uint32, n datacenter.Node, from int, yield func(nodes.Entry, error) bool) bool {
+	shared, err := newSharedNames(n)
+	if err != nil {
+		yield(nodes.Entry{}, wrap(err))
+		return false
+	}
 	for a, err := range n.AttributesFrom(from) {
 		var e nodes.Entry
 		var both bool
 		if err == nil {
-			both, err = t.hasChild(n, a.NameIndex())
+			both, err = shared.has(a.NameIndex())
 		}
 		if err == nil {
 			e, err = t.attributeEntry(number, n, a, both)
@@ -366,7 +310,7 @@ func (t *Tree) eachChild(number uint32, n datacenter.Node, from int, yield func(
 	}
 	attrs := n.AttributeCount()
 	number += 1 + uint32(attrs) + n.EntriesBefore(from)
-	siblings := ordinals{tree: t, node: n, from: from}
+	siblings := ordinals{node: n, from: from}
 	for c, err := range n.ChildrenFrom(from) {
 		var ordinal int
 		if err == nil {

@@ -31,7 +31,11 @@ func treeOf(t testing.TB, data []byte, opts dctree.Options) *dctree.Tree {
 	if opts.ModTime.IsZero() {
 		opts.ModTime = time.Unix(1_600_000_000, 0)
 	}
-	return dctree.New(f, opts)
+	tree, err := dctree.New(f, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
 
 func TestConformance(t *testing.T) {

@@ -4,7 +4,6 @@ import "lorefs/datacenter"
 
 // ordinals numbers siblings of the same name in a listing.
 type ordinals struct {
-	tree *Tree
 	node datacenter.Node
 	from int // the place at which the listing began
 
@@ -18,7 +17,7 @@ type ordinals struct {
 
 // next is the ordinal of c, which is the next sibling in the file's order.
 func (o *ordinals) next(c datacenter.Node) (int, error) {
-	if o.tree.file.Sorted() && o.tree.same == nil {
+	if o.node.Sorted() {
 		return o.inOrder(c)
 	}
 	if o.counts == nil {
@@ -30,10 +29,10 @@ func (o *ordinals) next(c datacenter.Node) (int, error) {
 			if o.node.ChildIndex(before) >= o.from {
 				break
 			}
-			o.counts[o.tree.canonical(before.NameIndex())]++
+			o.counts[before.NameIndex()]++
 		}
 	}
-	name := o.tree.canonical(c.NameIndex())
+	name := c.NameIndex()
 	n := o.counts[name]
 	o.counts[name] = n + 1
 	return n, nil
@@ -58,10 +57,33 @@ func (o *ordinals) inOrder(c datacenter.Node) (int, error) {
 	return o.count, nil
 }
 
-// canonical is the first index of a name's text.
-func (t *Tree) canonical(index uint16) uint16 {
-	if t.same == nil {
-		return index
+// sharedNames tells which attributes of a node have a child of the same name.
+type sharedNames struct {
+	node datacenter.Node
+	// names holds the names of the children if they can't be searched by
+	// halving; each search would go through all of them.
+	names map[uint16]bool
+}
+
+func newSharedNames(n datacenter.Node) (*sharedNames, error) {
+	s := &sharedNames{node: n}
+	if n.Sorted() {
+		return s, nil
 	}
-	return t.same[index]
+	s.names = map[uint16]bool{}
+	for c, err := range n.Children() {
+		if err != nil {
+			return nil, err
+		}
+		s.names[c.NameIndex()] = true
+	}
+	return s, nil
+}
+
+func (s *sharedNames) has(name uint16) (bool, error) {
+	if s.names != nil {
+		return s.names[name], nil
+	}
+	_, ok, err := s.node.ChildNamed(name, 0)
+	return ok, err
 }

@@ -18,14 +18,15 @@ const (
 
 // Xattrs is the tree's.
 func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
-	attr, err := t.Attr(ctx, id)
-	if err != nil {
+	if err := t.check(ctx); err != nil {
 		return nil, err
 	}
-	if attr.Kind == nodes.File {
-		return []string{xattrType}, nil
+	if _, _, attribute, ok := split(id); ok && attribute {
+		_, err := t.attribute(id)
+		return []string{xattrType}, err
 	}
-	return []string{xattrKeys, xattrFlags}, nil
+	_, _, err := t.dir(id)
+	return []string{xattrKeys, xattrFlags}, err
 }
 
 // Xattr is the tree's.
