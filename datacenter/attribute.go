@@ -12,6 +12,7 @@ import (
 // Type is what an attribute holds.
 type Type uint8
 
+// The types. Their order is that in which key values sort.
 const (
 	Int    Type = iota + 1 // DATA_CENTER_TYPE_CODE_INT
 	Float                  // DATA_CENTER_TYPE_CODE_FLOAT

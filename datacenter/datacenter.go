@@ -24,6 +24,8 @@ type IndexStore interface {
 	// Load gives what was saved under key, or an error that matches
 	// io/fs.ErrNotExist.
 	Load(key string) ([]byte, error)
+	// Save may keep data, which is not used any more, and return before it is
+	// saved.
 	Save(key string, data []byte) error
 }
 

@@ -55,8 +55,12 @@ func walk(n datacenter.Node, limit int) (entries int, err error) {
 		if err != nil {
 			return entries, err
 		}
-		if size, err := a.TextLen(); err != nil || size != len(text) {
-			return entries, fmt.Errorf("TextLen of %v: %d, %v: want %d", a.Address(), size, err, len(text))
+		size, err := a.TextLen()
+		if err != nil {
+			return entries, err
+		}
+		if size != len(text) {
+			return entries, fmt.Errorf("TextLen of %v: %d, want %d", a.Address(), size, len(text))
 		}
 		entries++
 	}

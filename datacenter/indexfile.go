@@ -87,7 +87,9 @@ func (f *File) remember(id string, opts Options) {
 	if opts.Index == nil || f.countErr != nil || f.adlerErr != nil {
 		return
 	}
-	if err := opts.Index.Save(id, f.appendIndex(nil)); err != nil {
+	const rest = 1 << 20 // about what there is besides
+	data := f.appendIndex(make([]byte, 0, len(f.windows)+4*len(f.entries)+rest))
+	if err := opts.Index.Save(id, data); err != nil {
 		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
 	}
 }

@@ -48,8 +48,7 @@ func (l Layout) Version() uint32 {
 	return 6
 }
 
-// HeaderSize, NodeSize and AttributeSize are the bytes of one structure.
-
+// HeaderSize is the bytes of a header.
 func (l Layout) HeaderSize() int64 {
 	if l == LayoutV3 {
 		return 28
@@ -57,6 +56,7 @@ func (l Layout) HeaderSize() int64 {
 	return 32
 }
 
+// NodeSize is the bytes of a node.
 func (l Layout) NodeSize() int64 {
 	if l == LayoutV6X64 {
 		return 24
@@ -64,6 +64,7 @@ func (l Layout) NodeSize() int64 {
 	return 16
 }
 
+// AttributeSize is the bytes of an attribute.
 func (l Layout) AttributeSize() int64 {
 	if l == LayoutV6X64 {
 		return 12
@@ -89,13 +90,6 @@ type Address struct {
 }
 
 func (a Address) String() string { return fmt.Sprintf("%d:%d", a.Segment, a.Element) }
-
-// pack is the address as one number, in the order of the file's elements.
-func (a Address) pack() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
-
-func unpackAddress(p uint32) Address {
-	return Address{Segment: uint16(p >> 16), Element: uint16(p)}
-}
 
 func parseAddress(b []byte) Address {
 	_ = b[3]

@@ -101,6 +101,6 @@ func (s *stream) each(count, size int, visit func(first int, b []byte)) error {
 // drain reads to the end, so that nobody waits to hand over a block.
 func (s *stream) drain() {
 	s.cur = nil
-	for range s.blocks { //nolint:revive // emptying the channel is all there is to do
+	for range s.blocks {
 	}
 }

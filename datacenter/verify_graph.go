@@ -132,8 +132,8 @@ func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16, twice bo
 		return v.report(f.attributeOffset(addr), fmt.Sprintf("attribute %v", addr), format, args...)
 	}
 	a, err := f.attribute(addr, r)
-	if fe, ok := cause(err); ok {
-		return say("%v", fe)
+	if err := cause(err); err != nil {
+		return say("%v", err)
 	}
 	name := a.Name()
 	switch {
@@ -163,12 +163,12 @@ func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16, twice bo
 	return nil
 }
 
-// cause is what a FormatError is about.
-func cause(err error) (error, bool) {
+// cause is what a FormatError is about; nil if err is none.
+func cause(err error) error {
 	if fe, ok := err.(*FormatError); ok { //nolint:errorlint // only this very error is taken apart
-		return fe.Err, true
+		return fe.Err
 	}
-	return nil, false
+	return nil
 }
 
 func (v *verifier) stringValue(a Attribute, r rawAttribute, say func(string, ...any) error) error {
@@ -271,7 +271,7 @@ func (v *verifier) order(a, b Node) error {
 
 // skipBroken drops an error that the check of the attributes reports.
 func skipBroken(err error) error {
-	if _, broken := cause(err); broken {
+	if cause(err) != nil {
 		return nil
 	}
 	return err

@@ -176,22 +176,23 @@ func (b *Builder) attribute(name string, r rawAttribute) {
 	b.fail(fmt.Errorf("datacenter: BUG: the root has no attributes"))
 }
 
-// Int, Float, Bool and String give an attribute to the node that was begun last
-// and is not ended.
-
+// Int gives an attribute to the node that was begun last and is not ended, as
+// Float, Bool, String and Text do.
 func (b *Builder) Int(name string, v int32) {
 	b.attribute(name, rawAttribute{typeCode: uint8(Int), bits: uint32(v)})
 }
 
+// Float gives an attribute.
 func (b *Builder) Float(name string, v float32) {
 	b.attribute(name, rawAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
 }
 
+// Bool gives an attribute.
 func (b *Builder) Bool(name string, v bool) {
 	b.attribute(name, rawAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
 }
 
-// String takes WTF-8.
+// String gives an attribute. v is WTF-8.
 func (b *Builder) String(name, v string) {
 	b.units(name, wtf8.AppendUTF16(nil, v))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"encoding/hex"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -63,7 +64,7 @@ func TestWriterIsTheInverse(t *testing.T) {
 		rest = rest[n:]
 	}
 	got := make([]byte, len(plain))
-	if _, err := NewReader(bytes.NewReader(out.Bytes()), block, iv).ReadAt(got, 0); err != nil && err != io.EOF {
+	if _, err := NewReader(bytes.NewReader(out.Bytes()), block, iv).ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, plain) {
@@ -79,7 +80,7 @@ func TestReadsPastTheEnd(t *testing.T) {
 	src := make([]byte, 100)
 	r := NewReader(bytes.NewReader(src), block, [16]byte{})
 	whole := make([]byte, 100)
-	if n, err := r.ReadAt(whole, 0); n != 100 || (err != nil && err != io.EOF) {
+	if n, err := r.ReadAt(whole, 0); n != 100 || (err != nil && !errors.Is(err, io.EOF)) {
 		t.Fatalf("whole: %d, %v", n, err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -91,7 +92,7 @@ func TestReadsPastTheEnd(t *testing.T) {
 		if !bytes.Equal(got[:n], want) {
 			t.Fatalf("ReadAt(%d bytes at %d) = %d bytes that differ from the whole", len(got), off, n)
 		}
-		if n < len(got) && err != io.EOF {
+		if n < len(got) && !errors.Is(err, io.EOF) {
 			t.Fatalf("short read of %d at %d: %v, want io.EOF", n, off, err)
 		}
 	}

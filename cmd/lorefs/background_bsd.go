@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// duplicate makes to another name of what from is.
+func duplicate(from, to *os.File) error {
+	return unix.Dup2(int(from.Fd()), int(to.Fd()))
+}

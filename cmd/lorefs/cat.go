@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/nodes"
+)
+
+func newCat(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	c := &cobra.Command{
+		Use:   "cat SOURCE PATH...",
+		Short: "print files without mounting",
+		Args: func(c *cobra.Command, args []string) error {
+			return exactArgs("SOURCE", "PATH")(c, args[:min(len(args), 2)])
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openShown(c.Context(), args[0], &f, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			out := bufio.NewWriter(c.OutOrStdout())
+			for _, name := range args[1:] {
+				err = errors.Join(err, s.cat(c.Context(), name, out))
+			}
+			return errors.Join(err, out.Flush())
+		},
+	}
+	f.add(c.Flags())
+	return c
+}
+
+func (s *opened) cat(ctx context.Context, name string, w io.Writer) error {
+	e, err := s.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if e.Kind == nodes.Dir {
+		return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
+	}
+	r := io.NewSectionReader(contentOf{ctx, s.tree, e.ID}, 0, e.Size)
+	if _, err := io.Copy(w, r); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// contentOf is a file of a tree as an [io.ReaderAt].
+type contentOf struct {
+	ctx  context.Context //nolint:containedctx // io.ReaderAt has no room for it
+	tree nodes.Tree
+	id   nodes.ID
+}
+
+func (c contentOf) ReadAt(p []byte, off int64) (int, error) {
+	return c.tree.ReadAt(c.ctx, c.id, p, off)
+}

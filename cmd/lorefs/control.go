@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"lorefs/internal/userdir"
+)
+
+// Every mount listens on a socket in the state folder, named after its mount
+// point. Who connects sends one request, a line of JSON, and gets one answer. The
+// connection of a granted unmount stays open until the process ends, so that its
+// end is what the other side waits for.
+
+// request is what a mount can be asked for.
+type request struct {
+	Do   string `json:"do"` // doStatus or doUnmount
+	Lazy bool   `json:"lazy,omitempty"`
+}
+
+const (
+	doStatus  = "status"
+	doUnmount = "unmount"
+)
+
+// answer is what it says. Error is empty if all is well.
+type answer struct {
+	Error  string  `json:"error,omitempty"`
+	Busy   bool    `json:"busy,omitempty"`
+	Status *status `json:"status,omitempty"`
+}
+
+// talkTimeout bounds everything that one side waits for the other; unmounting a
+// busy mount is given up before.
+const talkTimeout = 10 * time.Second
+
+// mountName is a mount point as mount and unmount have to agree on: absolute,
+// without links. It asks nothing of the mount itself, which may hang.
+func mountName(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	up, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		if pe, ok := errors.AsType[*iofs.PathError](err); ok {
+			err = pe.Err
+		}
+		return "", fmt.Errorf("mount point %s: %w", dir, err)
+	}
+	name := filepath.Join(up, filepath.Base(abs))
+	if _, err := os.Readlink(name); err == nil {
+		return filepath.EvalSymlinks(name)
+	}
+	return name, nil
+}
+
+// socketPath is where the mount on dir, a mountName, listens.
+func socketPath(dir string) (string, error) {
+	run, err := userdir.State("run")
+	if err != nil {
+		return "", err
+	}
+	defer run.Close()
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(run.Path(), hex.EncodeToString(sum[:8])+".sock"), nil
+}
+
+// control is the listening side. A nil control does nothing.
+type control struct {
+	m        *mounting
+	listener *net.UnixListener
+	path     string
+	socket   os.FileInfo
+	// answering counts those who wait for an answer.
+	answering sync.WaitGroup
+}
+
+// listen opens the socket. One that is there already is of a dead process, or of
+// one that was detached: the mount point was free.
+func (m *mounting) listen() (*control, error) {
+	path, err := socketPath(m.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // see close
+	c := &control{m: m, listener: l, path: path}
+	if err = os.Chmod(path, 0o600); err == nil {
+		c.socket, err = os.Lstat(path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	go c.accept()
+	return c, nil
+}
+
+// close ends the listening, when nobody waits for an answer any more. The socket
+// goes only if it is ours: a later mount may have put its own there.
+func (c *control) close() error {
+	if c == nil {
+		return nil
+	}
+	err := c.listener.Close()
+	c.answering.Wait()
+	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
+		err = errors.Join(err, os.Remove(c.path))
+	}
+	return err
+}
+
+func (c *control) accept() {
+	for {
+		conn, err := c.listener.AcceptUnix()
+		if err != nil {
+			return // closed
+		}
+		c.answering.Go(func() {
+			if err := c.answer(conn); err != nil {
+				c.m.log.Debug("control connection", "err", err)
+			}
+		})
+	}
+}
+
+// answer serves one connection, which it leaves open after a granted unmount.
+func (c *control) answer(conn net.Conn) error {
+	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
+		return err
+	}
+	var r request
+	line, err := bufio.NewReader(conn).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &r)
+	}
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	a := c.do(r)
+	err = json.NewEncoder(conn).Encode(a)
+	if r.Do == doUnmount && a.Error == "" {
+		return err
+	}
+	return errors.Join(err, conn.Close())
+}
+
+func (c *control) do(r request) answer {
+	switch r.Do {
+	case doStatus:
+		return answer{Status: c.m.status()}
+	case doUnmount:
+		if err := c.m.unmount(r.Lazy); err != nil {
+			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY)}
+		}
+		return answer{}
+	}
+	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
+}
+
+// errNoControl means that no process listens for a mount point.
+var errNoControl = errors.New("no lorefs serves it")
+
+// talk sends a request to the mount on dir, a mountName. The connection is open
+// afterwards, unless there is an error.
+func talk(dir string, r request) (answer, net.Conn, error) {
+	var a answer
+	path, err := socketPath(dir)
+	if err != nil {
+		return a, nil, fmt.Errorf("%w: %w", errNoControl, err)
+	}
+	conn, err := net.DialTimeout("unix", path, talkTimeout)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return a, nil, errNoControl
+	}
+	if err != nil {
+		return a, nil, err
+	}
+	err = conn.SetDeadline(time.Now().Add(talkTimeout))
+	if err == nil {
+		err = json.NewEncoder(conn).Encode(r)
+	}
+	if err == nil {
+		err = json.NewDecoder(conn).Decode(&a)
+	}
+	if err != nil {
+		return a, nil, errors.Join(fmt.Errorf("the process that serves %s does not answer: %w", dir, err), conn.Close())
+	}
+	return a, conn, nil
+}

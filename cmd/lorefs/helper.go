@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Exit codes of a mount helper are mount(8)'s, not ours.
+const (
+	helperUsage  = 1
+	helperFailed = 32
+)
+
+// isMountHelper tells whether mount(8) has called the program: by its name, for
+// a file system of type lorefs or fuse.lorefs, or by its arguments, as
+// mount.fuse(8) does: SOURCE MOUNTPOINT -o OPTIONS.
+func isMountHelper(argv []string) bool {
+	switch filepath.Base(argv[0]) {
+	case "mount.lorefs", "mount.fuse.lorefs":
+		return true
+	}
+	return len(argv) > 3 && argv[3] == "-o" && !strings.HasPrefix(argv[1], "-") && !isCommand(argv[1])
+}
+
+func isCommand(name string) bool {
+	return slices.ContainsFunc(newRoot().Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+}
+
+// runMountHelper does what mount does, told in mount(8)'s way.
+func runMountHelper(ctx context.Context, argv []string) int {
+	c := newMountHelper(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	c.SetArgs(argv[1:])
+	switch code := report(c.ExecuteContext(ctx)); code {
+	case exitOK:
+		return exitOK
+	case exitUsage:
+		return helperUsage
+	default:
+		return helperFailed
+	}
+}
+
+func newMountHelper(log *slog.Logger) *cobra.Command {
+	var f mountFlags
+	// The short flags of a helper mean other things than mount's, so those that
+	// -o sets are in a set of their own.
+	settable := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.add(settable)
+	var options []string
+	fake := false
+	rules := optionRules{readWrite: true}
+	c := &cobra.Command{
+		Use:           "mount.lorefs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          exactArgs("SOURCE", "MOUNTPOINT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := applyOptions(settable, options, rules); err != nil || fake {
+				return err
+			}
+			return f.mount(c.Context(), args[0], args[1], log)
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageErrorf("%w", err) })
+	flags := c.Flags()
+	flags.StringArrayVarP(&options, "options", "o", nil, "options, separated by commas")
+	flags.BoolVarP(&rules.sloppy, "sloppy", "s", false, "ignore unknown options")
+	flags.BoolVarP(&fake, "fake", "f", false, "check the arguments only")
+	flags.BoolP("no-mtab", "n", false, "ignored")
+	flags.BoolP("verbose", "v", false, "ignored")
+	flags.StringP("types", "t", "", "ignored")
+	return c
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+func newInfo(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "info SOURCE",
+		Short: "show header, counts and versions",
+		Args:  exactArgs("SOURCE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openShown(c.Context(), args[0], &f, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			d := describe(s)
+			if !asJSON {
+				return d.print(c.OutOrStdout())
+			}
+			b, err := d.json()
+			if err == nil {
+				_, err = c.OutOrStdout().Write(b)
+			}
+			return err
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

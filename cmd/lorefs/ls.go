@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"lorefs/nodes"
+)
+
+func newLs(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	long, asJSON := false, false
+	c := &cobra.Command{
+		Use:   "ls SOURCE [PATH]",
+		Short: "list a directory without mounting",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exactArgs("SOURCE")(c, args)
+			}
+			return atMostArgs(2)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openShown(c.Context(), args[0], &f, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			dir := "/"
+			if len(args) > 1 {
+				dir = args[1]
+			}
+			out := bufio.NewWriter(c.OutOrStdout())
+			if err := s.list(c.Context(), dir, lister(out, long, asJSON)); err != nil {
+				return err
+			}
+			return out.Flush()
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
+	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode")
+	return c
+}
+
+// list shows the entries of a directory, or the one of a file.
+func (s *opened) list(ctx context.Context, name string, show func(nodes.Entry) error) error {
+	e, err := s.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	for child, err := range s.entries(ctx, e) {
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := show(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *opened) entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		if e.Kind != nodes.Dir {
+			yield(e, nil)
+			return
+		}
+		for child, err := range s.tree.ReadDir(ctx, e.ID, 0) {
+			if child.ModTime.IsZero() {
+				child.ModTime = e.ModTime
+			}
+			if !yield(child, err) {
+				return
+			}
+		}
+	}
+}
+
+// lister picks the form of the output.
+func lister(w io.Writer, long, asJSON bool) func(nodes.Entry) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return func(e nodes.Entry) error {
+			return enc.Encode(jsonEntry{e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID)})
+		}
+	}
+	spell := func(name string) string { return name }
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		spell = printable
+	}
+	return func(e nodes.Entry) (err error) {
+		if long {
+			_, err = fmt.Fprintf(w, "%-4s %10d %s %s\n", kindName(e.Kind), e.Size, e.ModTime.Format("2006-01-02 15:04"), spell(e.Name))
+		} else {
+			_, err = fmt.Fprintln(w, spell(e.Name))
+		}
+		return err
+	}
+}
+
+type jsonEntry struct {
+	Name  string    `json:"name"`
+	Kind  string    `json:"kind"`
+	Size  int64     `json:"size"`
+	Mtime time.Time `json:"mtime"`
+	Inode uint64    `json:"inode"`
+}
+
+func kindName(k nodes.Kind) string {
+	if k == nodes.Dir {
+		return "dir"
+	}
+	return "file"
+}
+
+// printable keeps what a file claims to be a name from driving the terminal.
+func printable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lorefs/fs"
+)
+
+// mountFlags are the flags of mount, which -o can set as well.
+type mountFlags struct {
+	source     sourceFlags
+	foreground bool
+	allowOther bool
+	logFile    string
+	options    []string
+}
+
+func (f *mountFlags) add(flags *pflag.FlagSet) {
+	f.source.add(flags)
+	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in front until unmounted")
+	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users see the mount")
+	flags.StringVar(&f.logFile, "log-file", "", "append what goes wrong while mounted to this file")
+	flags.StringArrayVarP(&f.options, "options", "o", nil, "options as mount(8) passes them, such as ro,cache_size=64M")
+}
+
+func newMount(log *slog.Logger) *cobra.Command {
+	var f mountFlags
+	c := &cobra.Command{
+		Use:   "mount SOURCE MOUNTPOINT",
+		Short: "mount a source on a directory",
+		Long: `mount shows SOURCE as files below MOUNTPOINT, an empty directory. It returns when
+the mount can be used, and serves it from the background until it is unmounted.
+Mounts are read-only.`,
+		Args: exactArgs("SOURCE", "MOUNTPOINT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := applyOptions(c.Flags(), f.options, optionRules{}); err != nil {
+				return err
+			}
+			return f.mount(c.Context(), args[0], args[1], log)
+		},
+	}
+	f.add(c.Flags())
+	return c
+}
+
+// mount mounts in front or, by starting this program anew, in the background.
+func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
+	if err := f.source.check(); err != nil {
+		return err
+	}
+	parent, isChild := backgroundParent()
+	if !isChild && !f.foreground {
+		return startBackground()
+	}
+	m, err := f.prepare(source, dir, log)
+	if err == nil {
+		m.parent = parent
+		err = m.serve(ctx)
+	}
+	if isChild {
+		return parent.failed(err)
+	}
+	return err
+}
+
+// prepare does what is quick and may fail, and makes all paths absolute, as the
+// working directory is left later.
+func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, error) {
+	m := &mounting{flags: f, log: log}
+	var err error
+	if m.source, err = filepath.Abs(source); err != nil {
+		return nil, err
+	}
+	if m.dir, err = mountName(dir); err != nil {
+		return nil, &commandError{code: exitMountpoint, err: err}
+	}
+	s, err := openFile(source, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	if err := fs.CheckMountpoint(m.dir, m.source); err != nil {
+		return nil, &commandError{code: exitMountpoint, err: err}
+	}
+	if f.logFile == "" {
+		return m, nil
+	}
+	m.logFile, err = os.OpenFile(f.logFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("--log-file: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,43 @@
+//go:build !linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// isMounted tells whether the file system on name is one of ours. Systems other
+// than Linux tell by mount(8) only.
+func isMounted(name string) (bool, error) {
+	if runtime.GOOS == "windows" {
+		return false, fmt.Errorf("mounting is not supported on %s", runtime.GOOS)
+	}
+	out, err := exec.Command("mount").Output()
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, " on "+name+" (") && strings.Contains(line, "fuse") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// systemUnmount unmounts what no process of ours can be asked to.
+func systemUnmount(name string) error {
+	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {
+		return fmt.Errorf("umount: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// probe is an error if the mount on name is dead.
+func probe(name string) error {
+	_, err := os.Stat(name)
+	return err
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path"
+	"strings"
+
+	"lorefs/nodes"
+)
+
+// openShown is openSource with a bar on the terminal.
+func openShown(ctx context.Context, name string, f *sourceFlags, log *slog.Logger) (*opened, error) {
+	p := newProgress("inflating")
+	defer p.finish()
+	return openSource(ctx, name, f, log, p.set)
+}
+
+// find resolves a path as a mount would show it; "/" is the root.
+func (s *opened) find(ctx context.Context, name string) (nodes.Entry, error) {
+	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.file.ModTime()}
+	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
+		if part == "" {
+			continue
+		}
+		next, err := s.tree.Lookup(ctx, e.ID, part)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
+		if next.ModTime.IsZero() {
+			next.ModTime = e.ModTime
+		}
+		e = next
+	}
+	return e, nil
+}

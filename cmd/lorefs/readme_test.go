@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lorefs/internal/testneeds"
+)
+
+// shellBlock is a block of commands in the README.
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// TestReadme runs every command of the README, in order, in a folder like a fresh
+// clone. The tests themselves are left out, for this is one of them.
+func TestReadme(t *testing.T) {
+	testneeds.FUSE(t)
+	testneeds.Program(t, "go")
+	root := testneeds.Root(t)
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone := t.TempDir()
+	t.Cleanup(func() { detachBelow(clone) })
+	for _, name := range []string{"go.mod", "go.sum", "cmd", "datacenter", "fs", "internal", "nodes"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(clone, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocks := shellBlock.FindAllStringSubmatch(string(text), -1)
+	if len(blocks) < 4 {
+		t.Fatalf("the README has %d blocks of commands", len(blocks))
+	}
+	home := t.TempDir()
+	for _, block := range blocks {
+		commands := block[1]
+		if strings.TrimSpace(commands) == "go test ./..." {
+			continue
+		}
+		sh := exec.CommandContext(t.Context(), "sh", "-euxc", commands)
+		sh.Dir = clone
+		sh.Env = append(os.Environ(), "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home)
+		// Go's own cache is for all.
+		if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
+			sh.Env = append(sh.Env, "GOCACHE="+strings.TrimSpace(string(cache)))
+		}
+		out, err := sh.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s\n%v\n%s", commands, err, out)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot makes the command line. Nothing of it is global, so that tests may
+// have as many as they like.
+func newRoot() *cobra.Command {
+	verbose := false
+	level := new(slog.LevelVar)
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	level.Set(slog.LevelWarn)
+	root := &cobra.Command{
+		Use:   "lorefs",
+		Short: "mount game archives as directories",
+		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
+rsync, editors and scripts work on them. So far it knows TERA data centers
+(DataCenter_Final_*.dat), read-only.
+
+Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
+or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
+can't be used; 6 the mount is in use.`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		// Two letters off is still taken for a mistyped command.
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			if verbose {
+				level.Set(slog.LevelDebug)
+			}
+		},
+		RunE: runRoot,
+	}
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "say more on stderr")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &commandError{code: exitUsage, err: err, hint: "see " + c.CommandPath() + " --help"}
+	})
+	root.AddCommand(
+		newMount(log), newUnmount(), newStatus(),
+		newInfo(log), newLs(log), newCat(log), newVerify(log), newBench(log), newSample(),
+	)
+	return root
+}
+
+// runRoot is reached when the first argument is no subcommand.
+func runRoot(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	hint := "see lorefs --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return &commandError{code: exitUsage, hint: hint, err: usageErrorf("unknown command %q", args[0])}
+}
+
+// version is that of the module or, in a checkout, of the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	return v + " " + info.GoVersion
+}
+
+// exactArgs wants one argument for each name.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return &commandError{
+				code: exitUsage, hint: "usage: " + c.UseLine(),
+				err: usageErrorf("%s: %s is missing", c.Name(), names[len(args)]),
+			}
+		}
+		return atMostArgs(len(names))(c, args)
+	}
+}
+
+func atMostArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return &commandError{
+				code: exitUsage, hint: "usage: " + c.UseLine(),
+				err: usageErrorf("%s: one argument too many: %q", c.Name(), args[n]),
+			}
+		}
+		return nil
+	}
+}

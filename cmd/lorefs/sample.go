@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/sample"
+)
+
+func newSample() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sample DIR",
+		Short: "write small made-up sources to try things on",
+		Args:  exactArgs("DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			paths, err := sample.Write(args[0])
+			for _, p := range paths {
+				fmt.Fprintln(c.OutOrStdout(), p)
+			}
+			return err
+		},
+	}
+}

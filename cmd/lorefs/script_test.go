@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' cmp commands see into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"lorefs": main,
+		// The names by which mount(8) calls.
+		"mount.lorefs":      main,
+		"mount.fuse.lorefs": main,
+	})
+}
+
+// TestScript runs what needs no mount.
+func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestMountScript runs what mounts.
+func TestMountScript(t *testing.T) {
+	testneeds.FUSE(t)
+	runScripts(t, "testdata/mountscript")
+}
+
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
+		Setup: setupScript, Cmds: scriptCommands,
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition " + cond)
+		},
+	})
+}
+
+// setupScript gives a script folders and keys of its own.
+func setupScript(env *testscript.Env) error {
+	for _, key := range []string{"LOREFS_KEY", "LOREFS_IV"} {
+		env.Setenv(key, "")
+	}
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Values[held{}] = &held{}
+	env.Defer(func() { detachBelow(env.WorkDir) })
+	return os.Mkdir(filepath.Join(env.WorkDir, "mnt"), 0o700)
+}
+
+// Commands of the scripts, besides testscript's own. system_linux_test.go has
+// those that look at mounts and processes.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"exits":    cmdExits,
+	"scramble": cmdScramble,
+	"damaged":  cmdDamaged,
+	"logged":   cmdLogged,
+	"hold":     cmdHold,
+	"release":  cmdRelease,
+	"mounted":  cmdMounted,
+	"pid":      cmdPid,
+	"signal":   cmdSignal,
+	"ended":    cmdEnded,
+}
+
+// cmdExits is: exits CODE PROGRAM [ARG...].
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// cmdScramble is: scramble PATTERN. It changes a byte in the middle of each file.
+func cmdScramble(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: scramble PATTERN")
+	}
+	paths, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(paths) == 0 {
+		ts.Fatalf("no file is called %s", args[0])
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		ts.Check(err)
+		b[len(b)/2] ^= 1
+		ts.Check(os.WriteFile(path, b, 0o600))
+	}
+}
+
+// cmdDamaged is: damaged open|verify FILE. It writes a data center that breaks a
+// rule, which Open finds, or only Verify.
+func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damaged open|verify FILE")
+	}
+	for _, b := range dctest.Broken(datacenter.LayoutV6X64) {
+		if b.Strict() == (args[0] == "verify") {
+			ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Data, 0o600))
+			return
+		}
+	}
+	ts.Fatalf("dctest has no such file")
+}
+
+// held is what a script keeps open.
+type held struct{ file *os.File }
+
+// cmdHold is: hold PATH. It keeps something open, which makes its mount busy.
+func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hold PATH")
+	}
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Value(held{}).(*held).file = f
+	ts.Defer(func() { f.Close() })
+}
+
+// cmdRelease is: release. It closes what hold keeps open.
+func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: release")
+	}
+	ts.Check(ts.Value(held{}).(*held).file.Close())
+}
+
+// patience is how long a test waits for what has to happen. It is no bound on
+// how fast it has to be.
+const patience = 30 * time.Second
+
+// await waits until ok is true; what says for what.
+func await(fatalf func(string, ...any), what string, ok func() bool) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			fatalf("waited %v for %s", patience, what)
+		}
+	}
+}
+
+// cmdLogged is: logged FILE TEXT. It waits until the text is in the file.
+func cmdLogged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: logged FILE TEXT")
+	}
+	await(ts.Fatalf, args[1]+" in "+args[0], func() bool {
+		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(b), args[1])
+	})
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/datacenter"
+)
+
+// sourceFlags are the flags of every command that opens a source.
+type sourceFlags struct {
+	kind      string
+	key, iv   string
+	layout    string
+	cacheSize byteSize
+	noCache   bool
+
+	// cacheBase is where the index is kept instead of the user's cache folder. It
+	// is no flag.
+	cacheBase string
+}
+
+const (
+	// defaultCacheSize holds all of a data center of the usual size.
+	defaultCacheSize = 256 << 20
+	// kindAuto finds out what a source is; kindDataCenter is the only kind so far.
+	kindAuto       = "auto"
+	kindDataCenter = "datacenter"
+)
+
+func (f *sourceFlags) add(flags *pflag.FlagSet) {
+	f.cacheSize = defaultCacheSize
+	flags.StringVar(&f.kind, "kind", kindAuto, "what the source is: auto or datacenter")
+	flags.StringVar(&f.key, "key", "", "data center key, 32 hex digits (default: $LOREFS_KEY, or the published ones)")
+	flags.StringVar(&f.iv, "iv", "", "data center IV, 32 hex digits (default: $LOREFS_IV, or the published ones)")
+	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "data center layout: auto, v3, v6-x86 or v6-x64")
+	flags.Var(&f.cacheSize, "cache-size", "memory for inflated data")
+	flags.BoolVar(&f.noCache, "no-cache", false, "neither read nor write the index that makes the next start quick")
+}
+
+// check finds mistakes before anything is opened.
+func (f *sourceFlags) check() error {
+	if f.kind != kindAuto && f.kind != kindDataCenter {
+		return usageErrorf("--kind %q is unknown: want auto or datacenter", f.kind)
+	}
+	if _, err := datacenter.ParseLayout(f.layout); err != nil {
+		return usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", f.layout)
+	}
+	_, err := f.keys()
+	return err
+}
+
+// keys are those to try: the one that was given, else the published ones.
+func (f *sourceFlags) keys() ([]datacenter.Key, error) {
+	name, key, iv := "--key", f.key, f.iv
+	if key == "" && iv == "" {
+		name, key, iv = "LOREFS_KEY", os.Getenv("LOREFS_KEY"), os.Getenv("LOREFS_IV")
+	}
+	switch {
+	case key == "" && iv == "":
+		return datacenter.DefaultKeys(), nil
+	case key == "" || iv == "":
+		return nil, usageErrorf("a key and an IV go together: one of them is missing")
+	}
+	k, err := datacenter.ParseKey(name, key, iv)
+	if err != nil {
+		return nil, usageErrorf("the key and the IV have to be 32 hex digits each")
+	}
+	return []datacenter.Key{k}, nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/fs"
+)
+
+// status is what a mount tells of itself.
+type status struct {
+	Source     string    `json:"source"`
+	Mountpoint string    `json:"mountpoint"`
+	Kind       string    `json:"kind"`
+	PID        int       `json:"pid"`
+	Since      time.Time `json:"since"`
+	// Problem is why nothing can be read any more, or empty.
+	Problem string      `json:"problem"`
+	Views   []view      `json:"views"`
+	Cache   cacheStatus `json:"cache"`
+	// Inodes is how many the kernel knows.
+	Inodes     int           `json:"inodes"`
+	Requests   requestStatus `json:"requests"`
+	Errors     uint64        `json:"errors"`
+	LastErrors []errorStatus `json:"last_errors"`
+}
+
+type cacheStatus struct {
+	Budget    int64 `json:"budget"`
+	Bytes     int64 `json:"bytes"`
+	Hits      int64 `json:"hits"`
+	Loads     int64 `json:"loads"`
+	Evictions int64 `json:"evictions"`
+}
+
+type requestStatus struct {
+	Total     uint64 `json:"total"`
+	Lookups   uint64 `json:"lookups"`
+	Getattrs  uint64 `json:"getattrs"`
+	Readdirs  uint64 `json:"readdirs"`
+	Reads     uint64 `json:"reads"`
+	ReadBytes uint64 `json:"read_bytes"`
+	Xattrs    uint64 `json:"xattrs"`
+	Forgets   uint64 `json:"forgets"`
+	Primed    uint64 `json:"primed"`
+}
+
+type errorStatus struct {
+	Time  time.Time `json:"time"`
+	Op    string    `json:"op"`
+	Path  string    `json:"path"`
+	Error string    `json:"error"`
+}
+
+func (m *mounting) status() *status {
+	st, cache := m.server.Stats(), m.opened.blocks.Stats()
+	s := &status{
+		Source: m.source, Mountpoint: m.dir, Kind: m.opened.kind, PID: os.Getpid(), Since: m.since.UTC(),
+		Views:  m.opened.views,
+		Cache:  cacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
+		Inodes: st.Inodes, Requests: requestsOf(st),
+		Errors: st.Errors, LastErrors: []errorStatus{},
+	}
+	if err := m.opened.check(); err != nil {
+		s.Problem = err.Error()
+	}
+	for _, e := range st.LastErrors {
+		s.LastErrors = append(s.LastErrors, errorStatus{e.Time.UTC(), e.Op, e.Path, e.Err})
+	}
+	return s
+}
+
+func requestsOf(st fs.Stats) requestStatus {
+	return requestStatus{
+		Total: st.Requests, Lookups: st.Lookups, Getattrs: st.Getattrs, Readdirs: st.Readdirs,
+		Reads: st.Reads, ReadBytes: st.ReadBytes, Xattrs: st.Xattrs, Forgets: st.Forgets, Primed: st.Primed,
+	}
+}
+
+func newStatus() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "status MOUNTPOINT",
+		Short: "show what a mount does",
+		Args:  exactArgs("MOUNTPOINT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := askStatus(args[0])
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				return s.print(c.OutOrStdout())
+			}
+			enc := json.NewEncoder(c.OutOrStdout())
+			enc.SetIndent("", "  ")
+			return enc.Encode(s)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func askStatus(dir string) (*status, error) {
+	name, err := mountName(dir)
+	if err != nil {
+		return nil, err
+	}
+	a, conn, err := talk(name, request{Do: doStatus})
+	if errors.Is(err, errNoControl) {
+		return nil, absent(dir, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Error != "" || a.Status == nil {
+		err = fmt.Errorf("%s: %s", dir, a.Error)
+	}
+	return a.Status, errors.Join(err, conn.Close())
+}
+
+// absent says what is on a mount point that no process of ours serves.
+func absent(dir, name string) error {
+	switch there, err := mountState(name); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", dir, err)
+	case there == mountDead:
+		return &commandError{
+			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", dir),
+			hint: "lorefs unmount cleans up",
+		}
+	case there == mountAlive:
+		return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
+	}
+	return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
+}
+
+// print writes the status for people.
+func (s *status) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "source\t%s\n", s.Source)
+	fmt.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
+	fmt.Fprintf(t, "process\t%d, since %s\n", s.PID, s.Since.Local().Format(time.DateTime))
+	if s.Problem != "" {
+		fmt.Fprintf(t, "problem\t%s\n", s.Problem)
+	}
+	for _, v := range s.Views {
+		fmt.Fprintf(t, "%s/\t%d nodes\n", v.Name, v.Nodes)
+	}
+	fmt.Fprintf(t, "cache\t%d of %d bytes, %d hits, %d loads, %d evictions\n",
+		s.Cache.Bytes, s.Cache.Budget, s.Cache.Hits, s.Cache.Loads, s.Cache.Evictions)
+	fmt.Fprintf(t, "inodes\t%d\n", s.Inodes)
+	r := s.Requests
+	fmt.Fprintf(t, "requests\t%d: %d lookups, %d getattrs, %d readdirs, %d reads, %d xattrs\n",
+		r.Total, r.Lookups, r.Getattrs, r.Readdirs, r.Reads, r.Xattrs)
+	fmt.Fprintf(t, "errors\t%d\n", s.Errors)
+	for _, e := range s.LastErrors {
+		fmt.Fprintf(t, "\t%s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Op, e.Path, e.Error)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"lorefs/fs"
+)
+
+// cmdMounted is: [!] mounted DIR. It waits for the mount to come, or to go.
+func cmdMounted(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] mounted DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	await(ts.Fatalf, "the mount on "+dir, func() bool {
+		ours, err := isMounted(dir)
+		ts.Check(err)
+		return ours != neg
+	})
+}
+
+// cmdPid is: pid DIR. It sets $PID to the process that serves a mount.
+func cmdPid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: pid DIR")
+	}
+	ts.Check(ts.Exec("lorefs", "status", "--json", args[0]))
+	var s status
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
+	ts.Setenv("PID", strconv.Itoa(s.PID))
+}
+
+// cmdSignal is: signal NAME PID.
+func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: signal NAME PID")
+	}
+	pid, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(syscall.Kill(pid, unix.SignalNum("SIG"+args[0])))
+}
+
+// cmdEnded is: ended PID. It waits until the process has ended.
+func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ended PID")
+	}
+	await(ts.Fatalf, "the end of process "+args[0], func() bool { return hasEnded(args[0]) })
+}
+
+// hasEnded is true for a process of which nothing but its exit code is left, too:
+// a container may have nobody to collect that.
+func hasEnded(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return true
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(state, "Z")
+}
+
+// detachBelow leaves no mount behind, however a test ended.
+func detachBelow(dir string) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
+			if fs.Detach(unescapeMount(fields[4])) != nil {
+				_ = exec.Command("umount", "-l", fields[4]).Run()
+			}
+		}
+	}
+}

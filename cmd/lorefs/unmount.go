@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/fs"
+)
+
+// endTimeout is how long unmount waits for the process to end once the mount is
+// gone. A detached mount may be in use for longer; that is told, not waited for.
+const endTimeout = 30 * time.Second
+
+func newUnmount() *cobra.Command {
+	lazy := false
+	c := &cobra.Command{
+		Use:     "unmount MOUNTPOINT",
+		Aliases: []string{"umount"},
+		Short:   "unmount, and wait until the mount's process has ended",
+		Args:    exactArgs("MOUNTPOINT"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name, err := mountName(args[0])
+			if err != nil {
+				return err
+			}
+			return unmount(args[0], name, lazy)
+		},
+	}
+	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once, and end when nobody uses it any more")
+	return c
+}
+
+// unmount asks the process that serves dir, whose mountName is name, or takes
+// away itself what no process serves.
+func unmount(dir, name string, lazy bool) error {
+	a, conn, err := talk(name, request{Do: doUnmount, Lazy: lazy})
+	switch {
+	case errors.Is(err, errNoControl):
+		return unmountAlone(dir, name, lazy)
+	case err != nil:
+		return err
+	case a.Busy:
+		return errors.Join(busy(dir), conn.Close())
+	case a.Error != "":
+		return errors.Join(errors.New(a.Error), conn.Close())
+	}
+	return errors.Join(awaitEnd(dir, conn, lazy), conn.Close())
+}
+
+func busy(dir string) error {
+	return &commandError{
+		code: exitBusy, err: fmt.Errorf("%s is in use: a program has files open there, or works in it", dir),
+		hint: "--lazy detaches it now",
+	}
+}
+
+// awaitEnd returns when the other side is gone: only its end closes conn.
+func awaitEnd(dir string, conn net.Conn, lazy bool) error {
+	timeout := endTimeout
+	if lazy {
+		timeout = time.Second
+	}
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	_, err := conn.Read(make([]byte, 1))
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded) && lazy:
+		return nil // as asked for
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%s: is unmounted, but its process has not ended after %v", dir, timeout)
+	}
+	return err
+}
+
+// unmountAlone is for a mount whose process is dead or can't be reached.
+func unmountAlone(dir, name string, lazy bool) error {
+	there, err := mountState(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	switch {
+	case there == mountNone:
+		return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
+	case there == mountDead, lazy:
+		return fs.Detach(name)
+	}
+	if err := systemUnmount(name); err != nil {
+		if errors.Is(err, syscall.EBUSY) {
+			return busy(dir)
+		}
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// mountStatus tells whether a directory is one of our mounts.
+type mountStatus uint8
+
+const (
+	mountNone mountStatus = iota
+	mountAlive
+	mountDead
+)
+
+// statTimeout is how long a mount may take to answer at all.
+const statTimeout = 5 * time.Second
+
+// mountState looks at name, a mountName.
+func mountState(name string) (mountStatus, error) {
+	ours, err := isMounted(name)
+	if err != nil || !ours {
+		return mountNone, err
+	}
+	answered := make(chan error, 1)
+	go func() { answered <- probe(name) }()
+	select {
+	case err := <-answered:
+		if errors.Is(err, syscall.ENOTCONN) {
+			return mountDead, nil
+		}
+		return mountAlive, nil
+	case <-time.After(statTimeout):
+		return mountAlive, fmt.Errorf("the mount has not answered for %v", statTimeout)
+	}
+}

@@ -1,0 +1,96 @@
+package imports
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the prefix of our own packages.
+const module = "lorefs/"
+
+const goFuse = "github.com/hanwen/go-fuse"
+
+// formats are the packages that know how bytes lie in a file. Those that do not
+// exist yet are left out.
+var formats = []string{"datacenter", "casc", "blte", "geometry", "protocol"}
+
+// deps lists everything that the packages of a pattern import, however far down,
+// without tests. It is empty if no package is there.
+func deps(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	args := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}
+	for _, p := range patterns {
+		args = append(args, module+p)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.Fields(string(out))
+}
+
+// under tells whether a package is p or lies below it.
+func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/") }
+
+func exists(t *testing.T, pkg string) bool {
+	t.Helper()
+	return exec.CommandContext(t.Context(), "go", "list", module+pkg).Run() == nil
+}
+
+// Formats know neither the tree nor how it is shown.
+func TestFormats(t *testing.T) {
+	for _, format := range formats {
+		if !exists(t, format) {
+			continue
+		}
+		for _, dep := range deps(t, format+"/...") {
+			for _, not := range []string{goFuse, module + "nodes", module + "fs", module + "cmd"} {
+				if under(dep, not) {
+					t.Errorf("%s imports %s", format, dep)
+				}
+			}
+			for _, other := range formats {
+				if other != format && under(dep, module+other) && (format != "casc" || other != "blte") {
+					t.Errorf("%s imports %s", format, dep)
+				}
+			}
+		}
+	}
+}
+
+// The tree needs nothing but the standard library; its block cache has its list
+// from others.
+func TestTree(t *testing.T) {
+	if got := deps(t, "nodes"); !slices.Equal(got, []string{module + "nodes"}) {
+		t.Errorf("nodes imports %v", got)
+	}
+	for _, dep := range deps(t, "nodes/blockcache") {
+		if !under(dep, module+"nodes/blockcache") && !under(dep, "github.com/hashicorp/golang-lru/v2") &&
+			!under(dep, "golang.org/x/sync") {
+			t.Errorf("nodes/blockcache imports %s", dep)
+		}
+	}
+	for _, dep := range deps(t, "nodes/...") {
+		if under(dep, goFuse) || under(dep, module+"fs") || under(dep, module+"cmd") {
+			t.Errorf("a tree imports %s", dep)
+		}
+	}
+}
+
+// The adapter knows the tree and no source, and nobody else knows FUSE.
+func TestAdapter(t *testing.T) {
+	for _, dep := range deps(t, "fs") {
+		if strings.HasPrefix(dep, module) && dep != module+"fs" && dep != module+"nodes" {
+			t.Errorf("fs imports %s", dep)
+		}
+	}
+	for _, dep := range deps(t, "internal/...") {
+		if under(dep, goFuse) || under(dep, module+"fs") || under(dep, module+"cmd") {
+			t.Errorf("an internal package imports %s", dep)
+		}
+	}
+}

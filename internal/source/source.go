@@ -1,0 +1,169 @@
+// Package source opens the file that a mount or a command reads, and guards it:
+// nothing is handed out from a file that is no longer what it was when it was
+// opened. A file counts as changed once its path leads elsewhere, or its size or
+// its time of last change differ; it stays changed from then on, also if somebody
+// puts everything back.
+//
+// The time of the last status change is left out of it: it moves when somebody
+// links or renames the file, which does no harm.
+package source
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// ErrChanged means that the file is not what it was when it was opened.
+var ErrChanged = errors.New("the file changed since it was opened")
+
+// checkEvery is how often Check asks the system at most: it is called for every
+// request of a mount, and 4 times a second is soon enough for people.
+const checkEvery = 250 * time.Millisecond
+
+// File is an open source. Its methods may be called from many goroutines at once.
+type File struct {
+	path string
+	file *os.File
+	// was describes the file when it was opened.
+	was os.FileInfo
+	// clock is [time.Now], but in tests.
+	clock func() time.Time
+
+	// changed is set for good once the file is seen to have changed.
+	changed atomic.Pointer[changedError]
+	// checked is when Check last asked, in nanoseconds since began.
+	checked atomic.Int64
+	began   time.Time
+}
+
+// changedError says how a file changed.
+type changedError struct{ path, how string }
+
+func (e *changedError) Error() string        { return fmt.Sprintf("%s: %v: %s", e.path, ErrChanged, e.how) }
+func (e *changedError) Is(target error) bool { return target == ErrChanged }
+
+// Open opens a regular file for reading.
+func Open(path string) (*File, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	// Asked first, because opening a pipe or a device may have effects.
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	// Without O_NONBLOCK, a pipe that took the file's place would block.
+	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	s := &File{path: abs, file: f, was: info, clock: time.Now, began: time.Now()}
+	s.checked.Store(-int64(checkEvery))
+	return s, nil
+}
+
+func regular(path string, info os.FileInfo) error {
+	switch {
+	case info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory: want a file", path)
+	}
+	return fmt.Errorf("%s is no regular file (%v)", path, info.Mode().Type())
+}
+
+// Path is where the file lies, as an absolute path.
+func (f *File) Path() string { return f.path }
+
+// Size is the file's size in bytes.
+func (f *File) Size() int64 { return f.was.Size() }
+
+// ModTime is when the file was last changed before it was opened.
+func (f *File) ModTime() time.Time { return f.was.ModTime() }
+
+// Close closes the file. Reads fail afterwards.
+func (f *File) Close() error { return f.file.Close() }
+
+// ReadAt is [io.ReaderAt]. What it read counts only if the file is still the
+// same afterwards; otherwise it returns no bytes and an error that matches
+// [ErrChanged].
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.known(); err != nil {
+		return 0, err
+	}
+	n, err := f.file.ReadAt(p, off)
+	info, statErr := f.file.Stat()
+	if statErr != nil {
+		return 0, errors.Join(err, statErr)
+	}
+	if how := f.difference(info); how != "" {
+		return 0, f.markChanged(how)
+	}
+	return n, err
+}
+
+// Check tells whether the path still leads to the unchanged file: nil, or an
+// error that matches [ErrChanged]. It is cheap enough to be called for every
+// request, and notices a change within a quarter of a second.
+func (f *File) Check() error {
+	if err := f.known(); err != nil {
+		return err
+	}
+	now := int64(f.clock().Sub(f.began))
+	last := f.checked.Load()
+	if now-last < int64(checkEvery) || !f.checked.CompareAndSwap(last, now) {
+		return nil
+	}
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return f.markChanged("it is gone")
+	case err != nil:
+		return nil // It can't be told now; each read tells of the file itself.
+	case !os.SameFile(f.was, info):
+		return f.markChanged("another file has taken its place")
+	}
+	if how := f.difference(info); how != "" {
+		return f.markChanged(how)
+	}
+	return nil
+}
+
+func (f *File) known() error {
+	if e := f.changed.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+func (f *File) markChanged(how string) error {
+	f.changed.CompareAndSwap(nil, &changedError{path: f.path, how: how})
+	return f.known()
+}
+
+// difference says what of the file's content changed, "" if nothing did.
+func (f *File) difference(info os.FileInfo) string {
+	switch {
+	case info.Size() != f.was.Size():
+		return fmt.Sprintf("it had %d bytes and has %d", f.was.Size(), info.Size())
+	case !info.ModTime().Equal(f.was.ModTime()):
+		return "it was written to"
+	}
+	return ""
+}
