@@ -5,7 +5,7 @@ package fs
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
+	"io"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -15,6 +15,11 @@ import (
 
 // errnoOf is the only place where errors become numbers. known tells whether
 // the number says all there is to say; if not, the error is worth logging.
+//
+// A number of the system's that comes out of the source is not passed on: ENOENT
+// would be kept by the kernel as a name that is not there, ENOSYS would switch
+// the request off for good. Nor is there a number for [nodes.ErrNotExist], since
+// only LOOKUP may answer that way: of an ID that the kernel knows it is a fault.
 func errnoOf(err error) (errno syscall.Errno, known bool) {
 	if err == nil {
 		return 0, true
@@ -24,9 +29,6 @@ func errnoOf(err error) (errno syscall.Errno, known bool) {
 			return e.errno, e.known
 		}
 	}
-	if errors.As(err, &errno) && errno != 0 {
-		return errno, errno != syscall.EIO
-	}
 	return syscall.EIO, false
 }
 
@@ -35,7 +37,7 @@ var errnos = []struct {
 	errno syscall.Errno
 	known bool
 }{
-	{iofs.ErrNotExist, syscall.ENOENT, true},
+	{nodes.ErrChanged, syscall.EIO, false},
 	// A signal that came while the source was being read.
 	{context.Canceled, syscall.EINTR, true},
 	{nodes.ErrNotDir, syscall.ENOTDIR, true},
@@ -43,5 +45,24 @@ var errnos = []struct {
 	{nodes.ErrNoXattr, syscall.Errno(fuse.ENOATTR), true},
 	{nodes.ErrUnavailable, errNoData, true},
 	{nodes.ErrNoKey, errNoKey, true},
-	{nodes.ErrChanged, syscall.EIO, false},
+	{syscall.ENOMEM, syscall.ENOMEM, false},
+}
+
+// fail turns an error into what the kernel is told. It counts the error, and
+// logs it if the number does not say it all.
+func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
+	errno, known := errnoOf(err)
+	if errno == syscall.Errno(fuse.ENOATTR) && errors.Is(err, nodes.ErrNoXattr) {
+		return errno // a name that is not there is no failure
+	}
+	m.errors.total.Add(1)
+	if !known {
+		m.errors.add(op, path, err)
+	}
+	return errno
+}
+
+// isEnd tells whether err is the one that ends a file.
+func isEnd(err error) bool {
+	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }

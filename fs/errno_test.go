@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"os"
 	"syscall"
@@ -21,8 +22,8 @@ func TestErrno(t *testing.T) {
 		known bool
 	}{
 		{nil, 0, true},
-		{nodes.NotExist("x"), syscall.ENOENT, true},
-		{&iofs.PathError{Op: "open", Path: "x", Err: iofs.ErrNotExist}, syscall.ENOENT, true},
+		{nodes.NotExist("x"), syscall.EIO, false},
+		{&iofs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, syscall.EIO, false},
 		{fmt.Errorf("read: %w", context.Canceled), syscall.EINTR, true},
 		{nodes.ErrNotDir, syscall.ENOTDIR, true},
 		{nodes.ErrIsDir, syscall.EISDIR, true},
@@ -30,7 +31,10 @@ func TestErrno(t *testing.T) {
 		{nodes.ErrUnavailable, syscall.ENODATA, true},
 		{nodes.ErrNoKey, syscall.ENOKEY, true},
 		{nodes.ErrChanged, syscall.EIO, false},
-		{&os.SyscallError{Syscall: "pread", Err: syscall.EFBIG}, syscall.EFBIG, true},
+		{&os.SyscallError{Syscall: "pread", Err: syscall.EFBIG}, syscall.EIO, false},
+		{syscall.ENOSYS, syscall.EIO, false},
+		{syscall.ENOMEM, syscall.ENOMEM, false},
+		{fmt.Errorf("inflate: %w", io.EOF), syscall.EIO, false},
 		{syscall.EIO, syscall.EIO, false},
 		{errors.New("no idea"), syscall.EIO, false},
 	} {

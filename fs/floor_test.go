@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,15 +39,17 @@ func mountFloor(t testing.TB, tree nodes.Tree) (dir string, unmount func()) {
 		DirectMountFlags: unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV, Options: []string{"ro"},
 	})
 	if err != nil {
-		t.Skipf("cannot mount here: %v", err)
+		fusetest.Failed(t, err)
 	}
 	go server.Serve()
-	return dir, func() {
+	unmount = sync.OnceFunc(func() {
 		if err := server.Unmount(); err != nil {
 			t.Errorf("unmount: %v", err)
 			_ = fs.Detach(dir)
 		}
-	}
+	})
+	t.Cleanup(unmount)
+	return dir, unmount
 }
 
 func fillAttr(id nodes.ID, kind nodes.Kind, size int64, out *fuse.Attr) {

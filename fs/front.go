@@ -3,6 +3,8 @@
 package fs
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -29,8 +31,9 @@ type front struct {
 	// statelessDirs tells that the kernel takes ENOSYS for an answer to OPENDIR.
 	// It is set by Init, before the first other request.
 	statelessDirs bool
-	// stop is closed when the mount is gone; background is what then ends.
-	stop       chan struct{}
+	// life is done when the mount is gone; background is what then ends.
+	life       context.Context
+	end        context.CancelFunc
 	background sync.WaitGroup
 }
 
@@ -41,25 +44,39 @@ func nodeID(n *fusefs.Inode) uint64 { return n.StableAttr().Ino }
 // Init is called with the server once the kernel has said what it can do.
 func (f *front) Init(s *fuse.Server) {
 	f.RawFileSystem.Init(s)
-	f.statelessDirs = hasNoOpendir(s.KernelSettings())
-	f.background.Go(func() { f.m.inodes.prune(s, &f.m.counters, f.stop) })
-	f.background.Go(func() { f.m.primer.run(f.m, s, f.stop) })
+	f.statelessDirs = !f.m.statefulDirs && hasNoOpendir(s.KernelSettings())
+	f.background.Go(func() { f.m.prune(f.life, s) })
+	f.background.Go(func() { f.m.primer.run(f.life, f.m, s) })
 }
 
 // OnUnmount is called after the last request.
 func (f *front) OnUnmount() {
-	close(f.stop)
+	f.end()
 	f.background.Wait()
 	f.RawFileSystem.OnUnmount()
 }
 
 func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	f.m.counters.lookups.Add(1)
-	st := f.RawFileSystem.Lookup(cancel, header, name, out)
+	st := f.lookup(cancel, header, name, out)
 	if st.Ok() && out.Mode&syscall.S_IFMT == syscall.S_IFREG {
 		f.m.nameOnly.sawLookup()
 	}
 	return st
+}
+
+// lookup registers a node and puts it on the list of inodes. That has to be done
+// in this order: of a node on the list the kernel knows, and of two that race to
+// be registered one is dropped. go-fuse offers no way from a number to its node
+// but a request, so that is what is used, of a kind the kernel gets elsewhere.
+func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	st := f.RawFileSystem.Lookup(cancel, header, name, out)
+	if !st.Ok() || out.NodeId == 0 { // there may be no such name
+		return st
+	}
+	in := fuse.AccessIn{InHeader: *header}
+	in.NodeId = out.NodeId
+	return f.RawFileSystem.Access(cancel, &in)
 }
 
 func (f *front) Forget(nodeid, nlookup uint64) {
@@ -92,11 +109,6 @@ func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []
 	return f.RawFileSystem.ListXAttr(cancel, header, dest)
 }
 
-func (f *front) Access(cancel <-chan struct{}, in *fuse.AccessIn) fuse.Status {
-	f.m.counters.others.Add(1)
-	return f.RawFileSystem.Access(cancel, in)
-}
-
 func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	f.m.counters.others.Add(1)
 	return f.RawFileSystem.Flush(cancel, in)
@@ -106,12 +118,6 @@ func (f *front) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.Stat
 	f.m.counters.others.Add(1)
 	return f.RawFileSystem.StatFs(cancel, in, out)
 }
-
-// Unlink and Rmdir would succeed without this: go-fuse takes a node that cannot
-// remove for one that need not do anything.
-func (f *front) Unlink(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
-
-func (f *front) Rmdir(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
 
 func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	f.m.counters.opendirs.Add(1)
@@ -123,10 +129,14 @@ func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fu
 }
 
 // ReleaseDir has nothing to release. The node API must not see it: it knows no handle.
-func (f *front) ReleaseDir(*fuse.ReleaseIn) {}
+func (f *front) ReleaseDir(*fuse.ReleaseIn) { f.m.counters.others.Add(1) }
 
 // What follows is answered once and never asked again: there is nothing to write
-// back, no file has holes, and there is no more to tell than GETATTR does.
+// back, no file has holes, there is no more to tell than GETATTR does, and the
+// kernel lets nobody in but the mounting user or checks the modes itself
+// ([Options.AllowOther]).
+
+func (f *front) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return f.never() }
 
 func (f *front) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.never() }
 
@@ -151,7 +161,7 @@ func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEn
 func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	f.m.inodes.throttle()
 	crowded := f.m.inodes.crowded()
-	var dirTime time.Time
+	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
 	return f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
@@ -163,13 +173,14 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		}
 		mtime := e.ModTime
 		if mtime.IsZero() {
-			if dirTime.IsZero() {
-				dirTime = f.modTime(cancel, in)
+			var ok bool
+			if mtime, ok = dirTime(); !ok {
+				f.m.counters.nameOnly.Add(1)
+				return true
 			}
-			mtime = dirTime
 		}
 		f.m.fill(&eo.Attr, e.ID, e.Kind, e.Size, mtime)
-		if st := f.RawFileSystem.Lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
+		if st := f.lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
 			*eo = fuse.EntryOut{}
 		}
 		return true
@@ -177,12 +188,12 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 }
 
 // modTime is the time of the directory that is being listed.
-func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) time.Time {
+func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) (mtime time.Time, ok bool) {
 	attr, err := f.m.tree.Attr(&fuse.Context{Caller: in.Caller, Cancel: cancel}, nodes.ID(in.NodeId))
 	if err != nil {
-		_ = f.fail(in.NodeId, "getattr", err) // the entry is worth more than its time
+		_ = f.fail(in.NodeId, "getattr", err) // the names can be listed all the same
 	}
-	return attr.ModTime
+	return attr.ModTime, err == nil
 }
 
 // list feeds add with the entries from in.Offset on, until it takes no more. An
@@ -193,7 +204,7 @@ func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.En
 	n := 0
 	for e, err := range f.m.tree.ReadDir(ctx, nodes.ID(in.NodeId), in.Offset) {
 		if err == nil {
-			err = checkEntry(&e)
+			err = errors.Join(checkEntry(&e), checkNext(&e))
 		}
 		if err != nil {
 			if n > 0 {
@@ -214,14 +225,20 @@ func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.En
 }
 
 // checkEntry refuses what the kernel would reject a whole listing for, or what
-// would make go-fuse panic. No tree should have it.
+// would make go-fuse panic. No tree should have it, listed or looked up.
 func checkEntry(e *nodes.Entry) error {
 	switch {
-	case e.Name == "" || e.Name == "." || e.Name == ".." || len(e.Name) > nameMax || strings.IndexByte(e.Name, '/') >= 0:
+	case e.Name == "" || e.Name == "." || e.Name == ".." || len(e.Name) > nameMax || strings.ContainsAny(e.Name, "/\x00"):
 		return fmt.Errorf("internal error: %q is no name for a file", e.Name)
 	case e.ID <= nodes.Root || e.ID > nodes.MaxID:
 		return fmt.Errorf("internal error: %q has the number %d", e.Name, e.ID)
-	case e.Next == 0 || e.Next > maxOffset:
+	}
+	return nil
+}
+
+// checkNext is the same for what only a listing has.
+func checkNext(e *nodes.Entry) error {
+	if e.Next == 0 || e.Next > maxOffset {
 		return fmt.Errorf("internal error: the cursor behind %q is %d", e.Name, e.Next)
 	}
 	return nil
@@ -233,14 +250,10 @@ const maxOffset = 1<<63 - 1
 
 // fail is node.fail for a node of which only the number is known.
 func (f *front) fail(id uint64, op string, err error) syscall.Errno {
-	errno, known := errnoOf(err)
-	if !known {
-		f.m.errors.add(op, func() string {
-			if n := f.m.inodes.find(id); n != nil {
-				return n.path()
-			}
-			return "/"
-		}, err)
-	}
-	return errno
+	return f.m.fail(op, func() string {
+		if n := f.m.inodes.find(id); n != nil {
+			return n.path()
+		}
+		return "/"
+	}, err)
 }

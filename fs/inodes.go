@@ -3,6 +3,7 @@
 package fs
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,14 +73,7 @@ func (l *inodeList) crowded() bool {
 
 // add puts a node that the kernel learns of at the new end, unless it is listed.
 func (l *inodeList) add(n *node) {
-	l.mu.Lock()
-	if n.listed || n.IsRoot() {
-		l.mu.Unlock()
-		return
-	}
-	l.push(n)
-	l.mu.Unlock()
-	count := l.n.Add(1)
+	count := l.insert(n)
 	if l.limit > 0 && count > int64(l.limit) && count > l.stuck.Load() {
 		select {
 		case l.wake <- struct{}{}:
@@ -88,14 +82,28 @@ func (l *inodeList) add(n *node) {
 	}
 }
 
+// insert returns the length of the list if n is new to it, else 0.
+func (l *inodeList) insert(n *node) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n.listed || n.IsRoot() {
+		return 0
+	}
+	l.push(n)
+	return l.n.Add(1)
+}
+
 // remove takes a node out that the kernel has forgotten.
 func (l *inodeList) remove(n *node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n.listed {
-		l.unlink(n)
-		l.n.Add(-1)
-		l.removed.Add(1)
+	if !n.listed {
+		return
+	}
+	l.unlink(n)
+	l.removed.Add(1)
+	if l.n.Add(-1) < int64(l.limit) {
+		l.stuck.Store(0) // what was in use is not any more
 	}
 }
 
@@ -164,15 +172,15 @@ func (l *inodeList) throttle() {
 	}
 }
 
-// prune drops inodes whenever there are too many, until stop is closed.
-func (l *inodeList) prune(k notifier, c *counters, stop <-chan struct{}) {
-	p := pruner{list: l, kernel: k, counters: c}
+// prune drops inodes whenever there are too many, until ctx is done.
+func (m *mount) prune(ctx context.Context, k notifier) {
+	p := pruner{list: &m.inodes, kernel: k, counters: &m.counters, byEntry: m.byEntry}
 	for {
 		select {
-		case <-stop:
+		case <-ctx.Done():
 			return
-		case <-l.wake:
-			p.shrink(stop)
+		case <-m.inodes.wake:
+			m.guard("dropping inodes", func() { p.shrink(ctx) })
 		}
 	}
 }
@@ -191,19 +199,14 @@ type pruner struct {
 // shrink goes on until the list is short enough, or until all of it was offered
 // and nothing was taken: then everything is in use, and it waits for the list to
 // grow by another part before it tries again.
-func (p *pruner) shrink(stop <-chan struct{}) {
+func (p *pruner) shrink(ctx context.Context) {
 	l := p.list
 	l.stuck.Store(0)
 	target := l.limit - l.limit/pruneSlack
 	for fruitless := 0; fruitless <= l.len(); {
 		excess := l.len() - target
-		if excess <= 0 {
+		if excess <= 0 || ctx.Err() != nil {
 			return
-		}
-		select {
-		case <-stop:
-			return
-		default:
 		}
 		p.batch = l.rotate(p.batch[:0], min(excess, pruneBatch))
 		before := l.removed.Load()
@@ -223,12 +226,6 @@ func (p *pruner) offer() {
 	defer clear(p.batch) // hold no node longer than the kernel does
 	p.ids = p.ids[:0]
 	for _, n := range p.batch {
-		// A node that lost a race to be registered was never known to the
-		// kernel, so no FORGET will come for it.
-		if n.Forgotten() { //nolint:staticcheck // NodeOnForgetter is what does not tell of these
-			p.list.remove(n)
-			continue
-		}
 		p.ids = append(p.ids, n.StableAttr().Ino)
 	}
 	p.counters.pruned.Add(uint64(len(p.ids)))
@@ -244,7 +241,8 @@ func (p *pruner) offer() {
 // dropEntries is what there is before Linux 6.18: invalidating names. That also
 // takes the name from a directory that is somebody's working directory, so only
 // directories without known entries are dropped, and only those that are idle:
-// the oldest of the list.
+// the oldest of the list. go-fuse tells how many entries are known by a copy only;
+// all copies of a round hold as many entries as the list has nodes, at most.
 func (p *pruner) dropEntries() {
 	for _, n := range p.batch {
 		if n.IsDir() && len(n.Children()) > 0 {

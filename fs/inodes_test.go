@@ -3,13 +3,13 @@
 package fs
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
 
-	fusefs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"lorefs/nodes"
@@ -45,7 +45,18 @@ func (k *kernel) EntryNotify(_ uint64, name string) fuse.Status {
 	return fuse.OK
 }
 
-// lookup lets the kernel know files 0 to n-1 of the root.
+// forget makes the kernel forget n files on its own.
+func (k *kernel) forget(n int) {
+	for name, id := range k.names {
+		if n--; n < 0 {
+			return
+		}
+		k.raw.Forget(id, 1)
+		delete(k.names, name)
+	}
+}
+
+// lookup lets the kernel know some files of the root.
 func (k *kernel) lookup(t *testing.T, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -73,15 +84,14 @@ func newTestMount(t *testing.T, files, limit int) (*mount, *kernel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMount(tree, Options{MaxInodes: limit, Logger: slog.New(slog.DiscardHandler)})
-	k := &kernel{inUse: map[uint64]bool{}, names: map[string]uint64{}}
-	k.raw = fusefs.NewNodeFS(&node{m: m}, mountOptions(m, Options{Logger: slog.New(slog.DiscardHandler)}))
-	return m, k
+	o := Options{MaxInodes: limit, Logger: slog.New(slog.DiscardHandler)}
+	m := newMount(tree, o)
+	return m, &kernel{raw: newFront(m, o), inUse: map[uint64]bool{}, names: map[string]uint64{}}
 }
 
 func shrink(m *mount, k *kernel) {
 	p := pruner{list: &m.inodes, kernel: k, counters: &m.counters}
-	p.shrink(nil)
+	p.shrink(context.Background())
 }
 
 func TestPruneDropsTheOldest(t *testing.T) {
@@ -121,6 +131,11 @@ func TestPruneGivesUpOnWhatIsInUse(t *testing.T) {
 		}
 		m.inodes.throttle() // must not wait: nothing would come of it
 		clear(k.inUse)
+		k.forget(550)
+		if got := m.inodes.stuck.Load(); got != 0 {
+			t.Errorf("tries again at %d inodes although there were few meanwhile", got)
+		}
+		k.lookup(t, 0, 900)
 		k.lookup(t, 900, 950)
 		shrink(m, k)
 		if n := m.inodes.len(); n != 350 {

@@ -11,24 +11,33 @@ import (
 )
 
 // CheckMountpoint tells, before any slow work is done, whether source can be
-// mounted on dir: dir has to be an empty directory, and neither may be inside
-// the other, because a mount that hides its own source cannot be served. What a
-// dead mount left behind on dir is detached first.
+// mounted on dir: dir has to be an empty directory, and not inside the source,
+// because a mount that hides its own source cannot be served. (A source below
+// dir makes that not empty.) What a dead mount left behind on dir is detached
+// first.
 func CheckMountpoint(dir, source string) error {
-	if err := checkDir(dir); err != nil {
-		return fmt.Errorf("mount point %s: %w", dir, err)
+	place, err := resolve(dir)
+	if err == nil {
+		err = checkDir(place)
 	}
-	if err := checkOverlap(dir, source); err != nil {
-		return fmt.Errorf("mount point %s: %w", dir, err)
+	if err == nil {
+		err = checkOverlap(place, source)
+	}
+	if err != nil {
+		return fmt.Errorf("mount point %s: %w", dir, reason(err))
 	}
 	return nil
 }
 
+// checkDir checks a resolved mount point.
 func checkDir(dir string) error {
 	if isDead(dir) {
 		if err := Detach(dir); err != nil {
 			return fmt.Errorf("a dead mount is there and cannot be detached: %w", err)
 		}
+	}
+	if isOurs(dir) {
+		return errors.New("lorefs has mounted something there already")
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -39,6 +48,13 @@ func checkDir(dir string) error {
 	case !info.IsDir():
 		return errors.New("is not a directory")
 	}
+	if err := checkEmpty(dir); err != nil {
+		return err
+	}
+	return checkUserMayMount(dir)
+}
+
+func checkEmpty(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return reason(err)
@@ -54,29 +70,46 @@ func checkDir(dir string) error {
 }
 
 func checkOverlap(dir, source string) error {
-	dirPath, err := realPath(dir)
-	if err != nil {
-		return reason(err)
+	src, err := filepath.Abs(source)
+	if err == nil {
+		src, err = filepath.EvalSymlinks(src)
 	}
-	srcPath, err := realPath(source)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	switch {
-	case within(srcPath, dirPath):
-		return fmt.Errorf("the source %s is below it and would be hidden", source)
-	case within(dirPath, srcPath):
+	if within(dir, src) {
 		return fmt.Errorf("it is inside the source %s", source)
 	}
 	return nil
 }
 
-func realPath(name string) (string, error) {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
+// maxLinks is how many symbolic links may lead from one to the other.
+const maxLinks = 40
+
+// resolve makes a path absolute and free of symbolic links, so that all who take
+// it mean the same place. The last element need not exist, and is not looked at
+// but for being a link: nothing can be asked about a dead mount.
+func resolve(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	for range maxLinks {
+		if err != nil {
+			return "", err
+		}
+		var parent string
+		if parent, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
+			return "", err
+		}
+		name = filepath.Join(parent, filepath.Base(name))
+		link, notLink := os.Readlink(name)
+		if notLink != nil {
+			return name, nil //nolint:nilerr // then this is where the path leads
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(parent, link)
+		}
+		name = link
 	}
-	return filepath.EvalSymlinks(abs)
+	return "", fmt.Errorf("%s: too many symbolic links", name)
 }
 
 // within reports whether name is dir or below it.

@@ -5,11 +5,14 @@ package fs_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"lorefs/fs"
@@ -28,6 +31,10 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		fmt.Println("mounted")
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // one to unmount
+			err := s.Unmount()
+			fmt.Println(err == nil, errors.Is(err, syscall.EBUSY))
+		}
 		s.Wait()
 		return
 	}
@@ -56,7 +63,9 @@ func TestCheckMountpoint(t *testing.T) {
 		{"a.dat", "a.dat", "is not a directory"},
 		{"full", "a.dat", "is not empty"},
 		{"empty", "gone.dat", "no such file"},
-		{"empty", "empty", "below it"},
+		{"empty", "empty", "inside the source"},
+		{"source", "source/c", "is not empty"},
+		{"empty", "source/sub", ""},
 		{"source/sub", "source", "inside the source"},
 		{"link", "source", "inside the source"},
 	} {
@@ -86,16 +95,26 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
+	kill := sync.OnceFunc(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	t.Cleanup(func() {
+		kill()
+		_ = fs.Detach(dir) // unless the test has got that far
+	})
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "mounted\n" {
 		t.Fatalf("the server said %q, %v", line, err)
 	}
-	_ = server.Process.Kill()
-	_ = server.Wait()
+	kill()
 	if _, err := os.ReadFile(filepath.Join(dir, "x")); err == nil {
 		t.Fatal("the mount is not dead")
 	}
-	if err := fs.CheckMountpoint(dir, exe); err != nil {
-		_ = fs.Detach(dir)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.CheckMountpoint(link, exe); err != nil {
 		t.Fatal(err)
 	}
 	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), dir) {

@@ -5,7 +5,9 @@ package fs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +31,9 @@ type mount struct {
 	inodes   inodeList
 	primer   primer
 	nameOnly nameOnly
+	// statefulDirs and byEntry make the mount work as on kernels that lack what
+	// spares it that: for tests.
+	statefulDirs, byEntry bool
 }
 
 // node is one inode that the kernel knows of. Everything about it is asked of
@@ -63,14 +68,7 @@ func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
 // path is what the node is called in messages.
 func (n *node) path() string { return "/" + n.Path(n.Root()) }
 
-// fail turns an error into what the kernel is told, and logs it if need be.
-func (n *node) fail(op string, err error) syscall.Errno {
-	errno, known := errnoOf(err)
-	if !known {
-		n.m.errors.add(op, n.path, err)
-	}
-	return errno
-}
+func (n *node) fail(op string, err error) syscall.Errno { return n.m.fail(op, n.path, err) }
 
 // fill sets what stat(2) shows. A directory has one link, which says that its
 // links do not count subdirectories: find(1) would take two as "none below".
@@ -95,21 +93,21 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fu
 		}
 	}
 	if old := n.GetChild(name); old != nil && old.StableAttr().Ino == out.Ino {
-		if child, ok := old.Operations().(*node); ok {
-			n.m.inodes.add(child)
-		}
 		return old, 0
 	}
-	child := &node{m: n.m}
-	inode := n.NewInode(ctx, child, fusefs.StableAttr{Mode: out.Mode & syscall.S_IFMT, Ino: out.Ino})
-	n.m.inodes.add(child)
-	return inode, 0
+	return n.NewInode(ctx, &node{m: n.m}, fusefs.StableAttr{Mode: out.Mode & syscall.S_IFMT, Ino: out.Ino}), 0
 }
 
 func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscall.Errno {
 	e, err := n.m.tree.Lookup(ctx, n.id(), name)
+	if err == nil {
+		err = checkEntry(&e)
+	}
+	if errors.Is(err, nodes.ErrNotExist) {
+		return syscall.ENOENT
+	}
 	if err != nil {
-		return n.fail("lookup "+name, err)
+		return n.m.fail("lookup", func() string { return path.Join(n.path(), name) }, err)
 	}
 	mtime := e.ModTime
 	if mtime.IsZero() {
@@ -123,8 +121,31 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	return 0
 }
 
-// OnForget is told when the kernel has dropped the inode.
-func (n *node) OnForget() { n.m.inodes.remove(n) }
+// OnForget is told when the kernel has dropped the inode. By then a LOOKUP may
+// have registered it anew, and found it listed still; so what is back in use is
+// put back, and that looked at again as long as it changes.
+func (n *node) OnForget() {
+	for {
+		n.m.inodes.remove(n)
+		if n.gone() {
+			return
+		}
+		n.m.inodes.add(n)
+		if !n.gone() {
+			return
+		}
+	}
+}
+
+// gone tells that the kernel does not know the inode. A node that was forgotten
+// while another took its place keeps a parent, but is no longer its child.
+func (n *node) gone() bool {
+	if n.Forgotten() { //nolint:staticcheck // NodeOnForgetter tells when, not whether
+		return true
+	}
+	name, parent := n.Parent()
+	return parent == nil || parent.GetChild(name) != n.EmbeddedInode()
+}
 
 func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	attr, err := n.m.tree.Attr(ctx, n.id())
@@ -143,19 +164,34 @@ func (n *node) Open(context.Context, uint32) (fusefs.FileHandle, uint32, syscall
 // Flush is answered once and never asked again: there is nothing to write back.
 func (n *node) Flush(context.Context, fusefs.FileHandle) syscall.Errno { return syscall.ENOSYS }
 
-// Access is answered once and never asked again: the kernel lets nobody in but
-// the mounting user, or checks the modes itself ([Options.AllowOther]).
-func (n *node) Access(context.Context, uint32) syscall.Errno { return syscall.ENOSYS }
+// Access is for front alone, see front.lookup: the kernel's requests end there.
+func (n *node) Access(context.Context, uint32) syscall.Errno {
+	n.m.inodes.add(n)
+	return 0
+}
 
 // Read needs no handle: a node and an offset say it all.
 func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	c, err := n.m.tree.ReadAt(ctx, n.id(), dest, off)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if c < len(dest) && (err == nil || isEnd(err)) {
+		err = n.checkEnd(ctx, off+int64(c))
+	}
+	if err != nil && !isEnd(err) {
 		return nil, n.fail("read", err)
 	}
 	n.m.counters.readBytes.Add(uint64(c))
 	n.m.primer.sawRead()
 	return fuse.ReadResultData(dest[:c]), 0
+}
+
+// checkEnd sees to it that a tree which finds less than it promised is not taken
+// for a short file.
+func (n *node) checkEnd(ctx context.Context, end int64) error {
+	attr, err := n.m.tree.Attr(ctx, n.id())
+	if err == nil && end < attr.Size {
+		return fmt.Errorf("%w: the file ends at %d instead of %d", io.ErrUnexpectedEOF, end, attr.Size)
+	}
+	return err
 }
 
 func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
@@ -182,7 +218,7 @@ func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, 
 	}
 	value, err := n.m.xattrs.Xattr(ctx, n.id(), name)
 	if err != nil {
-		return 0, n.fail("getxattr "+name, err)
+		return 0, n.fail("getxattr", fmt.Errorf("%s: %w", name, err))
 	}
 	if len(value) > len(dest) {
 		return uint32(len(value)), syscall.ERANGE

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -29,6 +30,9 @@ type Options struct {
 	Debug bool
 	// Logger gets what goes wrong; nil discards it.
 	Logger *slog.Logger
+
+	// oldKernel asks for nothing that not all kernels have: for tests.
+	oldKernel bool
 }
 
 func (o Options) withDefaults() Options {
@@ -43,6 +47,11 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// ErrDetached is what [Server.Unmount] returns if the mount is no longer at its
+// place, but somewhere else (a bind mount, another mount namespace, a file that
+// is open after a lazy unmount), so that it has to be served on.
+var ErrDetached = errors.New("it is detached, but still in use elsewhere")
 
 // fsType makes the file system type "fuse.lorefs".
 const fsType = "lorefs"

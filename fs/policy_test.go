@@ -3,6 +3,15 @@
 package fs
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,7 +70,6 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	}
 	m := newMount(tree, Options{}.withDefaults())
 	s := &store{data: map[uint64]string{}}
-	buf := make([]byte, primeMax)
 
 	m.primer.sawListing(nodes.Root)
 	if len(m.primer.queue) != 0 {
@@ -72,7 +80,8 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	if len(m.primer.queue) != 1 {
 		t.Error("a listing is not primed although files are read")
 	}
-	m.primer.prime(m, s, nodes.Root, buf, 0)
+	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	job.dir(t.Context(), nodes.Root)
 	if len(s.data) != 2 || s.data[uint64(small)] != "text\n" || len(s.data[uint64(last)]) != primeMax {
 		t.Errorf("primed %d files", len(s.data))
 	}
@@ -81,7 +90,7 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	}
 	clear(s.data)
 	m.primer.credit.Store(1)
-	m.primer.prime(m, s, nodes.Root, buf, 0)
+	job.dir(t.Context(), nodes.Root)
 	if len(s.data) != 1 {
 		t.Errorf("primed %d files on a credit of 1", len(s.data))
 	}
@@ -99,8 +108,109 @@ func TestPrimeLeavesProbes(t *testing.T) {
 	m := newMount(tree, Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
 	s := &store{data: map[uint64]string{}}
-	m.primer.prime(m, s, nodes.Root, make([]byte, primeMax), 0)
+	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	job.dir(t.Context(), nodes.Root)
 	if want := 10 * (primeProbe - 1); len(s.data) != want {
 		t.Errorf("primed %d of %d files, want %d", len(s.data), 10*primeProbe, want)
+	}
+}
+
+func TestPrimeEndsWithTheMount(t *testing.T) {
+	m := newMount(nodes.MemFiles(testTime, map[string]string{"a": "x"}), Options{}.withDefaults())
+	m.primer.credit.Store(primeCredit)
+	s := &store{data: map[uint64]string{}}
+	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	job.dir(ctx, nodes.Root)
+	if len(s.data) != 0 {
+		t.Error("files are primed after the end")
+	}
+}
+
+// oddTree answers as its fields say.
+type oddTree struct {
+	*nodes.Mem
+	readAt func(p []byte) (int, error)
+	attr   func(nodes.ID) error
+	lookup func(*nodes.Entry) error
+	// noTime lists entries without a time.
+	noTime bool
+}
+
+func (o oddTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if o.readAt == nil {
+		return o.Mem.ReadAt(ctx, id, p, off)
+	}
+	return o.readAt(p)
+}
+
+func (o oddTree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if o.attr != nil {
+		if err := o.attr(id); err != nil {
+			return nodes.Attr{}, err
+		}
+	}
+	return o.Mem.Attr(ctx, id)
+}
+
+func (o oddTree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	e, err := o.Mem.Lookup(ctx, dir, name)
+	if o.lookup != nil {
+		err = errors.Join(err, o.lookup(&e))
+	}
+	return e, err
+}
+
+func (o oddTree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		for e, err := range o.Mem.ReadDir(ctx, dir, cursor) {
+			if o.noTime {
+				e.ModTime = time.Time{}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestPrimerOutlivesPanics(t *testing.T) {
+	tree := oddTree{
+		Mem:    nodes.MemFiles(testTime, map[string]string{"a": "x"}),
+		readAt: func([]byte) (int, error) { panic("BUG: as the test wants it") },
+	}
+	var out bytes.Buffer
+	m := newMount(tree, Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}.withDefaults())
+	m.primer.credit.Store(primeCredit)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.primer.run(ctx, m, &store{data: map[uint64]string{}}) })
+	m.primer.queue <- nodes.Root
+	m.primer.queue <- nodes.Root
+	for m.errors.total.Load() < 2 {
+		time.Sleep(time.Millisecond) // until both have panicked, or go test gives up
+	}
+	cancel()
+	running.Wait()
+	if n := strings.Count(out.String(), "panic while priming"); n != 2 {
+		t.Errorf("%d panics logged, want 2:\n%s", n, out.String())
+	}
+}
+
+func TestPrimeStoresNoPartOfAFile(t *testing.T) {
+	for name, err := range map[string]error{"EOF": io.EOF, "wrapped EOF": fmt.Errorf("inflate: %w", io.EOF), "no error": nil} {
+		tree := oddTree{
+			Mem:    nodes.MemFiles(testTime, map[string]string{"a": "text"}),
+			readAt: func(p []byte) (int, error) { return len(p) / 2, err },
+		}
+		m := newMount(tree, Options{}.withDefaults())
+		m.primer.credit.Store(primeCredit)
+		s := &store{data: map[uint64]string{}}
+		job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+		job.dir(t.Context(), nodes.Root)
+		if len(s.data) != 0 {
+			t.Errorf("%s: a part of a file is stored", name)
+		}
 	}
 }

@@ -4,8 +4,6 @@ package fs
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync/atomic"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -25,6 +23,8 @@ const (
 	// primeProbe: one in so many files is left out, so that a READ of it tells
 	// that the files of these directories are still being read.
 	primeProbe = 64
+	// primeEntries is how far a directory is looked through for files.
+	primeEntries = 16384
 )
 
 // storer is what the primer needs of a [fuse.Server].
@@ -68,48 +68,61 @@ func (p *primer) sawListing(dir nodes.ID) {
 	}
 }
 
-// run primes what is queued until stop is closed.
-func (p *primer) run(m *mount, k storer, stop <-chan struct{}) {
-	buf := make([]byte, primeMax)
-	skip := 0
+// run primes what is queued until ctx is done.
+func (p *primer) run(ctx context.Context, m *mount, k storer) {
+	job := priming{m: m, kernel: k, buf: make([]byte, primeMax)}
 	for {
 		select {
-		case <-stop:
+		case <-ctx.Done():
 			return
 		case dir := <-p.queue:
-			skip = p.prime(m, k, dir, buf, skip)
+			m.guard("priming", func() { job.dir(ctx, dir) })
 		}
 	}
 }
 
-// prime stores the small files of one directory. An error is not told to anyone:
+// priming is the state of the goroutine that primes, and belongs to it.
+type priming struct {
+	m      *mount
+	kernel storer
+	buf    []byte
+	// seen counts files, to leave out the probes.
+	seen int
+}
+
+// dir stores the small files of one directory. An error is not told to anyone:
 // whoever reads the file will meet it again.
-func (p *primer) prime(m *mount, k storer, dir nodes.ID, buf []byte, skip int) int {
-	ctx := context.Background()
-	for e, err := range m.tree.ReadDir(ctx, dir, 0) {
-		if err != nil {
-			break
+func (j *priming) dir(ctx context.Context, dir nodes.ID) {
+	entries := 0
+	for e, err := range j.m.tree.ReadDir(ctx, dir, 0) {
+		if entries++; err != nil || ctx.Err() != nil || entries > primeEntries {
+			return
 		}
-		if e.Kind != nodes.File || e.Size == 0 || e.Size > primeMax {
+		if e.Kind != nodes.File || e.Size <= 0 || e.Size > primeMax {
 			continue
 		}
-		if skip = (skip + 1) % primeProbe; skip == 0 {
+		if j.seen++; j.seen%primeProbe == 0 {
 			continue
 		}
-		if p.credit.Add(-1) < 0 {
-			break
-		}
-		n, err := m.tree.ReadAt(ctx, e.ID, buf[:e.Size], 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			continue
-		}
-		switch k.InodeNotifyStoreCache(uint64(e.ID), 0, buf[:n]) {
-		case fuse.OK:
-			m.counters.primed.Add(1)
-		case fuse.ENOENT: // the kernel does not know this one, or no longer
-		default:
-			return skip
+		if j.m.primer.credit.Add(-1) < 0 || !j.file(ctx, &e) {
+			return
 		}
 	}
-	return skip
+}
+
+// file stores one file and reports whether to go on.
+func (j *priming) file(ctx context.Context, e *nodes.Entry) bool {
+	p := j.buf[:e.Size]
+	n, err := j.m.tree.ReadAt(ctx, e.ID, p, 0)
+	if n < len(p) || (err != nil && !isEnd(err)) {
+		return true // a part of a file must not pass for the whole
+	}
+	switch j.kernel.InodeNotifyStoreCache(uint64(e.ID), 0, p) {
+	case fuse.OK:
+		j.m.counters.primed.Add(1)
+	case fuse.ENOENT: // the kernel does not know this one, or no longer
+	default:
+		return false
+	}
+	return true
 }

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,43 +31,102 @@ const (
 
 // Server is a mounted tree. Its methods may be called from many goroutines.
 type Server struct {
-	dir  string
-	m    *mount
-	fuse *fuse.Server
+	dir string
+	// dev is the device number that the system gave to the mount.
+	dev uint64
+	m   *mount
 	// done is closed when the mount is gone and everything has ended.
 	done chan struct{}
+	// unmounting lets one Unmount try at a time.
+	unmounting sync.Mutex
 }
 
 // Mount mounts tree on dir and returns when it can be used; ctx is for the way
-// there, not for the mount's life. The caller has to have called [CheckMountpoint].
+// there, not for the mount's life. What [CheckMountpoint] checks of dir before
+// any slow work is checked again here.
 func Mount(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
-	if err := ctx.Err(); err != nil {
+	s, err := mountTree(ctx, dir, tree, o.withDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("mount on %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
+	if err := checkRoot(ctx, tree); err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
-	attr, err := tree.Attr(ctx, nodes.Root)
+	dir, err := resolve(dir)
 	if err != nil {
-		return nil, fmt.Errorf("mount on %s: %w", dir, err)
+		return nil, reason(err)
 	}
-	if attr.Kind != nodes.Dir {
-		return nil, fmt.Errorf("mount on %s: the root is no directory", dir)
+	if err := errors.Join(checkDir(dir), checkAllowOther(o)); err != nil {
+		return nil, err
+	}
+	below, err := deviceOf(dir)
+	if err != nil {
+		return nil, err
 	}
 	m := newMount(tree, o)
-	f := newFront(m, o)
-	server, err := fuse.NewServer(f, dir, &mountOptions(m, o).MountOptions)
+	server, err := fuse.NewServer(newFront(m, o), dir, &mountOptions(m, o).MountOptions)
 	if err != nil {
-		return nil, fmt.Errorf("mount on %s: %w", dir, err)
+		return nil, errors.Join(mountError(err), clearDead(dir))
 	}
-	s := &Server{dir: dir, m: m, fuse: server, done: make(chan struct{})}
+	s := &Server{dir: dir, m: m, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		server.Serve()
 	}()
-	if err := server.WaitMount(); err != nil {
-		return nil, fmt.Errorf("mount on %s: %w", dir, err)
+	if err = server.WaitMount(); err == nil {
+		s.dev, err = deviceOf(dir)
 	}
-	setReadAhead(dir, o.Logger)
+	if err != nil {
+		return nil, errors.Join(err, s.abandon(below))
+	}
+	setReadAhead(s.dev, o.Logger)
 	return s, nil
+}
+
+func checkRoot(ctx context.Context, tree nodes.Tree) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	attr, err := tree.Attr(ctx, nodes.Root)
+	if err == nil && attr.Kind != nodes.Dir {
+		return errors.New("the root is no directory")
+	}
+	return err
+}
+
+// mountError makes one line of what go-fuse says. What the helper program has
+// to say goes to the standard error of the process.
+func mountError(err error) error {
+	if !strings.HasPrefix(err.Error(), "fusermount exited") {
+		return err
+	}
+	return errors.New("the helper program fusermount3 refuses to mount; it says why on standard error")
+}
+
+// clearDead takes away what a mount that failed half way has left behind.
+func clearDead(dir string) error {
+	if isDead(dir) {
+		return Detach(dir)
+	}
+	return nil
+}
+
+// abandon ends a mount that cannot be used. Below is the device number of what
+// dir was before.
+func (s *Server) abandon(below uint64) error {
+	if dev, err := deviceOf(s.dir); err != nil || dev != below {
+		if err := Detach(s.dir); err != nil && !s.ended() {
+			return err
+		}
+	}
+	if !s.endsWithin(endTimeout) {
+		return ErrDetached
+	}
+	return nil
 }
 
 func newMount(tree nodes.Tree, o Options) *mount {
@@ -81,15 +142,30 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
 	m.primer.init(o.NoPrime)
+	m.statefulDirs, m.byEntry = o.oldKernel, o.oldKernel
 	return m
 }
 
+// panicked logs a panic of the tree, or of us, which must not end the mount.
+func (m *mount) panicked(what string, p any) {
+	m.errors.total.Add(1)
+	m.errors.logger.Error("internal error: panic while "+what, "panic", p, "stack", string(debug.Stack()))
+}
+
+// guard runs f and outlives its panic. go-fuse does so for requests only.
+func (m *mount) guard(what string, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.panicked(what, p)
+		}
+	}()
+	f()
+}
+
 func newFront(m *mount, o Options) *front {
-	return &front{
-		RawFileSystem: fusefs.NewNodeFS(&node{m: m}, mountOptions(m, o)),
-		m:             m,
-		stop:          make(chan struct{}),
-	}
+	f := &front{RawFileSystem: fusefs.NewNodeFS(&node{m: m}, mountOptions(m, o)), m: m}
+	f.life, f.end = context.WithCancel(context.Background())
+	return f
 }
 
 func mountOptions(m *mount, o Options) *fusefs.Options {
@@ -117,7 +193,7 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	}
 	fo.MountOptions.Logger = slog.NewLogLogger(o.Logger.Handler(), level)
 	fo.PanicHandler = func(p any) fuse.Status {
-		o.Logger.Error("internal error: panic while serving a request", "panic", p, "stack", string(debug.Stack()))
+		m.panicked("serving a request", p)
 		return fuse.EIO
 	}
 	fo.Options = []string{"ro", "nosuid", "nodev"}
@@ -128,30 +204,81 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	return fo
 }
 
-// Dir is where the tree is mounted.
+// Dir is where the tree is mounted: an absolute path without symbolic links.
 func (s *Server) Dir() string { return s.dir }
 
 // Wait returns when the mount is gone, whoever unmounted it.
 func (s *Server) Wait() { <-s.done }
 
-// Unmount unmounts, and returns when that is done. While files are open or
-// somebody is in the mount, it returns an error that matches [syscall.EBUSY] and
-// goes on serving.
-func (s *Server) Unmount() error {
-	err := s.fuse.Unmount()
-	if err == nil {
-		<-s.done
-		return nil
-	}
+func (s *Server) ended() bool {
 	select {
-	case <-s.done: // somebody else has unmounted it
-		return nil
+	case <-s.done:
+		return true
 	default:
+		return false
 	}
-	if errors.Is(err, syscall.EBUSY) || strings.Contains(err.Error(), "busy") {
-		err = syscall.EBUSY
+}
+
+func (s *Server) endsWithin(d time.Duration) bool {
+	select {
+	case <-s.done:
+		return true
+	case <-time.After(d):
+		return false
 	}
-	return fmt.Errorf("unmount %s: %w", s.dir, err)
+}
+
+const (
+	// endTimeout is how long an unmounted mount may take to end.
+	endTimeout = 3 * time.Second
+	// A mount may be busy for a moment after the last file was closed.
+	unmountTries = 5
+	unmountStep  = 10 * time.Millisecond
+)
+
+// Unmount unmounts, and returns when that is done; it does nothing if the mount
+// is gone already. While files are open or somebody is in the mount, it returns
+// an error that matches [syscall.EBUSY] and goes on serving. It goes on as well
+// after an error that matches [ErrDetached].
+func (s *Server) Unmount() error {
+	s.unmounting.Lock()
+	defer s.unmounting.Unlock()
+	if s.ended() {
+		return s.unmountDead()
+	}
+	if err := s.takeAway(); err != nil && !s.ended() {
+		return fmt.Errorf("unmount %s: %w", s.dir, err)
+	}
+	if !s.endsWithin(endTimeout) {
+		return fmt.Errorf("unmount %s: %w", s.dir, ErrDetached)
+	}
+	return nil
+}
+
+// unmountDead is for a mount whose connection was aborted: nobody serves it any
+// more, but it is still in the tree of files.
+func (s *Server) unmountDead() error {
+	if dev, err := deviceOf(s.dir); err != nil || dev != s.dev {
+		return nil //nolint:nilerr // it has gone
+	}
+	return clearDead(s.dir)
+}
+
+// takeAway unmounts what is at the mount's place, if that is the mount.
+func (s *Server) takeAway() error {
+	for try := 1; ; try++ {
+		dev, err := deviceOf(s.dir)
+		if errors.Is(err, iofs.ErrNotExist) || (err == nil && dev != s.dev) {
+			return nil
+		}
+		if err == nil {
+			err = systemUnmount(s.dir)
+		}
+		if !errors.Is(err, syscall.EBUSY) || try == unmountTries {
+			return err
+		}
+		time.Sleep(time.Duration(try) * unmountStep)
+	}
 }
 
 // Stats returns the counters as they are now.

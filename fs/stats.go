@@ -31,47 +31,89 @@ const (
 	keptErrors = 32
 	// logEvery is the least time between two logged errors of the same text.
 	logEvery = time.Minute
+	// loggedPerOp is how many errors of one operation are logged in that time.
+	loggedPerOp = 8
 )
 
 // errorLog remembers and logs what went wrong: the same text at most once a
-// minute, because one damaged block may fail ten thousand reads.
+// minute, because one damaged block may fail ten thousand reads, and not many
+// of one operation, because ten thousand blocks may be damaged.
 type errorLog struct {
 	logger *slog.Logger
-	total  atomic.Uint64
+	// total counts failed requests, also those that are not worth a word.
+	total atomic.Uint64
 
-	// mu guards last, which is in the order of time.
-	mu   sync.Mutex
+	// mu guards what follows.
+	mu sync.Mutex
+	// last is in the order of time.
 	last []ErrorRecord
+	ops  map[string]logged
 }
 
-// add counts an error, and logs it if that is due. The path is asked for only then.
+// logged is how many errors of an operation were logged since a time.
+type logged struct {
+	since time.Time
+	n     int
+}
+
+// add remembers and logs an error if that is due. The path is asked for only
+// then: it may cost a search.
 func (l *errorLog) add(op string, path func() string, err error) {
-	l.total.Add(1)
-	now := time.Now()
-	text := err.Error()
-	if !l.due(now, text) {
+	r := ErrorRecord{Time: time.Now(), Op: op, Err: err.Error()}
+	if !l.keep(r) {
 		return
 	}
-	r := ErrorRecord{Time: now, Op: op, Path: path(), Err: text}
-	l.mu.Lock()
-	l.last = slices.DeleteFunc(l.last, func(o ErrorRecord) bool { return o.Err == text })
-	if len(l.last) == keptErrors {
-		l.last = slices.Delete(l.last, 0, 1)
-	}
-	l.last = append(l.last, r)
-	l.mu.Unlock()
+	r.Path = path()
+	l.setPath(r)
 	l.logger.Error("request failed", "op", op, "path", r.Path, "err", err)
 }
 
-func (l *errorLog) due(now time.Time, text string) bool {
+// keep remembers a record, without its path yet, unless that is not due.
+func (l *errorLog) keep(r ErrorRecord) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, r := range l.last {
-		if r.Err == text {
-			return now.Sub(r.Time) >= logEvery
+	i := slices.IndexFunc(l.last, func(o ErrorRecord) bool { return o.Err == r.Err })
+	if i >= 0 && r.Time.Sub(l.last[i].Time) < logEvery {
+		return false
+	}
+	if !l.opIsDue(r) {
+		return false
+	}
+	switch {
+	case i >= 0:
+		l.last = slices.Delete(l.last, i, i+1)
+	case len(l.last) == keptErrors:
+		l.last = slices.Delete(l.last, 0, 1)
+	}
+	l.last = append(l.last, r)
+	return true
+}
+
+// opIsDue counts a record of an operation. The caller holds mu.
+func (l *errorLog) opIsDue(r ErrorRecord) bool {
+	o := l.ops[r.Op]
+	if r.Time.Sub(o.since) >= logEvery {
+		o = logged{since: r.Time}
+	}
+	if o.n == loggedPerOp {
+		return false
+	}
+	o.n++
+	if l.ops == nil {
+		l.ops = make(map[string]logged)
+	}
+	l.ops[r.Op] = o
+	return true
+}
+
+func (l *errorLog) setPath(r ErrorRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.last {
+		if o := &l.last[i]; o.Err == r.Err && o.Op == r.Op {
+			o.Path = r.Path
 		}
 	}
-	return true
 }
 
 func (l *errorLog) records() []ErrorRecord {

@@ -31,19 +31,42 @@ func TestErrorLogSaysTheSameOnceAMinute(t *testing.T) {
 		if r := l.records(); len(r) != 2 || r[1].Err != "block 7 is damaged" || r[1].Path != "/a/b" {
 			t.Errorf("records = %+v", r)
 		}
-		if n := l.total.Load(); n != 102 {
-			t.Errorf("%d errors counted, want 102", n)
-		}
 	})
 }
 
 func TestErrorLogKeepsTheLatest(t *testing.T) {
-	l := errorLog{logger: slog.New(slog.DiscardHandler)}
-	for i := range 3 * keptErrors {
-		l.add("read", func() string { return "/" }, fmt.Errorf("error %d", i))
-	}
-	r := l.records()
-	if len(r) != keptErrors || r[keptErrors-1].Err != fmt.Sprintf("error %d", 3*keptErrors-1) {
-		t.Errorf("%d records, the last is %+v", len(r), r[len(r)-1])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l := errorLog{logger: slog.New(slog.DiscardHandler)}
+		for i := range 3 * keptErrors {
+			l.add("read", func() string { return "/" }, fmt.Errorf("error %d", i))
+			time.Sleep(logEvery)
+		}
+		r := l.records()
+		if len(r) != keptErrors || r[keptErrors-1].Err != fmt.Sprintf("error %d", 3*keptErrors-1) {
+			t.Errorf("%d records, the last is %+v", len(r), r[len(r)-1])
+		}
+	})
+}
+
+func TestErrorLogIsBoundedByOperation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		l := errorLog{logger: slog.New(slog.NewTextHandler(&out, nil))}
+		paths := 0
+		path := func() string { paths++; return "/" }
+		for range 10 {
+			for i := range 2 * keptErrors {
+				l.add("read", path, fmt.Errorf("block %d is damaged", i))
+			}
+		}
+		l.add("readdir", path, errors.New("no listing"))
+		if n := strings.Count(out.String(), "\n"); n != loggedPerOp+1 || paths != n {
+			t.Errorf("%d lines logged and %d paths asked for, want %d", n, paths, loggedPerOp+1)
+		}
+		time.Sleep(logEvery)
+		l.add("read", path, errors.New("block 99 is damaged"))
+		if r := l.records(); len(r) != loggedPerOp+2 || r[len(r)-1].Err != "block 99 is damaged" {
+			t.Errorf("a minute later the records are %+v", r)
+		}
+	})
 }

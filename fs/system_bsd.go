@@ -18,7 +18,25 @@ func hasNoOpendir(*fuse.InitIn) bool { return false }
 
 func setDirectMount(*fuse.MountOptions) {}
 
-func setReadAhead(string, *slog.Logger) {}
+func setReadAhead(uint64, *slog.Logger) {}
+
+// isOurs is not known here; only an empty tree makes that matter.
+func isOurs(string) bool { return false }
+
+func checkUserMayMount(string) error { return nil }
+
+func checkAllowOther(Options) error { return nil }
+
+// deviceOf is the device number of dir.
+func deviceOf(dir string) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return 0, err
+	}
+	return uint64(st.Dev), nil
+}
+
+func systemUnmount(dir string) error { return syscall.Unmount(dir, 0) }
 
 // Detach takes a mount out of the tree of files at once, also one whose server is dead.
 func Detach(dir string) error {

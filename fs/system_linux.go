@@ -3,9 +3,11 @@ package fs
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,43 +24,159 @@ const readAheadKB = "1024"
 
 func hasNoOpendir(in *fuse.InitIn) bool { return in.Flags64()&fuse.CAP_NO_OPENDIR_SUPPORT != 0 }
 
-// setDirectMount spares root the helper program.
+// setDirectMount spares root the helper program, and its errors their loss.
 func setDirectMount(o *fuse.MountOptions) {
 	if os.Geteuid() == 0 {
-		o.DirectMount = true
+		o.DirectMountStrict = true
 		o.DirectMountFlags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
 	}
 }
 
 // setReadAhead does its best; only root may.
-func setReadAhead(dir string, logger *slog.Logger) {
+func setReadAhead(dev uint64, logger *slog.Logger) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	var st unix.Stat_t
-	err := unix.Stat(dir, &st)
-	if err == nil {
-		name := fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(st.Dev), unix.Minor(st.Dev))
-		err = os.WriteFile(name, []byte(readAheadKB), 0)
-	}
-	if err != nil {
+	name := fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(dev), unix.Minor(dev))
+	if err := os.WriteFile(name, []byte(readAheadKB), 0); err != nil {
 		logger.Debug("read-ahead stays as it is", "err", err)
 	}
+}
+
+// deviceOf is the device number of dir. The kernel knows it without asking the
+// server, which may be dead.
+func deviceOf(dir string) (uint64, error) {
+	var st unix.Statx_t
+	flags := unix.AT_STATX_DONT_SYNC | unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+	if err := unix.Statx(unix.AT_FDCWD, dir, flags, unix.STATX_TYPE, &st); err != nil {
+		return 0, err
+	}
+	return unix.Mkdev(st.Dev_major, st.Dev_minor), nil
+}
+
+// isOurs tells whether a tree of lorefs is mounted on dir.
+func isOurs(dir string) bool {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	return err == nil && mountType(string(mounts), dir) == "fuse."+fsType
+}
+
+// mountType finds the type of what is mounted on dir, the last of several.
+func mountType(mounts, dir string) (fstype string) {
+	want := mountEscapes.Replace(dir)
+	for line := range strings.Lines(mounts) {
+		fields := strings.Fields(line)
+		dash := slices.Index(fields, "-")
+		if dash > mountedOn && dash+1 < len(fields) && fields[mountedOn] == want {
+			fstype = fields[dash+1]
+		}
+	}
+	return fstype
+}
+
+// mountedOn is the field of a line of mountinfo, see proc(5), that has the path.
+const mountedOn = 4
+
+// mountEscapes are what the kernel writes for bytes that divide its fields.
+var mountEscapes = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
+
+// checkUserMayMount refuses beforehand what fusermount3 would refuse: it says
+// why on the standard error only, which a daemon does not have.
+func checkUserMayMount(dir string) error {
+	uid := os.Geteuid()
+	if uid == 0 {
+		return nil
+	}
+	if err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK); err != nil {
+		return fmt.Errorf("users cannot mount on this system: %s: %w", fuseDevice, err)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		return fmt.Errorf("users can mount only on directories that they may write to: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_ISVTX != 0 && int(st.Uid) != uid {
+		return errors.New("users cannot mount on a sticky directory of somebody else; create a directory in it")
+	}
+	return nil
+}
+
+const (
+	// fuseDevice is what a server talks to the kernel through.
+	fuseDevice = "/dev/fuse"
+	// fuseConf is where the administrator says what users may do.
+	fuseConf = "/etc/fuse.conf"
+)
+
+// checkAllowOther is checkUserMayMount for an option.
+func checkAllowOther(o Options) error {
+	if !o.AllowOther || os.Geteuid() == 0 {
+		return nil
+	}
+	conf, err := os.ReadFile(fuseConf)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil //nolint:nilerr // fusermount3 may read what we may not
+	}
+	if !allowsOther(string(conf)) {
+		return fmt.Errorf("other users can be let in only if %s has the line user_allow_other", fuseConf)
+	}
+	return nil
+}
+
+func allowsOther(conf string) bool {
+	for line := range strings.Lines(conf) {
+		if strings.TrimSpace(line) == "user_allow_other" {
+			return true
+		}
+	}
+	return false
+}
+
+// systemUnmount unmounts what is not in use.
+func systemUnmount(dir string) error {
+	err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
+	if errors.Is(err, syscall.EPERM) {
+		err = fusermount("-u", "--", dir)
+	}
+	return err
 }
 
 // Detach takes a mount out of the tree of files at once, also one whose server
 // is dead. What is open there stays open.
 func Detach(dir string) error {
-	err := unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	place, err := resolve(dir)
+	if err != nil {
+		return fmt.Errorf("detach %s: %w", dir, reason(err))
+	}
+	err = unix.Unmount(place, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 	if errors.Is(err, syscall.EPERM) {
-		out, cmdErr := exec.Command("fusermount3", "-u", "-z", "--", dir).CombinedOutput()
-		if cmdErr == nil {
-			return nil
-		}
-		err = fmt.Errorf("fusermount3: %w: %s", cmdErr, strings.TrimSpace(string(out)))
+		err = fusermount("-u", "-z", "--", place)
 	}
 	if err != nil {
 		return fmt.Errorf("detach %s: %w", dir, err)
 	}
 	return nil
+}
+
+// fusermount runs the helper program that does what only root may.
+func fusermount(args ...string) error {
+	name, err := exec.LookPath("fusermount3")
+	if err != nil {
+		name = "fusermount"
+	}
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	return helperError(name, string(out), err)
+}
+
+// helperError turns the helper's words into an error.
+func helperError(name, out string, err error) error {
+	out = strings.TrimSpace(out)
+	if strings.HasSuffix(out, ": Device or resource busy") {
+		return syscall.EBUSY
+	}
+	return fmt.Errorf("%s: %w: %s", name, err, out)
 }

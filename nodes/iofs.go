@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"io"
 	iofs "io/fs"
 	"path"
@@ -62,7 +61,7 @@ func (f treeFS) Open(name string) (iofs.File, error) {
 		return &openDir{tree: f.tree, info: info, path: name}, nil
 	}
 	return &openFile{
-		SectionReader: io.NewSectionReader(nodeReader{f.tree, info.id}, 0, info.attr.Size),
+		SectionReader: io.NewSectionReader(nodeReader{f.tree, info}, 0, info.attr.Size),
 		info:          info,
 	}, nil
 }
@@ -93,12 +92,8 @@ func (f treeFS) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	p := make([]byte, info.attr.Size)
-	n, err := f.tree.ReadAt(context.Background(), info.id, p, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, &iofs.PathError{Op: "read", Path: name, Err: err}
-	}
-	if n < len(p) {
-		return p[:n], &iofs.PathError{Op: "read", Path: name, Err: io.ErrUnexpectedEOF}
+	if n, err := (nodeReader{f.tree, info}).ReadAt(p, 0); err != nil && !isEnd(err) {
+		return p[:n], &iofs.PathError{Op: "read", Path: name, Err: err}
 	}
 	return p, nil
 }
@@ -106,11 +101,22 @@ func (f treeFS) ReadFile(name string) ([]byte, error) {
 // nodeReader is one file's content as an [io.ReaderAt].
 type nodeReader struct {
 	tree Tree
-	id   ID
+	info fileInfo
 }
 
+// ReadAt sees to it that a tree which finds less than it promised is not taken
+// for a short file.
 func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
-	return r.tree.ReadAt(context.Background(), r.id, p, off)
+	n, err := r.tree.ReadAt(context.Background(), r.info.id, p, off)
+	if n < len(p) && (err == nil || isEnd(err)) && off+int64(n) < r.info.attr.Size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// isEnd tells whether err is the one that ends a file.
+func isEnd(err error) bool {
+	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }
 
 // openFile gets Read, ReadAt and Seek from the section reader.

@@ -158,7 +158,8 @@ func (m *Mem) sortChildren(dir ID) error {
 
 // MemFiles makes a tree from paths and contents; a path that ends in "/" is an
 // empty directory. Listings are in the order of the names. It panics on a map
-// that is no tree, because such maps are written down in code.
+// that is no tree and on a path that begins with "/", because such maps are
+// written down in code.
 func MemFiles(mtime time.Time, files map[string]string) *Mem {
 	var b Builder
 	dirs := map[string]ID{".": Root}
@@ -177,6 +178,9 @@ func MemFiles(mtime time.Time, files map[string]string) *Mem {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if path.IsAbs(name) {
+			panic(fmt.Sprintf("BUG: the path %q begins with a slash", name))
+		}
 		if strings.HasSuffix(name, "/") {
 			mkdir(path.Clean(name))
 			continue

@@ -182,11 +182,13 @@ func (m *mux) ReadDir(ctx context.Context, dir ID, cursor uint64) iter.Seq2[Entr
 }
 
 // rootEntry is the i-th entry of the root, with the time that its tree tells now.
+// A tree that cannot tell shows the mux's: it must not make the others unlistable.
 func (m *mux) rootEntry(ctx context.Context, i int) (Entry, error) {
 	e := m.entries[i]
-	attr, err := m.Attr(ctx, e.ID)
-	e.ModTime = attr.ModTime
-	return e, err
+	if attr, err := m.Attr(ctx, e.ID); err == nil {
+		e.ModTime = attr.ModTime
+	}
+	return e, ctx.Err()
 }
 
 func (m *mux) readRoot(ctx context.Context, cursor uint64) iter.Seq2[Entry, error] {

@@ -69,11 +69,16 @@ type Entry struct {
 // Tree is a read-only tree of directories and files. All methods may be called
 // from many goroutines at once. An ID comes from the tree itself (Root, Lookup
 // or ReadDir); one that it never gave out is an error that matches
-// [iofs.ErrNotExist], not a fault.
+// [ErrNotExist], not a fault.
 //
-// Errors match [iofs.ErrNotExist], [ErrNotDir], [ErrIsDir], [ErrChanged],
+// Only files may be reachable under two names. A directory has one: a mount
+// holds one parent for it, and would leak the other.
+//
+// Errors match [ErrNotExist], [ErrNotDir], [ErrIsDir], [ErrChanged],
 // [ErrUnavailable] or [ErrNoKey] where one of those is meant; every other error
-// means that the source could not be read.
+// means that the source could not be read. That includes an [iofs.ErrNotExist]
+// which is not ErrNotExist: a file of the source that has gone says nothing
+// about what the tree holds.
 type Tree interface {
 	// Attr describes a node.
 	Attr(ctx context.Context, id ID) (Attr, error)
@@ -82,8 +87,12 @@ type Tree interface {
 	// ReadDir yields the entries of dir, from the one that cursor names: 0 is
 	// the first, and Entry.Next of any entry is the one behind it. The order
 	// is the source's and the same at each call. An error is yielded last.
+	// No lock may be held across a yield: the loop's body calls the tree
+	// again, and may take as long as whoever reads the listing.
 	ReadDir(ctx context.Context, dir ID, cursor uint64) iter.Seq2[Entry, error]
-	// ReadAt is [io.ReaderAt] on a file's content.
+	// ReadAt is [io.ReaderAt] on a file's content. The end of the file is
+	// [io.EOF] itself, never wrapped, and comes at Attr.Size: everything else
+	// that ends a read early, also an EOF of the source, is another error.
 	ReadAt(ctx context.Context, file ID, p []byte, off int64) (int, error)
 	// Usage sums the tree up, for statfs(2).
 	Usage() Usage
@@ -106,8 +115,12 @@ type Usage struct {
 	Nodes int64
 }
 
-// Errors of a Tree, besides iofs.ErrNotExist.
+// Errors of a Tree.
 var (
+	// ErrNotExist means that the tree knows for sure that there is no such name
+	// or number. It matches [iofs.ErrNotExist] as well, but not the other way round.
+	ErrNotExist = fmt.Errorf("%w", iofs.ErrNotExist)
+
 	ErrNotDir  = errors.New("not a directory")
 	ErrIsDir   = errors.New("is a directory")
 	ErrNoXattr = errors.New("no such extended attribute")
@@ -119,8 +132,8 @@ var (
 	ErrNoKey = errors.New("content is encrypted with an unknown key")
 )
 
-// NotExist is the error for a name that dir does not have, or for an ID that is
-// none of the tree's.
+// NotExist is the [ErrNotExist] for a name that a directory does not have, or
+// for an ID that is none of the tree's.
 func NotExist(what any) error {
-	return fmt.Errorf("%v: %w", what, iofs.ErrNotExist)
+	return fmt.Errorf("%v: %w", what, ErrNotExist)
 }

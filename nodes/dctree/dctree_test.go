@@ -197,7 +197,8 @@ func TestCheckIsAsked(t *testing.T) {
 	_, attrErr := tree.Attr(t.Context(), x.ID)
 	_, lookupErr := tree.Lookup(t.Context(), nodes.Root, "A")
 	var listErr error
-	for _, listErr = range tree.ReadDir(t.Context(), nodes.Root, 0) {
+	for _, err := range tree.ReadDir(t.Context(), nodes.Root, 0) {
+		listErr = err
 	}
 	_, xattrErr := tree.Xattr(t.Context(), x.ID, "user.lorefs.type")
 	for _, err := range []error{readErr, attrErr, lookupErr, listErr, xattrErr} {

@@ -2,9 +2,7 @@ package nodetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"lorefs/nodes"
 )
@@ -62,10 +60,10 @@ func (c *copier) dir(ctx context.Context, from, to nodes.ID) error {
 func (c *copier) file(ctx context.Context, e nodes.Entry, to nodes.ID) (nodes.ID, error) {
 	p := make([]byte, e.Size)
 	n, err := c.tree.ReadAt(ctx, e.ID, p, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
+	if n < len(p) {
+		return 0, fmt.Errorf("a read of %d bytes = %d, %w", len(p), n, err)
 	}
-	return c.b.File(to, e.Name, string(p[:n])), nil
+	return c.b.File(to, e.Name, string(p)), nil
 }
 
 // node copies what is beside names and content.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -85,15 +84,15 @@ func checkMountedDir(name string, tree nodes.Tree, id nodes.ID) error {
 
 func checkMountedFile(name string, tree nodes.Tree, s sampled) error {
 	want := make([]byte, s.attr.Size)
-	_, err := tree.ReadAt(context.Background(), s.entry.ID, want, 0)
+	n, err := tree.ReadAt(context.Background(), s.entry.ID, want, 0)
 	if unreadable(err) {
 		if _, err := os.ReadFile(name); err == nil {
 			return errors.New("can be read, but the tree cannot read it")
 		}
 		return nil
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	if n < len(want) {
+		return fmt.Errorf("the tree reads %d bytes: %w", n, err)
 	}
 	got, err := os.ReadFile(name)
 	if err != nil {

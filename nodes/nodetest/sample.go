@@ -38,54 +38,137 @@ type sampled struct {
 	attr nodes.Attr
 }
 
-// dirShare is how many entries of a directory are looked at once the tree
-// turns out larger than the limit.
-const dirShare = 64
+// A directory's share of the sample is a part of the limit, so that neither a
+// wide root nor a wide level uses it up before the files are reached.
+const (
+	shareOfLimit = 16
+	minShare     = 4
+)
 
-// sample collects up to limit nodes, breadth first, so that no first subtree
-// uses up the limit.
-func sample(t testing.TB, tree nodes.Tree, limit int) []sampled {
-	t.Helper()
-	ctx := context.Background()
-	var out []sampled
-	queue := []sampled{{path: "", entry: nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}}}
-	for len(queue) > 0 && len(out) < limit {
-		d := queue[0]
-		queue = queue[1:]
-		entries, err := list(ctx, tree, d.entry.ID)
-		if err != nil {
-			t.Errorf("ReadDir of %q: %v", d.path, err)
-			continue
-		}
-		for _, e := range pick(entries, max(dirShare, limit/(len(queue)+1))) {
-			attr, err := tree.Attr(ctx, e.ID)
-			if err != nil {
-				t.Errorf("Attr of %q: %v", path.Join(d.path, e.Name), err)
-				continue
-			}
-			s := sampled{path: path.Join(d.path, e.Name), parent: d.entry.ID, entry: e, attr: attr}
-			out = append(out, s)
-			if e.Kind == nodes.Dir {
-				queue = append(queue, s)
-			}
-		}
-	}
-	if len(out) > limit {
-		out = out[:limit]
-	}
-	return out
+// sampler collects up to limit nodes.
+type sampler struct {
+	t     testing.TB
+	tree  nodes.Tree
+	limit int
+	out   []sampled
+	// dirs are the sampled directories that have yet to be listed, rest the
+	// entries that were beyond their directory's share.
+	dirs []sampled
+	rest []leftover
+	// deep tells that the newest directory is next, else the oldest is.
+	deep bool
 }
 
-// pick takes n entries evenly, with the first and the last.
-func pick(entries []nodes.Entry, n int) []nodes.Entry {
+type leftover struct {
+	dir     sampled
+	entries []nodes.Entry
+}
+
+// sample collects up to limit nodes: each directory's share first, then what is
+// left over until the limit is reached.
+func sample(t testing.TB, tree nodes.Tree, limit int) []sampled {
+	t.Helper()
+	s := &sampler{t: t, tree: tree, limit: limit, dirs: []sampled{{entry: nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}}}}
+	for more := true; more && len(s.out) < limit; {
+		more = s.step()
+	}
+	s.needFile()
+	return s.out
+}
+
+// step samples from one directory, by turns from the oldest and from the newest
+// that wait, which goes wide and deep.
+func (s *sampler) step() bool {
+	s.deep = !s.deep
+	switch last := len(s.dirs) - 1; {
+	case last >= 0 && s.deep:
+		d := s.dirs[last]
+		s.dirs = s.dirs[:last]
+		s.list(d)
+	case last >= 0:
+		d := s.dirs[0]
+		s.dirs = s.dirs[1:]
+		s.list(d)
+	case len(s.rest) > 0:
+		r := s.rest[0]
+		s.rest = s.rest[1:]
+		s.take(r)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *sampler) list(d sampled) {
+	entries, err := list(context.Background(), s.tree, d.entry.ID)
+	if err != nil {
+		s.t.Errorf("ReadDir of %q: %v", d.path, err)
+		return
+	}
+	s.take(leftover{d, entries})
+}
+
+// take samples a share of entries and keeps the others for later.
+func (s *sampler) take(from leftover) {
+	picked, others := pick(from.entries, max(s.limit/shareOfLimit, minShare))
+	if len(others) > 0 {
+		s.rest = append(s.rest, leftover{from.dir, others})
+	}
+	for _, e := range picked {
+		if len(s.out) == s.limit {
+			return
+		}
+		s.add(from.dir, e)
+	}
+}
+
+func (s *sampler) add(dir sampled, e nodes.Entry) {
+	n := sampled{path: path.Join(dir.path, e.Name), parent: dir.entry.ID, entry: e}
+	var err error
+	if n.attr, err = s.tree.Attr(context.Background(), e.ID); err != nil {
+		s.t.Errorf("Attr of %q: %v", n.path, err)
+		return
+	}
+	s.out = append(s.out, n)
+	if e.Kind == nodes.Dir {
+		s.dirs = append(s.dirs, n)
+	}
+}
+
+// needFile fails the test if there are files but none of them was sampled: the
+// checks of content would pass over nothing.
+func (s *sampler) needFile() {
+	s.t.Helper()
+	for _, n := range s.out {
+		if n.entry.Kind == nodes.File {
+			return
+		}
+	}
+	for e, err := range nodes.Walk(context.Background(), s.tree, nodes.Root) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if e.Kind == nodes.File {
+			s.t.Fatalf("none of %d sampled nodes is a file, but %q is one", len(s.out), e.Path)
+		}
+	}
+}
+
+// pick divides entries into n taken evenly, with the first and the last, and the others.
+func pick(entries []nodes.Entry, n int) (picked, others []nodes.Entry) {
 	if len(entries) <= n {
-		return entries
+		return entries, nil
 	}
-	out := make([]nodes.Entry, 0, n)
-	for i := range n {
-		out = append(out, entries[i*(len(entries)-1)/(n-1)])
+	picked = make([]nodes.Entry, 0, n)
+	others = make([]nodes.Entry, 0, len(entries)-n)
+	for i, e := range entries {
+		if i == len(picked)*(len(entries)-1)/(n-1) {
+			picked = append(picked, e)
+		} else {
+			others = append(others, e)
+		}
 	}
-	return out
+	return picked, others
 }
 
 func list(ctx context.Context, tree nodes.Tree, dir nodes.ID) ([]nodes.Entry, error) {
