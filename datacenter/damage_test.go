@@ -23,7 +23,7 @@ func allocated(f func()) uint64 {
 }
 
 func TestBrokenFilesAreFound(t *testing.T) {
-	for _, layout := range layouts {
+	for _, layout := range someLayouts() {
 		for _, b := range dctest.Broken(layout) {
 			t.Run(layout.String()+"/"+b.Name, func(t *testing.T) {
 				if n := allocated(func() { checkBroken(t, b) }); n > maxAllocated {
@@ -67,6 +67,9 @@ func checkBroken(t *testing.T, b dctest.BrokenFile) {
 
 // Verify must find what keeps a file from opening as well.
 func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("goes through the broken files once more")
+	}
 	for _, b := range dctest.Broken(datacenter.LayoutV6X64) {
 		if b.Found != dctest.AtOpen || b.Name == "wrong key" {
 			continue
@@ -86,6 +89,14 @@ func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
 	}
 }
 
+// someLayouts are all that there are, or one.
+func someLayouts() []datacenter.Layout {
+	if testing.Short() {
+		return layouts[len(layouts)-1:]
+	}
+	return layouts
+}
+
 func smallDoc(layout datacenter.Layout) dctest.Doc {
 	return dctest.Generate(dctest.GenOptions{Layout: layout, Seed: 11, Sheets: 3, Nodes: 60})
 }
@@ -96,7 +107,7 @@ func TestEveryByteOfTheFileCounts(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
 	step := 1
 	if testing.Short() {
-		step = 17
+		step = 173
 	}
 	for off := 0; off < len(data); off += step {
 		for _, flip := range []byte{1, 0x80, 0xff} {
@@ -111,7 +122,11 @@ func TestEveryByteOfTheFileCounts(t *testing.T) {
 
 func TestEveryTruncationIsFound(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
-	for n := range data {
+	step := 1
+	if testing.Short() {
+		step = 31
+	}
+	for n := 0; n < len(data); n += step {
 		_, err := open(data[:n], datacenter.Options{})
 		if n == len(data)-4 { // nothing but the checksum is lost, and some writers have none
 			if len(findings(t, data[:n], 5)) != 1 {
@@ -143,7 +158,7 @@ func TestEveryExtensionIsFound(t *testing.T) {
 // Each byte of the inflated data, changed: the reader must fail with a
 // FormatError or read something, and Verify must end.
 func TestEveryInflatedByteFlipped(t *testing.T) {
-	for _, layout := range layouts {
+	for _, layout := range someLayouts() {
 		m := dctest.NewImage(smallDoc(layout), dctest.Options{FullCount: 40})
 		step := 29
 		if testing.Short() {

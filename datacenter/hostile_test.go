@@ -176,6 +176,9 @@ func manyNames(n int) []string {
 }
 
 func TestHostileFilesTakeLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, which the race detector makes minutes")
+	}
 	for name, data := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			n := allocated(func() {

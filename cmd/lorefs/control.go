@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"lorefs/fs"
 	"lorefs/internal/userdir"
 )
 
@@ -168,7 +169,7 @@ func (c *control) do(r request) answer {
 		return answer{Status: c.m.status()}
 	case doUnmount:
 		if err := c.m.unmount(r.Lazy); err != nil {
-			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY)}
+			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}
 		}
 		return answer{}
 	}

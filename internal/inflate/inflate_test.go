@@ -265,6 +265,9 @@ func TestPieces(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 7, 257, 258, 259, 4096, len(s.data) + 1} {
 				compare(t, stream, len(s.data)+1, fixedPiece(n))
 			}
+			if testing.Short() {
+				return
+			}
 			for seed := range uint64(3) {
 				compare(t, stream, len(s.data)+1, randomPiece(seed, 2000))
 			}
@@ -280,7 +283,8 @@ func TestPieces(t *testing.T) {
 func TestResumeEverywhere(t *testing.T) {
 	for _, s := range samples(t, 5) {
 		t.Run(s.name, func(t *testing.T) {
-			resumeEverywhere(t, s, func(Point) bool { return true })
+			rng := newRand(9)
+			resumeEverywhere(t, s, func(Point) bool { return !testing.Short() || rng.IntN(20) == 0 })
 		})
 	}
 }
@@ -292,6 +296,9 @@ func TestResumeSome(t *testing.T) {
 		t.Run(fmt.Sprint("level ", level), func(t *testing.T) {
 			pieces := mixedPieces(3000)
 			s := sample{stream: deflatePieces(t, pieces, level), data: bytes.Join(pieces, nil)}
+			if testing.Short() && level != 6 {
+				t.Skip("one level will do")
+			}
 			rng := newRand(uint64(level + 5))
 			resumeEverywhere(t, s, func(Point) bool { return rng.IntN(len(s.data)/60) == 0 })
 		})
@@ -358,7 +365,11 @@ func wantEnd(t *testing.T, d *Decoder, history []byte, n, size int) {
 func TestMutated(t *testing.T) {
 	rng := newRand(3)
 	all := samples(t, 20)
-	for range 20000 {
+	rounds := 20000
+	if testing.Short() {
+		rounds = 1000
+	}
+	for range rounds {
 		s := all[rng.IntN(len(all))]
 		stream := bytes.Clone(s.stream)
 		for range 1 + rng.IntN(3) {
