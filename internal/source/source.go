@@ -6,6 +6,9 @@
 //
 // The time of the last status change is left out of it: it moves when somebody
 // links or renames the file, which does no harm.
+//
+// Who replaces the file deliberately says so by Adopt, and goes on reading the
+// old one.
 package source
 
 import (
@@ -30,8 +33,10 @@ const checkEvery = 250 * time.Millisecond
 type File struct {
 	path string
 	file *os.File
-	// was describes the file when it was opened.
+	// was describes the file when it was opened, and now what its path leads to:
+	// the same, unless Adopt said otherwise.
 	was os.FileInfo
+	now atomic.Pointer[os.FileInfo]
 	// clock is [time.Now], but in tests.
 	clock func() time.Time
 
@@ -74,6 +79,7 @@ func Open(path string) (*File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	s := &File{path: abs, file: f, was: info, clock: time.Now, began: time.Now()}
+	s.now.Store(&s.was)
 	s.checked.Store(-int64(checkEvery))
 	return s, nil
 }
@@ -112,11 +118,15 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if statErr != nil {
 		return 0, errors.Join(err, statErr)
 	}
-	if how := f.difference(info); how != "" {
+	if how := difference(f.was, info); how != "" {
 		return 0, f.markChanged(how)
 	}
 	return n, err
 }
+
+// Adopt says that the path leads to another file from now on, which info
+// describes. Reads are of the old one still.
+func (f *File) Adopt(info os.FileInfo) { f.now.Store(&info) }
 
 // Check tells whether the path still leads to the unchanged file: nil, or an
 // error that matches [ErrChanged]. It is cheap enough to be called for every
@@ -130,16 +140,25 @@ func (f *File) Check() error {
 	if now-last < int64(checkEvery) || !f.checked.CompareAndSwap(last, now) {
 		return nil
 	}
+	return f.CheckNow()
+}
+
+// CheckNow is Check without regard to cost: it always asks.
+func (f *File) CheckNow() error {
+	if err := f.known(); err != nil {
+		return err
+	}
+	want := *f.now.Load()
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f.markChanged("it is gone")
 	case err != nil:
 		return nil // It can't be told now; each read tells of the file itself.
-	case !os.SameFile(f.was, info):
+	case !os.SameFile(want, info):
 		return f.markChanged("another file has taken its place")
 	}
-	if how := f.difference(info); how != "" {
+	if how := difference(want, info); how != "" {
 		return f.markChanged(how)
 	}
 	return nil
@@ -157,12 +176,12 @@ func (f *File) markChanged(how string) error {
 	return f.known()
 }
 
-// difference says what of the file's content changed, "" if nothing did.
-func (f *File) difference(info os.FileInfo) string {
+// difference says what of a file's content changed, "" if nothing did.
+func difference(was, info os.FileInfo) string {
 	switch {
-	case info.Size() != f.was.Size():
-		return fmt.Sprintf("it had %d bytes and has %d", f.was.Size(), info.Size())
-	case !info.ModTime().Equal(f.was.ModTime()):
+	case info.Size() != was.Size():
+		return fmt.Sprintf("it had %d bytes and has %d", was.Size(), info.Size())
+	case !info.ModTime().Equal(was.ModTime()):
 		return "it was written to"
 	}
 	return ""

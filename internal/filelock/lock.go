@@ -1,0 +1,139 @@
+package filelock
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// ErrLocked means that somebody else holds the lock: another process, or this one
+// by another opening of the same file.
+var ErrLocked = errors.New("somebody else holds the lock")
+
+const (
+	// lockPerm keeps others from opening, and so from holding, a lock.
+	lockPerm = 0o600
+	// maxNote is how much of a lock file is read.
+	maxNote = 8 << 10
+)
+
+// HeldError says who holds a lock. It matches ErrLocked.
+type HeldError struct {
+	// Path is the lock file.
+	Path string
+	// PID is the process that holds it, or 0 if the file does not say.
+	PID int
+	// What is locked, as the holder wrote it.
+	What string
+}
+
+func (e *HeldError) Error() string {
+	who, what := "another process", e.Path
+	if e.PID != 0 {
+		who = fmt.Sprintf("process %d", e.PID)
+	}
+	if e.What != "" {
+		what = fmt.Sprintf("%s (%s)", e.What, e.Path)
+	}
+	return fmt.Sprintf("%s is locked by %s", what, who)
+}
+
+// Is makes the error match ErrLocked.
+func (e *HeldError) Is(target error) bool { return target == ErrLocked }
+
+// Lock is a lock that this process holds.
+type Lock struct{ file *os.File }
+
+// Acquire takes the lock file at path, which it makes if need be, and notes in it
+// the process and, in one line, what is locked. It does not wait: if somebody
+// else holds the lock, the error is a *HeldError. A link in place of the file is
+// not followed.
+func Acquire(path, what string) (*Lock, error) {
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, lockPerm)
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	err = LockFile(f)
+	if errors.Is(err, ErrLocked) {
+		err = heldError(path, f)
+	}
+	if err == nil {
+		err = note(f, what)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Lock{file: f}, nil
+}
+
+// note writes down who holds the lock. It is not synced: whoever reads it is told
+// by the same kernel that the lock is held.
+func note(f *os.File, what string) error {
+	line := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, what)
+	err := f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n%s\n", os.Getpid(), line), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	return nil
+}
+
+// heldError reads who holds a lock. A holder that was killed leaves its note, and
+// the next one needs a moment to write its own, so this is for people to read and
+// nothing to decide by.
+func heldError(path string, r io.ReaderAt) *HeldError {
+	e := &HeldError{Path: path}
+	s := bufio.NewScanner(io.NewSectionReader(r, 0, maxNote))
+	if !s.Scan() {
+		return e
+	}
+	pid, err := strconv.Atoi(s.Text())
+	if err != nil || pid <= 0 {
+		return e
+	}
+	e.PID = pid
+	if s.Scan() {
+		e.What = s.Text()
+	}
+	return e
+}
+
+// Close gives the lock back. Closing again does nothing.
+func (l *Lock) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	// Emptied while it is still held: behind that the note could be another's.
+	err := errors.Join(l.file.Truncate(0), l.file.Close())
+	l.file = nil
+	return err
+}
+
+// LockFile locks an open file for this opening of it alone, without waiting. The
+// error matches ErrLocked if somebody else holds it, and errors.ErrUnsupported
+// where files cannot be locked. The lock ends when f is closed.
+func LockFile(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	var lockErr error
+	if err := conn.Control(func(fd uintptr) { lockErr = tryLock(fd) }); err != nil {
+		lockErr = err
+	}
+	if lockErr != nil {
+		return fmt.Errorf("lock %s: %w", f.Name(), lockErr)
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package filelock
+
+import "errors"
+
+func tryLock(uintptr) error { return errors.ErrUnsupported }

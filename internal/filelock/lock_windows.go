@@ -1,0 +1,20 @@
+package filelock
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockOffHigh is the upper half of the locked byte's offset, beyond the end of
+// any file: a locked byte cannot be read by others.
+const lockOffHigh = 0x40000000
+
+func tryLock(fd uintptr) error {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(fd), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: lockOffHigh})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return ErrLocked
+	}
+	return err
+}

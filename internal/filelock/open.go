@@ -1,0 +1,33 @@
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ErrNotRegular means that something other than a file lies where a file was
+// to be opened, such as a folder, a pipe or a device.
+var ErrNotRegular = errors.New("not a regular file")
+
+// OpenFile opens a regular file as [os.OpenFile] does, but follows no link that
+// lies in its place, so that what is locked, read or written is what that folder
+// holds, and does not wait for the other end of a pipe.
+func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
+	if flag&os.O_EXCL == 0 {
+		flag |= syscall.O_NONBLOCK // What is made new is no pipe.
+	}
+	f, err := os.OpenFile(path, flag|noFollow, perm)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %w", path, ErrNotRegular)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

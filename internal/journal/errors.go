@@ -1,0 +1,38 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrDamaged means that a record is not whole although whole ones follow.
+var ErrDamaged = errors.New("a record is damaged")
+
+// ErrUnusable means that syncing failed before: nobody can tell which of the
+// records since the last successful one are on the disk, and syncing again would
+// succeed without writing them.
+var ErrUnusable = errors.New("the journal cannot be used any more")
+
+// FormatError reports a file that is no journal, or not one any more.
+type FormatError struct {
+	// Off is the byte offset in the file.
+	Off int64
+	// What was found and what was expected.
+	What string
+	// Err is the cause, if there is one.
+	Err error
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("journal: offset %#x: ", e.Off)
+	if e.Err == nil {
+		return s + e.What
+	}
+	return s + e.Err.Error() + ": " + e.What
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func bad(off int64, format string, args ...any) error {
+	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
+}

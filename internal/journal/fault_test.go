@@ -1,0 +1,273 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"testing"
+)
+
+// progress is what a user of a journal has been told.
+type progress struct {
+	created bool
+	// tried, acked and synced are numbers of records: the first so many.
+	tried, acked, synced int
+}
+
+const testPath = "/d/j"
+
+// use makes a journal and fills it as long as that goes well; a record that fails
+// is tried again.
+func use(sys system) (p progress) {
+	useWith(sys, &p)
+	return p
+}
+
+func useWith(sys system, p *progress) {
+	j, err := create(sys, testPath, testHeader)
+	if err != nil {
+		return
+	}
+	p.created = true
+	for tries := 0; p.acked < 6 && tries < 8; tries++ {
+		p.tried = p.acked + 1
+		if j.Append(payload(p.acked)) == nil {
+			p.acked++
+		}
+		if p.acked%3 != 2 {
+			continue
+		}
+		if j.Sync() == nil {
+			p.synced = p.acked
+		}
+	}
+	if j.Close() == nil {
+		p.synced = p.acked
+	}
+}
+
+// checkAlive checks a journal of which only the process died: all that was
+// appended is there, and nothing else.
+func checkAlive(t *testing.T, what string, m *memory, p progress) {
+	t.Helper()
+	data, there := m.now(testPath)
+	if there != p.created {
+		t.Errorf("%s: it is there: %v, it was made: %v", what, there, p.created)
+	}
+	if !there {
+		return
+	}
+	c, err := parse(data)
+	if err != nil || c.Damage() != nil {
+		t.Errorf("%s: %v, %v", what, c, err)
+		return
+	}
+	records, err := readAll(c)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	wantPayloads(t, what, records, p.acked)
+}
+
+// checkAfterCut checks what a power cut leaves: what was synced, and of the rest
+// nothing wrong.
+func checkAfterCut(t *testing.T, what string, data []byte, there bool, p progress) {
+	t.Helper()
+	if !there {
+		if p.created {
+			t.Errorf("%s: the journal is gone", what)
+		}
+		return
+	}
+	c, err := parse(data)
+	if err != nil || c.Damage() != nil {
+		t.Errorf("%s: %v, %v", what, c, err)
+		return
+	}
+	if c.Len() < p.synced || c.Len() > max(p.tried, p.acked) {
+		t.Errorf("%s: %d records; %d were synced, %d appended", what, c.Len(), p.synced, p.acked)
+	}
+	records, err := readAll(c)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	wantPayloads(t, what, records, c.Len())
+}
+
+// Each operation in turn fails, in each way in which it can.
+func TestFaults(t *testing.T) {
+	clean := newMemory()
+	if p := use(clean); p != (progress{created: true, tried: 6, acked: 6, synced: 6}) {
+		t.Fatalf("without faults: %+v", p)
+	}
+	kinds := slices.Compact(slices.Sorted(slices.Values(clean.ops)))
+	if want := []string{"close", "link", "open", "remove", "sync", "syncDir", "write"}; !slices.Equal(kinds, want) {
+		t.Errorf("the operations are %v, want %v", kinds, want)
+	}
+	for at, op := range clean.ops {
+		for _, mode := range []string{"fails", "short", "silent", "untruncatable", "fails for ever"} {
+			if op != "write" && mode != "fails" && mode != "fails for ever" {
+				continue
+			}
+			what := fmt.Sprintf("operation %d, %s %s", at, op, mode)
+			m := newMemory()
+			m.short = mode != "fails" && mode != "fails for ever"
+			n, truncates := 0, 0
+			m.before = func(o string) error {
+				n++
+				switch {
+				case o == "truncate" && mode == "untruncatable":
+					if truncates++; truncates <= 2 {
+						return errInjected
+					}
+				case mode == "fails for ever" && n > at && o == op && op != "remove":
+					return errInjected
+				case n != at+1:
+				case mode == "silent":
+					return errSilent
+				default:
+					return errInjected
+				}
+				return nil
+			}
+			p := use(m)
+			checkAlive(t, what, m, p)
+			data, there := m.afterCut(testPath)
+			checkAfterCut(t, what, data, there, p)
+			m.mu.Lock()
+			for name := range m.names {
+				if name != testPath {
+					t.Errorf("%s: %s is left", what, name)
+				}
+			}
+			m.mu.Unlock()
+			if mode == "short" && op == "write" && p.created && p.acked != 6 {
+				t.Errorf("%s: the journal did not stay usable: %+v", what, p)
+			}
+		}
+	}
+}
+
+// The power goes before each operation.
+func TestPowerCut(t *testing.T) {
+	m := newMemory()
+	var p progress
+	cuts := 0
+	m.before = func(op string) error {
+		cuts++
+		what := fmt.Sprintf("cut %d, before %s", cuts, op)
+		data, there := m.afterCut(testPath)
+		checkAfterCut(t, what, data, there, p)
+		if !there {
+			return nil
+		}
+		// Of what was not synced, any part may have reached the disk.
+		now, _ := m.now(testPath)
+		for size := len(data); size <= len(now); size++ {
+			checkAfterCut(t, fmt.Sprintf("%s, %d bytes", what, size), now[:size], true, p)
+		}
+		return nil
+	}
+	useWith(m, &p)
+	if cuts < 15 {
+		t.Errorf("there were only %d moments", cuts)
+	}
+	data, there := m.afterCut(testPath)
+	checkAfterCut(t, "at the end", data, there, p)
+	if p.synced != 6 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Where files have only one name, the new one is renamed, and nothing is lost by
+// that either.
+func TestCreateWithoutLinks(t *testing.T) {
+	m := newMemory()
+	m.before = func(op string) error {
+		if op == "link" {
+			return errInjected
+		}
+		return nil
+	}
+	if p := use(m); p.synced != 6 {
+		t.Errorf("%+v", p)
+	}
+	before, _ := m.now(testPath)
+	if _, err := create(m, testPath, nil); !errors.Is(err, iofs.ErrExist) {
+		t.Errorf("made twice: %v", err)
+	}
+	if after, _ := m.now(testPath); !bytes.Equal(before, after) || len(m.names) != 1 {
+		t.Errorf("the first one was changed; there are %d files", len(m.names))
+	}
+}
+
+// A failed sync is never forgotten.
+func TestFailedSync(t *testing.T) {
+	m := newMemory()
+	j, err := create(m, testPath, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(payload(0)); err != nil {
+		t.Fatal(err)
+	}
+	m.before = func(op string) error {
+		if op == "sync" {
+			return errInjected
+		}
+		return nil
+	}
+	first := j.Sync()
+	m.before = nil
+	syncs := m.count("sync")
+	for what, err := range map[string]error{
+		"first": first, "sync": j.Sync(), "append": j.Append(payload(1)), "close": j.Close(), "sync after close": j.Sync(),
+	} {
+		if !errors.Is(err, ErrUnusable) || !errors.Is(err, errInjected) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if m.count("sync") != syncs {
+		t.Error("it was synced again, as if that could help")
+	}
+	if err := j.Remove(); err != nil {
+		t.Errorf("it cannot be removed: %v", err)
+	}
+	if _, there := m.afterCut(testPath); there {
+		t.Error("the removed journal comes back")
+	}
+}
+
+// Resuming fails without harm, whichever operation does.
+func TestResumeFaults(t *testing.T) {
+	data, ends := build(3)
+	torn := data[:len(data)-2]
+	clean := newMemory()
+	clean.put(testPath, bytes.Clone(torn))
+	if _, _, err := resume(clean, testPath); err != nil {
+		t.Fatal(err)
+	}
+	for at, op := range clean.ops {
+		m := newMemory()
+		m.put(testPath, bytes.Clone(torn))
+		n := 0
+		m.before = func(string) error {
+			if n++; n == at+1 {
+				return errInjected
+			}
+			return nil
+		}
+		_, _, err := resume(m, testPath)
+		if !errors.Is(err, errInjected) {
+			t.Errorf("%s fails: %v", op, err)
+		}
+		if after, _ := m.now(testPath); !bytes.HasPrefix(after, data[:ends[2]]) {
+			t.Errorf("%s fails: records are lost", op)
+		}
+	}
+	if !slices.Contains(clean.ops, "truncate") || !slices.Contains(clean.ops, "sync") {
+		t.Errorf("the operations were %v", clean.ops)
+	}
+}

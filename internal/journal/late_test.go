@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A record is on the disk a second after it was appended; with nothing to sync,
+// nothing runs.
+func TestSyncedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		j, err := create(m, testPath, testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		syncs := m.count("sync")
+		want := func(more int) {
+			t.Helper()
+			if got := m.count("sync") - syncs; got != more {
+				t.Errorf("synced %d times, want %d", got, more)
+			}
+			syncs = m.count("sync")
+		}
+		time.Sleep(time.Hour)
+		want(0)
+		for n := range 3 {
+			if err := j.Append(payload(n)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			want(1)
+			data, there := m.afterCut(testPath)
+			checkAfterCut(t, "after a second", data, there, progress{created: true, tried: n + 1, acked: n + 1, synced: n + 1})
+		}
+		// Many at once are synced once; what was synced already, not again.
+		for n := 3; n < 10; n++ {
+			if err := j.Append(payload(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		want(1)
+		time.Sleep(time.Hour)
+		want(0)
+		if err := j.Append(payload(10)); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want(1)
+		time.Sleep(time.Hour)
+		want(0)
+	})
+}
+
+// While the disk is busy, those who come share the next sync, and each returns
+// only when its own record is there.
+func TestGroupCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		j, err := create(m, testPath, testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.before = func(op string) error {
+			if op == "sync" {
+				time.Sleep(100 * time.Millisecond)
+			}
+			return nil
+		}
+		before := m.count("sync")
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() {
+				if err := j.Append([]byte("x")); err != nil {
+					t.Error(err)
+				}
+				size := j.Size() // at least as far as this record
+				if err := j.Sync(); err != nil {
+					t.Error(err)
+				}
+				if data, _ := m.afterCut(testPath); int64(len(data)) < size {
+					t.Errorf("synced, but the disk has %d bytes of %d", len(data), size)
+				}
+			})
+		}
+		wg.Wait()
+		if n := m.count("sync") - before; n > 2 {
+			t.Errorf("50 callers made %d syncs", n)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// All who wait for a sync that fails are told, and so is who comes later.
+func TestGroupFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		j, err := create(m, testPath, testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.before = func(op string) error {
+			if op == "sync" {
+				time.Sleep(100 * time.Millisecond)
+				return errInjected
+			}
+			return nil
+		}
+		if err := j.Append([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() {
+				if err := j.Sync(); !errors.Is(err, errInjected) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := j.Close(); !errors.Is(err, ErrUnusable) {
+			t.Errorf("closed: %v", err)
+		}
+	})
+}
+
+// The late sync's failure is not lost, although nobody waits for it.
+func TestLateFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		j, err := create(m, testPath, testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.before = func(op string) error {
+			if op == "sync" {
+				return errInjected
+			}
+			return nil
+		}
+		if err := j.Append([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := j.Append([]byte("y")); !errors.Is(err, ErrUnusable) || !errors.Is(err, errInjected) {
+			t.Errorf("%v", err)
+		}
+		if err := j.Close(); !errors.Is(err, ErrUnusable) {
+			t.Errorf("closed: %v", err)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package replace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ErrUnsynced means that the new file is in place, but that a power cut may bring
+// the old one back.
+var ErrUnsynced = errors.New("the new file is in place, but may not outlast a power cut")
+
+// Step is a part of replacing a file, in the order of these constants.
+type Step string
+
+// The steps. Up to StepRename, the old file is in its place as it was.
+const (
+	StepFind       Step = "find"              // follow links, look at the old file
+	StepSpace      Step = "look for room for" // ask the file system
+	StepCreate     Step = "create"            // make and lock the temporary file
+	StepWrite      Step = "write"             // also before each single write
+	StepMode       Step = "set the mode of"   // owner and permission bits
+	StepSync       Step = "sync"              // the temporary file
+	StepVerify     Step = "verify"            // the caller reads it
+	StepCheck      Step = "check"             // the caller looks at the old file
+	StepReady      Step = "announce"          // the caller notes the new file
+	StepLink       Step = "link"              // the old file gets its second name
+	StepCopy       Step = "copy"              // or is copied, before each single write
+	StepBackup     Step = "back up"           // which becomes NAME.bak
+	StepSyncBackup Step = "sync the folder with the backup"
+	StepRename     Step = "rename"          // the new file takes the old one's place
+	StepSyncDir    Step = "sync the folder" // ErrUnsynced if that fails
+)
+
+// StepError says which step failed on which path.
+type StepError struct {
+	Step Step
+	Path string
+	Err  error
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("replace: %s %s: %v", e.Step, e.Path, e.Err) }
+
+func (e *StepError) Unwrap() error { return e.Err }
+
+// stepError leaves out what the system's errors would say a second time.
+func stepError(step Step, path string, err error) error {
+	if inner, ok := err.(*os.PathError); ok && inner.Path == path { //nolint:errorlint // what is wrapped has more to say
+		err = inner.Err
+	}
+	return &StepError{Step: step, Path: path, Err: err}
+}
+
+// SpaceError says how much room is missing. It matches [syscall.ENOSPC].
+type SpaceError struct {
+	// Need and Free are bytes: what the new file takes, as the caller estimates,
+	// and what the file system offers this process.
+	Need, Free int64
+}
+
+// Missing is how many bytes have to be freed.
+func (e *SpaceError) Missing() int64 { return e.Need - e.Free }
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("%d bytes of room are missing (%d needed, %d free)", e.Missing(), e.Need, e.Free)
+}
+
+// Is makes the error match syscall.ENOSPC.
+func (e *SpaceError) Is(target error) bool { return target == syscall.ENOSPC }

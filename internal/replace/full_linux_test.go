@@ -1,0 +1,50 @@
+package replace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A disk that is full, or fills up, keeps the old file.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m"); err != nil {
+		t.Skipf("nothing can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(dir, "file.dat")
+	if err := os.WriteFile(path, text(1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(text(2)))
+	for _, o := range []Options{{}, {Size: size}} {
+		err := Replace(t.Context(), path, o, writeText(2), nil)
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%v", err)
+		}
+		if space, ok := errors.AsType[*SpaceError](err); ok != (o.Size > 0) || ok && (space.Missing() <= 0 || space.Missing() > size) {
+			t.Errorf("room for %d: %v", o.Size, err)
+		}
+		wantFiles(t, dir, map[string]int{"file.dat": 1})
+	}
+	// Where only the copy of the old file does not fit, that is no reason either.
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=7m"); err != nil {
+		t.Fatal(err)
+	}
+	noLink := Options{Size: size, link: func(string, string) error { return syscall.EPERM }}
+	if err := Replace(t.Context(), path, noLink, writeText(2), nil); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+	wantFiles(t, dir, map[string]int{"file.dat": 1})
+	if err := Replace(t.Context(), path, Options{Size: size}, writeText(2), nil); err != nil {
+		t.Error(err)
+	}
+	wantFiles(t, dir, map[string]int{"file.dat": 2, "file.dat.bak": 1})
+}

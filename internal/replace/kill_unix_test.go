@@ -1,0 +1,218 @@
+//go:build unix
+
+package replace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// childVar holds the file that a child process is to replace.
+	childVar = "LOREFS_REPLACE_CHILD"
+	// stepVar holds the step before which it kills itself, and how often that has begun by then.
+	stepVar = "LOREFS_REPLACE_STEP"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childVar); path != "" {
+		if err := replaceForever(path, os.Getenv(stepVar)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			panic("the child could not replace its file")
+		}
+		return
+	}
+	m.Run()
+}
+
+// replaceForever replaces a file by its next version, says which, and goes on
+// until it is killed.
+func replaceForever(path, die string) error {
+	o := Options{}
+	if step, n, ok := strings.Cut(die, ","); ok {
+		count, err := strconv.Atoi(n)
+		if err != nil {
+			return err
+		}
+		o.Before = faultAt(Step(step), count, func() error {
+			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		})
+		if Step(step) == StepCopy {
+			o.link = func(string, string) error { return syscall.EPERM }
+		}
+	}
+	first, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	version, err := versionOf(first)
+	if err != nil {
+		return err
+	}
+	for {
+		version++
+		if err := replaceOnce(path, o, version); err != nil {
+			return err
+		}
+		fmt.Println(version)
+	}
+}
+
+func replaceOnce(path string, o Options, version int) error {
+	return Replace(context.Background(), path, o, writeText(version), nil)
+}
+
+// versionOf finds the version of a content, which has to be whole.
+func versionOf(content []byte) (int, error) {
+	head, _, _ := bytes.Cut(content, []byte("\n"))
+	version, err := strconv.Atoi(strings.TrimPrefix(string(head), "version "))
+	if err != nil {
+		return 0, fmt.Errorf("no version: %w", err)
+	}
+	if !bytes.Equal(content, text(version)) {
+		return 0, fmt.Errorf("version %d is torn: %d bytes", version, len(content))
+	}
+	return version, nil
+}
+
+func versionAt(t *testing.T, path string) int {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := versionOf(content)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return version
+}
+
+// runChild lets a child replace a file until something kills it, and gives the
+// last version that it says is in place.
+func runChild(t *testing.T, path, die string, kill func(*os.Process)) int {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), exe)
+	child.Env = append(os.Environ(), childVar+"="+path, stepVar+"="+die)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if kill != nil {
+		kill(child.Process)
+	}
+	said, err := io.ReadAll(bufio.NewReader(out))
+	if err != nil {
+		t.Error(err)
+	}
+	_ = child.Wait()
+	if ws, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+		t.Fatalf("the child was not killed: %v", child.ProcessState)
+	}
+	lines := strings.Fields(string(said))
+	if len(lines) == 0 {
+		return 0
+	}
+	version, err := strconv.Atoi(lines[len(lines)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+// checkSurvivor wants a whole file of the version that was last known to be in
+// place or the next, a whole backup, and nothing else after a sweep.
+func checkSurvivor(t *testing.T, path string, last int) {
+	t.Helper()
+	now := versionAt(t, path)
+	if now != last && now != last+1 {
+		t.Errorf("version %d was in place, now it is %d", last, now)
+	}
+	if bak := versionAt(t, path+".bak"); bak != now && bak != now-1 {
+		t.Errorf("the backup of version %d is version %d", now, bak)
+	}
+	if _, err := Sweep(path); err != nil {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}
+
+func killRounds() int {
+	if testing.Short() {
+		return 10
+	}
+	return 50
+}
+
+// Killed at any moment, a writer leaves a whole file, old or new.
+func TestKillAnywhere(t *testing.T) {
+	path := oldFile(t)
+	if err := replaceOnce(path, Options{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	last, advanced := 2, 0
+	for range killRounds() {
+		said := runChild(t, path, "", func(p *os.Process) {
+			time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
+			if err := p.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		if said > last {
+			advanced++
+		}
+		last = max(last, said)
+		checkSurvivor(t, path, last)
+		last = versionAt(t, path)
+	}
+	t.Logf("%d of the children got as far as to replace something, %d times in all", advanced, last-2)
+}
+
+// The same just before each step.
+func TestKillAtStep(t *testing.T) {
+	for step, n := range map[Step]int{
+		StepFind: 1, StepSpace: 1, StepCreate: 1, StepWrite: 3, StepMode: 1, StepSync: 1, StepVerify: 1, StepCheck: 1,
+		StepReady: 1, StepLink: 1, StepCopy: 2, StepBackup: 1, StepSyncBackup: 1, StepRename: 1, StepSyncDir: 1,
+	} {
+		t.Run(string(step), func(t *testing.T) {
+			path := oldFile(t)
+			if err := replaceOnce(path, Options{}, 2); err != nil {
+				t.Fatal(err)
+			}
+			if said := runChild(t, path, fmt.Sprintf("%s,%d", step, n), nil); said != 0 {
+				t.Errorf("version %d was put in place", said)
+			}
+			want := 2
+			if step == StepSyncDir {
+				want = 3
+			}
+			if got := versionAt(t, path); got != want {
+				t.Errorf("version %d is in place, want %d", got, want)
+			}
+			checkSurvivor(t, path, 2)
+		})
+	}
+}

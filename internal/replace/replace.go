@@ -1,0 +1,279 @@
+package replace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"lorefs/internal/filelock"
+)
+
+// Options say what is done besides replacing. The zero value makes a backup and
+// asks nobody.
+type Options struct {
+	// Size is about how many bytes the new file will have. If the file system has
+	// less room, nothing is written and the error wraps a *SpaceError. 0 means
+	// unknown, and the room is not looked at. A backup that has to be copied, where
+	// files have only one name, is not part of it.
+	Size int64
+	// NoBackup leaves NAME.bak as it is.
+	NoBackup bool
+	// Check is asked when the new file is verified; its error keeps the old one.
+	Check func() error
+	// Ready is told what the new file will look like (size, time, identity) before
+	// it is put in place; its error keeps the old one.
+	Ready func(info os.FileInfo) error
+
+	// Before is called ahead of each step, and its error fails the step: for tests.
+	Before func(Step) error
+	// link is os.Link, but in tests.
+	link func(from, to string) error
+}
+
+// backupSuffix is what the old file's name gets behind it.
+const backupSuffix = ".bak"
+
+// Replace replaces the regular file at path by what write writes. Before that is
+// put in place, verify (if not nil) reads it from a file that was opened anew;
+// write and verify must not keep what they are given. If two replace a file at
+// once, the last one wins, so those who mind hold a lock (see package filelock).
+//
+// An error is a *StepError. Unless it matches ErrUnsynced, the old file is in
+// place as it was, and no temporary file is left; if the last rename itself failed,
+// NAME.bak is that same file already. Cancelling ctx has the same outcome, until
+// the new file is in place.
+func Replace(ctx context.Context, path string, o Options,
+	write func(w io.Writer) error, verify func(f *os.File) error,
+) (err error) {
+	if o.link == nil {
+		o.link = os.Link
+	}
+	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path}
+	if err := r.step(StepFind, path, r.find); err != nil {
+		return err
+	}
+	defer func() { // also when a callback panics
+		if cleanErr := r.cleanUp(); cleanErr != nil {
+			err = errors.Join(err, cleanErr)
+		}
+	}()
+	return r.run()
+}
+
+// replacement is one file on its way into another's place.
+type replacement struct {
+	ctx    context.Context
+	o      Options
+	write  func(w io.Writer) error
+	verify func(f *os.File) error
+
+	// path is what is replaced: once found, without links. old described it then.
+	path string
+	old  os.FileInfo
+
+	// temp is the new file. It stays open and locked until it is in place.
+	temp *tempFile
+	// backup is the old file's second name, until that becomes NAME.bak.
+	backup  string
+	inPlace bool
+}
+
+// step does one step, unless the work was cancelled.
+func (r *replacement) step(s Step, path string, do func() error) error {
+	err := r.begin(s)
+	if err == nil {
+		err = do()
+	}
+	if err != nil {
+		return stepError(s, path, err)
+	}
+	return nil
+}
+
+func (r *replacement) begin(s Step) error {
+	// Behind the rename there is nothing that cancelling could still prevent.
+	if !r.inPlace {
+		if err := context.Cause(r.ctx); err != nil {
+			return err
+		}
+	}
+	if r.o.Before != nil {
+		return r.o.Before(s)
+	}
+	return nil
+}
+
+// find follows links, so that the file is replaced and not the link to it.
+func (r *replacement) find() error {
+	path, err := resolve(r.path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return filelock.ErrNotRegular
+	}
+	r.path, r.old = path, info
+	return nil
+}
+
+func resolve(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+func (r *replacement) dir() string { return filepath.Dir(r.path) }
+
+func (r *replacement) run() error {
+	if err := r.step(StepSpace, r.path, r.checkSpace); err != nil {
+		return err
+	}
+	if err := r.step(StepCreate, r.path, r.create); err != nil {
+		return err
+	}
+	for _, do := range []func() error{r.fill, r.ask, r.keepOld, r.putInPlace} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *replacement) checkSpace() error {
+	if r.o.Size <= 0 {
+		return nil
+	}
+	free, err := freeSpace(r.dir())
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err == nil && free < r.o.Size {
+		err = &SpaceError{Need: r.o.Size, Free: free}
+	}
+	return err
+}
+
+func (r *replacement) create() error {
+	temp, err := createTemp(r.path)
+	r.temp = temp
+	return err
+}
+
+// fill writes the new file and makes it last.
+func (r *replacement) fill() error {
+	path := r.temp.path
+	if err := r.step(StepWrite, path, func() error { return r.writeAll(r.temp.File, StepWrite, r.write) }); err != nil {
+		return err
+	}
+	if err := r.step(StepMode, path, func() error { return takeOver(r.temp.File, r.old) }); err != nil {
+		return err
+	}
+	return r.step(StepSync, path, r.temp.Sync)
+}
+
+// ask lets the caller judge the new file and the old one.
+func (r *replacement) ask() error {
+	if err := r.step(StepVerify, r.temp.path, r.readBack); err != nil {
+		return err
+	}
+	if err := r.step(StepCheck, r.path, func() error {
+		if r.o.Check == nil {
+			return nil
+		}
+		return r.o.Check()
+	}); err != nil {
+		return err
+	}
+	return r.step(StepReady, r.temp.path, func() error {
+		info, err := r.temp.Stat()
+		if err != nil || r.o.Ready == nil {
+			return err
+		}
+		return r.o.Ready(info)
+	})
+}
+
+func (r *replacement) readBack() (err error) {
+	if r.verify == nil {
+		return nil
+	}
+	f, err := filelock.OpenFile(r.temp.path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	if !r.temp.isAt(r.temp.path) {
+		return errors.New("another file took its place")
+	}
+	return r.verify(f)
+}
+
+// putInPlace is the one moment at which the new file becomes the file.
+func (r *replacement) putInPlace() error {
+	err := r.step(StepRename, r.path, func() error {
+		if closeFirst {
+			if err := r.temp.close(); err != nil {
+				return err
+			}
+		}
+		return os.Rename(r.temp.path, r.path)
+	})
+	if err != nil {
+		return err
+	}
+	r.inPlace = true
+	if err := r.outlast(); err != nil {
+		return stepError(StepSyncDir, r.dir(), fmt.Errorf("%w: %w", ErrUnsynced, err))
+	}
+	return nil
+}
+
+// outlast makes the new file's name last.
+func (r *replacement) outlast() error {
+	err := r.begin(StepSyncDir)
+	if err == nil {
+		err = SyncDir(r.dir())
+	}
+	if closeErr := r.temp.close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// cleanUp leaves no temporary files, whatever happened.
+func (r *replacement) cleanUp() error {
+	var errs []error
+	remove := func(path string) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("a temporary file is left: %w", err))
+		}
+	}
+	// The backup goes first: Sweep takes it for abandoned once the other is gone.
+	if r.backup != "" {
+		remove(r.backup)
+	}
+	if r.temp != nil && !r.inPlace {
+		if closeFirst {
+			_ = r.temp.close() // Nothing is lost: the file goes.
+		}
+		remove(r.temp.path)
+	}
+	if r.temp != nil {
+		_ = r.temp.close() // As above, or closed long ago.
+	}
+	return errors.Join(errs...)
+}

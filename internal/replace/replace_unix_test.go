@@ -1,0 +1,70 @@
+//go:build unix
+
+package replace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A link stays a link; what it leads to is replaced where it lies.
+func TestLink(t *testing.T) {
+	path := oldFile(t)
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(t.Context(), link, Options{}, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != path {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+	wantFiles(t, dir, map[string]int{"link": 2})
+}
+
+func TestOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const uid, gid = 12345, 23456
+	path := oldFile(t)
+	if err := os.Chown(path, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []func(string, string) error{nil, func(string, string) error { return syscall.EPERM }} {
+		if err := Replace(t.Context(), path, Options{link: link}, writeText(2), nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{path, path + ".bak"} {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, ok := info.Sys().(*syscall.Stat_t)
+			if !ok || st.Uid != uid || st.Gid != gid || info.Mode() != 0o640 {
+				t.Errorf("%s belongs to %d:%d, %v", name, st.Uid, st.Gid, info.Mode())
+			}
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	path := oldFile(t)
+	if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Dir(path), 0o700) //nolint:errcheck // or the folder cannot be cleaned up, which fails the test
+	err := Replace(t.Context(), path, Options{}, writeText(2), nil)
+	if at, ok := errors.AsType[*StepError](err); !ok || at.Step != StepCreate || !errors.Is(err, os.ErrPermission) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build darwin || freebsd
+
+package replace
+
+import "golang.org/x/sys/unix"
+
+// blockSize is the unit in which blocks are counted.
+func blockSize(st *unix.Statfs_t) uint64 { return uint64(st.Bsize) }

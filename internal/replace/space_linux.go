@@ -1,0 +1,12 @@
+package replace
+
+import "golang.org/x/sys/unix"
+
+// blockSize is the unit in which blocks are counted. Bsize is what is best read at
+// once, which may be more.
+func blockSize(st *unix.Statfs_t) uint64 {
+	if st.Frsize > 0 {
+		return uint64(st.Frsize)
+	}
+	return uint64(st.Bsize)
+}

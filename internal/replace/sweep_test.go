@@ -1,0 +1,156 @@
+package replace
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"lorefs/internal/filelock"
+)
+
+// Names that others made, or that look nearly like ours, are not ours to remove.
+func TestSweepNames(t *testing.T) {
+	const random = "0123456789abcdef"
+	cases := map[string]bool{
+		".file.dat.lorefs-" + random + ".tmp":         true,
+		".file.dat.lorefs-" + random + ".bak.tmp":     true,
+		".file.dat.lorefs-" + random:                  false,
+		".file.dat.lorefs-" + random + "0.tmp":        false,
+		".file.dat.lorefs-" + random[1:] + ".tmp":     false,
+		".file.dat.lorefs-" + random[1:] + "g.tmp":    false,
+		".file.dat.lorefs-0123456789ABCDEF.tmp":       false,
+		".file.dat.lorefs-.tmp":                       false,
+		"file.dat.lorefs-" + random + ".tmp":          false,
+		".file.lorefs-" + random + ".tmp":             false,
+		".file.dat2.lorefs-" + random + ".tmp":        false,
+		".file.dat.lorefs-" + random + ".tmp.tmp":     false,
+		".file.dat.lorefs-" + random + ".bak.bak.tmp": false,
+		"file.dat.bak":  false,
+		".file.dat.tmp": false,
+		"file.dat":      false,
+	}
+	dir := t.TempDir()
+	var want []string
+	for name, ours := range cases {
+		if err := os.WriteFile(filepath.Join(dir, name), text(7), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if ours {
+			want = append(want, filepath.Join(dir, name))
+		}
+	}
+	got, err := Sweep(filepath.Join(dir, "file.dat"))
+	slices.Sort(got)
+	slices.Sort(want)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("removed %v, %v, want %v", got, err, want)
+	}
+	for name, ours := range cases {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err != nil) != ours {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The files of a writer that lives stay, the backup's too, whoever locks that one
+// as the old file; it stays also if it is a folder or a link.
+func TestSweepLive(t *testing.T) {
+	path := oldFile(t)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := filelock.LockFile(f); err != nil {
+		t.Skipf("files cannot be locked here: %v", err)
+	}
+	sweeps := 0
+	o := Options{Before: func(s Step) error {
+		if s == StepFind || s == StepSpace || s == StepCreate || s == StepSyncDir {
+			return nil
+		}
+		sweeps++
+		removed, err := Sweep(path)
+		if len(removed) > 0 {
+			t.Errorf("before %s, %v was removed", s, removed)
+		}
+		return err
+	}}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	if sweeps == 0 {
+		t.Error("nothing was swept")
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+}
+
+func TestSweepOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links are for the privileged here")
+	}
+	path := oldFile(t)
+	outside := oldFile(t)
+	prefix := filepath.Join(filepath.Dir(path), ".file.dat.lorefs-000000000000000")
+	if err := os.Symlink(outside, prefix+"1.tmp"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(prefix+"2.tmp", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := Sweep(path); err != nil || len(removed) != 0 {
+		t.Errorf("%v, %v", removed, err)
+	}
+	if _, err := Sweep(filepath.Join(t.TempDir(), "no")); err == nil {
+		t.Error("swept where there is nothing")
+	}
+	wantFiles(t, filepath.Dir(outside), map[string]int{"file.dat": 1})
+}
+
+// Sweeping while others write is never in their way.
+func TestSweepRace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.dat")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var sweeper, writers sync.WaitGroup
+	sweeper.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := Sweep(path); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 3 {
+		writers.Go(func() {
+			for range 30 {
+				// The backup is left out: many writers at once take it from each other.
+				err := Replace(t.Context(), path, Options{NoBackup: true}, func(w io.Writer) error {
+					_, err := io.WriteString(w, "short")
+					return err
+				}, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(stop)
+	sweeper.Wait()
+	if removed, err := Sweep(path); err != nil || len(removed) != 0 {
+		t.Errorf("left over: %v, %v", removed, err)
+	}
+}

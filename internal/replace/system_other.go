@@ -1,0 +1,15 @@
+//go:build !unix
+
+package replace
+
+import "os"
+
+// closeFirst is true: an open file can be neither renamed nor removed.
+const closeFirst = true
+
+// takeOver leaves the file the rights that its folder gave it.
+func takeOver(*os.File, os.FileInfo) error { return nil }
+
+// SyncDir makes lasting what was made, renamed or removed in a folder, on the
+// systems on which a folder can be synced. This is none of them.
+func SyncDir(string) error { return nil }

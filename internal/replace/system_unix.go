@@ -1,0 +1,52 @@
+//go:build unix
+
+package replace
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// closeFirst is false: an open file can be renamed and removed.
+const closeFirst = false
+
+// takeOver gives f the owner of old, as far as this process may, and then its
+// permission bits: changing the owner can take bits away.
+func takeOver(f *os.File, old os.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	was, ok := old.Sys().(*syscall.Stat_t)
+	is, ok2 := info.Sys().(*syscall.Stat_t)
+	if ok && ok2 && (was.Uid != is.Uid || was.Gid != is.Gid) {
+		if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil {
+			_ = f.Chown(-1, int(was.Gid)) // Owners may choose among their groups.
+		}
+		if info, err = f.Stat(); err != nil {
+			return err
+		}
+	}
+	if info.Mode().Perm() == old.Mode().Perm() {
+		return nil // Some file systems have only the bits that they were mounted with.
+	}
+	return f.Chmod(old.Mode().Perm())
+}
+
+// SyncDir makes lasting what was made, renamed or removed in a folder. File
+// systems that do not know how to are believed to do it by themselves.
+func SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	if closeErr := d.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
