@@ -103,6 +103,39 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
+// BenchmarkRepack writes the whole file anew, with a cache that holds all and
+// with one that holds a tenth.
+func BenchmarkRepack(b *testing.B) {
+	data := benchData(b)
+	for _, bb := range []struct {
+		name   string
+		budget int64
+	}{{"256MiB", 256 << 20}, {"32MiB", 32 << 20}} {
+		b.Run(bb.name, func(b *testing.B) {
+			f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)),
+				datacenter.Options{Blocks: blockcache.New(bb.budget).View()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(f.Size())
+			for b.Loop() {
+				n := &lengthWriter{}
+				if err := f.Repack(context.Background(), n, datacenter.WriteOptions{}); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(n.written)/float64(len(data)), "size/before")
+			}
+		})
+	}
+}
+
+type lengthWriter struct{ written int }
+
+func (w *lengthWriter) Write(p []byte) (int, error) {
+	w.written += len(p)
+	return len(p), nil
+}
+
 func touchTenth(b *testing.B, root datacenter.Node) (entries int) {
 	buf := make([]byte, 0, 1<<16)
 	i := 0

@@ -2,6 +2,7 @@ package datacenter
 
 import (
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -26,8 +27,17 @@ func (f *File) Repack(ctx context.Context, w io.Writer, opts WriteOptions) error
 	if err != nil {
 		return err
 	}
+	defer b.abandon()
+	if err := b.takeOver(ctx, f); err != nil {
+		return err
+	}
+	return b.Write(ctx, w)
+}
+
+// takeOver makes the tree of f that of b.
+func (b *Builder) takeOver(ctx context.Context, f *File) error {
 	r := newRepacker(ctx, f, b)
-	root, err := f.Root()
+	root, err := r.f.Root()
 	if err != nil {
 		return err
 	}
@@ -36,22 +46,20 @@ func (f *File) Repack(ctx context.Context, w io.Writer, opts WriteOptions) error
 	if top.attrs, err = r.attributes(root, nil); err != nil {
 		return err
 	}
-	if top.children, err = r.children(root, nil, 0); err != nil {
-		return err
-	}
-	return b.Write(ctx, w)
+	top.children, err = r.children(root, nil, 0)
+	return err
 }
 
 // repacker moves stored runs from a file to a Builder, each once.
 type repacker struct {
 	ctx context.Context
-	f   *File
+	f   *File // the same file, for this goroutine only
 	b   *Builder
 
 	names []uint16 // new name indexes by old ones
 	keys  []uint16 // new key indexes by old ones
 	// What has been moved, by its place in the file.
-	strings   map[Address]rawAttribute // the attribute that refers to the new place
+	strings   movedStrings
 	attrRuns  movedRuns
 	childRuns movedRuns
 
@@ -59,60 +67,14 @@ type repacker struct {
 	levels [][]rawNode    // scratch, one for each depth
 }
 
-// runKey is a run of a file, movedRun one of what is being built: it has fewer
-// elements if there were placeholders.
-type (
-	runKey struct {
-		addr  Address
-		count uint16
-	}
-	movedRun struct {
-		addr  Address
-		count uint16
-	}
-)
-
-// movedRuns remembers where runs went. Nearly always one run begins at one
-// place, so the first to come is kept by that place, without a map.
-type movedRuns struct {
-	base   []int64 // of each segment, the number of its first element
-	counts []uint16
-	moved  []movedRun
-	others map[runKey]movedRun
-}
-
-func newMovedRuns(segs []segment) movedRuns {
-	base := segmentBases(segs)
-	n := base[len(segs)]
-	return movedRuns{base: base, counts: make([]uint16, n), moved: make([]movedRun, n), others: map[runKey]movedRun{}}
-}
-
-// get finds a run, which has one element or more.
-func (m *movedRuns) get(k runKey) (movedRun, bool) {
-	i := m.base[k.addr.Segment] + int64(k.addr.Element)
-	if m.counts[i] == k.count {
-		return m.moved[i], true
-	}
-	r, ok := m.others[k]
-	return r, ok
-}
-
-func (m *movedRuns) put(k runKey, r movedRun) {
-	i := m.base[k.addr.Segment] + int64(k.addr.Element)
-	if m.counts[i] == 0 {
-		m.counts[i], m.moved[i] = k.count, r
-		return
-	}
-	m.others[k] = r
-}
-
 func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
 	r := &repacker{
-		ctx: ctx, f: f, b: b,
+		ctx: ctx, f: f.forOne(&b.loading), b: b,
 		names:    make([]uint16, len(f.names)+1),
-		strings:  map[Address]rawAttribute{},
+		strings:  newMovedStrings(f.regions.values.data),
 		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
 	}
+	b.reserve(f.counts)
 	for i, name := range f.names {
 		r.names[i+1] = b.name(name)
 	}
@@ -137,6 +99,7 @@ func (r *repacker) keyOf(n Node) uint16 {
 
 // node moves a node's runs, and gives the node as it is stored then.
 func (r *repacker) node(n Node, depth int) (rawNode, error) {
+	n.file = r.f
 	raw := rawNode{name: r.names[n.raw.name], flags: n.raw.flags, attrAddr: absent, childAddr: absent}
 	raw.key = r.keyOf(n)
 	var err error
@@ -171,6 +134,9 @@ func (r *repacker) attrRun(n Node) (Address, error) {
 
 // attributes appends the attributes of n as they are stored then.
 func (r *repacker) attributes(n Node, dst []rawAttribute) ([]rawAttribute, error) {
+	if run, ok := r.plainRun(n, dst); ok {
+		return run, nil
+	}
 	for a, err := range n.Attributes() {
 		if err != nil {
 			return dst, err
@@ -187,23 +153,85 @@ func (r *repacker) attributes(n Node, dst []rawAttribute) ([]rawAttribute, error
 	return dst, nil
 }
 
+// plainRun is attributes for nearly all runs: they lie in one block, their names
+// ascend, and nothing is wrong with them. Of another run nothing is appended, so
+// that what else there can be, and each error, is in one place.
+func (r *repacker) plainRun(n Node, dst []rawAttribute) ([]rawAttribute, bool) {
+	size, count := int(r.f.layout.AttributeSize()), int(n.raw.attrCount)
+	if count == 0 {
+		return dst, true
+	}
+	off, err := run(r.f.regions.attributes, n.raw.attrAddr, count, int64(size))
+	if err != nil {
+		return dst, false
+	}
+	var scratch [maxAttributeSize]byte
+	b, err := r.f.elements(off, count, size, scratch[:])
+	if err != nil || len(b) < count*size {
+		return dst, false
+	}
+	moved := dst
+	prev := uint16(0)
+	for ; len(b) >= size; b = b[size:] {
+		raw := parseAttribute(b)
+		ok := raw.name > prev && int(raw.name) < len(r.names)
+		prev = raw.name
+		if ok {
+			raw, ok = r.plain(raw)
+		}
+		if !ok {
+			return dst, false
+		}
+		raw.name = r.names[prev]
+		moved = append(moved, raw)
+	}
+	return moved, true
+}
+
+// plain is an attribute as it is stored then, but for its name. It is not ok if
+// something is wrong with it.
+func (r *repacker) plain(raw rawAttribute) (rawAttribute, bool) {
+	switch Type(raw.typeCode) {
+	case String:
+		moved, err := r.value(raw.value())
+		return moved, err == nil
+	case Int: // and Bool
+		return raw, raw.extended <= 1 && raw.name != r.f.valueName
+	case Float:
+		raw.extended = 0 // means nothing
+		return raw, raw.name != r.f.valueName
+	}
+	return raw, false
+}
+
 // string moves a string, and gives an attribute that refers to it.
 func (r *repacker) string(a Attribute) (rawAttribute, error) {
-	if raw, ok := r.strings[a.Value()]; ok {
-		return raw, nil
-	}
-	units, err := r.f.stringUnits(r.f.regions.values.data, a.Value())
+	raw, err := r.value(a.Value())
 	if err != nil {
-		return rawAttribute{}, a.bad("%w", err)
+		return raw, a.bad("%w", err)
 	}
-	addr, err := r.b.values.add(units)
-	if err != nil {
-		return rawAttribute{}, a.bad("%w", err)
-	}
-	r.b.values.units = appendUnits(r.b.values.units[:0], units)
-	raw := stringAttribute(addr, HashValue(r.b.values.units))
-	r.strings[a.Value()] = raw
 	return raw, nil
+}
+
+// value moves the string at addr.
+func (r *repacker) value(addr Address) (rawAttribute, error) {
+	values := r.f.regions.values.data
+	if _, err := run(values, addr, 1, charSize); err != nil {
+		return rawAttribute{}, fmt.Errorf("string: %w", err)
+	}
+	if i, ok := r.strings.get(addr); ok {
+		return r.b.values.attribute(i), nil
+	}
+	units, err := r.f.stringUnits(values, addr)
+	if err != nil {
+		return rawAttribute{}, err
+	}
+	i, err := r.b.values.intern(units)
+	if err != nil {
+		return rawAttribute{}, err
+	}
+	r.strings.put(addr, i)
+	return r.b.values.attribute(i), nil
 }
 
 func (r *repacker) childRun(n Node, depth int) (movedRun, error) {

@@ -2,32 +2,55 @@ package datacenter
 
 import (
 	"bytes"
-	"fmt"
-
-	"github.com/cespare/xxhash/v2"
+	"hash/maphash"
 )
-
-// maxElements is how many elements a segment is given, as in official files.
-const maxElements = 1<<16 - 1
 
 // absent is the address of a run of no elements.
 var absent = Address{Segment: 0xffff, Element: 0xffff}
 
-// firstSegment is the room that a region begins with, in bytes.
-const firstSegment = 4 << 10
+// packed is the layout that nodes and attributes are kept in until they are
+// written: the one without padding, a third less than LayoutV6X64.
+const packed = LayoutV6X86
 
-// runStore lays out the runs of a segmented region, in the form they have in
-// the file. Runs that are equal are stored once.
+// runStore lays out the runs of a segmented region. Runs that are equal are
+// stored once.
 type runStore struct {
-	size     int // of an element
-	segments [][]byte
-	// byHash finds a run by its content. Of two with one hash only the first is
-	// found again, which costs room and nothing else.
-	byHash map[uint64]Address
+	segmentStore
+	// found finds a run by its content. A ref is the run's address, a tag its
+	// count and 16 bits of its hash.
+	found table
+	seed  maphash.Seed
 }
 
-func newRunStore(size int64) runStore {
-	return runStore{size: int(size), byHash: map[uint64]Address{}}
+func newAttributeStore(d *deflater, l Layout) runStore {
+	s := segmentStore{deflate: d, size: int(packed.AttributeSize()), group: 1}
+	if l == LayoutV6X64 {
+		s.unpack = padAttribute
+	}
+	return runStore{segmentStore: s, seed: maphash.MakeSeed()}
+}
+
+func newNodeStore(d *deflater, l Layout) runStore {
+	// The root lies in the first segment, and is known last.
+	s := segmentStore{deflate: d, size: int(packed.NodeSize()), group: 1, held: 1}
+	if l == LayoutV6X64 {
+		s.unpack = padNode
+	}
+	return runStore{segmentStore: s, seed: maphash.MakeSeed()}
+}
+
+// padAttribute appends an attribute as LayoutV6X64 has it.
+func padAttribute(dst, a []byte) []byte {
+	dst = append(dst, a[:8]...)
+	return append(dst, 0, 0, 0, 0)
+}
+
+// padNode appends a node as LayoutV6X64 has it: padding follows each address.
+func padNode(dst, n []byte) []byte {
+	dst = append(dst, n[:12]...)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = append(dst, n[12:16]...)
+	return append(dst, 0, 0, 0, 0)
 }
 
 // add gives the address of a run, of which it keeps no more than a copy.
@@ -35,42 +58,29 @@ func (s *runStore) add(run []byte) (Address, error) {
 	if len(run) == 0 {
 		return absent, nil
 	}
-	h := xxhash.Sum64(run)
-	addr, found := s.byHash[h]
-	if found && bytes.Equal(s.at(addr, len(run)), run) {
-		return addr, nil
+	hash := maphash.Bytes(s.seed, run)
+	tag := uint32(len(run)/s.size)<<16 | uint32(hash>>48)
+	if ref, ok := s.found.find(hash, tag, func(ref uint32) bool {
+		return bytes.HasPrefix(s.from(addressOf(ref)), run)
+	}); ok {
+		return addressOf(ref), nil
 	}
 	addr, err := s.place(run)
-	if err == nil && !found {
-		s.byHash[h] = addr
+	if err == nil {
+		s.found.add(hash, tag, addr.ref(), s.hash)
 	}
 	return addr, err
 }
 
-// at gives n bytes at an address, fewer where the segment ends.
-func (s *runStore) at(addr Address, n int) []byte {
-	b := s.segments[addr.Segment][int(addr.Element)*s.size:]
-	return b[:min(n, len(b))]
+// hash is the hash of a run that is in the table.
+func (s *runStore) hash(of slot) uint64 {
+	return maphash.Bytes(s.seed, s.from(addressOf(of.ref()))[:int(of.tag>>16)*s.size])
 }
 
-// place puts a run into the last segment, or begins another if it does not fit:
-// no run straddles two.
-func (s *runStore) place(run []byte) (Address, error) {
-	last := len(s.segments) - 1
-	if last < 0 || (len(s.segments[last])+len(run))/s.size > maxElements {
-		if len(s.segments) == maxSegments-1 {
-			return Address{}, fmt.Errorf("datacenter: more than %d segments: %w", len(s.segments), ErrTooLarge)
-		}
-		// What follows a full segment will likely be full as well. Were it to
-		// grow, twice its size would be garbage.
-		room := firstSegment
-		if last >= 0 {
-			room = maxElements * s.size
-		}
-		s.segments = append(s.segments, make([]byte, 0, max(room, len(run))))
-		last++
-	}
-	addr := Address{Segment: uint16(last), Element: uint16(len(s.segments[last]) / s.size)}
-	s.segments[last] = append(s.segments[last], run...)
-	return addr, nil
+// ref is the address as one number.
+func (a Address) ref() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
+
+// addressOf is the inverse of ref.
+func addressOf(ref uint32) Address {
+	return Address{Segment: uint16(ref >> 16), Element: uint16(ref)}
 }

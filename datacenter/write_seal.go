@@ -1,128 +1,69 @@
 package datacenter
 
 import (
-	"bytes"
 	"context"
 	"crypto/aes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/adler32"
 	"io"
 	"runtime"
-	"sync"
-
-	"github.com/klauspost/compress/flate"
-	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/cfb"
 )
 
-// deflateBlock is how much is compressed at a time. Each block may refer to the
-// 32 KiB before it, so that all together are one stream and hardly larger than
-// if one had been compressed after the other.
+// maxSize is what uncompressed_size can state.
+const maxSize = 1<<32 - 1
+
+// deflateBlock is how much is compressed at a time of what comes in pieces.
 const deflateBlock = 1 << 20
 
 // zlibHeader is what the tools that are picky about it accept.
 var zlibHeader = [2]byte{0x78, 0x9c}
 
-// seal writes a file of the size bytes that produce writes: its compression
-// header and zlib stream, encrypted. Blocks are compressed on all cores.
-func seal(ctx context.Context, out io.Writer, size int64, opts WriteOptions, produce func(io.Writer) error) error {
+// lastBlock is an empty deflate block that is the last one: of the three kinds
+// the one with fixed codes, which begin with its end (RFC 1951, 3.2.6).
+var lastBlock = [2]byte{0x03, 0x00}
+
+// sealer writes a file: the compression header and the zlib stream, encrypted.
+// The stream is put together of blocks that are compressed on all cores.
+type sealer struct {
+	ctx     context.Context
+	deflate *deflater
+	w       *cfb.Writer
+	// queue are blocks under way, in the order in which they are written.
+	queue []*deflated
+	piece []byte // of the next block
+	size  int64  // of what is written, not compressed
+	sum   uint32 // Adler-32 of that
+}
+
+// newSealer begins a file whose inflated data has size bytes.
+func newSealer(ctx context.Context, w io.Writer, d *deflater, opts WriteOptions, size int64) (*sealer, error) {
 	if size > maxSize {
-		return fmt.Errorf("datacenter: %d bytes: %w", size, ErrTooLarge)
+		return nil, fmt.Errorf("datacenter: %d bytes: %w", size, ErrTooLarge)
 	}
 	block, err := aes.NewCipher(opts.Key.Key[:])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := cfb.NewWriter(out, block, opts.Key.IV)
+	s := &sealer{ctx: ctx, deflate: d, w: cfb.NewWriter(w, block, opts.Key.IV), sum: emptyAdler}
 	head := binary.LittleEndian.AppendUint32(nil, uint32(size))
-	if _, err := w.Write(append(head, zlibHeader[:]...)); err != nil {
-		return err
-	}
-	d := newDeflater(ctx, w, *opts.Level)
-	sum := adler32.New()
-	n := &countWriter{w: io.MultiWriter(d, sum)}
-	err = errors.Join(produce(n), d.close())
-	if err != nil {
-		return err
-	}
-	if n.n != size {
-		return fmt.Errorf("datacenter: BUG: wrote %d bytes of %d", n.n, size)
-	}
-	_, err = w.Write(sum.Sum(nil))
-	return err
+	_, err = s.w.Write(append(head, zlibHeader[:]...))
+	return s, err
 }
 
-// maxSize is what uncompressed_size can state.
-const maxSize = 1<<32 - 1
-
-type countWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// deflater compresses what is written to it, block by block on all cores, and
-// writes the results in order.
-type deflater struct {
-	group *errgroup.Group
-	ctx   context.Context
-	level int
-	pool  sync.Pool // of *flate.Writer
-
-	block []byte // being filled; begins with dict bytes of the block before
-	dict  int
-	jobs  chan *deflateJob // in order, to the one who writes
-}
-
-type deflateJob struct {
-	block []byte
-	dict  int
-	last  bool
-	out   bytes.Buffer
-	done  chan error
-}
-
-func newDeflater(ctx context.Context, w io.Writer, level int) *deflater {
-	d := &deflater{level: level, jobs: make(chan *deflateJob, 2*runtime.GOMAXPROCS(0))}
-	d.group, d.ctx = errgroup.WithContext(ctx)
-	d.group.Go(func() error {
-		for j := range d.jobs {
-			select {
-			case err := <-j.done:
-				if err != nil {
-					return err
-				}
-			case <-d.ctx.Done():
-				return d.ctx.Err()
-			}
-			if _, err := w.Write(j.out.Bytes()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return d
-}
-
-func (d *deflater) Write(p []byte) (int, error) {
+// Write is [io.Writer]. Its pieces are gathered until they are a block.
+func (s *sealer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		if d.block == nil {
-			d.block = make([]byte, 0, windowSize+deflateBlock)
+		if s.piece == nil {
+			s.piece = make([]byte, 0, deflateBlock)
 		}
-		k := min(len(p), d.dict+deflateBlock-len(d.block))
-		d.block = append(d.block, p[:k]...)
+		k := min(len(p), deflateBlock-len(s.piece))
+		s.piece = append(s.piece, p[:k]...)
 		p = p[k:]
-		if len(d.block) == d.dict+deflateBlock {
-			if err := d.submit(false); err != nil {
+		if len(s.piece) == deflateBlock {
+			if err := s.flush(); err != nil {
 				return n - len(p), err
 			}
 		}
@@ -130,46 +71,82 @@ func (d *deflater) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// submit hands the block over and begins the next.
-func (d *deflater) submit(last bool) error {
-	j := &deflateJob{block: d.block, dict: d.dict, last: last, done: make(chan error, 1)}
-	next := make([]byte, 0, windowSize+deflateBlock)
-	d.block = append(next, j.block[max(0, len(j.block)-windowSize):]...)
-	d.dict = len(d.block)
-	go func() { j.done <- d.compress(j) }()
-	select {
-	case d.jobs <- j: // blocks when enough are under way
+// flush makes a block of the pieces that were gathered.
+func (s *sealer) flush() error {
+	if len(s.piece) == 0 {
 		return nil
-	case <-d.ctx.Done():
-		return d.ctx.Err()
 	}
+	piece := s.piece
+	s.piece = nil
+	return s.enqueue(s.deflate.start(func(w io.Writer) error {
+		_, err := w.Write(piece)
+		return err
+	}))
 }
 
-// compress compresses one block. What it refers to goes before as dictionary;
-// all but the last end with an empty stored block, at a byte's end.
-func (d *deflater) compress(j *deflateJob) error {
-	w, ok := d.pool.Get().(*flate.Writer)
-	if ok {
-		w.ResetDict(&j.out, j.block[:j.dict])
-	} else {
-		var err error
-		if w, err = flate.NewWriterDict(&j.out, d.level, j.block[:j.dict]); err != nil {
+// block adds a block that is being compressed.
+func (s *sealer) block(b *deflated) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.enqueue(b)
+}
+
+// enqueue writes the foremost block when enough are under way.
+func (s *sealer) enqueue(b *deflated) error {
+	s.queue = append(s.queue, b)
+	if len(s.queue) <= 2*runtime.GOMAXPROCS(0) {
+		return nil
+	}
+	return s.next()
+}
+
+// next writes the foremost block.
+func (s *sealer) next() error {
+	b := s.queue[0]
+	s.queue = s.queue[1:]
+	select {
+	case <-b.done:
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+	if b.err != nil {
+		return b.err
+	}
+	s.sum = joinAdler(s.sum, b.sum, b.size)
+	s.size += b.size
+	_, err := s.w.Write(b.data)
+	b.data = nil // it is the largest part of what is in memory only now
+	return err
+}
+
+// close writes what is left, and the end of the stream.
+func (s *sealer) close() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	for len(s.queue) > 0 {
+		if err := s.next(); err != nil {
 			return err
 		}
 	}
-	defer d.pool.Put(w)
-	if _, err := w.Write(j.block[j.dict:]); err != nil {
-		return err
-	}
-	if j.last {
-		return w.Close()
-	}
-	return w.Flush()
+	end := append([]byte(nil), lastBlock[:]...)
+	_, err := s.w.Write(binary.BigEndian.AppendUint32(end, s.sum))
+	return err
 }
 
-// close compresses what is left and waits until all is written.
-func (d *deflater) close() error {
-	err := d.submit(true)
-	close(d.jobs)
-	return errors.Join(d.group.Wait(), err)
+// emptyAdler is the Adler-32 of no bytes.
+const emptyAdler = 1
+
+// joinAdler gives the Adler-32 of data in two parts, whose sums are x and y, the
+// second being n bytes long. Its two halves are a sum of bytes, which begins
+// with 1, and the sum of all values that the first one had (RFC 1950, 8.2).
+func joinAdler(x, y uint32, n int64) uint32 {
+	const mod = 65521
+	// Behind the first part the first sum goes on from x's instead of 1: it is
+	// more by that, at each of the n bytes.
+	more := uint64(x&0xffff) + mod - 1
+	first := (uint64(y&0xffff) + more) % mod
+	second := (uint64(x>>16) + uint64(y>>16) + uint64(n%mod)*more) % mod
+	return uint32(second<<16 | first)
 }

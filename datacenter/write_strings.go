@@ -2,98 +2,165 @@ package datacenter
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/binary"
 	"fmt"
+	"hash/maphash"
+	"iter"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // stringStore lays out a string table. A string is stored once.
 type stringStore struct {
-	buckets  uint32
-	segments [][]byte
-	// byHash finds the last entry whose string has a hash, and before the one
-	// in front of each: both count from 1 on, 0 is none.
-	byHash  map[uint64]uint32
-	before  []uint32
-	entries []stringEntry
-	units   []uint16
+	segmentStore
+	buckets uint32
+	entries []storedString // in the order of their addresses
+	// found finds a string by its units. A ref is the place in entries.
+	found table
+	seed  maphash.Seed
 }
 
-func newStringStore(buckets uint32) stringStore {
-	return stringStore{buckets: buckets, byHash: map[uint64]uint32{}}
+// storedString is a string that is laid out.
+type storedString struct {
+	hash  uint32 // HashString
+	addr  Address
+	value uint16 // HashValue
+}
+
+// valueHashMask is the 14 bits that an attribute has for the hash of a string.
+const valueHashMask = 1<<14 - 1
+
+func newStringStore(d *deflater, buckets uint32) stringStore {
+	const group = 8 // segments, which is a MiB
+	return stringStore{
+		segmentStore: segmentStore{deflate: d, size: charSize, group: group},
+		buckets:      buckets, seed: maphash.MakeSeed(),
+	}
+}
+
+// reserve makes room for n strings, of which there are none yet.
+func (s *stringStore) reserve(n int) {
+	s.entries = make([]storedString, 0, n)
+	s.found.reserve(n)
 }
 
 // add gives the address of the string that has these UTF-16 units.
 func (s *stringStore) add(units []byte) (Address, error) {
-	h := xxhash.Sum64(units)
-	for i := s.byHash[h]; i > 0; i = s.before[i-1] {
-		if e := s.entries[i-1]; bytes.Equal(s.text(e), units) {
-			return e.addr, nil
-		}
-	}
-	addr, err := s.place(units)
+	i, err := s.intern(units)
 	if err != nil {
 		return Address{}, err
 	}
-	s.units = appendUnits(s.units[:0], units)
-	index := uint32(len(s.entries)) + 1
-	s.before = append(s.before, s.byHash[h])
-	s.byHash[h] = index
-	s.entries = append(s.entries, stringEntry{
-		hash: HashString(s.units), length: uint32(len(units)/charSize) + 1, index: index, addr: addr,
-	})
-	return addr, nil
+	return s.entries[i].addr, nil
 }
 
-// text gives the units of an entry's string.
-func (s *stringStore) text(e stringEntry) []byte {
-	return s.segments[e.addr.Segment][int(e.addr.Element)*charSize:][:(e.length-1)*charSize]
+// intern gives the place in entries of the string that has these UTF-16 units.
+func (s *stringStore) intern(units []byte) (uint32, error) {
+	hash := maphash.Bytes(s.seed, units)
+	tag := uint32(hash >> 32)
+	if i, ok := s.found.find(hash, tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
+		return i, nil
+	}
+	e, err := hashUnits(units)
+	if err != nil {
+		return 0, err
+	}
+	if e.addr, err = s.place(units); err != nil {
+		return 0, err
+	}
+	i := uint32(len(s.entries))
+	s.entries = append(s.entries, e)
+	s.found.add(hash, tag, i, func(of slot) uint64 { return maphash.Bytes(s.seed, s.text(of.ref())) })
+	return i, nil
+}
+
+// hashUnits fills in both hashes of a string.
+func hashUnits(units []byte) (storedString, error) {
+	var hash, value uint32
+	for ; len(units) >= charSize; units = units[charSize:] {
+		unit := binary.LittleEndian.Uint16(units)
+		if unit == 0 {
+			return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
+		}
+		hash = hashUnit(hash, unit)
+		value = hashUnit(value, foldUnit(unit))
+	}
+	return storedString{hash: hash, value: uint16(value & valueHashMask)}, nil
+}
+
+// attribute gives an attribute, without name, that refers to entry i.
+func (s *stringStore) attribute(i uint32) rawAttribute {
+	e := &s.entries[i]
+	return stringAttribute(e.addr, e.value)
+}
+
+// length is the number of characters of entry i, its NUL included: the next one
+// begins behind them.
+func (s *stringStore) length(i uint32) int {
+	addr := s.entries[i].addr
+	end := len(s.segments[addr.Segment]) / charSize
+	if next := int(i) + 1; next < len(s.entries) && s.entries[next].addr.Segment == addr.Segment {
+		end = int(s.entries[next].addr.Element)
+	}
+	return end - int(addr.Element)
+}
+
+// text gives the units of entry i.
+func (s *stringStore) text(i uint32) []byte {
+	return s.from(s.entries[i].addr)[:(s.length(i)-1)*charSize]
 }
 
 // at gives the units of the string that begins at addr.
 func (s *stringStore) at(addr Address) []byte {
-	b := s.segments[addr.Segment][int(addr.Element)*charSize:]
+	b := s.from(addr)
 	return b[:nulAt(b)]
 }
 
 // place stores a string and its NUL. One that is longer than a segment has a
 // segment of its own, as novadrop does it.
 func (s *stringStore) place(units []byte) (Address, error) {
-	if nulAt(units) >= 0 {
-		return Address{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
-	}
 	if len(units)/charSize >= maxString {
 		return Address{}, fmt.Errorf("datacenter: a string of %d characters: %w", len(units)/charSize, ErrTooLarge)
 	}
-	last := len(s.segments) - 1
-	if last < 0 || (len(s.segments[last])+len(units))/charSize+1 > maxElements {
-		if len(s.segments) == maxSegments-1 {
-			return Address{}, fmt.Errorf("datacenter: more than %d segments of strings: %w", len(s.segments), ErrTooLarge)
-		}
-		room := firstSegment
-		if last >= 0 {
-			room = maxElements * charSize
-		}
-		s.segments = append(s.segments, make([]byte, 0, max(room, len(units)+charSize)))
-		last++
-	}
-	addr := Address{Segment: uint16(last), Element: uint16(len(s.segments[last]) / charSize)}
-	s.segments[last] = append(append(s.segments[last], units...), 0, 0)
-	return addr, nil
+	return s.segmentStore.place(units, []byte{0, 0})
 }
 
-// table gives the entries of each bucket, in the order of their hashes, and of
-// their indexes where hashes are equal.
-func (s *stringStore) table() [][]stringEntry {
-	table := make([][]stringEntry, s.buckets)
-	for _, e := range s.entries {
-		i := (e.hash ^ e.hash>>16) % s.buckets
-		table[i] = append(table[i], e)
-	}
-	for _, b := range table {
-		slices.SortStableFunc(b, func(x, y stringEntry) int { return cmp.Compare(x.hash, y.hash) })
-	}
-	return table
+// entry is entry i as it is written.
+func (s *stringStore) entry(i uint32) stringEntry {
+	e := s.entries[i]
+	return stringEntry{hash: e.hash, length: uint32(s.length(i)), index: i + 1, addr: e.addr}
 }
+
+// sorted yields, of each bucket in turn, the places in entries of its strings, in
+// the lower halves: in the order of their hashes, which are the upper halves, and
+// of their places where hashes are equal.
+func (s *stringStore) sorted() iter.Seq[[]uint64] {
+	// This sorts by bucket: an end sinks to the start while its bucket fills up.
+	ends := make([]int, s.buckets)
+	for _, e := range s.entries {
+		ends[s.bucket(e.hash)]++
+	}
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	all := make([]uint64, len(s.entries))
+	for i, e := range s.entries {
+		b := s.bucket(e.hash)
+		ends[b]--
+		all[ends[b]] = uint64(e.hash)<<32 | uint64(i)
+	}
+	return func(yield func([]uint64) bool) {
+		for i, start := range ends {
+			end := len(all)
+			if i+1 < len(ends) {
+				end = ends[i+1]
+			}
+			bucket := all[start:end]
+			slices.Sort(bucket)
+			if !yield(bucket) {
+				return
+			}
+		}
+	}
+}
+
+// bucket is the number of the bucket for strings of a hash.
+func (s *stringStore) bucket(hash uint32) uint32 { return (hash ^ hash>>16) % s.buckets }

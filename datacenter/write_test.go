@@ -3,6 +3,7 @@ package datacenter_test
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"crypto/aes"
 	"errors"
 	"io"
@@ -70,6 +71,92 @@ func TestRepackOfFixtures(t *testing.T) {
 				t.Errorf("counts\n%+v, want\n%+v", b, a)
 			}
 		})
+	}
+}
+
+// Blocks of a region that fills several segments are compressed before the root
+// is known, and the tables that find equal runs and strings grow.
+func TestRegionsOfManySegments(t *testing.T) {
+	const nodes = 70_000
+	for _, layout := range someLayouts() {
+		t.Run(layout.String(), func(t *testing.T) {
+			write := func() []byte {
+				b, err := datacenter.NewBuilder([]string{"A", "B", "x", "y"}, datacenter.WriteOptions{Layout: layout})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Begin("A", datacenter.KeyDefinition{"x"}, 0)
+				for range 2 { // the second time, all is there already
+					for i := range nodes {
+						if i%500 == 0 {
+							b.Begin("B", nil, 0)
+						}
+						b.Begin("B", nil, 0)
+						b.Int("x", int32(i))
+						b.String("y", "a string that has the number "+strconv.Itoa(i))
+						b.End()
+						if i%500 == 499 {
+							b.End()
+						}
+					}
+				}
+				b.End()
+				var out bytes.Buffer
+				if err := b.Write(t.Context(), &out); err != nil {
+					t.Fatal(err)
+				}
+				return out.Bytes()
+			}
+			data := write()
+			if !bytes.Equal(write(), data) {
+				t.Error("not the same bytes twice")
+			}
+			for _, f := range findings(t, data, 5) {
+				t.Error(f)
+			}
+			got := mustOpen(t, data, datacenter.Options{}).Counts()
+			const runs = nodes / 500
+			want := datacenter.Counts{
+				Nodes: 2 + 2*(nodes+runs), Attributes: 4 * nodes,
+				StoredNodes: 2 + nodes + 2*runs, StoredAttributes: 2 * nodes,
+				Sheets: 1, Names: 6, Values: nodes, Keys: 2,
+			}
+			if got != want {
+				t.Errorf("counts\n%+v, want\n%+v", got, want)
+			}
+		})
+	}
+}
+
+// A writer that fails, or a context that is done, ends the writing.
+func TestRepackStops(t *testing.T) {
+	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 20, Nodes: 5000}), dctest.Options{}), datacenter.Options{})
+	broken := errors.New("broken")
+	if err := f.Repack(t.Context(), failingWriter{broken}, datacenter.WriteOptions{}); !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Repack(ctx, io.Discard, datacenter.WriteOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if err := f.Repack(t.Context(), io.Discard, datacenter.WriteOptions{Level: new(77)}); err == nil {
+		t.Error("wrote with a level that does not exist")
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// Every level gives a file with the same data.
+func TestRepackLevels(t *testing.T) {
+	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 2, Sheets: 20, Nodes: 2000}), dctest.Options{}), datacenter.Options{})
+	for level := range 10 {
+		data := repack(t, f, datacenter.WriteOptions{Level: &level})
+		for _, f := range findings(t, data, 5) {
+			t.Errorf("level %d: %v", level, f)
+		}
 	}
 }
 

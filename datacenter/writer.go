@@ -1,13 +1,12 @@
 package datacenter
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"lorefs/internal/wtf8"
 )
@@ -60,9 +59,11 @@ func (o *WriteOptions) setDefaults() {
 // Errors are sticky: Write returns the first. A Builder is not safe for
 // concurrent use.
 type Builder struct {
-	opts  WriteOptions
-	names []string
-	index map[string]uint16
+	opts    WriteOptions
+	deflate *deflater
+	loading sync.WaitGroup // what is read ahead of the repacker
+	names   []string
+	index   map[string]uint16
 
 	keys       []keyNames
 	keyIndex   map[keyNames]uint16
@@ -73,7 +74,9 @@ type Builder struct {
 	// open are the nodes between Begin and End, from the root on.
 	open []openNode
 	run  []byte // scratch
-	err  error
+	// reordered is set if children came in another order than they are written in.
+	reordered bool
+	err       error
 }
 
 // openNode is a node whose attributes and children are coming in.
@@ -88,11 +91,12 @@ type openNode struct {
 // __root__ and __value__ come last, whether they are among them or not.
 func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	opts.setDefaults()
+	d := newDeflater(*opts.Level)
 	b := &Builder{
-		opts: opts, index: map[string]uint16{}, keyIndex: map[keyNames]uint16{},
-		attributes: newRunStore(opts.Layout.AttributeSize()),
-		nodes:      newRunStore(opts.Layout.NodeSize()),
-		values:     newStringStore(valueBuckets),
+		opts: opts, deflate: d, index: map[string]uint16{}, keyIndex: map[keyNames]uint16{},
+		attributes: newAttributeStore(d, opts.Layout),
+		nodes:      newNodeStore(d, opts.Layout),
+		values:     newStringStore(d, valueBuckets),
 	}
 	for _, name := range names {
 		if _, twice := b.index[name]; !twice && name != rootName && name != valueName {
@@ -106,11 +110,23 @@ func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	}
 	b.keyOf(keyNames{}) // the empty definition must be the first
 	// The root must lie at 0:0, so its place is taken before any other's.
-	if _, err := b.nodes.place(make([]byte, opts.Layout.NodeSize())); err != nil {
+	if _, err := b.nodes.place(rawNode{}.append(nil, packed)); err != nil {
 		return nil, err
 	}
 	b.open = []openNode{{raw: rawNode{name: b.index[rootName]}}}
 	return b, nil
+}
+
+// reserve makes room for what a file has, if it is not more than real files
+// have: that it is there is what the file says.
+func (b *Builder) reserve(c Counts) {
+	const (
+		perRun = 8 // elements: in real files a run has 6 attributes and 7 nodes on average
+		most   = 1 << 21
+	)
+	b.attributes.found.reserve(int(min(c.StoredAttributes/perRun, most)))
+	b.nodes.found.reserve(int(min(c.StoredNodes/perRun, most)))
+	b.values.reserve(int(min(c.Values, most)))
 }
 
 func (b *Builder) addName(name string) {
@@ -201,11 +217,12 @@ func (b *Builder) String(name, v string) {
 func (b *Builder) Text(v string) { b.String(valueName, v) }
 
 func (b *Builder) units(name string, units []byte) {
-	addr, err := b.values.add(units)
+	i, err := b.values.intern(units)
 	if err != nil {
 		b.fail(fmt.Errorf("%s: %w", name, err))
+		return
 	}
-	b.attribute(name, stringAttribute(addr, HashValue(appendUnits(nil, units))))
+	b.attribute(name, b.values.attribute(i))
 }
 
 func stringAttribute(addr Address, hash uint16) rawAttribute {
@@ -254,7 +271,7 @@ func (b *Builder) addAttributes(run []rawAttribute) (Address, error) {
 		if i > 0 && a.name == run[i-1].name {
 			return absent, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
 		}
-		b.run = a.append(b.run, b.opts.Layout)
+		b.run = a.append(b.run, packed)
 	}
 	return b.attributes.add(b.run)
 }
@@ -265,11 +282,12 @@ func (b *Builder) addChildren(run []rawNode) (Address, error) {
 		return absent, fmt.Errorf("datacenter: %d children: %w", len(run), ErrTooLarge)
 	}
 	if !slices.IsSortedFunc(run, b.compareNodes) {
+		b.reordered = true
 		slices.SortStableFunc(run, b.compareNodes)
 	}
 	b.run = b.run[:0]
 	for _, n := range run {
-		b.run = n.append(b.run, b.opts.Layout)
+		b.run = n.append(b.run, packed)
 	}
 	return b.nodes.add(b.run)
 }
@@ -298,7 +316,7 @@ func (b *Builder) findAttribute(n rawNode, name uint16) (rawAttribute, bool) {
 	if n.attrCount == 0 {
 		return rawAttribute{}, false
 	}
-	run := b.attributes.at(n.attrAddr, int(n.attrCount)*b.attributes.size)
+	run := b.attributes.from(n.attrAddr)[:int(n.attrCount)*b.attributes.size]
 	for ; len(run) > 0; run = run[b.attributes.size:] {
 		if a := parseAttribute(run); a.name == name {
 			return a, true
@@ -309,6 +327,7 @@ func (b *Builder) findAttribute(n rawNode, name uint16) (rawAttribute, bool) {
 
 // Write writes what was built. It must be called once, when all is ended.
 func (b *Builder) Write(ctx context.Context, w io.Writer) error {
+	defer b.abandon()
 	if b.err == nil && len(b.open) != 1 {
 		b.fail(fmt.Errorf("datacenter: BUG: %d nodes are not ended", len(b.open)-1))
 	}
@@ -319,101 +338,22 @@ func (b *Builder) Write(ctx context.Context, w io.Writer) error {
 	if b.err != nil {
 		return b.err
 	}
-	copy(b.nodes.segments[0], root.append(nil, b.opts.Layout))
-	names := newStringStore(nameBuckets)
+	copy(b.nodes.segments[0], root.append(nil, packed))
+	img := &imageWriter{b: b, names: newStringStore(b.deflate, nameBuckets)}
 	for _, name := range b.names {
-		if _, err := names.add(wtf8.AppendUTF16(nil, name)); err != nil {
+		if _, err := img.names.add(wtf8.AppendUTF16(nil, name)); err != nil {
 			return fmt.Errorf("the name %q: %w", name, err)
 		}
 	}
-	img := &imageWriter{b: b, names: &names}
-	if err := seal(ctx, w, img.size(), b.opts, img.write); err != nil {
+	if err := img.write(ctx, w); err != nil {
 		return fmt.Errorf("datacenter: writing: %w", err)
 	}
 	return nil
 }
 
-// imageWriter writes the inflated data.
-type imageWriter struct {
-	b     *Builder
-	names *stringStore
-	w     io.Writer
-	err   error
-}
-
-// size is how many bytes write writes.
-func (i *imageWriter) size() int64 {
-	l := i.b.opts.Layout
-	n := l.HeaderSize() + 4 + int64(len(i.b.keys))*keySize
-	n += segmentsSize(i.b.attributes.segments) + segmentsSize(i.b.nodes.segments)
-	for _, s := range []*stringStore{&i.b.values, i.names} {
-		n += segmentsSize(s.segments) + int64(s.buckets)*4 + 4 + int64(len(s.entries))*(stringSize+addressSize)
-	}
-	return n + footerSize
-}
-
-func segmentsSize(segs [][]byte) int64 {
-	n := int64(4)
-	for _, s := range segs {
-		n += 8 + int64(len(s))
-	}
-	return n
-}
-
-func (i *imageWriter) put(b []byte) {
-	if i.err == nil {
-		_, i.err = i.w.Write(b)
-	}
-}
-
-func (i *imageWriter) u32(vs ...uint32) {
-	var b []byte
-	for _, v := range vs {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	i.put(b)
-}
-
-func (i *imageWriter) write(w io.Writer) error {
-	i.w = w
-	b := i.b
-	i.put(b.opts.Header.append(nil, b.opts.Layout))
-	i.u32(uint32(len(b.keys)))
-	for _, k := range b.keys {
-		i.put(k.append(nil))
-	}
-	i.segments(b.attributes.segments, b.attributes.size)
-	i.segments(b.nodes.segments, b.nodes.size)
-	i.table(&b.values)
-	i.table(i.names)
-	i.u32(0) // the footer's marker
-	return i.err
-}
-
-func (i *imageWriter) segments(segs [][]byte, size int) {
-	i.u32(uint32(len(segs)))
-	for _, s := range segs {
-		n := uint32(len(s) / size)
-		i.u32(n, n)
-		i.put(s)
-	}
-}
-
-func (i *imageWriter) table(s *stringStore) {
-	i.segments(s.segments, charSize)
-	var b bytes.Buffer
-	for _, bucket := range s.table() {
-		b.Reset()
-		b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(len(bucket))))
-		for _, e := range bucket {
-			b.Write(e.append(b.AvailableBuffer()))
-		}
-		i.put(b.Bytes())
-	}
-	b.Reset()
-	b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(len(s.entries))+1))
-	for _, e := range s.entries {
-		b.Write(e.addr.append(b.AvailableBuffer()))
-	}
-	i.put(b.Bytes())
+// abandon is called when nothing will be written, or all is: then nothing goes on
+// in the background any more.
+func (b *Builder) abandon() {
+	b.deflate.stop()
+	b.loading.Wait()
 }

@@ -145,8 +145,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 			w.block.Encrypt(w.stream[:], w.prev[:])
 		}
 		n := min(len(b), BlockSize-w.used)
-		for i := range b[:n] {
-			b[i] ^= w.stream[w.used+i]
+		if n == BlockSize {
+			xor(b[:n], &w.stream)
+		} else {
+			for i := range b[:n] {
+				b[i] ^= w.stream[w.used+i]
+			}
 		}
 		copy(w.prev[w.used:], b[:n])
 		w.used = (w.used + n) % BlockSize

@@ -1,0 +1,104 @@
+package datacenter
+
+import "math"
+
+// runKey is a run of a file, movedRun one of what is being built: it has fewer
+// elements if there were placeholders.
+type (
+	runKey struct {
+		addr  Address
+		count uint16
+	}
+	movedRun struct {
+		addr  Address
+		count uint16
+	}
+)
+
+// movedRuns remembers where runs went. Nearly always one short run begins at one
+// place, and loses nothing on the way: it is kept by that place, without a map.
+type movedRuns struct {
+	base   []int64 // of each segment, the number of its first element
+	counts []uint8 // 0 where no run begins that was moved
+	moved  []Address
+	others map[runKey]movedRun
+}
+
+func newMovedRuns(segs []segment) movedRuns {
+	m := movedRuns{others: map[runKey]movedRun{}}
+	n := int64(0)
+	for _, s := range segs {
+		m.base = append(m.base, n)
+		n += int64(s.addressable())
+	}
+	m.counts, m.moved = make([]uint8, n), make([]Address, n)
+	return m
+}
+
+// get finds a run, which has one element or more.
+func (m *movedRuns) get(k runKey) (movedRun, bool) {
+	i := m.base[k.addr.Segment] + int64(k.addr.Element)
+	if uint16(m.counts[i]) == k.count {
+		return movedRun{m.moved[i], k.count}, true
+	}
+	r, ok := m.others[k]
+	return r, ok
+}
+
+func (m *movedRuns) put(k runKey, r movedRun) {
+	i := m.base[k.addr.Segment] + int64(k.addr.Element)
+	if m.counts[i] == 0 && r.count == k.count && k.count <= math.MaxUint8 {
+		m.counts[i], m.moved[i] = uint8(k.count), r.addr
+		return
+	}
+	m.others[k] = r
+}
+
+// movedStrings remembers where strings went. Nearly always at most one string
+// begins among eight characters: the first to come is kept by that place.
+type movedStrings struct {
+	base []int64 // of each segment, the number of its first eight characters
+	// first has, of each eight characters, one more than the place in a
+	// stringStore, and in the lowest bits which of the eight the string begins at.
+	first  []uint32
+	others map[Address]uint32
+}
+
+const (
+	placeShift = 3
+	maxPlace   = 1<<(32-placeShift) - 2 // what fits into first
+)
+
+func newMovedStrings(segs []segment) movedStrings {
+	m := movedStrings{others: map[Address]uint32{}}
+	n := int64(0)
+	for _, s := range segs {
+		m.base = append(m.base, n)
+		n += int64(s.addressable()+1<<placeShift-1) >> placeShift
+	}
+	m.first = make([]uint32, n)
+	return m
+}
+
+func (m *movedStrings) at(addr Address) *uint32 {
+	return &m.first[m.base[addr.Segment]+int64(addr.Element>>placeShift)]
+}
+
+// get finds a string, at an address that exists.
+func (m *movedStrings) get(addr Address) (uint32, bool) {
+	const low = 1<<placeShift - 1
+	if p := *m.at(addr); p != 0 && uint16(p&low) == addr.Element&low {
+		return p>>placeShift - 1, true
+	}
+	place, ok := m.others[addr]
+	return place, ok
+}
+
+func (m *movedStrings) put(addr Address, place uint32) {
+	const low = 1<<placeShift - 1
+	if p := m.at(addr); *p == 0 && place <= maxPlace {
+		*p = (place+1)<<placeShift | uint32(addr.Element&low)
+		return
+	}
+	m.others[addr] = place
+}
