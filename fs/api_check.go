@@ -22,5 +22,20 @@ var (
 	_ fusefs.NodeListxattrer = (*node)(nil)
 	_ fusefs.NodeOnForgetter = (*node)(nil)
 
+	_ fusefs.NodeSetattrer     = (*node)(nil)
+	_ fusefs.NodeFsyncer       = (*node)(nil)
+	_ fusefs.NodeCreater       = (*node)(nil)
+	_ fusefs.NodeMkdirer       = (*node)(nil)
+	_ fusefs.NodeMknoder       = (*node)(nil)
+	_ fusefs.NodeUnlinker      = (*node)(nil)
+	_ fusefs.NodeRmdirer       = (*node)(nil)
+	_ fusefs.NodeRenamer       = (*node)(nil)
+	_ fusefs.NodeSetxattrer    = (*node)(nil)
+	_ fusefs.NodeRemovexattrer = (*node)(nil)
+
+	_ fusefs.FileWriter   = (*handle)(nil)
+	_ fusefs.FileWritever = (*handle)(nil)
+	_ fusefs.FileReleaser = (*handle)(nil)
+
 	_ fuse.RawFileSystem = (*front)(nil)
 )

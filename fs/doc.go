@@ -25,6 +25,25 @@
 //
 // A second walk over a tree then sends nothing at all.
 //
+// # Changes
+//
+// With [Options.ReadWrite] the tree is a [nodes.Mutable]. Only what changes
+// something costs more then: OPEN is sent for each open(2), and the kernel asks once
+// for the attributes of what was read. Everything else stays cached for a day, for
+// there are two sources of changes, and both are known:
+//
+//   - what comes through the mount the kernel sees itself. It drops what it holds of
+//     the directory or the file, and ignores answers that were under way meanwhile;
+//   - what the tree changes by itself it tells, and a goroutine takes that out of the
+//     kernel's caches (notices.go). Closing a file waits for that.
+//
+// What neither covers are answers about inodes that the kernel does not know yet:
+// those are good for once if anything changed while they were made (edits.go). Only
+// names that are not there are asked for each time.
+//
+// A value that does not fit is told to whoever writes or closes the file, and
+// remembered with its path in [Stats.LastErrors], for many programs do not look.
+//
 // # Memory is the number of inodes
 //
 // Both the kernel and go-fuse hold about half a kilobyte for each inode that the

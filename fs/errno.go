@@ -46,6 +46,18 @@ var errnos = []struct {
 	{nodes.ErrUnavailable, errNoData, true},
 	{nodes.ErrNoKey, errNoKey, true},
 	{syscall.ENOMEM, syscall.ENOMEM, false},
+
+	{nodes.ErrExist, syscall.EEXIST, true},
+	{nodes.ErrNotEmpty, syscall.ENOTEMPTY, true},
+	{nodes.ErrReadOnly, syscall.EROFS, true},
+	{nodes.ErrCross, syscall.EXDEV, true},
+	// What exactly did not fit, nobody but the log can tell.
+	{nodes.ErrNotPermitted, syscall.EPERM, false},
+	{nodes.ErrInvalid, syscall.EINVAL, false},
+	{nodes.ErrTooLarge, syscall.EFBIG, false},
+	{nodes.ErrNoSpace, syscall.ENOSPC, false},
+	{syscall.ENOSPC, syscall.ENOSPC, false},
+	{syscall.EDQUOT, syscall.ENOSPC, false},
 }
 
 // fail turns an error into what the kernel is told. It counts the error, and
@@ -58,6 +70,22 @@ func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
 	m.errors.total.Add(1)
 	if !known {
 		m.errors.add(op, path, err)
+	}
+	return errno
+}
+
+// failChange is fail for a change that somebody asked for. Each such failure is
+// worth remembering: it is about the user's own work. A name that has gone is
+// ENOENT here, for the kernel keeps no answer to a change.
+func (n *node) failChange(op, path string, err error) syscall.Errno {
+	m := n.m
+	m.errors.total.Add(1)
+	if errors.Is(err, nodes.ErrNotExist) {
+		return syscall.ENOENT
+	}
+	errno, known := errnoOf(err)
+	if !known {
+		m.errors.addChange(op, path, err)
 	}
 	return errno
 }

@@ -37,6 +37,16 @@ func TestErrno(t *testing.T) {
 		{fmt.Errorf("inflate: %w", io.EOF), syscall.EIO, false},
 		{syscall.EIO, syscall.EIO, false},
 		{errors.New("no idea"), syscall.EIO, false},
+		{nodes.ErrExist, syscall.EEXIST, true},
+		{nodes.ErrNotEmpty, syscall.ENOTEMPTY, true},
+		{nodes.ErrReadOnly, syscall.EROFS, true},
+		{nodes.ErrCross, syscall.EXDEV, true},
+		{nodes.ErrNotPermitted, syscall.EPERM, false},
+		{fmt.Errorf("7: %w", nodes.ErrInvalid), syscall.EINVAL, false},
+		{nodes.ErrTooLarge, syscall.EFBIG, false},
+		{nodes.ErrNoSpace, syscall.ENOSPC, false},
+		{&os.PathError{Op: "write", Path: "journal", Err: syscall.ENOSPC}, syscall.ENOSPC, false},
+		{&os.PathError{Op: "write", Path: "journal", Err: syscall.EDQUOT}, syscall.ENOSPC, false},
 	} {
 		if errno, known := errnoOf(c.err); errno != c.errno || known != c.known {
 			t.Errorf("errnoOf(%v) = %v, %v; want %v, %v", c.err, errno, known, c.errno, c.known)

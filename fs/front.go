@@ -47,6 +47,9 @@ func (f *front) Init(s *fuse.Server) {
 	f.statelessDirs = !f.m.statefulDirs && hasNoOpendir(s.KernelSettings())
 	f.background.Go(func() { f.m.prune(f.life, s) })
 	f.background.Go(func() { f.m.primer.run(f.life, f.m, s) })
+	if f.m.edits != nil {
+		f.background.Go(func() { f.m.notify(f.life, s) })
+	}
 }
 
 // OnUnmount is called after the last request.
@@ -58,7 +61,12 @@ func (f *front) OnUnmount() {
 
 func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	f.m.counters.lookups.Add(1)
+	since := f.m.now()
 	st := f.lookup(cancel, header, name, out)
+	if !f.m.holds(since) {
+		out.SetEntryTimeout(0)
+		out.SetAttrTimeout(0)
+	}
 	if st.Ok() && out.Mode&syscall.S_IFMT == syscall.S_IFREG {
 		f.m.nameOnly.sawLookup()
 	}
@@ -74,6 +82,14 @@ func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 	if !st.Ok() || out.NodeId == 0 { // there may be no such name
 		return st
 	}
+	return f.listNode(cancel, header, out)
+}
+
+// listNode puts what the kernel is told of on the list of inodes.
+func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.EntryOut) fuse.Status {
+	if e := f.m.edits; e != nil {
+		e.refs.add(nodes.ID(out.NodeId))
+	}
 	in := fuse.AccessIn{InHeader: *header}
 	in.NodeId = out.NodeId
 	return f.RawFileSystem.Access(cancel, &in)
@@ -82,6 +98,9 @@ func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 func (f *front) Forget(nodeid, nlookup uint64) {
 	f.m.counters.forgets.Add(1)
 	f.RawFileSystem.Forget(nodeid, nlookup)
+	if e := f.m.edits; e != nil {
+		e.refs.drop(nodes.ID(nodeid), nlookup, e.tree.Forget)
+	}
 }
 
 func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
@@ -109,11 +128,6 @@ func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []
 	return f.RawFileSystem.ListXAttr(cancel, header, dest)
 }
 
-func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
-	f.m.counters.others.Add(1)
-	return f.RawFileSystem.Flush(cancel, in)
-}
-
 func (f *front) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	f.m.counters.others.Add(1)
 	return f.RawFileSystem.StatFs(cancel, in, out)
@@ -131,16 +145,11 @@ func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fu
 // ReleaseDir has nothing to release. The node API must not see it: it knows no handle.
 func (f *front) ReleaseDir(*fuse.ReleaseIn) { f.m.counters.others.Add(1) }
 
-// What follows is answered once and never asked again: there is nothing to write
-// back, no file has holes, there is no more to tell than GETATTR does, and the
-// kernel lets nobody in but the mounting user or checks the modes itself
-// ([Options.AllowOther]).
+// What follows is answered once and never asked again: no file has holes, there is
+// no more to tell than GETATTR does, and the kernel lets nobody in but the mounting
+// user or checks the modes itself ([Options.AllowOther]).
 
 func (f *front) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return f.never() }
-
-func (f *front) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.never() }
-
-func (f *front) Fsync(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.never() }
 
 func (f *front) Lseek(<-chan struct{}, *fuse.LseekIn, *fuse.LseekOut) fuse.Status { return f.never() }
 
@@ -162,7 +171,9 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	f.m.inodes.throttle()
 	crowded := f.m.inodes.crowded()
 	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
-	return f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
+	since := f.m.now()
+	var full []*fuse.EntryOut // what was told of more than a name, if that may change
+	st := f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
 			return false
@@ -171,20 +182,29 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 			f.m.counters.nameOnly.Add(1)
 			return true
 		}
-		mtime := e.ModTime
-		if mtime.IsZero() {
+		attr := entryAttr(e)
+		if attr.ModTime.IsZero() {
 			var ok bool
-			if mtime, ok = dirTime(); !ok {
+			if attr.ModTime, ok = dirTime(); !ok {
 				f.m.counters.nameOnly.Add(1)
 				return true
 			}
 		}
-		f.m.fill(&eo.Attr, e.ID, e.Kind, e.Size, mtime)
+		f.m.fill(&eo.Attr, e.ID, &attr)
 		if st := f.lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
 			*eo = fuse.EntryOut{}
+		} else if f.m.edits != nil {
+			full = append(full, eo)
 		}
 		return true
 	})
+	if !f.m.holds(since) {
+		for _, eo := range full {
+			eo.SetEntryTimeout(0)
+			eo.SetAttrTimeout(0)
+		}
+	}
+	return st
 }
 
 // modTime is the time of the directory that is being listed.
@@ -213,7 +233,7 @@ func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.En
 			return fuse.Status(f.fail(in.NodeId, "readdir", err))
 		}
 		n++
-		if !add(&e, fuse.DirEntry{Name: e.Name, Ino: uint64(e.ID), Mode: modeOf(e.Kind), Off: e.Next}) {
+		if !add(&e, fuse.DirEntry{Name: e.Name, Ino: uint64(e.ID), Mode: typeOf(e.Kind), Off: e.Next}) {
 			return fuse.OK
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
 )
 
 const (
@@ -158,6 +160,28 @@ func (l *inodeList) find(id uint64) *node {
 		}
 	}
 	return nil
+}
+
+// all lists the nodes.
+func (l *inodeList) all() []*node {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]*node, 0, l.len())
+	for n := l.oldest; n != nil; n = n.newer {
+		all = append(all, n)
+	}
+	return all
+}
+
+// findAll sets the nodes of those numbers that are on the list.
+func (l *inodeList) findAll(known map[nodes.ID]*node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := l.oldest; n != nil; n = n.newer {
+		if _, ok := known[n.id()]; ok {
+			known[n.id()] = n
+		}
+	}
 }
 
 // throttle makes a listing wait while there are twice as many inodes as there

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
 	"syscall"
-	"time"
 
 	fusefs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -22,8 +20,10 @@ import (
 // serves, but for what its parts do for themselves.
 type mount struct {
 	tree nodes.Tree
-	// xattrs is nil if there are none to show.
+	root *node
+	// xattrs is nil if there are none to show, edits if nothing can be changed.
 	xattrs   nodes.Xattrer
+	edits    *edits
 	uid, gid uint32
 	usage    nodes.Usage
 	counters counters
@@ -48,37 +48,62 @@ type node struct {
 }
 
 const (
-	dirMode  = syscall.S_IFDIR | 0o555
-	fileMode = syscall.S_IFREG | 0o444
+	// What of a mode is for reading, and what is added for writing.
+	dirMode   = 0o555
+	fileMode  = 0o444
+	writeMode = 0o200
 	// blockSize is what sizes are told in by statfs(2).
 	blockSize = 4096
 	// nameMax is the longest name, in bytes.
 	nameMax = 255
+	// What statfs(2) tells of a tree that can be changed: room enough for tools
+	// that look whether there is any. How much there is the tree does not know.
+	freeBytes = 1 << 40
+	freeNodes = 1 << 30
 )
 
-func modeOf(k nodes.Kind) uint32 {
+func typeOf(k nodes.Kind) uint32 {
 	if k == nodes.Dir {
-		return dirMode
+		return syscall.S_IFDIR
 	}
-	return fileMode
+	return syscall.S_IFREG
+}
+
+func (m *mount) mode(attr *nodes.Attr) uint32 {
+	mode := uint32(syscall.S_IFREG | fileMode)
+	if attr.Kind == nodes.Dir {
+		mode = syscall.S_IFDIR | dirMode
+	}
+	if attr.Writable && m.edits != nil {
+		mode |= writeMode
+	}
+	return mode
 }
 
 func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
 
 // path is what the node is called in messages.
-func (n *node) path() string { return "/" + n.Path(n.Root()) }
+func (n *node) path() string {
+	if _, parent := n.Parent(); parent == nil && !n.IsRoot() {
+		return fmt.Sprintf("a removed file (inode %d)", n.id())
+	}
+	return "/" + n.Path(n.Root())
+}
 
 func (n *node) fail(op string, err error) syscall.Errno { return n.m.fail(op, n.path, err) }
 
 // fill sets what stat(2) shows. A directory has one link, which says that its
 // links do not count subdirectories: find(1) would take two as "none below".
-func (m *mount) fill(out *fuse.Attr, id nodes.ID, kind nodes.Kind, size int64, mtime time.Time) {
+func (m *mount) fill(out *fuse.Attr, id nodes.ID, attr *nodes.Attr) {
 	out.Ino = uint64(id)
-	out.Mode = modeOf(kind)
-	out.Size = uint64(size)
+	out.Mode = m.mode(attr)
+	out.Size = uint64(attr.Size)
 	out.Nlink = 1
+	if attr.Removed {
+		out.Nlink = 0
+	}
 	out.Owner = fuse.Owner{Uid: m.uid, Gid: m.gid}
-	sec, nsec := uint64(mtime.Unix()), uint32(mtime.Nanosecond())
+	sec, nsec := uint64(attr.ModTime.Unix()), uint32(attr.ModTime.Nanosecond())
 	out.Mtime, out.Mtimensec = sec, nsec
 	out.Ctime, out.Ctimensec = sec, nsec
 	out.Atime, out.Atimensec = sec, nsec
@@ -109,16 +134,21 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	if err != nil {
 		return n.m.fail("lookup", func() string { return path.Join(n.path(), name) }, err)
 	}
-	mtime := e.ModTime
-	if mtime.IsZero() {
-		attr, err := n.m.tree.Attr(ctx, n.id())
+	attr := entryAttr(&e)
+	if attr.ModTime.IsZero() {
+		dir, err := n.m.tree.Attr(ctx, n.id())
 		if err != nil {
 			return n.fail("getattr", err)
 		}
-		mtime = attr.ModTime
+		attr.ModTime = dir.ModTime
 	}
-	n.m.fill(&out.Attr, e.ID, e.Kind, e.Size, mtime)
+	n.m.fill(&out.Attr, e.ID, &attr)
 	return 0
+}
+
+// entryAttr is what an entry tells of its node.
+func entryAttr(e *nodes.Entry) nodes.Attr {
+	return nodes.Attr{Kind: e.Kind, Size: e.Size, ModTime: e.ModTime, Writable: e.Writable}
 }
 
 // OnForget is told when the kernel has dropped the inode. By then a LOOKUP may
@@ -144,7 +174,10 @@ func (n *node) gone() bool {
 		return true
 	}
 	name, parent := n.Parent()
-	return parent == nil || parent.GetChild(name) != n.EmbeddedInode()
+	if parent == nil { // removed, but perhaps still open
+		return n.Forgotten() //nolint:staticcheck // as above
+	}
+	return parent.GetChild(name) != n.EmbeddedInode()
 }
 
 func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrOut) syscall.Errno {
@@ -152,17 +185,68 @@ func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrO
 	if err != nil {
 		return n.fail("getattr", err)
 	}
-	n.m.fill(&out.Attr, n.id(), attr.Kind, attr.Size, attr.ModTime)
+	n.m.fill(&out.Attr, n.id(), &attr)
 	return 0
 }
 
-// Open is answered once and never asked again: see Read.
-func (n *node) Open(context.Context, uint32) (fusefs.FileHandle, uint32, syscall.Errno) {
-	return nil, 0, syscall.ENOSYS
+const (
+	// What was read of a file stays good, because the kernel sees all changes or
+	// is told; and what was only read has nothing to flush.
+	writeFlags = fuse.FOPEN_KEEP_CACHE
+	readFlags  = fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
+)
+
+// writes tells of the flags of open(2) whether they ask for a change.
+func writes(flags uint32) bool { return flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY }
+
+// Open is answered once and never asked again if nothing can be written: see Read.
+// Else it is asked for each open(2), though for reading there is nothing to do.
+func (n *node) Open(ctx context.Context, flags uint32) (fusefs.FileHandle, uint32, syscall.Errno) {
+	if n.m.edits == nil {
+		return nil, 0, syscall.ENOSYS
+	}
+	if !writes(flags) {
+		return nil, readFlags, 0
+	}
+	ctx = context.WithoutCancel(ctx)
+	h, err := n.openWrite(ctx)
+	if err != nil {
+		return nil, 0, n.failChange("open", n.path(), err)
+	}
+	if flags&syscall.O_TRUNC != 0 {
+		n.m.edits.changes.begin()
+		defer n.m.edits.changes.end()
+		if err := h.w.Truncate(ctx, 0); err != nil {
+			errno := h.fail("truncate", err)
+			h.release()
+			return nil, 0, errno
+		}
+	}
+	return h, writeFlags, 0
 }
 
-// Flush is answered once and never asked again: there is nothing to write back.
-func (n *node) Flush(context.Context, fusefs.FileHandle) syscall.Errno { return syscall.ENOSYS }
+// Flush tells who closes a file whether it fits. Of what was only read there is
+// nothing to tell.
+func (n *node) Flush(ctx context.Context, f fusefs.FileHandle) syscall.Errno {
+	if n.m.edits == nil {
+		return syscall.ENOSYS
+	}
+	if h, ok := f.(*handle); ok {
+		return h.Flush(ctx)
+	}
+	return 0
+}
+
+// Fsync of what was opened for reading saves everything.
+func (n *node) Fsync(ctx context.Context, f fusefs.FileHandle, flags uint32) syscall.Errno {
+	if h, ok := f.(*handle); ok {
+		return h.Fsync(ctx, flags)
+	}
+	if err := n.m.edits.tree.Sync(context.WithoutCancel(ctx)); err != nil {
+		return n.failChange("fsync", n.path(), err)
+	}
+	return 0
+}
 
 // Access is for front alone, see front.lookup: the kernel's requests end there.
 func (n *node) Access(context.Context, uint32) syscall.Errno {
@@ -172,9 +256,10 @@ func (n *node) Access(context.Context, uint32) syscall.Errno {
 
 // Read needs no handle: a node and an offset say it all.
 func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	since := n.m.now()
 	c, err := n.m.tree.ReadAt(ctx, n.id(), dest, off)
-	if c < len(dest) && (err == nil || isEnd(err)) {
-		err = n.checkEnd(ctx, off+int64(c))
+	if c < len(dest) && (err == nil || isEnd(err)) && n.m.holds(since) {
+		err = n.checkEnd(ctx, off+int64(c), since)
 	}
 	if err != nil && !isEnd(err) {
 		return nil, n.fail("read", err)
@@ -185,10 +270,10 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 }
 
 // checkEnd sees to it that a tree which finds less than it promised is not taken
-// for a short file.
-func (n *node) checkEnd(ctx context.Context, end int64) error {
+// for a short file. One that grows meanwhile may be found short.
+func (n *node) checkEnd(ctx context.Context, end int64, since uint64) error {
 	attr, err := n.m.tree.Attr(ctx, n.id())
-	if err == nil && end < attr.Size {
+	if err == nil && end < attr.Size && n.m.holds(since) {
 		return fmt.Errorf("%w: the file ends at %d instead of %d", io.ErrUnexpectedEOF, end, attr.Size)
 	}
 	return err
@@ -200,51 +285,10 @@ func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	out.Blocks = uint64(u.Bytes+blockSize-1) / blockSize
 	out.Files = uint64(u.Nodes)
 	out.NameLen = nameMax
+	if n.m.edits != nil {
+		out.Bfree, out.Bavail, out.Ffree = freeBytes/blockSize, freeBytes/blockSize, freeNodes
+		out.Blocks += out.Bfree
+		out.Files += out.Ffree
+	}
 	return 0
-}
-
-// xattrPrefix is what the names of all attributes that a tree has begin with.
-const xattrPrefix = "user.lorefs."
-
-// Getxattr asks the tree for its own attributes only. Everything outside user.*
-// is "not supported" rather than "not there", because ls(1) takes that as an
-// answer for the whole mount and stops asking file by file.
-func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	switch {
-	case n.m.xattrs == nil || !strings.HasPrefix(name, "user."):
-		return 0, syscall.ENOTSUP
-	case !strings.HasPrefix(name, xattrPrefix):
-		return 0, syscall.Errno(fuse.ENOATTR)
-	}
-	value, err := n.m.xattrs.Xattr(ctx, n.id(), name)
-	if err != nil {
-		return 0, n.fail("getxattr", fmt.Errorf("%s: %w", name, err))
-	}
-	if len(value) > len(dest) {
-		return uint32(len(value)), syscall.ERANGE
-	}
-	return uint32(copy(dest, value)), 0
-}
-
-func (n *node) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	if n.m.xattrs == nil {
-		return 0, 0
-	}
-	names, err := n.m.xattrs.Xattrs(ctx, n.id())
-	if err != nil {
-		return 0, n.fail("listxattr", err)
-	}
-	size := 0
-	for _, name := range names {
-		size += len(name) + 1
-	}
-	if size > len(dest) {
-		return uint32(size), syscall.ERANGE
-	}
-	for _, name := range names {
-		dest = dest[copy(dest, name):]
-		dest[0] = 0
-		dest = dest[1:]
-	}
-	return uint32(size), 0
 }

@@ -16,8 +16,11 @@ type Options struct {
 	// FsName is what mount(8) and df(1) show as the source; "lorefs" if empty.
 	FsName string
 	// AllowOther lets other users than the mounting one see the mount. The
-	// kernel then checks permissions: everything is readable and nothing writable.
+	// kernel then checks permissions: everything is readable, and nothing writable
+	// but by the mounting user, with ReadWrite.
 	AllowOther bool
+	// ReadWrite lets the tree be changed, which has to be a [nodes.Mutable].
+	ReadWrite bool
 	// MaxInodes is how many inodes the kernel may hold before the oldest unused
 	// ones are dropped; [DefaultMaxInodes] if 0, no bound if negative.
 	MaxInodes int
@@ -64,6 +67,9 @@ type Stats struct {
 	Requests uint64
 	// Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads and Xattrs count requests of one kind.
 	Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads, Xattrs uint64
+	// So do Creates (of files and directories), Removes (of both), Renames,
+	// Setattrs, Writes, Flushes, Syncs and Releases, all 0 if nothing can be changed.
+	Creates, Removes, Renames, Setattrs, Writes, Flushes, Syncs, Releases uint64
 	// ReadBytes is what Reads handed out.
 	ReadBytes uint64
 	// Forgets counts inodes that the kernel dropped, Pruned those of which it

@@ -111,7 +111,35 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 }
 
 // file stores one file and reports whether to go on.
-func (j *priming) file(ctx context.Context, e *nodes.Entry) bool {
+//
+// What is stored must not be older than what the kernel has. Of a tree that can be
+// changed, a file is left out while anybody has it open for writing, and who
+// opens it waits until the store is done: so reading and storing lie between two
+// changes through the mount. (A store waits for READs of the same page at most, and
+// those wait for nothing here.) What the tree changes by itself cannot be made to
+// wait. It is told before or after this is asked; if before, the store may be older
+// and is taken back, and if after, the notice comes behind the store and drops it.
+func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
+	edits := j.m.edits
+	if edits == nil {
+		return j.store(ctx, e)
+	}
+	goOn = true
+	edits.open.unlessOpen(e.ID, func() {
+		since := edits.told.now()
+		attr, err := j.m.tree.Attr(ctx, e.ID)
+		if err != nil || attr.Size != e.Size || attr.Removed {
+			return
+		}
+		goOn = j.store(ctx, e)
+		if !edits.told.unchanged(since) {
+			edits.notices.add(nodes.Change{ID: e.ID})
+		}
+	})
+	return goOn
+}
+
+func (j *priming) store(ctx context.Context, e *nodes.Entry) bool {
 	p := j.buf[:e.Size]
 	n, err := j.m.tree.ReadAt(ctx, e.ID, p, 0)
 	if n < len(p) || (err != nil && !isEnd(err)) {

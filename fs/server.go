@@ -53,10 +53,14 @@ func Mount(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server
 }
 
 func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
+	edits, err := newEdits(tree, o)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkRoot(ctx, tree); err != nil {
 		return nil, err
 	}
-	dir, err := resolve(dir)
+	dir, err = resolve(dir)
 	if err != nil {
 		return nil, reason(err)
 	}
@@ -68,6 +72,7 @@ func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Se
 		return nil, err
 	}
 	m := newMount(tree, o)
+	m.edits = edits
 	server, err := fuse.NewServer(newFront(m, o), dir, &mountOptions(m, o).MountOptions)
 	if err != nil {
 		return nil, errors.Join(mountError(err), clearDead(dir))
@@ -139,6 +144,7 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	if x, ok := tree.(nodes.Xattrer); ok && !o.NoXattr {
 		m.xattrs = x
 	}
+	m.root = &node{m: m}
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
 	m.primer.init(o.NoPrime)
@@ -163,7 +169,7 @@ func (m *mount) guard(what string, f func()) {
 }
 
 func newFront(m *mount, o Options) *front {
-	f := &front{RawFileSystem: fusefs.NewNodeFS(&node{m: m}, mountOptions(m, o)), m: m}
+	f := &front{RawFileSystem: fusefs.NewNodeFS(m.root, mountOptions(m, o)), m: m}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
 }
@@ -196,11 +202,21 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 		m.panicked("serving a request", p)
 		return fuse.EIO
 	}
-	fo.Options = []string{"ro", "nosuid", "nodev"}
+	fo.Options = []string{"nosuid", "nodev"}
+	if m.edits == nil {
+		fo.Options = append(fo.Options, "ro")
+	} else {
+		// The tree may make a name by itself, and nobody could tell the kernel to
+		// drop a miss if only the directory is known, not the name.
+		fo.NegativeTimeout = nil
+		if !o.oldKernel {
+			fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+		}
+	}
 	if o.AllowOther {
 		fo.Options = append(fo.Options, "default_permissions")
 	}
-	setDirectMount(&fo.MountOptions)
+	setDirectMount(&fo.MountOptions, m.edits == nil)
 	return fo
 }
 

@@ -11,8 +11,9 @@ import (
 // counters are what [Stats] is made from. Their fields are for use by many
 // goroutines at once.
 type counters struct {
-	lookups, getattrs, opens, opendirs, readdirs, reads, xattrs, others atomic.Uint64
-	readBytes, forgets, pruned, nameOnly, primed                        atomic.Uint64
+	lookups, getattrs, opens, opendirs, readdirs, reads, xattrs, others   atomic.Uint64
+	creates, removes, renames, setattrs, writes, flushes, syncs, releases atomic.Uint64
+	readBytes, forgets, pruned, nameOnly, primed                          atomic.Uint64
 }
 
 func (c *counters) stats() Stats {
@@ -22,7 +23,10 @@ func (c *counters) stats() Stats {
 		ReadBytes: c.readBytes.Load(), Forgets: c.forgets.Load(), Pruned: c.pruned.Load(),
 		NameOnly: c.nameOnly.Load(), Primed: c.primed.Load(),
 	}
-	s.Requests = s.Lookups + s.Getattrs + s.Opens + s.Opendirs + s.Readdirs + s.Reads + s.Xattrs + c.others.Load()
+	s.Creates, s.Removes, s.Renames, s.Setattrs = c.creates.Load(), c.removes.Load(), c.renames.Load(), c.setattrs.Load()
+	s.Writes, s.Flushes, s.Syncs, s.Releases = c.writes.Load(), c.flushes.Load(), c.syncs.Load(), c.releases.Load()
+	s.Requests = s.Creates + s.Removes + s.Renames + s.Setattrs + s.Writes + s.Flushes + s.Syncs + s.Releases
+	s.Requests += s.Lookups + s.Getattrs + s.Opens + s.Opendirs + s.Readdirs + s.Reads + s.Xattrs + c.others.Load()
 	return s
 }
 
@@ -68,6 +72,37 @@ func (l *errorLog) add(op string, path func() string, err error) {
 	l.logger.Error("request failed", "op", op, "path", r.Path, "err", err)
 }
 
+// addChange is add for a change that failed. All of them are remembered, and only
+// the same again within a minute is not logged.
+func (l *errorLog) addChange(op, path string, err error) {
+	r := ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error()}
+	if l.keepChange(r) {
+		l.logger.Error("change refused", "op", op, "path", path, "err", err)
+	}
+}
+
+// keepChange remembers a record and tells whether it is to be logged.
+func (l *errorLog) keepChange(r ErrorRecord) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := func(o ErrorRecord) bool { return o.Op == r.Op && o.Path == r.Path && o.Err == r.Err }
+	if i := slices.IndexFunc(l.last, same); i >= 0 {
+		before := l.last[i].Time
+		l.last = append(slices.Delete(l.last, i, i+1), r)
+		return r.Time.Sub(before) >= logEvery && l.opIsDue(r)
+	}
+	l.push(r)
+	return l.opIsDue(r)
+}
+
+// push makes r the newest record. The caller holds mu.
+func (l *errorLog) push(r ErrorRecord) {
+	if len(l.last) == keptErrors {
+		l.last = slices.Delete(l.last, 0, 1)
+	}
+	l.last = append(l.last, r)
+}
+
 // keep remembers a record, without its path yet, unless that is not due.
 func (l *errorLog) keep(r ErrorRecord) bool {
 	l.mu.Lock()
@@ -79,13 +114,10 @@ func (l *errorLog) keep(r ErrorRecord) bool {
 	if !l.opIsDue(r) {
 		return false
 	}
-	switch {
-	case i >= 0:
+	if i >= 0 {
 		l.last = slices.Delete(l.last, i, i+1)
-	case len(l.last) == keptErrors:
-		l.last = slices.Delete(l.last, 0, 1)
 	}
-	l.last = append(l.last, r)
+	l.push(r)
 	return true
 }
 

@@ -70,3 +70,30 @@ func TestErrorLogIsBoundedByOperation(t *testing.T) {
 		}
 	})
 }
+
+// TestErrorLogKeepsAllFailedChanges logs few of them, but remembers each file's.
+func TestErrorLogKeepsAllFailedChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		l := errorLog{logger: slog.New(slog.NewTextHandler(&out, nil))}
+		for range 3 {
+			for i := range 2 * loggedPerOp {
+				l.addChange("close", fmt.Sprintf("/%d", i), errors.New("no number"))
+			}
+		}
+		if n := strings.Count(out.String(), "\n"); n != loggedPerOp {
+			t.Errorf("%d lines logged, want %d", n, loggedPerOp)
+		}
+		if r := l.records(); len(r) != 2*loggedPerOp || r[0].Path != "/0" {
+			t.Errorf("records = %+v", r)
+		}
+		time.Sleep(logEvery)
+		l.addChange("close", "/0", errors.New("no number"))
+		if n := strings.Count(out.String(), "path=/0 "); n != 2 {
+			t.Errorf("/0 was logged %d times, want 2", n)
+		}
+		if r := l.records(); len(r) != 2*loggedPerOp || r[len(r)-1].Path != "/0" {
+			t.Errorf("records = %+v", r)
+		}
+	})
+}

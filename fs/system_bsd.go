@@ -16,7 +16,7 @@ const extraCapabilities = 0
 // hasNoOpendir is false here: these kernels want a directory opened.
 func hasNoOpendir(*fuse.InitIn) bool { return false }
 
-func setDirectMount(*fuse.MountOptions) {}
+func setDirectMount(*fuse.MountOptions, bool) {}
 
 func setReadAhead(uint64, *slog.Logger) {}
 

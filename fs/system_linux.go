@@ -25,10 +25,13 @@ const readAheadKB = "1024"
 func hasNoOpendir(in *fuse.InitIn) bool { return in.Flags64()&fuse.CAP_NO_OPENDIR_SUPPORT != 0 }
 
 // setDirectMount spares root the helper program, and its errors their loss.
-func setDirectMount(o *fuse.MountOptions) {
+func setDirectMount(o *fuse.MountOptions, readOnly bool) {
 	if os.Geteuid() == 0 {
 		o.DirectMountStrict = true
-		o.DirectMountFlags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
+		o.DirectMountFlags = unix.MS_NOSUID | unix.MS_NODEV
+		if readOnly {
+			o.DirectMountFlags |= unix.MS_RDONLY
+		}
 	}
 }
 

@@ -42,25 +42,62 @@ type muxView struct {
 	tree Tree
 }
 
-// xattrMux is a mux some of whose trees have extended attributes. Without such
-// a tree the mux must not offer them: asking costs a mount a round trip a file.
-type xattrMux struct{ *mux }
+// A mux that could do more than its trees would mislead whoever asks what it can
+// do: to be asked for extended attributes costs a mount a round trip a file. So
+// each ability is a part of its own, and NewMux puts together what there is.
+type (
+	// muxXattrs are the extended attributes of those trees that have some.
+	muxXattrs struct{ m *mux }
+	// muxEdits are the changes of those trees that can be changed.
+	muxEdits struct{ m *mux }
+	// muxSetter sets extended attributes.
+	muxSetter struct{ m *mux }
+
+	xattrMux struct {
+		*mux
+		muxXattrs
+	}
+	editMux struct {
+		*mux
+		muxEdits
+	}
+	xattrEditMux struct {
+		*mux
+		muxXattrs
+		muxEdits
+	}
+	setterMux struct {
+		*mux
+		muxXattrs
+		muxEdits
+		muxSetter
+	}
+)
 
 var (
 	_ Tree    = (*mux)(nil)
 	_ Xattrer = xattrMux{}
+	_ Mutable = editMux{}
+	_ Mutable = xattrEditMux{}
+	_ Xattrer = xattrEditMux{}
+	_ Mutable = setterMux{}
+	_ interface {
+		Xattrer
+		XattrSetter
+	} = setterMux{}
 )
 
 // NewMux returns a tree whose root holds the mounts in the given order. The IDs
 // of a mounted tree depend on its place among the trees only, so they are stable
-// as long as the mounts' order is. The result is an [Xattrer] if one of the trees is.
+// as long as the mounts' order is. The result is an [Xattrer], a [Mutable] or an
+// [XattrSetter] if one of the trees is. What is not in a Mutable tree, such as the
+// root itself, is [ErrReadOnly] then; a move between two trees is [ErrCross].
 //
 // There is room for seven trees, with IDs up to [MaxMuxID]; a higher one shows
 // as an error of the call that met it.
 func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 	m := &mux{}
 	var b Builder
-	hasXattrs := false
 	for _, mt := range mounts {
 		if mt.Tree == nil {
 			b.File(Root, mt.Name, mt.Content)
@@ -68,8 +105,6 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 		}
 		b.Dir(Root, mt.Name)
 		m.views = append(m.views, muxView{name: mt.Name, tree: mt.Tree})
-		_, ok := mt.Tree.(Xattrer)
-		hasXattrs = hasXattrs || ok
 	}
 	if len(m.views) > maxViews {
 		return nil, fmt.Errorf("nodes: %d trees under one root, there is room for %d", len(m.views), maxViews)
@@ -80,10 +115,27 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 	}
 	m.top = top
 	m.listRoot()
-	if hasXattrs {
-		return xattrMux{m}, nil
+	return m.withAbilities(), nil
+}
+
+// withAbilities adds what at least one of the trees can do.
+func (m *mux) withAbilities() Tree {
+	xattrs, edits, setter := hasView[Xattrer](m), hasView[Mutable](m), hasView[XattrSetter](m)
+	switch {
+	case edits && setter:
+		return setterMux{m, muxXattrs{m}, muxEdits{m}, muxSetter{m}}
+	case edits && xattrs:
+		return xattrEditMux{m, muxXattrs{m}, muxEdits{m}}
+	case edits:
+		return editMux{m, muxEdits{m}}
+	case xattrs:
+		return xattrMux{m, muxXattrs{m}}
 	}
-	return m, nil
+	return m
+}
+
+func hasView[T any](m *mux) bool {
+	return slices.ContainsFunc(m.views, func(v muxView) bool { _, ok := v.tree.(T); return ok })
 }
 
 // listRoot makes the root's entries. A mounted tree's root takes the place of
@@ -181,12 +233,12 @@ func (m *mux) ReadDir(ctx context.Context, dir ID, cursor uint64) iter.Seq2[Entr
 	}
 }
 
-// rootEntry is the i-th entry of the root, with the time that its tree tells now.
+// rootEntry is the i-th entry of the root, as its tree tells it now.
 // A tree that cannot tell shows the mux's: it must not make the others unlistable.
 func (m *mux) rootEntry(ctx context.Context, i int) (Entry, error) {
 	e := m.entries[i]
 	if attr, err := m.Attr(ctx, e.ID); err == nil {
-		e.ModTime = attr.ModTime
+		e.ModTime, e.Writable = attr.ModTime, attr.Writable
 	}
 	return e, ctx.Err()
 }
@@ -228,8 +280,8 @@ func (m *mux) Usage() Usage {
 }
 
 // Xattr implements [Xattrer].
-func (m xattrMux) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
-	t, own, err := m.split(id)
+func (x muxXattrs) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
+	t, own, err := x.m.split(id)
 	if err != nil {
 		return nil, err
 	}
@@ -240,8 +292,8 @@ func (m xattrMux) Xattr(ctx context.Context, id ID, name string) ([]byte, error)
 }
 
 // Xattrs implements [Xattrer].
-func (m xattrMux) Xattrs(ctx context.Context, id ID) ([]string, error) {
-	t, own, err := m.split(id)
+func (x muxXattrs) Xattrs(ctx context.Context, id ID) ([]string, error) {
+	t, own, err := x.m.split(id)
 	if err != nil {
 		return nil, err
 	}

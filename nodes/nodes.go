@@ -48,6 +48,11 @@ type Attr struct {
 	Size int64
 	// ModTime is when the content last changed.
 	ModTime time.Time
+	// Writable tells that the content of the file, or the entries of the
+	// directory, can be changed. It is true only in a [Mutable] tree.
+	Writable bool
+	// Removed tells that no directory has the node any more.
+	Removed bool
 }
 
 // Entry is one name in a directory, with what a listing needs of its node so
@@ -61,6 +66,8 @@ type Entry struct {
 	// ModTime is what Attr would tell; the zero time stands for the one of the
 	// directory that the entry is in, so that most trees need not set it.
 	ModTime time.Time
+	// Writable is what Attr would tell.
+	Writable bool
 	// Next is the cursor of the entry behind this one, never 0. It stays good
 	// for as long as the tree does.
 	Next uint64

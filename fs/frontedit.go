@@ -1,0 +1,190 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// Here is everything that changes something. At a mount that is read-only the
+// kernel stops almost all of it; what comes through must not be left to go-fuse,
+// which takes a node that cannot remove for one that need not do anything.
+//
+// At a mount that can be changed, each of these counts as a change from before its
+// node sees it until after: see [changes].
+
+// edit does what changes something, if anything can be changed here.
+func (f *front) edit(counter *atomic.Uint64, do func() fuse.Status) fuse.Status {
+	counter.Add(1)
+	e := f.m.edits
+	if e == nil {
+		return fuse.EROFS
+	}
+	e.changes.begin()
+	defer e.changes.end()
+	return do()
+}
+
+// refuse is for what there cannot be in any tree.
+func (f *front) refuse(errno fuse.Status) fuse.Status {
+	return f.edit(&f.m.counters.others, func() fuse.Status { return errno })
+}
+
+// made puts a new inode on the list, see front.lookup.
+func (f *front) made(cancel <-chan struct{}, in *fuse.InHeader, st fuse.Status, out *fuse.EntryOut) fuse.Status {
+	if !st.Ok() {
+		return st
+	}
+	return f.listNode(cancel, in, out)
+}
+
+func (f *front) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	return f.edit(&f.m.counters.setattrs, func() fuse.Status { return f.RawFileSystem.SetAttr(cancel, in, out) })
+}
+
+func (f *front) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+	return f.edit(&f.m.counters.creates, func() fuse.Status {
+		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mknod(cancel, in, name, out), out)
+	})
+}
+
+func (f *front) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
+	return f.edit(&f.m.counters.creates, func() fuse.Status {
+		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mkdir(cancel, in, name, out), out)
+	})
+}
+
+func (f *front) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	return f.edit(&f.m.counters.creates, func() fuse.Status {
+		return f.made(cancel, &in.InHeader, f.RawFileSystem.Create(cancel, in, name, out), &out.EntryOut)
+	})
+}
+
+func (f *front) Unlink(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
+	return f.edit(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) })
+}
+
+func (f *front) Rmdir(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
+	return f.edit(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) })
+}
+
+func (f *front) Rename(cancel <-chan struct{}, in *fuse.RenameIn, name, newName string) fuse.Status {
+	return f.edit(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) })
+}
+
+func (f *front) Link(<-chan struct{}, *fuse.LinkIn, string, *fuse.EntryOut) fuse.Status {
+	return f.refuse(fuse.EPERM)
+}
+
+func (f *front) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse.EntryOut) fuse.Status {
+	return f.refuse(fuse.EPERM)
+}
+
+func (f *front) SetXAttr(cancel <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
+	return f.edit(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.SetXAttr(cancel, in, attr, data) })
+}
+
+func (f *front) RemoveXAttr(cancel <-chan struct{}, in *fuse.InHeader, attr string) fuse.Status {
+	return f.edit(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) })
+}
+
+func (f *front) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (n uint32, st fuse.Status) {
+	st = f.edit(&f.m.counters.writes, func() (st fuse.Status) {
+		n, st = f.RawFileSystem.Write(cancel, in, data)
+		return st
+	})
+	return n, st
+}
+
+func (f *front) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) (n uint32, st fuse.Status) {
+	st = f.edit(&f.m.counters.writes, func() (st fuse.Status) {
+		n, st = f.RawFileSystem.Writev(cancel, in, data)
+		return st
+	})
+	return n, st
+}
+
+// Flush is answered once and never asked again, unless something can be written.
+// Closing a file is what makes it the tree's, so whoever closes it waits until
+// what that has changed elsewhere is seen.
+func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	if f.m.edits == nil {
+		return f.never()
+	}
+	defer f.m.edits.notices.settle()
+	return f.edit(&f.m.counters.flushes, func() fuse.Status { return f.RawFileSystem.Flush(cancel, in) })
+}
+
+// Fsync and FsyncDir are answered once and never asked again, too, unless there is
+// something to save.
+func (f *front) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if f.m.edits == nil {
+		return f.never()
+	}
+	defer f.m.edits.notices.settle()
+	return f.edit(&f.m.counters.syncs, func() fuse.Status { return f.RawFileSystem.Fsync(cancel, in) })
+}
+
+// FsyncDir is also what sync(1) of the mount point sends.
+func (f *front) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if f.m.edits == nil {
+		return f.never()
+	}
+	f.m.counters.syncs.Add(1)
+	if err := f.m.edits.tree.Sync(context.Background()); err != nil {
+		return fuse.Status(f.fail(in.NodeId, "sync", err))
+	}
+	return fuse.OK
+}
+
+func (f *front) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
+	_ = f.edit(&f.m.counters.releases, func() fuse.Status {
+		f.RawFileSystem.Release(cancel, in)
+		return fuse.OK
+	})
+}
+
+// What follows is never asked again after ENOSYS, and the kernel tells callers
+// ENOTSUP, or copies by itself.
+
+func (f *front) Tmpfile(<-chan struct{}, *fuse.CreateIn, *fuse.CreateOut) fuse.Status {
+	return f.refuse(fuse.ENOSYS)
+}
+
+func (f *front) CopyFileRange(<-chan struct{}, *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
+	return 0, f.refuse(fuse.ENOSYS)
+}
+
+func (f *front) Fallocate(<-chan struct{}, *fuse.FallocateIn) fuse.Status {
+	return f.refuse(fuse.ENOSYS)
+}
+
+// The rest is go-fuse's to answer, and counted.
+
+func (f *front) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.Readlink(cancel, header)
+}
+
+func (f *front) Ioctl(cancel <-chan struct{}, in *fuse.IoctlIn, inbuf []byte, out *fuse.IoctlOut, outbuf []byte) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.Ioctl(cancel, in, inbuf, out, outbuf)
+}
+
+func (f *front) GetLk(cancel <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.GetLk(cancel, in, out)
+}
+
+func (f *front) SetLk(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.SetLk(cancel, in)
+}
+
+func (f *front) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
+	f.m.counters.others.Add(1)
+	return f.RawFileSystem.SetLkw(cancel, in)
+}

@@ -1,0 +1,243 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
+)
+
+const (
+	// maxNotices is how many changes may wait; above it everything is dropped.
+	maxNotices = 4096
+	// lateStep is how often what the kernel did not know is told once more.
+	lateStep = 100 * time.Millisecond
+	// settleTime bounds the wait of a request for what it has changed elsewhere.
+	settleTime = 100 * time.Millisecond
+)
+
+// dropper is what the notices need of a [fuse.Server].
+type dropper interface {
+	EntryNotify(parent uint64, name string) fuse.Status
+	InodeNotify(node uint64, off, length int64) fuse.Status
+}
+
+// notices takes out of the kernel's caches what the tree changed by itself. It
+// has a goroutine of its own: the kernel makes a notice wait for the requests in
+// the same directory and of the same page, so no request that holds a directory or
+// a page may wait for a notice. (A FLUSH holds neither, see settle.)
+//
+// By that waiting a notice also comes behind the answers that were under way: a
+// LOOKUP or a listing of the directory ends first, and what it brought is dropped.
+// What a file was said to be is protected by the kernel from when it knows the
+// inode; of one it does not know yet, [changes] sees to it, and because an
+// answer may have passed that and still be on its way, the notice is repeated.
+type notices struct {
+	// mu guards what follows. Nothing is called under it.
+	mu      sync.Mutex
+	pending map[nodes.Change]struct{}
+	// all tells that there were too many: everything is to be dropped.
+	all bool
+	// added and done count, for settle; step is closed when done grows.
+	added, done uint64
+	step        chan struct{}
+
+	wake chan struct{}
+}
+
+func (q *notices) init() {
+	q.pending = map[nodes.Change]struct{}{}
+	q.step = make(chan struct{})
+	q.wake = make(chan struct{}, 1)
+}
+
+// add takes a change, and never blocks.
+func (q *notices) add(c nodes.Change) {
+	q.mu.Lock()
+	q.added++
+	if len(q.pending) >= maxNotices {
+		q.all = true
+		clear(q.pending)
+	}
+	if !q.all {
+		q.pending[c] = struct{}{}
+	}
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take empties the queue. upto goes to finish.
+func (q *notices) take() (batch map[nodes.Change]struct{}, all bool, upto uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch, all, upto = q.pending, q.all, q.added
+	q.pending, q.all = map[nodes.Change]struct{}{}, false
+	return batch, all, upto
+}
+
+func (q *notices) finish(upto uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.done = upto
+	close(q.step)
+	q.step = make(chan struct{})
+}
+
+// settle waits until what was added so far is done, so that who closes a file and
+// then reads another finds there what the first has changed. It waits for a
+// bounded time, for nothing must hang on a kernel that is in no hurry.
+func (q *notices) settle() {
+	var timeout <-chan time.Time
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for target := q.added; q.done < target; {
+		step := q.step
+		if timeout == nil {
+			timeout = time.After(settleTime)
+		}
+		q.mu.Unlock()
+		select {
+		case <-step:
+			q.mu.Lock()
+		case <-timeout:
+			q.mu.Lock()
+			return
+		}
+	}
+}
+
+// notify delivers notices until ctx is done.
+func (m *mount) notify(ctx context.Context, k dropper) {
+	d := delivery{m: m, kernel: k}
+	var late <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.edits.notices.wake:
+			batch, all, upto := m.edits.notices.take()
+			m.guard("dropping what has changed", func() { d.deliver(ctx, batch, all) })
+			m.edits.notices.finish(upto)
+		case <-late:
+			late = nil
+			m.guard("dropping what has changed", d.repeat)
+		}
+		if late == nil && len(d.late)+len(d.ripe) > 0 {
+			late = time.After(lateStep)
+		}
+	}
+}
+
+// delivery is the state of the goroutine that delivers, and belongs to it.
+type delivery struct {
+	m      *mount
+	kernel dropper
+	// late are nodes that the kernel did not know, ripe those that have waited
+	// for one step at least.
+	late, ripe []nodes.ID
+}
+
+func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{}, all bool) {
+	if all {
+		d.everything(ctx)
+		return
+	}
+	known := d.directories(batch)
+	for c := range batch {
+		if ctx.Err() != nil {
+			return
+		}
+		if c.Dir != 0 {
+			d.entries(ctx, c.Dir, c.Name, known[c.Dir])
+		}
+		if c.ID != 0 {
+			d.inode(c.ID)
+		}
+	}
+}
+
+// directories finds the nodes of those in which any name may have changed.
+func (d *delivery) directories(batch map[nodes.Change]struct{}) map[nodes.ID]*node {
+	known := map[nodes.ID]*node{}
+	for c := range batch {
+		if c.Dir != 0 {
+			known[c.Dir] = nil
+		}
+	}
+	if len(known) > 0 {
+		known[nodes.Root] = d.m.root
+		d.m.inodes.findAll(known)
+	}
+	return known
+}
+
+// everything drops all that the kernel may know: there were too many changes to
+// remember them.
+func (d *delivery) everything(ctx context.Context) {
+	for _, n := range append(d.m.inodes.all(), d.m.root) {
+		if ctx.Err() != nil {
+			return
+		}
+		if n.IsDir() {
+			d.entries(ctx, n.id(), "", n)
+		} else {
+			d.kernel.InodeNotify(uint64(n.id()), 0, 0)
+		}
+	}
+}
+
+// noName is a name that no directory has in the kernel.
+const noName = "."
+
+// entries drops one name of a directory, or all if name is empty, and then its
+// listing. That has to be the last: the kernel drops a name only when no listing
+// is under way. n is nil if the directory is not known.
+func (d *delivery) entries(ctx context.Context, dir nodes.ID, name string, n *node) {
+	switch {
+	case name != "":
+		d.entry(ctx, dir, name, n)
+	case n != nil:
+		d.kernel.EntryNotify(uint64(dir), noName) // wait for the LOOKUPs that add children
+		for child := range n.Children() {
+			d.entry(ctx, dir, child, n)
+		}
+	}
+	d.inode(dir)
+}
+
+// entry drops a name, unless it is known as the directory that it is: somebody may
+// live there, and would find himself nowhere.
+func (d *delivery) entry(ctx context.Context, dir nodes.ID, name string, n *node) {
+	if n != nil {
+		if child := n.GetChild(name); child != nil && child.IsDir() {
+			e, err := d.m.tree.Lookup(ctx, dir, name)
+			if err == nil && uint64(e.ID) == child.StableAttr().Ino {
+				return
+			}
+		}
+	}
+	d.kernel.EntryNotify(uint64(dir), name)
+}
+
+// inode drops attributes and content, which for a directory is the listing.
+func (d *delivery) inode(id nodes.ID) {
+	if d.kernel.InodeNotify(uint64(id), 0, 0) == fuse.ENOENT && len(d.late) < maxNotices {
+		d.late = append(d.late, id)
+	}
+}
+
+// repeat is for answers that were on their way to the kernel at the first time.
+func (d *delivery) repeat() {
+	for _, id := range d.ripe {
+		d.kernel.InodeNotify(uint64(id), 0, 0)
+	}
+	d.ripe, d.late = d.late, d.ripe[:0]
+}

@@ -1,0 +1,102 @@
+//go:build linux || darwin || freebsd
+
+package fs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
+)
+
+// xattrPrefix is what the names of all attributes that a tree has begin with.
+const xattrPrefix = "user.lorefs."
+
+func (m *mount) setsXattrs() bool { return m.edits != nil && m.edits.setter != nil }
+
+// Getxattr asks the tree for its own attributes only, unless it takes others. Everything outside user.*
+// is "not supported" rather than "not there", because ls(1) takes that as an
+// answer for the whole mount and stops asking file by file.
+func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	switch {
+	case n.m.xattrs == nil || !strings.HasPrefix(name, "user."):
+		return 0, syscall.ENOTSUP
+	case !strings.HasPrefix(name, xattrPrefix) && !n.m.setsXattrs():
+		return 0, syscall.Errno(fuse.ENOATTR)
+	}
+	value, err := n.m.xattrs.Xattr(ctx, n.id(), name)
+	if err != nil {
+		return 0, n.fail("getxattr", fmt.Errorf("%s: %w", name, err))
+	}
+	if len(value) > len(dest) {
+		return uint32(len(value)), syscall.ERANGE
+	}
+	return uint32(copy(dest, value)), 0
+}
+
+func (n *node) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
+	if n.m.xattrs == nil {
+		return 0, 0
+	}
+	names, err := n.m.xattrs.Xattrs(ctx, n.id())
+	if err != nil {
+		return 0, n.fail("listxattr", err)
+	}
+	size := 0
+	for _, name := range names {
+		size += len(name) + 1
+	}
+	if size > len(dest) {
+		return uint32(size), syscall.ERANGE
+	}
+	for _, name := range names {
+		dest = dest[copy(dest, name):]
+		dest[0] = 0
+		dest = dest[1:]
+	}
+	return uint32(size), 0
+}
+
+// Flags of setxattr(2).
+const (
+	xattrCreate  = 1
+	xattrReplace = 2
+)
+
+// Setxattr leaves everything outside user.* to nobody: cp -a and sed -i copy access
+// lists and labels along, and go on if there are none.
+func (n *node) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
+	if !n.m.setsXattrs() || !strings.HasPrefix(name, "user.") {
+		return syscall.ENOTSUP
+	}
+	ctx = context.WithoutCancel(ctx)
+	if flags != 0 && n.m.xattrs != nil {
+		_, err := n.m.xattrs.Xattr(ctx, n.id(), name)
+		if err == nil && flags == xattrCreate {
+			return syscall.EEXIST
+		}
+		if err != nil && (flags == xattrReplace || !errors.Is(err, nodes.ErrNoXattr)) {
+			return n.fail("setxattr", fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	if err := n.m.edits.setter.SetXattr(ctx, n.id(), name, value); err != nil {
+		return n.failChange("setxattr", n.path(), fmt.Errorf("%s: %w", name, err))
+	}
+	return 0
+}
+
+// Removexattr is to Setxattr what unlink(2) is to creat(2).
+func (n *node) Removexattr(ctx context.Context, name string) syscall.Errno {
+	if !n.m.setsXattrs() || !strings.HasPrefix(name, "user.") {
+		return syscall.ENOTSUP
+	}
+	if err := n.m.edits.setter.RemoveXattr(context.WithoutCancel(ctx), n.id(), name); err != nil {
+		return n.failChange("removexattr", n.path(), fmt.Errorf("%s: %w", name, err))
+	}
+	return 0
+}
