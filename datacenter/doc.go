@@ -51,6 +51,15 @@
 // each run is stored once. Repack moves a file's stored runs, also once each.
 // Files have the zlib header 78 9c and an Adler-32; segments have no slack.
 //
+// # How it is edited
+//
+// A Draft is a file and what differs from it. Only edited nodes and those above
+// them are objects; a run that several parents share is copied for the one that is
+// edited. Entries are told apart by a Number: the file's, or a new one. Each edit
+// gives a record (draft_record.go) that can be replayed on the same file. To save,
+// the draft is written as Repack writes a file, with the new names behind those
+// that exist, and compared with what was written, read back by the reader.
+//
 // # What is not supported
 //
 // Strings end at their first NUL, as they do for the client: one with a NUL

@@ -1,0 +1,224 @@
+package datacenter
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Number tells a logical node or attribute of a [Draft] from all others, for as
+// long as the Draft lives. One that the file holds has the number of entries that
+// a walk meets before it (0 is the root); one that was made since has a number
+// above [MaxEntries].
+type Number uint32
+
+// ErrGone means that a Number stands for nothing, or for what was removed.
+var ErrGone = errors.New("it is not there any more")
+
+// Draft is a data center that is being edited: a file, and what differs from it.
+// Only nodes that were edited, and those above them, are objects; all else is
+// still read from the file. What several parents share in the file is told
+// apart here, so that an edit under one never shows under another.
+//
+// It is safe for parallel use. Edits wait for each other, and for Write; reading
+// waits for neither.
+type Draft struct {
+	file *File
+	log  func(record []byte) error
+
+	// editing is held by whoever changes something, also while it reads the
+	// file. It is taken before mu.
+	editing sync.Mutex
+	// scratch is for writing records; it belongs to the holder of editing.
+	scratch []byte
+	// heights remembers how deep the file's runs are.
+	heights map[Address]int
+	types   pathTypes
+
+	// mu guards everything below for as long as memory is looked at. Who holds
+	// editing may read without it.
+	mu   sync.RWMutex
+	root *draftNode
+	// nodes are all draft nodes, but removed ones, and owners the nodes of all
+	// attributes that are not as the file has them.
+	nodes  map[Number]*draftNode
+	owners map[Number]*draftNode
+	next   Number
+	nameTable
+	// entries counts the logical nodes and attributes.
+	entries int64
+	// edits counts what was applied, saved how much of that is in a file.
+	edits, saved int64
+	// commits counts the files that were written.
+	commits int
+	// shrunk are the nodes from which the edits at hand took something.
+	shrunk []*draftNode
+}
+
+// draftNode is a node that differs from the file's, or leads to one that does.
+type draftNode struct {
+	number Number
+	// saved is the number that the node has in the file that was written last;
+	// before that, and of nodes made since, it is number.
+	saved Number
+	// base is the node of the file that it was; its file is nil if there is none.
+	base Node
+	// parent is nil for the root, and for what was removed.
+	parent  *draftNode
+	name    uint16
+	key     uint16
+	flags   KeyFlags
+	ordinal uint32
+
+	// The first baseAttrs and baseKids are those of base, at the same places;
+	// those that were removed are dead. Added ones follow in any order.
+	attrs               []draftAttribute
+	kids                []draftChild
+	baseAttrs, baseKids int
+	// changed is set once the attributes differ from base's.
+	changed bool
+	// kidAt finds a child that lives.
+	kidAt map[childKey]int
+	// seq counts what was added, for listings.
+	seq uint32
+	// deadAttrs and deadKids count those added ones that are dead.
+	deadAttrs, deadKids int
+	// ranked is set once a child has another rank than its ordinal says, and
+	// spare is where to look for an ordinal that no child has.
+	ranked bool
+	spare  uint32
+}
+
+type draftAttribute struct {
+	number Number
+	name   uint16
+	dead   bool
+	// changed is set if the value is the one here, not that of base at addr.
+	changed bool
+	addr    Address
+	value   Value
+	seq     uint32
+}
+
+// draftChild is a child of a draft node: one itself, or a node of the file.
+type draftChild struct {
+	number, saved Number
+	name          uint16
+	dead          bool
+	ordinal       uint32
+	rank          uint64
+	addr          Address
+	node          *draftNode
+	seq           uint32
+}
+
+// childKey tells siblings apart.
+type childKey struct {
+	name    uint16
+	ordinal uint32
+}
+
+// NewDraft begins to edit f. log is given a record of each change before it
+// counts, and its error is the edit's; [Draft.Replay] takes such records back.
+// It must neither keep the record nor call the Draft. nil logs nothing.
+//
+// A file that could not be written anew as it is, such as one with a name that
+// comes twice, is refused by a [FormatError] or [ErrTooLarge].
+func NewDraft(f *File, log func(record []byte) error) (*Draft, error) {
+	d := &Draft{
+		file: f, log: log,
+		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{},
+		next:    MaxEntries + 1,
+		heights: map[Address]int{},
+		entries: int64(f.entries[0]),
+	}
+	if d.log == nil {
+		d.log = func([]byte) error { return nil }
+	}
+	var err error
+	if d.nameTable, err = newNameTable(f); err != nil {
+		return nil, err
+	}
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	d.root, err = d.expand(root, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	d.nodes[0] = d.root
+	return d, nil
+}
+
+// NewNumber gives a number to what is about to be made. It is 0, with which
+// nothing can be made, if the four billion that there are have been given.
+func (d *Draft) NewNumber() Number {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.next
+	if n > 0 {
+		d.next++ // from the last one on to 0
+	}
+	return n
+}
+
+// Pending is how many edits are in no file yet.
+func (d *Draft) Pending() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.edits - d.saved
+}
+
+// Entries is how many logical nodes and attributes there are now.
+func (d *Draft) Entries() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.entries
+}
+
+func (n *draftNode) attribute(name uint16) int {
+	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.name == name && !a.dead })
+}
+
+// numbered finds the attribute that lives and has a number; -1 if there is none.
+func (n *draftNode) numbered(number Number) int {
+	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.number == number && !a.dead })
+}
+
+// compact drops what was added and is dead, once it is most of what was added:
+// editors make and remove many a file in one place. The order stays, and so do
+// the cursors of listings. The caller holds mu.
+func (n *draftNode) compact() {
+	const few = 16
+	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.baseAttrs {
+		added := slices.DeleteFunc(n.attrs[n.baseAttrs:], func(a draftAttribute) bool { return a.dead })
+		n.attrs, n.deadAttrs = n.attrs[:n.baseAttrs+len(added)], 0
+	}
+	if n.deadKids > few && 2*n.deadKids > len(n.kids)-n.baseKids {
+		added := slices.DeleteFunc(n.kids[n.baseKids:], func(k draftChild) bool { return k.dead })
+		n.kids, n.deadKids = n.kids[:n.baseKids+len(added)], 0
+		for i, k := range added {
+			n.kidAt[childKey{k.name, k.ordinal}] = n.baseKids + i
+		}
+	}
+}
+
+// counts are of the attributes and children that are there.
+func (n *draftNode) counts() (attrs, kids int) {
+	for i := range n.attrs {
+		if !n.attrs[i].dead {
+			attrs++
+		}
+	}
+	return attrs, len(n.kidAt)
+}
+
+// depth is how many nodes are above n.
+func (n *draftNode) depth() (depth int) {
+	for n.parent != nil {
+		n = n.parent
+		depth++
+	}
+	return depth
+}

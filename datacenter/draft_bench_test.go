@@ -1,0 +1,156 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"runtime"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
+)
+
+// BenchmarkDraftSet sets attributes of a real file one by one, each of another
+// node: of all nodes with attributes those at equal distances.
+func BenchmarkDraftSet(b *testing.B) {
+	const edits = 10_000
+	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := mustOpen(b, data, datacenter.Options{})
+	targets := benchTargets(b, f, edits)
+	for b.Loop() {
+		b.StopTimer()
+		written := 0
+		d, err := datacenter.NewDraft(f, func(r []byte) error {
+			written += len(r)
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := heap()
+		b.StartTimer()
+		for i, t := range targets {
+			t.Value = datacenter.IntValue(int32(i))
+			if err := d.Apply(context.Background(), t); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StopTimer()
+		b.ReportMetric(float64(heap()-before)/edits, "heap-B/edit")
+		b.ReportMetric(float64(written)/edits, "record-B/edit")
+		runtime.KeepAlive(d)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*edits), "µs/edit")
+}
+
+// BenchmarkDraftSave writes a real file after one edit, and compares it.
+func BenchmarkDraftSave(b *testing.B) {
+	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := mustOpen(b, data, datacenter.Options{})
+	d, err := datacenter.NewDraft(f, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	targets := benchTargets(b, f, 10)
+	targets[5].Value = datacenter.IntValue(1)
+	if err := d.Apply(b.Context(), targets[5]); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		err := d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
+			var out bytes.Buffer
+			if err := s.Write(b.Context(), &out); err != nil {
+				return err
+			}
+			b.StopTimer()
+			g := mustOpen(b, out.Bytes(), datacenter.Options{})
+			b.StartTimer()
+			return s.Compare(b.Context(), g)
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// benchTargets are edits of an attribute of n nodes, but for the value.
+func benchTargets(b *testing.B, f *datacenter.File, n int) []datacenter.Edit {
+	b.Helper()
+	root, err := f.Root()
+	if err != nil {
+		b.Fatal(err)
+	}
+	t := targetFinder{b: b, step: f.Counts().Nodes / int64(n) * 8 / 10} // 20 % have no attributes
+	t.visit(root)
+	if len(t.found) < n {
+		b.Fatalf("%d nodes with attributes", len(t.found))
+	}
+	return t.found[:n]
+}
+
+type targetFinder struct {
+	b          *testing.B
+	next       datacenter.Number
+	met, step  int64
+	found      []datacenter.Edit
+	nextTarget int64
+}
+
+func (t *targetFinder) visit(n datacenter.Node) {
+	number := t.next
+	t.next += 1 + datacenter.Number(n.AttributeCount())
+	if t.met++; t.met >= t.nextTarget && n.AttributeCount() > 0 {
+		for a, err := range n.Attributes() {
+			if err != nil {
+				t.b.Fatal(err)
+			}
+			if a.Name() != "__value__" {
+				t.found = append(t.found, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: a.Name()})
+				t.nextTarget = t.met + t.step
+			}
+			break
+		}
+	}
+	for c, err := range n.Children() {
+		if err != nil {
+			t.b.Fatal(err)
+		}
+		t.visit(c)
+	}
+}
+
+// BenchmarkDraftWide sets an attribute of each child of a node that has many.
+func BenchmarkDraftWide(b *testing.B) {
+	doc := legalDoc(b, "65,535 children")
+	doc.Root.Children = doc.Root.Children[:1]
+	for b.Loop() {
+		b.StopTimer()
+		d := draftOf(b, doc, dctest.Options{})
+		b.StartTimer()
+		for i := range 10_000 {
+			n := datacenter.Number(2 + 2*6*i) // each child has one attribute
+			if err := d.Apply(context.Background(), datacenter.Edit{
+				Op: datacenter.SetAttribute, Node: n, Name: "id", Value: datacenter.IntValue(int32(i)),
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*10_000), "µs/edit")
+}

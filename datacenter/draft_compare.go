@@ -1,0 +1,414 @@
+package datacenter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lorefs/internal/wtf8"
+)
+
+// ErrDiffers means that a file does not hold what was to be written to it.
+var ErrDiffers = errors.New("it is not what was to be written")
+
+// Compare tells whether g, opened anew from what Write wrote, holds the edited
+// tree: every name, key, flag, value and the order of siblings, whatever the
+// layout. What the two files share among parents is compared once, so the work
+// grows with the stored nodes. A difference matches [ErrDiffers] and names the
+// node.
+func (s *Saving) Compare(ctx context.Context, g *File) error {
+	d := s.d
+	want := d.file.header
+	want.Version = s.opts.Layout.Version()
+	if s.opts.Layout == LayoutV3 {
+		want.Revision = g.header.Revision // it has no room for one
+	}
+	// As bytes: a timestamp may be no number, which equals nothing.
+	if !bytes.Equal(g.header.append(nil, LayoutV6X64), want.append(nil, LayoutV6X64)) {
+		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.header, want)
+	}
+	if n := int64(g.entries[0]); n != d.entries {
+		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, d.entries)
+	}
+	c := newComparer(ctx, s, g)
+	root, err := g.Root()
+	if err != nil {
+		return err
+	}
+	return c.draftNode(d.root, root)
+}
+
+// comparer compares the runs of the file of a Draft with those of another, g.
+type comparer struct {
+	ctx    context.Context
+	s      *Saving
+	f, g   *File
+	names  []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
+	keys   []keyNames // the file's key definitions as g would have them, without gaps
+	gKeys  []keyNames // and g's
+	values map[Address]Address
+	// attrs and children remember, of each place of f, which run of g was found
+	// to be equal.
+	attrs, children equalRuns
+	// x and y are scratch, one for each file, and levels one for each depth.
+	x, y   []rawAttribute
+	levels [][]Node
+	depth  int
+}
+
+// equalRuns holds, of each element of f at which a run begins, the run of g that
+// is equal. Nearly always one run begins at one place.
+type equalRuns struct {
+	base   []int64
+	counts []uint16
+	equal  []runKey
+}
+
+func newEqualRuns(segs []segment) equalRuns {
+	base := segmentBases(segs)
+	n := base[len(segs)]
+	return equalRuns{base, make([]uint16, n), make([]runKey, n)}
+}
+
+// known tells whether the runs x of f and y of g, not empty, are noted as equal.
+func (e *equalRuns) known(x, y runKey) bool {
+	i := e.base[x.addr.Segment] + int64(x.addr.Element)
+	return e.counts[i] == x.count && e.equal[i] == y
+}
+
+func (e *equalRuns) note(x, y runKey) {
+	i := e.base[x.addr.Segment] + int64(x.addr.Element)
+	e.counts[i], e.equal[i] = x.count, y
+}
+
+func newComparer(ctx context.Context, s *Saving, g *File) *comparer {
+	f := s.d.file
+	c := &comparer{
+		ctx: ctx, s: s, f: f, g: g,
+		names:  make([]uint16, len(s.d.names)+1),
+		values: make(map[Address]Address, f.counts.Values),
+		attrs:  newEqualRuns(f.regions.attributes), children: newEqualRuns(f.regions.nodes),
+	}
+	index := make(map[string]uint16, len(g.names))
+	for i, name := range g.names {
+		index[name] = uint16(i + 1)
+	}
+	for i, name := range s.d.names {
+		c.names[i+1] = index[name]
+	}
+	for i := range s.d.keys {
+		c.keys = append(c.keys, c.key(s.d.keys[i]))
+	}
+	for _, k := range g.keys {
+		c.gKeys = append(c.gKeys, slide(k))
+	}
+	return c
+}
+
+// key is a key definition of the Draft as g would have it.
+func (c *comparer) key(k keyNames) keyNames {
+	for i, name := range k {
+		if name == 0 {
+			continue
+		}
+		if k[i] = c.names[name]; k[i] == 0 {
+			return keyNames{0, 1} // as slide gives none: g has not that name
+		}
+	}
+	return slide(k)
+}
+
+// slide moves the gaps of a key definition to its end: they mean nothing.
+func slide(k keyNames) (slid keyNames) {
+	i := 0
+	for _, name := range k {
+		if name != 0 {
+			slid[i] = name
+			i++
+		}
+	}
+	return slid
+}
+
+// sameKeys tells whether y has a key definition of the Draft.
+func (c *comparer) sameKeys(key uint16, y Node) bool {
+	var got keyNames // a definition that does not exist is empty
+	if int(y.raw.key) < len(c.gKeys) {
+		got = c.gKeys[y.raw.key]
+	}
+	return got == c.keys[key]
+}
+
+func differs(n Node, format string, args ...any) error {
+	return fmt.Errorf("%w: node %v %s: %w", ErrDiffers, n.addr, n.Name(), fmt.Errorf(format, args...))
+}
+
+// draftNode compares a draft node with what became of it.
+func (c *comparer) draftNode(n *draftNode, y Node) error {
+	d := c.s.d
+	same := y.raw.name == c.names[n.name]
+	if n == d.root {
+		same = y.Name() == rootName // the file's may have another
+	}
+	if !same || y.raw.flags != uint8(n.flags) || !c.sameKeys(n.key, y) {
+		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
+	}
+	if err := c.draftAttributes(n, y); err != nil {
+		return err
+	}
+	order := c.s.orders[n]
+	i := 0
+	for child, err := range y.Children() {
+		if err != nil {
+			return err
+		}
+		if i == len(order) {
+			return differs(y, "more than the %d children that it had", len(order))
+		}
+		if err := c.draftChild(&n.kids[order[i]], child); err != nil {
+			return err
+		}
+		i++
+	}
+	if i < len(order) {
+		return differs(y, "%d children instead of %d", i, len(order))
+	}
+	return nil
+}
+
+func (c *comparer) draftChild(k *draftChild, y Node) error {
+	if k.node != nil {
+		return c.draftNode(k.node, y)
+	}
+	x, err := c.f.Node(k.addr)
+	if err != nil {
+		return err
+	}
+	return c.stored(x, y)
+}
+
+// draftAttributes compares those of a draft node.
+func (c *comparer) draftAttributes(n *draftNode, y Node) error {
+	if !n.changed {
+		return c.attributes(n.base, y)
+	}
+	attrs, _ := n.counts()
+	if attrs != y.AttributeCount() {
+		return differs(y, "%d attributes instead of %d", y.AttributeCount(), attrs)
+	}
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		if a.dead {
+			continue
+		}
+		got, ok, err := y.Attribute(c.names[a.name])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return differs(y, "%s is missing", c.s.d.name(a.name))
+		}
+		if err := c.draftAttribute(a, y, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) error {
+	if !a.changed {
+		want, err := c.f.Attribute(a.addr)
+		if err != nil {
+			return err
+		}
+		return c.attribute(want.raw(), got.raw(), y)
+	}
+	same := got.typ == a.value.typ && (got.typ == String || got.bits == a.value.bits)
+	if same && got.typ == String {
+		units, err := c.g.stringUnits(c.g.regions.values.data, got.Value())
+		if err != nil {
+			return err
+		}
+		same = bytes.Equal(units, wtf8.AppendUTF16(nil, a.value.text))
+	}
+	if !same {
+		return differs(y, "%s is not %q", got.Name(), a.value.Text())
+	}
+	return nil
+}
+
+// stored compares a node of f with one of g, and all below them.
+func (c *comparer) stored(x, y Node) error {
+	if y.raw.name != c.names[x.raw.name] || y.raw.flags != x.raw.flags {
+		return differs(y, "want %s with the flags %d", x.Name(), x.raw.flags)
+	}
+	key := x.raw.key
+	if int(key) >= len(c.f.keys) {
+		key = c.s.d.keyIndex[keyNames{}] // as Repack has it
+	}
+	if !c.sameKeys(key, y) {
+		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())
+	}
+	if err := c.attributes(x, y); err != nil || x.raw.childCount == 0 && y.raw.childCount == 0 {
+		return err
+	}
+	if x.raw.childCount > 0 && c.children.known(x.childRun(), y.childRun()) {
+		return nil
+	}
+	return c.storedChildren(x, y)
+}
+
+func (n Node) childRun() runKey { return runKey{n.raw.childAddr, n.raw.childCount} }
+func (n Node) attrRun() runKey  { return runKey{n.raw.attrAddr, n.raw.attrCount} }
+
+func (c *comparer) storedChildren(x, y Node) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	run, err := c.run(x)
+	if err != nil {
+		return err
+	}
+	c.depth++
+	i := 0
+	for child, err := range y.Children() {
+		if err != nil {
+			return err
+		}
+		if i == len(run) {
+			return differs(y, "more than the %d children that it had", i)
+		}
+		if err := c.stored(run[i], child); err != nil {
+			return err
+		}
+		i++
+	}
+	c.depth--
+	if i != len(run) {
+		return differs(y, "%d children instead of %d", i, len(run))
+	}
+	if i > 0 {
+		c.children.note(x.childRun(), y.childRun())
+	}
+	return nil
+}
+
+// run gives the children of x in the order in which they were written. They are
+// in use until the comparison is back at this depth.
+func (c *comparer) run(x Node) ([]Node, error) {
+	if c.depth == len(c.levels) {
+		c.levels = append(c.levels, nil)
+	}
+	run := c.levels[c.depth][:0]
+	for child, err := range x.Children() {
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, child)
+	}
+	c.levels[c.depth] = run
+	if !c.s.reordered {
+		return run, nil
+	}
+	order := c.s.d.newSiblingOrder()
+	sortSiblings(run, order.compare)
+	return run, order.err
+}
+
+// attributes compares two runs.
+func (c *comparer) attributes(x, y Node) error {
+	count := x.raw.attrCount
+	if count != y.raw.attrCount {
+		return differs(y, "%d attributes instead of %d", y.raw.attrCount, count)
+	}
+	if count == 0 || c.attrs.known(x.attrRun(), y.attrRun()) {
+		return nil
+	}
+	var err error
+	if c.x, err = c.f.rawRun(x.raw.attrAddr, int(count), c.x[:0]); err != nil {
+		return err
+	}
+	if c.y, err = c.g.rawRun(y.raw.attrAddr, int(count), c.y[:0]); err != nil {
+		return err
+	}
+	for i := range c.x {
+		c.x[i].name = c.names[c.x[i].name]
+	}
+	byName := func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) }
+	if !slices.IsSortedFunc(c.x, byName) {
+		slices.SortFunc(c.x, byName)
+	}
+	for i := range c.x {
+		if c.x[i].name != c.y[i].name {
+			return differs(y, "attribute %d is called %s", i, c.g.names[c.y[i].name-1])
+		}
+		if err := c.attribute(c.x[i], c.y[i], y); err != nil {
+			return err
+		}
+	}
+	c.attrs.note(x.attrRun(), y.attrRun())
+	return nil
+}
+
+// attribute compares what two attributes hold.
+func (c *comparer) attribute(x, y rawAttribute, of Node) error {
+	xt, err := x.decodeType()
+	if err != nil {
+		return err
+	}
+	yt, _ := y.decodeType() // 0 is no type
+	same := xt == yt && (xt == String || x.bits == y.bits)
+	if same && xt == String {
+		if same, err = c.sameString(x.value(), y.value()); err != nil {
+			return err
+		}
+	}
+	if !same {
+		return differs(of, "%s is not what it was", c.g.names[y.name-1])
+	}
+	return nil
+}
+
+func (c *comparer) sameString(x, y Address) (bool, error) {
+	if known, ok := c.values[x]; ok && known == y {
+		return true, nil
+	}
+	p, err := c.f.stringUnits(c.f.regions.values.data, x)
+	if err != nil {
+		return false, err
+	}
+	q, err := c.g.stringUnits(c.g.regions.values.data, y)
+	if err != nil || !bytes.Equal(p, q) {
+		return false, err
+	}
+	c.values[x] = y
+	return true, nil
+}
+
+// rawRun appends the attributes of a run as they are stored.
+func (f *File) rawRun(addr Address, count int, dst []rawAttribute) ([]rawAttribute, error) {
+	size := int(f.layout.AttributeSize())
+	off, err := run(f.regions.attributes, addr, count, int64(size))
+	if err != nil {
+		return dst, err
+	}
+	var scratch [maxAttributeSize]byte
+	for i := 0; i < count; {
+		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
+		if err != nil {
+			return dst, err
+		}
+		for ; len(b) >= size; b = b[size:] {
+			a := parseAttribute(b)
+			if a.name == 0 || int(a.name) > len(f.names) {
+				return dst, attributeError(addr, off, "name index %d: want 1 to %d", a.name, len(f.names))
+			}
+			dst = append(dst, a)
+			i++
+		}
+	}
+	return dst, nil
+}

@@ -1,0 +1,233 @@
+package datacenter
+
+import (
+	"fmt"
+	"slices"
+)
+
+// nameTable holds the names and key definitions of a Draft: first those of the
+// file, at the same places, then new ones.
+type nameTable struct {
+	// A node's or an attribute's name is one more than the place in names; index
+	// is its inverse. The same holds of keys, from 0 on.
+	names    []string
+	index    map[string]uint16
+	keys     []keyNames
+	keyIndex map[keyNames]uint16
+	// freeNames and freeKeys are indexes of new ones that nothing has any more.
+	freeNames, freeKeys []uint16
+	// maxNames is how many there may be, and bytes how long they are together.
+	maxNames, bytes int
+}
+
+// newNameTable gives that of a file, of which it demands that each name has one
+// index and each key definition a meaning. Otherwise a new name might get a
+// meaning that nobody gave it.
+func newNameTable(f *File) (nameTable, error) {
+	t := nameTable{
+		names: slices.Clone(f.names), index: make(map[string]uint16, len(f.names)),
+		keys: slices.Clone(f.keys), keyIndex: make(map[keyNames]uint16, len(f.keys)),
+		maxNames: maxNames,
+	}
+	for i, name := range t.names {
+		if _, twice := t.index[name]; twice {
+			return t, badf(f.regions.names.addrs.off+int64(i)*addressSize, "the name %q comes twice: the file can't be edited", name)
+		}
+		t.index[name] = uint16(i + 1)
+		t.bytes += len(name)
+	}
+	for _, name := range []string{rootName, valueName} {
+		if t.index[name] == 0 {
+			t.maxNames-- // it is always written
+		}
+	}
+	for i, k := range slices.Backward(t.keys) {
+		if int(slices.Max(k[:])) > len(t.names) {
+			return t, badf(f.regions.keys.off+int64(i)*keySize, "key %d has a name that there is not: the file can't be edited", i)
+		}
+		t.keyIndex[k] = uint16(i) // of equal ones the first
+	}
+	if _, ok := t.keyIndex[keyNames{}]; !ok {
+		t.keyIndex[keyNames{}] = uint16(len(t.keys))
+		t.keys = append(t.keys, keyNames{})
+	}
+	if len(t.names) > t.maxNames || len(t.keys) > maxKeys {
+		return t, fmt.Errorf("datacenter: %d names and %d key definitions: %w", len(t.names), len(t.keys), ErrTooLarge)
+	}
+	return t, nil
+}
+
+// name is the text of a name index.
+func (t *nameTable) name(i uint16) string { return t.names[i-1] }
+
+// definition is the text of a key definition.
+func (t *nameTable) definition(key uint16) KeyDefinition {
+	def := KeyDefinition{}
+	for _, n := range t.keys[key] {
+		if n > 0 {
+			def = append(def, t.name(n))
+		}
+	}
+	return def
+}
+
+// CheckName tells whether nodes and attributes may have a name. Errors match
+// [ErrValue] or [ErrTooLarge].
+func CheckName(name string) error {
+	if len(name) >= maxElements {
+		return fmt.Errorf("a name of %d bytes: %w", len(name), ErrTooLarge)
+	}
+	if err := checkText(name); err != nil {
+		return err
+	}
+	if name == rootName {
+		return fmt.Errorf("%w: only the root is called %s", ErrValue, rootName)
+	}
+	return nil
+}
+
+// nameIndex gives the index of a name, which may be new.
+func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
+	if i, ok := d.index[name]; ok && name != rootName {
+		return i, nil
+	}
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	if d.bytes+len(name) > maxNameBytes {
+		return 0, fmt.Errorf("names of more than %d bytes: %w", maxNameBytes, ErrTooLarge)
+	}
+	if len(d.freeNames) == 0 && len(d.names) >= d.maxNames {
+		return 0, fmt.Errorf("more than %d names: %w", maxNames, ErrTooLarge)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := takeFree(&d.freeNames, &d.names) + 1
+	d.names[i-1] = name
+	d.index[name] = i
+	d.bytes += len(name)
+	u.add(func() { d.dropName(i) })
+	return i, nil
+}
+
+// takeFree gives a place that is free, or one behind all.
+func takeFree[T any](free *[]uint16, table *[]T) uint16 {
+	if n := len(*free); n > 0 {
+		i := (*free)[n-1]
+		*free = (*free)[:n-1]
+		return i
+	}
+	var none T
+	*table = append(*table, none)
+	return uint16(len(*table) - 1)
+}
+
+// dropName gives a new name's index back. The caller holds mu.
+func (d *Draft) dropName(i uint16) {
+	name := d.names[i-1]
+	delete(d.index, name)
+	d.bytes -= len(name)
+	d.names[i-1] = ""
+	d.freeNames = append(d.freeNames, i-1)
+}
+
+// dropKey likewise.
+func (d *Draft) dropKey(i uint16) {
+	delete(d.keyIndex, d.keys[i])
+	d.keys[i] = keyNames{}
+	d.freeKeys = append(d.freeKeys, i)
+}
+
+// keyOf gives the index of a key definition, which may be new.
+func (d *Draft) keyOf(def KeyDefinition, u *undoList) (uint16, error) {
+	var k keyNames
+	if len(def) > len(k) {
+		return 0, fmt.Errorf("%d keys of a node, of which there may be %d: %w", len(def), len(k), ErrTooLarge)
+	}
+	for i, name := range def {
+		if name == valueName {
+			return 0, fmt.Errorf("%w: %s is no key", ErrValue, valueName)
+		}
+		var err error
+		if k[i], err = d.nameIndex(name, u); err != nil {
+			return 0, err
+		}
+	}
+	if i, ok := d.keyIndex[k]; ok {
+		return i, nil
+	}
+	if len(d.freeKeys) == 0 && len(d.keys) >= maxKeys {
+		return 0, fmt.Errorf("more than %d key definitions: %w", maxKeys, ErrTooLarge)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := takeFree(&d.freeKeys, &d.keys)
+	d.keys[i] = k
+	d.keyIndex[k] = i
+	u.add(func() { d.dropKey(i) })
+	return i, nil
+}
+
+// sweepFor gives back the names and key definitions that nothing has any more,
+// if there is no room for those of edits: editors make many a file that they
+// rename later. What is dead then stays so, as no edit is left to be undone.
+func (d *Draft) sweepFor(edits script) error {
+	names, keys := 0, 0
+	for e, err := range edits {
+		if err != nil {
+			return err
+		}
+		if d.index[e.Name] == 0 {
+			names++
+		}
+		for _, k := range e.Keys {
+			if d.index[k] == 0 {
+				names++
+			}
+		}
+		if len(e.Keys) > 0 {
+			keys++
+		}
+	}
+	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+maxKeys-len(d.keys) {
+		return nil
+	}
+	usedNames, usedKeys := d.inUse()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := len(d.keys) - 1; i >= len(d.file.keys); i-- {
+		if k := d.keys[i]; !usedKeys[i] && k != (keyNames{}) {
+			d.dropKey(uint16(i))
+		}
+	}
+	for i := len(d.names); i > len(d.file.names); i-- {
+		if name := d.names[i-1]; !usedNames[i] && int(d.index[name]) == i {
+			d.dropName(uint16(i))
+		}
+	}
+	return nil
+}
+
+// inUse tells of each name and key index whether something has it. What the
+// file has counts as used.
+func (d *Draft) inUse() (names, keys []bool) {
+	names, keys = make([]bool, len(d.names)+1), make([]bool, len(d.keys))
+	for i := range d.file.names {
+		names[i+1] = true
+	}
+	for i := range d.file.keys {
+		keys[i] = true
+	}
+	for _, n := range d.nodes {
+		names[n.name], keys[n.key] = true, true
+		for i := range n.attrs {
+			if a := &n.attrs[i]; !a.dead {
+				names[a.name] = true
+			}
+		}
+		for _, key := range d.keys[n.key] {
+			names[key] = true // names[0] is nobody's
+		}
+	}
+	return names, keys
+}

@@ -1,0 +1,221 @@
+package datacenter
+
+import "sort"
+
+// DraftEntry is an attribute or a child of a draft node.
+type DraftEntry struct {
+	Number Number
+	// Attribute tells that it is one; else it is a node.
+	Attribute bool
+	// Name is the text, NameIndex its place in the file's names; an index above
+	// their number is a new name's.
+	Name      string
+	NameIndex uint16
+	// Ordinal tells a node from its siblings of the same name.
+	Ordinal uint32
+	// Stored tells that the file holds the number, at Addr. Of an attribute the
+	// value is there as well, unless it is in Value, which then has a type.
+	Stored bool
+	Addr   Address
+	Value  Value
+	// Added tells that the node did not have it in the file.
+	Added bool
+	// Next is the cursor behind it.
+	Next uint64
+}
+
+// addedCursor is the first cursor of what was added to a node. Those of what
+// the file has are as in a listing of the file: the place among the
+// attributes, or their number and the place among the children.
+const addedCursor = 1 << 32
+
+// Touched tells whether a number stands for a draft node: if not, the file says
+// all that there is to say of the node.
+func (d *Draft) Touched(n Number) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	_, ok := d.nodes[n]
+	return ok
+}
+
+// DraftNode describes a draft node.
+type DraftNode struct {
+	Name    string
+	Ordinal uint32
+	// Parent is 0 for the root as well.
+	Parent     Number
+	Keys       KeyDefinition
+	Flags      KeyFlags
+	Attributes int
+	Children   int
+	// Base is the file's node, if Stored.
+	Base   Node
+	Stored bool
+}
+
+// Node describes a draft node; ok is false if the number stands for none.
+func (d *Draft) Node(n Number) (info DraftNode, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, ok := d.nodes[n]
+	if !ok {
+		return info, false
+	}
+	info = DraftNode{
+		Name: d.name(x.name), Ordinal: x.ordinal, Keys: d.definition(x.key), Flags: x.flags,
+		Base: x.base, Stored: x.base.file != nil,
+	}
+	if x.parent != nil {
+		info.Parent = x.parent.number
+	}
+	info.Attributes, info.Children = x.counts()
+	return info, true
+}
+
+// Attribute finds an attribute of a draft node.
+func (d *Draft) Attribute(n Number, name string) (DraftEntry, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, known := d.nodes[n], d.index[name]
+	if x == nil || known == 0 {
+		return DraftEntry{}, false
+	}
+	i := x.attribute(known)
+	if i < 0 {
+		return DraftEntry{}, false
+	}
+	return d.attributeEntry(x, i), true
+}
+
+// Child finds a child of a draft node.
+func (d *Draft) Child(n Number, name string, ordinal uint32) (DraftEntry, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, known := d.nodes[n], d.index[name]
+	if x == nil || known == 0 {
+		return DraftEntry{}, false
+	}
+	i, ok := x.kidAt[childKey{known, ordinal}]
+	if !ok {
+		return DraftEntry{}, false
+	}
+	return d.childEntry(x, i), true
+}
+
+// Value gives the value of an attribute that is not as the file has it.
+func (d *Draft) Value(n Number) (Value, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.owners[n]
+	if x == nil {
+		return Value{}, false
+	}
+	i := x.numbered(n)
+	if i < 0 {
+		return Value{}, false
+	}
+	return x.attrs[i].value, true
+}
+
+// Holder gives the node and the name of an attribute. It may read the file.
+func (d *Draft) Holder(n Number) (node Number, name string, err error) {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	x, i, err := d.owner(n)
+	if err != nil {
+		return 0, "", err
+	}
+	return x.number, d.name(x.attrs[i].name), nil
+}
+
+// Open makes sure that a number stands for a draft node. It may read the file.
+func (d *Draft) Open(n Number) error {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	_, err := d.reach(n)
+	return err
+}
+
+// List appends up to limit entries of a draft node to dst: attributes, then
+// children, in the file's order, then what was added, in no order that means
+// something. No entry is left out or comes twice because others come and go
+// meanwhile. ok is false if the number stands for no draft node.
+func (d *Draft) List(n Number, cursor uint64, limit int, dst []DraftEntry) (entries []DraftEntry, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.nodes[n]
+	if x == nil {
+		return dst, false
+	}
+	end := len(dst) + limit
+	for i := cursor; i < uint64(x.baseAttrs) && len(dst) < end; i++ {
+		if !x.attrs[i].dead {
+			dst = append(dst, d.attributeEntry(x, int(i)))
+		}
+	}
+	first := uint64(x.baseAttrs)
+	for i := max(cursor, first); i < first+uint64(x.baseKids) && len(dst) < end; i++ {
+		if !x.kids[i-first].dead {
+			dst = append(dst, d.childEntry(x, int(i-first)))
+		}
+	}
+	if len(dst) < end {
+		dst = d.listAdded(x, cursor, end, dst)
+	}
+	return dst, true
+}
+
+// listAdded goes on with what was added, in the order of its cursors, in which
+// both attributes and children are.
+func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []DraftEntry) []DraftEntry {
+	seq := max(cursor, addedCursor) - addedCursor
+	a := x.baseAttrs + sort.Search(len(x.attrs)-x.baseAttrs, func(i int) bool { return uint64(x.attrs[x.baseAttrs+i].seq) >= seq })
+	k := x.baseKids + sort.Search(len(x.kids)-x.baseKids, func(i int) bool { return uint64(x.kids[x.baseKids+i].seq) >= seq })
+	for len(dst) < end {
+		switch {
+		case a < len(x.attrs) && x.attrs[a].dead:
+			a++
+		case k < len(x.kids) && x.kids[k].dead:
+			k++
+		case a < len(x.attrs) && (k == len(x.kids) || x.attrs[a].seq < x.kids[k].seq):
+			dst = append(dst, d.attributeEntry(x, a))
+			a++
+		case k < len(x.kids):
+			dst = append(dst, d.childEntry(x, k))
+			k++
+		default:
+			return dst
+		}
+	}
+	return dst
+}
+
+func (d *Draft) attributeEntry(x *draftNode, i int) DraftEntry {
+	a := &x.attrs[i]
+	e := DraftEntry{
+		Number: a.number, Attribute: true, Name: d.name(a.name), NameIndex: a.name,
+		Stored: a.number <= MaxEntries, Addr: a.addr, Added: i >= x.baseAttrs, Next: uint64(i) + 1,
+	}
+	if a.changed {
+		e.Value = a.value
+	}
+	if e.Added {
+		e.Next = addedCursor + uint64(a.seq) + 1
+	}
+	return e
+}
+
+func (d *Draft) childEntry(x *draftNode, i int) DraftEntry {
+	k := &x.kids[i]
+	e := DraftEntry{
+		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal,
+		Stored: k.number <= MaxEntries, Addr: k.addr, Added: i >= x.baseKids, Next: uint64(x.baseAttrs+i) + 1,
+	}
+	if k.node != nil && e.Stored {
+		e.Addr = k.node.base.addr
+	}
+	if e.Added {
+		e.Next = addedCursor + uint64(k.seq) + 1
+	}
+	return e
+}

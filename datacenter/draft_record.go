@@ -1,0 +1,229 @@
+package datacenter
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A record of edits, which count together or not at all:
+//
+//	record    = edit …
+//	edit      = op:1 node:uvarint …
+//	  SetAttribute     name:string value
+//	  RemoveAttribute  name:string
+//	  AddNode          parent:uvarint name:string rank:uvarint flags:1 keys
+//	  RemoveNode
+//	  MoveNode         parent:uvarint name:string rank:uvarint
+//	  SetKeys          keys
+//	  SetFlags         flags:1
+//	string    = length:uvarint byte …, as WTF-8
+//	value     = type:1 ( string or bits:4 )
+//	keys      = count:1 string …
+//
+// Numbers of nodes are those of the file that the edits belong to: the one that
+// the Draft was made of or, after a commit, the one that was written last. A rank
+// orders siblings of one name in that file, see rankOf.
+
+// errRecord means a record that none of ours looks like.
+var errRecord = errors.New("not a record of edits")
+
+// record completes an edit that is to be made next, and appends it to scratch.
+func (d *Draft) record(e *Edit) error {
+	node := e.Node
+	if e.Op != AddNode {
+		n, err := d.reach(e.Node)
+		if err != nil {
+			return err
+		}
+		node = n.saved
+	}
+	var parent *draftNode
+	if e.Op == AddNode || e.Op == MoveNode {
+		var err error
+		if parent, err = d.reach(e.Parent); err != nil {
+			return err
+		}
+		e.rank = d.rank(parent, e)
+	}
+	d.scratch = appendEdit(d.scratch, e, node, parent)
+	return nil
+}
+
+// appendEdit appends an edit of the node that has the number in the file.
+func appendEdit(b []byte, e *Edit, node Number, parent *draftNode) []byte {
+	b = append(b, byte(e.Op))
+	b = binary.AppendUvarint(b, uint64(node))
+	switch e.Op {
+	case AddNode, MoveNode:
+		b = binary.AppendUvarint(b, uint64(parent.saved))
+		b = appendText(b, e.Name)
+		b = binary.AppendUvarint(b, e.rank)
+		if e.Op == AddNode {
+			b = append(b, byte(e.Flags))
+			b = appendKeys(b, e.Keys)
+		}
+	case SetAttribute:
+		b = appendValue(appendText(b, e.Name), e.Value)
+	case RemoveAttribute:
+		b = appendText(b, e.Name)
+	case SetKeys:
+		b = appendKeys(b, e.Keys)
+	case SetFlags:
+		b = append(b, byte(e.Flags))
+	case RemoveNode:
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendValue(b []byte, v Value) []byte {
+	b = append(b, byte(v.typ))
+	if v.typ == String {
+		return appendText(b, v.text)
+	}
+	return binary.LittleEndian.AppendUint32(b, v.bits)
+}
+
+func appendKeys(b []byte, keys KeyDefinition) []byte {
+	b = append(b, byte(len(keys)))
+	for _, k := range keys {
+		b = appendText(b, k)
+	}
+	return b
+}
+
+// Replay makes the edits of a record again, all or none, without logging them.
+// Records have to come in the order in which they were logged, to a Draft of the
+// file that they belong to. Nodes get the ordinals that they had as far as those
+// are free.
+func (d *Draft) Replay(ctx context.Context, record []byte) error {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	return d.apply(ctx, parseRecord(record), false)
+}
+
+// recordReader reads a record. Its error is sticky.
+type recordReader struct {
+	b   []byte // what is left of all
+	all int
+	err error
+}
+
+// parseRecord gives the edits of a record, one at a time: many fit in few bytes.
+func parseRecord(record []byte) script {
+	return func(yield func(Edit, error) bool) {
+		r := recordReader{b: record, all: len(record)}
+		for len(r.b) > 0 {
+			e := r.edit()
+			if !yield(e, r.err) || r.err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *recordReader) edit() Edit {
+	e := Edit{Op: EditOp(r.byte()), Node: r.number(), replayed: true}
+	switch e.Op {
+	case AddNode, MoveNode:
+		e.Parent = r.number()
+		e.Name = r.text()
+		e.rank = r.uvarint(maxRank)
+		e.Ordinal = ordinalOf(e.rank)
+		if e.Op == AddNode {
+			e.Flags = KeyFlags(r.byte())
+			e.Keys = r.keys()
+		}
+	case SetAttribute:
+		e.Name = r.text()
+		e.Value = r.value()
+	case RemoveAttribute:
+		e.Name = r.text()
+	case SetKeys:
+		e.Keys = r.keys()
+	case SetFlags:
+		e.Flags = KeyFlags(r.byte())
+	case RemoveNode:
+	default:
+		r.fail()
+	}
+	return e
+}
+
+func (r *recordReader) fail() {
+	if r.err == nil {
+		r.err = fmt.Errorf("datacenter: byte %d of %d: %w", r.all-len(r.b), r.all, errRecord)
+	}
+}
+
+func (r *recordReader) take(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.fail()
+	}
+	if r.err != nil {
+		return nil
+	}
+	p := r.b[:n]
+	r.b = r.b[n:]
+	return p
+}
+
+func (r *recordReader) byte() byte {
+	if p := r.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+func (r *recordReader) uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > most {
+		r.fail()
+	}
+	if r.err != nil {
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *recordReader) number() Number { return Number(r.uvarint(math.MaxUint32)) }
+
+func (r *recordReader) text() string { return string(r.take(r.uvarint(math.MaxUint32))) }
+
+func (r *recordReader) value() Value {
+	v := Value{typ: Type(r.byte())}
+	switch v.typ {
+	case String:
+		v.text = r.text()
+		if checkText(v.text) != nil {
+			r.fail()
+		}
+	case Int, Float, Bool:
+		if p := r.take(4); p != nil {
+			v.bits = binary.LittleEndian.Uint32(p)
+		}
+	default:
+		r.fail()
+	}
+	return v
+}
+
+func (r *recordReader) keys() KeyDefinition {
+	n := int(r.byte())
+	if n > len(keyNames{}) {
+		r.fail()
+		return nil
+	}
+	def := make(KeyDefinition, 0, n)
+	for range n {
+		def = append(def, r.text())
+	}
+	return def
+}
