@@ -41,10 +41,21 @@ func (f Finding) String() string {
 // last; of several cycles the first that is met is told. An error means that
 // the checking could not be completed: ctx's, or what r gave.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
+	return verify(ctx, r, size, opts, false)
+}
+
+// VerifyStrict is Verify, and yields besides what the format allows but a careful
+// writer avoids: runs that are stored twice, and elements, values and slack that
+// nothing refers to.
+func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
+	return verify(ctx, r, size, opts, true)
+}
+
+func verify(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		opts.Index = nil
 		f, err := open(ctx, r, size, opts)
-		v := &verifier{file: f, ctx: ctx, yield: func(f Finding) bool { return yield(f, nil) }}
+		v := &verifier{file: f, ctx: ctx, strict: strict, yield: func(f Finding) bool { return yield(f, nil) }}
 		if err == nil {
 			err = v.all()
 		}
@@ -67,6 +78,7 @@ type verifier struct {
 	ctx     context.Context
 	yield   func(Finding) bool
 	stopped bool // nobody wants more findings
+	strict  bool
 
 	// valueStarts has a bit for each character of the values at which an entry
 	// of the table begins.
@@ -109,7 +121,7 @@ func (v *verifier) spend(n int) error {
 func (v *verifier) all() error {
 	v.work = workFree + workRatio*v.file.stated
 	for _, check := range []func() error{
-		v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph,
+		v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph, v.waste,
 	} {
 		if err := check(); err != nil {
 			return err

@@ -1,0 +1,210 @@
+package datacenter
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// waste looks for what is stored for nothing. It needs a graph that is sound.
+func (v *verifier) waste() error {
+	f := v.file
+	if !v.strict || f.countErr != nil {
+		return nil
+	}
+	for _, r := range []struct {
+		name string
+		segs []segment
+	}{{"attributes", f.regions.attributes}, {"nodes", f.regions.nodes}, {"values", f.regions.values.data}, {"names", f.regions.names.data}} {
+		if err := v.slack(r.name, r.segs); err != nil {
+			return err
+		}
+	}
+	attrs := v.newRuns("attributes", f.regions.attributes, f.layout.AttributeSize())
+	children := v.newRuns("nodes", f.regions.nodes, f.layout.NodeSize())
+	children.used.set(0) // the root
+	values := newBitmap(segmentBases(f.regions.values.data))
+	for n, err := range v.nodes() {
+		if err != nil {
+			return err
+		}
+		if err := attrs.add(n.raw.attrAddr, int(n.raw.attrCount)); err != nil {
+			return err
+		}
+		if err := children.add(n.raw.childAddr, int(n.raw.childCount)); err != nil {
+			return err
+		}
+	}
+	if err := v.useValues(&attrs, &values); err != nil {
+		return err
+	}
+	for _, r := range []*runs{&attrs, &children} {
+		if err := v.unused(r.name, r.used, r.segs, r.size); err != nil {
+			return err
+		}
+	}
+	return v.unusedValues(values)
+}
+
+// slack reports elements that segments have beyond those in use.
+func (v *verifier) slack(name string, segs []segment) error {
+	for i, s := range segs {
+		if s.full == s.used {
+			continue
+		}
+		err := v.report(s.off, fmt.Sprintf("segment %d of the %s", i, name), "%d elements of which %d are used", s.full, s.used)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodes yields every stored node that some path leads to.
+func (v *verifier) nodes() func(func(Node, error) bool) {
+	return func(yield func(Node, error) bool) {
+		f := v.file
+		for seg, s := range f.regions.nodes {
+			for i := range s.addressable() {
+				addr := Address{Segment: uint16(seg), Element: uint16(i)}
+				if f.entries[f.number(addr)] == 0 {
+					continue
+				}
+				n, err := f.Node(addr)
+				if !yield(n, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// runs are the runs of one region that nodes refer to.
+type runs struct {
+	v    *verifier
+	name string
+	segs []segment
+	size int64
+	// used has a bit for each element that is in a run, and counts the length of the
+	// longest run that begins at an element.
+	used   bitmap
+	counts []uint16
+	byHash map[uint64]runKey
+	p, q   []byte // scratch
+}
+
+func (v *verifier) newRuns(name string, segs []segment, size int64) runs {
+	base := segmentBases(segs)
+	return runs{
+		v: v, name: name, segs: segs, size: size, used: newBitmap(base),
+		counts: make([]uint16, base[len(segs)]), byHash: map[uint64]runKey{},
+	}
+}
+
+// add reports a run whose content another one has as well.
+func (r *runs) add(addr Address, count int) error {
+	if count == 0 {
+		return nil
+	}
+	first, _ := r.used.at(addr)
+	if int(r.counts[first]) >= count {
+		return nil
+	}
+	if err := r.v.spend(count * int(r.size)); err != nil {
+		return err
+	}
+	r.counts[first] = uint16(count)
+	for i := range int64(count) {
+		r.used.set(first + i)
+	}
+	var err error
+	if r.p, err = r.bytes(addr, count, r.p[:0]); err != nil {
+		return err
+	}
+	h := xxhash.Sum64(r.p)
+	other, found := r.byHash[h]
+	if !found {
+		r.byHash[h] = runKey{addr, uint16(count)}
+		return nil
+	}
+	if other.addr == addr {
+		return nil
+	}
+	if r.q, err = r.bytes(other.addr, int(other.count), r.q[:0]); err != nil || !bytes.Equal(r.p, r.q) {
+		return err
+	}
+	return r.v.report(r.offset(addr), fmt.Sprintf("run %v of the %s", addr, r.name), "the same %d as at %v", count, other.addr)
+}
+
+func (r *runs) offset(addr Address) int64 {
+	return r.segs[addr.Segment].off + int64(addr.Element)*r.size
+}
+
+// bytes appends what a run is made of.
+func (r *runs) bytes(addr Address, count int, dst []byte) ([]byte, error) {
+	off, end := r.offset(addr), r.offset(addr)+int64(count)*r.size
+	var scratch [maxNodeSize]byte
+	for off < end {
+		b, err := r.v.file.elements(off, int((end-off)/r.size), int(r.size), scratch[:r.size])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, b...)
+		off += int64(len(b))
+	}
+	return dst, nil
+}
+
+// useValues notes which values the attributes in use refer to.
+func (v *verifier) useValues(attrs *runs, values *bitmap) error {
+	for seg, s := range attrs.segs {
+		for i := range s.addressable() {
+			addr := Address{Segment: uint16(seg), Element: uint16(i)}
+			if n, ok := attrs.used.at(addr); !ok || !attrs.used.has(n) {
+				continue
+			}
+			a, err := v.file.rawAttribute(addr)
+			if err != nil {
+				return err
+			}
+			if n, ok := values.at(a.value()); ok && a.typeCode == uint8(String) {
+				values.set(n)
+			}
+		}
+	}
+	return nil
+}
+
+// unused reports the elements of a region that are in no run.
+func (v *verifier) unused(name string, used bitmap, segs []segment, size int64) error {
+	for seg, s := range segs {
+		for i := range int64(s.used) {
+			if used.has(used.base[seg] + i) {
+				continue
+			}
+			err := v.report(s.off+i*size, fmt.Sprintf("%d:%d of the %s", seg, i, name), "nothing refers to it")
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unusedValues reports the entries of the table of values that no attribute has.
+func (v *verifier) unusedValues(values bitmap) error {
+	for seg, s := range v.file.regions.values.data {
+		for i := range int64(s.used) {
+			n := values.base[seg] + i
+			if !v.valueStarts.has(n) || values.has(n) {
+				continue
+			}
+			err := v.report(s.off+i*charSize, fmt.Sprintf("value %d:%d", seg, i), "no attribute has it")
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
