@@ -164,15 +164,19 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if err != nil {
 		return 0, err
 	}
-	if off < 0 {
-		return 0, fmt.Errorf("negative offset %d", off)
-	}
 	var scratch [256]byte
 	text, err := a.AppendText(scratch[:0])
 	if err != nil {
 		return 0, wrap(err)
 	}
-	text = append(text, '\n')
+	return readText(append(text, '\n'), p, off)
+}
+
+// readText is ReadAt of a file that holds text.
+func readText[T string | []byte](text T, p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
 	if off >= int64(len(text)) {
 		return 0, io.EOF
 	}

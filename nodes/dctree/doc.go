@@ -14,6 +14,12 @@
 // walk, over the address of the stored one (id.go). So nothing is remembered of
 // what was looked up, and numbers are the same at every mount.
 //
+// An [Editable] is a tree that can be changed, over a [datacenter.Draft]. Files that
+// begin with a dot or end in ~ are scratch, and so is a new file until what it holds
+// is a value: they are kept in memory and are in no saved file. How a value is read,
+// which type it gets, and when an attribute is hidden is said in content.go,
+// writer.go and dirstate.go.
+//
 // Not supported: nothing of the format. A run of attributes that is broken makes
 // its directory fail, with an error that says where; all else stays readable.
 package dctree

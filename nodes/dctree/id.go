@@ -11,7 +11,9 @@ import (
 //	bits 58-32 number: how many entries a walk meets before this one
 //	bits 31-0  address of the stored node or attribute, segment above element
 //
-// The root is number 0, and nothing else is; it is nodes.Root instead.
+// The root is number 0, and nothing else is; it is nodes.Root instead. What was
+// made since the file was opened has a number above those of the file, in bits
+// 31-0, and no address; bits 58-32 are 0.
 const (
 	attributeBit = nodes.ID(1) << 59
 	numberShift  = 32
@@ -34,6 +36,23 @@ func split(id nodes.ID) (number uint32, addr datacenter.Address, attribute, ok b
 	}
 	addr = datacenter.Address{Segment: uint16(id >> 16), Element: uint16(id)}
 	number = uint32(id >> numberShift & numberMask)
-	ok = id>>60 == 0 && number > 0
-	return number, addr, id&attributeBit != 0, ok
+	attribute = id&attributeBit != 0
+	// No node but the root lies at 0:0.
+	ok = id>>60 == 0 && number > 0 && (attribute || addr != datacenter.Address{})
+	return number, addr, attribute, ok
+}
+
+// madeID is the ID of what no file holds.
+func madeID(number datacenter.Number, attribute bool) nodes.ID {
+	if attribute {
+		return attributeBit | nodes.ID(number)
+	}
+	return nodes.ID(number)
+}
+
+// splitMade is the inverse of madeID. ok is false for what it does not give.
+func splitMade(id nodes.ID) (number datacenter.Number, attribute, ok bool) {
+	number = datacenter.Number(id)
+	ok = id&^attributeBit>>32 == 0 && number > datacenter.MaxEntries
+	return number, id&attributeBit != 0, ok
 }

@@ -89,3 +89,34 @@ func splitOrdinal(file string) (name string, ordinal int, ok bool) {
 	n, err := strconv.Atoi(digits)
 	return file[:dot], n, err == nil && digits[0] != '0'
 }
+
+// unescape is the inverse of escape for names that are not shortened. ok is
+// false for what escape would spell otherwise: no name may have two spellings.
+func unescape(file string) (name string, ok bool) {
+	if file == "%" {
+		return "", true
+	}
+	b := make([]byte, 0, len(file))
+	for i := 0; i < len(file); i++ {
+		if file[i] != '%' {
+			b = append(b, file[i])
+			continue
+		}
+		if len(file)-i < 3 {
+			return "", false
+		}
+		c, err := strconv.ParseUint(file[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b = append(b, byte(c))
+		i += 2
+	}
+	name = string(b)
+	return name, escape(name, 0) == file
+}
+
+// isScratch tells whether a file of that name is an editor's, and no data.
+func isScratch(file string) bool {
+	return strings.HasPrefix(file, ".") || strings.HasSuffix(file, "~")
+}

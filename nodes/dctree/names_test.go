@@ -40,24 +40,6 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// unescape is the inverse that escape promises, for names that are not cut.
-func unescape(s string) string {
-	if s == "%" {
-		return ""
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b.WriteByte(s[i])
-			continue
-		}
-		const hex = "0123456789ABCDEF"
-		b.WriteByte(byte(strings.IndexByte(hex, s[i+1])<<4 | strings.IndexByte(hex, s[i+2])))
-		i += 2
-	}
-	return b.String()
-}
-
 func TestEscapeIsReversible(t *testing.T) {
 	check := func(parts []uint8, tail uint8) bool {
 		alphabet := []string{".", "/", "%", "@", "~", "a", "1", "\x00", "한", "2F"}
@@ -72,7 +54,8 @@ func TestEscapeIsReversible(t *testing.T) {
 		if plain, ordinal, ok := splitOrdinal(file); plain != file || ordinal != 0 || !ok {
 			return false
 		}
-		return strings.Contains(file, "%~") || unescape(file) == name
+		back, ok := unescape(file)
+		return strings.Contains(file, "%~") || (ok && back == name)
 	}
 	if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
 		t.Error(err)
@@ -105,6 +88,9 @@ func TestSplitIsTheInverse(t *testing.T) {
 	for _, number := range []uint32{1, 77, datacenter.MaxEntries} {
 		for _, addr := range []datacenter.Address{{}, {Segment: 1}, {Element: 1}, {Segment: 0xffff, Element: 0xffff}} {
 			for _, attribute := range []bool{false, true} {
+				if !attribute && addr == (datacenter.Address{}) {
+					continue // the root's
+				}
 				id := nodeID(number, addr)
 				if attribute {
 					id = attributeID(number, addr)

@@ -1,0 +1,271 @@
+package dctree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// textName is the attribute that holds a node's text, a string.
+const textName = "__value__"
+
+// maxContent is the largest content of a file: no value is longer, with each of
+// its characters three bytes and a newline behind.
+const maxContent = 3<<20 + 1
+
+// content is a file that is more than the value of an attribute: one that is
+// open for writing, a scratch file, or one that was removed while it was in use.
+// What is not fixed is guarded by Editable.mu, and changed by whoever holds
+// Editable.editing.
+type content struct {
+	id     nodes.ID
+	number datacenter.Number
+
+	// dir and name are where it is; name is empty once it was removed.
+	dir  datacenter.Number
+	name string
+	// attribute tells that the draft has it. Else it is a scratch file, and cursor
+	// is its place in the directory.
+	attribute bool
+	cursor    uint64
+	// hides is the attribute that this was before it was renamed to a scratch
+	// file, nil if it was none. See dirState.hidden.
+	hides     *attributeKey
+	hidesType datacenter.Type
+	// typ is what setfattr(1) said before there was a value; 0 is nothing.
+	typ datacenter.Type
+
+	// data is what is read, if held; else the draft or the file has it.
+	data []byte
+	held bool
+	// dirty tells that data is not the value yet. cut tells that nothing was
+	// written since the file was truncated: what comes then is still open. refused
+	// tells that a part of what was to be the value was refused, so that data is none.
+	dirty, cut, refused bool
+	writers             int
+}
+
+// fileAttr is what Attr tells of a content.
+func (e *Editable) fileAttr(id nodes.ID) (size int64, removed, ok bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	c := e.files[id]
+	if c == nil || !c.held {
+		return 0, false, false
+	}
+	return int64(len(c.data)), c.name == "", true
+}
+
+// readContent is ReadAt of a content.
+func (e *Editable) readContent(id nodes.ID, p []byte, off int64) (n int, ok bool, err error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	c := e.files[id]
+	if c == nil || !c.held {
+		return 0, false, nil
+	}
+	n, err = readText(c.data, p, off)
+	return n, true, err
+}
+
+// content makes the content of a file. The caller holds editing.
+func (e *Editable) content(ctx context.Context, id nodes.ID) (*content, error) {
+	if c := e.files[id]; c != nil {
+		return c, nil
+	}
+	n, attribute, ok := number(id)
+	switch {
+	case !ok:
+		return nil, nodes.NotExist(id)
+	case !attribute:
+		return nil, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	}
+	dir, name, err := e.draft.Holder(n)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	c := &content{id: id, number: n, dir: dir, attribute: true}
+	if c.name, err = e.spelled(dir, name); err != nil {
+		return nil, err
+	}
+	return c, ctx.Err()
+}
+
+// spelled is the name of the file of an attribute that a draft node has.
+func (e *Editable) spelled(dir datacenter.Number, name string) (string, error) {
+	of, _ := e.draft.Node(dir)
+	d, ok := e.draft.Attribute(dir, name)
+	if !ok {
+		return "", nodes.NotExist(name)
+	}
+	return e.attributeName(dir, &of, &d)
+}
+
+// bytes reads all of a file. The caller holds editing.
+func (e *Editable) bytes(ctx context.Context, c *content) ([]byte, error) {
+	if c.held {
+		return bytes.Clone(c.data), nil
+	}
+	attr, err := e.attr(ctx, c.id)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, attr.Size)
+	if n, err := e.ReadAt(ctx, c.id, b, 0); n < len(b) {
+		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
+	}
+	return b, nil
+}
+
+// settle forgets a content that is nothing but an attribute's value. The caller
+// holds editing and mu.
+func (e *Editable) settle(c *content) {
+	if c.writers == 0 && c.attribute && c.name != "" && !c.dirty {
+		c.held, c.data = false, nil
+		delete(e.files, c.id)
+	}
+}
+
+// commit makes the value of an attribute of what was written. If it fits none,
+// the file is as it was before. The caller holds editing.
+func (e *Editable) commit(ctx context.Context, c *content) error {
+	if c.name == "" || isScratch(c.name) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		c.dirty, c.cut, c.refused = false, false, false
+		return nil
+	}
+	err := e.set(ctx, c)
+	if err != nil {
+		e.revert(c)
+		return err
+	}
+	e.touch(c.id)
+	return nil
+}
+
+// set gives an attribute what its file holds as value.
+func (e *Editable) set(ctx context.Context, c *content) error {
+	if err := e.check(ctx); err != nil {
+		return err
+	}
+	name, marked, err := e.attributeFile(c.name)
+	if err != nil {
+		return err
+	}
+	t, err := e.typeOf(c)
+	if err != nil {
+		return err
+	}
+	v, err := valueOf(t, string(c.data))
+	if err != nil {
+		return err
+	}
+	err = e.draft.Apply(ctx, datacenter.Edit{
+		Op: datacenter.SetAttribute, Node: c.dir, Name: name, Value: v, Attr: c.number,
+	})
+	if err != nil {
+		return refusal(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !c.attribute {
+		e.dropScratch(c)
+		c.attribute = true
+		e.marked[c.number] = marked
+		e.unhide(attributeKey{c.dir, name})
+	}
+	c.typ = 0
+	e.show(c, v)
+	return nil
+}
+
+// show lets a value be seen instead of what was written, which may be spelled in
+// another way. The caller holds mu.
+func (e *Editable) show(c *content, v datacenter.Value) {
+	delete(e.bare, c.number)
+	if v.Type() == datacenter.String && !bytes.HasSuffix(c.data, []byte("\n")) {
+		e.bare[c.number] = true
+	}
+	text := v.Text()
+	if !e.bare[c.number] {
+		text += "\n"
+	}
+	if text != string(c.data) {
+		e.watch(nodes.Change{ID: c.id})
+	}
+	c.dirty, c.cut, c.refused = false, false, false
+	c.held, c.data = false, nil
+}
+
+// revert makes a file what it was before it was written to.
+func (e *Editable) revert(c *content) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.dirty, c.cut, c.refused = false, false, false
+	if c.attribute {
+		c.held, c.data, c.typ = false, nil, 0
+	} else {
+		c.data = nil
+	}
+	e.watch(nodes.Change{ID: c.id})
+}
+
+// trimNewline takes off what a file has behind its value.
+func trimNewline(text string) string { return strings.TrimSuffix(text, "\n") }
+
+// valueOf reads a value from the content of a file. Type 0 is not known.
+func valueOf(t datacenter.Type, data string) (v datacenter.Value, err error) {
+	text := trimNewline(data)
+	if t == 0 {
+		v, err = datacenter.InferValue(text)
+	} else {
+		v, err = datacenter.ParseValue(t, text)
+	}
+	if err != nil {
+		return v, refusal(err)
+	}
+	return v, nil
+}
+
+// typeOf is the type that the value of a file has to have; 0 is any: that of the
+// attribute, else the one that it had before it was removed, else the one that
+// it has elsewhere on the path.
+func (e *Editable) typeOf(c *content) (datacenter.Type, error) {
+	if c.typ != 0 {
+		return c.typ, nil
+	}
+	name, _, err := e.attributeFile(c.name)
+	if err != nil {
+		return 0, err
+	}
+	return e.typeAt(c.dir, name)
+}
+
+// typeAt is typeOf for any place.
+func (e *Editable) typeAt(dir datacenter.Number, name string) (datacenter.Type, error) {
+	if name == textName {
+		return datacenter.String, nil
+	}
+	if d, ok := e.draft.Attribute(dir, name); ok {
+		return e.storedType(&d)
+	}
+	if t := e.notedType(dir, name); t != 0 {
+		return t, nil
+	}
+	t, _, err := e.draft.TypeOnPath(dir, name)
+	return t, refusal(err)
+}
+
+// storedType is the type of an attribute of the draft.
+func (e *Editable) storedType(d *datacenter.DraftEntry) (datacenter.Type, error) {
+	if t := d.Value.Type(); t != 0 {
+		return t, nil
+	}
+	a, err := e.file.Attribute(d.Addr)
+	return a.Type(), wrap(err)
+}

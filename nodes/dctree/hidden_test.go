@@ -1,0 +1,122 @@
+package dctree_test
+
+import (
+	"errors"
+	"testing"
+
+	"lorefs/nodes"
+)
+
+// An attribute whose file was renamed to a scratch file is there still after a
+// crash, until it is written anew, or its scratch file goes, or all is saved.
+func TestHidden(t *testing.T) {
+	const name, aside, other = "Weapon/Item/name", "Weapon/Item/name~", "Weapon/Item.1/"
+	for what, tt := range map[string]struct {
+		do func(t *testing.T, e *edited)
+		// crash and save are what name holds after that, empty if it is not there.
+		crash, save string
+	}{
+		"renamed":       {func(*testing.T, *edited) {}, "sword\n", ""},
+		"written anew":  {func(t *testing.T, e *edited) { must(t, e.write(t, e.create(t, name), "new\n")) }, "new\n", "new\n"},
+		"not yet":       {func(t *testing.T, e *edited) { e.create(t, name) }, "sword\n", ""},
+		"renamed back":  {func(t *testing.T, e *edited) { must(t, e.rename(t, aside, name)) }, "sword\n", "sword\n"},
+		"removed":       {func(t *testing.T, e *edited) { must(t, e.remove(t, aside)) }, "", ""},
+		"elsewhere":     {func(t *testing.T, e *edited) { must(t, e.rename(t, aside, other+"name")) }, "", ""},
+		"replaced":      {func(t *testing.T, e *edited) { must(t, e.rename(t, other+"id", aside)) }, "", ""},
+		"aside further": {func(t *testing.T, e *edited) { must(t, e.rename(t, aside, other+".name")) }, "sword\n", ""},
+		"by another": {func(t *testing.T, e *edited) {
+			must(t, e.write(t, e.create(t, "Weapon/Item/.new"), "new\n"))
+			must(t, e.rename(t, "Weapon/Item/.new", name))
+			must(t, e.remove(t, aside))
+		}, "new\n", "new\n"},
+		"twice": {func(t *testing.T, e *edited) {
+			must(t, e.write(t, e.create(t, name), "new\n"))
+			must(t, e.rename(t, name, other+".name"))
+			must(t, e.remove(t, aside)) // which hides nothing any more
+		}, "new\n", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			e := editable(t, weapon())
+			must(t, e.rename(t, name, aside))
+			if _, err := e.at(name); !errors.Is(err, nodes.ErrNotExist) {
+				t.Errorf("it is there: %v", err)
+			}
+			tt.do(t, e)
+			saved, err := reopen(e.replayed(t).save(t))
+			must(t, err)
+			saved.holds(t, name, tt.crash)
+			if saved, err = reopen(e.save(t)); err != nil {
+				t.Fatal(err)
+			}
+			saved.holds(t, name, tt.save)
+			if _, err := e.at(aside); err == nil { // what was hidden is not lost
+				must(t, e.rename(t, aside, name))
+			}
+		})
+	}
+}
+
+func (e *edited) holds(t *testing.T, path, want string) {
+	t.Helper()
+	entry, err := e.at(path)
+	if want == "" && errors.Is(err, nodes.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
+	} else if got := e.text(t, entry.ID); got != want {
+		t.Errorf("%s: %q, want %q", path, got, want)
+	}
+}
+
+// The directory of a hidden attribute can go, and so can be emptied.
+func TestHiddenInDirectories(t *testing.T) {
+	e := editable(t, weapon())
+	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item.1/name~"))
+	must(t, e.rename(t, "Weapon/Item", "Weapon/Old"))
+	must(t, e.rename(t, "Weapon/Item.1/name~", "Weapon/Old/name"))
+	must(t, e.rename(t, "Weapon/Old/name", "Weapon/Item.1/name~"))
+	for _, name := range []string{"id", "rate", "rare", "__value__"} {
+		must(t, e.remove(t, "Weapon/Old/"+name))
+	}
+	must(t, e.Remove(t.Context(), e.mustAt(t, "Weapon"), "Old", nodes.Dir))
+	must(t, e.rename(t, "Weapon/Item.1/name~", "Weapon/Item.1/name2"))
+	must(t, e.rename(t, "Weapon/Item.1", "Weapon/Item"))
+	e.survives(t)
+}
+
+// After a crash an added attribute has a spelling of its own, also when the node of
+// its name goes.
+func TestMarkAfterReplay(t *testing.T) {
+	e := editable(t, weapon())
+	must(t, e.write(t, e.create(t, "Weapon/@Item"), "1\n"))
+	e = e.replayed(t)
+	id := e.mustAt(t, "Weapon/@Item")
+	must(t, e.rename(t, "Weapon/Item", "Weapon/Thing"))
+	if got := e.mustAt(t, "Weapon/@Item"); got != id {
+		t.Errorf("number %d, was %d", got, id)
+	}
+	if _, err := e.at("Weapon/Item"); !errors.Is(err, nodes.ErrNotExist) {
+		t.Error(err)
+	}
+	shown(t, e)
+}
+
+// A name that an attribute had can be a node's, if the attribute comes back as @name.
+func TestAttributeGivesWay(t *testing.T) {
+	e := editable(t, weapon())
+	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item/.name"))
+	_, err := e.Mkdir(t.Context(), e.mustAt(t, "Weapon/Item"), "name")
+	must(t, err)
+	must(t, e.rename(t, "Weapon/Item/.name", "Weapon/Item/@name"))
+	e.survives(t)
+}
+
+// Two spellings of one attribute can't be made at a time.
+func TestTwoSpellings(t *testing.T) {
+	e := editable(t, weapon())
+	e.create(t, "Weapon/Item/new")
+	if _, err := e.Create(t.Context(), e.mustAt(t, "Weapon/Item"), "@new"); !errors.Is(err, nodes.ErrExist) {
+		t.Error(err)
+	}
+}

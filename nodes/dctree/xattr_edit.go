@@ -1,0 +1,154 @@
+package dctree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// Xattrs is the tree's.
+func (e *Editable) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
+	attr, err := e.Attr(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case attr.Kind == nodes.Dir:
+		return []string{xattrKeys, xattrFlags}, nil
+	}
+	if _, err = e.xattrOfFile(ctx, id); errors.Is(err, nodes.ErrNoXattr) {
+		return nil, nil // a scratch file has none
+	}
+	return []string{xattrType}, err
+}
+
+// Xattr is the tree's.
+func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
+	attr, err := e.Attr(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	n, _, _ := number(id)
+	of, touched := e.draft.Node(n)
+	switch {
+	case attr.Kind == nodes.File && name == xattrType:
+		return e.xattrOfFile(ctx, id)
+	case attr.Kind == nodes.Dir && name == xattrKeys && touched:
+		return []byte(of.Keys.String()), nil
+	case attr.Kind == nodes.Dir && name == xattrFlags && touched:
+		return strconv.AppendUint(nil, uint64(of.Flags), 10), nil
+	case attr.Kind == nodes.Dir && !touched:
+		return e.Tree.Xattr(ctx, id, name)
+	}
+	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
+}
+
+// xattrOfFile is the type of an attribute, or the one that a file is to have.
+func (e *Editable) xattrOfFile(ctx context.Context, id nodes.ID) ([]byte, error) {
+	e.mu.RLock()
+	c := e.files[id]
+	scratch := c != nil && !c.attribute
+	var t datacenter.Type
+	if c != nil {
+		t = c.typ
+	}
+	e.mu.RUnlock()
+	switch {
+	case t != 0:
+		return []byte(t.String()), nil
+	case scratch:
+		return nil, fmt.Errorf("%s: %w", xattrType, nodes.ErrNoXattr)
+	}
+	n, _, _ := number(id)
+	if v, ok := e.draft.Value(n); ok {
+		return []byte(v.Type().String()), nil
+	}
+	return e.Tree.Xattr(ctx, id, xattrType)
+}
+
+// SetXattr is the tree's: the type of an attribute, whose text has to be a value
+// of it, and the keys and the flags of a node.
+func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value []byte) error {
+	attr, err := e.Attr(ctx, id)
+	if err != nil {
+		return err
+	}
+	e.editing.Lock()
+	defer e.editing.Unlock()
+	n, _, _ := number(id)
+	text := strings.TrimSpace(string(value))
+	switch {
+	case name == xattrType && attr.Kind == nodes.File:
+		return e.setType(ctx, id, text)
+	case name == xattrKeys && attr.Kind == nodes.Dir:
+		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetKeys, Node: n, Keys: strings.Fields(text)})
+	case name == xattrFlags && attr.Kind == nodes.Dir:
+		flags, err := strconv.ParseUint(text, 10, 8)
+		if err != nil {
+			return fmt.Errorf("%w: flags are a number from 0 to 15: %q", nodes.ErrInvalid, text)
+		}
+		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetFlags, Node: n, Flags: datacenter.KeyFlags(flags)})
+	}
+	return fmt.Errorf("%s: %w", name, nodes.ErrNotPermitted)
+}
+
+func (e *Editable) setNode(ctx context.Context, id nodes.ID, edit datacenter.Edit) error {
+	if err := e.draft.Apply(ctx, edit); err != nil {
+		return refusal(err)
+	}
+	e.touch(id)
+	return nil
+}
+
+// setType changes the type of an attribute, or says which one a file is to have
+// when it gets its value.
+func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error {
+	t, err := datacenter.ParseType(text)
+	if err != nil {
+		return refusal(err)
+	}
+	c, err := e.content(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !c.attribute || c.dirty {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		c.typ = t
+		return nil
+	}
+	data, err := e.bytes(ctx, c)
+	if err != nil {
+		return err
+	}
+	v, err := valueOf(t, string(data))
+	if err != nil {
+		return err
+	}
+	name, _, err := e.attributeFile(c.name)
+	if err != nil {
+		return err
+	}
+	err = e.draft.Apply(ctx, datacenter.Edit{Op: datacenter.SetAttribute, Node: c.dir, Name: name, Value: v, Attr: c.number})
+	if err != nil {
+		return refusal(err)
+	}
+	e.touch(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.data, c.held = data, true
+	e.show(c, v) // 256.0 as a string is 256 as a float
+	return nil
+}
+
+// RemoveXattr is the tree's. Nothing can be without what it has.
+func (e *Editable) RemoveXattr(ctx context.Context, id nodes.ID, name string) error {
+	if _, err := e.Xattr(ctx, id, name); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, nodes.ErrNotPermitted)
+}
