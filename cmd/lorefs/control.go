@@ -16,22 +16,24 @@ import (
 	"time"
 
 	"lorefs/fs"
+	"lorefs/internal/session"
 	"lorefs/internal/userdir"
 )
 
 // Every mount listens on a socket in the state folder, named after its mount
 // point. Who connects sends one request, a line of JSON, and gets one answer. The
-// connection of a granted unmount stays open until the process ends, so that its
-// end is what the other side waits for.
+// connection of a granted unmount stays open until the process ends; before that,
+// all is saved, and a second answer says what came of it.
 
 // request is what a mount can be asked for.
 type request struct {
-	Do   string `json:"do"` // doStatus or doUnmount
+	Do   string `json:"do"` // doStatus, doCommit or doUnmount
 	Lazy bool   `json:"lazy,omitempty"`
 }
 
 const (
 	doStatus  = "status"
+	doCommit  = "commit"
 	doUnmount = "unmount"
 )
 
@@ -40,6 +42,12 @@ type answer struct {
 	Error  string  `json:"error,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *status `json:"status,omitempty"`
+	// Saved is what was saved, nil if nothing can be.
+	Saved *session.Report `json:"saved,omitempty"`
+	// Unsaved tells that Error is why edits were not saved.
+	Unsaved bool `json:"unsaved,omitempty"`
+	// Editing tells that an answer follows when all is saved.
+	Editing bool `json:"editing,omitempty"`
 }
 
 // talkTimeout bounds everything that one side waits for the other; unmounting a
@@ -86,6 +94,10 @@ type control struct {
 	socket   os.FileInfo
 	// answering counts those who wait for an answer.
 	answering sync.WaitGroup
+
+	// mu guards waiting, which are those who were granted an unmount.
+	mu      sync.Mutex
+	waiting []net.Conn
 }
 
 // listen opens the socket. One that is there already is of a dead process, or of
@@ -114,14 +126,20 @@ func (m *mounting) listen() (*control, error) {
 	return c, nil
 }
 
-// close ends the listening, when nobody waits for an answer any more. The socket
-// goes only if it is ours: a later mount may have put its own there.
-func (c *control) close() error {
+// close ends the listening, when nobody waits for an answer any more. Those who
+// were granted an unmount are told what came of it. The socket goes only if it is
+// ours: a later mount may have put its own there.
+func (c *control) close(last answer) error {
 	if c == nil {
 		return nil
 	}
 	err := c.listener.Close()
 	c.answering.Wait()
+	for _, conn := range c.waiting {
+		if err := json.NewEncoder(conn).Encode(last); err != nil {
+			c.m.log.Debug("control connection", "err", err)
+		}
+	}
 	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
 		err = errors.Join(err, os.Remove(c.path))
 	}
@@ -156,9 +174,15 @@ func (c *control) answer(conn net.Conn) error {
 		return errors.Join(err, conn.Close())
 	}
 	a := c.do(r)
+	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil { // a commit takes its time
+		return err
+	}
 	err = json.NewEncoder(conn).Encode(a)
 	if r.Do == doUnmount && a.Error == "" {
-		return err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.waiting = append(c.waiting, conn)
+		return errors.Join(err, conn.SetDeadline(time.Time{}))
 	}
 	return errors.Join(err, conn.Close())
 }
@@ -167,11 +191,13 @@ func (c *control) do(r request) answer {
 	switch r.Do {
 	case doStatus:
 		return answer{Status: c.m.status()}
+	case doCommit:
+		return c.m.commit()
 	case doUnmount:
 		if err := c.m.unmount(r.Lazy); err != nil {
 			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}
 		}
-		return answer{}
+		return answer{Editing: c.m.opened.session != nil}
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 }
@@ -179,9 +205,16 @@ func (c *control) do(r request) answer {
 // errNoControl means that no process listens for a mount point.
 var errNoControl = errors.New("no lorefs serves it")
 
-// talk sends a request to the mount on dir, a mountName. The connection is open
+// line is a connection to a mount. Answers are to be read from it in one way only,
+// since its decoder may hold the next one already.
+type line struct {
+	net.Conn
+	answers *json.Decoder
+}
+
+// talk sends a request to the mount on dir, a mountName. The line is open
 // afterwards, unless there is an error.
-func talk(dir string, r request) (answer, net.Conn, error) {
+func talk(dir string, r request) (answer, *line, error) {
 	var a answer
 	path, err := socketPath(dir)
 	if err != nil {
@@ -194,15 +227,20 @@ func talk(dir string, r request) (answer, net.Conn, error) {
 	if err != nil {
 		return a, nil, err
 	}
-	err = conn.SetDeadline(time.Now().Add(talkTimeout))
+	timeout := time.Now().Add(talkTimeout)
+	if r.Do == doCommit {
+		timeout = time.Time{} // as long as it takes
+	}
+	err = conn.SetDeadline(timeout)
 	if err == nil {
 		err = json.NewEncoder(conn).Encode(r)
 	}
+	l := &line{Conn: conn, answers: json.NewDecoder(conn)}
 	if err == nil {
-		err = json.NewDecoder(conn).Decode(&a)
+		err = l.answers.Decode(&a)
 	}
 	if err != nil {
 		return a, nil, errors.Join(fmt.Errorf("the process that serves %s does not answer: %w", dir, err), conn.Close())
 	}
-	return a, conn, nil
+	return a, l, nil
 }

@@ -55,7 +55,7 @@ func newMountHelper(log *slog.Logger) *cobra.Command {
 	f.add(settable)
 	var options []string
 	fake := false
-	rules := optionRules{readWrite: true}
+	rules := optionRules{ignoreRW: true}
 	c := &cobra.Command{
 		Use:           "mount.lorefs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]",
 		SilenceUsage:  true,

@@ -27,6 +27,8 @@ const (
 	exitMountpoint = 5
 	// exitBusy: the mount is in use and was not unmounted.
 	exitBusy = 6
+	// exitUnsaved: edits could not be saved, or not be made again; the journal has them.
+	exitUnsaved = 7
 )
 
 func main() { os.Exit(run(context.Background(), os.Args)) }

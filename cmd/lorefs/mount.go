@@ -18,6 +18,8 @@ type mountFlags struct {
 	source     sourceFlags
 	foreground bool
 	allowOther bool
+	readWrite  bool
+	noBackup   bool
 	logFile    string
 	options    []string
 }
@@ -26,6 +28,8 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in front until unmounted")
 	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users see the mount")
+	flags.BoolVar(&f.readWrite, "rw", false, "let the files be edited; what was edited is written back on unmount")
+	flags.BoolVar(&f.noBackup, "no-backup", false, "with --rw, keep no copy of the source as NAME.bak")
 	flags.StringVar(&f.logFile, "log-file", "", "append what goes wrong while mounted to this file")
 	flags.StringArrayVarP(&f.options, "options", "o", nil, "options as mount(8) passes them, such as ro,cache_size=64M")
 }
@@ -37,7 +41,10 @@ func newMount(log *slog.Logger) *cobra.Command {
 		Short: "mount a source on a directory",
 		Long: `mount shows SOURCE as files below MOUNTPOINT, an empty directory. It returns when
 the mount can be used, and serves it from the background until it is unmounted.
-Mounts are read-only.`,
+
+With --rw, attributes and nodes can be edited as files and directories. Each edit
+goes to a journal at once; the source is written anew when the mount is unmounted,
+or by lorefs commit, and kept as NAME.bak. --layout then says which layout is written.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := applyOptions(c.Flags(), f.options, optionRules{}); err != nil {
@@ -54,6 +61,9 @@ Mounts are read-only.`,
 func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
 		return err
+	}
+	if f.noBackup && !f.readWrite {
+		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
 	}
 	parent, isChild := backgroundParent()
 	if !isChild && !f.foreground {

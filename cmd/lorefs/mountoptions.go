@@ -16,7 +16,9 @@ var optionFlags = map[string]string{
 	"kind":        "kind",
 	"layout":      "layout",
 	"log_file":    "log-file",
+	"no_backup":   "no-backup",
 	"no_cache":    "no-cache",
+	"edit":        "rw",
 }
 
 // ignoredOptions are those that fstab(5) has for other programs than the file
@@ -30,8 +32,8 @@ var ignoredOptions = []string{
 
 // optionRules are what differs between mount and a mount helper.
 type optionRules struct {
-	// readWrite takes rw for the absence of ro: mount(8) passes it unasked.
-	readWrite bool
+	// ignoreRW takes rw for the absence of ro: mount(8) passes it unasked.
+	ignoreRW bool
 	// sloppy ignores unknown options.
 	sloppy bool
 }
@@ -50,6 +52,9 @@ func applyOptions(flags *pflag.FlagSet, lists []string, rules optionRules) error
 
 func applyOption(flags *pflag.FlagSet, option string, rules optionRules) error {
 	name, value, hasValue := strings.Cut(option, "=")
+	if name == "rw" && !rules.ignoreRW {
+		name = "edit"
+	}
 	if flag, ok := optionFlags[name]; ok {
 		if !hasValue && flags.Lookup(flag).NoOptDefVal == "" {
 			return usageErrorf("-o %s wants a value", name)
@@ -63,8 +68,6 @@ func applyOption(flags *pflag.FlagSet, option string, rules optionRules) error {
 		return nil
 	}
 	switch {
-	case name == "rw" && !rules.readWrite:
-		return usageErrorf("-o rw: mounts are read-only")
 	case name == "rw", name == "", rules.sloppy, slices.Contains(ignoredOptions, name):
 		return nil
 	case strings.HasPrefix(name, "x-"), name == "comment":

@@ -9,6 +9,9 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/internal/filelock"
+	"lorefs/internal/journal"
+	"lorefs/internal/session"
 	"lorefs/internal/source"
 	"lorefs/internal/userdir"
 	"lorefs/nodes"
@@ -31,6 +34,10 @@ type opened struct {
 	index *indexStore
 	tree  nodes.Tree
 	views []view
+
+	// session and editable are nil unless the source is being edited.
+	session  *session.Session
+	editable *dctree.Editable
 }
 
 // view is one directory in the root of the tree.
@@ -64,6 +71,47 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 		return nil, errors.Join(f.explain(path, err), s.Close())
 	}
 	return s, nil
+}
+
+// edit makes what was opened editable, and makes edits again that a crash has
+// left behind.
+func (s *opened) edit(ctx context.Context, o session.Options) error {
+	var err error
+	o.Reopen = func() datacenter.Options {
+		opts := datacenter.Options{
+			Keys: []datacenter.Key{s.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.Logger,
+		}
+		if s.index != nil { // the next mount is of the new file
+			opts.Index = s.index
+		}
+		return opts
+	}
+	if s.session, err = session.Open(ctx, s.file, s.dc, o); err != nil {
+		return explainSession(err)
+	}
+	tree, err := s.dctree()
+	if err != nil {
+		return err
+	}
+	s.editable = dctree.NewEditable(tree, s.session.Draft(), dctree.EditOptions{Sync: s.session.Sync})
+	return s.muxWith(s.editable)
+}
+
+// reopenCache is for reading back, once and in order, what was saved.
+const reopenCache = 32 << 20
+
+// explainSession says what can be done about a source that can't be edited.
+func explainSession(err error) error {
+	switch {
+	case errors.Is(err, session.ErrStale):
+		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +
+			"which may be the .bak; to give them up, use lorefs journal drop"}
+	case errors.Is(err, filelock.ErrLocked):
+		return &commandError{code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err)}
+	case errors.Is(err, journal.ErrDamaged):
+		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal list shows it; lorefs journal drop gives its edits up"}
+	}
+	return &commandError{code: exitSource, err: err}
 }
 
 // openFile opens the file only.
@@ -129,12 +177,20 @@ func (s *indexStore) Save(key string, data []byte) error {
 // mux puts all views of the source under one root. The order of the trees is
 // part of the inode numbers: later ones go behind the present ones.
 func (s *opened) mux() error {
-	tree, err := dctree.New(s.dc, dctree.Options{
-		ModTime: s.file.ModTime(), SourceSize: s.file.Size(), Check: s.check,
-	})
+	tree, err := s.dctree()
 	if err != nil {
 		return err
 	}
+	return s.muxWith(tree)
+}
+
+func (s *opened) dctree() (*dctree.Tree, error) {
+	return dctree.New(s.dc, dctree.Options{
+		ModTime: s.file.ModTime(), SourceSize: s.file.Size(), Check: s.check,
+	})
+}
+
+func (s *opened) muxWith(tree nodes.Tree) error {
 	description, err := describe(s).json()
 	if err != nil {
 		return err
@@ -149,10 +205,14 @@ func (s *opened) mux() error {
 
 // Close gives the source back, and waits until its index is saved.
 func (s *opened) Close() error {
+	var err error
+	if s.session != nil {
+		err = s.session.Close()
+	}
 	if s.index != nil {
 		s.index.saving.Wait()
 	}
-	return s.file.Close()
+	return errors.Join(err, s.file.Close())
 }
 
 // check tells whether the source is still what it was.

@@ -20,11 +20,12 @@ func newRoot() *cobra.Command {
 		Short: "mount game archives as directories",
 		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
 rsync, editors and scripts work on them. So far it knows TERA data centers
-(DataCenter_Final_*.dat), read-only.
+(DataCenter_Final_*.dat), which can be edited as well.
 
 Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
 or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
-can't be used; 6 the mount is in use.`,
+can't be used; 6 the mount, or the source, is in use; 7 edits were not saved: the
+journal has them.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -43,7 +44,7 @@ can't be used; 6 the mount is in use.`,
 		return &commandError{code: exitUsage, err: err, hint: "see " + c.CommandPath() + " --help"}
 	})
 	root.AddCommand(
-		newMount(log), newUnmount(), newStatus(),
+		newMount(log), newUnmount(), newCommit(), newStatus(), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), newVerify(log), newBench(log), newSample(),
 	)
 	return root

@@ -42,6 +42,8 @@ type mounting struct {
 	server *fs.Server
 	// stopping makes attempts to unmount wait for each other.
 	stopping sync.Mutex
+	// saves is what the commits and the last save have come to.
+	saves saves
 }
 
 // serve mounts and returns when the mount is gone.
@@ -70,7 +72,8 @@ func (m *mounting) serve(ctx context.Context) error {
 	}
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.untilGone(signals)
-	return c.close()
+	err = m.save(context.WithoutCancel(ctx))
+	return errors.Join(err, c.close(answerOf(m.saves.last(), err)))
 }
 
 // start opens the source and mounts it, unless a signal comes first.
@@ -78,13 +81,22 @@ func (m *mounting) start(ctx context.Context) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	defer stop()
 	p := m.parent.progress(stop)
-	m.opened, err = openSource(ctx, m.source, &m.flags.source, m.log, p.set)
+	flags := &m.flags.source
+	if m.flags.readWrite {
+		flags = flags.reading()
+	}
+	m.opened, err = openSource(ctx, m.source, flags, m.log, p.set)
 	p.finish()
 	if err != nil {
 		return err
 	}
+	if m.flags.readWrite {
+		if err := m.edit(ctx); err != nil {
+			return errors.Join(err, m.opened.Close())
+		}
+	}
 	m.server, err = fs.Mount(ctx, m.dir, m.opened.tree, fs.Options{
-		FsName: m.source, AllowOther: m.flags.allowOther, Logger: m.log,
+		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 	})
 	if err != nil {
 		return errors.Join(&commandError{code: exitMountpoint, err: err}, m.opened.Close())

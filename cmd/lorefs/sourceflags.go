@@ -51,6 +51,14 @@ func (f *sourceFlags) check() error {
 	return err
 }
 
+// reading are the flags for a source that is to be written in f's layout, which
+// says nothing of the one that it has.
+func (f *sourceFlags) reading() *sourceFlags {
+	r := *f
+	r.layout = datacenter.LayoutAuto.String()
+	return &r
+}
+
 // keys are those to try: the one that was given, else the published ones.
 func (f *sourceFlags) keys() ([]datacenter.Key, error) {
 	name, key, iv := "--key", f.key, f.iv

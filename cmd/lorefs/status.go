@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
+	"lorefs/internal/session"
 )
 
 // status is what a mount tells of itself.
@@ -25,11 +27,64 @@ type status struct {
 	Problem string      `json:"problem"`
 	Views   []view      `json:"views"`
 	Cache   cacheStatus `json:"cache"`
+	// Editing is null in a read-only mount.
+	Editing *editStatus `json:"editing"`
 	// Inodes is how many the kernel knows.
 	Inodes     int           `json:"inodes"`
 	Requests   requestStatus `json:"requests"`
 	Errors     uint64        `json:"errors"`
 	LastErrors []errorStatus `json:"last_errors"`
+}
+
+// editStatus tells of a mount that can be edited.
+type editStatus struct {
+	// Pending is how many edits are not saved yet, Journal where they are.
+	Pending int64  `json:"pending"`
+	Journal string `json:"journal"`
+	// Unsaved is how many files hold no value that could be saved: scratch files,
+	// and new files without a value. Names are some of them.
+	Unsaved int      `json:"unsaved"`
+	Names   []string `json:"unsaved_names"`
+	// Converts is the layout that the source will have, empty if it stays.
+	Converts string `json:"converts,omitempty"`
+	// Problem is why the last save failed, or empty.
+	Problem string `json:"problem"`
+	// Saved is what the last save did, null if there was none.
+	Saved *session.Report `json:"saved"`
+}
+
+func (m *mounting) editStatus() *editStatus {
+	if m.opened.session == nil {
+		return nil
+	}
+	e := &editStatus{
+		Pending: m.opened.session.Draft().Pending(), Journal: m.opened.session.Journal(), Saved: m.saves.last(),
+	}
+	e.Unsaved, e.Names = m.opened.editable.Unsaved(mostNames)
+	if err := m.saves.problem(); err != nil {
+		e.Problem = errorText(err)
+	}
+	if m.opened.session.Converts() {
+		e.Converts = m.flags.source.layout
+	}
+	return e
+}
+
+// print writes what concerns editing.
+func (e *editStatus) print(w io.Writer) {
+	fmt.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
+	if e.Journal != "" {
+		fmt.Fprintf(w, "journal\t%s\n", e.Journal)
+	}
+	if e.Converts != "" {
+		fmt.Fprintf(w, "layout\twill be %s\n", e.Converts)
+	}
+	if e.Unsaved > 0 {
+		fmt.Fprintf(w, "no values\t%d files that will not be saved, such as %s\n", e.Unsaved, strings.Join(e.Names, ", "))
+	}
+	if e.Problem != "" {
+		fmt.Fprintf(w, "not saved\t%s\n", e.Problem)
+	}
 }
 
 type cacheStatus struct {
@@ -63,9 +118,10 @@ func (m *mounting) status() *status {
 	st, cache := m.server.Stats(), m.opened.blocks.Stats()
 	s := &status{
 		Source: m.source, Mountpoint: m.dir, Kind: m.opened.kind, PID: os.Getpid(), Since: m.since.UTC(),
-		Views:  m.opened.views,
-		Cache:  cacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
-		Inodes: st.Inodes, Requests: requestsOf(st),
+		Views:   m.opened.views,
+		Cache:   cacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
+		Editing: m.editStatus(),
+		Inodes:  st.Inodes, Requests: requestsOf(st),
 		Errors: st.Errors, LastErrors: []errorStatus{},
 	}
 	if err := m.opened.check(); err != nil {
@@ -152,6 +208,9 @@ func (s *status) print(w io.Writer) error {
 	}
 	for _, v := range s.Views {
 		fmt.Fprintf(t, "%s/\t%d nodes\n", v.Name, v.Nodes)
+	}
+	if s.Editing != nil {
+		s.Editing.print(t)
 	}
 	fmt.Fprintf(t, "cache\t%d of %d bytes, %d hits, %d loads, %d evictions\n",
 		s.Cache.Bytes, s.Cache.Budget, s.Cache.Hits, s.Cache.Loads, s.Cache.Evictions)

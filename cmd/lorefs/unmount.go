@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"syscall"
 	"time"
@@ -23,14 +22,14 @@ func newUnmount() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "unmount MOUNTPOINT",
 		Aliases: []string{"umount"},
-		Short:   "unmount, and wait until the mount's process has ended",
+		Short:   "unmount, and wait until all is saved and the mount's process has ended",
 		Args:    exactArgs("MOUNTPOINT"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			name, err := mountName(args[0])
 			if err != nil {
 				return err
 			}
-			return unmount(args[0], name, lazy)
+			return unmount(c.OutOrStdout(), args[0], name, lazy)
 		},
 	}
 	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once, and end when nobody uses it any more")
@@ -39,7 +38,7 @@ func newUnmount() *cobra.Command {
 
 // unmount asks the process that serves dir, whose mountName is name, or takes
 // away itself what no process serves.
-func unmount(dir, name string, lazy bool) error {
+func unmount(w io.Writer, dir, name string, lazy bool) error {
 	a, conn, err := talk(name, request{Do: doUnmount, Lazy: lazy})
 	switch {
 	case errors.Is(err, errNoControl):
@@ -51,7 +50,28 @@ func unmount(dir, name string, lazy bool) error {
 	case a.Error != "":
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
+	if a.Editing && !lazy {
+		if err := awaitSave(w, dir, conn); err != nil {
+			return errors.Join(err, conn.Close())
+		}
+	}
 	return errors.Join(awaitEnd(dir, conn, lazy), conn.Close())
+}
+
+// awaitSave returns when the other side has saved what was edited, however long
+// that takes.
+func awaitSave(w io.Writer, dir string, conn *line) error {
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	var a answer
+	if err := conn.answers.Decode(&a); err != nil {
+		return &commandError{
+			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
+			hint: "lorefs journal list tells what is left",
+		}
+	}
+	return a.saved(w)
 }
 
 func busy(dir string) error {
@@ -62,7 +82,7 @@ func busy(dir string) error {
 }
 
 // awaitEnd returns when the other side is gone: only its end closes conn.
-func awaitEnd(dir string, conn net.Conn, lazy bool) error {
+func awaitEnd(dir string, conn *line, lazy bool) error {
 	timeout := endTimeout
 	if lazy {
 		timeout = time.Second
@@ -70,7 +90,10 @@ func awaitEnd(dir string, conn net.Conn, lazy bool) error {
 	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
-	_, err := conn.Read(make([]byte, 1))
+	var err error
+	for err == nil {
+		err = conn.answers.Decode(&answer{}) // what came of saving, to those who wait for that
+	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		return nil

@@ -14,12 +14,14 @@ import (
 
 func newVerify(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	asJSON, limit := false, 0
+	asJSON, strict, limit := false, false, 0
 	c := &cobra.Command{
 		Use:   "verify SOURCE",
 		Short: "check everything that the format allows to be checked",
 		Long: `verify prints one line for everything in SOURCE that breaks a rule of its format,
-each with its offset. It exits with 1 if there is any.`,
+each with its offset. It exits with 1 if there is any. With --strict, it prints as
+well what the format allows but a careful writer avoids: what is stored twice, or
+used by nothing. Official files have some of that.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
@@ -31,7 +33,7 @@ each with its offset. It exits with 1 if there is any.`,
 			}
 			defer s.Close()
 			out := bufio.NewWriter(c.OutOrStdout())
-			n, err := f.verify(c, s, log, limit, finder(out, asJSON))
+			n, err := f.verify(c, s, log, limit, strict, finder(out, asJSON))
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -43,12 +45,15 @@ each with its offset. It exits with 1 if there is any.`,
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: offset, in_file, where, what")
+	c.Flags().BoolVar(&strict, "strict", false, "tell of what only wastes room, too")
 	c.Flags().IntVar(&limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
 
 // verify shows what it finds, and counts it.
-func (f *sourceFlags) verify(c *cobra.Command, s *opened, log *slog.Logger, limit int, show func(datacenter.Finding) error) (int, error) {
+func (f *sourceFlags) verify(
+	c *cobra.Command, s *opened, log *slog.Logger, limit int, strict bool, show func(datacenter.Finding) error,
+) (int, error) {
 	opts, err := f.options(s, log)
 	if err != nil {
 		return 0, err
@@ -56,8 +61,12 @@ func (f *sourceFlags) verify(c *cobra.Command, s *opened, log *slog.Logger, limi
 	p := newProgress("inflating")
 	defer p.finish()
 	opts.Progress = p.set
+	verify := datacenter.Verify
+	if strict {
+		verify = datacenter.VerifyStrict
+	}
 	n := 0
-	for finding, err := range datacenter.Verify(c.Context(), s.reader(), s.file.Size(), opts) {
+	for finding, err := range verify(c.Context(), s.reader(), s.file.Size(), opts) {
 		if err != nil {
 			return n, err
 		}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"errors"
+	"io"
+	iofs "io/fs"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/posixtest"
+
+	"lorefs/internal/testneeds"
+	"lorefs/nodes"
+)
+
+// mountEditable copies a file to a folder of its own and mounts it there.
+func mountEditable(t *testing.T, from string) (path, mnt string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, mnt = filepath.Join(t.TempDir(), "a.dat"), t.TempDir()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runTool(t, "", "lorefs", "mount", "--rw", path, mnt)
+	t.Cleanup(func() { detachBelow(filepath.Dir(mnt)) })
+	return path, mnt
+}
+
+// editing is what TestEditing edits, as paths below tree/: sheets of several
+// kinds, and the nodes and attributes in them that its script names.
+type editing struct {
+	*part
+	env []string
+}
+
+// TestEditing has the programs of every day edit some sheets of a mount, and the
+// same sheets in a plain folder. What is mounted afterwards has to be equal to
+// that folder, and everywhere else to what was there before.
+func TestEditing(t *testing.T) {
+	testneeds.FUSE(t)
+	for _, name := range []string{"vim", "rsync", "python3", "perl"} {
+		testneeds.Program(t, name)
+	}
+	from := testneeds.Fixture(t, smallX64)
+	ownFolders(t)
+	if testing.Short() {
+		t.Skip("edits and compares two times 100,000 files")
+	}
+	e := &editing{part: openPart(t, from, 1<<40)}
+	e.choose(t)
+	path, mnt := mountEditable(t, from)
+	model := t.TempDir()
+	runTool(t, filepath.Join(mnt, "tree"), "cp", append([]string{"-a"}, e.with("-t", model)...)...)
+	for _, dir := range []string{filepath.Join(mnt, "tree"), model} {
+		e.script(t, dir)
+	}
+	if out := runTool(t, "", "lorefs", "unmount", mnt); !strings.HasPrefix(out, "saved ") {
+		t.Errorf("unmount says %q", out)
+	}
+	runTool(t, "", "lorefs", "verify", path)
+	again := mountFile(t, path)
+	sheets, err := os.ReadDir(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sheet := range sheets {
+		runTool(t, "", "diff", "-r", filepath.Join(model, sheet.Name()), filepath.Join(again, "tree", sheet.Name()))
+	}
+	e.compareOthers(t, openPart(t, path, 1<<40), sheets)
+}
+
+// script runs the edits in a folder of sheets.
+func (e *editing) script(t *testing.T, dir string) {
+	t.Helper()
+	script, err := filepath.Abs("testdata/editing.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-eu", script)
+	c.Dir = dir
+	c.Env = append(os.Environ(), append(e.env, "TMP="+t.TempDir())...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("in %s: %v\n%s", dir, err, out)
+	}
+}
+
+// choose takes some sheets, and finds what the script wants among them.
+func (e *editing) choose(t *testing.T) {
+	t.Helper()
+	e.chooseSheets(t)
+	keys := map[string]bool{}
+	for _, def := range e.dc.KeyDefinitions() {
+		for _, key := range def {
+			keys[key] = true // to change one changes the order
+		}
+	}
+	found := map[string]string{}
+	for w, err := range e.all(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(w.Path)
+		if w.Kind != nodes.File || keys[name] || strings.Count(w.Path, "/") < 2 {
+			continue
+		}
+		kind, err := e.tree.(nodes.Xattrer).Xattr(t.Context(), w.ID, "user.lorefs.type")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"int", "string", "string2", "string3", "float"} {
+			if found[want] == "" && strings.HasPrefix(want, string(kind)) && w.Size > 1 && e.alone(found, w.Path) {
+				found[want] = w.Path
+				break
+			}
+		}
+	}
+	var names []string
+	for name := range keys {
+		names = append(names, name)
+	}
+	e.env = []string{
+		"KEYS=" + strings.Join(names, " "), "SHEETS=" + strings.Join(e.names, " "),
+		"INT=" + found["int"], "STR=" + found["string"], "STR2=" + found["string2"], "STR3=" + found["string3"],
+		"FLOAT=" + found["float"], "COPIED=" + e.names[0], "SYNCED=" + e.names[1], "REMOVED=" + e.names[2],
+	}
+	t.Log(e.env)
+	for _, v := range e.env {
+		if strings.HasSuffix(v, "=") {
+			t.Fatalf("nothing was found for %s among %v", v, e.names)
+		}
+	}
+}
+
+// chooseSheets takes those that have a name of their own, so that none gets
+// another number, and that are neither tiny nor large.
+func (e *editing) chooseSheets(t *testing.T) {
+	t.Helper()
+	const least, most, enough = 30, 20_000, 60_000
+	var names []string
+	total := 0
+	for _, name := range e.names {
+		_, err := e.find(t.Context(), "tree/"+name+".1")
+		if strings.Contains(name, ".") || err == nil || total > enough {
+			continue
+		}
+		one := &part{opened: e.opened, names: []string{name}}
+		entries := 0
+		for _, err := range one.all(t.Context()) {
+			if entries++; err != nil || entries > most {
+				break
+			}
+		}
+		if entries >= least && entries <= most {
+			names = append(names, name)
+			total += entries
+		}
+	}
+	e.names = names
+}
+
+// alone keeps one edit from meeting another.
+func (e *editing) alone(found map[string]string, path string) bool {
+	sheet, _, _ := strings.Cut(path, "/")
+	if slices.Contains(e.names[:3], sheet) {
+		return false
+	}
+	for _, p := range found {
+		if filepath.Dir(p) == filepath.Dir(path) {
+			return false
+		}
+	}
+	return true
+}
+
+// compareOthers walks all sheets but the edited ones.
+func (e *editing) compareOthers(t *testing.T, now *part, edited []iofs.DirEntry) {
+	t.Helper()
+	before := openPart(t, testneeds.Fixture(t, smallX64), 1<<40)
+	for _, p := range []*part{before, now} {
+		p.names = slices.DeleteFunc(p.names, func(name string) bool {
+			return slices.ContainsFunc(edited, func(d iofs.DirEntry) bool { return d.Name() == name }) || slices.Contains(e.names, name)
+		})
+	}
+	if !slices.Equal(before.names, now.names) || len(now.names) == 0 {
+		t.Fatalf("the other sheets are %d, not %d", len(now.names), len(before.names))
+	}
+	next, stop := iter.Pull2(now.all(t.Context()))
+	defer stop()
+	n := 0
+	for x, err := range before.all(t.Context()) {
+		y, yErr, ok := next()
+		if err != nil || yErr != nil || !ok {
+			t.Fatalf("%v, %v, %v", err, yErr, ok)
+		}
+		if x.Path != y.Path || x.Kind != y.Kind || x.Size != y.Size {
+			t.Fatalf("%+v and %+v", x, y)
+		}
+		n++
+		if x.Kind == nodes.File && !sameContent(t, before, x, now, y) {
+			t.Fatalf("%s has changed", x.Path)
+		}
+	}
+	if _, _, more := next(); more || n == 0 {
+		t.Errorf("%d entries compared, and there are more: %v", n, more)
+	}
+}
+
+func sameContent(t *testing.T, p *part, x nodes.WalkEntry, q *part, y nodes.WalkEntry) bool {
+	t.Helper()
+	a, err := p.content(t.Context(), x.Entry)
+	b, yErr := q.content(t.Context(), y.Entry)
+	if err = errors.Join(err, yErr); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return string(a) == string(b)
+}
+
+// notPosix is what of go-fuse's suite does not apply, and why.
+var notPosix = map[string]string{
+	"Fallocate":           "room can't be reserved",
+	"FallocateKeepSize":   "room can't be reserved",
+	"FcntlFlockLocksFile": "the kernel keeps the locks, and does not lock a process out by its own",
+	"FileBasic":           "modes can't be set",
+	"FstatDeleted":        "its files hold NULs, which no value does",
+	"FileLarge":           "a value has a megabyte of characters at most",
+	"Link":                "there are no hard links",
+	"LinkUnlinkRename":    "there are no hard links",
+	"OpenSymlinkRace":     "there are no symbolic links",
+	"SetattrSymlink":      "there are no symbolic links",
+	"SymlinkReadlink":     "there are no symbolic links",
+	"XAttr":               "nothing but types, keys and flags can be set",
+	"XAttrLarge":          "nothing but types, keys and flags can be set",
+}
+
+// TestPosix runs go-fuse's suite in a node of a data center.
+func TestPosix(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	runTool(t, "", "lorefs", "sample", t.TempDir())
+	for name, check := range posixtest.All {
+		t.Run(name, func(t *testing.T) {
+			if why, ok := notPosix[name]; ok {
+				t.Skip("does not apply:", why)
+			}
+			s := t.TempDir()
+			runTool(t, "", "lorefs", "sample", s)
+			_, mnt := mountEditable(t, filepath.Join(s, "DataCenter_Final_Sample.dat"))
+			dir := filepath.Join(mnt, "tree", "ItemData", "Item", "Posix")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			check(t, dir)
+			runTool(t, "", "lorefs", "unmount", mnt)
+		})
+	}
+	for name := range notPosix {
+		if posixtest.All[name] == nil {
+			t.Errorf("there is no test %s any more", name)
+		}
+	}
+}

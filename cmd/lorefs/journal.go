@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter"
+	"lorefs/internal/filelock"
+	"lorefs/internal/session"
+)
+
+func newJournal(log *slog.Logger) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "journal",
+		Short: "list, save or give up edits that a crash left behind",
+		Args:  exactArgs(),
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newJournalList(), newJournalReplay(log), newJournalDrop())
+	return c
+}
+
+func newJournalList() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "show the journals that there are",
+		Args:  exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := session.List()
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				return printJournals(c.OutOrStdout(), list)
+			}
+			enc := json.NewEncoder(c.OutOrStdout())
+			enc.SetIndent("", "  ")
+			return enc.Encode(list)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printJournals(w io.Writer, list []session.Journal) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, j := range list {
+		fmt.Fprintf(t, "%s\t%d edits\t%s\t%s\n", j.State, j.Edits, j.Began.Local().Format(time.DateTime), j.Source)
+		fmt.Fprintf(t, "\t\t\t%s\n", j.Path)
+		if j.Problem != "" {
+			fmt.Fprintf(t, "\t\t\t%s\n", j.Problem)
+		}
+	}
+	return t.Flush()
+}
+
+func newJournalReplay(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	o := session.Options{Logger: log}
+	c := &cobra.Command{
+		Use:   "replay SOURCE",
+		Short: "make the edits of a source's journal again, and save them",
+		Args:  exactArgs("SOURCE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return replayJournal(c.Context(), c.OutOrStdout(), args[0], &f, o)
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
+	c.Flags().BoolVar(&o.Salvage, "salvage", false,
+		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.damaged")
+	return c
+}
+
+func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o session.Options) error {
+	layout, err := datacenter.ParseLayout(f.layout)
+	if err != nil {
+		return usageErrorf("%w", err)
+	}
+	o.Write.Layout = layout
+	s, err := openSource(ctx, path, f.reading(), o.Logger, func(int64, int64) {})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.edit(ctx, o); err != nil {
+		return err
+	}
+	if s.session.Replayed() == 0 {
+		return fmt.Errorf("%s has no edits that are not saved", path)
+	}
+	r, err := s.session.Save(ctx, s.editable)
+	if err != nil {
+		return &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
+	}
+	a := answerOf(&r, nil)
+	return a.saved(w)
+}
+
+func newJournalDrop() *cobra.Command {
+	return &cobra.Command{
+		Use:   "drop SOURCE",
+		Short: "give up the edits in a source's journal",
+		Args:  exactArgs("SOURCE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			path, err := withoutLinks(args[0])
+			if err != nil {
+				return err
+			}
+			edits, err := session.Drop(path)
+			switch {
+			case errors.Is(err, iofs.ErrNotExist):
+				return fmt.Errorf("%s has no journal", args[0])
+			case errors.Is(err, filelock.ErrLocked):
+				return &commandError{code: exitBusy, err: err}
+			case err != nil:
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %d edits of %s\n", edits, path)
+			return err
+		},
+	}
+}
+
+// withoutLinks is a path as journals have it, also of a source that is gone.
+func withoutLinks(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole, nil
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil
+}

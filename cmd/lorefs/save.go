@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"lorefs/datacenter"
+	"lorefs/internal/replace"
+	"lorefs/internal/session"
+)
+
+// saveMemory is what saving needs besides the cache: the new file in its inflated
+// form, and where each part of it went.
+const saveMemory = 450 << 20
+
+// saves remembers what came of saving.
+type saves struct {
+	mu     sync.Mutex
+	report *session.Report
+	// failed is why the last attempt failed, or nil.
+	failed error
+}
+
+func (s *saves) note(r session.Report, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report, s.failed = &r, err
+}
+
+func (s *saves) last() *session.Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.report
+}
+
+func (s *saves) problem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// edit begins to edit the source.
+func (m *mounting) edit(ctx context.Context) error {
+	layout, err := datacenter.ParseLayout(m.flags.source.layout)
+	if err != nil {
+		return err
+	}
+	err = m.opened.edit(ctx, session.Options{
+		Write: datacenter.WriteOptions{Layout: layout}, NoBackup: m.flags.noBackup, Logger: m.log,
+	})
+	if err == nil && m.opened.session.Replayed() > 0 {
+		m.log.Warn("edits of an earlier mount that were not saved are back",
+			"edits", m.opened.session.Replayed(), "journal", m.opened.session.Journal())
+	}
+	return err
+}
+
+// save writes back what was edited. The error of a failure has exitUnsaved, and
+// says where the edits are.
+func (m *mounting) save(ctx context.Context) error {
+	if m.opened.session == nil {
+		return nil
+	}
+	limit := debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + saveMemory)
+	r, err := m.opened.session.Save(ctx, m.opened.editable)
+	debug.SetMemoryLimit(limit)
+	debug.FreeOSMemory()
+	if err != nil {
+		err = m.unsaved(err)
+		m.log.Error("the edits were not saved", "err", err)
+	}
+	if count, names := m.opened.editable.Unsaved(mostNames); count > 0 {
+		m.log.Warn("files that hold no value were not saved", "files", count, "names", names)
+	}
+	m.saves.note(r, err)
+	return err
+}
+
+// mostNames is how many files are named that were not saved.
+const mostNames = 5
+
+// unsaved is the error of a save that failed.
+func (m *mounting) unsaved(err error) error {
+	outcome := "was not saved"
+	if errors.Is(err, replace.ErrUnsynced) {
+		outcome = "may not be saved for good"
+	}
+	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", m.source, outcome, err)}
+	if journal := m.opened.session.Journal(); journal != "" {
+		e.hint = fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
+	}
+	return e
+}
+
+// commit is save for one who waits.
+func (m *mounting) commit() answer {
+	if m.opened.session == nil {
+		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
+	}
+	err := m.save(context.Background())
+	return answerOf(m.saves.last(), err)
+}
+
+// answerOf tells of a save. Nothing was to be saved if r is nil.
+func answerOf(r *session.Report, err error) answer {
+	a := answer{Saved: r}
+	if err != nil {
+		a.Error = errorText(err)
+		a.Unsaved = true
+	}
+	return a
+}
+
+// saved turns an answer into what a command says and returns.
+func (a *answer) saved(w io.Writer) error {
+	switch {
+	case a.Unsaved:
+		return &commandError{code: exitUnsaved, err: errors.New(a.Error)}
+	case a.Error != "":
+		return errors.New(a.Error)
+	case a.Saved == nil:
+		return nil
+	case a.Saved.Path == "":
+		_, err := fmt.Fprintln(w, "nothing was edited: the source is as it was")
+		return err
+	}
+	_, err := fmt.Fprintf(w, "saved %d edits to %s: %d bytes in %.1f s\n",
+		a.Saved.Edits, a.Saved.Path, a.Saved.Bytes, a.Saved.Seconds)
+	if err == nil && a.Saved.Backup != "" {
+		_, err = fmt.Fprintf(w, "the file before is %s\n", a.Saved.Backup)
+	}
+	if err == nil && a.Saved.Problem != "" {
+		_, err = fmt.Fprintln(w, a.Saved.Problem)
+	}
+	return err
+}

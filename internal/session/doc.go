@@ -1,0 +1,22 @@
+// Package session edits a data center in its place, so that nothing is lost: it
+// keeps the lock, the journal and the draft together, and saves.
+//
+// From the first edit on there is a journal in the user's state folder, named
+// after the path of the source. Its header says which file the edits belong to
+// (size and SHA-256); its records are
+//
+//	'E' edits …   a record of datacenter.Draft
+//	'S' {json}    the file that is about to take the source's place
+//
+// The second one is written before the new file is put in place, so that after a
+// crash one of three things is the case: the source is what the header says, and
+// the edits are replayed; or it is what an 'S' record says, and all is saved; or
+// somebody else has changed it, and the journal is kept until its owner decides.
+//
+// What is saved is written beside the source, read back and compared with the
+// draft before it takes the source's place (package replace). Only then does the
+// journal go. Edits made after that belong to the new file.
+//
+// One session may have a source at a time: it holds a lock in the state folder
+// and one on the file, for other users.
+package session

@@ -1,0 +1,392 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lorefs/internal/journal"
+	"lorefs/internal/replace"
+)
+
+var errFault = errors.New("a fault")
+
+// stepsOfSave are those of a save with a backup, in their order.
+var stepsOfSave = []replace.Step{
+	replace.StepFind, replace.StepSpace, replace.StepCreate, replace.StepWrite, replace.StepMode, replace.StepSync,
+	replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepLink, replace.StepBackup,
+	replace.StepSyncBackup, replace.StepRename, replace.StepSyncDir,
+}
+
+// faultAt fails one step, the nth time that it begins.
+func faultAt(step replace.Step, nth int) func(replace.Step) error {
+	n := 0
+	return func(s replace.Step) error {
+		if s == step {
+			n++
+		}
+		if s == step && n == nth {
+			return errFault
+		}
+		return nil
+	}
+}
+
+// A save that fails at any step leaves a whole file, old or new, and all edits.
+func TestSaveFails(t *testing.T) {
+	for _, step := range stepsOfSave {
+		counts := 1
+		if step == replace.StepWrite {
+			counts = 4
+		}
+		for nth := 1; nth <= counts; nth++ {
+			for _, dies := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s,%d,dies=%v", step, nth, dies), func(t *testing.T) { testSaveFails(t, step, nth, dies) })
+			}
+		}
+	}
+}
+
+func testSaveFails(t *testing.T, step replace.Step, nth int, dies bool) {
+	pad := 0
+	if step == replace.StepWrite {
+		pad = 3 << 20
+	}
+	p := newPlace(t, pad)
+	before := p.bytes()
+	e := p.mustOpen(Options{before: faultAt(step, nth)})
+	e.mustSet("A", "a1")
+	e.mustSet("D", "d1")
+	e.mustSet("B", "")
+	edited := model{"A": "a1", "C": "c0", "D": "d1"}
+	r, err := e.save()
+	if !errors.Is(err, errFault) || r.Problem != "" {
+		t.Fatalf("saved: %+v, %v", r, err)
+	}
+	unsynced := step == replace.StepSyncDir
+	if errors.Is(err, replace.ErrUnsynced) != unsynced || (r.Path != "") != unsynced {
+		t.Errorf("%+v, %v", r, err)
+	}
+	switch {
+	case unsynced:
+		p.want(p.path, edited)
+	case string(p.bytes()) != string(before):
+		t.Error("the source has changed")
+	}
+	if !p.hasJournal() {
+		t.Error("there is no journal any more")
+	}
+	if dies {
+		e.close()
+		wantReplayed(p, unsynced, edited)
+		return
+	}
+	if err := e.set("C", "c1"); (err != nil) != unsynced {
+		t.Errorf("an edit afterwards: %v", err)
+	} else if err == nil {
+		edited["C"] = "c1"
+	}
+	e.mustSave()
+	p.want(p.path, edited)
+	p.want(p.path+".bak", first())
+	p.only("a.dat", "a.dat.bak")
+	if p.hasJournal() || e.Pending() {
+		t.Error("all is saved, and there is a journal still")
+	}
+	e.mustSet("E", "e1") // and on it goes
+	e.close()
+	wantReplayed(p, false, edited.with("E", "e1"))
+}
+
+// wantReplayed opens the source after a crash, saves, and checks what there is.
+func wantReplayed(p *place, saved bool, m model) {
+	p.t.Helper()
+	e := p.mustOpen(Options{})
+	defer e.close()
+	if saved {
+		if e.Replayed() != 0 || e.Pending() {
+			p.t.Errorf("replayed %d edits that were saved", e.Replayed())
+		}
+	} else if e.Replayed() == 0 || !e.Pending() {
+		p.t.Errorf("replayed %d edits", e.Replayed())
+	}
+	e.mustSave()
+	p.want(p.path, m)
+	p.only("a.dat", "a.dat.bak")
+	if p.hasJournal() {
+		p.t.Error("there is a journal still")
+	}
+}
+
+// broken is a disk on which operations of the journal fail: fault is asked before
+// each, and its error is that of the operation. Once a sync has failed, the
+// journal can't be used, as a real one.
+type broken struct {
+	disk
+	fault func(op string) error
+}
+
+func (b *broken) create(path string, header []byte) (records, error) {
+	if err := b.fault("create"); err != nil {
+		return nil, err
+	}
+	j, err := b.disk.create(path, header)
+	if err != nil {
+		return nil, err
+	}
+	return &brokenJournal{j, b, nil}, nil
+}
+
+func (b *broken) resume(path string) (records, *journal.Contents, error) {
+	if err := b.fault("resume"); err != nil {
+		return nil, nil, err
+	}
+	j, contents, err := b.disk.resume(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &brokenJournal{j, b, nil}, contents, nil
+}
+
+func (b *broken) syncDir(path string) error {
+	if err := b.fault("sync folder"); err != nil {
+		return err
+	}
+	return b.disk.syncDir(path)
+}
+
+type brokenJournal struct {
+	records
+	b        *broken
+	unusable error
+}
+
+func (j *brokenJournal) Append(p []byte) error {
+	if j.unusable != nil {
+		return j.unusable
+	}
+	if err := j.b.fault("append " + string(p[:1])); err != nil {
+		return err
+	}
+	return j.records.Append(p)
+}
+
+func (j *brokenJournal) Sync() error {
+	if j.unusable != nil {
+		return j.unusable
+	}
+	if err := j.b.fault("sync"); err != nil {
+		j.unusable = fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+		return j.unusable
+	}
+	return j.records.Sync()
+}
+
+func (j *brokenJournal) Remove() error {
+	if err := j.b.fault("remove"); err != nil {
+		return err
+	}
+	return j.records.Remove()
+}
+
+// failing gives a disk on which one operation fails a number of times.
+func failing(op string, times int) *broken {
+	return &broken{fault: func(now string) error {
+		if now == op && times > 0 {
+			times--
+			return fmt.Errorf("%w: %w", errFault, syscall.ENOSPC)
+		}
+		return nil
+	}}
+}
+
+// An edit that the journal can't take is refused, and nothing else happens.
+func TestEditFails(t *testing.T) {
+	for _, op := range []string{"create", "append E"} {
+		t.Run(op, func(t *testing.T) {
+			p := newPlace(t, 0)
+			e := p.mustOpen(Options{system: failing(op, 2)})
+			for range 2 {
+				if err := e.set("A", "no"); !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("%v", err)
+				}
+			}
+			if e.Pending() {
+				t.Error("the edit was made")
+			}
+			e.mustSet("A", "a1") // there is room again
+			if err := e.Sync(); err != nil {
+				t.Error(err)
+			}
+			e.close()
+			wantReplayed(p, false, first().with("A", "a1"))
+		})
+	}
+}
+
+// A journal without edits is worth nothing, whatever the source is.
+func TestFirstEditFails(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		p := newPlace(t, 0)
+		e := p.mustOpen(Options{system: failing("append E", 1)})
+		if err := e.set("A", "no"); err == nil {
+			t.Fatal("no error")
+		}
+		empty, err := os.ReadFile(p.journal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.close()
+		if p.hasJournal() {
+			t.Error("an empty journal is left")
+		}
+		if crash {
+			if err := os.WriteFile(p.journal(), empty, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.put(build(model{"X": "x"}, 0))
+		e = p.mustOpen(Options{})
+		if p.hasJournal() || e.Replayed() > 0 {
+			t.Error("an empty journal is kept")
+		}
+		e.close()
+	}
+}
+
+// What the journal can't do is no reason not to save.
+func TestSaveWithoutJournal(t *testing.T) {
+	for op, times := range map[string]int{"append S": 1, "sync": 1, "remove": 1} {
+		t.Run(op, func(t *testing.T) {
+			p := newPlace(t, 0)
+			e := p.mustOpen(Options{system: failing(op, times)})
+			e.mustSet("A", "a1")
+			if op == "sync" {
+				if err := e.Sync(); !errors.Is(err, errFault) {
+					t.Errorf("sync: %v", err)
+				}
+				if err := e.set("A", "a2"); !errors.Is(err, journal.ErrUnusable) {
+					t.Errorf("an edit that may not last: %v", err)
+				}
+			}
+			if r := e.mustSave(); r.Edits != 1 || r.Problem != "" {
+				t.Errorf("%+v", r)
+			}
+			saved := first().with("A", "a1")
+			p.want(p.path, saved)
+			if got := p.hasJournal(); got != (op == "remove") {
+				t.Errorf("there is a journal: %v", got)
+			}
+			if e.Journal() != "" || e.Pending() {
+				t.Error("it counts as unsaved")
+			}
+			e.mustSet("B", "b1")
+			e.close()
+			wantReplayed(p, false, saved.with("B", "b1"))
+		})
+	}
+}
+
+// A journal that can't be removed after a save is known to be saved.
+func TestRemoveFails(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{system: failing("remove", 1000)})
+	e.mustSet("A", "a1")
+	e.mustSave()
+	if err := e.set("B", "b1"); !errors.Is(err, errFault) {
+		t.Errorf("an edit that no journal can hold: %v", err)
+	}
+	if r := e.mustSave(); r.Path != "" {
+		t.Errorf("saved again: %+v", r)
+	}
+	e.close()
+	if got := Describe(p.journal()); got.State != "saved" {
+		t.Errorf("%+v", got)
+	}
+	wantReplayed(p, true, first().with("A", "a1"))
+}
+
+// Whoever died between the two left a new file that may not last. The journal
+// goes only once it does.
+func TestResumeSyncs(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{before: faultAt(replace.StepSyncDir, 1)})
+	e.mustSet("A", "a1")
+	if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
+		t.Fatal(err)
+	}
+	e.close()
+	if _, err := p.open(Options{system: failing("sync folder", 1)}); !errors.Is(err, errFault) {
+		t.Errorf("%v", err)
+	}
+	if !p.hasJournal() {
+		t.Error("the journal is gone")
+	}
+	wantReplayed(p, true, first().with("A", "a1"))
+}
+
+// As long as the new file may not outlast a power cut, saving fails, and the
+// backup stays what it is.
+func TestUnsyncedAgain(t *testing.T) {
+	p := newPlace(t, 0)
+	fails := 3
+	e := p.mustOpen(Options{before: func(s replace.Step) error {
+		if s == replace.StepSyncDir && fails > 0 {
+			fails--
+			return errFault
+		}
+		return nil
+	}})
+	e.mustSet("A", "a1")
+	for range 3 {
+		if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
+			t.Fatal(err)
+		}
+		if err := e.set("B", "b1"); !errors.Is(err, replace.ErrUnsynced) {
+			t.Errorf("%v", err)
+		}
+		p.want(p.path+".bak", first())
+	}
+	if r := e.mustSave(); r.Edits != 1 || r.Backup != p.path+".bak" {
+		t.Errorf("%+v", r)
+	}
+	p.want(p.path+".bak", first())
+	e.mustSet("B", "b1")
+	e.mustSave()
+	p.want(p.path, model{"A": "a1", "B": "b1", "C": "c0"})
+	p.want(p.path+".bak", first().with("A", "a1"))
+	e.close()
+}
+
+// Somebody removes the journal while it is in use: edits are refused, as nobody
+// would find them after a crash, until all is saved.
+func TestJournalTakenAway(t *testing.T) {
+	for name, take := range map[string]func(p *place) error{
+		"journal": func(p *place) error { return os.Remove(p.journal()) },
+		"folder":  func(p *place) error { return os.RemoveAll(filepath.Dir(p.journal())) },
+		"all":     func(p *place) error { return os.RemoveAll(p.state) },
+		"replaced": func(p *place) error {
+			return errors.Join(os.Remove(p.journal()), os.WriteFile(p.journal(), nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, 0)
+			e := p.mustOpen(Options{})
+			e.mustSet("A", "a1")
+			if err := take(p); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.set("B", "b1"); err == nil || !strings.Contains(err.Error(), "removed by somebody") {
+				t.Errorf("%v", err)
+			}
+			e.mustSave()
+			e.mustSet("B", "b1")
+			e.close()
+			wantReplayed(p, false, model{"A": "a1", "B": "b1", "C": "c0"})
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/internal/replace"
+)
+
+// Editor is what is edited with a draft: it lets nobody edit while store runs.
+// A [datacenter.Draft] is not one, as its Save wants no ctx.
+type Editor interface {
+	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
+}
+
+// Report says what Save has done.
+type Report struct {
+	// Path is the file that was written, empty if there was nothing to save.
+	Path string `json:"path,omitempty"`
+	// Edits is how many it holds that the one before did not, Bytes its size.
+	Edits int64 `json:"edits"`
+	Bytes int64 `json:"bytes"`
+	// Backup is the path of the file before, empty if it was not kept.
+	Backup string `json:"backup,omitempty"`
+	// Seconds is how long it took.
+	Seconds float64 `json:"seconds"`
+	// Problem is why nothing can be edited any more although all is saved, or empty.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Pending tells whether there is something to save.
+func (s *Session) Pending() bool { return s.draft.Pending() > 0 || s.Converts() }
+
+// Save writes what was edited in the place of the source, if anything was. If
+// it fails, the source is as it was and the journal is kept, unless the error
+// matches [replace.ErrUnsynced]: then the new file is in place, nothing can be
+// edited, and saving again may make good for it.
+//
+// A journal that fails is no reason not to save: it is needed only if the process
+// dies meanwhile.
+func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	began := time.Now()
+	var r Report
+	err := e.Save(ctx, s.opts.Write, func(w *datacenter.Saving) error {
+		if !s.Pending() {
+			return nil
+		}
+		r.Edits = s.draft.Pending()
+		return s.store(ctx, w, &r)
+	})
+	r.Seconds = time.Since(began).Seconds()
+	return r, err
+}
+
+// store puts a new file in the place of the source.
+func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) error {
+	if err := s.Sync(); err != nil {
+		s.opts.Logger.Warn("the journal fails: a power cut before all is saved would lose edits", "err", err)
+	}
+	out := &summer{hash: sha256.New()}
+	var ready os.FileInfo
+	err := replace.Replace(ctx, s.path, replace.Options{
+		Size: s.src.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(),
+		Check: s.src.CheckNow,
+		Ready: func(info os.FileInfo) error {
+			ready = info
+			s.announce(out.identity())
+			return nil
+		},
+		Before: s.opts.before,
+	}, func(to io.Writer) error {
+		out.to = to
+		return w.Write(ctx, out)
+	}, func(f *os.File) error { return s.verify(ctx, w, f) })
+	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
+		return err
+	}
+	r.Path, r.Bytes = s.path, out.n
+	if !s.opts.NoBackup {
+		r.Backup = s.path + ".bak"
+	}
+	if problem := s.adopt(out.identity(), ready, err); problem != nil {
+		r.Problem = problem.Error()
+	}
+	return err
+}
+
+// isUnsynced tells whether the file in place is one that is to be saved again:
+// the one before it is the backup then.
+func (s *Session) isUnsynced() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unsynced
+}
+
+// verify reads back what was written and compares it with the draft.
+func (s *Session) verify(ctx context.Context, w *datacenter.Saving, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	opts := s.opts.Reopen()
+	opts.ModTime = info.ModTime()
+	g, err := datacenter.Open(ctx, f, info.Size(), opts)
+	if err != nil {
+		return fmt.Errorf("reading back what was written: %w", err)
+	}
+	return w.Compare(ctx, g)
+}
+
+// announce notes in the journal what the source is about to become. Without the
+// note, a process that dies before the journal is removed leaves a stale one: its
+// edits are not lost, but somebody has to look at it.
+func (s *Session) announce(id identity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.journal == nil {
+		return // only the layout changes
+	}
+	b, err := json.Marshal(id)
+	if err == nil {
+		err = s.journal.Append(append([]byte{recordSaving}, b...))
+	}
+	if err == nil {
+		err = s.journal.Sync()
+	}
+	if err != nil {
+		s.opts.Logger.Warn("the journal does not know what is about to be saved", "err", err)
+	}
+}
+
+// adopt goes on with the file that was put in place. If that may not outlast a
+// power cut, the journal stays, and nothing can be added to it until the file was
+// saved once more: to rename it anew is the only way to have the folder synced
+// for certain. The error tells why nothing can be edited although all is saved.
+func (s *Session) adopt(id identity, info os.FileInfo, unsynced error) error {
+	s.src.Adopt(info)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.id = id
+	s.unsynced, s.failed = unsynced != nil, nil
+	lockErr := s.lockAgain()
+	if unsynced != nil {
+		s.failed = fmt.Errorf("%w: save again to go on", unsynced)
+		return nil
+	}
+	s.layout = s.opts.Write.Layout
+	s.retire()
+	if lockErr != nil {
+		s.failed = fmt.Errorf("it can't be edited any more: %w: mount it anew to go on", lockErr)
+	}
+	return s.failed
+}
+
+// lockAgain moves the lock for other users to the new file. The caller holds mu.
+func (s *Session) lockAgain() error {
+	var closeErr, err error
+	if s.locked != nil {
+		closeErr = s.locked.Close()
+	}
+	s.locked, err = lockSource(s.path)
+	return errors.Join(closeErr, err)
+}
+
+// summer writes, and sums up what it writes.
+type summer struct {
+	to   io.Writer
+	hash hash.Hash
+	n    int64
+}
+
+func (s *summer) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	s.hash.Write(p[:n])
+	s.n += int64(n)
+	return n, err
+}
+
+// identity is that of what was written so far.
+func (s *summer) identity() identity {
+	return identity{Size: s.n, SHA256: hex.EncodeToString(s.hash.Sum(nil))}
+}
