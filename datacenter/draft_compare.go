@@ -6,7 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/wtf8"
 )
@@ -33,64 +37,50 @@ func (s *Saving) Compare(ctx context.Context, g *File) error {
 	if n := int64(g.entries[0]); n != d.entries {
 		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, d.entries)
 	}
-	c := newComparer(ctx, s, g)
 	root, err := g.Root()
 	if err != nil {
 		return err
 	}
-	return c.draftNode(d.root, root)
+	return s.compareSheets(ctx, g, root)
+}
+
+// compareSheets compares the root and, by two goroutines, what is below it: each
+// takes half of the sheets, and both remember what was found to be equal.
+func (s *Saving) compareSheets(ctx context.Context, g *File, root Node) error {
+	var loading sync.WaitGroup
+	defer loading.Wait()
+	eq := newEquals(s.d.file)
+	group, ctx := errgroup.WithContext(ctx)
+	first, second := newComparer(ctx, s, g, eq, &loading), newComparer(ctx, s, g, eq, &loading)
+	if err := first.draftSelf(s.d.root, root); err != nil {
+		return err
+	}
+	half := len(s.orders[s.d.root]) / 2
+	group.Go(func() error { return first.draftChildren(s.d.root, first.g, root.addr, 0, half) })
+	group.Go(func() error { return second.draftChildren(s.d.root, second.g, root.addr, half, math.MaxInt) })
+	return group.Wait()
 }
 
 // comparer compares the runs of the file of a Draft with those of another, g.
 type comparer struct {
-	ctx    context.Context
-	s      *Saving
-	f, g   *File
-	names  []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
-	keys   []keyNames // the file's key definitions as g would have them, without gaps
-	gKeys  []keyNames // and g's
-	values map[Address]Address
-	// attrs and children remember, of each place of f, which run of g was found
-	// to be equal.
-	attrs, children equalRuns
+	ctx   context.Context
+	s     *Saving
+	f, g  *File
+	names []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
+	keys  []keyNames // the file's key definitions as g would have them, without gaps
+	gKeys []keyNames // and g's
+	*equals
 	// x and y are scratch, one for each file, and levels one for each depth.
 	x, y   []rawAttribute
 	levels [][]Node
 	depth  int
 }
 
-// equalRuns holds, of each element of f at which a run begins, the run of g that
-// is equal. Nearly always one run begins at one place.
-type equalRuns struct {
-	base   []int64
-	counts []uint16
-	equal  []runKey
-}
-
-func newEqualRuns(segs []segment) equalRuns {
-	base := segmentBases(segs)
-	n := base[len(segs)]
-	return equalRuns{base, make([]uint16, n), make([]runKey, n)}
-}
-
-// known tells whether the runs x of f and y of g, not empty, are noted as equal.
-func (e *equalRuns) known(x, y runKey) bool {
-	i := e.base[x.addr.Segment] + int64(x.addr.Element)
-	return e.counts[i] == x.count && e.equal[i] == y
-}
-
-func (e *equalRuns) note(x, y runKey) {
-	i := e.base[x.addr.Segment] + int64(x.addr.Element)
-	e.counts[i], e.equal[i] = x.count, y
-}
-
-func newComparer(ctx context.Context, s *Saving, g *File) *comparer {
+func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
 	f := s.d.file
 	c := &comparer{
-		ctx: ctx, s: s, f: f, g: g,
-		names:  make([]uint16, len(s.d.names)+1),
-		values: make(map[Address]Address, f.counts.Values),
-		attrs:  newEqualRuns(f.regions.attributes), children: newEqualRuns(f.regions.nodes),
+		ctx: ctx, s: s, f: f.forOne(loading), g: g.forOne(loading),
+		names: make([]uint16, len(s.d.names)+1), equals: eq,
 	}
 	index := make(map[string]uint16, len(g.names))
 	for i, name := range g.names {
@@ -148,6 +138,14 @@ func differs(n Node, format string, args ...any) error {
 
 // draftNode compares a draft node with what became of it.
 func (c *comparer) draftNode(n *draftNode, y Node) error {
+	if err := c.draftSelf(n, y); err != nil {
+		return err
+	}
+	return c.draftChildren(n, y.file, y.addr, 0, math.MaxInt)
+}
+
+// draftSelf is draftNode without the children.
+func (c *comparer) draftSelf(n *draftNode, y Node) error {
 	d := c.s.d
 	same := y.raw.name == c.names[n.name]
 	if n == d.root {
@@ -156,20 +154,28 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 	if !same || y.raw.flags != uint8(n.flags) || !c.sameKeys(n.key, y) {
 		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
 	}
-	if err := c.draftAttributes(n, y); err != nil {
+	return c.draftAttributes(n, y)
+}
+
+// draftChildren compares the children from the i-th up to end with those of the
+// node of g at addr. Placeholders of g count for nothing.
+func (c *comparer) draftChildren(n *draftNode, g *File, addr Address, from, end int) error {
+	y, err := g.Node(addr)
+	if err != nil {
 		return err
 	}
 	order := c.s.orders[n]
 	i := 0
 	for child, err := range y.Children() {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if i == len(order) {
+		case i == len(order):
 			return differs(y, "more than the %d children that it had", len(order))
-		}
-		if err := c.draftChild(&n.kids[order[i]], child); err != nil {
-			return err
+		case i >= from && i < end:
+			if err := c.draftChild(&n.kids[order[i]], child); err != nil {
+				return err
+			}
 		}
 		i++
 	}
@@ -373,7 +379,7 @@ func (c *comparer) attribute(x, y rawAttribute, of Node) error {
 }
 
 func (c *comparer) sameString(x, y Address) (bool, error) {
-	if known, ok := c.values[x]; ok && known == y {
+	if c.values.known(x, y) {
 		return true, nil
 	}
 	p, err := c.f.stringUnits(c.f.regions.values.data, x)
@@ -384,7 +390,7 @@ func (c *comparer) sameString(x, y Address) (bool, error) {
 	if err != nil || !bytes.Equal(p, q) {
 		return false, err
 	}
-	c.values[x] = y
+	c.values.note(x, y)
 	return true, nil
 }
 

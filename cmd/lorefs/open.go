@@ -98,7 +98,7 @@ func (s *opened) edit(ctx context.Context, o session.Options) error {
 }
 
 // reopenCache is for reading back, once and in order, what was saved.
-const reopenCache = 32 << 20
+const reopenCache = 64 << 20
 
 // explainSession says what can be done about a source that can't be edited.
 func explainSession(err error) error {
