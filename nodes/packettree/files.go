@@ -1,0 +1,132 @@
+package packettree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"lorefs/nodes"
+	"lorefs/protocol"
+)
+
+// files is a directory of files that are made from others.
+type files struct {
+	names   []string
+	indexes map[string]int
+	// sizes holds the size of each plus 1, or 0 if nobody has asked.
+	sizes   []atomic.Uint32
+	content func(i int) ([]byte, error)
+}
+
+func newFiles(names []string, content func(i int) ([]byte, error)) files {
+	f := files{names: names, indexes: make(map[string]int, len(names)), sizes: make([]atomic.Uint32, len(names)), content: content}
+	for i, name := range names {
+		f.indexes[name] = i
+	}
+	return f
+}
+
+// find gives the ID of a file, 0 if there is none.
+func (f *files) find(k kind, name string) nodes.ID {
+	i, ok := f.indexes[name]
+	if !ok {
+		return 0
+	}
+	return makeID(k, i)
+}
+
+// fileEntry describes a file.
+func (t *Tree) fileEntry(f *files, k kind, i int) (nodes.Entry, error) {
+	e := nodes.Entry{Name: f.names[i], ID: makeID(k, i), Kind: nodes.File}
+	size := f.sizes[i].Load()
+	if size == 0 {
+		b, err := f.content(i)
+		if err != nil {
+			return nodes.Entry{}, notEnd(err)
+		}
+		size = uint32(len(b)) + 1
+		f.sizes[i].Store(size)
+	}
+	e.Size = int64(size - 1)
+	return e, nil
+}
+
+func (t *Tree) listDefinitions() {
+	if t.lib == nil {
+		return
+	}
+	list := t.lib.Definitions()
+	names := make([]string, len(list))
+	for i, d := range list {
+		names[i] = d.String() + ".json"
+	}
+	t.defs = newFiles(names, func(i int) ([]byte, error) {
+		d, err := t.lib.Definition(i)
+		if _, wrong := errors.AsType[*protocol.SyntaxError](err); wrong {
+			return wrongFile(list[i].Path, err), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", " ")
+		err = enc.Encode(d)
+		return b.Bytes(), err
+	})
+}
+
+func (t *Tree) listMaps() {
+	if t.lib == nil {
+		return
+	}
+	list := t.lib.Maps()
+	names := make([]string, len(list))
+	taken := make(map[string]bool, len(list))
+	for i, m := range list {
+		name := mapName(m.Path)
+		if taken[name] { // in another folder, or as .map and .json
+			name = strings.ReplaceAll(m.Path, "/", "_")
+			if path.Ext(name) != ".json" {
+				name += ".json"
+			}
+		}
+		for n := 2; taken[name]; n++ {
+			name = strings.TrimSuffix(mapName(m.Path), ".json") + "~" + strconv.Itoa(n) + ".json"
+		}
+		taken[name], names[i] = true, name
+	}
+	t.maps = newFiles(names, func(i int) ([]byte, error) {
+		m, err := t.lib.Map(i)
+		if _, wrong := errors.AsType[*protocol.SyntaxError](err); wrong {
+			return wrongFile(list[i].Path, err), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m.AppendJSON(nil), nil
+	})
+}
+
+// wrongFile is what is shown for a definition or a map that cannot be parsed.
+func wrongFile(name string, err error) []byte {
+	dst := appendString([]byte(`{"file":`), name)
+	dst = appendString(append(dst, `,"error":`...), err.Error())
+	return append(dst, "}\n"...)
+}
+
+// appendString appends s as JSON.
+func appendString(dst []byte, s string) []byte {
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic("BUG: a string that is no JSON: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}

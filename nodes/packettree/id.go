@@ -1,0 +1,34 @@
+package packettree
+
+import "lorefs/nodes"
+
+// An ID is a kind of node above bit 32, and below it the index of a packet, a
+// definition or a map. The kind 0 is for the nodes that are there once.
+const (
+	rootID        = nodes.Root
+	packetsID     = nodes.ID(2)
+	definitionsID = nodes.ID(3)
+	mapsID        = nodes.ID(4)
+	summaryID     = nodes.ID(5)
+
+	kindShift = 32
+)
+
+type kind uint8
+
+const (
+	kindOnce kind = iota
+	kindJSON
+	kindBin
+	kindDefinition
+	kindMap
+)
+
+func makeID(k kind, i int) nodes.ID { return nodes.ID(k)<<kindShift | nodes.ID(uint32(i)) }
+
+func split(id nodes.ID) (k kind, i int) {
+	if id>>kindShift > nodes.ID(kindMap) {
+		return kindOnce, 0 // 0 names nothing
+	}
+	return kind(id >> kindShift), int(uint32(id))
+}

@@ -1,0 +1,112 @@
+package packettree
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/protocol/capture"
+)
+
+// isDamage tells whether a packet is broken, and not just unreadable now.
+func isDamage(err error) bool {
+	_, damage := errors.AsType[*capture.FormatError](err)
+	return damage
+}
+
+// packetName is the name of a packet's file.
+func (t *Tree) packetName(k kind, i int) string {
+	end := ".json"
+	if k == kindBin {
+		end = ".bin"
+	}
+	return fmt.Sprintf("%0*d-%s%s", t.digits, i, t.codes[t.log.Code(i)].name, end)
+}
+
+// packetEntry describes a packet's file. A damaged packet has no .bin.
+func (t *Tree) packetEntry(k kind, i int) (nodes.Entry, error) {
+	b := t.buffers.Get().(*buffers)
+	defer t.buffers.Put(b)
+	p, err := t.log.Packet(i, b.packet)
+	if err != nil && !isDamage(err) {
+		return nodes.Entry{}, notEnd(err)
+	}
+	if cap(p.Data) > cap(b.packet) {
+		b.packet = p.Data
+	}
+	e := nodes.Entry{Name: t.packetName(k, i), ID: makeID(k, i), Kind: nodes.File, Size: int64(len(p.Data)), ModTime: p.Time}
+	if k == kindBin {
+		if err != nil {
+			return nodes.Entry{}, nodes.NotExist(e.Name)
+		}
+		return e, nil
+	}
+	size := t.jsonSizes[i].Load()
+	if size == 0 {
+		b.json = t.appendPacket(b.json[:0], i, &p, err)
+		size = uint32(len(b.json)) + 1
+		t.jsonSizes[i].Store(size)
+	}
+	e.Size = int64(size - 1)
+	return e, nil
+}
+
+// packetJSON is the content of a packet's JSON file.
+func (t *Tree) packetJSON(i int) ([]byte, error) {
+	p, err := t.log.Packet(i, nil)
+	if err != nil && !isDamage(err) {
+		return nil, err
+	}
+	return t.appendPacket(nil, i, &p, err), nil
+}
+
+// appendPacket appends the JSON of a packet, or of what is wrong with it.
+func (t *Tree) appendPacket(dst []byte, i int, p *capture.Packet, damage error) []byte {
+	dst = append(dst, `{"number":`...)
+	dst = strconv.AppendInt(dst, int64(i), 10)
+	if !p.Time.IsZero() {
+		dst = append(dst, `,"time":"`...)
+		dst = p.Time.AppendFormat(dst, time.RFC3339Nano)
+		dst = append(dst, '"')
+	}
+	if p.From != capture.Unknown {
+		dst = append(dst, `,"from":"`...)
+		dst = append(append(dst, p.From.String()...), '"')
+	}
+	if p.Fake {
+		dst = append(dst, `,"fake":true`...)
+	}
+	c := t.codes[t.log.Code(i)]
+	dst = append(dst, `,"name":"`...)
+	dst = append(append(dst, c.name...), '"')
+	if damage != nil {
+		dst = appendString(append(dst, `,"error":`...), damage.Error())
+	} else {
+		dst = c.appendFields(dst, p.Data)
+	}
+	return append(dst, "}\n"...)
+}
+
+// appendFields appends what the definition makes of a packet, or its bytes.
+func (c *code) appendFields(dst, packet []byte) []byte {
+	err := c.err
+	if c.table != nil {
+		dst = append(dst, `,"definition":"`...)
+		dst = append(append(dst, c.table.Name()...), '"')
+		before := len(dst)
+		dst = append(dst, `,"packet":`...)
+		if dst, err = c.table.AppendJSON(dst, packet); err == nil {
+			return dst
+		}
+		dst = dst[:before]
+	}
+	if err != nil {
+		dst = appendString(append(dst, `,"error":`...), err.Error())
+	}
+	dst = append(dst, `,"hex":"`...)
+	dst = hex.AppendEncode(dst, packet)
+	return append(dst, '"')
+}

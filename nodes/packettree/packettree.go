@@ -1,0 +1,233 @@
+package packettree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+)
+
+// Options are what New may be told.
+type Options struct {
+	// ModTime is that of the directories, and of files that have no time.
+	ModTime time.Time
+	// SourceSize is the size of the log and the definitions in bytes, for statfs(2).
+	SourceSize int64
+	// Patch is the version of the game. Default: what the library's revisions.json
+	// says of the log's client revision, or else the newest.
+	Patch protocol.Patch
+	// Cache keeps what was read for a while. Default: one of 8 MiB.
+	Cache *blockcache.Cache
+	// Check is asked before anything is read whether the source is still what
+	// it was when it was opened. Default: it is.
+	Check func() error
+}
+
+const defaultCache = 8 << 20
+
+// Tree is a session and its definitions as a tree. It is safe for parallel use.
+type Tree struct {
+	log   *capture.Log
+	lib   *protocol.Library
+	opts  Options
+	cache *blockcache.View
+
+	top []nodes.Entry // of the root
+	// codes is what is known of each code that the log has.
+	codes map[uint16]*code
+	// mapFile is the name of the map that codes were named by.
+	mapFile string
+	digits  int // of a packet's number
+
+	// jsonSizes holds, for each packet, the size of its JSON plus 1, or 0 if nobody
+	// has asked.
+	jsonSizes []atomic.Uint32
+	defs      files
+	maps      files
+
+	buffers sync.Pool // of *buffers
+
+	sumMu sync.Mutex
+	// sums is what the summary tells; guarded by sumMu, nil before it is counted.
+	sums map[uint16]*sums
+}
+
+var _ nodes.Tree = (*Tree)(nil)
+
+// buffers are those of one rendering.
+type buffers struct{ packet, json []byte }
+
+// New makes the tree of a log and a library. Either may be nil: the tree then has
+// no packets, or no definitions. It reads the map that names the packets, which
+// may be damaged: then that is the error.
+func New(log *capture.Log, lib *protocol.Library, opts Options) (*Tree, error) {
+	if opts.Check == nil {
+		opts.Check = func() error { return nil }
+	}
+	if opts.Cache == nil {
+		opts.Cache = blockcache.New(defaultCache)
+	}
+	t := &Tree{log: log, lib: lib, opts: opts, cache: opts.Cache.View()}
+	t.buffers.New = func() any { return new(buffers) }
+	if log != nil {
+		t.jsonSizes = make([]atomic.Uint32, log.Len())
+		t.digits = max(6, len(fmt.Sprint(log.Len()-1)))
+		if err := t.nameCodes(); err != nil {
+			return nil, err
+		}
+	}
+	t.listDefinitions()
+	t.listMaps()
+	t.listTop()
+	return t, nil
+}
+
+// listTop makes the entries of the root.
+func (t *Tree) listTop() {
+	add := func(name string, id nodes.ID, k nodes.Kind, size int) {
+		t.top = append(t.top, nodes.Entry{Name: name, ID: id, Kind: k, Size: int64(size), Next: uint64(len(t.top)) + 1})
+	}
+	if t.log != nil {
+		add("packets", packetsID, nodes.Dir, 0)
+	}
+	if t.lib != nil {
+		add("definitions", definitionsID, nodes.Dir, 0)
+		add("maps", mapsID, nodes.Dir, 0)
+	}
+	if t.log != nil {
+		add("summary.json", summaryID, nodes.File, len(t.appendSummary(nil, nil)))
+	}
+}
+
+// Usage is the size of the source and the number of files.
+func (t *Tree) Usage() nodes.Usage {
+	u := nodes.Usage{Bytes: t.opts.SourceSize, Nodes: int64(1 + len(t.top) + len(t.defs.names) + len(t.maps.names))}
+	if t.log != nil {
+		u.Nodes += 2 * int64(t.log.Len())
+	}
+	return u
+}
+
+// check is asked first by every method.
+func (t *Tree) check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.opts.Check()
+}
+
+// isDir tells whether id is one of the directories that the tree has.
+func (t *Tree) isDir(id nodes.ID) bool {
+	switch id {
+	case rootID:
+		return true
+	case packetsID:
+		return t.log != nil
+	case definitionsID, mapsID:
+		return t.lib != nil
+	}
+	return false
+}
+
+// Attr is the tree's.
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if err := t.check(ctx); err != nil {
+		return nodes.Attr{}, err
+	}
+	attr := nodes.Attr{Kind: nodes.Dir, ModTime: t.opts.ModTime}
+	if t.isDir(id) {
+		return attr, nil
+	}
+	e, err := t.entry(id)
+	attr.Kind, attr.Size = nodes.File, e.Size
+	if !e.ModTime.IsZero() {
+		attr.ModTime = e.ModTime
+	}
+	return attr, err
+}
+
+// entry is the entry of a file, without a cursor.
+func (t *Tree) entry(id nodes.ID) (nodes.Entry, error) {
+	k, i := split(id)
+	switch {
+	case id == summaryID && t.log != nil:
+		e := t.top[len(t.top)-1]
+		e.Next = 0
+		return e, nil
+	case (k == kindJSON || k == kindBin) && i < len(t.jsonSizes):
+		return t.packetEntry(k, i)
+	case k == kindDefinition && i < len(t.defs.names):
+		return t.fileEntry(&t.defs, k, i)
+	case k == kindMap && i < len(t.maps.names):
+		return t.fileEntry(&t.maps, k, i)
+	}
+	return nodes.Entry{}, nodes.NotExist(id)
+}
+
+// notDir is the error for an ID that is no directory.
+func (t *Tree) notDir(id nodes.ID) error {
+	if _, err := t.entry(id); err != nil {
+		return err
+	}
+	return fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
+}
+
+// ReadAt is the tree's.
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if err := t.check(ctx); err != nil {
+		return 0, err
+	}
+	if t.isDir(id) {
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	}
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	content, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(id) })
+	if err != nil {
+		return 0, notEnd(err)
+	}
+	if off >= int64(len(content)) {
+		return 0, io.EOF
+	}
+	n := copy(p, content[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// notEnd keeps an end of the source from being taken for the end of a file.
+func notEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err) //nolint:errorlint // it must not match io.EOF
+	}
+	return err
+}
+
+// content makes the whole content of a file.
+func (t *Tree) content(id nodes.ID) ([]byte, error) {
+	k, i := split(id)
+	switch {
+	case id == summaryID && t.log != nil:
+		return t.summary()
+	case k == kindJSON && i < len(t.jsonSizes):
+		return t.packetJSON(i)
+	case k == kindBin && i < len(t.jsonSizes):
+		p, err := t.log.Packet(i, nil)
+		return p.Data, err
+	case k == kindDefinition && i < len(t.defs.names):
+		return t.defs.content(i)
+	case k == kindMap && i < len(t.maps.names):
+		return t.maps.content(i)
+	}
+	return nil, nodes.NotExist(id)
+}

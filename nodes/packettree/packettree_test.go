@@ -1,0 +1,247 @@
+package packettree_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
+	"lorefs/nodes/packettree"
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
+)
+
+var mounted = time.Unix(1_700_000_000, 0)
+
+func library(t testing.TB) *protocol.Library {
+	t.Helper()
+	lib, err := protocol.OpenLibrary(prototest.Files(), protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
+func openLog(t testing.TB, data []byte) *capture.Log {
+	t.Helper()
+	log, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+func session(t testing.TB, n int) *capture.Log {
+	t.Helper()
+	data, err := prototest.Log(1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openLog(t, data)
+}
+
+func newTree(t testing.TB, log *capture.Log, lib *protocol.Library) *packettree.Tree {
+	t.Helper()
+	tree, err := packettree.New(log, lib, packettree.Options{ModTime: mounted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("both", func(t *testing.T) { nodetest.Run(t, newTree(t, session(t, 400), library(t))) })
+	t.Run("no definitions", func(t *testing.T) { nodetest.Run(t, newTree(t, session(t, 40), nil)) })
+	t.Run("no session", func(t *testing.T) { nodetest.Run(t, newTree(t, nil, library(t))) })
+	t.Run("hex lines", func(t *testing.T) {
+		nodetest.Run(t, newTree(t, openLog(t, []byte("0400e803\nS_CHAT 0400e903\n")), library(t)))
+	})
+	t.Run("empty", func(t *testing.T) { nodetest.Run(t, newTree(t, openLog(t, []byte("# nothing\n")), nil)) })
+}
+
+func find(t testing.TB, tree nodes.Tree, path string) nodes.Entry {
+	t.Helper()
+	e := nodes.Entry{ID: nodes.Root}
+	for name := range strings.SplitSeq(path, "/") {
+		var err error
+		if e, err = tree.Lookup(t.Context(), e.ID, name); err != nil {
+			t.Fatalf("%s at %q: %v", path, name, err)
+		}
+	}
+	return e
+}
+
+func read(t testing.TB, tree nodes.Tree, path string) string {
+	t.Helper()
+	e := find(t, tree, path)
+	b := make([]byte, e.Size+10)
+	n, err := tree.ReadAt(t.Context(), e.ID, b, 0)
+	if !errors.Is(err, io.EOF) || int64(n) != e.Size {
+		t.Fatalf("%s: read %d bytes of %d: %v", path, n, e.Size, err)
+	}
+	return string(b[:n])
+}
+
+func list(t testing.TB, tree nodes.Tree, dir string) []string {
+	t.Helper()
+	var names []string
+	for e, err := range tree.ReadDir(t.Context(), find(t, tree, dir).ID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func TestFiles(t *testing.T) {
+	tree := newTree(t, session(t, 20), library(t))
+	for dir, want := range map[string]string{
+		"definitions": "C_PLAYER_LOCATION.5.json S_CHAT.2.json S_CHAT.3.json S_PARTY_MEMBER_LIST.7.json S_SPAWN_USER.15.json S_UNUSED.1.json S_WRONG.1.json",
+		"maps":        "protocol.1.json protocol.373824.json sysmsg.98.json sysmsg.99.json old_map_sysmsg.98.map.json",
+	} {
+		if got := strings.Join(list(t, tree, dir), " "); got != want {
+			t.Errorf("%s has %s\nwant %s", dir, got, want)
+		}
+	}
+	names := list(t, tree, "packets")
+	if len(names) != 40 || names[0] != "000000-C_CHECK_VERSION.json" || names[1] != "000000-C_CHECK_VERSION.bin" || names[12] != "000006-5007.json" {
+		t.Errorf("packets has %q", names)
+	}
+	for path, want := range map[string]string{
+		"packets/000000-C_CHECK_VERSION.json": `{"number":0,"time":"2020-09-01T12:00:00Z","from":"client","name":"C_CHECK_VERSION","hex":"0d00bc4d616e797468696e673f"}` + "\n",
+		"packets/000000-C_CHECK_VERSION.bin":  "\x0d\x00\xbc\x4danything?",
+		"maps/sysmsg.98.json":                 "{\n \"SMT_UNDEFINED\": 0\n}\n",
+		"maps/sysmsg.99.json":                 `{"file":"map/sysmsg.99.map","error":"protocol: sysmsg.99.map:1: want NAME NUMBER or NAME = NUMBER, got \"SMT_UNDEFINED\""}` + "\n",
+	} {
+		if got := read(t, tree, path); got != want {
+			t.Errorf("%s is %q\nwant %q", path, got, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"packets/000001-S_CHAT.json":              `"definition":"S_CHAT.3","error":"protocol: offset 0 of the packet: fields`,
+		"packets/000002-S_SPAWN_USER.json":        `"definition":"S_SPAWN_USER.15","packet":{"code":5003,"data":{"items":[`,
+		"packets/000004-S_PARTY_MEMBER_LIST.json": `"raid":`,
+		"packets/000008-S_WRONG.json":             `"error":"protocol: S_WRONG.1.def:1: no such type`,
+		"definitions/S_WRONG.1.json":              `"error":"protocol: S_WRONG.1.def:1: no such type`,
+		"definitions/S_CHAT.3.json":               `"min": "90"`,
+	} {
+		if got := read(t, tree, path); !strings.Contains(got, want) {
+			t.Errorf("%s is %s\nwant it to have %s", path, got, want)
+		}
+	}
+	for _, path := range []string{"0-C_CHECK_VERSION.json", "000000-C_CHECK_VERSION", "000000-S_CHAT.json", "000020-S_CHAT.json", "+00001-S_CHAT.json", "000001"} {
+		if e, err := tree.Lookup(t.Context(), find(t, tree, "packets").ID, path); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%s is %+v, %v", path, e, err)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	tree := newTree(t, session(t, 900), library(t))
+	type sums struct {
+		Name, Definition                         string
+		Packets, Bytes, Decoded, Failed, Unknown int
+	}
+	var got struct {
+		sums
+		Format, Revision, Patch, Map string
+		Names                        []sums
+	}
+	if err := json.Unmarshal([]byte(read(t, tree, "summary.json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Format != "TeraConnectionLog" || got.Revision != "373824" || got.Patch != "98.02" || got.Map != "protocol.373824.map" {
+		t.Errorf("got %+v", got)
+	}
+	if got.Packets != 900 || got.Decoded+got.Failed+got.Unknown != 900 || got.Failed == 0 || len(got.Names) != 8 {
+		t.Errorf("got %+v", got)
+	}
+	bytes := 0
+	for _, n := range got.Names {
+		bytes += n.Bytes
+		switch n.Name {
+		case "S_WRONG":
+			if n.Failed != 100 {
+				t.Errorf("got %+v", n)
+			}
+		case "C_PLAYER_LOCATION":
+			if n.Packets != 200 || n.Decoded != 200 || n.Bytes != 200*40 || n.Definition != "C_PLAYER_LOCATION.5" {
+				t.Errorf("got %+v", n)
+			}
+		case "5007":
+			if n.Unknown != 100 {
+				t.Errorf("got %+v", n)
+			}
+		}
+	}
+	if bytes != got.Bytes {
+		t.Errorf("%d bytes by name, %d in all", bytes, got.Bytes)
+	}
+}
+
+// A session that names its packets needs no map.
+func TestLoggedNames(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"defs/S_CHAT.2.def", "defs/S_CHAT.3.def"} {
+		files[name] = prototest.Files()[name]
+	}
+	lib, err := protocol.OpenLibrary(files, protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := newTree(t, openLog(t, []byte("S_CHAT.2 0c00e8030a00030000000000\nS_/../X 0400e903\n")), lib)
+	if got, want := strings.Join(list(t, tree, "packets"), " "), "000000-S_CHAT.json 000000-S_CHAT.bin 000001-1001.json 000001-1001.bin"; got != want {
+		t.Errorf("packets has %s, want %s", got, want)
+	}
+	if got := read(t, tree, "packets/000000-S_CHAT.json"); !strings.Contains(got, `"definition":"S_CHAT.2","packet":{"code":1000,"data":{"channel":3,"message":""}}`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A damaged packet does not hide the others.
+func TestDamagedPacket(t *testing.T) {
+	var b bytes.Buffer
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.Flat}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := w.Write(capture.Packet{Name: "S_CHAT", Data: []byte{4, 0, 1, 0}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	at := bytes.LastIndex(data, []byte("S_CHAT")) - 4
+	data[at] = 0xff // the length of the last name
+	data[at+1] = 0xff
+	tree := newTree(t, openLog(t, data), nil)
+	if got := strings.Join(list(t, tree, "packets"), " "); got != "000000-S_CHAT.json 000000-S_CHAT.bin 000001-S_CHAT.json 000001-S_CHAT.bin 000002-S_CHAT.json" {
+		t.Errorf("packets has %s", got)
+	}
+	if got := read(t, tree, "packets/000002-S_CHAT.json"); !strings.Contains(got, "a name of 65535 bytes") {
+		t.Errorf("got %s", got)
+	}
+	nodetest.Run(t, tree)
+}
+
+func TestChanged(t *testing.T) {
+	tree, err := packettree.New(session(t, 5), library(t), packettree.Options{ModTime: mounted, Check: func() error { return nodes.ErrChanged }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Attr(t.Context(), nodes.Root); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("got %v, want ErrChanged", err)
+	}
+}

@@ -1,0 +1,235 @@
+package capture
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Direction is who sent a packet.
+type Direction uint8
+
+// The directions. A log need not tell.
+const (
+	Unknown Direction = iota
+	FromClient
+	FromServer
+)
+
+func (d Direction) String() string {
+	switch d {
+	case FromClient:
+		return "client"
+	case FromServer:
+		return "server"
+	}
+	return ""
+}
+
+// Format is the kind of a log.
+type Format uint8
+
+// The formats.
+const (
+	TeraLog   Format = iota + 1 // .TeraLog
+	Alkahest                    // .pkt version 1
+	Alkahest0                   // .pkt version 0
+	Flat                        // FlatBuffers
+	Hex                         // lines of hex digits
+)
+
+var formatNames = [...]string{TeraLog: "TeraConnectionLog", Alkahest: "Alkahest", Alkahest0: "Alkahest version 0", Flat: "FlatBuffers", Hex: "hex lines"}
+
+func (f Format) String() string {
+	if f == 0 || int(f) >= len(formatNames) {
+		return fmt.Sprintf("Format(%d)", uint8(f))
+	}
+	return formatNames[f]
+}
+
+// Packet is one packet of a log.
+type Packet struct {
+	// Time is when it was sent; zero if the log does not tell. Times have
+	// milliseconds.
+	Time time.Time
+	From Direction
+	// Name and Version are the definition's, as the log has them; mostly it has
+	// none.
+	Name    string
+	Version int
+	// Fake says that the packet was made by a tool.
+	Fake bool
+	// Server is the number of the server, in an Alkahest log.
+	Server int32
+	// Data is the packet: length, code and the rest.
+	Data []byte
+}
+
+// Code is the packet's operation code, 0 if it is too short to have one.
+func (p *Packet) Code() uint16 {
+	if len(p.Data) < packetHeader {
+		return 0
+	}
+	return binary.LittleEndian.Uint16(p.Data[2:])
+}
+
+// packetHeader is the length of length and code.
+const packetHeader = 4
+
+// maxPacket is the longest packet.
+const maxPacket = 65535
+
+// Info is what a log tells of itself.
+type Info struct {
+	Format Format
+	// Revision is the client revision, in digits; empty if the log does not tell.
+	Revision string
+	// Region is what the log says of it, such as EU.
+	Region string
+	// Old is set for a log of the kind whose packets have two bytes too many.
+	Old bool
+	// Servers are those of an Alkahest log.
+	Servers []Server
+	// Incomplete says how the log ends if not where a packet does, as one does
+	// whose recording was cut off; nil if it ends well. All packets before are
+	// good.
+	Incomplete error
+}
+
+// Options are what Open may be told. The zero value is right.
+type Options struct {
+	// MaxPackets bounds how many packets there may be, and by it the memory that
+	// the log takes. Default: 10 million, 80 MB.
+	MaxPackets int
+	// MaxInflated bounds the inflated size of a compressed log. Default: 1 GiB.
+	MaxInflated int64
+}
+
+const (
+	defaultMaxPackets  = 10_000_000
+	defaultMaxInflated = 1 << 30
+)
+
+// Log is a recorded session. It is safe for parallel use.
+type Log struct {
+	info Info
+	src  io.ReaderAt // of what index counts in
+	size int64
+	// index has, for each packet, where it is in the upper 48 bits, and its code.
+	index []uint64
+	read  func(l *Log, i int, buf []byte) (Packet, error)
+	max   int
+
+	times    []timeMark // of a TeraLog
+	inflated bool
+}
+
+// timeMark is the time from one packet on.
+type timeMark struct {
+	packet int
+	millis int64
+}
+
+// codeBits is how many bits of an index entry the code takes.
+const codeBits = 16
+
+// Open finds out what format a file has and makes the index, for which the file is
+// read once. src must not change while the log is used.
+//
+// An error matches [ErrUnknown], or is a [*FormatError], or one of reading.
+func Open(src io.ReaderAt, size int64, opts Options) (*Log, error) {
+	if opts.MaxPackets <= 0 {
+		opts.MaxPackets = defaultMaxPackets
+	}
+	if opts.MaxInflated <= 0 {
+		opts.MaxInflated = defaultMaxInflated
+	}
+	l := &Log{src: src, size: size, max: opts.MaxPackets}
+	if size > 1<<(64-codeBits)-1 {
+		return nil, badf(0, "a file of %d bytes: want at most 2^48", size)
+	}
+	w := newWindow(src, size)
+	head, err := w.upTo(0, 64)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case isTeraLog(head):
+		err = l.openTeraLog(w)
+	case isAlkahest(head):
+		err = l.openAlkahest(w, opts)
+	case isFlat(w):
+		err = l.openFlat(w)
+	case isHex(head):
+		err = l.openHex(w)
+	default:
+		return nil, ErrUnknown
+	}
+	if err != nil {
+		return nil, l.located(err)
+	}
+	return l, nil
+}
+
+// located says whether the offset of a FormatError is one of inflated data.
+func (l *Log) located(err error) error {
+	if e, ok := errors.AsType[*FormatError](err); ok && l.inflated {
+		e.Inflated = true
+	}
+	return err
+}
+
+// Info tells what the log tells of itself.
+func (l *Log) Info() Info { return l.info }
+
+// Len is the number of packets.
+func (l *Log) Len() int { return len(l.index) }
+
+// Code is the code of packet i, from the index.
+func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
+
+// Packet reads packet i. Its data is put into buf if there is room.
+func (l *Log) Packet(i int, buf []byte) (Packet, error) {
+	if i < 0 || i >= len(l.index) {
+		return Packet{}, fmt.Errorf("capture: there is no packet %d of %d", i, len(l.index))
+	}
+	p, err := l.read(l, i, buf)
+	return p, l.located(err)
+}
+
+// at is where packet i is.
+func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
+
+// add notes a packet.
+func (l *Log) add(off int64, code uint16) error {
+	if len(l.index) >= l.max {
+		return badf(off, "more than %d packets", l.max)
+	}
+	l.index = append(l.index, uint64(off)<<codeBits|uint64(code))
+	return nil
+}
+
+// readAt fills p from off.
+func (l *Log) readAt(p []byte, off int64) error {
+	if off < 0 || off > l.size || int64(len(p)) > l.size-off {
+		return badf(off, "%d bytes: the data ends at %d", len(p), l.size)
+	}
+	n, err := l.src.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) || err == nil {
+		err = io.ErrUnexpectedEOF // the size was told, so the end is a surprise
+	}
+	return fmt.Errorf("capture: %d bytes at %d: %w", len(p), off, err)
+}
+
+// room gives a buffer of n bytes, buf if it has them.
+func room(buf []byte, n int) []byte {
+	if cap(buf) >= n {
+		return buf[:n]
+	}
+	return make([]byte, n)
+}

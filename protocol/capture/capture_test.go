@@ -1,0 +1,359 @@
+package capture_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"lorefs/protocol/capture"
+)
+
+// packet makes a packet of a code and a payload.
+func packet(code uint16, payload ...byte) []byte {
+	n := len(payload) + 4
+	return append([]byte{byte(n), byte(n >> 8), byte(code), byte(code >> 8)}, payload...)
+}
+
+var start = time.Date(2017, 9, 5, 18, 30, 12, 345e6, time.UTC)
+
+// session is some packets with what every format can hold.
+func session(n int) []capture.Packet {
+	var list []capture.Packet
+	for i := range n {
+		p := capture.Packet{
+			Time: start.Add(time.Duration(i/3) * 17 * time.Millisecond), From: capture.FromServer,
+			Name: "S_CHAT", Data: packet(uint16(1000+i%7), bytes.Repeat([]byte{byte(i)}, i%50)...),
+		}
+		if i%4 == 1 {
+			p.From, p.Name = capture.FromClient, "C_CHAT"
+		}
+		list = append(list, p)
+	}
+	if n > 5 {
+		list[5].Data = packet(77, bytes.Repeat([]byte("large "), 10900)...)
+	}
+	return list
+}
+
+func build(t testing.TB, info capture.Info, level int, packets []capture.Packet) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := capture.NewWriter(&b, info, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packets {
+		if err := w.Write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func open(t testing.TB, data []byte) *capture.Log {
+	t.Helper()
+	l, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func readAll(t testing.TB, l *capture.Log) []capture.Packet {
+	t.Helper()
+	var list []capture.Packet
+	for i := range l.Len() {
+		p, err := l.Packet(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Code() != l.Code(i) {
+			t.Errorf("packet %d has code %d, the index %d", i, p.Code(), l.Code(i))
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+var servers = []capture.Server{
+	{ID: 4004, Name: "Mystel 검", Addr: netip.MustParseAddrPort("10.1.2.3:7801"), Proxy: netip.MustParseAddrPort("127.0.0.1:9247")},
+	{ID: -1, Addr: netip.MustParseAddrPort("[2001:db8::7]:1"), Proxy: netip.MustParseAddrPort("[::1]:65535")},
+}
+
+// formats are all forms a log can be written in.
+var formats = []struct {
+	name  string
+	info  capture.Info
+	level int
+	names bool // it holds the names
+}{
+	{"teralog", capture.Info{Format: capture.TeraLog, Revision: "319259", Region: "EU"}, 0, false},
+	{"teralog old", capture.Info{Format: capture.TeraLog, Old: true}, 0, false},
+	{"pkt", capture.Info{Format: capture.Alkahest, Revision: "353338", Region: "UK", Servers: servers}, 6, false},
+	{"pkt plain", capture.Info{Format: capture.Alkahest, Revision: "353338", Region: "DE", Servers: servers}, 0, false},
+	{"pkt 0", capture.Info{Format: capture.Alkahest0, Revision: "313578", Region: "NA", Servers: servers[:1]}, 6, false},
+	{"pkt 0 plain", capture.Info{Format: capture.Alkahest0, Revision: "313578", Region: "NA"}, 0, false},
+	{"flat", capture.Info{Format: capture.Flat}, 0, true},
+	{"hex", capture.Info{Format: capture.Hex}, 0, true},
+}
+
+// sessionFor is a session as a format gives it back.
+func sessionFor(info capture.Info, n int, names bool) []capture.Packet {
+	list := session(n)
+	if info.Old {
+		list[0] = capture.Packet{Time: start, From: capture.FromClient, Data: packet(19900, make([]byte, 28)...)}
+	}
+	for i := range list {
+		if !names {
+			list[i].Name = ""
+		}
+	}
+	return list
+}
+
+func TestFormats(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			want := sessionFor(f.info, 400, f.names)
+			l := open(t, build(t, f.info, f.level, want))
+			if got := l.Info(); !reflect.DeepEqual(got, f.info) {
+				t.Errorf("info is %+v, want %+v", got, f.info)
+			}
+			got := readAll(t, l)
+			if len(got) != len(want) {
+				t.Fatalf("%d packets, want %d", len(got), len(want))
+			}
+			for i := range want {
+				if !reflect.DeepEqual(got[i], want[i]) {
+					t.Fatalf("packet %d is %+v, want %+v", i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// Compressed logs of several MiB are read from the middle.
+func TestRandomAccess(t *testing.T) {
+	n := 300
+	if testing.Short() {
+		n = 80
+	}
+	var want []capture.Packet
+	for i := range n {
+		payload := make([]byte, 20_000)
+		for k := range payload {
+			payload[k] = byte(k*k>>5 ^ i*k)
+		}
+		want = append(want, capture.Packet{Time: start, From: capture.FromServer, Data: packet(uint16(i), payload...)})
+	}
+	l := open(t, build(t, capture.Info{Format: capture.Alkahest}, 6, want))
+	for i := range want {
+		k := i * 101 % len(want)
+		p, err := l.Packet(k, nil)
+		if err != nil || !bytes.Equal(p.Data, want[k].Data) {
+			t.Fatalf("packet %d: %d bytes, %v", k, len(p.Data), err)
+		}
+	}
+}
+
+// A recording that was cut off gives what it has, and says so.
+func TestCutOff(t *testing.T) {
+	for _, f := range formats {
+		if f.info.Format == capture.Flat || f.info.Format == capture.Hex {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			want := sessionFor(f.info, 40, f.names)
+			data := build(t, f.info, f.level, want)
+			l := open(t, data[:len(data)-5])
+			if l.Info().Incomplete == nil {
+				t.Error("it does not say that it is incomplete")
+			}
+			got := readAll(t, l)
+			if len(got) == 0 || len(got) >= len(want) {
+				t.Fatalf("%d packets of %d", len(got), len(want))
+			}
+			for i := range got {
+				if !bytes.Equal(got[i].Data, want[i].Data) {
+					t.Errorf("packet %d is %x", i, got[i].Data)
+				}
+			}
+		})
+	}
+}
+
+func TestHexLines(t *testing.T) {
+	const text = "\ufeff# a session\r\n\r\n" +
+		"0600E8030102\r\n" +
+		"S->C 1504636212345 S_CHAT.3 06 00 e8 03 01 02\n" +
+		"2017-09-05T18:30:12.345Z,C_CHAT,0600e8030102\n" +
+		`{"name":"S_CHAT","version":2,"timestamp":1504636212345,"hex":"0600e8030102","fake":true}` + "\n" +
+		`{"dir":"client","data":"0600e8030102"}`
+	data, _ := hex.DecodeString("0600e8030102")
+	want := []capture.Packet{
+		{Data: data},
+		{Data: data, From: capture.FromServer, Time: start, Name: "S_CHAT", Version: 3},
+		{Data: data, From: capture.FromClient, Time: start, Name: "C_CHAT"},
+		{Data: data, From: capture.FromServer, Time: start, Name: "S_CHAT", Version: 2, Fake: true},
+		{Data: data, From: capture.FromClient},
+	}
+	if got := readAll(t, open(t, []byte(text))); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// A TeraConnectionLog made by hand from the specification.
+func TestTeraLogBytes(t *testing.T) {
+	const text = "01 1300 54657261436f6e6e656374696f6e4c6f67" + // magic
+		"06 0800 333139323539 02 0200" + // revision, start
+		"03 0400 1027" + // 10 s
+		"05 0500 e803 07 09 0400 ffff" + // packet, unknown block
+		"03 0300 05" + "04 0400 bc4d" // 5 ms, packet
+	data, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, data)
+	epoch := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
+	want := []capture.Packet{
+		{Time: epoch.Add(10 * time.Second), From: capture.FromServer, Data: []byte{5, 0, 0xe8, 3, 7}},
+		{Time: epoch.Add(5 * time.Millisecond), From: capture.FromClient, Data: []byte{4, 0, 0xbc, 0x4d}},
+	}
+	if got := readAll(t, l); !reflect.DeepEqual(got, want) || l.Info().Revision != "319259" {
+		t.Errorf("got %+v of %+v\nwant %+v", got, l.Info(), want)
+	}
+}
+
+// TestDamage wants an error that says what is wrong, and where.
+func TestDamage(t *testing.T) {
+	tera := build(t, capture.Info{Format: capture.TeraLog}, 0, session(3))
+	pkt := build(t, capture.Info{Format: capture.Alkahest, Servers: servers}, 0, session(3))
+	deep := build(t, capture.Info{Format: capture.Alkahest}, 6, session(400))
+	flat := build(t, capture.Info{Format: capture.Flat}, 0, session(3))
+	set := func(data []byte, off int, b ...byte) []byte {
+		data = bytes.Clone(data)
+		copy(data[off:], b)
+		return data
+	}
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"empty block", set(tera, 20, 3, 1, 0), "offset 0x14 of the file: a block of size 1"},
+		{"long time", append(bytes.Clone(tera), 3, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9), "a time of 9 bytes"},
+		{"short packet", append(bytes.Clone(tera), 5, 3, 0, 1), "a packet of 3 bytes"},
+		{"region", set(pkt, 8, 10), "offset 0x8 of the file: region 10"},
+		{"servers", set(pkt, 13, 255, 255, 255, 255), "4294967295 servers"},
+		{"version", []byte("TPPL\x00\x02\x00\x00\x00\x00"), "version 2"},
+		{"level", []byte("TPPL\x0a\x02\x00\x00\x00\x00"), "compression level 10"},
+		{"deflate", set(deep, 40, 255, 255, 255, 255, 255, 255), "of the inflated data: the deflate stream is damaged"},
+		{"packet's vtable", set(flat, 40, 3, 0), "a vtable of 3 bytes"},
+		{"packets that share all", sharedFlat(), "13 packets in a file of 93 bytes"},
+		{"hex", []byte("# x\n0400e803\n0400e80\n"), "line 3"},
+		{"no hex", []byte("hello\n"), "want a packet"},
+		{"JSON", []byte("{\"hex\":\"00\"}\n"), "line 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := capture.Open(bytes.NewReader(tt.data), int64(len(tt.data)), capture.Options{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got the error %v, want one with %q", err, tt.want)
+			}
+			if _, ok := errors.AsType[*capture.FormatError](err); !ok {
+				t.Errorf("%T is no FormatError", err)
+			}
+		})
+	}
+	if _, err := capture.Open(strings.NewReader("\x00\x01\x02\x03"), 4, capture.Options{}); !errors.Is(err, capture.ErrUnknown) {
+		t.Errorf("got the error %v, want ErrUnknown", err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	data := build(t, capture.Info{Format: capture.Alkahest}, 6, session(100))
+	_, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 99})
+	if err == nil || !strings.Contains(err.Error(), "more than 99 packets") {
+		t.Errorf("got the error %v", err)
+	}
+	_, err = capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{MaxInflated: 1000})
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+// failing is a source that cannot be read behind some offset.
+type failing struct {
+	io.ReaderAt
+	from int64
+}
+
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.from {
+		return 0, iotest.ErrTimeout
+	}
+	return f.ReaderAt.ReadAt(p, off)
+}
+
+// An error of reading is no damage.
+func TestReadErrors(t *testing.T) {
+	for _, f := range formats {
+		data := build(t, f.info, f.level, sessionFor(f.info, 400, f.names))
+		_, err := capture.Open(failing{bytes.NewReader(data), int64(len(data)) - 1}, int64(len(data)), capture.Options{})
+		if !errors.Is(err, iotest.ErrTimeout) {
+			t.Errorf("%s: %v, want the error of reading", f.name, err)
+		}
+	}
+}
+
+func TestWriterErrors(t *testing.T) {
+	for _, tt := range []struct {
+		info  capture.Info
+		level int
+		data  []byte
+		want  string
+	}{
+		{capture.Info{}, 0, nil, "cannot write Format(0)"},
+		{capture.Info{Format: capture.Alkahest, Region: "XX"}, 0, nil, `region "XX"`},
+		{capture.Info{Format: capture.Alkahest, Revision: "x"}, 0, nil, `revision "x"`},
+		{capture.Info{Format: capture.Alkahest}, 1, nil, "level 1"},
+		{capture.Info{Format: capture.TeraLog}, 0, []byte{3, 0, 0}, "a packet of 3 bytes"},
+		{capture.Info{Format: capture.TeraLog}, 0, []byte{5, 0, 0, 0}, "a packet of 4 bytes whose header tells 5"},
+		{capture.Info{Format: capture.TeraLog, Old: true}, 0, make([]byte, 65534), "65533 in an old log"},
+		{capture.Info{Format: capture.Hex}, 0, make([]byte, 65536), "a packet of 65536 bytes"},
+	} {
+		w, err := capture.NewWriter(io.Discard, tt.info, tt.level)
+		if err == nil {
+			err = w.Write(capture.Packet{Data: tt.data})
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.info, err, tt.want)
+		}
+	}
+	// A server without addresses has zeros.
+	l := open(t, build(t, capture.Info{Format: capture.Alkahest, Servers: []capture.Server{{ID: 1}}}, 0, nil))
+	if s := l.Info().Servers; len(s) != 1 || s[0].Addr.String() != "0.0.0.0:0" {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// sharedFlat is a log whose packets are all one.
+func sharedFlat() []byte {
+	one := []capture.Packet{{Data: []byte{4, 0, 1, 0}}}
+	var b bytes.Buffer
+	w, _ := capture.NewWriter(&b, capture.Info{Format: capture.Flat}, 0)
+	_ = w.Write(one[0])
+	_ = w.Close()
+	data := b.Bytes()
+	data[20] = 13 // the number of packets
+	return data
+}

@@ -1,0 +1,64 @@
+// Package capture reads recorded sessions: the packets between a client and a
+// server, decrypted, each with its header. A [Log] keeps 8 bytes for each packet,
+// and reads the packet itself when it is asked for.
+//
+// # TeraConnectionLog, .TeraLog
+//
+// Source: facts/world-and-packets.md 4.1, after the specification of
+// TeraDamageMeter. A row of blocks, little endian:
+//
+//	+------+------+-------------------+
+//	| type | size | payload, size - 2 |
+//	|  u8  | u16  |                   |
+//	+------+------+-------------------+
+//
+//	1  "TeraConnectionLog", the first block
+//	6  region, or the client revision: ASCII
+//	2  start: ends the header
+//	3  time of the blocks behind it: milliseconds since 2015-01-01 UTC, in as many
+//	   bytes as it takes
+//	4  packet of the client; size and payload together are the packet
+//	5  packet of the server
+//
+// Other types are passed over. In old logs, where the first C_CHECK_VERSION has 30
+// bytes behind its code, each packet has two bytes too many at its end, which are
+// dropped here.
+//
+// # Alkahest, .pkt
+//
+// Source: facts 4.2. No public file is known.
+//
+//	version 1: "TPPL", u32 1, head, u8 level, entries
+//	version 0: "TPPL", u8 level, u32 0, head, entries
+//	head:      u8 region, u32 client revision, u32 count, servers
+//	server:    i32 id, name UTF-16LE with NUL, u8 is IPv6, 4 or 16 bytes and
+//	           u16 port of the server, and the same of the proxy
+//	entry:     i64 Unix milliseconds, i32 server id, u8 direction (0 from the
+//	           client, 1 from the server), u16 code, u16 size, payload
+//
+// What follows the level is one raw deflate stream, unless the level is 0.
+//
+// # FlatBuffers log
+//
+// Source: facts 4.3, the packet-logger of Kloct. No public file is known; that the
+// timestamp is Unix milliseconds is an assumption.
+//
+//	table Packet    { code:ushort; name:string; version:ushort; fake:bool;
+//	                  data:[ubyte]; timestamp:ulong; }
+//	table PacketLog { buffer:[Packet]; }
+//
+// It has no direction, so it is taken from the beginning of the name.
+//
+// # Hex lines
+//
+// Text with a packet in each line. The last word is the packet in hex digits, or
+// the last words are if they have two digits each. Before it stand, in any order
+// and if at all, the direction (C->S, S->C, C, S, client, server), a name or
+// NAME.VERSION, and the time (Unix milliseconds or RFC 3339). Or the line is a JSON
+// object with hex or data, and with name, version, time or timestamp, direction or
+// from. Empty lines and lines that begin with # are passed over.
+//
+// # Not supported
+//
+// Captures of encrypted traffic, such as pcap.
+package capture

@@ -1,0 +1,38 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrUnknown means that the file is no recorded session of a known format.
+var ErrUnknown = errors.New("not a recorded session of a known format")
+
+// FormatError reports data that breaks the format.
+type FormatError struct {
+	// Off is a byte offset, in the inflated data if Inflated is set.
+	Off      int64
+	Inflated bool
+	// What was found and what was expected.
+	What string
+	// Err is the cause, if there is one.
+	Err error
+}
+
+func (e *FormatError) Error() string {
+	of := "file"
+	if e.Inflated {
+		of = "inflated data"
+	}
+	s := fmt.Sprintf("capture: offset %#x of the %s: %s", e.Off, of, e.What)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func badf(off int64, format string, args ...any) error {
+	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,228 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxLine is the longest line of a hex log: the longest packet with a space
+// between its bytes, and what is before it.
+const maxLine = 3*maxPacket + 1024
+
+// isHex tells whether a file may be text with packets in hex.
+func isHex(head []byte) bool {
+	text := strings.TrimLeft(string(head), "\ufeff \t\r\n")
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && len(text) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\n' && r != '\r' {
+			return false
+		}
+		text = text[n:]
+	}
+	return true
+}
+
+// openHex goes from line to line.
+func (l *Log) openHex(w *window) error {
+	l.info.Format = Hex
+	l.read = (*Log).readHex
+	for off, num := int64(0), 1; off < w.size; num++ {
+		line, err := w.upTo(off, maxLine+1)
+		if err != nil {
+			return err
+		}
+		end := bytes.IndexByte(line, '\n') + 1
+		if end == 0 {
+			end = len(line)
+		}
+		if end > maxLine {
+			return badf(off, "line %d is longer than %d bytes", num, maxLine)
+		}
+		p, ok, err := parseHex(line[:end], nil)
+		if err != nil {
+			return &FormatError{Off: off, What: "line " + strconv.Itoa(num), Err: err}
+		}
+		if ok {
+			if err := l.add(off, p.Code()); err != nil {
+				return err
+			}
+		}
+		off += int64(end)
+	}
+	return nil
+}
+
+func (l *Log) readHex(i int, buf []byte) (Packet, error) {
+	end := l.size
+	if i+1 < len(l.index) {
+		end = l.at(i + 1)
+	}
+	line := make([]byte, min(maxLine, end-l.at(i)))
+	if err := l.readAt(line, l.at(i)); err != nil {
+		return Packet{}, err
+	}
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	p, ok, err := parseHex(line, buf)
+	if err != nil || !ok {
+		return Packet{}, &FormatError{Off: l.at(i), What: "the line is not what it was when the log was opened", Err: err}
+	}
+	return p, nil
+}
+
+// parseHex reads a line; ok is false if it has no packet.
+func parseHex(line, buf []byte) (p Packet, ok bool, err error) {
+	text := strings.Trim(string(line), "\ufeff \t\r\n")
+	switch {
+	case text == "" || text[0] == '#':
+		return p, false, nil
+	case text[0] == '{':
+		p, err = parseJSONLine(text)
+		return p, err == nil, err
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == ';' })
+	if len(words) == 0 {
+		return p, false, badf(0, "want a packet in hex")
+	}
+	first := len(words) - 1
+	for len(words[first]) == 2 && first > 0 && len(words[first-1]) == 2 && isHexDigits(words[first-1]) {
+		first--
+	}
+	digits := strings.Join(words[first:], "")
+	if p.Data, err = decodeHex(digits, buf); err != nil {
+		return p, false, err
+	}
+	for _, word := range words[:first] {
+		p.label(word)
+	}
+	if p.From == Unknown {
+		p.From = byName(p.Name)
+	}
+	return p, true, nil
+}
+
+func isHexDigits(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+func decodeHex(digits string, buf []byte) ([]byte, error) {
+	n := len(digits) / 2
+	if n < packetHeader || n > maxPacket || !isHexDigits(digits) || len(digits)%2 != 0 {
+		return nil, badf(0, "want a packet of 4 to 65535 bytes in hex digits, got %.20q", digits)
+	}
+	data := room(buf, n)
+	_, err := hex.Decode(data, []byte(digits))
+	return data, err
+}
+
+// label takes a word that stands before the packet. A word that says nothing is
+// passed over, since logs have all kinds of remarks.
+func (p *Packet) label(word string) {
+	if d := direction(word); d != Unknown {
+		p.From = d
+		return
+	}
+	if t, ok := parseTime(word); ok {
+		p.Time = t
+		return
+	}
+	name, version, _ := strings.Cut(word, ".")
+	if p.Name == "" && strings.Contains(name, "_") && len(name) <= maxFlatName {
+		p.Name = name
+		if n, err := strconv.ParseUint(version, 10, 16); err == nil {
+			p.Version = int(n)
+		}
+	}
+}
+
+func direction(word string) Direction {
+	switch strings.ToLower(word) {
+	case "c->s", "c", "client", ">", "->", "out":
+		return FromClient
+	case "s->c", "s", "server", "<", "<-", "in":
+		return FromServer
+	}
+	return Unknown
+}
+
+// parseTime reads Unix milliseconds or RFC 3339.
+func parseTime(word string) (time.Time, bool) {
+	if ms, err := strconv.ParseInt(word, 10, 64); err == nil {
+		t := fromMillis(ms, time.UnixMilli(0))
+		return t, !t.IsZero()
+	}
+	t, err := time.Parse(time.RFC3339Nano, word)
+	return t.UTC().Truncate(time.Millisecond), err == nil && t.Year() > 0
+}
+
+// parseJSONLine reads a line that is a JSON object.
+func parseJSONLine(text string) (p Packet, err error) {
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		return p, err
+	}
+	pick := func(keys ...string) string {
+		for _, key := range keys {
+			if raw, ok := doc[key]; ok {
+				var s string
+				if json.Unmarshal(raw, &s) != nil {
+					s = string(raw) // a number
+				}
+				return s
+			}
+		}
+		return ""
+	}
+	if p.Data, err = decodeHex(pick("hex", "data"), nil); err != nil {
+		return p, err
+	}
+	if name := pick("name"); len(name) <= maxFlatName {
+		p.Name = name
+	}
+	if n, err := strconv.ParseUint(pick("version"), 10, 16); err == nil {
+		p.Version = int(n)
+	}
+	p.Fake = slices.Contains([]string{"true", "1"}, pick("fake"))
+	p.Time, _ = parseTime(pick("time", "timestamp"))
+	if p.From = direction(pick("direction", "dir", "from")); p.From == Unknown {
+		p.From = byName(p.Name)
+	}
+	return p, nil
+}
+
+// appendHex appends a packet as a line.
+func appendHex(dst []byte, p *Packet) []byte {
+	switch p.From {
+	case FromClient:
+		dst = append(dst, "C->S "...)
+	case FromServer:
+		dst = append(dst, "S->C "...)
+	}
+	if !p.Time.IsZero() {
+		dst = append(p.Time.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00"), ' ')
+	}
+	if p.Name != "" {
+		dst = append(dst, p.Name...)
+		if p.Version != 0 {
+			dst = strconv.AppendInt(append(dst, '.'), int64(p.Version), 10)
+		}
+		dst = append(dst, ' ')
+	}
+	dst = hex.AppendEncode(dst, p.Data)
+	return append(dst, '\n')
+}
+
+// putMillis writes a time as a number of milliseconds, 0 for none.
+func putMillis(p []byte, t, epoch time.Time) {
+	var ms uint64
+	if !t.IsZero() {
+		ms = uint64(max(t.UnixMilli()-epoch.UnixMilli(), 0))
+	}
+	binary.LittleEndian.PutUint64(p, ms)
+}

@@ -1,0 +1,122 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"lorefs/internal/inflate"
+)
+
+// stepSize is how far apart the places are that inflating can be resumed at.
+const stepSize = 1 << 20
+
+// inflated is a deflate stream that can be read anywhere. For each MiB of output
+// it keeps where to resume and the window of output before it, 32 KiB.
+type inflated struct {
+	src   io.ReaderAt
+	size  int64 // of the output
+	steps []step
+	// cut says how the stream ends if not well; nil if it does.
+	cut error
+
+	mu sync.Mutex
+	// Guarded by mu: the decoder, and the output of one step with the window
+	// before it.
+	dec    *inflate.Decoder
+	buf    []byte
+	loaded int // which step is in buf, -1 for none
+	hist   int // how much of buf is the window
+	filled int // how much of buf is good
+}
+
+// step is a place to resume at.
+type step struct {
+	point  inflate.Point
+	window []byte
+}
+
+// newInflated inflates the size bytes at off of src once, to find the places to
+// resume at and the size of the output. A stream that is cut off is good up to
+// there.
+func newInflated(src io.ReaderAt, off, size, limit int64) (*inflated, error) {
+	part := io.NewSectionReader(src, off, size)
+	in := &inflated{src: part, dec: inflate.NewDecoder(part, size), loaded: -1}
+	in.buf = make([]byte, inflate.WindowSize+stepSize)
+	hist := 0
+	for {
+		in.steps = append(in.steps, step{in.dec.Point(), append([]byte(nil), in.buf[:hist]...)})
+		n, err := in.dec.Decode(in.buf[:hist+stepSize], hist)
+		in.size += int64(n)
+		if in.size > limit {
+			return nil, &FormatError{Off: in.size, Inflated: true, What: fmt.Sprintf("more than %d bytes", limit)}
+		}
+		if errors.Is(err, io.EOF) {
+			return in, nil
+		}
+		if err != nil {
+			return in, in.cutOff(err)
+		}
+		keep := min(inflate.WindowSize, hist+n)
+		copy(in.buf, in.buf[hist+n-keep:hist+n])
+		hist = keep
+	}
+}
+
+// cutOff takes a stream that ends too early for what it has. Damage is an error.
+func (in *inflated) cutOff(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		in.cut = &FormatError{Off: in.size, Inflated: true, What: "the deflate stream is cut off here"}
+		return nil
+	}
+	if _, corrupt := errors.AsType[*inflate.CorruptError](err); corrupt {
+		return &FormatError{Off: in.size, Inflated: true, What: "the deflate stream is damaged", Err: err}
+	}
+	return fmt.Errorf("capture: inflating: %w", err)
+}
+
+// ReadAt implements [io.ReaderAt].
+func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("capture: negative offset %d", off)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	done := 0
+	for done < len(p) {
+		at := off + int64(done)
+		if at >= in.size {
+			return done, io.EOF
+		}
+		if err := in.load(int(at / stepSize)); err != nil {
+			return done, err
+		}
+		n := copy(p[done:], in.buf[in.hist+int(at%stepSize):in.filled])
+		if n == 0 {
+			return done, fmt.Errorf("capture: the deflate stream is not what it was when it was opened")
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// load inflates one step, unless it is there.
+func (in *inflated) load(k int) error {
+	if in.loaded == k {
+		return nil
+	}
+	in.loaded = -1
+	s := in.steps[k]
+	if err := in.dec.Reset(s.point); err != nil {
+		return fmt.Errorf("capture: inflating: %w", err)
+	}
+	in.hist = copy(in.buf, s.window)
+	want := in.hist + int(min(stepSize, in.size-int64(k)*stepSize))
+	n, err := in.dec.Decode(in.buf[:want], in.hist)
+	if in.filled = in.hist + n; in.filled < want {
+		return fmt.Errorf("capture: inflating: %w", err)
+	}
+	in.loaded = k
+	return nil
+}

@@ -1,0 +1,162 @@
+package capture
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Block types.
+const (
+	blockMagic  = 1
+	blockStart  = 2
+	blockTime   = 3
+	blockClient = 4
+	blockServer = 5
+	blockRegion = 6
+)
+
+// blockHead is type and size.
+const blockHead = 3
+
+const teraMagic = "TeraConnectionLog"
+
+// teraEpoch is what times count from.
+var teraEpoch = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Old logs are told by their first packet.
+const (
+	checkVersion    = 19900
+	oldCheckVersion = packetHeader + 30
+	oldTail         = 2
+)
+
+func isTeraLog(head []byte) bool {
+	want := append([]byte{blockMagic, byte(len(teraMagic) + 2), 0}, teraMagic...)
+	return strings.HasPrefix(string(head), string(want))
+}
+
+// openTeraLog goes from block to block.
+func (l *Log) openTeraLog(w *window) error {
+	l.info.Format = TeraLog
+	l.read = (*Log).readTeraLog
+	for off := int64(0); off < w.size; {
+		head, err := w.upTo(off, blockHead+8)
+		if err != nil {
+			return err
+		}
+		if len(head) < blockHead {
+			l.info.Incomplete = badf(off, "the file ends within a block")
+			return nil
+		}
+		size := int64(binary.LittleEndian.Uint16(head[1:]))
+		if size < 2 {
+			return badf(off, "a block of size %d: want at least 2, those of the size itself", size)
+		}
+		if size+1 > w.size-off {
+			l.info.Incomplete = badf(off, "the file ends within a block of %d bytes", size+1)
+			return nil
+		}
+		if err := l.addBlock(w, off, head, int(size)); err != nil {
+			return err
+		}
+		off += 1 + size
+	}
+	return nil
+}
+
+// addBlock takes a block into the index. head is its first bytes, at most 11.
+func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
+	switch head[0] {
+	case blockRegion:
+		text, err := w.bytes(off+blockHead, min(size-2, 64))
+		if err != nil {
+			return err
+		}
+		if isDigits(string(text)) {
+			l.info.Revision = string(text)
+		} else {
+			l.info.Region = strings.ToValidUTF8(string(text), "\ufffd")
+		}
+	case blockTime:
+		if size-2 > 8 {
+			return badf(off, "a time of %d bytes: want at most 8", size-2)
+		}
+		var b [8]byte
+		copy(b[:], head[blockHead:][:size-2])
+		l.mark(int64(binary.LittleEndian.Uint64(b[:])))
+	case blockClient, blockServer:
+		if size < packetHeader {
+			return badf(off, "a packet of %d bytes: want at least 4", size)
+		}
+		code := binary.LittleEndian.Uint16(head[blockHead:])
+		if len(l.index) == 0 {
+			l.info.Old = code == checkVersion && size == oldCheckVersion
+		}
+		if l.info.Old && size < packetHeader+oldTail {
+			return badf(off, "a packet of %d bytes in an old log: want at least 6", size)
+		}
+		return l.add(off, code)
+	}
+	return nil
+}
+
+// mark notes the time of the packets that follow.
+func (l *Log) mark(millis int64) {
+	if n := len(l.times); n > 0 && l.times[n-1].packet == len(l.index) {
+		l.times = l.times[:n-1]
+	}
+	if n := len(l.times); n == 0 || l.times[n-1].millis != millis {
+		l.times = append(l.times, timeMark{len(l.index), millis})
+	}
+}
+
+// time is that of packet i.
+func (l *Log) time(i int) time.Time {
+	n := sort.Search(len(l.times), func(k int) bool { return l.times[k].packet > i })
+	if n == 0 {
+		return time.Time{}
+	}
+	return fromMillis(l.times[n-1].millis, teraEpoch)
+}
+
+// maxMillis keeps times within the years that can be written.
+const maxMillis = 200_000_000_000_000 // 6337 years
+
+// fromMillis is the time so long after an epoch; zero for one that cannot be.
+func fromMillis(millis int64, epoch time.Time) time.Time {
+	if millis < 0 || millis > maxMillis {
+		return time.Time{}
+	}
+	return time.UnixMilli(epoch.UnixMilli() + millis).UTC()
+}
+
+func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
+	var head [blockHead]byte
+	if err := l.readAt(head[:], l.at(i)); err != nil {
+		return Packet{}, err
+	}
+	p := Packet{Time: l.time(i), From: FromServer}
+	if head[0] == blockClient {
+		p.From = FromClient
+	}
+	// The size of the block, which counts itself, is that of the packet.
+	p.Data = room(buf, int(binary.LittleEndian.Uint16(head[1:])))
+	if len(p.Data) < packetHeader+oldTail && (l.info.Old || len(p.Data) < packetHeader) {
+		return Packet{}, fmt.Errorf("capture: packet %d is not what it was when the log was opened", i)
+	}
+	if err := l.readAt(p.Data, l.at(i)+1); err != nil {
+		return Packet{}, err
+	}
+	if l.info.Old {
+		p.Data = p.Data[:len(p.Data)-oldTail]
+		binary.LittleEndian.PutUint16(p.Data, uint16(len(p.Data)))
+	}
+	return p, nil
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// windowSize is how much is read at once. It is several times the longest line of
+// a hex log, which is asked for whole.
+const windowSize = 1 << 20
+
+// jumpSize is how much is read where a file is not read onwards. It doubles with
+// each part that follows the one before, so that a file whose offsets lead to and
+// fro costs little more than what is looked at.
+const jumpSize = 4 << 10
+
+// window reads a file in parts, which are large if it is read onwards.
+type window struct {
+	src  io.ReaderAt
+	size int64
+	off  int64 // of buf
+	buf  []byte
+	all  []byte
+	part int // how much was read last
+}
+
+func newWindow(src io.ReaderAt, size int64) *window {
+	return &window{src: src, size: size, all: make([]byte, min(windowSize, max(size, 0))), part: jumpSize}
+}
+
+// upTo gives up to n bytes at off, fewer only at the end. n is at most
+// windowSize. They are good until the next call.
+func (w *window) upTo(off int64, n int) ([]byte, error) {
+	if off < 0 || off >= w.size {
+		return nil, nil
+	}
+	n = int(min(int64(n), w.size-off))
+	if off >= w.off && off-w.off <= int64(len(w.buf)-n) {
+		return w.buf[off-w.off:][:n], nil
+	}
+	if onwards := off >= w.off && off-w.off <= int64(len(w.buf)); onwards {
+		w.part = min(2*w.part, windowSize)
+	} else {
+		w.part = jumpSize
+	}
+	part := w.all[:min(int64(max(w.part, n)), w.size-off)]
+	got, err := w.src.ReadAt(part, off)
+	w.off, w.buf = off, part[:got]
+	if got < len(part) {
+		if errors.Is(err, io.EOF) || err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		w.buf = nil
+		return nil, fmt.Errorf("capture: %d bytes at %d: %w", len(part), off, err)
+	}
+	return w.buf[:n], nil
+}
+
+// bytes gives n bytes at off.
+func (w *window) bytes(off int64, n int) ([]byte, error) {
+	b, err := w.upTo(off, n)
+	if err == nil && len(b) < n {
+		err = badf(off, "want %d bytes, but the data ends at %d", n, w.size)
+	}
+	return b, err
+}
+
+func (w *window) u32(off int64) (uint32, error) {
+	b, err := w.bytes(off, 4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
+}

@@ -1,0 +1,143 @@
+package protocol
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Definition is one .def file as a tree. It must not be changed once a [Table]
+// is made from it.
+type Definition struct {
+	// Name is that of the packet, such as S_CHAT.
+	Name string `json:"name"`
+	// Version counts from 1. 0 is the version of a file whose name has none.
+	Version int `json:"version"`
+	// Platform is pc, console, classic or what else the file's name says; empty
+	// for all.
+	Platform string `json:"platform,omitempty"`
+	// Patches is for which patches the file says that it is good.
+	Patches PatchRange `json:"patches,omitzero"`
+	// Fields are the lines without indentation, with what is below them.
+	Fields []Field `json:"fields"`
+	// Warnings are remarks on what is odd but has one meaning.
+	Warnings []Diagnostic `json:"warnings,omitempty"`
+}
+
+// Field is one line of a definition.
+type Field struct {
+	// Name is empty for the elements of array<T> and T[n].
+	Name string `json:"name,omitempty"`
+	Type Type   `json:"type"`
+	// Elem is the type T of array<T> and T[n]; nil for an array of objects.
+	Elem *Field `json:"of,omitempty"`
+	// Len is the n of T[n].
+	Len int `json:"length,omitempty"`
+	// Fields are those of an object, and of an array without Elem.
+	Fields []Field `json:"fields,omitempty"`
+	// Interleaved is set for array[interleaved]: the elements of all arrays that
+	// have it and follow each other lie in turns.
+	Interleaved bool `json:"interleaved,omitempty"`
+	// Default is what is encoded if there is no value; empty for zero.
+	Default string `json:"default,omitempty"`
+	// Patches is in which patches the field exists.
+	Patches PatchRange `json:"patches,omitzero"`
+	// Comment is what follows the # in the line.
+	Comment string `json:"comment,omitempty"`
+	// Line counts from 1, in the definition or in the file it includes.
+	Line int `json:"-"`
+	// File is the name of the file that the line is in.
+	File string `json:"-"`
+}
+
+// String is the type as a definition spells it, such as array<int32>.
+func (f *Field) String() string {
+	var lens strings.Builder
+	for f.Type == TypeFixed && f.Elem != nil {
+		fmt.Fprintf(&lens, "[%d]", f.Len)
+		f = f.Elem
+	}
+	s := f.Type.String()
+	if f.Elem != nil {
+		s += "<" + f.Elem.String() + ">"
+	}
+	if f.Interleaved {
+		s += "[interleaved]"
+	}
+	return s + lens.String()
+}
+
+// checkDefault checks what a line has behind the name.
+func (f *Field) checkDefault() error {
+	if f.Default == "" || !f.Type.scalar() {
+		return fmt.Errorf("%v %s: want a value behind =, and a type that is one number", f, f.Name)
+	}
+	_, err := f.defaultValue()
+	return err
+}
+
+// defaultValue is the value that Default spells, or nil if there is none.
+func (f *Field) defaultValue() (Value, error) {
+	if f.Default == "" {
+		return nil, nil
+	}
+	v, err := scalarFromText(f.Type, f.Default)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s: %w", f.Name, strconv.Quote(f.Default), err)
+	}
+	return v, nil
+}
+
+// FileName is the parts of a definition's file name,
+// NAME.VERSION[.PLATFORM].def.
+type FileName struct {
+	Name     string
+	Version  int
+	Platform string
+	// Script is set for .js, code that reads the packet. lorefs never runs it.
+	Script bool
+}
+
+// ParseFileName splits the name of a definition's file; ok is false if it is
+// none.
+func ParseFileName(name string) (n FileName, ok bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) < 3 || len(parts) > 4 {
+		return n, false
+	}
+	ext := parts[len(parts)-1]
+	version, err := strconv.ParseUint(parts[1], 10, 31)
+	if err != nil || (ext != "def" && ext != "js") || !isName(parts[0]) {
+		return n, false
+	}
+	n = FileName{Name: parts[0], Version: int(version), Script: ext == "js"}
+	if len(parts) == 4 {
+		n.Platform = parts[2]
+		if !isName(n.Platform) {
+			return n, false
+		}
+	}
+	// Two spellings of one number would be one definition twice.
+	return n, strconv.Itoa(n.Version) == parts[1]
+}
+
+// String is NAME.VERSION or NAME.VERSION.PLATFORM, without the ending.
+func (n FileName) String() string {
+	s := n.Name + "." + strconv.Itoa(n.Version)
+	if n.Platform != "" {
+		s += "." + n.Platform
+	}
+	return s
+}
+
+// isName tells whether s is an identifier: letters, digits and _, no digit first.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,63 @@
+// Package protocol reads the definitions of TERA's packets, and with them turns
+// packets into values or JSON and back.
+//
+// Sources: seeds/001 (the TERA Arise wiki), seeds/003 (tera-data), and
+// facts/world-and-packets.md sections 2 and 4, which say where those are wrong.
+//
+// # Definitions
+//
+// A .def file has a field in each line:
+//
+//	# majorPatchVersion >= 86        the patches that the file is good for
+//	int32 id
+//	array items                      fields of the elements are below it
+//	- uint32 slot
+//	- - ...
+//	object owner                     no bytes of its own, only a name
+//	- string name
+//	array<vec3>[interleaved] ends    elements are values; see below
+//	byte[4] flags=0 ^86-114          4 bytes, there from patch 86 to before 114
+//	@include S_CHAT.3.def            the lines of another file of the folder
+//
+// Public definitions have three dialects: with the pointers listed (count and
+// offset, or ref), with the pointers implied and moved to the front, and with the
+// pointers implied at the place of the field. One rule reads all of them, since
+// in real files such fields stand before or behind all others; see
+// [Options].Inline for the rest.
+//
+// # Packets
+//
+// All is little endian, and each offset counts from the start of the packet.
+//
+//	+--------+------+-----------+------------------+----------------------+
+//	| length | code | [padding] | pointers, values | data of the pointers |
+//	|  u16   | u16  |  8 bytes  |   fixed size     | in the order of lines|
+//	+--------+------+-----------+------------------+----------------------+
+//
+//	string  offset u16               UTF-16LE, NUL
+//	bytes   offset u16, count u16    count bytes
+//	array   count u16, offset u16    elements, each linked to the next
+//
+//	element:
+//	+------+------+------------------+----------------------+
+//	| here | next | pointers, values | data of the pointers |
+//	| u16  | u16  |   fixed size     |                      |
+//	+------+------+------------------+----------------------+
+//
+// The elements of interleaved arrays lie in turns: a[0] b[0] a[1] b[1].
+// An empty array has the offset 0, empty bytes have that of what comes next.
+// Where a packet has its data in another order, or bytes that belong to nothing, a
+// [Layout] says so, and it can be written again byte for byte.
+//
+// A packet is checked before anything is made of it: no offset leads into the
+// header or behind the end, each element says where it is, the last one has no
+// next, and neither elements nor bytes are read more often than a packet can have
+// them. So a packet whose pointers run in circles is an error, and no packet grows.
+//
+// # Not supported
+//
+// Definitions that are scripts (.js). Fields of fixed size behind the data that
+// stands before them in the definition, as tera-toolbox writes I_INPUT_COMMAND.1,
+// and cannot read. Strings, bytes and arrays of which a definition that lists its
+// pointers has none. The maps inside of tera-toolbox's data.json. Encryption.
+package protocol

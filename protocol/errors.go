@@ -1,0 +1,138 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrLayout means that the layout that a packet came with does not fit its
+// values, which have been edited since. Without the layout they can be encoded.
+var ErrLayout = errors.New("the layout does not fit the values")
+
+// ErrTooLong means that the packet would have more than [MaxPacket] bytes.
+var ErrTooLong = errors.New("longer than a packet can be")
+
+// ErrValue means that a value is none that its field can hold.
+var ErrValue = errors.New("not a value of the field's type")
+
+// FormatError reports a packet that breaks the format, or is none of its
+// definition.
+type FormatError struct {
+	// Off is a byte offset in the packet, header included.
+	Off int
+	// Field is the path of the field, such as items[3].name; empty for what
+	// belongs to no field.
+	Field string
+	// What was found and what was expected.
+	What string
+	// Err is the cause, if there is one.
+	Err error
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("protocol: offset %d of the packet: ", e.Off)
+	if e.Field != "" {
+		s += e.Field + ": "
+	}
+	s += e.What
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func badf(off int, format string, args ...any) error {
+	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
+}
+
+// inField puts the name of a field before the path that err already has.
+func inField(err error, name string) error {
+	switch e := err.(type) { //nolint:errorlint // the codec's own errors, never wrapped
+	case *FormatError:
+		e.Field = joinPath(name, e.Field)
+	case *ValueError:
+		e.Field = joinPath(name, e.Field)
+	}
+	return err
+}
+
+// inElement is inField for element i of an array.
+func inElement(err error, i int) error { return inField(err, fmt.Sprintf("[%d]", i)) }
+
+func joinPath(name, rest string) string {
+	if rest == "" || rest[0] == '[' {
+		return name + rest
+	}
+	return name + "." + rest
+}
+
+// ValueError reports a value that cannot be put into a packet. It matches
+// [ErrValue], unless Err is another error.
+type ValueError struct {
+	// Field is the path of the field, such as items[3].name.
+	Field string
+	// What was found and what was expected.
+	What string
+	// Err is what the error matches.
+	Err error
+}
+
+func (e *ValueError) Error() string {
+	if e.Field == "" {
+		return "protocol: " + e.What
+	}
+	return "protocol: " + e.Field + ": " + e.What
+}
+
+func (e *ValueError) Unwrap() error { return e.Err }
+
+func badValue(format string, args ...any) error {
+	return &ValueError{What: fmt.Sprintf(format, args...), Err: ErrValue}
+}
+
+// Diagnostic is a remark on one line of a definition or of a map.
+type Diagnostic struct {
+	File string `json:"file"`
+	// Line counts from 1.
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func (d Diagnostic) String() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Text) }
+
+// SyntaxError reports a definition or a map that cannot be read. It holds at
+// least one diagnostic, and not more than 20.
+type SyntaxError struct {
+	Diagnostics []Diagnostic
+}
+
+func (e *SyntaxError) Error() string {
+	lines := make([]string, len(e.Diagnostics))
+	for i, d := range e.Diagnostics {
+		lines[i] = d.String()
+	}
+	return "protocol: " + strings.Join(lines, "; ")
+}
+
+// maxDiagnostics bounds what is kept of one file: the rest says no more.
+const maxDiagnostics = 20
+
+// diagnostics collects remarks.
+type diagnostics []Diagnostic
+
+func (d *diagnostics) addf(file string, line int, format string, args ...any) {
+	if len(*d) < maxDiagnostics {
+		*d = append(*d, Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// err is nil if there are no remarks.
+func (d diagnostics) err() error {
+	if len(d) == 0 {
+		return nil
+	}
+	return &SyntaxError{Diagnostics: d}
+}

@@ -1,0 +1,82 @@
+package protocol
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+)
+
+// Layout says how a packet lies where that is not what its definition's rule
+// gives: official packets write some data in another order than they list its
+// pointers, and some packets have bytes that belong to nothing.
+type Layout struct {
+	// Size is the length of the packet in bytes.
+	Size int
+	// At is the offset of each datum, in the order of the rule: a string, bytes,
+	// or an element of an array, each followed by its own data. Bytes and arrays
+	// without content are there too, with the offset that their pointer has.
+	At []int
+	// Gaps are the bytes that belong to no field, unless they are 0.
+	Gaps []Gap
+}
+
+// Gap is some bytes between, or behind, those of the fields.
+type Gap struct {
+	Off  int
+	Data []byte
+}
+
+// layout gives the layout of a packet that was walked with record set.
+func (w *walker) layout() *Layout {
+	l := &Layout{Size: len(w.p), At: w.at}
+	for off := 0; off < len(w.p); off++ {
+		if w.used[off] || w.p[off] == 0 {
+			continue
+		}
+		end := off
+		for end < len(w.p) && !w.used[end] {
+			end++
+		}
+		for w.p[end-1] == 0 {
+			end--
+		}
+		l.Gaps = append(l.Gaps, Gap{Off: off, Data: slices.Clone(w.p[off:end])})
+		off = end
+	}
+	return l
+}
+
+// strict refuses a layout with bytes that belong to nothing or to two.
+func (w *walker) strict() error {
+	if w.shared {
+		return badf(0, "some bytes belong to two fields")
+	}
+	if off := slices.Index(w.used, false); off >= 0 {
+		return badf(off, "a byte that belongs to no field")
+	}
+	return nil
+}
+
+func (l *Layout) appendJSON(dst []byte) []byte {
+	dst = append(dst, `{"size":`...)
+	dst = strconv.AppendInt(dst, int64(l.Size), 10)
+	dst = append(dst, `,"at":[`...)
+	for i, off := range l.At {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(off), 10)
+	}
+	dst = append(dst, `],"gaps":[`...)
+	for i, g := range l.Gaps {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"at":`...)
+		dst = strconv.AppendInt(dst, int64(g.Off), 10)
+		dst = append(dst, `,"hex":"`...)
+		dst = hex.AppendEncode(dst, g.Data)
+		dst = append(dst, `"}`...)
+	}
+	return append(dst, `]}`...)
+}

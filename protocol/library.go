@@ -1,0 +1,304 @@
+package protocol
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Limits of what is looked for in a folder.
+const (
+	maxLibraryDepth = 4
+	maxLibraryFiles = 100_000
+)
+
+// ErrNoDefinition means that there is no definition of that name and version.
+var ErrNoDefinition = errors.New("no such definition")
+
+// errTooMany stops the search in a folder.
+var errTooMany = errors.New("too many files")
+
+// LibraryOptions tell how the definitions of a [Library] are used.
+type LibraryOptions struct {
+	// Codec is what tables are made with. Its Padded is decided for each name.
+	Codec Options
+	// Platform prefers definitions for a platform, such as console. Default: pc.
+	Platform string
+}
+
+// Library is a folder of definitions, maps and the lists that come with them. Only
+// the names are read at first. It is safe for parallel use.
+type Library struct {
+	fsys iofs.FS
+	opts LibraryOptions
+
+	// Deprecated, Revisions and Padding are what the lists of the folder say; nil
+	// without such a list. Padding is by major version.
+	Deprecated Deprecations
+	Revisions  map[string]Revision
+	padding    map[int]Names
+
+	defs   []DefinitionFile
+	byName map[string][]int // indexes of defs, by rising version
+	maps   []MapFile
+
+	mu sync.Mutex
+	// tables holds what was compiled; guarded by mu.
+	tables map[tableKey]compiled
+}
+
+type tableKey struct {
+	def   int
+	patch Patch
+}
+
+type compiled struct {
+	table *Table
+	err   error
+}
+
+// DefinitionFile is one definition of a Library.
+type DefinitionFile struct {
+	FileName
+	// Path is where it lies in the folder.
+	Path string
+}
+
+// MapFile is one map of a Library.
+type MapFile struct {
+	Kind, Revision string
+	// Path is where it lies in the folder.
+	Path string
+}
+
+// OpenLibrary looks through a folder, up to 4 levels deep, for NAME.VERSION.def,
+// protocol.REVISION.map, sysmsg.REVISION.map and their forms in JSON,
+// revisions.json, deprecated.json, and the lists of padded packets,
+// integrity/MAJOR.json. Of two definitions of one name and version it takes the
+// first that a walk by name meets.
+//
+// An error is one of reading the folder, or of those lists. Definitions and maps
+// are read when they are asked for.
+func OpenLibrary(fsys iofs.FS, opts LibraryOptions) (*Library, error) {
+	l := &Library{
+		fsys: fsys, opts: opts,
+		padding: make(map[int]Names), byName: make(map[string][]int), tables: make(map[tableKey]compiled),
+	}
+	if l.opts.Platform == "" {
+		l.opts.Platform = "pc"
+	}
+	files := 0
+	err := iofs.WalkDir(fsys, ".", func(name string, e iofs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if files++; files > maxLibraryFiles {
+			return fmt.Errorf("protocol: %w: more than %d", errTooMany, maxLibraryFiles)
+		}
+		if e.IsDir() {
+			if hidden := name != "." && strings.HasPrefix(path.Base(name), "."); hidden || strings.Count(name, "/") >= maxLibraryDepth {
+				return iofs.SkipDir
+			}
+			return nil
+		}
+		return l.addFile(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.sort()
+	return l, nil
+}
+
+// addFile takes note of a file, or reads it if it is one of the lists.
+func (l *Library) addFile(name string) (err error) {
+	base := path.Base(name)
+	if n, ok := ParseFileName(base); ok && !n.Script {
+		l.defs = append(l.defs, DefinitionFile{FileName: n, Path: name})
+		return nil
+	}
+	switch {
+	case base == "revisions.json" && l.Revisions == nil:
+		l.Revisions, err = readList(l.fsys, name, ParseRevisions)
+	case base == "deprecated.json" && l.Deprecated == nil:
+		l.Deprecated, err = readList(l.fsys, name, ParseDeprecations)
+	case path.Base(path.Dir(name)) == "integrity":
+		major, isNumber := strings.CutSuffix(base, ".json")
+		n, numErr := strconv.ParseUint(major, 10, 16)
+		if isNumber && numErr == nil {
+			l.padding[int(n)], err = readList(l.fsys, name, ParseNames)
+		}
+	default:
+		if kind, revision, ok := ParseMapName(base); ok {
+			l.maps = append(l.maps, MapFile{Kind: kind, Revision: revision, Path: name})
+		}
+	}
+	return err
+}
+
+// readFile reads a file that may not be larger than a map.
+func readFile(fsys iofs.FS, name string) ([]byte, error) {
+	info, err := iofs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxMap {
+		return nil, fmt.Errorf("protocol: %s has %d bytes: want at most %d", name, info.Size(), maxMap)
+	}
+	return iofs.ReadFile(fsys, name)
+}
+
+func readList[T any](fsys iofs.FS, name string, parse func(string, []byte) (T, error)) (T, error) {
+	src, err := readFile(fsys, name)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return parse(name, src)
+}
+
+// sort orders the definitions by name, version and platform, and drops those that
+// are there twice.
+func (l *Library) sort() {
+	slices.SortStableFunc(l.defs, func(a, b DefinitionFile) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.Version-b.Version, strings.Compare(a.Platform, b.Platform))
+	})
+	l.defs = slices.CompactFunc(l.defs, func(a, b DefinitionFile) bool { return a.FileName == b.FileName })
+	for i, d := range l.defs {
+		l.byName[d.Name] = append(l.byName[d.Name], i)
+	}
+}
+
+// Definitions lists the definitions by name, version and platform.
+func (l *Library) Definitions() []DefinitionFile { return slices.Clip(l.defs) }
+
+// Maps lists the maps in the order of a walk.
+func (l *Library) Maps() []MapFile { return slices.Clip(l.maps) }
+
+// Definition reads definition i of [Library.Definitions].
+func (l *Library) Definition(i int) (*Definition, error) {
+	d := l.defs[i]
+	src, err := readFile(l.fsys, d.Path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path.Base(d.Path), src, ParseOptions{Include: func(file string) ([]byte, error) {
+		return readFile(l.fsys, path.Join(path.Dir(d.Path), file))
+	}})
+}
+
+// Map reads map i of [Library.Maps].
+func (l *Library) Map(i int) (*Map, error) {
+	src, err := readFile(l.fsys, l.maps[i].Path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMap(path.Base(l.maps[i].Path), src)
+}
+
+// FindMap gives the index of the map of a kind for a client revision. If the
+// revision is not known, or no map is of it and some have none, then the only one
+// of those is good. A map of another revision never is: each has its own numbers.
+func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
+	only := -1
+	for i, m := range l.maps {
+		if m.Kind != kind && (kind != "protocol" || m.Kind != "maps") {
+			continue
+		}
+		if revision != "" && m.Revision == revision {
+			return i, true
+		}
+		switch {
+		case revision != "" && m.Revision != "":
+		case only >= 0:
+			only = len(l.maps)
+		default:
+			only = i
+		}
+	}
+	return only, only >= 0 && only < len(l.maps)
+}
+
+// Choose gives the index of the definition to read packets of a name with.
+// version is a number, or "*" for the highest one that is good for the patch by
+// its own word and by the list of deprecated ones.
+func (l *Library) Choose(name, version string, patch Patch) (int, error) {
+	best := -1
+	for _, i := range l.byName[name] {
+		d := l.defs[i]
+		if d.Platform != "" && d.Platform != l.opts.Platform {
+			continue
+		}
+		if version != "*" {
+			if strconv.Itoa(d.Version) == version {
+				best = i // a definition for the platform comes behind the one for all
+			}
+			continue
+		}
+		if l.allowed(i, patch) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, fmt.Errorf("protocol: %s.%s: %w", name, version, ErrNoDefinition)
+	}
+	return best, nil
+}
+
+// allowed tells whether a definition is good for a patch. One that cannot be read
+// says nothing against it, so that its error is told to whoever uses it.
+func (l *Library) allowed(i int, patch Patch) bool {
+	d := l.defs[i]
+	if patch == 0 {
+		return true // the highest version, whatever it is for
+	}
+	if !l.Deprecated.Allows(d.Name, d.Version, patch) {
+		return false
+	}
+	def, err := l.Definition(i)
+	return err != nil || def.Patches.Contains(patch)
+}
+
+// Padded tells whether packets of a name have a counter and a checksum at a patch:
+// the list of the highest version up to it decides. Without a patch none has:
+// padding came late, and most public recordings are older.
+func (l *Library) Padded(name string, patch Patch) bool {
+	best := -1
+	for major := range l.padding {
+		if major <= int(patch/100) && major > best {
+			best = major
+		}
+	}
+	return best >= 0 && l.padding[best][name]
+}
+
+// Table makes the table of definition i for a patch, or gives the one that was
+// made before.
+func (l *Library) Table(i int, patch Patch) (*Table, error) {
+	key := tableKey{i, patch}
+	l.mu.Lock()
+	c, ok := l.tables[key]
+	l.mu.Unlock()
+	if ok {
+		return c.table, c.err
+	}
+	var def *Definition
+	if def, c.err = l.Definition(i); c.err == nil {
+		opts := l.opts.Codec
+		opts.Patch = patch
+		opts.Padded = l.Padded(def.Name, patch)
+		c.table, c.err = Compile(def, opts)
+	}
+	if _, wrong := errors.AsType[*SyntaxError](c.err); c.err == nil || wrong {
+		l.mu.Lock()
+		l.tables[key] = c
+		l.mu.Unlock()
+	}
+	return c.table, c.err
+}

@@ -1,0 +1,256 @@
+package protocol
+
+import (
+	"encoding/json"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// maxMap bounds the size of a map, and of the lists in JSON. The largest public
+// map has 114 KiB.
+const maxMap = 8 << 20
+
+// Map leads from the names of packets, or of system messages, to their numbers
+// and back. It is immutable.
+type Map struct {
+	// File is the name of its file.
+	File string
+	// Kind is what the numbers are of: protocol or sysmsg. It is maps for a file
+	// of tera-toolbox, which is a protocol map too.
+	Kind string
+	// Revision is the client revision that the map is of, or the patch, as the
+	// file's name has it; empty if it has none.
+	Revision string
+	// Warnings are remarks on names and numbers that are there twice.
+	Warnings []Diagnostic
+
+	names   []string // in the order of the file
+	numbers map[string]uint32
+	byNum   map[uint32]string
+}
+
+// ParseMapName splits the name of a map's file: KIND[.REVISION].map, or .json.
+func ParseMapName(name string) (kind, revision string, ok bool) {
+	base, isMap := strings.CutSuffix(name, ".map")
+	if !isMap {
+		if base, ok = strings.CutSuffix(name, ".json"); !ok {
+			return "", "", false
+		}
+	}
+	kind, revision, _ = strings.Cut(base, ".")
+	known := kind == "protocol" || kind == "sysmsg" || kind == "maps" || kind == "opcodes"
+	return kind, revision, known || isMap && isName(kind)
+}
+
+// ParseMap reads a map: lines of NAME NUMBER or NAME = NUMBER with comments
+// behind #, or a JSON object of names and numbers. file is the name of the file.
+//
+// A number that two names have leads to the first, a name that is there twice to
+// its first number.
+func ParseMap(file string, src []byte) (*Map, error) {
+	m := &Map{File: file, numbers: make(map[string]uint32), byNum: make(map[uint32]string)}
+	m.Kind, m.Revision, _ = ParseMapName(file)
+	var errs, warnings diagnostics
+	if len(src) > maxMap {
+		errs.addf(file, 1, "the file has %d bytes: want at most %d", len(src), maxMap)
+		return nil, errs.err()
+	}
+	text := strings.TrimFunc(string(src), isSpace)
+	if strings.HasPrefix(text, "{") {
+		m.readJSON(text, &errs, &warnings)
+	} else {
+		m.readLines(string(src), &errs, &warnings)
+	}
+	m.Warnings = warnings
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Map) readLines(src string, errs, warnings *diagnostics) {
+	num := 0
+	for text := range strings.Lines(src) {
+		num++
+		code, _, _ := splitComment(text)
+		if code == "" {
+			continue
+		}
+		words := strings.FieldsFunc(strings.Replace(code, "=", " ", 1), isSpace)
+		if len(words) != 2 {
+			errs.addf(m.File, num, "want NAME NUMBER or NAME = NUMBER, got %q", code)
+			continue
+		}
+		m.add(num, words[0], words[1], errs, warnings)
+	}
+}
+
+// readJSON keeps the order of the file, which a Go map would lose.
+func (m *Map) readJSON(text string, errs, warnings *diagnostics) {
+	doc, err := newJSON([]byte(text))
+	if err == nil {
+		err = doc.members(func(name string, v jsonText) error {
+			m.add(1, name, string(v), errs, warnings)
+			return nil
+		})
+	}
+	if err != nil {
+		errs.addf(m.File, 1, "%v", err)
+	}
+}
+
+func (m *Map) add(num int, name, number string, errs, warnings *diagnostics) {
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil || !isName(name) {
+		errs.addf(m.File, num, "want a name and a number below 2^32, got %q and %q", name, number)
+		return
+	}
+	if _, twice := m.numbers[name]; twice {
+		warnings.addf(m.File, num, "%s was there before", name)
+		return
+	}
+	if other, twice := m.byNum[uint32(n)]; twice {
+		warnings.addf(m.File, num, "%s has the number %d, as %s has", name, n, other)
+	} else {
+		m.byNum[uint32(n)] = name
+	}
+	m.names = append(m.names, name)
+	m.numbers[name] = uint32(n)
+}
+
+// Len is the number of names.
+func (m *Map) Len() int { return len(m.names) }
+
+// Name gives the name of a number; ok is false if it has none.
+func (m *Map) Name(number uint32) (name string, ok bool) {
+	name, ok = m.byNum[number]
+	return name, ok
+}
+
+// Number gives the number of a name; ok is false if it has none.
+func (m *Map) Number(name string) (number uint32, ok bool) {
+	number, ok = m.numbers[name]
+	return number, ok
+}
+
+// All yields names and numbers in the order of the file.
+func (m *Map) All() iter.Seq2[string, uint32] {
+	return func(yield func(string, uint32) bool) {
+		for _, name := range m.names {
+			if !yield(name, m.numbers[name]) {
+				return
+			}
+		}
+	}
+}
+
+// AppendJSON appends the map as a JSON object, a name in each line, in the order
+// of the file. ParseMap reads it.
+func (m *Map) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i, name := range m.names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, "\n \""...), name...)
+		dst = append(dst, "\": "...)
+		dst = strconv.AppendUint(dst, uint64(m.numbers[name]), 10)
+	}
+	return append(dst, "\n}\n"...)
+}
+
+// Names is a set of packet names, such as those that are padded.
+type Names map[string]bool
+
+// ParseNames reads a JSON array of names.
+func ParseNames(file string, src []byte) (Names, error) {
+	var list []string
+	if err := parseList(file, src, &list); err != nil {
+		return nil, err
+	}
+	n := make(Names, len(list))
+	for _, name := range list {
+		n[name] = true
+	}
+	return n, nil
+}
+
+// Revision is what is known of a client revision.
+type Revision struct {
+	// Region is empty for most.
+	Region string
+	Patch  Patch
+	// Sysmsg is the revision of the map of system messages, if it has its own.
+	Sysmsg string
+}
+
+// ParseRevisions reads a JSON object such as {"373824": "eu-98.02"}, of client
+// revisions and [REGION-]MAJOR[.MINOR][/SYSMSG].
+func ParseRevisions(file string, src []byte) (map[string]Revision, error) {
+	var texts map[string]string
+	if err := parseList(file, src, &texts); err != nil {
+		return nil, err
+	}
+	all := make(map[string]Revision, len(texts))
+	for id, text := range texts {
+		var r Revision
+		version, sysmsg, _ := strings.Cut(text, "/")
+		region, patch, has := strings.Cut(version, "-")
+		if !has {
+			region, patch = "", version
+		}
+		p, err := ParsePatch(patch)
+		if err != nil {
+			return nil, &SyntaxError{Diagnostics: []Diagnostic{{File: file, Line: 1, Text: id + ": " + err.Error()}}}
+		}
+		r.Region, r.Patch, r.Sysmsg = region, p, sysmsg
+		all[id] = r
+	}
+	return all, nil
+}
+
+// Deprecation says for which major versions of the game a definition may be used.
+type Deprecation struct {
+	// Min and Max are the first and the last major version; nil is no bound.
+	Min, Max *uint32
+	// Readable says that packets may be read by it outside of that range too.
+	Readable bool
+}
+
+// Allows tells whether packets of patch p may be read by the definition. A patch
+// that is not known counts as the newest.
+func (d Deprecation) Allows(p Patch) bool {
+	major := uint32(p / 100)
+	return d.Readable || (d.Min == nil || p == 0 || major >= *d.Min) && (d.Max == nil || p != 0 && major <= *d.Max)
+}
+
+// Deprecations are those of each name and version.
+type Deprecations map[string]map[string]Deprecation
+
+// Allows tells whether packets of patch p may be read by a definition.
+func (d Deprecations) Allows(name string, version int, p Patch) bool {
+	one, ok := d[name][strconv.Itoa(version)]
+	return !ok || one.Allows(p)
+}
+
+// ParseDeprecations reads a JSON object such as
+// {"S_LOGIN": {"14": {"max": 113, "readable": true}}}.
+func ParseDeprecations(file string, src []byte) (Deprecations, error) {
+	var d Deprecations
+	return d, parseList(file, src, &d)
+}
+
+// parseList reads one of the small JSON files beside the definitions.
+func parseList(file string, src []byte, v any) error {
+	text := strings.TrimFunc(string(src[:min(len(src), maxMap)]), isSpace)
+	err := json.Unmarshal([]byte(text), v)
+	if err == nil && len(src) <= maxMap {
+		return nil
+	}
+	d := Diagnostic{File: file, Line: 1, Text: "longer than 8 MiB"}
+	if err != nil {
+		d.Text = err.Error()
+	}
+	return &SyntaxError{Diagnostics: []Diagnostic{d}}
+}

@@ -1,0 +1,134 @@
+package protocol_test
+
+import (
+	"fmt"
+	"testing"
+
+	"lorefs/protocol"
+)
+
+func TestFixtureMaps(t *testing.T) {
+	for _, tt := range []struct {
+		file, kind, revision string
+		names                int
+		name                 string
+		number               uint32
+	}{
+		{"maps/alkahest/protocol.353338.map", "protocol", "353338", 0, "C_CHECK_VERSION", 19900},
+		{"maps/meishuu/protocol.311383.map", "protocol", "311383", 0, "S_CHECK_VERSION", 19901},
+		{"maps/meishuu/protocol.313623.map", "protocol", "313623", 0, "I_TELEPORT", 0},
+		{"maps/meishuu/sysmsg.313623.map", "sysmsg", "313623", 0, "SMT_UNDEFINED", 0},
+		{"maps/tera-proxy/protocol.343506.map", "protocol", "343506", 0, "C_ACCEPT_CONTRACT", 50196},
+		{"maps/tera-proxy/protocol.373824.map", "protocol", "373824", 1900, "CU_CHANGE_EP_PAGE", 30083},
+		{"maps/tera-proxy/sysmsg.27.map", "sysmsg", "27", 0, "SMT_LOBBY_CANNOT_CONNECT", 1},
+		{"maps/tera-proxy/sysmsg.98.map", "sysmsg", "98", 0, "SMT_LOBBY_CHARACTER_NAME_OK", 11},
+		{"maps/tera-toolbox/maps.387396.json", "maps", "387396", 416, "C_ADD_FRIEND", 46213},
+		{"maps/tera-toolbox/maps.387463.json", "maps", "387463", 416, "C_CHAT", 55478},
+	} {
+		m, err := protocol.ParseMap(tt.file[len(tt.file)-len(baseName(tt.file)):], fixtureFile(t, tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := m.Number(tt.name)
+		name, _ := m.Name(tt.number)
+		if m.Kind != tt.kind || m.Revision != tt.revision || n != tt.number || name != tt.name || len(m.Warnings) > 0 {
+			t.Errorf("%s: %s %s, %s is %d, %d is %s, %v", tt.file, m.Kind, m.Revision, tt.name, n, tt.number, name, m.Warnings)
+		}
+		if m.Len() != tt.names && tt.names > 0 || m.Len() < 400 {
+			t.Errorf("%s has %d names, want %d", tt.file, m.Len(), tt.names)
+		}
+		again, err := protocol.ParseMap(m.File, m.AppendJSON(nil))
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(m) {
+			t.Errorf("%s: not the same again: %v", tt.file, err)
+		}
+	}
+}
+
+func baseName(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			return path[i+1:]
+		}
+	}
+	return path
+}
+
+func TestMaps(t *testing.T) {
+	m, err := protocol.ParseMap("protocol.map", []byte("\ufeffS_A 1 # x\r\nS_B=2\n\nS_C\t=\t1\nS_A 5\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(m.AppendJSON(nil)), "{\n \"S_A\": 1,\n \"S_B\": 2,\n \"S_C\": 1\n}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if name, _ := m.Name(1); name != "S_A" || m.Revision != "" {
+		t.Errorf("1 is %s, revision %q", name, m.Revision)
+	}
+	if got, want := fmt.Sprint(m.Warnings), "[protocol.map:4: S_C has the number 1, as S_A has protocol.map:5: S_A was there before]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for text, want := range map[string]string{
+		"S_A":                `x.map:1: want NAME NUMBER or NAME = NUMBER, got "S_A"`,
+		"\nS_A 1 2":          "x.map:2: want NAME NUMBER",
+		"S_A -1":             `want a name and a number below 2^32, got "S_A" and "-1"`,
+		"S/A 1":              `got "S/A" and "1"`,
+		"S_A 4294967296":     "below 2^32",
+		`{"S_A": 1`:          "no JSON",
+		`{"S_A": "1"}`:       "want a name and a number",
+		`{"S_A": 1,"S_A":2}`: `"S_A" is there twice`,
+	} {
+		_, err := protocol.ParseMap("x.map", []byte(text))
+		wantError(t, err, want)
+	}
+}
+
+func TestLists(t *testing.T) {
+	revisions, err := protocol.ParseRevisions("revisions.json", fixtureFile(t, "tera-proxy/revisions.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := revisions["373824"]; r.Region != "eu" || r.Patch != 9802 || len(revisions) != 5 {
+		t.Errorf("got %+v", revisions)
+	}
+	deprecated, err := protocol.ParseDeprecations("deprecated.json", fixtureFile(t, "tera-toolbox/deprecated.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(deprecated) != 8 || !deprecated.Allows("S_ITEMLIST", 6, 11400) {
+		t.Errorf("got %+v", deprecated)
+	}
+	padded, err := protocol.ParseNames("98.json", fixtureFile(t, "tera-proxy/integrity/98.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !padded["C_ACCEPT_CONTRACT"] || padded["C_CHAT"] {
+		t.Errorf("got %+v", padded)
+	}
+	_, err = protocol.ParseRevisions("r.json", []byte(`{"1":"eu-x"}`))
+	wantError(t, err, `r.json:1: 1: protocol: patch "x"`)
+	_, err = protocol.ParseNames("n.json", []byte(`{}`))
+	wantError(t, err, "n.json:1: json: cannot unmarshal object")
+	r, err := protocol.ParseRevisions("r.json", []byte("\ufeff"+`{"1":"27.07/28"}`))
+	if err != nil || r["1"] != (protocol.Revision{Patch: 2707, Sysmsg: "28"}) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestPatches(t *testing.T) {
+	for text, want := range map[string]protocol.Patch{"86": 8600, "86.03": 8603, "86.3": 8603, "100.02": 10002, "0": 0} {
+		if p, err := protocol.ParsePatch(text); p != want || err != nil {
+			t.Errorf("%s is %d, %v, want %d", text, p, err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-1", "1.2.3", "1.100", "1.", "9999999"} {
+		if p, err := protocol.ParsePatch(text); err == nil {
+			t.Errorf("%q is %d", text, p)
+		}
+	}
+	r := protocol.PatchRange{Min: 8600, Before: 11400}
+	for p, want := range map[protocol.Patch]bool{8599: false, 8600: true, 11399: true, 11400: false, 0: false} {
+		if r.Contains(p) != want {
+			t.Errorf("%v: %v", p, !want)
+		}
+	}
+}

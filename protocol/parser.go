@@ -1,0 +1,170 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits of what one definition may be. The largest public one has 14 KiB and
+// 252 fields.
+const (
+	maxDefinition = 1 << 20
+	maxFields     = 10_000
+	maxIncludes   = 5 // in each other, as the reference has it
+)
+
+// ParseOptions tell what Parse may do.
+type ParseOptions struct {
+	// Include reads a file that an @include line names; the name has no folder.
+	// Default: including is an error.
+	Include func(file string) ([]byte, error)
+}
+
+// Parse reads a definition. name is the file's name without folders, which the
+// packet's name, version and platform come from; if it does not have the form
+// of a [FileName] then all of it is the name of the packet.
+//
+// Every line that cannot be read is part of the error, a [*SyntaxError]. The
+// reference reader skips such lines, and then reads every packet wrong.
+func Parse(name string, src []byte, opts ParseOptions) (*Definition, error) {
+	d := &Definition{Name: strings.TrimSuffix(name, ".def"), Fields: []Field{}}
+	if n, ok := ParseFileName(name); ok {
+		d.Name, d.Version, d.Platform = n.Name, n.Version, n.Platform
+	}
+	p := parser{def: d, opts: opts}
+	p.file(name, src, 0)
+	p.warnTwice("", d.Fields)
+	d.Warnings = p.warnings
+	if err := p.errs.err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+type parser struct {
+	def            *Definition
+	opts           ParseOptions
+	errs, warnings diagnostics
+	fields, bytes  int
+
+	// open holds the lists that a line of depth 0, 1, 2… is added to. A line that
+	// has nothing below it closes the deeper ones.
+	open []*[]Field
+}
+
+// file reads one file, the definition or one that it includes.
+func (p *parser) file(name string, src []byte, including int) {
+	// Each file may include several, so a short chain of them could unfold to
+	// very much: all of it together is bounded.
+	if p.bytes += len(src) + 1; p.bytes > maxDefinition {
+		p.errs.addf(name, 1, "more than %d bytes, with what is included", maxDefinition)
+		return
+	}
+	p.open = []*[]Field{&p.def.Fields}
+	num := 0
+	for text := range strings.Lines(string(src)) {
+		num++
+		code, comment, has := splitComment(text)
+		if code == "" {
+			if r, ok := parsePatchComment(comment); ok && has {
+				p.patches(name, num, r, including)
+			}
+			continue
+		}
+		l, err := lexLine(code)
+		if err != nil {
+			p.errs.addf(name, num, "%v", err)
+			continue
+		}
+		l.field.File, l.field.Line = name, num
+		l.field.Comment = strings.ToValidUTF8(comment, "\ufffd")
+		if l.include != "" {
+			p.include(l, including)
+			continue
+		}
+		if err := p.add(l); err != nil {
+			p.errs.addf(name, num, "%v", err)
+		}
+		if p.fields > maxFields {
+			p.errs.addf(name, num, "more than %d fields", maxFields)
+			return
+		}
+	}
+}
+
+// patches takes over a patch comment. That of an included file says nothing of
+// the file that includes it.
+func (p *parser) patches(name string, num int, r PatchRange, including int) {
+	switch {
+	case including > 0:
+	case p.def.Patches != PatchRange{} && p.def.Patches != r:
+		p.warnings.addf(name, num, "a second range of patches, the first counts")
+	default:
+		p.def.Patches = r
+	}
+}
+
+func (p *parser) include(l line, including int) {
+	fail := func(format string, args ...any) {
+		p.errs.addf(l.field.File, l.field.Line, "@include %s: "+format, append([]any{l.include}, args...)...)
+	}
+	if including >= maxIncludes {
+		fail("files include each other deeper than %d", maxIncludes)
+		return
+	}
+	if p.opts.Include == nil {
+		fail("nothing can be included here")
+		return
+	}
+	src, err := p.opts.Include(l.include)
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	p.file(l.include, src, including+1)
+	p.open = p.open[:1] // what follows cannot be below a field of that file
+}
+
+// add hangs a field into the tree.
+func (p *parser) add(l line) error {
+	if l.depth > maxNesting {
+		return fmt.Errorf("fields are nested deeper than %d", maxNesting)
+	}
+	if l.depth >= len(p.open) {
+		return fmt.Errorf("%d times \"-\", but the line before has no fields below it", l.depth)
+	}
+	p.fields++
+	list := p.open[l.depth]
+	*list = append(*list, l.field)
+	p.open = p.open[:l.depth+1]
+	f := &(*list)[len(*list)-1]
+	if f.Type == TypeObject || f.Type == TypeArray && f.Elem == nil {
+		p.open = append(p.open, &f.Fields)
+	}
+	return nil
+}
+
+// warnTwice warns of names that one object has twice. A second part of an
+// object is no such name.
+func (p *parser) warnTwice(path string, fields []Field) {
+	first := make(map[string]*Field, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		p.warnTwice(path+f.Name+".", f.Fields)
+		if f.Type.pointer() {
+			continue
+		}
+		other := first[f.Name]
+		if other == nil {
+			first[f.Name] = f
+			continue
+		}
+		if bothObjects := f.Type == TypeObject && other.Type == TypeObject; !bothObjects && f.Patches.overlaps(other.Patches) {
+			p.warnings.addf(f.File, f.Line, "%s%s was there before, in line %d: it is shown with a number behind its name", path, f.Name, other.Line)
+		}
+	}
+}
+
+// twiceMark stands between a name that an object has twice and its number, from
+// 2 on. It begins a comment in a definition, so no name has it.
+const twiceMark = "#"

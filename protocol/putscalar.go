@@ -1,0 +1,309 @@
+package protocol
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// putScalar writes v as a value of typ to p, which has the size of one.
+func putScalar(p []byte, typ Type, v Value) error {
+	le := binary.LittleEndian
+	switch typ {
+	case TypeBool:
+		return putBool(p, v)
+	case TypeFloat, TypeDouble:
+		return putFloat(p, typ, v)
+	case TypeAngle:
+		return putAngle(p, v)
+	case TypeVec3, TypeVec3FA:
+		return putVec3(p, typ, v)
+	case TypeSkillID, TypeSkillID32:
+		return putSkill(p, typ, v)
+	case TypeCustomize:
+		c, ok := v.(Customize)
+		if !ok {
+			return badValue("want a Customize, got %T", v)
+		}
+		copy(p, c[:])
+		return nil
+	}
+	bits := 8 * len(p)
+	signed := typ == TypeInt16 || typ == TypeInt32 || typ == TypeInt64
+	u, err := integer(v, bits, signed)
+	if err != nil {
+		return err
+	}
+	switch len(p) {
+	case 1:
+		p[0] = byte(u)
+	case 2:
+		le.PutUint16(p, uint16(u))
+	case 4:
+		le.PutUint32(p, uint32(u))
+	case 8:
+		le.PutUint64(p, u)
+	}
+	return nil
+}
+
+// integer gives the bits of v, checked against the range of a type.
+func integer(v Value, bits int, signed bool) (uint64, error) {
+	var i int64 // the value, if it is negative or below 2^63
+	switch v := v.(type) {
+	case uint64:
+		if v > math.MaxInt64 {
+			if signed || bits < 64 {
+				return 0, badRange(v, bits, signed)
+			}
+			return v, nil
+		}
+		i = int64(v)
+	case int:
+		i = int64(v)
+	case byte:
+		i = int64(v)
+	case int16:
+		i = int64(v)
+	case uint16:
+		i = int64(v)
+	case int32:
+		i = int64(v)
+	case uint32:
+		i = int64(v)
+	case int64:
+		i = v
+	default:
+		return 0, badValue("want an integer, got %T", v)
+	}
+	lo, hi := int64(0), int64(math.MaxInt64)
+	if bits < 64 {
+		hi = 1<<bits - 1
+	}
+	if signed {
+		lo, hi = -1<<(bits-1), 1<<(bits-1)-1
+	}
+	if i < lo || i > hi {
+		return 0, badRange(v, bits, signed)
+	}
+	return uint64(i), nil
+}
+
+func badRange(v any, bits int, signed bool) error {
+	kind := "unsigned"
+	if signed {
+		kind = "signed"
+	}
+	return badValue("%v is out of range of %s %d bits", v, kind, bits)
+}
+
+func putBool(p []byte, v Value) error {
+	switch v := v.(type) {
+	case bool:
+		p[0] = 0
+		if v {
+			p[0] = 1
+		}
+	case byte:
+		p[0] = v
+	default:
+		return badValue("want a bool, got %T", v)
+	}
+	return nil
+}
+
+func putFloat(p []byte, typ Type, v Value) error {
+	switch v := v.(type) {
+	case float32:
+		if typ == TypeFloat {
+			binary.LittleEndian.PutUint32(p, math.Float32bits(v))
+			return nil
+		}
+		binary.LittleEndian.PutUint64(p, math.Float64bits(float64(v)))
+	case float64:
+		if typ == TypeDouble {
+			binary.LittleEndian.PutUint64(p, math.Float64bits(v))
+			return nil
+		}
+		f, err := narrow(v)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(p, math.Float32bits(f))
+	default:
+		return badValue("want a number, got %T", v)
+	}
+	return nil
+}
+
+// narrow is the float32 nearest to v.
+func narrow(v float64) (float32, error) {
+	f := float32(v)
+	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
+		return 0, badValue("%v is out of range of a float", v)
+	}
+	return f, nil
+}
+
+func putAngle(p []byte, v Value) error {
+	a, ok := v.(Angle)
+	if !ok {
+		return badValue("want an Angle, got %T", v)
+	}
+	binary.LittleEndian.PutUint16(p, uint16(a))
+	return nil
+}
+
+func putVec3(p []byte, typ Type, v Value) error {
+	var f [3]float32
+	switch v := v.(type) {
+	case Vec3:
+		f = v
+		if typ != TypeVec3 {
+			return badValue("want a Vec3FA, got a Vec3")
+		}
+	case Vec3FA:
+		f = v
+		if typ != TypeVec3FA {
+			return badValue("want a Vec3, got a Vec3FA")
+		}
+	default:
+		return badValue("want a Vec3, got %T", v)
+	}
+	for i := range f {
+		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(f[i]))
+	}
+	return nil
+}
+
+func putSkill(p []byte, typ Type, v Value) error {
+	id, ok := v.(SkillID)
+	if !ok {
+		return badValue("want a SkillID, got %T", v)
+	}
+	shape := skill64
+	if typ == TypeSkillID32 {
+		shape = skill32
+	}
+	raw, ok := shape.pack(id)
+	if !ok {
+		return badValue("%+v does not fit a %v", id, typ)
+	}
+	if typ == TypeSkillID32 {
+		binary.LittleEndian.PutUint32(p, uint32(raw))
+	} else {
+		binary.LittleEndian.PutUint64(p, raw)
+	}
+	return nil
+}
+
+// scalarFromText reads a value of typ from what a definition, or a JSON string or
+// number, spells. Types that are made of several numbers have no such text,
+// except for skill ids, whose text is the raw number.
+func scalarFromText(typ Type, s string) (Value, error) {
+	size := types[typ].size
+	switch typ {
+	case TypeBool:
+		if s == "true" || s == "false" {
+			return s == "true", nil
+		}
+		n, err := strconv.ParseUint(s, 10, 8)
+		if err != nil {
+			return nil, badValue("%q is no bool", s)
+		}
+		if n > 1 {
+			return byte(n), nil
+		}
+		return n == 1, nil
+	case TypeFloat:
+		return floatFromText(s)
+	case TypeDouble:
+		return doubleFromText(s)
+	case TypeAngle:
+		f, err := strconv.ParseFloat(s, 64)
+		if err == nil {
+			if a, ok := AngleOf(f); ok {
+				return a, nil
+			}
+		}
+		return nil, badValue("%q is no angle of -pi to pi radians", s)
+	case TypeInt16, TypeInt32, TypeInt64:
+		n, err := strconv.ParseInt(s, 10, 8*size)
+		if err != nil {
+			return nil, badValue("%q is no %v", s, typ)
+		}
+		return n, nil
+	}
+	n, err := parseUnsigned(s, 8*size)
+	if err != nil || typ == TypeVec3 || typ == TypeVec3FA || typ == TypeCustomize {
+		return nil, badValue("%q is no %v", s, typ)
+	}
+	switch typ {
+	case TypeSkillID:
+		return skill64.unpack(n), nil
+	case TypeSkillID32:
+		return skill32.unpack(n), nil
+	}
+	return n, nil
+}
+
+// parseUnsigned reads a decimal number, or a hexadecimal one behind 0x.
+func parseUnsigned(s string, bits int) (uint64, error) {
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		return strconv.ParseUint(digits, 16, bits)
+	}
+	return strconv.ParseUint(s, 10, bits)
+}
+
+// nanBits reads what follows "NaN" in the spelling of a NaN.
+func nanBits(s string, digits int) (uint64, bool) {
+	s, ok := strings.CutPrefix(s, "NaN:")
+	if !ok || len(s) != digits {
+		return 0, false
+	}
+	bits, err := strconv.ParseUint(s, 16, 64)
+	return bits, err == nil
+}
+
+func floatFromText(s string) (Value, error) {
+	if bits, ok := nanBits(s, 8); ok {
+		if f := math.Float32frombits(uint32(bits)); f != f {
+			return f, nil
+		}
+	}
+	switch s {
+	case "NaN":
+		return math.Float32frombits(nan32), nil
+	case "Infinity":
+		return float32(math.Inf(1)), nil
+	case "-Infinity":
+		return float32(math.Inf(-1)), nil
+	}
+	f, err := strconv.ParseFloat(s, 32)
+	if err != nil || math.IsInf(f, 0) || f != f {
+		return nil, badValue("%q is no float", s)
+	}
+	return float32(f), nil
+}
+
+func doubleFromText(s string) (Value, error) {
+	if bits, ok := nanBits(s, 16); ok {
+		if f := math.Float64frombits(bits); f != f {
+			return f, nil
+		}
+	}
+	switch s {
+	case "NaN":
+		return math.Float64frombits(nan64), nil
+	case "Infinity":
+		return math.Inf(1), nil
+	case "-Infinity":
+		return math.Inf(-1), nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(f, 0) || f != f {
+		return nil, badValue("%q is no double", s)
+	}
+	return f, nil
+}

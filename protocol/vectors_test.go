@@ -1,0 +1,212 @@
+package protocol_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lorefs/protocol"
+)
+
+// Every packet that the reference made decodes to its values and back.
+func TestToolboxVectors(t *testing.T) {
+	dir, _ := fixtureNames(t, "tera-toolbox")
+	n := 0
+	for line := range bytes.Lines(fixtureFile(t, "vectors/tera-toolbox.jsonl")) {
+		if bytes.Contains(line, []byte("I_INPUT_COMMAND.1.def")) {
+			// Its bool stands behind its strings, and the reference writes it there,
+			// where it does not read it itself. No real packet is known.
+			continue
+		}
+		var v struct {
+			Def     string
+			Opcode  uint16
+			Hex     string
+			Decoded any
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		d, err := fixtureDefinition(t, dir, v.Def)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		tab, err := protocol.Compile(d, protocol.Options{Strict: true})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text := roundTrip(t, tab, unhex(t, v.Hex))
+		if text == nil {
+			continue
+		}
+		if bytes.Contains(text, []byte(`"layout"`)) {
+			t.Errorf("%s: %s: has a layout", v.Def, text)
+		}
+		if d := sameValue(data(t, text), v.Decoded); d != "" {
+			t.Errorf("%s: %s\nwant %v:%s", v.Def, text, v.Decoded, d)
+		}
+		n++
+	}
+	if n != 835 {
+		t.Errorf("%d vectors, want 835", n)
+	}
+}
+
+// The golden packets of the first public parser.
+func TestMeishuuSpec(t *testing.T) {
+	var vectors []struct {
+		Kind, It, Def, Hex string
+		Opcode             uint16
+		Data               any
+	}
+	if err := json.Unmarshal(fixtureFile(t, "vectors/meishuu-spec.json"), &vectors); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		t.Run(v.Kind+" "+v.It, func(t *testing.T) {
+			tab := table(t, v.Def, protocol.Options{Strict: true})
+			packet := unhex(t, v.Hex)
+			if v.Kind == "write" {
+				got, err := tab.Encode(&protocol.Message{Code: v.Opcode})
+				if err != nil || !bytes.Equal(got, packet) {
+					t.Errorf("got %x, %v, want %x", got, err, packet)
+				}
+				return
+			}
+			text := roundTrip(t, tab, packet)
+			if d := sameValue(data(t, text), v.Data); d != "" {
+				t.Errorf("%s\nwant %v:%s", text, v.Data, d)
+			}
+		})
+	}
+}
+
+// toolboxTree is the reference's parse tree of a definition.
+func toolboxTree(fields []protocol.Field, explicit bool) []any {
+	tree := []any{}
+	if !explicit {
+		tree = append(tree, implicitRefs(fields, "")...)
+	}
+	for i := range fields {
+		tree = append(tree, toolboxNode(fields, &fields[i], explicit))
+	}
+	return tree
+}
+
+func toolboxNode(in []protocol.Field, f *protocol.Field, explicit bool) any {
+	var below any = f.Type.String()
+	switch f.Type {
+	case protocol.TypeRef:
+		for _, other := range in {
+			if other.Name == f.Name && other.Type != protocol.TypeRef {
+				below = refTo(other.Type)
+			}
+		}
+	case protocol.TypeObject:
+		list := []any{}
+		for i := range f.Fields {
+			list = append(list, toolboxNode(f.Fields, &f.Fields[i], explicit))
+		}
+		below = list
+	case protocol.TypeArray:
+		below = toolboxTree(f.Fields, explicit)
+	}
+	return []any{f.Name, below}
+}
+
+// implicitRefs lists the pointers of a scope, those of its objects with a path.
+func implicitRefs(fields []protocol.Field, path string) []any {
+	var refs []any
+	for _, f := range fields {
+		switch f.Type {
+		case protocol.TypeString, protocol.TypeBytes, protocol.TypeArray:
+			refs = append(refs, []any{path + f.Name, refTo(f.Type)})
+		case protocol.TypeObject:
+			refs = append(refs, implicitRefs(f.Fields, path+f.Name+".")...)
+		}
+	}
+	return refs
+}
+
+func refTo(typ protocol.Type) string {
+	name := typ.String()
+	return "ref" + strings.ToUpper(name[:1]) + name[1:]
+}
+
+func hasRefs(fields []protocol.Field) bool {
+	for _, f := range fields {
+		if f.Type == protocol.TypeRef || hasRefs(f.Fields) {
+			return true
+		}
+	}
+	return false
+}
+
+// Parse trees are those of the reference.
+func TestToolboxTrees(t *testing.T) {
+	dir, _ := fixtureNames(t, "tera-toolbox")
+	n := 0
+	for line := range bytes.Lines(fixtureFile(t, "vectors/tera-toolbox.ast.jsonl")) {
+		var v struct {
+			ID  string
+			Def any
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		d, err := fixtureDefinition(t, dir, v.ID)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got := fmt.Sprint(toolboxTree(d.Fields, hasRefs(d.Fields)))
+		if want := fmt.Sprint(v.Def); got != want {
+			t.Errorf("%s\n got %s\nwant %s", v.ID, got, want)
+		}
+		n++
+	}
+	if n != 836 {
+		t.Errorf("%d trees, want 836", n)
+	}
+}
+
+// A packet read by the definition of another is refused, or comes back all the
+// same: most need a layout for that.
+func TestWrongDefinitions(t *testing.T) {
+	dir, names := fixtureNames(t, "tera-proxy")
+	step := 50
+	if testing.Short() {
+		step = 300
+	}
+	var packets [][]byte
+	for line := range bytes.Lines(fixtureFile(t, "vectors/tera-toolbox.jsonl")) {
+		var v struct{ Hex string }
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		packets = append(packets, unhex(t, v.Hex))
+	}
+	decoded := 0
+	for i := 0; i < len(names); i += step {
+		d, err := fixtureDefinition(t, dir, names[i])
+		if err != nil {
+			continue
+		}
+		tab, err := protocol.Compile(d, protocol.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range packets {
+			if checkAny(t, tab, p) {
+				decoded++
+			}
+		}
+	}
+	if decoded < 500 {
+		t.Errorf("%d packets were decoded, too few to tell anything", decoded)
+	}
+}

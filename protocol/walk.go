@@ -1,0 +1,292 @@
+package protocol
+
+import (
+	"encoding/binary"
+)
+
+// walker checks a packet against its table: it follows every pointer once, in
+// the order in which the rule lays data out. What it accepts can be read without
+// further checks.
+type walker struct {
+	t *Table
+	p []byte
+
+	// elements and work are what is left to be visited. An element has at least
+	// 4 bytes of its own and no byte of a good packet belongs to two fields, so a
+	// packet whose pointers meet runs out of one of them before it grows.
+	elements int
+	work     int
+
+	// next is where the rule puts the next datum; plain says that all of them
+	// have been there so far.
+	next  int
+	plain bool
+
+	// at is the places of the data, if they are recorded, and used the bytes that
+	// belong to something.
+	record bool
+	at     []int
+	used   []bool
+	shared bool // some byte belongs to two
+}
+
+// check walks a whole packet.
+func (w *walker) check() error {
+	t, p := w.t, w.p
+	switch {
+	case len(p) > MaxPacket:
+		return badf(0, "%d bytes: want at most %d", len(p), MaxPacket)
+	case len(p) < t.body.head:
+		return badf(len(p), "the packet ends in its header of %d bytes", t.body.head)
+	}
+	w.elements, w.work = len(p)/linkSize, 2*len(p)
+	w.next, w.plain = t.body.size, true
+	if w.record {
+		w.used = make([]bool, len(p))
+	}
+	if err := w.scope(&t.body, 0); err != nil {
+		return err
+	}
+	if w.next != len(p) {
+		w.plain = false
+	}
+	if length := int(binary.LittleEndian.Uint16(p)); t.opts.Strict && length != len(p) {
+		return badf(0, "the header tells a length of %d, but there are %d bytes", length, len(p))
+	}
+	return nil
+}
+
+// visit counts n bytes at off as read, and as belonging to one datum.
+func (w *walker) visit(off, n int, what string) error {
+	if off+n > len(w.p) {
+		return badf(off, "%s of %d bytes: the packet ends at %d", what, n, len(w.p))
+	}
+	if w.work -= n; w.work < 0 {
+		return badf(off, "%s: the fields refer to more bytes than the packet has", what)
+	}
+	if w.record {
+		for i := off; i < off+n; i++ {
+			w.shared = w.shared || w.used[i]
+			w.used[i] = true
+		}
+	}
+	return nil
+}
+
+// place notes where a datum of n bytes lies, 0 for one that has no bytes.
+func (w *walker) place(off, n int) {
+	w.plain = w.plain && off == w.next
+	w.next += n
+	if w.record {
+		w.at = append(w.at, off)
+	}
+}
+
+// outside checks an offset that leads to something.
+func (w *walker) outside(off int) error {
+	if off < w.t.body.head || off > len(w.p) {
+		return badf(off, "an offset of %d: want one behind the header and up to %d", off, len(w.p))
+	}
+	return nil
+}
+
+func (w *walker) u16(off int) int { return int(binary.LittleEndian.Uint16(w.p[off:])) }
+
+// scope walks the packet or an element, whose fixed part begins at base.
+func (w *walker) scope(s *scope, base int) error {
+	if err := w.visit(base, s.size, "fields"); err != nil {
+		return err
+	}
+	if w.t.opts.Strict {
+		if err := w.bools(s.root, base); err != nil {
+			return err
+		}
+	}
+	for _, group := range s.data {
+		if err := w.group(group, base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group walks the data of members whose elements lie in turns; mostly it is one.
+func (w *walker) group(group []*member, base int) error {
+	if len(group) == 1 {
+		m := group[0]
+		var err error
+		switch m.typ {
+		case TypeString:
+			err = w.text(base + m.at)
+		case TypeBytes:
+			err = w.bytes(w.u16(base+m.at), w.u16(base+m.countAt))
+		case TypeArray:
+			err = w.array(m, base)
+		}
+		if err != nil {
+			return inField(err, m.path)
+		}
+		return nil
+	}
+	return w.turns(group, base)
+}
+
+func (w *walker) text(pointer int) error {
+	off := w.u16(pointer)
+	if err := w.outside(off); err != nil {
+		return err
+	}
+	n := textLen(w.p[off:])
+	if n < 0 {
+		return badf(off, "a string without an end")
+	}
+	w.place(off, n)
+	return w.visit(off, n, "string")
+}
+
+// textLen is the length of a string with its NUL, or -1 if there is none.
+func textLen(p []byte) int {
+	for i := 0; i+1 < len(p); i += 2 {
+		if p[i] == 0 && p[i+1] == 0 {
+			return i + 2
+		}
+	}
+	return -1
+}
+
+func (w *walker) bytes(off, n int) error {
+	if n == 0 {
+		w.empty(off, w.t.opts.EmptyBytesNull)
+		return nil
+	}
+	if err := w.outside(off); err != nil {
+		return err
+	}
+	w.place(off, n)
+	return w.visit(off, n, "bytes")
+}
+
+// empty notes the offset of something that has no bytes: it leads nowhere, so
+// any is good, but only one is what the rule gives.
+func (w *walker) empty(off int, null bool) {
+	want := w.next
+	if null {
+		want = 0
+	}
+	w.plain = w.plain && off == want
+	if w.record {
+		w.at = append(w.at, off)
+	}
+}
+
+// chain goes from element to element of an array. It does not hold the walker,
+// which would then be allocated for each packet.
+type chain struct {
+	m    *member
+	i, n int
+	here int // of element i
+}
+
+func (w *walker) chain(m *member, base int) chain {
+	c := chain{m: m, n: w.u16(base + m.countAt), here: w.u16(base + m.at)}
+	if c.n == 0 {
+		w.empty(c.here, true)
+	}
+	return c
+}
+
+// step walks one element and goes to the next.
+func (w *walker) step(c *chain) error {
+	here := c.here
+	if err := w.outside(here); err != nil {
+		return err
+	}
+	if w.elements--; w.elements < 0 {
+		return badf(here, "more elements than a packet of %d bytes can have", len(w.p))
+	}
+	if here+linkSize > len(w.p) {
+		return badf(here, "an element: the packet ends at %d", len(w.p))
+	}
+	if got := w.u16(here); got != here {
+		return badf(here, "an element says that it is at %d", got)
+	}
+	w.place(here, c.m.elem.size)
+	if err := w.scope(c.m.elem, here); err != nil {
+		return err
+	}
+	c.here = w.u16(here + 2)
+	c.i++
+	if last := c.i == c.n; last != (c.here == 0) {
+		return badf(here+2, "element %d of %d says that the next is at %d", c.i, c.n, c.here)
+	}
+	return nil
+}
+
+func (w *walker) array(m *member, base int) error {
+	for c := w.chain(m, base); c.i < c.n; {
+		i := c.i
+		if err := w.step(&c); err != nil {
+			return inElement(err, i)
+		}
+	}
+	return nil
+}
+
+// turns walks interleaved arrays: a[0] b[0] a[1] b[1] and so on.
+func (w *walker) turns(group []*member, base int) error {
+	chains := make([]chain, len(group))
+	most := 0
+	for i, m := range group {
+		chains[i] = w.chain(m, base)
+		most = max(most, chains[i].n)
+	}
+	for i := range most {
+		for j := range chains {
+			c := &chains[j]
+			if i >= c.n {
+				continue
+			}
+			if err := w.step(c); err != nil {
+				return inField(inElement(err, i), c.m.path)
+			}
+		}
+	}
+	return nil
+}
+
+// bools refuses a bool that is neither 0 nor 1.
+func (w *walker) bools(m *member, base int) error {
+	for _, sub := range m.members {
+		var err error
+		switch sub.typ {
+		case TypeObject:
+			err = w.bools(sub, base)
+		case TypeBool:
+			if b := w.p[base+sub.at]; b > 1 {
+				err = badf(base+sub.at, "a bool of %d: want 0 or 1", b)
+			}
+		case TypeFixed:
+			err = w.fixedBools(sub, base+sub.at)
+		}
+		if err != nil {
+			return inField(err, sub.name)
+		}
+	}
+	return nil
+}
+
+func (w *walker) fixedBools(m *member, off int) error {
+	innermost := m
+	for innermost.typ == TypeFixed {
+		innermost = innermost.item
+	}
+	if innermost.typ != TypeBool {
+		return nil
+	}
+	for i, b := range w.p[off : off+m.stride] {
+		if b > 1 {
+			return badf(off+i, "a bool of %d: want 0 or 1", b)
+		}
+	}
+	return nil
+}
