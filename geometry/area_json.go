@@ -1,0 +1,121 @@
+package geometry
+
+const (
+	areaHead = `{
+"format":"` + areaFormat + `",
+"about":[
+"nodes has a line for each node; edges and squares name a node by its place in that list, from 0 on.",
+"at is the node's position x,y,z in the world. Lengths are position units: 25 are a metre.",
+"edges has at most 8 edges [bit,target,dx,dy], in the order of their bits 0 to 7: one may go from the node to node target.",
+"The documentation calls bits 0 to 7 WSW, SSW, SSE, ESE, ENE, NNE, NNW, WNW; the only public sample has the opposite of each.",
+"dx and dy tell how far the target is from the node: they are for reading and are not read back, and may be left out.",
+"zones has the zones of the area by their x,y; squares has 14400 [first,count]: square sx,sy (0 to 119 each), at 120*sx+sy, holds count (0 to 255) nodes from node first on."
+],
+"nodes":[
+`
+	areaMiddle = "],\n\"zones\":[\n"
+	areaTail   = "]\n}\n"
+)
+
+// nodesAPart is how many nodes make up a part of a text.
+const nodesAPart = 256
+
+// nodeParts is how many parts the nodes make up.
+func (a *Area) nodeParts() int { return (a.nodes + nodesAPart - 1) / nodesAPart }
+
+// ofPart gives the run of nodes of a part.
+func (a *Area) ofPart(part int) (first, end int) {
+	return part * nodesAPart, min((part+1)*nodesAPart, a.nodes)
+}
+
+// AreaJSON is the area as JSON, with one line for each node. Its first lines say
+// what it holds.
+func AreaJSON(a *Area) Text { return areaJSON{a} }
+
+// areaJSON has parts of nodes, and one for each 120 squares of each zone, and
+// one before, between, and behind them.
+type areaJSON struct{ a *Area }
+
+func (t areaJSON) Parts() int { return t.a.nodeParts() + ZoneSide*t.a.zones + 3 }
+
+func (t areaJSON) AppendPart(dst []byte, i int) []byte {
+	nodes, rows := t.a.nodeParts(), ZoneSide*t.a.zones
+	switch {
+	case i == 0:
+		return append(dst, areaHead...)
+	case i <= nodes:
+		return t.appendNodes(dst, i-1)
+	case i == nodes+1:
+		return append(dst, areaMiddle...)
+	case i <= nodes+1+rows:
+		return t.appendRow(dst, i-nodes-2)
+	}
+	return append(dst, areaTail...)
+}
+
+func (t areaJSON) appendNodes(dst []byte, part int) []byte {
+	first, end := t.a.ofPart(part)
+	for i := first; i < end; i++ {
+		dst = t.appendNode(dst, t.a.Node(i))
+		dst = appendLineEnd(dst, i == t.a.nodes-1)
+	}
+	return dst
+}
+
+func (t areaJSON) appendNode(dst []byte, n Node) []byte {
+	at := n.Position()
+	dst = append(dst, `{"at":`...)
+	dst = appendPosition(dst, at)
+	dst = append(dst, `,"edges":[`...)
+	first := true
+	for e := range n.Edges() {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		to := t.a.Node(int(e.Target)).Position()
+		dst = append(dst, '[', '0'+e.Bit, ',')
+		dst = appendInt(dst, int(e.Target))
+		dst = append(dst, ',')
+		dst = appendFloat64(dst, float64(to[0])-float64(at[0]))
+		dst = append(dst, ',')
+		dst = appendFloat64(dst, float64(to[1])-float64(at[1]))
+		dst = append(dst, ']')
+	}
+	return append(dst, `]}`...)
+}
+
+// appendPosition appends [x,y,z].
+func appendPosition(dst []byte, at [3]float32) []byte {
+	for i, v := range at {
+		dst = append(dst, "[,,"[i])
+		dst = appendFloat32(dst, v)
+	}
+	return append(dst, ']')
+}
+
+// appendRow appends the squares of one sx, and what is around the squares of a
+// zone at its first and its last row.
+func (t areaJSON) appendRow(dst []byte, row int) []byte {
+	zone, sx := row/ZoneSide, row%ZoneSide
+	z := t.a.Zone(zone)
+	if sx == 0 {
+		at := z.Position()
+		dst = append(dst, `{"zone":`...)
+		dst = appendPair(dst, int(at.X), int(at.Y))
+		dst = append(dst, ",\"squares\":[\n"...)
+	}
+	for sy := range ZoneSide {
+		r := z.Square(SquareIndex(sx, sy))
+		dst = appendPair(dst, int(r.First), int(r.Count))
+		if sy < ZoneSide-1 {
+			dst = append(dst, ',')
+		}
+	}
+	dst = appendLineEnd(dst, sx == ZoneSide-1)
+	if sx == ZoneSide-1 {
+		dst = append(dst, ']', '}')
+		dst = appendLineEnd(dst, zone == t.a.zones-1)
+	}
+	return dst
+}

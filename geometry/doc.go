@@ -1,0 +1,67 @@
+// Package geometry reads and writes the world geometry of TERA Arise: zones
+// (.zgd), which say where in the world there is room to stand, and areas (.apd),
+// which say how units find their way there. It also shows both as JSON, pictures
+// and meshes.
+//
+// It follows the description of the formats by TERA Arise (seeds/002) and, where
+// that is silent, facts/world-and-packets.md 1. All numbers are little-endian.
+// Both files are one Brotli stream, without a header or a checksum. Decompressed:
+//
+//	zone   = square ×120×120
+//	square = cell ×8×8
+//	cell   = volume_count:1 volume ×volume_count
+//	volume = z:2 height:2
+//
+//	area   = node_count:4 node ×node_count zone_count:4 zone ×zone_count
+//	node   = position:4 ×3 (float32) directions:1 target:4 ×popcount(directions)
+//	zone   = position:4 ×2 square ×120×120
+//	square = node_index:4 node_count:1
+//
+// Squares and cells are in the order of x, and of y where x is equal. A volume's
+// z (signed) and height (unsigned) are differences from those of the volume that
+// was written before it anywhere in the zone, modulo 65,536; the first is the
+// difference from zero. A cell without volumes leaves them as they are.
+//
+// The original server has the same in other files, which can be read as well: a
+// zone is an .idx and a .geo file, the paths of an area a .gdi and a .nod file.
+// Squares and cells are in the same order; z and height are no differences.
+//
+//	idx    = ( volumes:4 volume_count:2 ×8×8 ) ×120×120
+//	geo    = volume ×volumes
+//	gdi    = first_x:4 first_y:4 last_x:4 last_y:4 node_count:4
+//	         ( node_count:2 ×120×120 ) ×zones ( node_index:4 ×120×120 ) ×zones
+//	nod    = ( position:4 ×3 target:4 ×8 distance:4 ×8 ) ×node_count
+//
+// There a target of -1 is no edge. No such file was at hand: what reads them is
+// tested with files made after facts/world-and-packets.md 1.4.
+//
+// # Units
+//
+// Lengths are position units of the game: 25 are a metre, 16 the side of a cell,
+// 128 that of a square and 15,360 that of a zone. A zone knows neither where it
+// is, which its name tells (x1002y1006.zgd), nor which zone its world's origin is
+// in, which the data center tells (AreaList.Continent@originZoneX, @originZoneY).
+// Zone x1002y1006 of a world with the origin zone 1000, 1000 begins at 30720, 92160.
+//
+// # In memory
+//
+// A Zone and an Area are each one slice of bytes ([Zone.Image], [Area.Image]), so
+// that a cache of blocks can hold them: nothing is made for each cell or node.
+//
+// # What is open
+//
+// The documentation of bits 0 to 7 of a node's directions (WSW, SSW, SSE, ESE,
+// ENE, NNE, NNW, WNW) is opposite to the only public sample, whose bit k means an
+// angle from 45k degrees up to 45k+45. So edges show the bit and the true
+// direction, and nothing depends on either.
+//
+// Volumes of a cell ascend in all known files; others are read all the same, as
+// are volumes that overlap. Areas list a full rectangle of zones in known files;
+// any list without repetition is read.
+//
+// # What is not supported
+//
+// Files that decompress to more than [MaxZone] or [MaxArea], unless
+// [DecodeOptions] allow it, and Brotli's large windows. The distances of the
+// original server's .nod files are dropped: an area has no place for them.
+package geometry

@@ -1,0 +1,194 @@
+package geometry
+
+import "math"
+
+// JSONOptions are what decoders of JSON may be told.
+type JSONOptions struct {
+	// AnyOrder allows volumes of a cell that do not ascend. It is for zones that
+	// had such before: see [Zone.Ascending].
+	AnyOrder bool
+}
+
+// DecodeZoneJSON reads what ZoneJSON wrote. White space and the order of keys are
+// free, and the format may be left out; numbers must be whole and in their range,
+// and the volumes of a cell ascend. Every error is a [JSONError].
+func DecodeZoneJSON(text []byte, opts JSONOptions) (*Zone, error) {
+	d := cellDecoder{scanner: scanner{text: text}, opts: opts}
+	// 17 bytes of JSON are a volume; a wrong guess costs little.
+	d.zone.counts = make([]byte, 0, ZoneCells)
+	d.zone.volumes = make([]byte, 0, len(text)/17*volumeSize)
+	err := d.document(zoneFormat, []string{"squares"}, func(key string) bool {
+		if key != "squares" {
+			return false
+		}
+		d.squares()
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.zone.Zone()
+}
+
+// cellDecoder reads cells.
+type cellDecoder struct {
+	scanner
+	opts JSONOptions
+	zone ZoneBuilder
+	// volumes are those of the newest cell.
+	volumes []Volume
+}
+
+func (d *cellDecoder) squares() {
+	d.open('[')
+	n := 0
+	for ; d.more(n, ']'); n++ {
+		if n == ZoneSquares {
+			d.fail(d.pos, "there are more than %d squares", ZoneSquares)
+			return
+		}
+		d.square()
+	}
+	if n < ZoneSquares {
+		d.fail(d.pos-1, "there are %d squares: want %d", n, ZoneSquares)
+	}
+}
+
+func (d *cellDecoder) square() {
+	d.open('[')
+	n := 0
+	for ; d.more(n, ']'); n++ {
+		if n == SquareCells {
+			d.fail(d.pos, "the square has more than %d cells", SquareCells)
+			return
+		}
+		d.cell()
+		if d.failed == nil {
+			if err := d.zone.Add(d.volumes...); err != nil {
+				d.fail(d.pos, "%v", err)
+			}
+		}
+	}
+	if n < SquareCells {
+		d.fail(d.pos-1, "the square has %d cells: want %d", n, SquareCells)
+	}
+}
+
+// cell reads a list of volumes.
+func (d *cellDecoder) cell() {
+	d.volumes = d.volumes[:0]
+	d.open('[')
+	for i := 0; d.more(i, ']'); i++ {
+		d.peek()
+		at := d.pos
+		if i == MaxVolumes {
+			d.fail(at, "the cell has more than %d volumes", MaxVolumes)
+			return
+		}
+		v := d.volume()
+		if i > 0 && v.Z <= d.volumes[i-1].Z && !d.opts.AnyOrder {
+			d.fail(at, "the volume's z is %d: want more than that of the one before, %d", v.Z, d.volumes[i-1].Z)
+			return
+		}
+		d.volumes = append(d.volumes, v)
+	}
+}
+
+func (d *cellDecoder) volume() Volume {
+	d.open('[')
+	z := d.integer("z", math.MinInt16, math.MaxInt16)
+	d.comma()
+	height := d.integer("height", 0, math.MaxUint16)
+	d.close()
+	return Volume{int16(z), uint16(height)}
+}
+
+// comma and close read what is between and behind the numbers of a pair.
+func (s *scanner) comma() {
+	if s.failed == nil && !s.skip(",") {
+		s.open(',')
+	}
+}
+
+func (s *scanner) close() {
+	if s.failed == nil && !s.skip("]") {
+		s.open(']')
+	}
+}
+
+// DecodeSquareJSON reads the cells of what AppendSquareJSON wrote; what else is
+// in there is passed over. Every error is a [JSONError].
+func DecodeSquareJSON(text []byte, opts JSONOptions) (*[SquareCells][]Volume, error) {
+	d := cellDecoder{scanner: scanner{text: text}, opts: opts}
+	cells := new([SquareCells][]Volume)
+	err := d.document(squareFormat, []string{"cells"}, func(key string) bool {
+		switch key {
+		case "cells":
+			d.squareCells(cells)
+		case "zone", "origin", "square", "corner":
+			d.ignore(0)
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return cells, nil
+}
+
+func (d *cellDecoder) squareCells(cells *[SquareCells][]Volume) {
+	d.open('[')
+	n := 0
+	for ; d.more(n, ']'); n++ {
+		if n == SquareCells {
+			d.fail(d.pos, "there are more than %d cells", SquareCells)
+			return
+		}
+		d.squareCell(n)
+		cells[n] = append([]Volume{}, d.volumes...)
+	}
+	if n < SquareCells {
+		d.fail(d.pos-1, "there are %d cells: want %d", n, SquareCells)
+	}
+}
+
+// squareCell reads cell n, which must say that it is.
+func (d *cellDecoder) squareCell(n int) {
+	named, filled := false, false
+	d.open('{')
+	for i := 0; d.more(i, '}'); i++ {
+		d.peek()
+		at := d.pos
+		switch key := d.key(); {
+		case d.failed != nil:
+		case key == "cell" && !named:
+			named = true
+			d.cellPlace(n)
+		case key == "center":
+			d.ignore(0)
+		case key == "volumes" && !filled:
+			filled = true
+			d.cell()
+		default:
+			d.fail(at, "unknown or repeated key %q", key)
+		}
+	}
+	if !named || !filled {
+		d.fail(d.pos-1, `the cell ends: want "cell" and "volumes"`)
+	}
+}
+
+func (d *cellDecoder) cellPlace(n int) {
+	d.peek()
+	at := d.pos
+	d.open('[')
+	cx := d.integer("cx", 0, SquareSide-1)
+	d.comma()
+	cy := d.integer("cy", 0, SquareSide-1)
+	d.close()
+	if got := CellIndex(int(cx), int(cy)); got != n {
+		d.fail(at, "this is cell %d,%d: want cell %d,%d here", cx, cy, n/SquareSide, n%SquareSide)
+	}
+}

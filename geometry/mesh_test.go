@@ -1,0 +1,248 @@
+package geometry_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
+)
+
+// mesh is what a program makes of an OBJ file.
+type mesh struct {
+	vertices [][3]float64
+	// faces and lines have places in vertices.
+	faces, lines [][]int
+}
+
+func parseOBJ(t *testing.T, text []byte) mesh {
+	t.Helper()
+	var m mesh
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		switch fields[0] {
+		case "v":
+			var v [3]float64
+			if _, err := fmt.Sscan(strings.Join(fields[1:], " "), &v[0], &v[1], &v[2]); err != nil || len(fields) != 4 {
+				t.Fatalf("%q: %v", lines.Text(), err)
+			}
+			m.vertices = append(m.vertices, v)
+		case "f":
+			m.faces = append(m.faces, m.places(t, fields[1:]))
+		case "l":
+			m.lines = append(m.lines, m.places(t, fields[1:]))
+		case "#", "o":
+		default:
+			t.Fatalf("unknown line %q", lines.Text())
+		}
+	}
+	return m
+}
+
+// places reads the numbers of vertices, which count from 1, or back from -1.
+func (m *mesh) places(t *testing.T, fields []string) []int {
+	t.Helper()
+	var all []int
+	for _, f := range fields {
+		var n int
+		if _, err := fmt.Sscan(f, &n); err != nil {
+			t.Fatal(err)
+		}
+		if n < 0 {
+			n += len(m.vertices) + 1
+		}
+		if n < 1 || n > len(m.vertices) {
+			t.Fatalf("vertex %d of %d", n, len(m.vertices))
+		}
+		all = append(all, n-1)
+	}
+	return all
+}
+
+// floorsOf spreads the faces of a mesh over the cells of a zone at corner x0, y0:
+// how many there are for each x, y and z.
+func floorsOf(t *testing.T, m mesh, x0, y0 float64) map[[3]int]int {
+	t.Helper()
+	cells := map[[3]int]int{}
+	for _, f := range m.faces {
+		a, b, c, d := m.vertices[f[0]], m.vertices[f[1]], m.vertices[f[2]], m.vertices[f[3]]
+		if a[0] != d[0] || a[1] != b[1] || b[0] != c[0] || c[1] != d[1] || a[2] != c[2] || b[2] != d[2] || a[2] != b[2] {
+			t.Fatalf("no rectangle: %v %v %v %v", a, b, c, d)
+		}
+		for x := (a[0] - x0) / 16; x < (c[0]-x0)/16; x++ {
+			for y := (a[1] - y0) / 16; y < (c[1]-y0)/16; y++ {
+				cells[[3]int{int(x), int(y), int(a[2])}]++
+			}
+		}
+	}
+	return cells
+}
+
+func TestFloorsOBJ(t *testing.T) {
+	patches := func(x, y int) []geometry.Volume {
+		switch {
+		case x > 40 || y > 100:
+			return nil
+		case y%5 == 3:
+			return []geometry.Volume{{Z: -7}, {Z: -7, Height: 1}, {Z: 9}} // two on one height
+		case x%3 == 0:
+			return []geometry.Volume{{Z: -7}, {Z: int16(y / 4)}}
+		}
+		return []geometry.Volume{{Z: int16(x + y%2)}}
+	}
+	z := parseZone(t, patches)
+	at := geometry.ZonePosition{X: 999, Y: 1002}
+	m := parseOBJ(t, checkText(t, geometry.FloorsOBJ(z, at, geometry.DefaultOrigin)))
+	want := map[[3]int]int{}
+	for x := range 960 {
+		for y := range 960 {
+			for _, v := range patches(x, y) {
+				want[[3]int{x, y, int(v.Z)}]++
+			}
+		}
+	}
+	if got := floorsOf(t, m, -15360, 30720); !maps.Equal(got, want) {
+		t.Errorf("%d floors, want %d", len(got), len(want))
+	}
+	if len(m.faces) >= z.Volumes() {
+		t.Errorf("%d faces for %d volumes: want floors of one height joined", len(m.faces), z.Volumes())
+	}
+}
+
+func TestPathsOBJ(t *testing.T) {
+	area := paths()
+	m := parseOBJ(t, checkText(t, geometry.PathsOBJ(parseArea(t, area))))
+	if len(m.vertices) != len(area.Nodes) {
+		t.Fatalf("%d vertices, want %d", len(m.vertices), len(area.Nodes))
+	}
+	for i, n := range area.Nodes {
+		for axis, v := range m.vertices[i] {
+			if float32(v) != n.Position[axis] {
+				t.Errorf("vertex %d is at %v, want %v", i, m.vertices[i], n.Position)
+			}
+		}
+	}
+	want := map[[2]int]bool{}
+	for i, n := range area.Nodes {
+		for _, e := range n.Edges {
+			want[[2]int{min(i, int(e.Target)), max(i, int(e.Target))}] = true
+		}
+	}
+	if len(m.lines) != len(want) {
+		t.Errorf("%d lines, want %d", len(m.lines), len(want))
+	}
+	for _, l := range m.lines {
+		if !want[[2]int{min(l[0], l[1]), max(l[0], l[1])}] {
+			t.Errorf("a line from %d to %d", l[0], l[1])
+		}
+	}
+}
+
+func TestAreaGeoJSON(t *testing.T) {
+	area := paths()
+	for name, a := range map[string]geomtest.Area{"paths": area, "nothing": {}} {
+		var doc struct {
+			Type     string
+			Features []struct {
+				Type     string
+				Geometry struct {
+					Type        string
+					Coordinates json.RawMessage
+				}
+				Properties struct {
+					Node, From *int
+					OneWay     bool
+				}
+			}
+		}
+		if err := json.Unmarshal(checkText(t, geometry.AreaGeoJSON(parseArea(t, a))), &doc); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		points, lines, oneWay := 0, 0, 0
+		for _, f := range doc.Features {
+			switch f.Geometry.Type {
+			case "Point":
+				var at [3]float32
+				if err := json.Unmarshal(f.Geometry.Coordinates, &at); err != nil || at != a.Nodes[*f.Properties.Node].Position {
+					t.Errorf("node %d is at %v: %v", *f.Properties.Node, at, err)
+				}
+				points++
+			case "MultiLineString":
+				var all [][2][3]float32
+				if err := json.Unmarshal(f.Geometry.Coordinates, &all); err != nil {
+					t.Error(err)
+				}
+				for _, l := range all {
+					if l[0] != a.Nodes[*f.Properties.From].Position {
+						t.Errorf("a line of node %d begins at %v", *f.Properties.From, l[0])
+					}
+				}
+				if f.Properties.OneWay {
+					oneWay += len(all)
+				} else {
+					lines += len(all)
+				}
+			}
+		}
+		s := geometry.StatisticsOfArea(parseArea(t, a))
+		if doc.Type != "FeatureCollection" || points != s.Nodes || oneWay != s.OneWay || 2*lines != s.Edges-s.OneWay {
+			t.Errorf("%s: %d points, %d lines, %d of them one way: want %d nodes, %d edges, %d one way",
+				name, points, lines, oneWay, s.Nodes, s.Edges, s.OneWay)
+		}
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	z := parseZone(t, func(x, y int) []geometry.Volume {
+		switch {
+		case x == 0 && y == 0:
+			return []geometry.Volume{{Z: -3, Height: 10}, {Z: 5, Height: 32767}} // overlapping
+		case x == 0 && y == 1:
+			return []geometry.Volume{{Z: 5, Height: 0}, {Z: 5, Height: 1}} // equal
+		case x == 100:
+			return []geometry.Volume{{Z: 7, Height: 5}}
+		}
+		return nil
+	})
+	want := `{
+ "rawBytes": 925456,
+ "volumes": 964,
+ "emptyCells": 920638,
+ "maxVolumesPerCell": 2,
+ "cellsByVolumes": [
+  920638,
+  960,
+  2
+ ],
+ "minZ": -3,
+ "maxZ": 7,
+ "openSky": 1,
+ "noHeight": 1,
+ "overlapping": 1,
+ "descending": 1,
+ "emptySquares": 14279
+}
+`
+	if got := string(geometry.StatisticsOfZone(z).AppendJSON(nil)); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	s := geometry.StatisticsOfArea(parseArea(t, paths()))
+	// 12 by 12 nodes a zone, and one apart that leads to the first.
+	edges := 2 * (2*(12*11*2) + 2*(11*11*2))
+	if s.Nodes != 289 || s.Edges != edges+1 || s.OneWay != 1 || s.Zones != 2 || s.Parts != 2 || s.LargestPart != 145 ||
+		s.EmptySquares != 2*(14400-144) || s.MaxSquare != 1 || s.Unlisted != 1 || s.NodesByEdges[8] != 200 || s.NodesByEdges[3] != 8 {
+		t.Errorf("the area's are %+v, want %d edges", s, edges+1)
+	}
+	if s.Max[0] != 30720+11*1280+72 || s.Min[0] != 0.1 {
+		t.Errorf("the area is from %v to %v", *s.Min, *s.Max)
+	}
+	if empty := geometry.StatisticsOfArea(parseArea(t, geomtest.Area{})); empty.Parts != 0 || empty.Min != nil {
+		t.Errorf("those of nothing are %+v", empty)
+	}
+}

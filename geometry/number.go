@@ -1,0 +1,62 @@
+package geometry
+
+import (
+	"math"
+	"strconv"
+)
+
+// wholeFloat is below what all whole numbers are exact in a float32. Above it
+// and for fractions strconv finds the shortest text.
+const wholeFloat = 1 << 24
+
+// appendFloat32 appends the shortest JSON number that reads back to the same
+// bits. v is finite.
+func appendFloat32(dst []byte, v float32) []byte {
+	if i, ok := whole(float64(v)); ok {
+		return appendInt(dst, i)
+	}
+	return strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
+}
+
+// appendFloat64 is appendFloat32 for differences of positions.
+func appendFloat64(dst []byte, v float64) []byte {
+	if i, ok := whole(v); ok {
+		return appendInt(dst, i)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}
+
+// whole is v as an integer. Negative zero is none: it would lose its sign.
+func whole(v float64) (int, bool) {
+	i := int(v)
+	return i, v < wholeFloat && v > -wholeFloat && float64(i) == v && (i != 0 || !math.Signbit(v))
+}
+
+// appendInt is strconv.AppendInt for the small numbers that zones are made of.
+func appendInt(dst []byte, v int) []byte {
+	if v < 0 {
+		dst, v = append(dst, '-'), -v
+	}
+	switch {
+	case v < 10:
+		return append(dst, byte('0'+v))
+	case v < 100:
+		return append(dst, byte('0'+v/10), byte('0'+v%10))
+	case v < 1000:
+		return append(dst, byte('0'+v/100), byte('0'+v/10%10), byte('0'+v%10))
+	case v < 10000:
+		return append(dst, byte('0'+v/1000), byte('0'+v/100%10), byte('0'+v/10%10), byte('0'+v%10))
+	case v < 100000:
+		return append(dst, byte('0'+v/10000), byte('0'+v/1000%10), byte('0'+v/100%10), byte('0'+v/10%10), byte('0'+v%10))
+	}
+	return strconv.AppendInt(dst, int64(v), 10)
+}
+
+// appendPair appends [a,b].
+func appendPair(dst []byte, a, b int) []byte {
+	dst = append(dst, '[')
+	dst = appendInt(dst, a)
+	dst = append(dst, ',')
+	dst = appendInt(dst, b)
+	return append(dst, ']')
+}

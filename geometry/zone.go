@@ -1,0 +1,134 @@
+package geometry
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Volume is room to stand: a floor, and how much is free above it.
+type Volume struct {
+	// Z is the floor's world position.
+	Z int16
+	// Height is how far it is to the ceiling; 32,767 is open sky.
+	Height uint16
+}
+
+// volumeSize is that of a volume, in a file and in an image.
+const volumeSize = 4
+
+func volumeAt(b []byte) Volume {
+	v := binary.LittleEndian.Uint32(b)
+	return Volume{int16(v), uint16(v >> 16)}
+}
+
+func putVolume(b []byte, v Volume) {
+	binary.LittleEndian.PutUint32(b, uint32(uint16(v.Z))|uint32(v.Height)<<16)
+}
+
+// MaxVolumes is how many volumes a cell may have.
+const MaxVolumes = 255
+
+// Volumes are those of a cell, in the file's order, which is from the lowest up
+// in all known files. They are a view of the zone's memory.
+type Volumes struct{ b []byte }
+
+// Len is how many there are.
+func (v Volumes) Len() int { return len(v.b) / volumeSize }
+
+// At is volume i, from 0 on.
+func (v Volumes) At(i int) Volume { return volumeAt(v.b[i*volumeSize:]) }
+
+// Zone is what a .zgd file holds. It does not change, and is safe for parallel use.
+//
+// Its image is
+//
+//	start:4 ×14,401   the volumes before each square, and in all
+//	volume_count:1 ×921,600
+//	volume:4 ×volumes (z, height, themselves and not differences)
+type Zone struct {
+	image []byte
+	// starts, counts and volumes are the parts of the image.
+	starts, counts, volumes []byte
+}
+
+const (
+	startsSize = 4 * (ZoneSquares + 1)
+	imageBase  = startsSize + ZoneCells
+)
+
+func newZone(image []byte) *Zone {
+	return &Zone{image, image[:startsSize], image[startsSize:imageBase], image[imageBase:]}
+}
+
+var errImage = errors.New("geometry: not an image")
+
+// ZoneOfImage is the zone whose image it is. It does not look at all of it: only
+// what Image gave may be given back. The zone keeps the image.
+func ZoneOfImage(image []byte) (*Zone, error) {
+	if len(image) < imageBase {
+		return nil, errImage
+	}
+	z := newZone(image)
+	if z.start(ZoneSquares) != len(z.volumes) {
+		return nil, errImage
+	}
+	return z, nil
+}
+
+// Image is the zone as one slice, for a cache. Nobody may write to it.
+func (z *Zone) Image() []byte { return z.image }
+
+// start is the place of a square's first volume, in bytes.
+func (z *Zone) start(square int) int {
+	return int(binary.LittleEndian.Uint32(z.starts[4*square:])) * volumeSize
+}
+
+// Volumes counts the volumes of all cells.
+func (z *Zone) Volumes() int { return len(z.volumes) / volumeSize }
+
+// Square is a square by its place: see [SquareIndex].
+func (z *Zone) Square(square int) Square {
+	return Square{
+		counts:  z.counts[square*SquareCells:][:SquareCells],
+		volumes: z.volumes[z.start(square):z.start(square+1)],
+	}
+}
+
+// Square is a view of the cells of one square.
+type Square struct{ counts, volumes []byte }
+
+// Cell is a cell by its place: see [CellIndex].
+func (s Square) Cell(cell int) Volumes {
+	before := 0
+	for _, n := range s.counts[:cell] {
+		before += int(n)
+	}
+	return Volumes{s.volumes[before*volumeSize:][:int(s.counts[cell])*volumeSize]}
+}
+
+// Cells yields the cells in their order.
+func (s Square) Cells(yield func(cell int, volumes Volumes) bool) {
+	rest := s.volumes
+	for i, n := range s.counts {
+		size := int(n) * volumeSize
+		if !yield(i, Volumes{rest[:size]}) {
+			return
+		}
+		rest = rest[size:]
+	}
+}
+
+// Ascending tells whether the volumes of every cell are in the order of their z,
+// no two with the same.
+func (z *Zone) Ascending() bool {
+	for square := range ZoneSquares {
+		for _, v := range z.Square(square).Cells {
+			for i := 1; i < v.Len(); i++ {
+				if v.At(i-1).Z >= v.At(i).Z {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

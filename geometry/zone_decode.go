@@ -1,0 +1,105 @@
+package geometry
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+)
+
+// rawZones are buffers for decompressed zones, which are not kept.
+var rawZones = sync.Pool{New: func() any { return new([]byte) }}
+
+// keptRaw is the largest buffer that is worth keeping.
+const keptRaw = 16 << 20
+
+// DecodeZone reads a .zgd file. Its memory is bounded by what the file may
+// decompress to, twice.
+//
+// Errors: a [FormatError], which matches [ErrTooLarge] if that is why.
+func DecodeZone(file []byte, opts DecodeOptions) (*Zone, error) {
+	buf := rawZones.Get().(*[]byte)
+	raw, err := decompress((*buf)[:0], file, opts.limit(MaxZone), "zone", ".zgd")
+	if cap(raw) <= keptRaw {
+		*buf = raw
+		defer rawZones.Put(buf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ParseZone(raw)
+}
+
+// ParseZone reads a decompressed zone, which it does not keep. Every error is a
+// [FormatError].
+func ParseZone(raw []byte) (*Zone, error) {
+	if len(raw) < ZoneCells {
+		return nil, badf("zone", len(raw), "the data ends: want at least %d bytes, one for each cell", ZoneCells)
+	}
+	if len(raw) > maxImage {
+		return nil, &FormatError{In: "zone", What: fmt.Sprintf("%d bytes", len(raw)), Err: ErrTooLarge}
+	}
+	// Each cell takes a byte for its count, so the rest must be the volumes.
+	image := make([]byte, imageBase+(len(raw)-ZoneCells)/volumeSize*volumeSize)
+	p := zoneParser{Zone: newZone(image), raw: raw}
+	for square := range ZoneSquares {
+		binary.LittleEndian.PutUint32(p.starts[4*square:], uint32(p.filled/volumeSize))
+		if err := p.square(square); err != nil {
+			return nil, err
+		}
+	}
+	if p.off < len(raw) {
+		return nil, badf("zone", p.off, "%d bytes follow the last cell: want none", len(raw)-p.off)
+	}
+	binary.LittleEndian.PutUint32(p.starts[4*ZoneSquares:], uint32(p.filled/volumeSize))
+	return p.Zone, nil
+}
+
+// zoneParser fills in a zone.
+type zoneParser struct {
+	*Zone
+	raw []byte
+	// off and filled are how far raw is read and volumes are written.
+	off, filled int
+	// z and height are those of the volume before.
+	z, height uint16
+}
+
+func (p *zoneParser) square(square int) error {
+	counts := p.counts[square*SquareCells:][:SquareCells]
+	raw, off, z, height := p.raw, p.off, p.z, p.height
+	for cell := range counts {
+		n := raw[off]
+		size := int(n) * volumeSize
+		if size > len(p.volumes)-p.filled {
+			return p.tooMany(off, square, cell)
+		}
+		counts[cell] = n
+		off++
+		out := p.volumes[p.filled:][:size]
+		in := raw[off:][:size]
+		for len(in) >= volumeSize && len(out) >= volumeSize {
+			d := binary.LittleEndian.Uint32(in)
+			z += uint16(d)
+			height += uint16(d >> 16)
+			binary.LittleEndian.PutUint32(out, uint32(z)|uint32(height)<<16)
+			in, out = in[volumeSize:], out[volumeSize:]
+		}
+		p.filled += size
+		off += size
+	}
+	p.off, p.z, p.height = off, z, height
+	return nil
+}
+
+// tooMany is the error for a cell whose volumes leave no room for the counts of
+// the cells behind it.
+func (p *zoneParser) tooMany(off, square, cell int) error {
+	behind := ZoneCells - square*SquareCells - cell - 1
+	return badf("zone", off, "%s has %d volumes: %d bytes are left for them and %d more cells",
+		cellName(square, cell), p.raw[off], len(p.raw)-off-1, behind)
+}
+
+func cellName(square, cell int) string {
+	return fmt.Sprintf("cell %d,%d of square %d,%d",
+		cell/SquareSide, cell%SquareSide, square/ZoneSide, square%ZoneSide)
+}

@@ -1,0 +1,76 @@
+package geometry
+
+// What the documents say of themselves in their first lines. The text is read by
+// people; decoders only look at the format.
+const (
+	zoneFormat   = "lorefs zone"
+	squareFormat = "lorefs square"
+	areaFormat   = "lorefs area"
+
+	zoneHead = `{
+"format":"` + zoneFormat + `",
+"about":[
+"squares has a line for each square: square sx,sy (0 to 119 each) is squares[120*sx+sy].",
+"A square is a list of 64 cells: cell cx,cy (0 to 7 each) is the one at 8*cx+cy.",
+"A cell is a list of at most 255 volumes [z,height], lowest z first: room to stand.",
+"z is the world position of the floor, -32768 to 32767; height the room above it, 0 to 65535, where 32767 is open sky.",
+"Lengths are position units: 25 are a metre, 16 the side of a cell, 128 of a square, 15360 of a zone.",
+"Cell cx,cy of square sx,sy begins at x = 128*sx+16*cx and y = 128*sy+16*cy from the zone's corner, which is at 15360*(zone-origin)."
+],
+"squares":[
+`
+	zoneTail = "]\n}\n"
+)
+
+// ZoneJSON is the zone as JSON: about 16 MB, with one line for each square. Its
+// first lines say what it holds.
+func ZoneJSON(z *Zone) Text { return zoneJSON{z} }
+
+// zoneJSON has a part for each square, and one before and one behind them.
+type zoneJSON struct{ z *Zone }
+
+func (t zoneJSON) Parts() int { return ZoneSquares + 2 }
+
+func (t zoneJSON) AppendPart(dst []byte, i int) []byte {
+	switch i {
+	case 0:
+		return append(dst, zoneHead...)
+	case ZoneSquares + 1:
+		return append(dst, zoneTail...)
+	}
+	dst = appendSquare(dst, t.z.Square(i-1))
+	return appendLineEnd(dst, i == ZoneSquares)
+}
+
+// appendLineEnd ends a line of a list.
+func appendLineEnd(dst []byte, last bool) []byte {
+	if last {
+		return append(dst, '\n')
+	}
+	return append(dst, ',', '\n')
+}
+
+// appendSquare appends the list of cells.
+func appendSquare(dst []byte, s Square) []byte {
+	dst = append(dst, '[')
+	for i, volumes := range s.Cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendVolumes(dst, volumes)
+	}
+	return append(dst, ']')
+}
+
+// appendVolumes appends the list of volumes of a cell.
+func appendVolumes(dst []byte, volumes Volumes) []byte {
+	dst = append(dst, '[')
+	for i := range volumes.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		v := volumes.At(i)
+		dst = appendPair(dst, int(v.Z), int(v.Height))
+	}
+	return append(dst, ']')
+}

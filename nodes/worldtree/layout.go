@@ -1,0 +1,158 @@
+package worldtree
+
+import (
+	"context"
+	"fmt"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+)
+
+// folder is a directory that does not belong to a source.
+type folder struct {
+	id   nodes.ID
+	name string
+	// subs are places in the tree's folders.
+	subs []int
+	// sources and views are what else is in it: all views of the first source,
+	// then those of the second.
+	sources []*source
+	views   []view
+}
+
+// makeFolders gives all folders, the root first.
+func (t *Tree) makeFolders() []folder {
+	zones := t.sources[:len(t.byName[zone])]
+	areas := t.sources[len(zones):]
+	all := []folder{
+		{subs: []int{1, 2, 3, 4, 5, 7}},
+		{name: "zones", sources: zones, views: []view{zoneJSON}},
+		{name: "squares", sources: zones, views: []view{zoneSquares}},
+		{name: "heightmaps", sources: zones, views: []view{zoneLowest, zonePreview, zoneHighest}},
+		{name: "areas", sources: areas, views: []view{areaGeoJSON, areaJSON}},
+		{name: "meshes", subs: []int{6}, sources: areas, views: []view{areaPaths}},
+		{name: "zones", sources: zones, views: []view{zoneFloors}},
+		{name: "statistics", subs: []int{8, 9}},
+		{name: "zones", sources: zones, views: []view{zoneStatistics}},
+		{name: "areas", sources: areas, views: []view{areaStatistics}},
+	}
+	for i := range all {
+		all[i].id = nodes.Root + nodes.ID(i)
+	}
+	return all
+}
+
+// count counts all nodes.
+func (t *Tree) count() int64 {
+	n := int64(1)
+	for i := range t.folders {
+		f := node{folder: &t.folders[i], square: -1}
+		n += int64(f.entries())
+	}
+	return n + int64(len(t.byName[zone]))*geometry.ZoneSquares
+}
+
+// An ID is a folder's place, or
+//
+//	view+1:5 key:40 square+1:14
+//
+// where square is -1 but for the file of a square.
+const (
+	squareBits = 14
+	viewShift  = keyBits + squareBits
+)
+
+// node is one node of the tree: a folder, a view of a source, or a square.
+type node struct {
+	folder *folder
+	source *source
+	view   view
+	// square is the place of a square in its zone; -1 for all else.
+	square int
+}
+
+// node finds the node with an ID.
+func (t *Tree) node(ctx context.Context, id nodes.ID) (node, error) {
+	if err := ctx.Err(); err != nil {
+		return node{}, err
+	}
+	if id >= nodes.Root && id < nodes.Root+nodes.ID(len(t.folders)) {
+		return node{folder: &t.folders[id-nodes.Root], square: -1}, nil
+	}
+	v := id >> viewShift
+	s, ok := t.byKey[uint64(id)>>squareBits&(1<<keyBits-1)]
+	square := int(id&(1<<squareBits-1)) - 1
+	if !ok || v == 0 || v > nodes.ID(viewCount) || forms[v-1].of != s.kind ||
+		square >= geometry.ZoneSquares || (square >= 0 && view(v-1) != zoneSquares) {
+		return node{}, nodes.NotExist(id)
+	}
+	return node{source: s, view: view(v - 1), square: square}, nil
+}
+
+func (n node) id() nodes.ID {
+	if n.source == nil {
+		return n.folder.id
+	}
+	return nodes.ID(n.view+1)<<viewShift | nodes.ID(n.source.key)<<squareBits | nodes.ID(n.square+1)
+}
+
+func (n node) kind() nodes.Kind {
+	if n.source == nil {
+		return nodes.Dir
+	}
+	if n.square >= 0 {
+		return nodes.File
+	}
+	return n.view.kindOf()
+}
+
+func (n node) name() string {
+	switch {
+	case n.source == nil:
+		return n.folder.name
+	case n.square >= 0:
+		return squareName(n.square)
+	}
+	return n.source.name + forms[n.view].ext
+}
+
+// entries counts what is in a directory.
+func (n node) entries() int {
+	if n.source != nil {
+		return geometry.ZoneSquares
+	}
+	return len(n.folder.subs) + len(n.folder.sources)*len(n.folder.views)
+}
+
+// child is entry i of a directory.
+func (t *Tree) child(dir node, i int) node {
+	if dir.source != nil {
+		return node{source: dir.source, view: zoneSquares, square: i}
+	}
+	f := dir.folder
+	if i < len(f.subs) {
+		return node{folder: &t.folders[f.subs[i]], square: -1}
+	}
+	i -= len(f.subs)
+	return node{source: f.sources[i/len(f.views)], view: f.views[i%len(f.views)], square: -1}
+}
+
+// squareName is that of a square's file: sx-sy, with 3 digits each.
+func squareName(square int) string {
+	return fmt.Sprintf("%03d-%03d.json", square/geometry.ZoneSide, square%geometry.ZoneSide)
+}
+
+// squareNamed is the inverse of squareName; -1 for a name that no square has.
+func squareNamed(name string) int {
+	var sx, sy int
+	if n, err := fmt.Sscanf(name, "%3d-%3d", &sx, &sy); n != 2 || err != nil {
+		return -1
+	}
+	if sx < 0 || sx >= geometry.ZoneSide || sy < 0 || sy >= geometry.ZoneSide {
+		return -1
+	}
+	if square := geometry.SquareIndex(sx, sy); squareName(square) == name {
+		return square
+	}
+	return -1
+}

@@ -1,0 +1,56 @@
+package worldtree
+
+import (
+	"log/slog"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/nodes/blockcache"
+)
+
+// BlockCache keeps what was made of files. Block gives block n, from memory or by
+// load, which it runs once however many callers wait, and which may ask for other
+// blocks; nobody writes to what it gives. nodes/blockcache has one with a budget.
+type BlockCache interface {
+	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)
+}
+
+// Options are what New may be told.
+type Options struct {
+	// ModTime is that of the directories. Default: the folder's.
+	ModTime time.Time
+	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. A
+	// cache that has no room for one makes it anew for each read. Default: one
+	// of 64 MiB.
+	Blocks BlockCache
+	// Origin tells in which zone the origin of a zone's world is, for world
+	// coordinates. Default: [geometry.DefaultOrigin] for all.
+	Origin func(zone geometry.ZonePosition) geometry.ZonePosition
+	// Zones and Areas tell which of the folder's zones and areas to show; the
+	// name of an area is in lower case. Default: all.
+	Zones func(zone geometry.ZonePosition) bool
+	Areas func(name string) bool
+	// Logger is told of files that are left out or cannot be decoded. Default:
+	// nobody is.
+	Logger *slog.Logger
+}
+
+const defaultBudget = 64 << 20
+
+func (o *Options) setDefaults() {
+	if o.Blocks == nil {
+		o.Blocks = blockcache.New(defaultBudget).View()
+	}
+	if o.Origin == nil {
+		o.Origin = func(geometry.ZonePosition) geometry.ZonePosition { return geometry.DefaultOrigin }
+	}
+	if o.Zones == nil {
+		o.Zones = func(geometry.ZonePosition) bool { return true }
+	}
+	if o.Areas == nil {
+		o.Areas = func(string) bool { return true }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}

@@ -1,0 +1,169 @@
+package worldtree
+
+import (
+	"bytes"
+	"context"
+	"image"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+)
+
+// view is one thing that the tree shows of each source of a kind. The numbers are
+// in IDs: they never change.
+type view uint8
+
+const (
+	zoneJSON view = iota
+	zoneSquares
+	zoneLowest
+	zoneHighest
+	zonePreview
+	zoneFloors
+	zoneStatistics
+	areaJSON
+	areaGeoJSON
+	areaPaths
+	areaStatistics
+	viewCount
+)
+
+// form is what a view is, and how it is made: a text, which is made as it is
+// read, or else contents that are made as a whole and kept in the cache.
+type form struct {
+	of      kind
+	ext     string
+	text    func(t *Tree, s *source, image []byte) (geometry.Text, error)
+	content func(image []byte) ([]byte, error)
+}
+
+var forms = [viewCount]form{
+	zoneJSON: {of: zone, ext: ".json", text: ofZone(func(_ *Tree, _ *source, z *geometry.Zone) geometry.Text {
+		return geometry.ZoneJSON(z)
+	})},
+	// The directory of a zone's squares; the text has them as its parts.
+	zoneSquares: {of: zone, text: ofZone(func(t *Tree, s *source, z *geometry.Zone) geometry.Text {
+		return geometry.SquaresJSON(z, s.at, t.opts.Origin(s.at))
+	})},
+	zoneFloors: {of: zone, ext: ".obj", text: ofZone(func(t *Tree, s *source, z *geometry.Zone) geometry.Text {
+		return geometry.FloorsOBJ(z, s.at, t.opts.Origin(s.at))
+	})},
+	zoneLowest:  {of: zone, ext: ".png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Heightmap(z, geometry.Lowest) })},
+	zoneHighest: {of: zone, ext: ".top.png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Heightmap(z, geometry.Highest) })},
+	zonePreview: {of: zone, ext: ".preview.png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Relief(z, geometry.Lowest) })},
+	zoneStatistics: {of: zone, ext: ".json", content: func(image []byte) ([]byte, error) {
+		z, err := geometry.ZoneOfImage(image)
+		if err != nil {
+			return nil, err
+		}
+		return geometry.StatisticsOfZone(z).AppendJSON(nil), nil
+	}},
+	areaJSON:    {of: area, ext: ".json", text: ofArea(geometry.AreaJSON)},
+	areaGeoJSON: {of: area, ext: ".geojson", text: ofArea(geometry.AreaGeoJSON)},
+	areaPaths:   {of: area, ext: ".obj", text: ofArea(geometry.PathsOBJ)},
+	areaStatistics: {of: area, ext: ".json", content: func(image []byte) ([]byte, error) {
+		a, err := geometry.AreaOfImage(image)
+		if err != nil {
+			return nil, err
+		}
+		return geometry.StatisticsOfArea(a).AppendJSON(nil), nil
+	}},
+}
+
+func ofZone(text func(*Tree, *source, *geometry.Zone) geometry.Text) func(*Tree, *source, []byte) (geometry.Text, error) {
+	return func(t *Tree, s *source, image []byte) (geometry.Text, error) {
+		z, err := geometry.ZoneOfImage(image)
+		if err != nil {
+			return nil, err
+		}
+		return text(t, s, z), nil
+	}
+}
+
+func ofArea(text func(*geometry.Area) geometry.Text) func(*Tree, *source, []byte) (geometry.Text, error) {
+	return func(_ *Tree, _ *source, image []byte) (geometry.Text, error) {
+		a, err := geometry.AreaOfImage(image)
+		if err != nil {
+			return nil, err
+		}
+		return text(a), nil
+	}
+}
+
+func picture(draw func(*geometry.Zone) image.Image) func([]byte) ([]byte, error) {
+	return func(image []byte) ([]byte, error) {
+		z, err := geometry.ZoneOfImage(image)
+		if err != nil {
+			return nil, err
+		}
+		var file bytes.Buffer
+		if err := geometry.EncodePNG(&file, draw(z)); err != nil {
+			return nil, err
+		}
+		return bytes.Clone(file.Bytes()), nil
+	}
+}
+
+// kindOf tells directories from files.
+func (v view) kindOf() nodes.Kind {
+	if v == zoneSquares {
+		return nodes.Dir
+	}
+	return nodes.File
+}
+
+// Blocks of a source in the cache: its decoded image, and for each view the
+// contents or the offsets of the text.
+const (
+	blockShift = 8
+	imageBlock = uint64(viewCount)
+)
+
+// block gives a block of a source. What load does is never canceled: others may
+// wait for it as well, and it is bounded.
+func (t *Tree) block(ctx context.Context, s *source, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.broken.Load(); err != nil {
+		return nil, *err
+	}
+	ctx = context.WithoutCancel(ctx)
+	return t.opts.Blocks.Block(uint64(s.index)<<blockShift|n, func(uint64) ([]byte, error) { return load(ctx) })
+}
+
+// image is a decoded source.
+func (t *Tree) image(ctx context.Context, s *source) ([]byte, error) {
+	return t.block(ctx, s, imageBlock, func(context.Context) ([]byte, error) { return t.decode(s) })
+}
+
+// text is a view that is one.
+func (t *Tree) text(ctx context.Context, s *source, v view) (geometry.Text, error) {
+	image, err := t.image(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return forms[v].text(t, s, image)
+}
+
+// offsets tells where the parts of a view's text are.
+func (t *Tree) offsets(ctx context.Context, s *source, v view) (geometry.Offsets, error) {
+	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
+		text, err := t.text(ctx, s, v)
+		if err != nil {
+			return nil, err
+		}
+		return geometry.OffsetsOf(ctx, text)
+	})
+}
+
+// content is a view that is kept as a whole.
+func (t *Tree) content(ctx context.Context, s *source, v view) ([]byte, error) {
+	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
+		image, err := t.image(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return forms[v].content(image)
+	})
+}

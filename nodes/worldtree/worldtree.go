@@ -1,0 +1,370 @@
+package worldtree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"iter"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+)
+
+// Tree is a folder of world geometry as a tree. It is safe for parallel use.
+type Tree struct {
+	fsys iofs.FS
+	opts Options
+	// sources are those of all kinds, byKey and byName find them.
+	sources []*source
+	byKey   map[uint64]*source
+	byName  map[kind]map[string]*source
+	folders []folder
+	usage   nodes.Usage
+	// decoding has room for as many as may decode at once: each takes some 10 MB
+	// beside the cache.
+	decoding chan struct{}
+}
+
+var _ nodes.Tree = (*Tree)(nil)
+
+// New makes the tree of the files in the root of fsys, which it reads from as
+// long as it is used. Only the folder is read here, and the size and time of each
+// file.
+func New(fsys iofs.FS, opts Options) (*Tree, error) {
+	opts.setDefaults()
+	if opts.ModTime.IsZero() {
+		info, err := iofs.Stat(fsys, ".")
+		if err != nil {
+			return nil, err
+		}
+		opts.ModTime = info.ModTime()
+	}
+	sources, err := scan(fsys, &opts)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{
+		fsys: fsys, opts: opts, sources: sources,
+		byKey:    make(map[uint64]*source, len(sources)),
+		byName:   map[kind]map[string]*source{zone: {}, area: {}},
+		decoding: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	for _, s := range sources {
+		t.byKey[s.key] = s
+		t.byName[s.kind][s.name] = s
+		t.usage.Bytes += s.size
+	}
+	t.folders = t.makeFolders()
+	t.usage.Nodes = t.count()
+	return t, nil
+}
+
+// Usage is the size of the files, and the number of all files and directories
+// that the tree shows.
+func (t *Tree) Usage() nodes.Usage { return t.usage }
+
+// decode reads and decodes a source.
+func (t *Tree) decode(s *source) ([]byte, error) {
+	t.decoding <- struct{}{}
+	defer func() { <-t.decoding }()
+	image, err := t.tryDecode(s)
+	if err == nil {
+		return image, nil
+	}
+	err = fmt.Errorf("%s: %w", s.file, err)
+	_, bad := errors.AsType[*geometry.FormatError](err)
+	if bad || errors.Is(err, nodes.ErrChanged) {
+		// It stays so: nobody has to find out again.
+		if s.broken.CompareAndSwap(nil, &err) {
+			t.opts.Logger.Warn("a file cannot be shown", "error", err)
+		}
+	}
+	return nil, err
+}
+
+func (t *Tree) tryDecode(s *source) ([]byte, error) {
+	data, err := s.read(t.fsys)
+	if err != nil {
+		return nil, err
+	}
+	if s.kind == zone {
+		z, err := geometry.DecodeZone(data, geometry.DecodeOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return z.Image(), nil
+	}
+	a, err := geometry.DecodeArea(data, geometry.DecodeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return a.Image(), nil
+}
+
+// size is that of a view's file. The error is ctx's only: see viewState.
+func (t *Tree) size(ctx context.Context, s *source, v view) (int64, error) {
+	state := &s.views[v]
+	if n := state.size.Load(); n > 0 {
+		return n, nil
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	if n := state.size.Load(); n > 0 {
+		return n, nil
+	}
+	n, err := t.measure(ctx, s, v)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		state.failed, n = err, max(s.size, 1)
+	}
+	state.size.Store(n)
+	return n, nil
+}
+
+func (t *Tree) measure(ctx context.Context, s *source, v view) (int64, error) {
+	if forms[v].text == nil {
+		data, err := t.content(ctx, s, v)
+		return int64(len(data)), err
+	}
+	offsets, err := t.offsets(ctx, s, v)
+	if err != nil {
+		return 0, err
+	}
+	return offsets.Size(), nil
+}
+
+// Attr is the tree's.
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	n, err := t.node(ctx, id)
+	if err != nil {
+		return nodes.Attr{}, err
+	}
+	attr := nodes.Attr{Kind: n.kind(), ModTime: t.opts.ModTime}
+	if n.source != nil {
+		attr.ModTime = n.source.modTime
+	}
+	if attr.Kind == nodes.File {
+		attr.Size, err = t.fileSize(ctx, n)
+	}
+	return attr, err
+}
+
+func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
+	if n.square < 0 {
+		return t.size(ctx, n.source, n.view)
+	}
+	offsets, err := t.offsets(ctx, n.source, zoneSquares)
+	if err != nil {
+		return 0, err
+	}
+	return squareSize(offsets, n.square), nil
+}
+
+// squareSize is the size of a square's file.
+func squareSize(offsets geometry.Offsets, square int) int64 {
+	return offsets.At(square+1) - offsets.At(square)
+}
+
+// ReadAt is the tree's.
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	n, err := t.node(ctx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case n.kind() == nodes.Dir:
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	case n.square >= 0:
+		return t.readSquare(ctx, n, p, off)
+	}
+	// A size is told before anything is read, so that a file which failed then
+	// fails now.
+	if _, err := t.size(ctx, n.source, n.view); err != nil {
+		return 0, err
+	}
+	if err := n.source.views[n.view].failed; err != nil {
+		return 0, err
+	}
+	if forms[n.view].text == nil {
+		data, err := t.content(ctx, n.source, n.view)
+		if err != nil {
+			return 0, err
+		}
+		return copyAt(p, data, off)
+	}
+	offsets, err := t.offsets(ctx, n.source, n.view)
+	if err != nil {
+		return 0, err
+	}
+	text, err := t.text(ctx, n.source, n.view)
+	if err != nil {
+		return 0, err
+	}
+	return geometry.ReadTextAt(text, offsets, p, off)
+}
+
+func (t *Tree) readSquare(ctx context.Context, n node, p []byte, off int64) (int, error) {
+	image, err := t.image(ctx, n.source)
+	if err != nil {
+		return 0, err
+	}
+	z, err := geometry.ZoneOfImage(image)
+	if err != nil {
+		return 0, err
+	}
+	return copyAt(p, geometry.AppendSquareJSON(nil, z, n.square, n.source.at, t.opts.Origin(n.source.at)), off)
+}
+
+// copyAt is [io.ReaderAt] on data.
+func copyAt(p, data []byte, off int64) (int, error) {
+	if off >= int64(len(data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Lookup is the tree's.
+func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	n, err := t.node(ctx, dir)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	var found int
+	switch {
+	case n.kind() != nodes.Dir:
+		return nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+	case n.source != nil:
+		found = squareNamed(name)
+	default:
+		found = t.placeIn(n.folder, name)
+	}
+	if found < 0 {
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	e, err := t.entry(ctx, n, found)
+	e.Next = 0
+	return e, err
+}
+
+// placeIn is the place of the entry of a folder with that name; -1 if there is none.
+func (t *Tree) placeIn(f *folder, name string) int {
+	for i, sub := range f.subs {
+		if t.folders[sub].name == name {
+			return i
+		}
+	}
+	lower := strings.ToLower(name)
+	for i, v := range f.views {
+		s, ok := t.byName[forms[v].of][strings.TrimSuffix(lower, forms[v].ext)]
+		if !ok || !strings.HasSuffix(lower, forms[v].ext) || (v.kindOf() == nodes.Dir && lower != name) {
+			continue
+		}
+		return len(f.subs) + (s.index-f.sources[0].index)*len(f.views) + i
+	}
+	return -1
+}
+
+// ReadDir is the tree's. A cursor is the place of an entry.
+func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		n, err := t.node(ctx, dir)
+		if err == nil && n.kind() != nodes.Dir {
+			err = fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+		}
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		if n.source != nil {
+			t.listSquares(ctx, n, cursor, yield)
+			return
+		}
+		ahead := lookahead{tree: t, dir: n}
+		defer ahead.wait()
+		for i := cursor; i < uint64(n.entries()); i++ {
+			ahead.begin(ctx, int(i))
+			e, err := t.entry(ctx, n, int(i))
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// listSquares yields the squares of a zone. It needs their offsets only, and these
+// once, whatever the cache keeps.
+func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield func(nodes.Entry, error) bool) {
+	offsets, err := t.offsets(ctx, dir.source, zoneSquares)
+	if err != nil {
+		yield(nodes.Entry{}, err)
+		return
+	}
+	for i := cursor; i < geometry.ZoneSquares; i++ {
+		square := t.child(dir, int(i))
+		e := nodes.Entry{
+			Name: square.name(), ID: square.id(), Kind: nodes.File,
+			Size: squareSize(offsets, int(i)), ModTime: dir.source.modTime, Next: i + 1,
+		}
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// lookahead finds the sizes of the entries behind the one that is listed, because
+// each may need a file to be decoded, and there are several processors for that.
+type lookahead struct {
+	tree *Tree
+	dir  node
+	// next is the first entry that was not begun.
+	next int
+	wg   sync.WaitGroup
+}
+
+// begin is told that entry i is listed now.
+func (a *lookahead) begin(ctx context.Context, i int) {
+	a.next = max(a.next, i+1)
+	end := min(i+cap(a.tree.decoding), a.dir.entries())
+	for ; a.next < end; a.next++ {
+		n := a.tree.child(a.dir, a.next)
+		if n.source == nil || n.kind() == nodes.Dir || n.source.views[n.view].size.Load() > 0 {
+			continue
+		}
+		a.wg.Go(func() {
+			// Whoever lists the entry gets the error.
+			_, _ = a.tree.size(ctx, n.source, n.view)
+		})
+	}
+}
+
+func (a *lookahead) wait() { a.wg.Wait() }
+
+// entry is the entry at a place in a directory.
+func (t *Tree) entry(ctx context.Context, dir node, i int) (nodes.Entry, error) {
+	child := t.child(dir, i)
+	e := nodes.Entry{Name: child.name(), ID: child.id(), Kind: child.kind(), ModTime: t.opts.ModTime, Next: uint64(i) + 1}
+	if child.source != nil {
+		e.ModTime = child.source.modTime
+	}
+	var err error
+	if e.Kind == nodes.File {
+		e.Size, err = t.fileSize(ctx, child)
+	}
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return e, nil
+}
