@@ -55,7 +55,7 @@ func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.name)) }
 
 // isScratchFile tells whether a place holds a file that is no attribute.
 func (e *Editable) isScratchFile(p *place) bool {
-	c := e.files[p.entry.ID]
+	c := e.open(p.entry.ID)
 	return c != nil && !c.attribute
 }
 
@@ -230,7 +230,7 @@ func (e *Editable) mustBeEmpty(p *place) error {
 
 func (e *Editable) removeFile(ctx context.Context, p *place) error {
 	if e.isScratchFile(p) {
-		return e.removeScratch(ctx, e.files[p.entry.ID])
+		return e.removeScratch(ctx, e.open(p.entry.ID))
 	}
 	c, err := e.leave(ctx, p)
 	if err != nil {

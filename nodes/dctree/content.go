@@ -72,9 +72,17 @@ func (e *Editable) readContent(id nodes.ID, p []byte, off int64) (n int, ok bool
 	return n, true, err
 }
 
+// open is the content that there is of a file, or nil. Also who holds editing has
+// to ask by it, since Forget does not wait for them.
+func (e *Editable) open(id nodes.ID) *content {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.files[id]
+}
+
 // content makes the content of a file. The caller holds editing.
 func (e *Editable) content(ctx context.Context, id nodes.ID) (*content, error) {
-	if c := e.files[id]; c != nil {
+	if c := e.open(id); c != nil {
 		return c, nil
 	}
 	n, attribute, ok := number(id)

@@ -39,7 +39,8 @@ type Editable struct {
 	// the file or logs. It is taken before mu.
 	editing sync.Mutex
 	// mu guards everything below for as long as memory is looked at. Who holds
-	// editing may read without it.
+	// editing may read without it, but for what Forget changes: files, removed and
+	// times.
 	mu sync.RWMutex
 	// files are those that are more than an attribute's value: open for writing,
 	// without a value, or removed but perhaps still in use.

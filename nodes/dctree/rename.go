@@ -109,7 +109,7 @@ func (e *Editable) toScratch(ctx context.Context, c *content, from, to *place) e
 		of = attributeKey{from.dir, name}
 	}
 	if to.exists() { // what has such a name is scratch
-		if err := e.removeScratch(ctx, e.files[to.entry.ID]); err != nil {
+		if err := e.removeScratch(ctx, e.open(to.entry.ID)); err != nil {
 			return err
 		}
 	}

@@ -176,8 +176,11 @@ func (w *writer) Release() {
 	e, c := w.e, w.c
 	e.editing.Lock()
 	defer e.editing.Unlock()
+	e.mu.Lock()
 	c.writers--
-	if c.writers > 0 {
+	left := c.writers
+	e.mu.Unlock()
+	if left > 0 {
 		return
 	}
 	switch {
