@@ -1,0 +1,75 @@
+package blte
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoKey means that data is encrypted with a key that is not known. Errors
+// that match it are of type *KeyError.
+var ErrNoKey = errors.New("no such encryption key is known")
+
+// KeyError names the key that is missing.
+type KeyError struct {
+	// Name is the key's, as key lists print it.
+	Name KeyName
+}
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("encrypted with key %v, which is not known", e.Name)
+}
+
+// Is makes a KeyError match ErrNoKey.
+func (e *KeyError) Is(target error) bool { return target == ErrNoKey }
+
+// FormatError reports a file that breaks the format.
+type FormatError struct {
+	// Off is a byte offset in the encoded file.
+	Off int64
+	// Chunk is the number of the chunk, or -1 for the header.
+	Chunk int
+	// What was found and what was expected.
+	What string
+	// Err is the cause, if there is one.
+	Err error
+}
+
+func (e *FormatError) Error() string {
+	where := "header"
+	if e.Chunk >= 0 {
+		where = fmt.Sprintf("chunk %d", e.Chunk)
+	}
+	s := fmt.Sprintf("blte: offset %#x: %s: ", e.Off, where)
+	switch {
+	case e.Err == nil:
+		return s + e.What
+	case e.What == "":
+		return s + e.Err.Error()
+	}
+	return s + e.What + ": " + e.Err.Error()
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func badHeader(off int64, format string, args ...any) error {
+	return &FormatError{Off: off, Chunk: -1, What: fmt.Sprintf(format, args...)}
+}
+
+// errFormat is a fault of a chunk's data, before it is known where that lies.
+type errFormat struct {
+	what string
+	err  error
+}
+
+func (e *errFormat) Error() string {
+	if e.err == nil {
+		return e.what
+	}
+	return e.what + ": " + e.err.Error()
+}
+
+func (e *errFormat) Unwrap() error { return e.err }
+
+func badChunk(format string, args ...any) error {
+	return &errFormat{what: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,290 @@
+package blte
+
+import (
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+)
+
+// BlockCache keeps decoded chunks. Block gives block n, from memory or by load,
+// which it runs once however many callers wait; nobody writes to what it gives.
+// nodes/blockcache has one with a budget.
+type BlockCache interface {
+	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)
+}
+
+// Options are what NewReader may be told. The zero value is right for a file
+// without encrypted chunks that is read from front to back.
+type Options struct {
+	// Keys finds encryption keys. Default: PublishedKeys.
+	Keys Keys
+	// Blocks keeps decoded chunks, chunk i as block FirstBlock+i. Default: the
+	// chunk that was read last is kept.
+	Blocks     BlockCache
+	FirstBlock uint64
+	// Key is the file's encoding key, or at least its first bytes; a file that
+	// has another is refused. Default: any is right.
+	Key []byte
+	// Size is the decoded size as it is known from elsewhere; a file of another
+	// size is refused. It saves decoding a file without table to learn its size.
+	// Default: it is not known.
+	Size int64
+}
+
+// Reader gives the decoded content of a file. It is safe for parallel use.
+type Reader struct {
+	src  io.ReaderAt
+	head *Header
+	size int64
+	opts Options
+	// load is loadBlock as a value: made once, for reads allocate nothing.
+	load  func(n uint64) ([]byte, error)
+	large largeChunks
+}
+
+// NewReader opens the file that src holds in its first size bytes. It reads the
+// header; of a file without table whose size is not known it decodes the one
+// chunk.
+func NewReader(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
+	head, err := ReadHeader(src, size)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Keys == nil {
+		opts.Keys = PublishedKeys()
+	}
+	if opts.Blocks == nil {
+		opts.Blocks = &lastBlock{}
+	}
+	r := &Reader{src: src, head: head, size: head.DecodedSize, opts: opts}
+	r.load = r.loadBlock
+	return r, r.check()
+}
+
+// check compares the file with what is known of it from elsewhere.
+func (r *Reader) check() error {
+	known := r.opts.Size > 0
+	if r.head.Table {
+		if !hasPrefix(r.head.Key, r.opts.Key) {
+			return badHeader(0, "the encoding key is %x, expected %x", r.head.Key, r.opts.Key)
+		}
+		if known && r.size != r.opts.Size {
+			return badHeader(tableOff, "the chunks have %d bytes, the file should have %d", r.size, r.opts.Size)
+		}
+		return nil
+	}
+	if known {
+		r.size = r.opts.Size
+		r.head.Chunks[0].DecodedSize = r.size
+		return nil
+	}
+	if inPlace, err := r.inPlace(0); inPlace || err != nil {
+		r.size = r.head.Chunks[0].EncodedSize - 1
+		return err
+	}
+	content, err := r.chunk(0)
+	r.size = int64(len(content))
+	return err
+}
+
+func hasPrefix(key MD5, prefix []byte) bool {
+	return len(prefix) <= len(key) && string(key[:len(prefix)]) == string(prefix)
+}
+
+// Size is the number of decoded bytes.
+func (r *Reader) Size() int64 { return r.size }
+
+// Header is the file's header. It must not be changed.
+func (r *Reader) Header() *Header { return r.head }
+
+// ReadAt reads the decoded file. It stops with an error before the first byte of
+// a chunk that can't be decoded: a *FormatError that says which and where; if it
+// is encrypted with a key that is not known it matches ErrNoKey.
+func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, errors.New("blte: negative offset")
+	}
+	done := 0
+	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); i++ {
+		n, err := r.readChunk(p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff)
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	if done < len(p) {
+		return done, io.EOF
+	}
+	return done, nil
+}
+
+// readChunk copies the content of chunk i from a byte on.
+func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
+	inPlace, err := r.inPlace(i)
+	if err != nil {
+		return 0, err
+	}
+	if !inPlace {
+		content, err := r.chunk(i)
+		if err != nil {
+			return 0, err
+		}
+		return copy(p, content[min(at, int64(len(content))):]), nil
+	}
+	c := &r.head.Chunks[i]
+	p = p[:max(0, min(int64(len(p)), c.EncodedSize-1-at))]
+	if err := readFull(r.src, p, c.Off+1+at); err != nil {
+		return 0, r.fail(i, err)
+	}
+	return len(p), nil
+}
+
+// ReadPlainAt fills p with bytes of the decoded file from off that are all in one
+// chunk of mode N, straight from the source. It checks no MD5: it is for callers
+// that have checksums of smaller parts, for a plain chunk may be as large as the
+// file. It gives false, and leaves p undefined, if the bytes are not to be had so.
+func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
+	i := r.find(off)
+	if off < 0 || i >= len(r.head.Chunks) {
+		return false
+	}
+	c := &r.head.Chunks[i]
+	at := off - c.DecodedOff
+	if at+int64(len(p)) > c.EncodedSize-1 {
+		return false
+	}
+	var mode [1]byte
+	if readFull(r.src, mode[:], c.Off) != nil || mode[0] != ModePlain {
+		return false
+	}
+	return readFull(r.src, p, c.Off+1+at) == nil
+}
+
+// find gives the chunk that byte off is in, or the number of chunks.
+func (r *Reader) find(off int64) int {
+	if off >= r.size {
+		return len(r.head.Chunks)
+	}
+	if !r.head.Table {
+		return 0
+	}
+	return sort.Search(len(r.head.Chunks), func(i int) bool {
+		c := &r.head.Chunks[i]
+		return c.DecodedOff+c.DecodedSize > off
+	})
+}
+
+func (r *Reader) chunk(i int) ([]byte, error) {
+	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
+}
+
+// maxPooled is the largest encoded chunk that is read into a shared buffer.
+const maxPooled = 1 << 20
+
+// encodedBuffers keeps buffers for chunks that are not handed out as they are.
+var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
+
+// loadBlock reads, checks and decodes the chunk of block n.
+func (r *Reader) loadBlock(n uint64) ([]byte, error) {
+	i := int(n - r.opts.FirstBlock)
+	c := &r.head.Chunks[i]
+	if c.EncodedSize > maxPooled {
+		return r.decodeChunk(i, make([]byte, c.EncodedSize))
+	}
+	buf := encodedBuffers.Get().(*[maxPooled]byte)
+	defer encodedBuffers.Put(buf)
+	raw := buf[:c.EncodedSize]
+	content, err := r.decodeChunk(i, raw)
+	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
+		// It may lie in the buffer, which the next load takes.
+		content = append(make([]byte, 0, len(content)), content...)
+	}
+	return content, err
+}
+
+// decodeChunk decodes chunk i, which it reads into raw. The content may lie there.
+func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
+	if err := readFull(r.src, raw, r.head.Chunks[i].Off); err != nil {
+		return nil, r.fail(i, err)
+	}
+	if !r.head.Table && len(r.opts.Key) > 0 {
+		if err := r.checkWhole(raw); err != nil {
+			return nil, err
+		}
+	}
+	content, err := decoder{keys: r.opts.Keys}.decodeSummed(raw, i, r.head)
+	if err != nil {
+		return nil, r.fail(i, err)
+	}
+	return content, nil
+}
+
+// checkWhole compares the key of a file without table, which is the MD5 of all.
+func (r *Reader) checkWhole(raw []byte) error {
+	sum := md5.New()
+	sum.Write([]byte(magic + "\x00\x00\x00\x00"))
+	sum.Write(raw)
+	if key := MD5(sum.Sum(nil)); !hasPrefix(key, r.opts.Key) {
+		return badHeader(0, "the encoding key is %x, expected %x", key, r.opts.Key)
+	}
+	return nil
+}
+
+// fail says where an error of chunk i is. Errors of reading are not the file's.
+func (r *Reader) fail(i int, err error) error {
+	off := r.head.Chunks[i].Off
+	_, damaged := errors.AsType[*errFormat](err)
+	if damaged || errors.Is(err, ErrNoKey) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &FormatError{Off: off, Chunk: i, Err: err}
+	}
+	return fmt.Errorf("blte: offset %#x: reading chunk %d: %w", off, i, err)
+}
+
+// MissingKey looks for a chunk whose key is not known, and gives the key's name.
+// It reads the beginning of each chunk, decodes none, and can't look into
+// encrypted chunks and files in chunks.
+func (r *Reader) MissingKey() (KeyName, bool, error) {
+	var b [20]byte
+	for i := range r.head.Chunks {
+		c := &r.head.Chunks[i]
+		raw := b[:min(int64(len(b)), c.EncodedSize)]
+		if err := readFull(r.src, raw, c.Off); err != nil {
+			return 0, false, r.fail(i, err)
+		}
+		if raw[0] != ModeEncrypted {
+			continue
+		}
+		e, _, err := parseEncryption(raw[1:])
+		if err != nil {
+			return 0, false, r.fail(i, err)
+		}
+		if _, ok := r.opts.Keys.EncryptionKey(e.Name); !ok {
+			return e.Name, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// lastBlock is the BlockCache of those who bring none.
+type lastBlock struct {
+	mu   sync.Mutex // held while loading, so that a chunk is loaded once
+	held bool
+	n    uint64
+	b    []byte
+}
+
+func (l *lastBlock) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held && l.n == n {
+		return l.b, nil
+	}
+	b, err := load(n)
+	if err == nil {
+		l.held, l.n, l.b = true, n, b
+	}
+	return b, err
+}

@@ -1,0 +1,188 @@
+package casc
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"sort"
+)
+
+const archiveIndex format = "archive index"
+
+const (
+	indexFooterSize = 28
+	indexHashSize   = 8
+	indexKeySize    = 16
+	indexSizeBytes  = 4
+	// groupOffsetBytes is archive:2 offset:4.
+	groupOffsetBytes = 6
+	// localOffsetBytes is archive<<30|offset.
+	localOffsetBytes = 5
+)
+
+// ArchiveEntry says where a file is in the archives of a CDN.
+type ArchiveEntry struct {
+	Key Key
+	// Size is the encoded size.
+	Size int64
+	// Archive is the number of the archive in the list of the CDN configuration,
+	// for indexes of a group; else it is 0.
+	Archive int
+	// Off is where the file begins in its archive; 0 in indexes of loose files.
+	Off int64
+}
+
+// ArchiveIndex is a file KEY.index: of one archive, of loose files, or of a
+// group of archives. It keeps the file's bytes and searches in them. It is safe
+// for parallel use.
+type ArchiveIndex struct {
+	// Name is the MD5 of the footer, which the file is called by if it is of
+	// loose files or a group; others have the name of their archive.
+	Name Key
+	// OffsetBytes is 4 for an archive, 0 for loose files, 6 for a group, and 5 for
+	// offsets as the local index has them.
+	OffsetBytes int
+
+	pages     [][]byte
+	before    []int  // the number of entries before each page
+	last      []byte // the last key of each page
+	entrySize int
+	count     int
+}
+
+// ParseArchiveIndex reads an index and checks all its hashes. It keeps data,
+// which must not be changed.
+func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
+	if len(data) < indexFooterSize {
+		return nil, archiveIndex.bad(0, "%d bytes are no footer", len(data))
+	}
+	at := len(data) - indexFooterSize
+	f := data[at:]
+	var hashed [20]byte
+	copy(hashed[:], f[8:20])
+	if sum := md5.Sum(hashed[:]); !bytes.Equal(sum[:indexHashSize], f[20:]) {
+		return nil, archiveIndex.bad(int64(at)+20, "the footer has the hash %x, stated is %x", sum[:indexHashSize], f[20:])
+	}
+	if f[8] != 1 || f[9] != 0 || f[10] != 0 || f[13] != indexSizeBytes || f[14] != indexKeySize || f[15] != indexHashSize {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at)+8, "footer % x", f[8:16]))
+	}
+	x := &ArchiveIndex{
+		Name: keyOf(f), OffsetBytes: int(f[12]),
+		entrySize: indexKeySize + indexSizeBytes + int(f[12]),
+		count:     int(binary.LittleEndian.Uint32(f[16:])),
+	}
+	switch x.OffsetBytes {
+	case 0, 4, localOffsetBytes, groupOffsetBytes:
+	default:
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at)+12, "offsets of %d bytes", x.OffsetBytes))
+	}
+	return x, x.parsePages(data[:at], int(f[11])<<10, f[:indexHashSize])
+}
+
+// parsePages checks the pages against the table of contents behind them.
+func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) error {
+	const tocEntry = indexKeySize + indexHashSize
+	if pageSize == 0 || len(data)%(pageSize+tocEntry) != 0 {
+		return archiveIndex.bad(0, "%d bytes are no pages of %d with %d bytes of contents each", len(data), pageSize, tocEntry)
+	}
+	n := len(data) / (pageSize + tocEntry)
+	toc := data[n*pageSize:]
+	if sum := md5.Sum(toc); !bytes.Equal(sum[:indexHashSize], tocHash) {
+		return archiveIndex.bad(int64(n*pageSize), "the contents have the hash %x, stated is %x", sum[:indexHashSize], tocHash)
+	}
+	x.last = toc[:n*indexKeySize]
+	sums := toc[n*indexKeySize:]
+	count := 0
+	for i := range n {
+		page := data[i*pageSize : (i+1)*pageSize]
+		if sum := md5.Sum(page); !bytes.Equal(sum[:indexHashSize], sums[i*indexHashSize:][:indexHashSize]) {
+			return archiveIndex.bad(int64(i*pageSize), "page %d has the hash %x, stated is %x", i, sum[:indexHashSize], sums[i*indexHashSize:][:indexHashSize])
+		}
+		used, err := x.checkPage(page, i, int64(i*pageSize))
+		if err != nil {
+			return err
+		}
+		x.before = append(x.before, count)
+		count += used
+		x.pages = append(x.pages, page[:used*x.entrySize])
+	}
+	if count != x.count {
+		return archiveIndex.bad(int64(len(data))+16, "%d entries, stated are %d", count, x.count)
+	}
+	return nil
+}
+
+// checkPage counts the entries of a page and checks their order.
+func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
+	var zero, last [indexKeySize]byte
+	n := 0
+	for ; (n+1)*x.entrySize <= len(page); n++ {
+		key := page[n*x.entrySize:][:indexKeySize]
+		if bytes.Equal(key, zero[:]) {
+			break
+		}
+		if bytes.Compare(key, last[:]) <= 0 {
+			return 0, archiveIndex.bad(off+int64(n*x.entrySize), "entry %d of page %d is not behind the one before it", n, i)
+		}
+		copy(last[:], key)
+	}
+	if want := x.last[i*indexKeySize:][:indexKeySize]; n == 0 || !bytes.Equal(last[:], want) {
+		return 0, archiveIndex.bad(off, "page %d ends with the key %x, its contents say %x", i, last, want)
+	}
+	if i > 0 && bytes.Compare(x.last[(i-1)*indexKeySize:][:indexKeySize], page[:indexKeySize]) >= 0 {
+		return 0, archiveIndex.bad(off, "page %d is not behind the one before it", i)
+	}
+	return n, nil
+}
+
+// Len is the number of entries.
+func (x *ArchiveIndex) Len() int { return x.count }
+
+func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
+	e := ArchiveEntry{Key: Key(b[:indexKeySize]), Size: int64(binary.BigEndian.Uint32(b[indexKeySize:]))}
+	b = b[indexKeySize+indexSizeBytes:]
+	switch x.OffsetBytes {
+	case 4:
+		e.Off = int64(binary.BigEndian.Uint32(b))
+	case localOffsetBytes:
+		place := parsePlace(b)
+		e.Archive, e.Off = place.Archive, place.Off
+	case groupOffsetBytes:
+		e.Archive, e.Off = int(binary.BigEndian.Uint16(b)), int64(binary.BigEndian.Uint32(b[2:]))
+	}
+	return e
+}
+
+// Find looks for the entry whose key begins with prefix, and gives its number too.
+func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
+	prefix = prefix[:min(len(prefix), indexKeySize)]
+	at := sort.Search(len(x.pages), func(i int) bool {
+		return bytes.Compare(x.last[i*indexKeySize:][:len(prefix)], prefix) >= 0
+	})
+	if at == len(x.pages) {
+		return ArchiveEntry{}, 0, false
+	}
+	page := x.pages[at]
+	n := sort.Search(len(page)/x.entrySize, func(i int) bool {
+		return bytes.Compare(page[i*x.entrySize:][:len(prefix)], prefix) >= 0
+	})
+	if n == len(page)/x.entrySize || !bytes.HasPrefix(page[n*x.entrySize:], prefix) {
+		return ArchiveEntry{}, 0, false
+	}
+	return x.entry(page[n*x.entrySize:]), x.before[at] + n, true
+}
+
+// Entries gives all entries by key.
+func (x *ArchiveIndex) Entries() iter.Seq[ArchiveEntry] {
+	return func(yield func(ArchiveEntry) bool) {
+		for _, page := range x.pages {
+			for ; len(page) > 0; page = page[x.entrySize:] {
+				if !yield(x.entry(page)) {
+					return
+				}
+			}
+		}
+	}
+}

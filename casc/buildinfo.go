@@ -1,0 +1,168 @@
+package casc
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	buildInfo format = ".build.info"
+	buildDB   format = ".build.db"
+)
+
+// Build is a row of .build.info or .build.db: a product, or a state of one, that
+// is installed.
+type Build struct {
+	// Active marks the row that counts of several of one product.
+	Active bool
+	// Product is the program's code, such as "wow"; it is often empty.
+	Product string
+	// Branch is the region, Version that of the build.
+	Branch, Version string
+	// BuildKey and CDNKey name the build and CDN configurations. CDNKey may be
+	// zero.
+	BuildKey, CDNKey Key
+	// KeyRing names the key ring configuration, if there is one.
+	KeyRing Key
+	// Tags are groups of words, such as "Windows x86_64 US? enUS speech?".
+	Tags []string
+	// Columns are all cells as they stand, by the name of the column.
+	Columns map[string]string
+}
+
+// textLines gives the lines of a text without their ends, each with its offset.
+func textLines(data []byte) iter.Seq2[int64, string] {
+	return func(yield func(int64, string) bool) {
+		off := int64(0)
+		for line := range strings.Lines(string(data)) {
+			if !yield(off, strings.TrimRight(line, "\r\n")) {
+				return
+			}
+			off += int64(len(line))
+		}
+	}
+}
+
+// ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a
+// line a build, both separated by bars. Columns come in any number and order; but
+// for the build key all may be missing.
+func ParseBuildInfo(data []byte) ([]Build, error) {
+	var columns []string
+	var builds []Build
+	for off, line := range textLines(data) {
+		switch {
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "##"):
+		case columns == nil:
+			for c := range strings.SplitSeq(strings.TrimPrefix(line, "\ufeff"), "|") {
+				name, _, _ := strings.Cut(c, "!")
+				columns = append(columns, name)
+			}
+			if !slices.Contains(columns, "Build Key") {
+				return nil, buildInfo.bad(off, "no column Build Key in %.80q", line)
+			}
+		default:
+			b, err := parseBuild(off, columns, strings.Split(line, "|"))
+			if err != nil {
+				return nil, err
+			}
+			builds = append(builds, b)
+		}
+	}
+	if len(builds) == 0 {
+		return nil, buildInfo.bad(int64(len(data)), "no build")
+	}
+	return builds, nil
+}
+
+func parseBuild(off int64, columns, cells []string) (Build, error) {
+	if len(cells) > len(columns) {
+		return Build{}, buildInfo.bad(off, "%d cells in %d columns", len(cells), len(columns))
+	}
+	b := Build{Columns: make(map[string]string, len(columns))}
+	for i, cell := range cells {
+		b.Columns[columns[i]] = cell
+	}
+	var err error
+	for name, key := range map[string]*Key{"Build Key": &b.BuildKey, "CDN Key": &b.CDNKey, "KeyRing": &b.KeyRing} {
+		if text := b.Columns[name]; text != "" {
+			if *key, err = ParseKey(text); err != nil {
+				return Build{}, &FormatError{Format: string(buildInfo), Off: off, What: "column " + name, Err: err}
+			}
+		}
+	}
+	if b.BuildKey.IsZero() {
+		return Build{}, buildInfo.bad(off, "a row without build key")
+	}
+	active, stated := b.Columns["Active"]
+	b.Active = !stated || active == "1"
+	b.Product, b.Branch, b.Version = b.Columns["Product"], b.Columns["Branch"], b.Columns["Version"]
+	b.Tags = splitTags(b.Columns["Tags"])
+	return b, nil
+}
+
+func splitTags(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ":")
+}
+
+// ParseBuildDB reads a .build.db of early installs, by description only: lines of
+// cells separated by bars, without column names; the build key, the CDN key, and
+// the tags.
+func ParseBuildDB(data []byte) ([]Build, error) {
+	var builds []Build
+	for off, line := range textLines(data) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		cells := strings.Split(strings.TrimPrefix(line, "\ufeff"), "|")
+		b := Build{Active: true, Columns: map[string]string{}}
+		for i, cell := range cells {
+			b.Columns[strconv.Itoa(i)] = cell
+		}
+		var err error
+		if b.BuildKey, err = ParseKey(cells[0]); err != nil {
+			return nil, &FormatError{Format: string(buildDB), Off: off, What: "build key", Err: err}
+		}
+		if len(cells) > 1 && cells[1] != "" {
+			if b.CDNKey, err = ParseKey(cells[1]); err != nil {
+				return nil, &FormatError{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
+			}
+		}
+		if len(cells) > 2 {
+			b.Tags = splitTags(cells[2])
+		}
+		builds = append(builds, b)
+	}
+	if len(builds) == 0 {
+		return nil, buildDB.bad(int64(len(data)), "no build")
+	}
+	return builds, nil
+}
+
+// SelectBuild takes the active build of product, or the first active one if
+// product is empty. A row without product is of any. Without an active row a
+// single one is taken as it is.
+func SelectBuild(builds []Build, product string) (Build, error) {
+	of := func(b *Build) bool {
+		return product == "" || b.Product == "" || strings.EqualFold(b.Product, product)
+	}
+	var found []Build
+	for i := range builds {
+		if of(&builds[i]) {
+			found = append(found, builds[i])
+		}
+	}
+	for i := range found {
+		if found[i].Active {
+			return found[i], nil
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return Build{}, buildInfo.bad(0, "no active build of product %q among %d", product, len(builds))
+}

@@ -1,0 +1,154 @@
+package casc
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const config format = "configuration"
+
+// Config is a configuration: names with values, which are lists of words. The
+// file's name is the MD5 of its text.
+type Config struct {
+	names  []string
+	values map[string][][]string
+}
+
+// ParseConfig reads a configuration of any kind: lines NAME = WORD WORD …; empty
+// lines and those that begin with # are skipped. Values of a name that stands
+// more than once are put together, as in patch configurations.
+func ParseConfig(data []byte) (*Config, error) {
+	c := &Config{values: map[string][][]string{}}
+	for off, line := range textLines(data) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return nil, config.bad(off, "%.80q is no NAME = VALUE", line)
+		}
+		if _, known := c.values[name]; !known {
+			c.names = append(c.names, name)
+		}
+		c.values[name] = append(c.values[name], strings.Fields(value))
+	}
+	return c, nil
+}
+
+// ReadConfig reads a configuration that must have the MD5 key.
+func ReadConfig(data []byte, key Key) (*Config, error) {
+	if sum := keyOf(data); sum != key {
+		return nil, config.bad(0, "the MD5 is %v, the name says %v", sum, key)
+	}
+	return ParseConfig(data)
+}
+
+// Names are in the order of the file.
+func (c *Config) Names() []string { return slices.Clone(c.names) }
+
+// Lines are the values of name, a list of words for each line that has it. They
+// must not be changed.
+func (c *Config) Lines(name string) [][]string { return c.values[name] }
+
+// Words are the values of name one behind the other, nil if it is not there.
+func (c *Config) Words(name string) []string { return slices.Concat(c.values[name]...) }
+
+// Text is the value of name as one string.
+func (c *Config) Text(name string) string { return strings.Join(c.Words(name), " ") }
+
+// Keys are the words of name, each of which must be a key.
+func (c *Config) Keys(name string) ([]Key, error) {
+	words := c.Words(name)
+	keys := make([]Key, len(words))
+	for i, w := range words {
+		var err error
+		if keys[i], err = ParseKey(w); err != nil {
+			return nil, &FormatError{Format: string(config), What: name, Err: err}
+		}
+	}
+	return keys, nil
+}
+
+// Ref is what a build configuration says of a file: keys and sizes that are not
+// stated are zero.
+type Ref struct {
+	// Name is the configuration's, such as "encoding" or "vfs-root".
+	Name string
+	// CKey is the content key, EKey the encoding key.
+	CKey, EKey Key
+	// Size is the decoded size, EncodedSize the encoded one.
+	Size, EncodedSize int64
+}
+
+// Ref gives the file that name refers to, a zero one if there is none. The value
+// is a content key and an encoding key, or a content key only; that of name-size
+// their sizes.
+func (c *Config) Ref(name string) (Ref, error) {
+	r := Ref{Name: name}
+	keys, err := c.Keys(name)
+	if err != nil {
+		return r, err
+	}
+	if len(keys) > 2 {
+		return r, config.bad(0, "%s has %d keys, expected a content and an encoding key", name, len(keys))
+	}
+	if len(keys) > 0 {
+		r.CKey = keys[0]
+	}
+	if len(keys) > 1 {
+		r.EKey = keys[1]
+	}
+	sizes := c.Words(name + "-size")
+	for i, size := range []*int64{&r.Size, &r.EncodedSize} {
+		if i < len(sizes) {
+			if *size, err = parseSize(name+"-size", sizes[i]); err != nil {
+				return r, err
+			}
+		}
+	}
+	return r, nil
+}
+
+func parseSize(name, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 63)
+	if err != nil || n < 0 {
+		return 0, config.bad(0, "%s: %.40q is no size", name, text)
+	}
+	return n, nil
+}
+
+// VFS gives the nested manifests of the virtual file system, vfs-1, vfs-2 and so
+// on, in the order of the file.
+func (c *Config) VFS() iter.Seq2[Ref, error] {
+	return func(yield func(Ref, error) bool) {
+		for _, name := range c.names {
+			if !isNumbered(name, "vfs-") {
+				continue
+			}
+			r, err := c.Ref(name)
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func isNumbered(name, prefix string) bool {
+	digits, ok := strings.CutPrefix(name, prefix)
+	if !ok || digits == "" {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
+}
+
+// ConfigPath is the place of a configuration below the data folder, or that of a
+// file below another folder of a CDN: KIND/ab/cd/abcd….
+func ConfigPath(kind string, key Key) string {
+	s := key.String()
+	return fmt.Sprintf("%s/%s/%s/%s", kind, s[:2], s[2:4], s)
+}

@@ -1,0 +1,116 @@
+package casc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+
+	"lorefs/blte"
+)
+
+// Content is the decoded content of a file. It is safe for parallel use, and
+// needs no closing. It must not be used after its Storage is closed.
+type Content struct {
+	parts []part
+	size  int64
+}
+
+// part is a span of a file: size bytes from at of what is decoded, which are at
+// off of the file.
+type part struct {
+	decoded
+	at, off, size int64
+}
+
+// decoded is the content of an encoded file.
+type decoded interface {
+	io.ReaderAt
+	Size() int64
+	// MissingKey and ReadPlainAt are those of blte.Reader.
+	MissingKey() (blte.KeyName, bool, error)
+	ReadPlainAt(p []byte, off int64) bool
+}
+
+// raw is the content of a file that is stored as it is.
+type raw struct{ *bytes.Reader }
+
+func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
+
+func (raw) ReadPlainAt([]byte, int64) bool { return false }
+
+func newContent(d decoded) *Content {
+	c := &Content{}
+	c.add(d, 0, d.Size())
+	return c
+}
+
+func (c *Content) add(d decoded, at, size int64) {
+	c.parts = append(c.parts, part{decoded: d, at: at, off: c.size, size: size})
+	c.size += size
+}
+
+// Size is the number of bytes.
+func (c *Content) Size() int64 { return c.size }
+
+// ReadAt reads the content. It stops with an error before the first byte that
+// can't be decoded, or is not what the checksums say.
+func (c *Content) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, errors.New("casc: negative offset")
+	}
+	done := 0
+	for i := c.find(off); done < len(p) && i < len(c.parts); i++ {
+		at := &c.parts[i]
+		from := off + int64(done) - at.off
+		n, err := at.ReadAt(p[done:min(int64(len(p)), int64(done)+at.size-from)], at.at+from)
+		done += n
+		if err != nil && !errors.Is(err, io.EOF) {
+			return done, fmt.Errorf("casc: %w", err)
+		}
+	}
+	if done < len(p) {
+		return done, io.EOF
+	}
+	return done, nil
+}
+
+// ReadPlainAt is that of blte.Reader, for bytes of one span.
+func (c *Content) ReadPlainAt(p []byte, off int64) bool {
+	i := c.find(off)
+	if off < 0 || i == len(c.parts) {
+		return false
+	}
+	at := &c.parts[i]
+	from := off - at.off
+	return from+int64(len(p)) <= at.size && at.ReadPlainAt(p, at.at+from)
+}
+
+// find gives the part that byte off is in, or the number of parts.
+func (c *Content) find(off int64) int {
+	return sort.Search(len(c.parts), func(i int) bool { return c.parts[i].off+c.parts[i].size > off })
+}
+
+// MissingKey looks for an encrypted chunk whose key is not known, and gives the
+// key's name.
+func (c *Content) MissingKey() (blte.KeyName, bool, error) {
+	for i := range c.parts {
+		if name, missing, err := c.parts[i].MissingKey(); missing || err != nil {
+			return name, missing, err
+		}
+	}
+	return 0, false, nil
+}
+
+// ReadAll reads the whole content, which may be limit bytes at most.
+func (c *Content) ReadAll(limit int64) ([]byte, error) {
+	if c.size > limit {
+		return nil, fmt.Errorf("casc: %d bytes, more than the %d that are read", c.size, limit)
+	}
+	b := make([]byte, c.size)
+	if n, err := c.ReadAt(b, 0); err != nil {
+		return nil, fmt.Errorf("byte %d of %d: %w", n, c.size, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,213 @@
+package casc_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+// tryDamaged opens a damaged storage and reads all files. It gives what was said
+// about the damage: nil if nothing was, and all files are right.
+func tryDamaged(t *testing.T, g *game, opts casc.Options, files casctest.Files) error {
+	t.Helper()
+	st, err := casc.Open(files.FS(), opts)
+	if err != nil {
+		return err
+	}
+	err = g.check(st)
+	if closed := st.Close(); closed != nil {
+		t.Error(closed)
+	}
+	return err
+}
+
+// TestEveryFlip flips bits of all files of storages. Each must be told of, or do no
+// harm: no byte that is handed out may be wrong, and nothing may be missing without
+// a word.
+func TestEveryFlip(t *testing.T) {
+	step, forms := 67, []struct{ root, form string }{
+		{"tvfs", "install"}, {"text", "mirror"}, {"wow 3", "install"}, {"tvfs", "mirror of group"}, {"diablo3", "install"}, {"mndx 2", "install"},
+	}
+	if testing.Short() {
+		step, forms = 201, forms[:2]
+	}
+	for _, form := range forms {
+		g, files := makeGame(t, form.root, form.form)
+		opts := g.options(t)
+		told, harmless := 0, 0
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			for i := len(name) % step; i < len(files[name]); i += max(step, len(files[name])/200) {
+				damaged := maps.Clone(files)
+				damaged[name] = bytes.Clone(files[name])
+				damaged[name][i] ^= 1 << (i % 8)
+				err := tryDamaged(t, g, opts, damaged)
+				if errors.Is(err, errWrong) {
+					t.Fatalf("%v: byte %d of %s flipped: %v", form, i, name, err)
+				}
+				if err == nil {
+					harmless++
+				} else {
+					told++
+				}
+				if err == nil && !harmlessIn(name, i) {
+					t.Errorf("%v: byte %d of %s flipped: nothing is said", form, i, name)
+				}
+			}
+		}
+		if told < 20 {
+			t.Errorf("%v: only %d damages were told of, %d did no harm", form, told, harmless)
+		}
+	}
+}
+
+// harmlessIn says where a flip may do no harm: in what is not needed.
+func harmlessIn(name string, off int) bool {
+	switch {
+	case name == ".build.info":
+		return true // names of columns, the region
+	case strings.HasSuffix(name, "shmem"):
+		return true
+	case strings.HasSuffix(name, ".idx"):
+		return off >= 0x18 // what is not hashed
+	case strings.Contains(name, "/data."):
+		return true // span headers, and files that are not named
+	}
+	return strings.HasPrefix(name, "data/") // loose files that are not named
+}
+
+// TestEveryCut cuts all files of a storage, and takes each away.
+func TestEveryCut(t *testing.T) {
+	g, files := makeGame(t, "wow 2", "install")
+	opts := g.options(t)
+	for name, data := range files {
+		for _, n := range []int{0, 1, 20, 39, 100, len(data) / 2, len(data) - 1} {
+			damaged := maps.Clone(files)
+			if n >= 0 && n < len(data) {
+				damaged[name] = data[:n]
+			}
+			if err := tryDamaged(t, g, opts, damaged); errors.Is(err, errWrong) {
+				t.Errorf("%s cut at %d: %v", name, n, err)
+			}
+		}
+		damaged := maps.Clone(files)
+		delete(damaged, name)
+		err := tryDamaged(t, g, opts, damaged)
+		if errors.Is(err, errWrong) || err == nil && !strings.HasSuffix(name, "shmem") && name != ".build.info" {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+// TestWhatIsSaid has the whole texts of errors of a storage.
+func TestWhatIsSaid(t *testing.T) {
+	g := newGame()
+	s := g.Add([]byte("content"))
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := s.Encoded[36:]
+	at := bytes.Index(files["Data/data/data.000"], chunk)
+	damaged := maps.Clone(files)
+	damaged["Data/data/data.000"] = bytes.Clone(files["Data/data/data.000"])
+	damaged["Data/data/data.000"][at+3] ^= 1
+	sum := casctest.Key(damaged["Data/data/data.000"][at : at+len(chunk)])
+	st, err := casc.Open(damaged.FS(), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = st.Content(s.CKey)
+	where := fmt.Sprintf("encoding key %v, data.000 at %#x: ", s.EKey, at-36)
+	want := "byte 0 of 7: casc: " + where + "blte: offset 0x24: chunk 0: the MD5 is " + sum.String() + ", the table has " + casctest.Key(chunk).String()
+	if err == nil || err.Error() != want {
+		t.Errorf("chunk: %v, want %s", err, want)
+	}
+	damaged["Data/data/data.000"][at-2] ^= 1
+	_, err = st.Content(s.CKey)
+	head := casctest.Key(damaged["Data/data/data.000"][at-36 : at])
+	want = "casc: content key " + s.CKey.String() + ": " + where + "blte: offset 0x0: header: the encoding key is " +
+		head.String() + ", expected " + s.EKey.String()
+	if err == nil || err.Error() != want {
+		t.Errorf("header: %v, want %s", err, want)
+	}
+}
+
+// TestNoBuild has folders that are no storage, or lack what it takes.
+func TestNoBuild(t *testing.T) {
+	_, install := makeGame(t, "text", "install")
+	_, mirror := makeGame(t, "text", "mirror")
+	without := func(f casctest.Files, part string) casctest.Files {
+		f = maps.Clone(f)
+		maps.DeleteFunc(f, func(name string, _ []byte) bool { return strings.Contains(name, part) })
+		return f
+	}
+	twoBuilds := maps.Clone(mirror)
+	other := []byte("encoding = 1 2\n")
+	twoBuilds[casc.ConfigPath("config", casctest.Key(other))] = other
+	for name, c := range map[string]struct {
+		files casctest.Files
+		opts  casc.Options
+		want  string
+	}{
+		"nothing":       {casctest.Files{}, casc.Options{}, "casc: no folder with a folder config in it"},
+		"no data":       {without(install, "/data/"), casc.Options{}, "casc: no folder data in Data"},
+		"no configs":    {without(install, "/config/"), casc.Options{}, "casc: no folder with a folder config in it"},
+		"other product": {install, casc.Options{Product: "d3"}, ""},
+		"two builds":    {twoBuilds, casc.Options{}, "casc: no .build.info, and 2 build configurations: the key of one is needed"},
+		"no index":      {without(mirror, ".index"), casc.Options{}, "root: casc: content key"},
+	} {
+		st, err := casc.Open(c.files.FS(), c.opts)
+		if c.want == "" {
+			if err != nil { // its rows have no product: they are of any
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v, want %s", name, st, err, c.want)
+		}
+	}
+	build := casc.Key{}
+	for name, data := range mirror {
+		if strings.HasPrefix(name, "config/") && bytes.Contains(data, []byte("encoding =")) {
+			build = casctest.Key(data)
+		}
+	}
+	if _, err := casc.Open(twoBuilds.FS(), casc.Options{BuildKey: build}); err != nil {
+		t.Errorf("two builds, one wanted: %v", err)
+	}
+}
+
+// TestTVFSInItself nests a manifest in itself.
+func TestTVFSInItself(t *testing.T) {
+	name := casc.File{Name: "again", Spans: []casc.Span{{EKey: casc.Key{1}, Size: 1, ContentSize: 1}}}
+	data := casctest.TVFS([]casc.File{name})
+	r, err := casc.ParseTVFS(data, always(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Nest(casc.Key{1})
+	var last error
+	n := 0
+	for _, err := range r.Files() {
+		last = err
+		n++
+	}
+	if n != 3 || last == nil || last.Error() != "casc: TVFS: offset 0x0: again:again: is nested in itself" {
+		t.Errorf("%d files, %v", n, last)
+	}
+}
+
+// always is a loader that has one file only.
+type always []byte
+
+func (a always) Content(casc.Key) ([]byte, error) { return a, nil }
+func (a always) Encoded([]byte) ([]byte, error)   { return a, nil }

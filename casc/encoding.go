@@ -1,0 +1,345 @@
+package casc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"sort"
+	"strings"
+	"sync/atomic"
+
+	"lorefs/casc/internal/cursor"
+)
+
+const encoding format = "encoding"
+
+const (
+	encodingHeaderSize = 22
+	// pageRefSize is first_key:16 md5:16.
+	pageRefSize = 32
+	// encodedEntrySize is key:16 spec:4 size:5.
+	encodedEntrySize = 25
+	// noSpec marks the unused end of a page.
+	noSpec = 0xFFFFFFFF
+	// maxSpecs bounds the block of ESpecs, in bytes.
+	maxSpecs = 1 << 28
+	// pageSlots is how many pages of a table are kept, 32 MiB of the usual ones.
+	pageSlots = 1 << 13
+)
+
+// ContentEntry says of a file's content in which encoded forms it is there.
+type ContentEntry struct {
+	CKey Key
+	// Size is that of the content.
+	Size int64
+	// EKeys are the keys of its encoded forms, at least one.
+	EKeys []Key
+}
+
+// EncodedEntry says how a file is encoded.
+type EncodedEntry struct {
+	EKey Key
+	// Spec is the ESpec, to be parsed by blte.ParseSpec.
+	Spec string
+	// Size is the encoded size.
+	Size int64
+}
+
+// Encoding is the encoding file, which leads from content keys to encoding keys.
+// Pages are read when something in them is asked for, and checked each time. It
+// is safe for parallel use.
+type Encoding struct {
+	r io.ReaderAt
+	// OwnSpec is the ESpec of the encoding file itself.
+	OwnSpec string
+
+	specs            []byte
+	specOffs         []uint32
+	content, encoded pageTable
+}
+
+// pageTable is the contents of one kind of pages.
+type pageTable struct {
+	refs []byte
+	off  int64
+	size int // of a page, in bytes
+	// slots are the pages that were read last, page i in slot i modulo their number.
+	slots []atomic.Pointer[loadedPage]
+}
+
+type loadedPage struct {
+	n    int
+	data []byte
+}
+
+func (t *pageTable) len() int           { return len(t.refs) / pageRefSize }
+func (t *pageTable) first(i int) []byte { return t.refs[i*pageRefSize:][:16] }
+func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] }
+
+// NewEncoding opens the encoding file that r holds, decoded, in its first size
+// bytes.
+func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
+	head := make([]byte, min(size, encodingHeaderSize))
+	if err := readAll(r, head, 0); err != nil {
+		return nil, fmt.Errorf("casc: encoding: reading the header: %w", err)
+	}
+	c := cursor.New(head)
+	magic, version, cSize, eSize := c.Bytes(2), c.U8(), c.U8(), c.U8()
+	cPage, ePage, cPages, ePages, zero, specs := c.BE16(), c.BE16(), c.BE32(), c.BE32(), c.U8(), c.BE32()
+	if err := encoding.ends(c, 0); err != nil {
+		return nil, err
+	}
+	switch {
+	case string(magic) != "EN":
+		return nil, encoding.bad(0, "found %q instead of %q", magic, "EN")
+	case version != 1 || cSize != 16 || eSize != 16 || zero != 0:
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, encoding.bad(2, "version %d with keys of %d and %d bytes", version, cSize, eSize))
+	case cPage == 0 || ePage == 0:
+		return nil, encoding.bad(5, "pages of 0 bytes")
+	}
+	e := &Encoding{r: r}
+	e.content.size, e.encoded.size = int(cPage)<<10, int(ePage)<<10
+	return e, e.open(size, int64(specs), int64(cPages), int64(ePages))
+}
+
+// open checks that the parts fit, and reads all but the pages.
+func (e *Encoding) open(size, specs, cPages, ePages int64) error {
+	e.content.off = encodingHeaderSize + specs + cPages*pageRefSize
+	e.encoded.off = e.content.off + cPages*int64(e.content.size) + ePages*pageRefSize
+	end := e.encoded.off + ePages*int64(e.encoded.size)
+	if end > size || specs > maxSpecs {
+		return encoding.bad(9, "%d bytes of specs, %d and %d pages end at %d, the file at %d", specs, cPages, ePages, end, size)
+	}
+	if size-end > maxSpecs {
+		return encoding.bad(end, "%d bytes of the file's own spec", size-end)
+	}
+	e.specs = make([]byte, specs)
+	e.content.refs = make([]byte, cPages*pageRefSize)
+	e.encoded.refs = make([]byte, ePages*pageRefSize)
+	own := make([]byte, size-end)
+	for _, part := range []struct {
+		b   []byte
+		off int64
+	}{
+		{e.specs, encodingHeaderSize},
+		{e.content.refs, e.content.off - int64(len(e.content.refs))},
+		{e.encoded.refs, e.encoded.off - int64(len(e.encoded.refs))},
+		{own, end},
+	} {
+		if err := readAll(e.r, part.b, part.off); err != nil {
+			return fmt.Errorf("casc: encoding: reading the contents: %w", err)
+		}
+	}
+	e.OwnSpec = strings.TrimRight(string(own), "\x00")
+	return e.checkContents()
+}
+
+// checkContents finds the specs and checks the order of the pages.
+func (e *Encoding) checkContents() error {
+	if n := len(e.specs); n > 0 && e.specs[n-1] != 0 {
+		return encoding.bad(encodingHeaderSize+int64(n), "the last spec has no end")
+	}
+	for off := 0; off < len(e.specs); off += bytes.IndexByte(e.specs[off:], 0) + 1 {
+		e.specOffs = append(e.specOffs, uint32(off))
+	}
+	for _, t := range []*pageTable{&e.content, &e.encoded} {
+		t.slots = make([]atomic.Pointer[loadedPage], min(t.len(), pageSlots))
+		for i := 1; i < t.len(); i++ {
+			if bytes.Compare(t.first(i-1), t.first(i)) >= 0 {
+				return encoding.bad(t.off-int64(len(t.refs))+int64(i*pageRefSize), "page %d is not behind the one before it", i)
+			}
+		}
+	}
+	return nil
+}
+
+// Specs is the number of ESpecs.
+func (e *Encoding) Specs() int { return len(e.specOffs) }
+
+// Spec is ESpec i.
+func (e *Encoding) Spec(i int) string {
+	b := e.specs[e.specOffs[i]:]
+	return string(b[:bytes.IndexByte(b, 0)])
+}
+
+// plainReader reads without checking. The pages are usually one large plain chunk
+// of the encoding file, and have an MD5 each, so that no more need be read than a
+// page.
+type plainReader interface {
+	ReadPlainAt(p []byte, off int64) bool
+}
+
+// page reads page i of a table and checks its MD5.
+func (e *Encoding) page(t *pageTable, i int) ([]byte, error) {
+	slot := &t.slots[i%len(t.slots)]
+	if p := slot.Load(); p != nil && p.n == i {
+		return p.data, nil
+	}
+	data := make([]byte, t.size)
+	off := t.off + int64(i)*int64(t.size)
+	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(data, off) {
+		if sum := keyOf(data); bytes.Equal(sum[:], t.sum(i)) {
+			slot.Store(&loadedPage{i, data})
+			return data, nil
+		}
+	}
+	if err := readAll(e.r, data, off); err != nil {
+		return nil, fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
+	}
+	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
+		return nil, encoding.bad(off, "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+	}
+	slot.Store(&loadedPage{i, data})
+	return data, nil
+}
+
+// find gives the page that may have the first key that begins with prefix. It is
+// -1 if all keys are behind it.
+func (t *pageTable) find(prefix []byte) int {
+	return sort.Search(t.len(), func(i int) bool { return bytes.Compare(t.first(i)[:len(prefix)], prefix) > 0 }) - 1
+}
+
+// Find looks for a content key. It gives an error that matches ErrNotFound if
+// the encoding file does not have it.
+func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
+	if i := e.content.find(ckey[:]); i >= 0 {
+		page, err := e.page(&e.content, i)
+		if err != nil {
+			return ContentEntry{}, err
+		}
+		off := e.content.off + int64(i)*int64(e.content.size)
+		for raw, err := range contentRows(page, off) {
+			if err != nil {
+				return ContentEntry{}, err
+			}
+			if bytes.Equal(raw[6:22], ckey[:]) {
+				return contentEntry(raw), nil
+			}
+		}
+	}
+	return ContentEntry{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
+}
+
+// contentRows gives the entries of a page that begins at off, as they stand.
+func contentRows(page []byte, off int64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for at := 0; at < len(page) && page[at] != 0; {
+			n := int(page[at])
+			size := 22 + 16*n
+			if size > len(page)-at {
+				yield(nil, encoding.bad(off+int64(at), "an entry of %d encoded forms goes beyond its page", n))
+				return
+			}
+			if !yield(page[at:at+size], nil) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
+// contentEntry reads count:1 size:5 ckey:16 ekey:16×count.
+func contentEntry(b []byte) ContentEntry {
+	entry := ContentEntry{
+		CKey: Key(b[6:22]), Size: int64(b[1])<<32 | int64(binary.BigEndian.Uint32(b[2:])), EKeys: make([]Key, b[0]),
+	}
+	for i := range entry.EKeys {
+		entry.EKeys[i] = Key(b[22+16*i:])
+	}
+	return entry
+}
+
+// FindEncoded looks for an encoding key, of which prefix is all or the first
+// bytes. It gives an error that matches ErrNotFound if it is not there.
+func (e *Encoding) FindEncoded(prefix []byte) (EncodedEntry, error) {
+	prefix = prefix[:min(len(prefix), len(Key{}))]
+	for i := max(e.encoded.find(prefix), 0); i < e.encoded.len(); i++ {
+		if bytes.Compare(e.encoded.first(i)[:len(prefix)], prefix) > 0 {
+			break
+		}
+		page, err := e.page(&e.encoded, i)
+		if err != nil {
+			return EncodedEntry{}, err
+		}
+		n := countEncoded(page)
+		at := sort.Search(n, func(i int) bool { return bytes.Compare(page[i*encodedEntrySize:][:len(prefix)], prefix) >= 0 })
+		if at < n && bytes.HasPrefix(page[at*encodedEntrySize:], prefix) {
+			return e.encodedEntry(page[at*encodedEntrySize:], e.encoded.off+int64(i*e.encoded.size+at*encodedEntrySize))
+		}
+	}
+	return EncodedEntry{}, fmt.Errorf("encoding key %x is not in the encoding file: %w", prefix, ErrNotFound)
+}
+
+// countEncoded is the number of entries before the unused end of a page.
+func countEncoded(page []byte) int {
+	return sort.Search(len(page)/encodedEntrySize, func(i int) bool {
+		b := page[i*encodedEntrySize:]
+		return binary.BigEndian.Uint32(b[16:]) == noSpec || Key(b).IsZero()
+	})
+}
+
+func (e *Encoding) encodedEntry(b []byte, off int64) (EncodedEntry, error) {
+	entry := EncodedEntry{EKey: Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
+	spec := binary.BigEndian.Uint32(b[16:])
+	if int64(spec) >= int64(len(e.specOffs)) {
+		return entry, encoding.bad(off+16, "spec %d of %d", spec, len(e.specOffs))
+	}
+	entry.Spec = e.Spec(int(spec))
+	return entry, nil
+}
+
+// Contents gives all content keys in order.
+func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
+	return func(yield func(ContentEntry, error) bool) {
+		for i := range e.content.len() {
+			page, err := e.page(&e.content, i)
+			if err != nil {
+				yield(ContentEntry{}, err)
+				return
+			}
+			for raw, err := range contentRows(page, e.content.off+int64(i)*int64(e.content.size)) {
+				if err != nil {
+					yield(ContentEntry{}, err)
+					return
+				}
+				if !yield(contentEntry(raw), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Encoded gives all encoding keys in order.
+func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
+	return func(yield func(EncodedEntry, error) bool) {
+		for i := range e.encoded.len() {
+			page, err := e.page(&e.encoded, i)
+			if err != nil {
+				yield(EncodedEntry{}, err)
+				return
+			}
+			off := e.encoded.off + int64(i)*int64(e.encoded.size)
+			for n := range countEncoded(page) {
+				entry, err := e.encodedEntry(page[n*encodedEntrySize:], off+int64(n*encodedEntrySize))
+				if !yield(entry, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readAll fills b from off or fails; less than all is an unexpected end.
+func readAll(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	switch {
+	case n == len(b):
+		return nil
+	case err == nil || err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+
+	"lorefs/casc/internal/cursor"
+)
+
+// ErrNotFound means that a name or key is not known to the storage.
+var ErrNotFound = errors.New("no such file in the storage")
+
+// ErrNotLocal means that a file is known, but its data is not here.
+var ErrNotLocal = errors.New("its data is not in the local archives")
+
+// ErrUnsupported means that something is valid as far as it can be told, but of
+// a form that is not read.
+var ErrUnsupported = errors.New("not supported")
+
+// FormatError reports data that breaks its format.
+type FormatError struct {
+	// Format names the structure, such as "encoding" or "idx".
+	Format string
+	// Off is a byte offset in it; for text it is that of the line.
+	Off int64
+	// What was found and what was expected.
+	What string
+	// Err is the cause, if there is one.
+	Err error
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("casc: %s: offset %#x: ", e.Format, e.Off)
+	switch {
+	case e.Err == nil:
+		return s + e.What
+	case e.What == "":
+		return s + e.Err.Error()
+	}
+	return s + e.What + ": " + e.Err.Error()
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// format names a structure in errors.
+type format string
+
+func (f format) bad(off int64, text string, args ...any) error {
+	return &FormatError{Format: string(f), Off: off, What: fmt.Sprintf(text, args...)}
+}
+
+// ends turns the error of a cursor, if it has one, into one of the format. base
+// is where the cursor's data begins.
+func (f format) ends(c *cursor.Cursor, base int64) error {
+	e, ok := errors.AsType[*cursor.EndError](c.Err())
+	switch {
+	case !ok:
+		return nil
+	case e.Want == 0:
+		return f.bad(base+int64(e.Off), "a string without end")
+	}
+	return f.bad(base+int64(e.Off), "%d bytes expected, %d there", e.Want, e.Have)
+}

@@ -1,0 +1,194 @@
+package casc_test
+
+import (
+	"bytes"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+// drain runs through the files of a root; more than it can name are a fault.
+func drain(t *testing.T, r casc.Root, err error, size int) {
+	t.Helper()
+	if err != nil {
+		return
+	}
+	n := 0
+	for f, err := range r.Files() {
+		if err != nil {
+			return
+		}
+		if f.Name == "" && !f.HasID && !f.HasHash {
+			t.Fatalf("a file without any name: %+v", f)
+		}
+		if n++; n > 100*size+1000 {
+			t.Fatalf("%d files of %d bytes", n, size)
+		}
+	}
+}
+
+func fuzzFiles() []casc.File {
+	g := newGame()
+	for i, name := range []string{"a", "b/c", "b/d.txt"} {
+		g.put(name, nil, g.Add([]byte{byte(i)}))
+	}
+	return g.files()
+}
+
+func FuzzEncoding(f *testing.F) {
+	var b casctest.Builder
+	b.Add([]byte("x"))
+	b.Add([]byte("y"))
+	f.Add(casctest.Encoding(b.Stored))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		e, err := casc.NewEncoding(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		for c, err := range e.Contents() {
+			if err != nil {
+				break
+			}
+			_, _ = e.Find(c.CKey)
+		}
+		for c, err := range e.Encoded() {
+			if err != nil {
+				break
+			}
+			_, _ = e.FindEncoded(c.EKey[:])
+		}
+	})
+}
+
+func FuzzArchiveIndex(f *testing.F) {
+	f.Add(casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4))
+	f.Add(casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, err := casc.ParseArchiveIndex(data)
+		if err != nil {
+			return
+		}
+		for e := range x.Entries() {
+			if _, _, ok := x.Find(e.Key[:]); !ok {
+				t.Fatalf("%v is not found", e.Key)
+			}
+		}
+	})
+}
+
+func FuzzManifests(f *testing.F) {
+	patch, _ := casctest.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	tag := casctest.Tag{Name: "x", Type: 1, Entries: []int{0}}
+	for _, data := range [][]byte{
+		casctest.Install(2, []casc.InstallEntry{{Name: "a", CKey: casc.Key{1}, Size: 1}}, tag),
+		casctest.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
+		casctest.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Hash: 1, Size: 1}}),
+		patch, casctest.Shmem("x", 1), casctest.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
+	} {
+		f.Add(data)
+	}
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		if m, err := casc.ParseInstall(data); err == nil {
+			for i := range m.Tags {
+				for n := range m.Tags[i].Entries() {
+					_ = m.Entries[n]
+				}
+			}
+		}
+		if m, err := casc.ParseDownload(data); err == nil {
+			for range m.Entries() {
+			}
+		}
+		if m, err := casc.ParseContentManifest(data); err == nil {
+			for range m.Assets() {
+			}
+		}
+		if m, err := casc.ParsePatchIndex(data); err == nil {
+			for range m.Entries() {
+			}
+		}
+		_, _ = casc.ParseSizeManifest(data)
+		_, _ = casc.ParsePatch(data)
+		_, _ = casc.ParseShmem(data)
+	})
+}
+
+func FuzzWoWRoot(f *testing.F) {
+	for version := range 4 {
+		f.Add(casctest.WoWRoot(version, fuzzFiles()))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := casc.ParseWoWRoot(data)
+		drain(t, r, err, len(data))
+	})
+}
+
+func FuzzTVFS(f *testing.F) {
+	f.Add(casctest.TVFS(fuzzFiles()))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		r, err := casc.ParseTVFS(data, nil)
+		if err != nil {
+			return
+		}
+		for f, err := range r.Files() {
+			if err != nil || len(f.Spans) == 0 {
+				return
+			}
+		}
+	})
+}
+
+func FuzzDiablo3(f *testing.F) {
+	entries := []casctest.Diablo3Entry{{Name: "CoreTOC.dat"}, {Name: "Data_D3/PC/Misc/Packages.dat"}, {ID: 1}, {ID: 2, Numbered: true}}
+	f.Add(casctest.Diablo3([]casctest.Diablo3Entry{{Name: "Base"}}), casctest.Diablo3Folder(entries), casctest.CoreTOC(3, map[uint32]string{1: "x"}))
+	f.Fuzz(func(t *testing.T, root, folder, names []byte) {
+		r, err := casc.ParseDiablo3(root, &inTurn{root: folder, rest: names})
+		drain(t, r, err, (len(root)+1)*(len(folder)+1))
+	})
+}
+
+// inTurn is a loader that gives one file first, and another ever after.
+type inTurn struct{ root, rest []byte }
+
+func (l *inTurn) Content(casc.Key) ([]byte, error) {
+	b := l.root
+	l.root = l.rest
+	return b, nil
+}
+
+func (l *inTurn) Encoded([]byte) ([]byte, error) { return l.Content(casc.Key{}) }
+
+func FuzzMNDX(f *testing.F) {
+	f.Add(casctest.MNDX(2, []casctest.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		r, err := casc.ParseMNDX(data)
+		if err != nil {
+			return
+		}
+		n := 0
+		for _, err := range r.Files() {
+			if n++; err != nil || n > len(data) {
+				break
+			}
+		}
+	})
+}
+
+func FuzzTextRoots(f *testing.F) {
+	f.Add(casctest.TextRoot(fuzzFiles()), []byte("1;x\ny\n"))
+	f.Add(casctest.Overwatch(fuzzFiles()), []byte("# x\r\n"))
+	f.Fuzz(func(t *testing.T, data, list []byte) {
+		r, err := casc.ParseTextRoot(data)
+		drain(t, r, err, len(data))
+		o, err := casc.ParseOverwatch(data, nil)
+		drain(t, o, err, len(data))
+		names, err := casc.ParseListFile(list)
+		if err != nil {
+			return
+		}
+		for id := range uint32(100) {
+			_ = names.Name(&casc.File{ID: id, HasID: true, NameHash: uint64(id), HasHash: true})
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package casc_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+// idxEntries makes n entries of different keys.
+func idxEntries(n int, seed uint64) []casc.IdxEntry {
+	r := rand.New(rand.NewPCG(seed, 5))
+	entries := make([]casc.IdxEntry, n)
+	for i := range entries {
+		for j := range entries[i].Key {
+			entries[i].Key[j] = byte(r.UintN(256))
+		}
+		entries[i].Location = casc.Location{Archive: r.IntN(1 << 10), Off: r.Int64N(1 << 30), Size: 31 + r.Int64N(1<<31)}
+	}
+	return entries
+}
+
+func parseIdx(t testing.TB, data []byte) *casc.Idx {
+	t.Helper()
+	x, err := casc.ParseIdx(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestIdx(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 100, 3000} {
+		entries := idxEntries(n, uint64(n))
+		for version, data := range map[int][]byte{
+			7: casctest.Idx(3, entries, nil), 5: casctest.Idx5(3, entries[:n/3], entries[n/3:]),
+		} {
+			x := parseIdx(t, data)
+			if x.Version != version || x.Bucket != 3 || len(x.Problems) > 0 {
+				t.Errorf("version %d: %+v", version, x)
+			}
+			for _, e := range entries {
+				if got, ok := x.Find(e.Key); !ok || got != e || !got.Local() {
+					t.Fatalf("version %d: %+v, want %+v", version, got, e)
+				}
+			}
+			if len(slices.Collect(x.Entries())) != n {
+				t.Errorf("version %d: not %d entries", version, n)
+			}
+			if _, ok := x.Find(casc.ShortKey{1, 2, 3}); ok {
+				t.Errorf("version %d: an unknown key was found", version)
+			}
+		}
+	}
+}
+
+func TestIdxUpdates(t *testing.T) {
+	entries := idxEntries(60, 1)
+	moved, removed, absent, added, last := entries[3], entries[4], entries[5], idxEntries(1, 2)[0], entries[6]
+	moved.Off++
+	removed.Status, absent.Status = 3, 7
+	first := last
+	first.Off, last.Off = 1, 2
+	updates := append(idxEntries(40, 3), first, moved, removed, absent, added, last)
+	x := parseIdx(t, casctest.Idx(0, entries, updates))
+	for _, want := range []casc.IdxEntry{moved, removed, absent, added, last, entries[0]} {
+		got, ok := x.Find(want.Key)
+		if !ok || got != want || got.Local() != (want.Status == 0) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	all := map[casc.ShortKey]casc.IdxEntry{}
+	for e := range x.Entries() {
+		if _, twice := all[e.Key]; twice {
+			t.Errorf("%x twice", e.Key)
+		}
+		all[e.Key] = e
+	}
+	if len(all) != 60+40+1 || all[moved.Key] != moved {
+		t.Errorf("%d entries", len(all))
+	}
+}
+
+// TestIdxUpdateOfAnyPage has the update section where either description says.
+func TestIdxUpdateOfAnyPage(t *testing.T) {
+	updates := idxEntries(3, 1)
+	near := casctest.Idx(0, idxEntries(10, 2), updates)
+	far := append(slices.Clone(near[:0x1000]), make([]byte, 0xF000)...)
+	far = append(far, near[0x1000:]...)
+	for name, data := range map[string][]byte{"0x1000": near, "0x10000": far} {
+		if e, ok := parseIdx(t, data).Find(updates[2].Key); !ok || e != updates[2] {
+			t.Errorf("at %s: %+v", name, e)
+		}
+	}
+}
+
+func TestIdxErrors(t *testing.T) {
+	good := casctest.Idx(3, idxEntries(20, 1), idxEntries(2, 2))
+	five := casctest.Idx5(3, idxEntries(20, 1), nil)
+	patch := func(data []byte, off int, with ...byte) []byte {
+		data = slices.Clone(data)
+		copy(data[off:], with)
+		return data
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":        {nil, "casc: idx: offset 0x0: 0 bytes are no header"},
+		"header size":  {patch(good, 0, 17), "casc: idx: offset 0x0: a header of 0x11 bytes, expected 0x10"},
+		"header":       {patch(good, 10, 4), "casc: idx: offset 0x4: the header has the hash"},
+		"entries":      {patch(good, 0x30, 1, 2, 3), "casc: idx: offset 0x24: the entries have the hash"},
+		"entries size": {patch(good, 0x20, 0xff), "casc: idx: offset 0x20: 511 bytes of entries in a file of"},
+		"cut":          {good[:0x100], "casc: idx: offset 0x20: 360 bytes of entries in a file of 256"},
+		"order":        {unsorted(), "casc: idx: offset 0x3a: entry 1 is not behind the one before it"},
+		"five, header": {patch(five, 4, 1), "casc: idx: offset 0x2c: the header has the hash"},
+		"five, run":    {patch(five, 0x31, 1, 2, 3), "casc: idx: offset 0x24: run 0 has the hash"},
+		"five, cut":    {five[:0x60], "casc: idx: offset 0x1c: 360 bytes of entries at 0x30 in a file of 96"},
+	} {
+		_, err := casc.ParseIdx(c.data)
+		if _, ok := errors.AsType[*casc.FormatError](err); !ok || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	x := parseIdx(t, patch(good, 0x1000, 1))
+	if len(x.Problems) != 1 || x.Problems[0].Error() != "casc: idx: offset 0x1000: an update entry of which the guard is wrong" {
+		t.Errorf("guard: %v", x.Problems)
+	}
+}
+
+// unsorted is an index file that is out of order, but of the right hashes.
+func unsorted() []byte {
+	e := idxEntries(2, 1)
+	a, b := casctest.Idx(0, e[:1], nil), casctest.Idx(0, e[1:], nil)
+	if string(e[0].Key[:]) < string(e[1].Key[:]) {
+		a, b = b, a
+	}
+	return casctest.IdxOfRun(0, slices.Concat(a[0x28:0x3A], b[0x28:0x3A]))
+}
+
+func TestIdxVersion8IsToldApart(t *testing.T) {
+	if _, err := casc.ParseIdx(casctest.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
+		t.Error(err)
+	}
+	if _, err := casc.ParseIdx(casctest.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
+		t.Error(err)
+	}
+	if _, err := casc.ParseIdx(casctest.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+func TestIdxNames(t *testing.T) {
+	for name, want := range map[string][2]int{
+		"0000000004.idx": {0, 4}, "0f0000001a.idx": {15, 26}, "0E00000054.IDX": {14, 0x54}, "data.i5a": {5, 10},
+	} {
+		if b, v, ok := casc.ParseIdxName(name); !ok || b != want[0] || v != want[1] {
+			t.Errorf("%s: %d, %d, %v", name, b, v, ok)
+		}
+	}
+	for _, name := range []string{"", "shmem", "data.000", "1000000004.idx", "00000004.idx", "00000000g4.idx", "data.i5", "data.i123", "data.ix1"} {
+		if _, _, ok := casc.ParseIdxName(name); ok {
+			t.Errorf("%q is none", name)
+		}
+	}
+}
+
+// TestNewestIndexThatIsWhole damages index files of a storage.
+func TestNewestIndexThatIsWhole(t *testing.T) {
+	g, files := makeGame(t, "text", "install")
+	open := func(what string, damage func(casctest.Files)) *casc.Storage {
+		t.Helper()
+		f := maps.Clone(files)
+		damage(f)
+		st, err := casc.Open(f.FS(), g.options(t))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return st
+	}
+	st := open("a newer one that is empty", func(f casctest.Files) { f["Data/data/0500000003.idx"] = nil })
+	if err := g.check(st); err == nil || len(st.Problems()) != 1 || !strings.HasPrefix(st.Problems()[0].Error(), "Data/data/0500000003.idx: casc: idx: offset 0x0") {
+		t.Errorf("an empty newer one: %v", err)
+	}
+	if strings.Contains(g.check(st).Error(), "want") {
+		t.Errorf("the older one is not in use: %v", g.check(st))
+	}
+	st = open("a stale older one", func(f casctest.Files) { f["Data/data/0500000001.idx"] = casctest.Idx(5, idxEntries(3, 1), nil) })
+	if err := g.check(st); err != nil {
+		t.Errorf("a stale older one: %v", err)
+	}
+	st = open("one of another bucket", func(f casctest.Files) { f["Data/data/0500000003.idx"] = casctest.Idx(6, nil, nil) })
+	if p := st.Problems(); len(p) != 1 || p[0].Error() != "Data/data/0500000003.idx: casc: idx: offset 0xa: bucket 6" {
+		t.Errorf("another bucket: %v", p)
+	}
+	for b := range casc.Buckets {
+		name := fmt.Sprintf("Data/data/%02x00000002.idx", b)
+		f := maps.Clone(files)
+		delete(f, name)
+		st, err := casc.Open(f.FS(), g.options(t))
+		if err != nil {
+			if !errors.Is(err, casc.ErrNotLocal) || !strings.Contains(err.Error(), fmt.Sprintf("bucket %x has no index", b)) {
+				t.Errorf("no bucket %d: %v", b, err)
+			}
+			continue
+		}
+		if p := st.Problems(); len(p) != 1 || p[0].Error() != fmt.Sprintf("casc: bucket %x has no index: its files count as not local", b) {
+			t.Errorf("no bucket %d: %v", b, p)
+		}
+		if err := g.check(st); errors.Is(err, errWrong) {
+			t.Errorf("no bucket %d: %v", b, err)
+		}
+	}
+}
+
+func FuzzIdx(f *testing.F) {
+	f.Add(casctest.Idx(3, idxEntries(3, 1), idxEntries(2, 2)))
+	f.Add(casctest.Idx5(3, idxEntries(3, 1), idxEntries(2, 2)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, err := casc.ParseIdx(data)
+		if err != nil {
+			return
+		}
+		for e := range x.Entries() {
+			if _, ok := x.Find(e.Key); !ok {
+				t.Fatalf("%x is not found", e.Key)
+			}
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package casc
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"lorefs/casc/internal/lookup3"
+)
+
+const (
+	idxVersion7 = 7
+	idxVersion8 = 8
+
+	// idxGuardedSize is the length of the header's block, which begins the file.
+	idxGuardedSize = 0x10
+	// idxEntriesOff is where the sorted entries begin.
+	idxEntriesOff = 0x28
+
+	// idxPageSize is that of the update section's pages, which begin at multiples
+	// of it.
+	idxPageSize = 0x200
+	// idxUpdateSize is guard:4 key:9 place:5 size:4 status:1 and a byte more.
+	idxUpdateSize = 24
+	// maxIdxProblems bounds the damaged entries that are told of.
+	maxIdxProblems = 8
+	// idxGuardSet is set in every guard.
+	idxGuardSet = 1 << 31
+)
+
+func parseIdx7(data []byte) (*Idx, error) {
+	if len(data) < idxEntriesOff {
+		return nil, idx.bad(0, "%d bytes are no header", len(data))
+	}
+	if n := binary.LittleEndian.Uint32(data); n != idxGuardedSize {
+		return nil, idx.bad(0, "a header of %#x bytes, expected %#x", n, idxGuardedSize)
+	}
+	header := data[8 : 8+idxGuardedSize]
+	if h, want := lookup3.Hash(header, 0), binary.LittleEndian.Uint32(data[4:]); h != want {
+		return nil, idx.bad(4, "the header has the hash %08x, stated is %08x", h, want)
+	}
+	switch v := binary.LittleEndian.Uint16(header); v {
+	case idxVersion7:
+	case idxVersion8:
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, idx.bad(8, "version 8, an index of what is resident"))
+	default:
+		return nil, idx.bad(8, "version %d, expected %d", v, idxVersion7)
+	}
+	x := &Idx{Version: idxVersion7, Bucket: int(header[2])}
+	if err := checkWidths(12, header[4:8]); err != nil {
+		return nil, err
+	}
+	return x, x.parseSorted(data)
+}
+
+func (x *Idx) parseSorted(data []byte) error {
+	size := int64(binary.LittleEndian.Uint32(data[0x20:]))
+	if size%idxEntrySize != 0 || size > int64(len(data)-idxEntriesOff) {
+		return idx.bad(0x20, "%d bytes of entries in a file of %d", size, len(data))
+	}
+	run := data[idxEntriesOff : idxEntriesOff+size]
+	want := binary.LittleEndian.Uint32(data[0x24:])
+	if chained, simple := hashEntries(run); want != chained && want != simple {
+		return idx.bad(0x24, "the entries have the hash %08x, stated is %08x", chained, want)
+	}
+	if err := checkSorted(run, idxEntriesOff); err != nil {
+		return err
+	}
+	x.runs = [][]byte{run}
+	x.parseUpdates(data, idxEntriesOff+int(size))
+	return nil
+}
+
+// parseUpdates reads the update section. Where it begins is not proven: one
+// description rounds up to 0x1000, one to 0x10000. So all pages behind the sorted
+// entries are looked at, and an entry is known by its guard. Later entries win.
+func (x *Idx) parseUpdates(data []byte, end int) {
+	for page := (end + idxPageSize - 1) / idxPageSize * idxPageSize; page+idxPageSize <= len(data); page += idxPageSize {
+		for off := page; off+idxUpdateSize <= page+idxPageSize; off += idxUpdateSize {
+			u := data[off : off+idxUpdateSize]
+			if binary.LittleEndian.Uint32(u) == 0 {
+				break
+			}
+			if !guarded(u) {
+				if len(x.Problems) < maxIdxProblems {
+					x.Problems = append(x.Problems, idx.bad(int64(off), "an update entry of which the guard is wrong"))
+				}
+				break
+			}
+			if x.updates == nil {
+				x.updates = map[ShortKey]IdxEntry{}
+			}
+			e := idxEntry(u[4:])
+			e.Status = u[4+idxEntrySize]
+			x.updates[e.Key] = e
+		}
+	}
+}
+
+// guarded checks the guard of an update entry: the hash of the 19 bytes after it,
+// or of 20 as one description has it.
+func guarded(u []byte) bool {
+	want := binary.LittleEndian.Uint32(u)
+	return want == idxGuard(u[4:23]) || want == idxGuard(u[4:24])
+}
+
+func idxGuard(b []byte) uint32 { return lookup3.Hash(b, 0) | idxGuardSet }

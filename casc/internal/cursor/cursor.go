@@ -1,0 +1,120 @@
+// Package cursor reads numbers and strings one after the other from bytes. The
+// first read that does not fit ends it: all later ones give zeros, and Err says
+// where it was.
+package cursor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// Cursor is a place in bytes. The zero Cursor is at the end of none.
+type Cursor struct {
+	data []byte
+	off  int
+	err  *EndError
+}
+
+// EndError says that data ended within a value.
+type EndError struct {
+	// Off is where the value begins, Want its size in bytes, or 0 for a string
+	// without end, and Have how many there are.
+	Off, Want, Have int
+}
+
+func (e *EndError) Error() string {
+	if e.Want == 0 {
+		return fmt.Sprintf("offset %#x: a string without end", e.Off)
+	}
+	return fmt.Sprintf("offset %#x: %d bytes expected, %d there", e.Off, e.Want, e.Have)
+}
+
+// New is at the beginning of data, which must not be changed.
+func New(data []byte) *Cursor { return &Cursor{data: data} }
+
+// Err is nil as long as all that was read was there.
+func (c *Cursor) Err() error {
+	if c.err == nil {
+		return nil
+	}
+	return c.err
+}
+
+// Off is the offset of the next byte.
+func (c *Cursor) Off() int { return c.off }
+
+// Left is the number of bytes from here on.
+func (c *Cursor) Left() int { return len(c.data) - c.off }
+
+// Bytes gives the next n bytes, which are the data's own; nil if they are not
+// there.
+func (c *Cursor) Bytes(n int) []byte {
+	if c.err != nil {
+		return nil
+	}
+	if n < 0 || n > c.Left() {
+		c.err = &EndError{Off: c.off, Want: n, Have: c.Left()}
+		return nil
+	}
+	b := c.data[c.off : c.off+n : c.off+n]
+	c.off += n
+	return b
+}
+
+// Big reads a big-endian number of n bytes, 0 to 8.
+func (c *Cursor) Big(n int) uint64 {
+	var v uint64
+	for _, b := range c.Bytes(n) {
+		v = v<<8 | uint64(b)
+	}
+	return v
+}
+
+// U8 reads a byte.
+func (c *Cursor) U8() uint8 { return uint8(c.Big(1)) }
+
+// BE16 reads a big-endian number of 2 bytes.
+func (c *Cursor) BE16() uint16 { return uint16(c.Big(2)) }
+
+// BE32 reads a big-endian number of 4 bytes.
+func (c *Cursor) BE32() uint32 { return uint32(c.Big(4)) }
+
+// LE16 reads a little-endian number of 2 bytes.
+func (c *Cursor) LE16() uint16 {
+	if b := c.Bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+// LE32 reads a little-endian number of 4 bytes.
+func (c *Cursor) LE32() uint32 {
+	if b := c.Bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// LE64 reads a little-endian number of 8 bytes.
+func (c *Cursor) LE64() uint64 {
+	if b := c.Bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// String reads up to a NUL, which it skips.
+func (c *Cursor) String() string {
+	if c.err != nil {
+		return ""
+	}
+	n := bytes.IndexByte(c.data[c.off:], 0)
+	if n < 0 {
+		c.err = &EndError{Off: c.off, Have: c.Left()}
+		return ""
+	}
+	s := string(c.data[c.off : c.off+n])
+	c.off += n + 1
+	return s
+}

@@ -1,0 +1,93 @@
+package casc
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Locale is a set of languages.
+type Locale uint32
+
+// The languages of World of Warcraft.
+const (
+	LocaleEnUS Locale = 0x2
+	LocaleKoKR Locale = 0x4
+	LocaleFrFR Locale = 0x10
+	LocaleDeDE Locale = 0x20
+	LocaleZhCN Locale = 0x40
+	LocaleEsES Locale = 0x80
+	LocaleZhTW Locale = 0x100
+	LocaleEnGB Locale = 0x200
+	LocaleEnCN Locale = 0x400
+	LocaleEnTW Locale = 0x800
+	LocaleEsMX Locale = 0x1000
+	LocaleRuRU Locale = 0x2000
+	LocalePtBR Locale = 0x4000
+	LocaleItIT Locale = 0x8000
+	LocalePtPT Locale = 0x10000
+)
+
+var localeNames = []struct {
+	locale Locale
+	name   string
+}{
+	{LocaleEnUS, "enUS"},
+	{LocaleKoKR, "koKR"},
+	{LocaleFrFR, "frFR"},
+	{LocaleDeDE, "deDE"},
+	{LocaleZhCN, "zhCN"},
+	{LocaleEsES, "esES"},
+	{LocaleZhTW, "zhTW"},
+	{LocaleEnGB, "enGB"},
+	{LocaleEnCN, "enCN"},
+	{LocaleEnTW, "enTW"},
+	{LocaleEsMX, "esMX"},
+	{LocaleRuRU, "ruRU"},
+	{LocalePtBR, "ptBR"},
+	{LocaleItIT, "itIT"},
+	{LocalePtPT, "ptPT"},
+}
+
+// ParseLocale reads the name of one language, such as enUS, in any case.
+func ParseLocale(name string) (Locale, error) {
+	for _, l := range localeNames {
+		if strings.EqualFold(l.name, name) {
+			return l.locale, nil
+		}
+	}
+	return 0, fmt.Errorf("casc: no locale is called %q", name)
+}
+
+// String gives the languages of the set with bars between, and what is unknown in
+// hex.
+func (l Locale) String() string {
+	var names []string
+	for _, n := range localeNames {
+		if l&n.locale != 0 {
+			names = append(names, n.name)
+			l &^= n.locale
+		}
+	}
+	if l != 0 || names == nil {
+		names = append(names, fmt.Sprintf("%#x", uint32(l)))
+	}
+	return strings.Join(names, "|")
+}
+
+// ContentFlags say what a file of World of Warcraft is for.
+type ContentFlags uint32
+
+// The flags that are known.
+const (
+	ContentWindows            ContentFlags = 0x8
+	ContentMacOS              ContentFlags = 0x10
+	ContentX86                ContentFlags = 0x20
+	ContentX64                ContentFlags = 0x40
+	ContentLowViolence        ContentFlags = 0x80
+	ContentARM64              ContentFlags = 0x8000
+	ContentEncrypted          ContentFlags = 0x8000000
+	ContentNoNames            ContentFlags = 0x10000000
+	ContentUncommonResolution ContentFlags = 0x20000000
+	ContentBundle             ContentFlags = 0x40000000
+	ContentNoCompression      ContentFlags = 0x80000000
+)

@@ -1,0 +1,294 @@
+package casc_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+func TestInstallManifest(t *testing.T) {
+	entries := []casc.InstallEntry{{"a.exe", casc.Key{1}, 5}, {`Data\b`, casc.Key{2}, 1 << 31}, {"c", casc.Key{3}, 0}}
+	tags := []casctest.Tag{{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 2}}, {Name: "enUS", Type: casc.TagLocale}}
+	for version := 1; version <= 2; version++ {
+		m, err := casc.ParseInstall(casctest.Install(version, entries, tags...))
+		if err != nil || m.Version != version || !slices.Equal(m.Entries, entries) || len(m.Tags) != 2 {
+			t.Fatalf("version %d: %+v, %v", version, m, err)
+		}
+		if got := slices.Collect(m.Tags[0].Entries()); !slices.Equal(got, []int{0, 2}) || m.Tags[0].Has(1) || m.Tags[0].Has(-1) || m.Tags[0].Has(3) {
+			t.Errorf("version %d: tagged are %v", version, got)
+		}
+	}
+}
+
+func TestDownloadManifest(t *testing.T) {
+	entries := []casc.DownloadEntry{{EKey: casc.Key{1}, Size: 5, Priority: 0, Checksum: 7}, {EKey: casc.Key{2}, Size: 1 << 36, Priority: -1, Checksum: 8}}
+	for version := 1; version <= 3; version++ {
+		want := slices.Clone(entries)
+		for i := range want {
+			want[i].Flags = []byte{}
+			if version >= 2 {
+				want[i].Flags = []byte{byte(i), 9}
+			}
+		}
+		m, err := casc.ParseDownload(casctest.Download(version, want, casctest.Tag{Name: "x", Type: 5, Entries: []int{1}}))
+		if err != nil || m.Version != version || len(m.Tags) != 1 || !m.Tags[0].Has(1) {
+			t.Fatalf("version %d: %+v, %v", version, m, err)
+		}
+		if got := slices.Collect(m.Entries()); !reflect.DeepEqual(got, want) {
+			t.Errorf("version %d: %+v", version, got)
+		}
+	}
+}
+
+func TestSizeManifest(t *testing.T) {
+	entries := []casc.SizeEntry{{[]byte("123456789"), 1, 500}, {[]byte("abcdefghi"), 0xFFFE, 1 << 31}}
+	for version := 1; version <= 2; version++ {
+		data := casctest.SizeManifest(version, entries)
+		m, err := casc.ParseSizeManifest(data)
+		if err != nil || m.KeySize != 9 || m.Total != 500+1<<31 || m.Len() != 2 {
+			t.Fatalf("version %d: %+v, %v", version, m, err)
+		}
+		if got := slices.Collect(m.Entries()); !reflect.DeepEqual(got, entries) {
+			t.Errorf("version %d: %+v", version, got)
+		}
+		data[len(data)-1]++
+		if _, err := casc.ParseSizeManifest(data); err == nil || !strings.Contains(err.Error(), "the sizes add up to 2147484149, stated is 2147484148") {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+func TestPatchManifest(t *testing.T) {
+	var files []casc.PatchFile
+	for i := range 5 {
+		f := casc.PatchFile{CKey: casc.Key{byte(i + 1)}, Size: 1 << 33}
+		for j := range i%3 + 1 {
+			f.Patches = append(f.Patches, casc.PatchStep{From: casc.Key{9, byte(j)}, FromSize: 8, EKey: casc.Key{7}, Size: 6, Index: uint8(j)})
+		}
+		files = append(files, f)
+	}
+	data, key := casctest.Patch(files)
+	m, err := casc.ParsePatch(data)
+	if err != nil || m.Key != key || !reflect.DeepEqual(m.Files, files) {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	for i := 46; i < len(data); i++ {
+		bad := bytes.Clone(data)
+		bad[i] ^= 4
+		if m, err := casc.ParsePatch(bad); err == nil && m.Key == key {
+			t.Fatalf("byte %d flipped: no error", i)
+		}
+	}
+}
+
+func TestShmemFree(t *testing.T) {
+	s, err := casc.ParseShmem(casctest.Shmem("C:/x", 9))
+	if err != nil || s.DataPath != "C:/x" || s.Versions[15] != 9 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if want := []casc.Location{{Archive: 3, Off: 77, Size: 500}}; !slices.Equal(s.Free, want) {
+		t.Errorf("free %+v", s.Free)
+	}
+}
+
+func TestArchiveIndexes(t *testing.T) {
+	for _, n := range []int{0, 1, 170, 171, 1000} {
+		for _, offsets := range []int{0, 4, 5, 6} {
+			var entries []casc.ArchiveEntry
+			for i, e := range idxEntries(n, uint64(n)) {
+				a := casc.ArchiveEntry{Size: e.Size}
+				copy(a.Key[:], e.Key[:])
+				binary.BigEndian.PutUint32(a.Key[12:], uint32(i))
+				if offsets > 0 {
+					a.Off = e.Off
+				}
+				if offsets > 4 {
+					a.Archive = e.Archive
+				}
+				entries = append(entries, a)
+			}
+			data := casctest.ArchiveIndex(entries, offsets)
+			x, err := casc.ParseArchiveIndex(data)
+			if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != casctest.Key(data[len(data)-28:]) {
+				t.Errorf("%d entries, offsets of %d: %+v, %v", n, offsets, x, err)
+				continue
+			}
+			for _, e := range entries {
+				if got, _, ok := x.Find(e.Key[:]); !ok || got != e {
+					t.Fatalf("%d entries, offsets of %d: %+v, want %+v", n, offsets, got, e)
+				}
+			}
+		}
+	}
+}
+
+// TestArchiveIndexFlips flips every byte of an index: all are hashed.
+func TestArchiveIndexFlips(t *testing.T) {
+	data := casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4)
+	for i := range data {
+		bad := bytes.Clone(data)
+		bad[i] ^= 1 << (i % 8)
+		if _, err := casc.ParseArchiveIndex(bad); err == nil {
+			t.Fatalf("byte %d flipped: no error", i)
+		}
+		if _, err := casc.ParseArchiveIndex(data[:i]); err == nil {
+			t.Fatalf("cut at %d: no error", i)
+		}
+	}
+}
+
+// TestEncodingFlips flips every byte of an encoding file. Its pages and their order
+// are checked; what is left may only be specs, or the place where a key is not.
+func TestEncodingFlips(t *testing.T) {
+	var b casctest.Builder
+	for i := range 200 {
+		b.Add([]byte{byte(i), 1, 2, 3})
+	}
+	data := casctest.Encoding(b.Stored)
+	for i := 0; i < len(data); i += 37 {
+		bad := bytes.Clone(data)
+		bad[i] ^= 1 << (i % 8)
+		e, err := casc.NewEncoding(bytes.NewReader(bad), int64(len(bad)))
+		if err != nil {
+			continue
+		}
+		for _, s := range b.Stored {
+			if got, err := e.Find(s.CKey); err == nil && (got.Size != s.Size || len(got.EKeys) != 1 || got.EKeys[0] != s.EKey) {
+				t.Fatalf("byte %d flipped: %+v", i, got)
+			}
+			if got, err := e.FindEncoded(s.EKey[:]); err == nil && (got.Size != int64(len(s.Encoded)) || got.EKey != s.EKey) {
+				t.Fatalf("byte %d flipped: %+v", i, got)
+			}
+		}
+	}
+}
+
+func TestEncodingErrors(t *testing.T) {
+	var b casctest.Builder
+	s := b.Add([]byte("x"))
+	good := casctest.Encoding(b.Stored)
+	patch := func(off int, with ...byte) []byte {
+		data := bytes.Clone(good)
+		copy(data[off:], with)
+		return data
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":   {nil, "casc: encoding: offset 0x0: 2 bytes expected, 0 there"},
+		"magic":   {patch(0, 'X'), `casc: encoding: offset 0x0: found "XN" instead of "EN"`},
+		"version": {patch(2, 2), "not supported: casc: encoding: offset 0x2: version 2 with keys of 16 and 16 bytes"},
+		"page":    {patch(5, 0, 0), "casc: encoding: offset 0x5: pages of 0 bytes"},
+		"pages":   {patch(9, 0xff), "casc: encoding: offset 0x9: 8 bytes of specs, 4278190081 and 1 pages end at"},
+		"cut":     {good[:500], "casc: encoding: offset 0x9: 8 bytes of specs, 1 and 1 pages end at 8286, the file at 500"},
+		"specs":   {patch(21, 7), "casc: encoding: offset 0x1d: the last spec has no end"},
+	} {
+		_, err := casc.NewEncoding(bytes.NewReader(c.data), int64(len(c.data)))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	e := openEncoding(t, patch(22+8+32+100, 1))
+	if _, err := e.Find(s.CKey); err == nil || !strings.HasPrefix(err.Error(), "casc: encoding: offset 0x3e: page 0 has the MD5") {
+		t.Errorf("page: %v", err)
+	}
+}
+
+// TestCuts cuts manifests and roots at every byte, and expects an error for each
+// that is in the middle of something.
+func TestCuts(t *testing.T) {
+	files := newGame()
+	files.fill(t)
+	patch, _ := casctest.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	for name, c := range map[string]struct {
+		data  []byte
+		parse func([]byte) error
+	}{
+		"install":   {casctest.Install(1, []casc.InstallEntry{{"a", casc.Key{1}, 1}}, casctest.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
+		"download":  {casctest.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, casctest.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseDownload(b)) }},
+		"size":      {casctest.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1, 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
+		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
+		"shmem":     {casctest.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
+		"WoW":       {casctest.WoWRoot(3, files.files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
+		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(casc.ParseOverwatch(b, nil)) }},
+		"MNDX":      {casctest.MNDX(1, []casctest.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
+		"Diablo":    {casctest.Diablo3([]casctest.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
+		"CMF":       {casctest.ContentManifest(70000, []casc.Asset{{1, 2, casc.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
+		"TVFS":      {casctest.TVFS(files.files()), readTVFS},
+	} {
+		if err := c.parse(c.data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for i := range c.data {
+			if (i == 12 || i == 24) && name == "WoW" {
+				continue // a header without blocks
+			}
+			if err := c.parse(c.data[:i]); err == nil {
+				t.Errorf("%s: cut at %d of %d: no error", name, i, len(c.data))
+			}
+		}
+	}
+}
+
+func readTVFS(b []byte) error {
+	r, err := casc.ParseTVFS(b, nil)
+	if err != nil {
+		return err
+	}
+	for _, err := range r.Files() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestContentManifest(t *testing.T) {
+	assets := []casc.Asset{{0x0123456789ABCDEF, 77, casc.Key{5}}, {2, 0, casc.Key{6}}}
+	for _, build := range []int{30000, 47161, 47162, 57229, 57230, 68309, 68310, 120000} {
+		data := casctest.ContentManifest(build, assets)
+		m, err := casc.ParseContentManifest(data)
+		if err != nil || m.Build != build || !slices.Equal(slices.Collect(m.Assets()), assets) {
+			t.Errorf("build %d: %+v, %v", build, m, err)
+		}
+		at := bytes.Index(data, []byte("cmf"))
+		copy(data[at:], []byte{24, 'f', 'm', 'c'})
+		if _, err := casc.ParseContentManifest(data); !errors.Is(err, casc.ErrUnsupported) {
+			t.Errorf("build %d, encrypted: %v", build, err)
+		}
+	}
+}
+
+// TestOverwatchAssets lists the assets of a content manifest.
+func TestOverwatchAssets(t *testing.T) {
+	g := newGame()
+	s := g.Add([]byte("asset"))
+	m := g.Add(casctest.ContentManifest(70000, []casc.Asset{{0xAB, 5, s.CKey}}))
+	g.Root(g.Add(casctest.Overwatch([]casc.File{{Name: "TactManifest/Win_SPWin_RCN.cmf", CKey: m.CKey}, {Name: "bad.cmf", CKey: s.CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(files.FS(), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := st.OpenName("ContentManifestFiles/Win_SPWin_RCN/00000000000000AB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := c.ReadAll(100); err != nil || string(b) != "asset" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if p := st.Problems(); len(p) != 1 || !strings.HasPrefix(p[0].Error(), "content manifest bad.cmf: casc: content manifest") {
+		t.Errorf("%v", p)
+	}
+}

@@ -1,0 +1,139 @@
+package casc
+
+import (
+	"bytes"
+	"fmt"
+
+	"lorefs/casc/internal/cursor"
+)
+
+const patch format = "patch manifest"
+
+// Patch is the patch manifest: what patches lead to which files. It is stored as
+// it is, not as BLTE.
+type Patch struct {
+	Version int
+	// Key is the MD5 of the header and the table of blocks, which the file is
+	// called by.
+	Key Key
+	// Encoding is the encoding file that the patches lead to; its Name is the
+	// ESpec. It is zero if the manifest does not say.
+	Encoding Ref
+	Files    []PatchFile
+}
+
+// PatchFile is a file that patches lead to.
+type PatchFile struct {
+	CKey    Key
+	Size    int64
+	Patches []PatchStep
+}
+
+// PatchStep is a patch that makes the file of another.
+type PatchStep struct {
+	// From is the encoding key of the other file, FromSize its decoded size.
+	From     Key
+	FromSize int64
+	// EKey is the encoding key of the patch, and Size its size.
+	EKey Key
+	Size int64
+	// Index orders the patches of a file.
+	Index uint8
+}
+
+const (
+	patchHasEncoding = 2
+	maxPatchBlock    = 24
+)
+
+// ParsePatch reads a patch manifest of version 1 or 2 and checks the MD5 of all
+// its blocks.
+func ParsePatch(data []byte) (*Patch, error) {
+	c := cursor.New(data)
+	magic, version := c.Bytes(2), c.U8()
+	var sizes [3]int
+	for i := range sizes {
+		sizes[i] = int(c.U8())
+	}
+	bits, blocks, flags := c.U8(), c.BE16(), c.U8()
+	if err := patch.ends(c, 0); err != nil {
+		return nil, err
+	}
+	if string(magic) != "PA" {
+		return nil, patch.bad(0, "found %q instead of %q", magic, "PA")
+	}
+	if version < 1 || version > 2 || sizes != [3]int{16, 16, 16} || bits > maxPatchBlock {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patch.bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))
+	}
+	p := &Patch{Version: int(version)}
+	if flags&patchHasEncoding != 0 {
+		p.Encoding = patchEncoding(c)
+	}
+	table := c.Bytes(int(blocks) * patchBlockSize)
+	if err := patch.ends(c, 0); err != nil {
+		return nil, err
+	}
+	p.Key = keyOf(data[:c.Off()])
+	return p, p.parseBlocks(data, table, int64(c.Off()-len(table)), 1<<bits)
+}
+
+func patchEncoding(c *cursor.Cursor) Ref {
+	var r Ref
+	copy(r.CKey[:], c.Bytes(16))
+	copy(r.EKey[:], c.Bytes(16))
+	r.Size, r.EncodedSize = int64(c.BE32()), int64(c.BE32())
+	r.Name = string(c.Bytes(int(c.U8())))
+	return r
+}
+
+// patchBlockSize is last_key:16 md5:16 offset:4.
+const patchBlockSize = 36
+
+func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error {
+	c := cursor.New(table)
+	for i := 0; c.Left() > 0; i++ {
+		last, sum, off := c.Bytes(16), c.Bytes(16), int64(c.BE32())
+		if off > int64(len(data)) {
+			return patch.bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, the file ends at %#x", i, off, len(data))
+		}
+		size, err := p.parseBlock(data[off:min(off+int64(limit), int64(len(data)))], off)
+		if err != nil {
+			return err
+		}
+		block := data[off : off+int64(size)]
+		if got := keyOf(block); !bytes.Equal(got[:], sum) {
+			return patch.bad(off, "block %d of %d bytes has the MD5 %v, stated is %x", i, size, got, sum)
+		}
+		if n := len(p.Files); n > 0 && !bytes.Equal(p.Files[n-1].CKey[:], last) {
+			return patch.bad(off, "block %d ends with the key %v, stated is %x", i, p.Files[n-1].CKey, last)
+		}
+	}
+	return nil
+}
+
+// parseBlock reads files up to the end mark, and gives the size of them all.
+func (p *Patch) parseBlock(data []byte, off int64) (int, error) {
+	c := cursor.New(data)
+	for c.Left() > 0 {
+		n := c.U8()
+		if n == 0 {
+			break
+		}
+		var f PatchFile
+		copy(f.CKey[:], c.Bytes(16))
+		f.Size = int64(c.Big(5))
+		for range n {
+			var s PatchStep
+			copy(s.From[:], c.Bytes(16))
+			s.FromSize = int64(c.Big(5))
+			copy(s.EKey[:], c.Bytes(16))
+			s.Size, s.Index = int64(c.BE32()), c.U8()
+			f.Patches = append(f.Patches, s)
+		}
+		if err := patch.ends(c, off); err != nil {
+			return 0, err
+		}
+		p.Files = append(p.Files, f)
+	}
+	return c.Off(), nil
+}

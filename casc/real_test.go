@@ -1,0 +1,374 @@
+package casc_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/blte"
+	"lorefs/casc"
+)
+
+func openEncoding(t testing.TB, data []byte) *casc.Encoding {
+	t.Helper()
+	e, err := casc.NewEncoding(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestRealEncodings reads heads of real encoding files, cut to two pages of each
+// table, whose MD5s hold.
+func TestRealEncodings(t *testing.T) {
+	for file, specs := range map[string]int{"wow_classic_era_truncated.bin": 56, "wow_classic_truncated.bin": 1169} {
+		data := fixture(t, "cascette-rs/encoding/"+file)
+		e := openEncoding(t, data)
+		if e.Specs() != specs || e.OwnSpec != "" { // it is cut off
+			t.Errorf("%s: %d specs, own %q", file, e.Specs(), e.OwnSpec)
+		}
+		for i := range e.Specs() {
+			if _, err := blte.ParseSpec(e.Spec(i)); err != nil {
+				t.Errorf("%s: spec %d: %v", file, i, err)
+			}
+		}
+		contents, last := 0, casc.Key{}
+		for c, err := range e.Contents() {
+			if err != nil || c.CKey.Compare(last) <= 0 || len(c.EKeys) == 0 {
+				t.Fatalf("%s: %+v, %v", file, c, err)
+			}
+			last = c.CKey
+			contents++
+			if got, err := e.Find(c.CKey); err != nil || got.CKey != c.CKey || got.Size != c.Size {
+				t.Fatalf("%s: finding %v: %+v, %v", file, c.CKey, got, err)
+			}
+		}
+		encoded := 0
+		last = casc.Key{}
+		for c, err := range e.Encoded() {
+			if err != nil || c.EKey.Compare(last) <= 0 || c.Spec == "" {
+				t.Fatalf("%s: %+v, %v", file, c, err)
+			}
+			last = c.EKey
+			encoded++
+			for _, n := range []int{9, 16} {
+				if got, err := e.FindEncoded(c.EKey[:n]); err != nil || got != c {
+					t.Fatalf("%s: finding %x: %+v, %v", file, c.EKey[:n], got, err)
+				}
+			}
+		}
+		if encoded != 2*163 || contents < 150 {
+			t.Errorf("%s: %d content keys, %d encoding keys", file, contents, encoded)
+		}
+		for _, k := range []casc.Key{{}, {0: 0xff, 1: 0xff}} {
+			if _, err := e.Find(k); !errors.Is(err, casc.ErrNotFound) {
+				t.Errorf("%s: %v: %v", file, k, err)
+			}
+			if _, err := e.FindEncoded(k[:]); !errors.Is(err, casc.ErrNotFound) {
+				t.Errorf("%s: %v: %v", file, k, err)
+			}
+		}
+	}
+}
+
+// TestRealArchiveIndexes reads real indexes, whose hashes and footers hold.
+func TestRealArchiveIndexes(t *testing.T) {
+	for file, want := range map[string]int{
+		"0017a402f556fbece46c38dc431a2c9b.index": 7060, "00b79cc0eebdd26437c7e92e57ac7f5c.index": 2062, "s2_00872b40344ef1a3dac4aff09588603c.index": 1555,
+	} {
+		x, err := casc.ParseArchiveIndex(fixture(t, "cascette-rs/archive/"+file))
+		if err != nil || x.Len() != want || x.OffsetBytes != 4 {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		n, sum, end := 0, int64(0), int64(0)
+		for e := range x.Entries() {
+			sum += e.Size
+			end = max(end, e.Off+e.Size)
+			if got, i, ok := x.Find(e.Key[:9+n%8]); !ok || i != n || got != e {
+				t.Fatalf("%s: finding %v: %+v, %d, %v", file, e.Key, got, i, ok)
+			}
+			n++
+		}
+		if n != want || sum != end {
+			t.Errorf("%s: %d entries, %d bytes in an archive of %d", file, n, sum, end)
+		}
+		if _, _, ok := x.Find(make([]byte, 16)); ok {
+			t.Errorf("%s: the zero key was found", file)
+		}
+	}
+}
+
+func TestRealInstalls(t *testing.T) {
+	for file, want := range map[string]struct{ tags, entries int }{
+		"cascette-rs/install/classic_4.4.0_v1.install":             {27, 182},
+		"cascette-rs/install/classic_era_1.15.7_v1.install":        {29, 240},
+		"cascette-py/314436cc1adeed58d203bf32402cc1bc.install.dec": {0, 0},
+	} {
+		m, err := casc.ParseInstall(fixture(t, file))
+		if err != nil || want.tags > 0 && (len(m.Tags) != want.tags || len(m.Entries) != want.entries) || len(m.Entries) == 0 {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		tag := slices.IndexFunc(m.Tags, func(t casc.Tag) bool { return t.Name == "Windows" })
+		if tag < 0 || m.Tags[tag].Type != casc.TagPlatform {
+			t.Fatalf("%s: no tag Windows", file)
+		}
+		exe := 0
+		for i := range m.Tags[tag].Entries() {
+			if i >= len(m.Entries) {
+				t.Fatalf("%s: entry %d is tagged", file, i)
+			}
+			if strings.HasSuffix(m.Entries[i].Name, ".exe") {
+				exe++
+			}
+			if strings.Contains(m.Entries[i].Name, ".app/") || strings.Contains(m.Entries[i].Name, `.app\`) {
+				t.Errorf("%s: %s is tagged Windows", file, m.Entries[i].Name)
+			}
+		}
+		if exe == 0 {
+			t.Errorf("%s: no .exe is tagged Windows", file)
+		}
+	}
+}
+
+func TestRealDownload(t *testing.T) {
+	m, err := casc.ParseDownload(fixture(t, "cascette-rs/download/classic_era_1.15.7_v1_100entries.download"))
+	if err != nil || m.Version != 1 || m.Len() != 100 || len(m.Tags) != 29 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	for e := range m.Entries() {
+		if e.EKey.IsZero() || e.Size <= 0 || e.Priority < 0 || len(e.Flags) > 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestRealPatches(t *testing.T) {
+	for file, files := range map[string]int{
+		"e3fffe04f64007852408b86e44d91e5a": 50, "aaad2399821319140599c508abd54c9c": 112, "071290388e1f3b898157c372f03bc435": 19,
+	} {
+		m, err := casc.ParsePatch(fixture(t, "cascette-rs/patch_archive/"+file+".bin"))
+		if err != nil || m.Version != 2 || len(m.Files) != files || m.Key.String() != file {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		if _, err := blte.ParseSpec(m.Encoding.Name); err != nil || m.Encoding.Size == 0 {
+			t.Errorf("%s: encoding %+v, %v", file, m.Encoding, err)
+		}
+		for _, f := range m.Files {
+			if f.Size == 0 || len(f.Patches) == 0 {
+				t.Errorf("%s: %+v", file, f)
+			}
+		}
+	}
+}
+
+func TestRealPatchIndexes(t *testing.T) {
+	for file, want := range map[string]struct {
+		entries int
+		ckey    string
+	}{
+		"wow_classic_era_patch_index.bin": {112, "4c0fcc3e0db1881e58bb6b3e2b14078d"},
+		"wow_classic_patch_index.bin":     {141, "fa24d500121e588b11dfbc34070e9825"},
+		"wow_retail_patch_index.bin":      {242, "c7d04f9b11cd0178a34ad4a457170d93"},
+	} {
+		m, err := casc.ParsePatchIndex(fixture(t, "cascette-rs/patch_index/"+file))
+		if err != nil || m.Len() != want.entries {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for e := range m.Entries() {
+			if e.EKey.IsZero() || e.From.IsZero() || e.To.IsZero() || e.FromSize == 0 || e.ToSize == 0 {
+				t.Errorf("%s: %+v", file, e)
+			}
+		}
+	}
+}
+
+func TestRealWoWRoots(t *testing.T) {
+	for file, want := range map[string]struct{ version, files int }{
+		"classic_era_v1_2blocks.root": {0, 1493}, "retail_11.2.7_v2_3blocks.root": {3, 0},
+	} {
+		r, err := casc.ParseWoWRoot(fixture(t, "cascette-rs/root/"+file))
+		if err != nil || r.Version != want.version {
+			t.Errorf("%s: %+v, %v", file, r, err)
+			continue
+		}
+		n := 0
+		for f, err := range r.Files() {
+			if err != nil || f.CKey.IsZero() || f.Locale == 0 || !f.HasID {
+				t.Fatalf("%s: %+v, %v", file, f, err)
+			}
+			n++
+		}
+		if n == 0 || want.files > 0 && n != want.files {
+			t.Errorf("%s: %d files", file, n)
+		}
+		t.Logf("%s: %d files", file, n)
+	}
+}
+
+// TestRealTVFS reads real manifests, without those that they nest.
+func TestRealTVFS(t *testing.T) {
+	for _, name := range []string{"wow_classic_era_04ca19154f0c48b1", "wow_classic_cbd15a9f67c4d28d", "wow_dbd6a1911a9dd025"} {
+		r, err := casc.ParseTVFS(fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n := 0
+		for f, err := range r.Files() {
+			if err != nil || f.Name == "" || len(f.Spans) != 1 || f.Spans[0].EKey.IsZero() || f.CKey.IsZero() || strings.HasSuffix(f.Name, "/") {
+				t.Fatalf("%s: %+v, %v", name, f, err)
+			}
+			n++
+		}
+		if n == 0 {
+			t.Errorf("%s: no files", name)
+		}
+		t.Logf("%s: %d files", name, n)
+	}
+}
+
+// TestRealTVFSNests finds the nested manifests of a build configuration in the
+// manifest that nests them.
+func TestRealTVFSNests(t *testing.T) {
+	cfg, err := casc.ParseConfig(fixture(t, "cascette-rs/config/wow_classic_era_build_config.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loader := &refusing{}
+	r, err := casc.ParseTVFS(fixture(t, "cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin"), loader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, err := range cfg.VFS() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Nest(ref.EKey)
+	}
+	nested := 0
+	for f, err := range r.Files() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name, ":") {
+			nested++
+		}
+	}
+	if nested == 0 || nested != loader.asked || len(r.Problems()) != nested {
+		t.Errorf("%d nested manifests, %d were asked for, %d problems", nested, loader.asked, len(r.Problems()))
+	}
+}
+
+// refusing is a loader that has nothing.
+type refusing struct{ asked int }
+
+func (l *refusing) Content(casc.Key) ([]byte, error) { l.asked++; return nil, casc.ErrNotLocal }
+func (l *refusing) Encoded([]byte) ([]byte, error)   { l.asked++; return nil, casc.ErrNotLocal }
+
+// vectors are real bytes of an install of StarCraft: Remastered.
+func vectors(t testing.TB) map[string][]byte {
+	t.Helper()
+	v := map[string][]byte{}
+	for line := range strings.Lines(string(fixture(t, "vectors/scr_real_bytes.txt"))) {
+		name, text, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if b, err := hex.DecodeString(text); ok && err == nil {
+			v[name] = b
+		}
+	}
+	return v
+}
+
+func TestRealSpanHeader(t *testing.T) {
+	b := vectors(t)["span_placeholder_data000_at0"]
+	h, err := casc.ParseSpanHeader(b, 0)
+	if err != nil || h.Key.String() != "0700009b820effbea1c2e871ffa24358" || h.Size != 30 || !h.Placeholder {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if got := h.Append(nil, 0); !bytes.Equal(got, b) {
+		t.Errorf("written again: %x, want %x", got, b)
+	}
+	for i := range b {
+		bad := bytes.Clone(b)
+		bad[i] ^= 1
+		if _, err := casc.ParseSpanHeader(bad, 0); err == nil {
+			t.Errorf("byte %d flipped: no error", i)
+		}
+	}
+}
+
+// TestRealIdxHead reads the head of a real index file, whose header's hash holds;
+// the entries are cut off.
+func TestRealIdxHead(t *testing.T) {
+	b := vectors(t)["idx_v7_head"]
+	_, err := casc.ParseIdx(b)
+	if want := "casc: idx: offset 0x20: 44460 bytes of entries in a file of 58"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestRealShmemHead(t *testing.T) {
+	b := append(vectors(t)["shmem_head"], make([]byte, 11280)...)[:11280]
+	s, err := casc.ParseShmem(b)
+	if err != nil || s.Version != 4 || s.DataPath != "C:/Program Files (x86)/StarCraft/Data/data" || len(s.Free) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSyntheticShmem compares the versions in shmem with the names of the files.
+func TestSyntheticShmem(t *testing.T) {
+	for kind := range kinds {
+		s := loadSynthetic(t, kind)
+		m, err := casc.ParseShmem(s.store["Data/data/shmem"].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want [casc.Buckets]uint32
+		for name := range s.store {
+			if b, v, ok := casc.ParseIdxName(name[strings.LastIndexByte(name, '/')+1:]); ok {
+				want[b] = max(want[b], uint32(v))
+			}
+		}
+		if m.Versions != want {
+			t.Errorf("%s: versions %v, want %v", kind, m.Versions, want)
+		}
+	}
+}
+
+// TestSyntheticSpans reads the header of every span of a storage.
+func TestSyntheticSpans(t *testing.T) {
+	s := loadSynthetic(t, "wow3")
+	n := 0
+	for name, f := range s.store {
+		if !strings.HasSuffix(name, ".idx") {
+			continue
+		}
+		x, err := casc.ParseIdx(f.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range x.Entries() {
+			archive := s.store["Data/data/data.00"+string(rune('0'+e.Archive))].Data
+			if e.Off+e.Size > int64(len(archive)) {
+				continue // of an old version
+			}
+			h, err := casc.ParseSpanHeader(archive[e.Off:], e.Off)
+			if err != nil {
+				t.Logf("%s: %v: %v", name, e, err)
+				continue
+			}
+			if h.Key.Short() == e.Key && int64(h.Size) == e.Size {
+				n++
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("%d spans agree with their headers", n)
+	}
+}

@@ -1,0 +1,130 @@
+package casc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"strings"
+
+	"lorefs/casc/internal/lookup3"
+)
+
+// File is a file that a root names.
+type File struct {
+	// Name has slashes between its parts. It is empty if only an ID or a hash is
+	// known. A file in a nested manifest is OUTER:INNER.
+	Name string
+	// ID is the file data ID, if HasID.
+	ID uint32
+	// NameHash is NameHash(Name), if HasHash.
+	NameHash uint64
+	HasID    bool
+	HasHash  bool
+	// Locale and Flags are for what the file is; zero if the root does not say.
+	Locale Locale
+	Flags  ContentFlags
+	// CKey is the content key; it is zero if only Spans are known.
+	CKey Key
+	// Size is the decoded size as the root has it, or -1.
+	Size int64
+	// Spans are the encoded files that the file is put together from, in roots
+	// that have them.
+	Spans []Span
+}
+
+// Span is a part of a file, which is an encoded file.
+type Span struct {
+	// EKey is the encoding key, or its beginning with zeros behind it if it has
+	// KeySize bytes.
+	EKey    Key
+	KeySize int
+	// CKey is the content key, zero if the root does not say.
+	CKey Key
+	// Off and Size are the part of the decoded content that is the span.
+	Off, Size int64
+	// ContentSize is the decoded size of all of it, or 0 if it is not known.
+	ContentSize int64
+}
+
+// Root is what names the files of a build. Files may be run through by one caller
+// at a time.
+type Root interface {
+	// Kind names its form, such as "wow" or "tvfs".
+	Kind() string
+	// Files gives all files in the root's order. An error comes last.
+	Files() iter.Seq2[File, error]
+}
+
+// Loader reads other files of the storage, decoded, for roots that consist of
+// several.
+type Loader interface {
+	// Content reads the file with a content key.
+	Content(ckey Key) ([]byte, error)
+	// Encoded reads the file of which the encoding key begins with prefix.
+	Encoded(prefix []byte) ([]byte, error)
+}
+
+// Problems gives the faults that a root lives with, such as a part of it that is
+// not local. They are known once Files was run through.
+type Problems interface {
+	Problems() []error
+}
+
+const (
+	// maxFiles bounds what a root may name, and maxNames the bytes of all names
+	// that it puts together from parts.
+	maxFiles = 1 << 25
+	maxNames = 1 << 30
+	// maxName bounds a name with all its folders, in bytes.
+	maxName = 1 << 14
+)
+
+// NameHash is the hash of a name in roots of World of Warcraft: of upper case and
+// with backslashes.
+func NameHash(name string) uint64 {
+	b := []byte(strings.ToUpper(name))
+	for i, c := range b {
+		if c == '/' {
+			b[i] = '\\'
+		}
+	}
+	pc, pb := lookup3.Hash2(b, 0, 0)
+	return uint64(pc)<<32 | uint64(pb)
+}
+
+// cleanName gives a name with slashes only, none of which is first.
+func cleanName(name string) string {
+	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
+}
+
+// ParseRoot reads a root file, whose form it tells by its first bytes. load reads
+// the other files of those that have some. Roots keep data, which must not be
+// changed.
+func ParseRoot(data []byte, load Loader) (Root, error) {
+	if len(data) < 4 {
+		return nil, fmt.Errorf("casc: root: %d bytes", len(data))
+	}
+	switch binary.LittleEndian.Uint32(data) {
+	case wowMagic:
+		return ParseWoWRoot(data)
+	case tvfsMagic:
+		return ParseTVFS(data, load)
+	case mndxMagic:
+		return ParseMNDX(data)
+	case diabloMagic:
+		return ParseDiablo3(data, load)
+	}
+	switch {
+	case data[0] == '#':
+		return ParseOverwatch(data, load)
+	case isTextRoot(data):
+		return ParseTextRoot(data)
+	case string(data[:2]) == "IN":
+		m, err := ParseInstall(data)
+		if err != nil {
+			return nil, err
+		}
+		return m.Root(), nil
+	}
+	return ParseWoWRoot(data)
+}

@@ -1,0 +1,142 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+const (
+	// maxNested bounds manifests in manifests, and how many there may be.
+	maxNested     = 8
+	maxNestedLoad = 1 << 14
+)
+
+// TVFS is a virtual file system, the root of most games since 2018: names with
+// folders, files of one or more spans, and manifests in manifests. Numbers are
+// big-endian.
+//
+//	"TVFS" version:1 header_size:1 key_size:1 patch_key_size:1 flags:4
+//	( offset:4 size:4 )×3 max_depth:2 [ offset:4 size:4 ]       path, vfs, container, specs
+//
+//	path       a tree of prefixes: [ 0 ] [ length:1 name ] [ 0 ] [ 0xFF value:4 ]
+//	           0 is a separator; bit 31 of a value is set for a folder, which
+//	           follows, the value counted in its size; else it is an offset in vfs
+//	vfs        spans:1 ( file_offset:4 size:4 container_offset:(1-4) )×spans
+//	container  ekey:key_size encoded_size:4 [ specs_offset:(1-4) ] size:4 [ ckey:16 ]
+//	           [ patches:1 27×patches ]
+//
+// What is in brackets is there if the flags say so. Offsets have as many bytes as
+// the size of the table that they lead into needs.
+type TVFS struct {
+	top    *tvfsTables
+	load   Loader
+	nested map[ShortKey]bool
+	faults []error
+}
+
+// ParseTVFS reads a manifest. load reads those that are nested in it; which files
+// these are is told by Nest. Without loader none is looked into.
+func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
+	t, err := parseTVFSHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	return &TVFS{top: t, load: load, nested: map[ShortKey]bool{}}, nil
+}
+
+// Nest says that files with the encoding key are manifests themselves.
+func (r *TVFS) Nest(ekey Key) { r.nested[ekey.Short()] = true }
+
+// Kind is "tvfs".
+func (r *TVFS) Kind() string { return "tvfs" }
+
+// Problems are nested manifests that could not be looked into, of the last run of
+// Files.
+func (r *TVFS) Problems() []error { return r.faults }
+
+// errStopped ends a walk that nobody wants more of.
+var errStopped = errors.New("stopped")
+
+// Files gives the files of the manifest and of those nested in it. A nested one is
+// given as OUTER: and its files as OUTER:NAME.
+func (r *TVFS) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		r.faults = nil
+		w := &tvfsWalk{root: r, yield: yield}
+		if err := w.manifest(r.top, "", nil); err != nil && !errors.Is(err, errStopped) {
+			yield(File{}, err)
+		}
+	}
+}
+
+// tvfsWalk is one run of Files.
+type tvfsWalk struct {
+	root  *TVFS
+	yield func(File, error) bool
+	// files, names and loads are how many files, bytes of names, and nested
+	// manifests there were.
+	files, names, loads int
+}
+
+// manifest gives the files of a manifest; above are the keys of those it is in.
+func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error {
+	return t.walk(func(name string, vfs uint32) error {
+		spans, err := t.spans(vfs)
+		if err != nil || len(spans) == 0 {
+			return err
+		}
+		f := File{Name: outer + name, CKey: spans[0].CKey, Spans: spans}
+		for i := range spans {
+			f.Size += spans[i].Size
+		}
+		key := spans[0].EKey.Short()
+		if len(spans) > 1 || !w.root.nested[key] || w.root.load == nil {
+			return w.give(f)
+		}
+		f.Name += ":"
+		if err := w.give(f); err != nil {
+			return err
+		}
+		return w.nest(&f, above)
+	})
+}
+
+func (w *tvfsWalk) give(f File) error {
+	w.files++
+	w.names += len(f.Name)
+	if w.files > maxFiles || w.names > maxNames {
+		return tvfs.bad(0, "more than %d files, or their names have more than %d bytes", maxFiles, maxNames)
+	}
+	if len(f.Spans) > 1 {
+		f.CKey = Key{} // that of the first span is not that of the file
+	}
+	if !w.yield(f, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// nest gives the files of a nested manifest. One that can't be read is a fault
+// that the others live with.
+func (w *tvfsWalk) nest(f *File, above []ShortKey) error {
+	s := &f.Spans[0]
+	key := s.EKey.Short()
+	if slices.Contains(above, key) {
+		return tvfs.bad(0, "%s is nested in itself", f.Name)
+	}
+	w.loads++
+	if len(above) >= maxNested || w.loads > maxNestedLoad {
+		return tvfs.bad(0, "%s: nested deeper than %d, or more than %d times", f.Name, maxNested, maxNestedLoad)
+	}
+	data, err := w.root.load.Encoded(s.EKey[:s.KeySize])
+	if err == nil {
+		var t *tvfsTables
+		if t, err = parseTVFSHeader(data); err == nil {
+			return w.manifest(t, f.Name, append(slices.Clip(above), key))
+		}
+	}
+	w.root.faults = append(w.root.faults, fmt.Errorf("nested manifest %s: %w", f.Name, err))
+	return nil
+}

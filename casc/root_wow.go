@@ -1,0 +1,178 @@
+package casc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+)
+
+const wowRoot format = "WoW root"
+
+const (
+	// wowMagic is TSFM as it stands in the file.
+	wowMagic = 0x4D465354
+
+	wowHeader82       = 12
+	wowHeaderVersions = 24
+	wowBlock          = 12
+	wowBlock2         = 17
+)
+
+// WoWRoot is the root of World of Warcraft: IDs and hashes of names, but no names,
+// which come from a ListFile. It keeps the file's bytes.
+//
+// There are four layouts. All consist of blocks of files of the same languages and
+// flags; in a block, IDs are stated by their distances.
+//
+//	before 8.2   ( count:4 flags:4 locale:4 delta:4×n ( ckey:16 hash:8 )×n )…
+//	8.2          "TSFM" total:4 named:4 ( count:4 flags:4 locale:4 delta:4×n ckey:16×n [ hash:8×n ] )…
+//	10.1.7       "TSFM" header_size:4 version:4 total:4 named:4 padding:4, blocks as 8.2
+//	11.1         version 2: blocks begin with count:4 locale:4 flags:4 flags:4 flags:1
+//
+// Hashes are there unless the flags say ContentNoNames. Numbers are
+// little-endian.
+type WoWRoot struct {
+	// Version is 0 before 8.2, 1 for 8.2, 2 for 10.1.7, and 3 for 11.1.
+	Version int
+	// Total and Named are the numbers of files, and of those with hashes, that the
+	// header states; 0 before 8.2. They are not compared with what is there.
+	Total, Named int
+	blocks       []wowFiles
+}
+
+// wowFiles is a block.
+type wowFiles struct {
+	locale Locale
+	flags  ContentFlags
+	count  int
+	deltas []byte
+	// keys and hashes are rows of keyStep and hashStep bytes; hashes may be nil.
+	keys, hashes      []byte
+	keyStep, hashStep int
+}
+
+// ParseWoWRoot reads a root of any of the four layouts.
+func ParseWoWRoot(data []byte) (*WoWRoot, error) {
+	if len(data) == 0 {
+		return nil, wowRoot.bad(0, "no bytes")
+	}
+	r := &WoWRoot{}
+	off, err := r.parseHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for off < len(data) {
+		b, n, err := r.parseBlock(data[off:], int64(off))
+		if err != nil {
+			return nil, err
+		}
+		off += n
+		total += b.count
+		if total > maxFiles {
+			return nil, wowRoot.bad(int64(off), "more than %d files", maxFiles)
+		}
+		r.blocks = append(r.blocks, b)
+	}
+	return r, nil
+}
+
+// parseHeader tells the layout and gives the offset of the first block.
+func (r *WoWRoot) parseHeader(data []byte) (int, error) {
+	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != wowMagic {
+		return 0, nil
+	}
+	size, version := binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:])
+	// The two numbers may also be those of files, of which there are more than 24.
+	if size != wowHeaderVersions || len(data) < wowHeaderVersions {
+		r.Version, r.Total, r.Named = 1, int(size), int(version)
+		return wowHeader82, nil
+	}
+	if version != 1 && version != 2 {
+		return 0, fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.bad(8, "version %d", version))
+	}
+	r.Version = int(version) + 1
+	r.Total, r.Named = int(binary.LittleEndian.Uint32(data[12:])), int(binary.LittleEndian.Uint32(data[16:]))
+	return wowHeaderVersions, nil
+}
+
+// parseBlock reads a block that begins at off of the file, and gives its size.
+func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
+	head := wowBlock
+	if r.Version == 3 {
+		head = wowBlock2
+	}
+	if len(data) < head {
+		return wowFiles{}, 0, wowRoot.bad(off, "%d bytes are no header of a block", len(data))
+	}
+	b := wowFiles{keyStep: 16, hashStep: 8}
+	count := int64(binary.LittleEndian.Uint32(data))
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
+	if r.Version == 3 {
+		b.locale, b.flags = Locale(u32(4)), ContentFlags(u32(8)|u32(12)|uint32(data[16])<<17)
+	} else {
+		b.flags, b.locale = ContentFlags(u32(4)), Locale(u32(8))
+	}
+	hashed := r.Version == 0 || b.flags&ContentNoNames == 0
+	each := int64(4 + 16)
+	if hashed {
+		each += 8
+	}
+	if count > int64(len(data)-head)/each {
+		return b, 0, wowRoot.bad(off, "a block of %d files in %d bytes", count, len(data)-head)
+	}
+	b.count = int(count)
+	b.deltas, data = data[head:head+4*b.count], data[head+4*b.count:]
+	switch {
+	case r.Version == 0:
+		b.keyStep, b.hashStep = 24, 24
+		b.keys, b.hashes = data, data[min(16, len(data)):]
+	case hashed:
+		b.keys, b.hashes = data, data[16*b.count:]
+	default:
+		b.keys = data
+	}
+	return b, head + int(each)*b.count, b.checkIDs(off + int64(head))
+}
+
+// checkIDs runs through the distances, which must not lead out of 32 bits.
+func (b *wowFiles) checkIDs(off int64) error {
+	id := int64(-1)
+	for i := range b.count {
+		id += 1 + int64(int32(binary.LittleEndian.Uint32(b.deltas[4*i:])))
+		if id < 0 || id > 0xFFFFFFFF {
+			return wowRoot.bad(off+int64(4*i), "file %d of the block has the ID %d", i, id)
+		}
+	}
+	return nil
+}
+
+// Kind is "wow".
+func (r *WoWRoot) Kind() string { return "wow" }
+
+// Files gives the files of all blocks.
+func (r *WoWRoot) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		for i := range r.blocks {
+			if !r.blocks[i].each(yield) {
+				return
+			}
+		}
+	}
+}
+
+func (b *wowFiles) each(yield func(File, error) bool) bool {
+	id := int64(-1)
+	for i := range b.count {
+		id += 1 + int64(int32(binary.LittleEndian.Uint32(b.deltas[4*i:])))
+		f := File{ID: uint32(id), HasID: true, Locale: b.locale, Flags: b.flags, CKey: Key(b.keys[i*b.keyStep:]), Size: -1}
+		if b.hashes != nil {
+			f.NameHash = binary.LittleEndian.Uint64(b.hashes[i*b.hashStep:])
+			f.HasHash = f.NameHash != 0
+		}
+		if !yield(f, nil) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path"
+	"strings"
+)
+
+// maxText and maxTable bound files that are read as a whole, in bytes:
+// configurations, and indexes or decoded manifests.
+const (
+	maxText  = 1 << 26
+	maxTable = 1 << 30
+)
+
+// file is a file of the source, open for reading anywhere.
+type file struct {
+	io.ReaderAt
+	io.Closer
+	size int64
+}
+
+// openFile opens a file of a source, which must be one that is read anywhere.
+func openFile(fsys iofs.FS, name string) (*file, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("casc: %w", err), f.Close())
+	}
+	r, ok := f.(io.ReaderAt)
+	if !ok || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("casc: %s: no file that can be read from anywhere", name), f.Close())
+	}
+	return &file{ReaderAt: r, Closer: f, size: info.Size()}, nil
+}
+
+// readFile reads a file of a source as a whole.
+func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
+	f, err := openFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.size > limit {
+		return nil, fmt.Errorf("casc: %s: %d bytes, more than the %d that are read", name, f.size, limit)
+	}
+	b := make([]byte, f.size)
+	if err := readAll(f, b, 0); err != nil {
+		return nil, fmt.Errorf("casc: %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// findName looks for an entry of a folder whatever its case; "" if there is none.
+func findName(fsys iofs.FS, dir, name string) (string, error) {
+	entries, err := iofs.ReadDir(fsys, dir)
+	if err != nil {
+		return "", fmt.Errorf("casc: %w", err)
+	}
+	found := ""
+	for _, e := range entries {
+		if e.Name() == name || found == "" && strings.EqualFold(e.Name(), name) {
+			found = e.Name()
+		}
+	}
+	return found, nil
+}
+
+// findPath looks for a path whatever the case of its parts; "" if there is none.
+func findPath(fsys iofs.FS, parts ...string) (string, error) {
+	at := "."
+	for _, part := range parts {
+		name, err := findName(fsys, at, part)
+		if err != nil || name == "" {
+			return "", err
+		}
+		at = path.Join(at, name)
+	}
+	return at, nil
+}
+
+// dataFolders are the folders of an install that may have its archives.
+var dataFolders = []string{"data/casc", "Data", "SC2Data", "HeroesData", "BNTData", "."}
+
+// findData looks for the folder that has the configurations and the archives.
+func findData(fsys iofs.FS) (string, error) {
+	for _, folder := range dataFolders {
+		at := "."
+		if folder != "." {
+			var err error
+			if at, err = findPath(fsys, strings.Split(folder, "/")...); err != nil {
+				return "", err
+			}
+		}
+		if at == "" || !isDir(fsys, at) {
+			continue
+		}
+		cfg, err := findName(fsys, at, "config")
+		if err != nil {
+			return "", err
+		}
+		if cfg != "" && isDir(fsys, path.Join(at, cfg)) {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("casc: no folder with a folder config in it: %w", iofs.ErrNotExist)
+}
+
+func isDir(fsys iofs.FS, name string) bool {
+	info, err := iofs.Stat(fsys, name)
+	return err == nil && info.IsDir()
+}

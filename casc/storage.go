@@ -1,0 +1,323 @@
+package casc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"lorefs/blte"
+)
+
+// Options are what Open may be told. The zero value is right for an install of
+// one product.
+type Options struct {
+	// Product is the program's code, for folders of several. Default: the first
+	// active one.
+	Product string
+	// BuildKey and CDNKey name the configurations, for folders without
+	// .build.info. Default: the only ones that are there.
+	BuildKey, CDNKey Key
+	// Keys are used besides those that are published and those of the build's key
+	// ring.
+	Keys blte.KeyRing
+	// Names are for roots that have none.
+	Names *ListFile
+	// Locale leaves out files that are for other languages only. Default: none
+	// are left out.
+	Locale Locale
+	// Blocks keeps decoded chunks. Default: each open file keeps one.
+	Blocks blte.BlockCache
+	// Logger is told of faults that the storage lives with. Default: nobody is.
+	Logger *slog.Logger
+}
+
+// Storage is an open storage. It is safe for parallel use.
+type Storage struct {
+	// Build is the row of .build.info; of folders without it only BuildKey and
+	// CDNKey are set.
+	Build Build
+	// BuildConfig is the build configuration, CDNConfig that of the CDN, or nil.
+	BuildConfig, CDNConfig *Config
+	// DataDir is the folder of the configurations in the source, ArchiveDir that of
+	// the archives.
+	DataDir, ArchiveDir string
+
+	fsys     iofs.FS
+	close    func() error
+	opts     Options
+	log      *slog.Logger
+	keys     blte.KeyRing
+	archives archives
+	encoding *Encoding
+	root     Root
+
+	// faults are those that Open found.
+	faults []error
+
+	// files are what the root names, read when first asked for.
+	files struct {
+		once sync.Once
+		list []File
+		err  error
+		// faults are the root's; mu guards them, for Problems may not wait.
+		mu     sync.Mutex
+		faults []error
+	}
+	names nameIndex
+	specs specCache
+}
+
+// OpenPath opens the storage in a folder of the system. Links that lead out of
+// it are not followed.
+func OpenPath(dir string, opts Options) (*Storage, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	s, err := Open(root.FS(), opts)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s.close = root.Close
+	return s, nil
+}
+
+// Open opens a storage: an install with .build.info or .build.db, the data folder
+// of one, or a folder as CDNs have it. The files of fsys must be io.ReaderAts.
+func Open(fsys iofs.FS, opts Options) (*Storage, error) {
+	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger, close: func() error { return nil }}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	for _, step := range []func() error{s.findBuild, s.readConfigs, s.readKeys, s.openArchives, s.openEncoding, s.openRoot} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// Close closes the archives.
+func (s *Storage) Close() error {
+	if s.archives == nil {
+		return s.close()
+	}
+	return errors.Join(s.archives.Close(), s.close())
+}
+
+// live notes a fault that the storage lives with. It is for Open only.
+func (s *Storage) live(err error) {
+	s.faults = append(s.faults, err)
+	s.warn(err)
+}
+
+func (s *Storage) warn(err error) {
+	s.log.LogAttrs(context.Background(), slog.LevelWarn, "the storage is damaged or not complete", slog.Any("err", err))
+}
+
+// Problems are the faults that the storage lives with, such as a damaged index
+// file instead of which an older one is in use. Those of the root are known after
+// Files.
+func (s *Storage) Problems() []error {
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	return slices.Concat(s.faults, s.files.faults)
+}
+
+// Kind is the form of the root, such as "wow" or "tvfs".
+func (s *Storage) Kind() string { return s.root.Kind() }
+
+// Encoding is the encoding file.
+func (s *Storage) Encoding() *Encoding { return s.encoding }
+
+// findBuild reads .build.info or .build.db, and finds the data folder.
+func (s *Storage) findBuild() error {
+	var err error
+	if s.DataDir, err = findData(s.fsys); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		parse func([]byte) ([]Build, error)
+	}{{".build.info", ParseBuildInfo}, {".build.db", ParseBuildDB}} {
+		name, err := findName(s.fsys, ".", f.name)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			continue
+		}
+		data, err := readFile(s.fsys, name, maxText)
+		if err != nil {
+			return err
+		}
+		builds, err := f.parse(data)
+		if err != nil {
+			return err
+		}
+		s.Build, err = SelectBuild(builds, s.opts.Product)
+		return err
+	}
+	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
+	return s.searchConfigs()
+}
+
+// searchConfigs looks for the configurations where no .build.info names them.
+func (s *Storage) searchConfigs() error {
+	var builds, cdns []Key
+	err := iofs.WalkDir(s.fsys, path.Join(s.DataDir, "config"), func(name string, e iofs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("casc: %w", err)
+		}
+		key, bad := ParseKey(e.Name())
+		if e.IsDir() || bad != nil {
+			return nil
+		}
+		data, err := readFile(s.fsys, name, maxText)
+		if err != nil {
+			return err
+		}
+		c, err := ReadConfig(data, key)
+		switch {
+		case err != nil:
+			s.live(fmt.Errorf("%s: %w", name, err))
+		case c.Text("encoding") != "":
+			builds = append(builds, key)
+		case c.Text("archives") != "" || c.Text("archive-group") != "":
+			cdns = append(cdns, key)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.Build.BuildKey.IsZero() {
+		if len(builds) != 1 {
+			return fmt.Errorf("casc: no .build.info, and %d build configurations: the key of one is needed", len(builds))
+		}
+		s.Build.BuildKey = builds[0]
+	}
+	if s.Build.CDNKey.IsZero() && len(cdns) == 1 {
+		s.Build.CDNKey = cdns[0]
+	}
+	return nil
+}
+
+func (s *Storage) readConfig(key Key) (*Config, error) {
+	name := path.Join(s.DataDir, ConfigPath("config", key))
+	data, err := readFile(s.fsys, name, maxText)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ReadConfig(data, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+func (s *Storage) readConfigs() error {
+	var err error
+	if s.BuildConfig, err = s.readConfig(s.Build.BuildKey); err != nil {
+		return fmt.Errorf("build configuration: %w", err)
+	}
+	if s.Build.CDNKey.IsZero() {
+		return nil
+	}
+	if s.CDNConfig, err = s.readConfig(s.Build.CDNKey); err != nil {
+		s.live(fmt.Errorf("CDN configuration: %w", err))
+	}
+	return nil
+}
+
+// readKeys puts the keys together.
+func (s *Storage) readKeys() error {
+	s.keys = blte.PublishedKeys()
+	if !s.Build.KeyRing.IsZero() {
+		if err := s.readKeyRing(); err != nil {
+			s.live(fmt.Errorf("key ring: %w", err))
+		}
+	}
+	maps.Copy(s.keys, s.opts.Keys)
+	return nil
+}
+
+func (s *Storage) readKeyRing() error {
+	c, err := s.readConfig(s.Build.KeyRing)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Names() {
+		if strings.HasPrefix(name, "key-") {
+			if err := s.keys.Parse(strings.NewReader(name + " = " + c.Text(name))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// openArchives tells installs and folders as CDNs have them apart.
+func (s *Storage) openArchives() error {
+	dir := ""
+	for _, name := range []string{"data", "darch"} {
+		name, err := findName(s.fsys, s.DataDir, name)
+		if err != nil {
+			return err
+		}
+		if name != "" && dir == "" {
+			dir = path.Join(s.DataDir, name)
+		}
+	}
+	if dir == "" {
+		return fmt.Errorf("casc: no folder data in %s: %w", s.DataDir, iofs.ErrNotExist)
+	}
+	s.ArchiveDir = dir
+	files, err := idxFiles(s.fsys, dir)
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		l, err := openLocal(s.fsys, dir)
+		if err != nil {
+			return err
+		}
+		s.archives = l
+	} else {
+		m, err := openMirror(s.fsys, dir, s.CDNConfig)
+		if err != nil {
+			return err
+		}
+		s.archives = m
+	}
+	for _, err := range s.archives.problems() {
+		s.live(err)
+	}
+	return nil
+}
+
+func (s *Storage) openEncoding() error {
+	ref, err := s.BuildConfig.Ref("encoding")
+	if err != nil {
+		return err
+	}
+	if ref.EKey.IsZero() {
+		return config.bad(0, "the build configuration has no encoding key of the encoding file")
+	}
+	c, err := s.OpenEncoded(ref.EKey[:])
+	if err != nil {
+		return fmt.Errorf("encoding file: %w", err)
+	}
+	if s.encoding, err = NewEncoding(c, c.Size()); err != nil {
+		return fmt.Errorf("encoding file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+)
+
+// openRoot chooses the root: that of World of Warcraft wherever it is, for it
+// says more than the virtual file system of the same build; else the virtual file
+// system, the root, or the install manifest.
+func (s *Storage) openRoot() error {
+	ref, err := s.BuildConfig.Ref("root")
+	if err != nil {
+		return err
+	}
+	vfs, err := s.BuildConfig.Ref("vfs-root")
+	if err != nil {
+		return err
+	}
+	var root Root
+	if !ref.CKey.IsZero() {
+		root, err = s.contentRoot(ref.CKey)
+		if err != nil {
+			err = fmt.Errorf("root: %w", err)
+		}
+	}
+	if !vfs.EKey.IsZero() && (root == nil || root.Kind() != "wow") {
+		v, vfsErr := s.vfsRoot(vfs)
+		if vfsErr == nil {
+			if err != nil {
+				s.live(err)
+			}
+			s.root = v
+			return nil
+		}
+		if root == nil {
+			return errors.Join(err, fmt.Errorf("vfs-root: %w", vfsErr))
+		}
+		s.live(fmt.Errorf("vfs-root: %w", vfsErr))
+	}
+	if root == nil && ref.CKey.IsZero() {
+		return s.openInstallRoot()
+	}
+	s.root = root
+	return err
+}
+
+func (s *Storage) contentRoot(ckey Key) (Root, error) {
+	data, err := s.Content(ckey)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRoot(data, s)
+}
+
+// vfsRoot reads the virtual file system and says which manifests it nests.
+func (s *Storage) vfsRoot(ref Ref) (Root, error) {
+	data, err := s.Encoded(ref.EKey[:])
+	if err != nil {
+		return nil, err
+	}
+	t, err := ParseTVFS(data, s)
+	if err != nil {
+		return nil, err
+	}
+	for ref, err := range s.BuildConfig.VFS() {
+		if err != nil {
+			return nil, err
+		}
+		t.Nest(ref.EKey)
+	}
+	return t, nil
+}
+
+func (s *Storage) openInstallRoot() error {
+	ref, err := s.BuildConfig.Ref("install")
+	if err != nil {
+		return err
+	}
+	if ref.CKey.IsZero() {
+		return config.bad(0, "the build configuration has no root, vfs-root, or install")
+	}
+	m, err := s.Install()
+	if err != nil {
+		return err
+	}
+	s.root = m.Root()
+	return nil
+}
+
+// Content reads a file by its content key as a whole. It makes a Storage a
+// Loader.
+func (s *Storage) Content(ckey Key) ([]byte, error) {
+	c, err := s.OpenContent(ckey)
+	if err != nil {
+		return nil, err
+	}
+	return c.ReadAll(maxTable)
+}
+
+// Encoded reads a file by its encoding key, as OpenEncoded opens it, as a whole.
+func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
+	c, err := s.OpenEncoded(prefix)
+	if err != nil {
+		return nil, err
+	}
+	return c.ReadAll(maxTable)
+}
+
+// Files gives the files that the root names, in its order, with names from the
+// list file for those that have none. The first call reads the root; the list must
+// not be changed. A damaged root is an error, with the files before the damage.
+func (s *Storage) Files() ([]File, error) {
+	s.files.once.Do(s.readFiles)
+	return s.files.list, s.files.err
+}
+
+func (s *Storage) readFiles() {
+	defer s.rootFaults()
+	for f, err := range s.root.Files() {
+		if err != nil {
+			s.files.err = fmt.Errorf("%s root: %w", s.root.Kind(), err)
+			return
+		}
+		if s.opts.Locale != 0 && f.Locale != 0 && f.Locale&s.opts.Locale == 0 {
+			continue
+		}
+		if f.Name == "" {
+			f.Name = cleanName(s.opts.Names.Name(&f))
+		}
+		s.files.list = append(s.files.list, f)
+	}
+}
+
+// rootFaults takes over the faults that the root lives with.
+func (s *Storage) rootFaults() {
+	p, ok := s.root.(Problems)
+	if !ok {
+		return
+	}
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	s.files.faults = p.Problems()
+	for _, err := range s.files.faults {
+		s.warn(err)
+	}
+}
+
+// Manifests gives the files that the build configuration refers to and that have
+// a use of their own: ENCODING, ROOT, INSTALL, DOWNLOAD, SIZE, PATCH, PATCH-INDEX
+// and vfs-root. Those that it does not have are left out.
+func (s *Storage) Manifests() ([]File, error) {
+	var files []File
+	for _, name := range []string{"encoding", "root", "install", "download", "size", "patch", "patch-index", "vfs-root"} {
+		ref, err := s.BuildConfig.Ref(name)
+		if err != nil {
+			return nil, err
+		}
+		if ref.CKey.IsZero() {
+			continue
+		}
+		f := File{Name: strings.ToUpper(name), CKey: ref.CKey, Size: -1}
+		if ref.Size > 0 {
+			f.Size = ref.Size
+		}
+		switch name {
+		case "vfs-root":
+			f.Name = name
+		case "patch": // its only key is the encoding key
+			f.CKey, ref.EKey = Key{}, ref.CKey
+		}
+		if !ref.EKey.IsZero() && ref.Size > 0 {
+			f.Spans = []Span{{EKey: ref.EKey, KeySize: len(ref.EKey), CKey: f.CKey, Size: ref.Size, ContentSize: ref.Size}}
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// nameIndex finds files by name, whatever its case. It keeps hashes only.
+type nameIndex struct {
+	once sync.Once
+	seed maphash.Seed
+	// first is the file with a name of a hash, next the one after it, or -1.
+	first map[uint64]int32
+	next  []int32
+}
+
+func (x *nameIndex) hash(name string) uint64 { return maphash.String(x.seed, strings.ToLower(name)) }
+
+func (x *nameIndex) build(files []File) {
+	x.seed = maphash.MakeSeed()
+	x.first = make(map[uint64]int32, len(files))
+	x.next = make([]int32, len(files))
+	for i := len(files) - 1; i >= 0; i-- {
+		x.next[i] = -1
+		if files[i].Name == "" {
+			continue
+		}
+		h := x.hash(files[i].Name)
+		if old, ok := x.first[h]; ok {
+			x.next[i] = old
+		}
+		x.first[h] = int32(i)
+	}
+}
+
+// Lookup finds the file with a name: one that is written so, or else one that
+// differs in case only. Slashes may be backslashes. Of several, for different
+// languages, it is the first for the wanted one: Options.Locale, or that of the
+// build's tags. The error matches ErrNotFound if there is none.
+func (s *Storage) Lookup(name string) (File, error) {
+	files, err := s.Files()
+	if err != nil {
+		return File{}, err
+	}
+	s.names.once.Do(func() { s.names.build(files) })
+	name = cleanName(name)
+	best, bestRank := int32(-1), 0
+	i, ok := s.names.first[s.names.hash(name)]
+	for ; ok && i >= 0; i = s.names.next[i] {
+		if r := s.rank(&files[i], name); r > bestRank {
+			best, bestRank = i, r
+		}
+	}
+	if best < 0 {
+		return File{}, fmt.Errorf("casc: %q: %w", name, ErrNotFound)
+	}
+	return files[best], nil
+}
+
+// rank says how well a file answers to a name; 0 is not at all.
+func (s *Storage) rank(f *File, name string) int {
+	if !strings.EqualFold(f.Name, name) {
+		return 0
+	}
+	rank := 1
+	if f.Name == name {
+		rank += 2
+	}
+	if f.Locale == 0 || f.Locale&s.locale() != 0 {
+		rank++
+	}
+	return rank
+}
+
+// locale is the wanted language.
+func (s *Storage) locale() Locale {
+	if s.opts.Locale != 0 {
+		return s.opts.Locale
+	}
+	for _, group := range s.Build.Tags {
+		for word := range strings.FieldsSeq(group) {
+			if l, err := ParseLocale(word); err == nil {
+				return l
+			}
+		}
+	}
+	return LocaleEnUS
+}
+
+// Install reads the install manifest. The error matches ErrNotFound if the build
+// has none.
+func (s *Storage) Install() (*Install, error) { return readManifest(s, "install", ParseInstall) }
+
+// Download reads the download manifest, as Install.
+func (s *Storage) Download() (*Download, error) { return readManifest(s, "download", ParseDownload) }
+
+// SizeManifest reads the size manifest, as Install.
+func (s *Storage) SizeManifest() (*SizeManifest, error) {
+	return readManifest(s, "size", ParseSizeManifest)
+}
+
+// PatchIndex reads the patch index, as Install.
+func (s *Storage) PatchIndex() (*PatchIndex, error) {
+	return readManifest(s, "patch-index", ParsePatchIndex)
+}
+
+// Patch reads the patch manifest, as Install.
+func (s *Storage) Patch() (*Patch, error) { return readManifest(s, "patch", ParsePatch) }
+
+// readManifest reads what the build configuration calls name.
+func readManifest[M any](s *Storage, name string, parse func([]byte) (*M, error)) (*M, error) {
+	ref, err := s.BuildConfig.Ref(name)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	switch {
+	case ref.CKey.IsZero():
+		return nil, fmt.Errorf("casc: the build has no %s: %w", name, ErrNotFound)
+	case name == "patch": // its only key is the encoding key
+		data, err = s.Encoded(ref.CKey[:])
+	case ref.EKey.IsZero():
+		data, err = s.Content(ref.CKey)
+	default:
+		data, err = s.Encoded(ref.EKey[:])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,287 @@
+package casc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"lorefs/blte"
+)
+
+// State says whether a file can be read.
+type State int
+
+// The states of a file.
+const (
+	// StateLocal means that all its data is here and can be decoded.
+	StateLocal State = iota
+	// StateNotLocal means that some of its data is not here.
+	StateNotLocal
+	// StateNoKey means that some of it is encrypted with a key that is not known.
+	StateNoKey
+)
+
+func (s State) String() string {
+	switch s {
+	case StateLocal:
+		return "local"
+	case StateNotLocal:
+		return "not local"
+	case StateNoKey:
+		return "encrypted without key"
+	}
+	return fmt.Sprintf("State(%d)", int(s))
+}
+
+// Info is what is known of a file without reading it.
+type Info struct {
+	// Size is the decoded size, or -1 if nothing states it.
+	Size  int64
+	State State
+	// Key is the name of the key that is missing, if State is StateNoKey.
+	Key blte.KeyName
+}
+
+// blockBits are for the number of a chunk; above is that of the place.
+const blockBits = 24
+
+// open opens the encoded file that begins with key, whose decoded size is size,
+// or unknown if 0.
+func (s *Storage) open(key []byte, size int64) (decoded, error) {
+	key = bytes.Clone(key) // it is kept
+	p, err := s.archives.find(key)
+	if err != nil {
+		return nil, err
+	}
+	var magic [4]byte
+	if err := readAll(p, magic[:min(p.size, 4)], 0); err != nil {
+		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+	}
+	if string(magic[:]) != "BLTE" {
+		return openRaw(p, key)
+	}
+	opts := blte.Options{Keys: s.keys, Key: key, Size: max(size, 0)}
+	if s.opts.Blocks != nil {
+		opts.Blocks, opts.FirstBlock = s.opts.Blocks, p.number<<blockBits
+	}
+	r, err := blte.NewReader(p, p.size, opts)
+	if err != nil {
+		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+	}
+	return &located{Reader: r, key: key, place: p}, nil
+}
+
+// located is an encoded file whose errors say where it is.
+type located struct {
+	*blte.Reader
+	key   []byte
+	place place
+}
+
+func (l *located) ReadAt(p []byte, off int64) (int, error) {
+	n, err := l.Reader.ReadAt(p, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("encoding key %x, %v: %w", l.key, &l.place, err)
+	}
+	return n, err
+}
+
+// maxRaw bounds files that are stored as they are, in bytes.
+const maxRaw = 1 << 28
+
+// openRaw reads a file that is no BLTE, whose key is the MD5 of all or, of a patch
+// manifest, of its beginning.
+func openRaw(p place, key []byte) (decoded, error) {
+	if p.size > maxRaw {
+		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, span.bad(0, "no BLTE, and %d bytes", p.size))
+	}
+	b := make([]byte, p.size)
+	if err := readAll(p, b, 0); err != nil {
+		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+	}
+	sum := keyOf(b)
+	if m, err := ParsePatch(b); err == nil {
+		sum = m.Key
+	}
+	if !bytes.HasPrefix(sum[:], key) {
+		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, &FormatError{
+			Format: "file", What: fmt.Sprintf("neither BLTE nor of this MD5: it begins with % x", b[:min(4, len(b))]),
+		})
+	}
+	return raw{bytes.NewReader(b)}, nil
+}
+
+// Open opens a file of Files.
+func (s *Storage) Open(f *File) (*Content, error) {
+	if len(f.Spans) == 0 {
+		return s.OpenContent(f.CKey)
+	}
+	c := &Content{}
+	for i := range f.Spans {
+		sp := &f.Spans[i]
+		d, err := s.open(sp.EKey[:sp.KeySize], sp.ContentSize)
+		if err != nil {
+			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
+		}
+		if sp.Off+sp.Size > d.Size() {
+			return nil, fmt.Errorf("casc: span %d of %d: %d bytes at %d of a content of %d", i, len(f.Spans), sp.Size, sp.Off, d.Size())
+		}
+		c.add(d, sp.Off, sp.Size)
+	}
+	return c, nil
+}
+
+// OpenName opens the file that Lookup finds.
+func (s *Storage) OpenName(name string) (*Content, error) {
+	f, err := s.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(&f)
+}
+
+// OpenContent opens a file by its content key: the first of its encoded forms
+// that is here. Errors match ErrNotFound or ErrNotLocal if that is why.
+func (s *Storage) OpenContent(ckey Key) (*Content, error) {
+	entry, err := s.encoding.Find(ckey)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	var errs []error
+	for _, ekey := range entry.EKeys {
+		d, err := s.open(ekey[:], entry.Size)
+		if err == nil {
+			return newContent(d), nil
+		}
+		errs = append(errs, err)
+		if !errors.Is(err, ErrNotLocal) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("casc: content key %v: %w", ckey, errors.Join(errs...))
+}
+
+// OpenEncoded opens a file by its encoding key, of which prefix is all or the
+// first ShortKeySize bytes at least. Its decoded size may be known from nowhere,
+// then all of it is decoded.
+func (s *Storage) OpenEncoded(prefix []byte) (*Content, error) {
+	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
+		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
+	}
+	d, err := s.open(prefix, 0)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	return newContent(d), nil
+}
+
+// Stat says what is known of a file of Files. It looks into the encoding file and
+// the indexes, and at the beginnings of chunks only where the encoding file does
+// not say how the file is encoded.
+func (s *Storage) Stat(f *File) (Info, error) {
+	if len(f.Spans) == 0 {
+		return s.StatContent(f.CKey, f.Size)
+	}
+	info := Info{Size: f.Size}
+	for i := range f.Spans {
+		sp := &f.Spans[i]
+		part, err := s.statEncoded(sp.EKey[:sp.KeySize], sp.ContentSize)
+		if err != nil {
+			return Info{}, err
+		}
+		if part.State != StateLocal {
+			part.Size = info.Size
+			return part, nil
+		}
+	}
+	return info, nil
+}
+
+// StatContent says what is known of a content key. size is taken if the encoding
+// file does not have the key.
+func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
+	entry, err := s.encoding.Find(ckey)
+	if errors.Is(err, ErrNotFound) {
+		return Info{Size: size, State: StateNotLocal}, nil
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Size: entry.Size, State: StateNotLocal}
+	for _, ekey := range entry.EKeys {
+		part, err := s.statEncoded(ekey[:], entry.Size)
+		if err != nil {
+			return Info{}, err
+		}
+		if part.State != StateNotLocal {
+			part.Size = info.Size
+			return part, nil
+		}
+	}
+	return info, nil
+}
+
+// statEncoded gives the state of an encoded file, whose decoded size is size; that
+// of the Info is not set.
+func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
+	if !s.archives.has(key) {
+		return Info{State: StateNotLocal}, nil
+	}
+	entry, err := s.encoding.FindEncoded(key)
+	if err == nil {
+		if missing, ok := s.specs.missing(entry.Spec, s.keys); ok {
+			return missing, nil
+		}
+	} else if !errors.Is(err, ErrNotFound) {
+		return Info{}, err
+	}
+	d, err := s.open(key, size)
+	if err != nil {
+		return Info{}, err
+	}
+	name, missing, err := d.MissingKey()
+	if missing {
+		return Info{State: StateNoKey, Key: name}, err
+	}
+	return Info{}, err
+}
+
+// specCache remembers which ESpecs have keys that are not known.
+type specCache struct {
+	mu    sync.RWMutex // guards known
+	known map[string]Info
+}
+
+// missing gives the state that a spec means; false if it is none.
+func (c *specCache) missing(text string, keys blte.KeyRing) (Info, bool) {
+	c.mu.RLock()
+	info, ok := c.known[text]
+	c.mu.RUnlock()
+	if ok {
+		return info, true
+	}
+	spec, err := blte.ParseSpec(text)
+	if err != nil {
+		return Info{}, false
+	}
+	for name := range spec.KeyNames() {
+		if _, ok := keys[name]; !ok {
+			info = Info{State: StateNoKey, Key: name}
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[string]Info{}
+	}
+	if len(c.known) < maxSpecsKnown {
+		c.known[text] = info
+	}
+	return info, true
+}
+
+// maxSpecsKnown bounds the cache of specs, of which most are few.
+const maxSpecsKnown = 1 << 16

@@ -1,0 +1,451 @@
+package casc_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+	"sync"
+	"testing"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+func TestBuilt(t *testing.T) {
+	for root := range roots {
+		for form := range builds {
+			g, files := makeGame(t, root, form)
+			st, err := casc.Open(files.FS(), g.options(t))
+			if err != nil {
+				t.Errorf("%s, %s: %v", root, form, err)
+				continue
+			}
+			if err := g.check(st); err != nil {
+				t.Errorf("%s, %s: %v", root, form, err)
+			}
+			if kind, _, _ := strings.Cut(root, " "); st.Kind() != kind {
+				t.Errorf("%s, %s: the root is of kind %s", root, form, st.Kind())
+			}
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestOpenPath(t *testing.T) {
+	for form := range builds {
+		g, files := makeGame(t, "text", form)
+		dir := t.TempDir()
+		if err := files.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		st, err := casc.OpenPath(dir, g.options(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.check(st); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := casc.OpenPath(t.TempDir(), casc.Options{}); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestParallel reads from many goroutines with a cache of their own.
+func TestParallel(t *testing.T) {
+	for _, form := range []string{"install", "mirror"} {
+		g, files := makeGame(t, "tvfs", form)
+		opts := g.options(t)
+		opts.Blocks = &keeping{blocks: map[uint64][]byte{}}
+		st, err := casc.Open(files.FS(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := g.check(st); err != nil {
+					t.Error(err)
+				}
+				for name, want := range g.want {
+					if f, err := st.Lookup(strings.ToLower(name)); want != nil && (err != nil || f.Name != name) {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// keeping is a cache that checks that a block is what it was.
+type keeping struct {
+	mu     sync.Mutex
+	blocks map[uint64][]byte
+}
+
+func (k *keeping) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b, err := load(n)
+	if old, ok := k.blocks[n]; ok && err == nil && !bytes.Equal(old, b) {
+		return nil, fmt.Errorf("block %d is another", n)
+	}
+	k.blocks[n] = b
+	return b, err
+}
+
+func TestLookup(t *testing.T) {
+	g := newGame()
+	lower, upper := g.Add([]byte("lower")), g.Add([]byte("UPPER"))
+	g.Root(g.Add([]byte(fmt.Sprintf("a/name.txt|%v\nA/NAME.txt|%v\nb:deDE|%v\nb:enUS|%v\n", lower.CKey, upper.CKey, lower.CKey, upper.CKey))))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(files.FS(), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]casc.Key{
+		"a/name.txt": lower.CKey, "A/NAME.txt": upper.CKey, `\A\name.TXT`: lower.CKey, "B:ENUS": upper.CKey, "c": {}, "": {},
+	} {
+		f, err := st.Lookup(name)
+		if f.CKey != want || errors.Is(err, casc.ErrNotFound) != want.IsZero() {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"content key": second(st.OpenContent(casc.Key{1})), "name": second(st.OpenName("none")), "encoding key": second(st.OpenEncoded(make([]byte, 9))),
+	} {
+		if !errors.Is(err, casc.ErrNotFound) && !errors.Is(err, casc.ErrNotLocal) {
+			t.Errorf("unknown %s: %v", what, err)
+		}
+	}
+	for _, n := range []int{0, 8, 17} {
+		if _, err := st.OpenEncoded(make([]byte, n)); err == nil {
+			t.Errorf("an encoding key of %d bytes", n)
+		}
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
+
+// TestManifestsOfAStorage reads the manifests through the storage.
+func TestManifestsOfAStorage(t *testing.T) {
+	g := newGame()
+	s := g.Add([]byte("content"))
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	patch, key := casctest.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
+	g.AddRaw(patch, key)
+	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
+	g.Ref("install", g.Add(casctest.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
+	g.Ref("download", g.Add(casctest.Download(1, []casc.DownloadEntry{{EKey: s.EKey, Size: 9}})))
+	g.Ref("size", g.Add(casctest.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
+	g.KeyRing = "key-0123456789abcdef = 000102030405060708090a0b0c0d0e0f\n"
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(files.FS(), casc.Options{})
+	if err != nil || len(st.Problems()) > 0 {
+		t.Fatal(err, st.Problems())
+	}
+	if m, err := st.Install(); err != nil || len(m.Entries) != 1 {
+		t.Errorf("install: %+v, %v", m, err)
+	}
+	if m, err := st.Download(); err != nil || m.Len() != 1 {
+		t.Errorf("download: %+v, %v", m, err)
+	}
+	if m, err := st.SizeManifest(); err != nil || m.Len() != 1 {
+		t.Errorf("size: %+v, %v", m, err)
+	}
+	if m, err := st.Patch(); err != nil || m.Key != key || len(m.Files) != 1 {
+		t.Errorf("patch: %+v, %v", m, err)
+	}
+	if _, err := st.PatchIndex(); !errors.Is(err, casc.ErrNotFound) {
+		t.Errorf("patch index: %v", err)
+	}
+	manifests, err := st.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range manifests {
+		names = append(names, f.Name)
+		c, err := st.Open(&f)
+		if err == nil {
+			_, err = c.ReadAll(1 << 20)
+		}
+		info, statErr := st.Stat(&f)
+		if err != nil || statErr != nil || info.State != casc.StateLocal || info.Size != c.Size() {
+			t.Errorf("%s: %v, %+v, %v", f.Name, err, info, statErr)
+		}
+	}
+	if want := "ENCODING ROOT INSTALL DOWNLOAD SIZE PATCH"; strings.Join(names, " ") != want {
+		t.Errorf("manifests %v, want %s", names, want)
+	}
+}
+
+// TestNoArchive takes an archive away: its files are not local, the others are.
+func TestNoArchive(t *testing.T) {
+	g, files := makeGame(t, "wow 1", "install")
+	delete(files, "Data/data/data.000")
+	if len(files["Data/data/data.001"]) == 0 {
+		t.Fatal("there is one archive only")
+	}
+	st, err := casc.Open(files.FS(), g.options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := st.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := 0
+	for _, f := range all {
+		info, err := st.Stat(&f)
+		if err != nil {
+			t.Error(err)
+		}
+		_, err = st.Open(&f)
+		if errors.Is(err, casc.ErrNotLocal) != (info.State == casc.StateNotLocal) {
+			t.Errorf("%s: %v, %v", f.Name, info.State, err)
+		}
+		if info.State != casc.StateNotLocal {
+			local++
+		}
+	}
+	if local == 0 || local == len(all) {
+		t.Errorf("%d of %d files are local", local, len(all))
+	}
+}
+
+// TestTablesOfAStorage reads the indexes through the storage.
+func TestTablesOfAStorage(t *testing.T) {
+	for form, want := range map[string][2]int{"install": {casc.Buckets, 0}, "mirror": {0, 1}, "mirror of group": {0, 1}} {
+		g, files := makeGame(t, "text", form)
+		st, err := casc.Open(files.FS(), g.options(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		buckets, indexes, entries := 0, 0, 0
+		for b, x := range st.Indexes() {
+			if x.Bucket != b {
+				t.Errorf("%s: bucket %d is %d", form, b, x.Bucket)
+			}
+			buckets++
+			for range x.Entries() {
+				entries++
+			}
+		}
+		for key, x := range st.ArchiveIndexes() {
+			if key.IsZero() {
+				t.Errorf("%s: an index without name", form)
+			}
+			indexes++
+			entries += 2*x.Len() + 1 // the other half is loose
+		}
+		if buckets != want[0] || indexes != want[1] || entries < len(g.Stored)-2 {
+			t.Errorf("%s: %d buckets, %d indexes, %d entries of %d", form, buckets, indexes, entries, len(g.Stored))
+		}
+		m, err := st.Shmem()
+		if form == "install" && (err != nil || m.Versions[3] != 2) || form != "install" && !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%s: shmem %+v, %v", form, m, err)
+		}
+	}
+}
+
+// TestKeyRing opens a file with a key of the build's key ring.
+func TestKeyRing(t *testing.T) {
+	g := newGame()
+	e := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	s := g.AddChunks("b:{*=e:{8877665544332211,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte("lore"), Encrypt: e, Key: bltetest.Key()})
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	raw := binary.LittleEndian.AppendUint64(nil, uint64(bltetest.KeyName))
+	k := bltetest.Key()
+	g.KeyRing = fmt.Sprintf("key-%x = %x\n", raw, k[:])
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(files.FS(), casc.Options{})
+	if err != nil || len(st.Problems()) > 0 {
+		t.Fatal(err)
+	}
+	f, err := st.Lookup("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := st.Stat(&f); err != nil || info.State != casc.StateLocal {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if b, err := st.Content(s.CKey); err != nil || string(b) != "lore" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestFirstLocalForm has content of which the first encoded form is not local.
+func TestFirstLocalForm(t *testing.T) {
+	g := newGame()
+	content := []byte("twice")
+	g.AddChunks("n", blte.WriteOptions{NoTable: true}, blte.Chunk{Content: content})
+	g.Add(content)
+	g.AddChunks("n", blte.WriteOptions{Long: true}, blte.Chunk{Content: content})
+	g.Stored[0].Absent = true
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: casctest.Key(content)}})))
+	for form, build := range builds {
+		files, err := build(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := casc.Open(files.FS(), casc.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		if b, err := st.Content(casctest.Key(content)); err != nil || !bytes.Equal(b, content) {
+			t.Errorf("%s: %q, %v", form, b, err)
+		}
+		g.Config = g.Config[:len(g.Config)-2] // the encoding file, which each build adds
+	}
+}
+
+// TestEarlyInstall has a .build.db instead of .build.info, its data in HeroesData,
+// and index files of version 5.
+func TestEarlyInstall(t *testing.T) {
+	g, files := makeGame(t, "mndx 1", "install")
+	early := casctest.Files{}
+	for name, data := range files {
+		name = strings.Replace(name, "Data/", "HeroesData/", 1)
+		bucket, _, ok := casc.ParseIdxName(name[strings.LastIndexByte(name, '/')+1:])
+		switch {
+		case name == ".build.info":
+			row := bytes.Split(data, []byte("\n"))[1]
+			cells := bytes.Split(row, []byte("|"))
+			early[".build.db"] = bytes.Join([][]byte{cells[2], cells[3], []byte("Windows enUS?")}, []byte("|"))
+		case ok:
+			x := parseIdx(t, data)
+			var entries []casc.IdxEntry
+			for e := range x.Entries() {
+				entries = append(entries, e)
+			}
+			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = casctest.Idx5(bucket, entries, nil)
+		default:
+			early[name] = data
+		}
+	}
+	st, err := casc.Open(early.FS(), g.options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.check(st); err != nil {
+		t.Error(err)
+	}
+	// The data folder alone is a storage too.
+	alone := casctest.Files{}
+	for name, data := range files {
+		if rest, ok := strings.CutPrefix(name, "Data/"); ok {
+			alone[rest] = data
+		}
+	}
+	if st, err = casc.Open(alone.FS(), g.options(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.check(st); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLocales has one name for two languages.
+func TestLocales(t *testing.T) {
+	g := newGame()
+	german, english := g.Add([]byte("Hallo")), g.Add([]byte("Hello"))
+	g.Root(g.Add(casctest.WoWRoot(3, []casc.File{
+		{ID: 7, CKey: german.CKey, Locale: casc.LocaleDeDE}, {ID: 7, CKey: english.CKey, Locale: casc.LocaleEnUS | casc.LocaleEnGB},
+	})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := casc.ParseListFile([]byte("7;hello.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for locale, want := range map[casc.Locale]struct {
+		files int
+		text  string
+	}{0: {2, "Hello"}, casc.LocaleDeDE: {1, "Hallo"}, casc.LocaleEnGB: {1, "Hello"}, casc.LocaleDeDE | casc.LocaleEnUS: {2, "Hallo"}, casc.LocaleKoKR: {0, ""}} {
+		st, err := casc.Open(files.FS(), casc.Options{Names: names, Locale: locale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := st.Files()
+		if err != nil || len(all) != want.files {
+			t.Errorf("%v: %d files, %v", locale, len(all), err)
+		}
+		c, err := st.OpenName("hello.txt")
+		if err != nil {
+			if !errors.Is(err, casc.ErrNotFound) || want.files > 0 {
+				t.Errorf("%v: %v", locale, err)
+			}
+			continue
+		}
+		if b, err := c.ReadAll(10); err != nil || string(b) != want.text {
+			t.Errorf("%v: %q, %v", locale, b, err)
+		}
+	}
+}
+
+func TestLocaleNames(t *testing.T) {
+	for text, want := range map[string]casc.Locale{"enUS": 2, "DEDE": 0x20, "ptPT": 0x10000} {
+		if l, err := casc.ParseLocale(text); err != nil || l != want || !strings.EqualFold(l.String(), text) {
+			t.Errorf("%s: %v, %v", text, l, err)
+		}
+	}
+	if _, err := casc.ParseLocale("xxXX"); err == nil {
+		t.Error("xxXX")
+	}
+	if s := casc.Locale(0x80000022).String(); s != "enUS|deDE|0x80000000" {
+		t.Error(s)
+	}
+}
+
+func TestListFile(t *testing.T) {
+	l, err := casc.ParseListFile([]byte("\ufeff# names\r\n5;a/b.txt\r\n5;other\n4294967295;last\n\nWorld\\Map.adt\n7;with;semicolon"))
+	if err != nil || l.Len() != 5 {
+		t.Fatal(l.Len(), err)
+	}
+	hash := casc.NameHash("world/map.ADT")
+	for want, f := range map[string]casc.File{
+		"a/b.txt": {ID: 5, HasID: true}, "last": {ID: 0xFFFFFFFF, HasID: true}, "with;semicolon": {ID: 7, HasID: true},
+		`World\Map.adt`: {ID: 6, HasID: true, NameHash: hash, HasHash: true}, "": {ID: 6, HasID: true, NameHash: 1, HasHash: true},
+	} {
+		if got := l.Name(&f); got != want {
+			t.Errorf("%+v: %q, want %q", f, got, want)
+		}
+	}
+	var none *casc.ListFile
+	if none.Len() != 0 || none.Name(&casc.File{ID: 5, HasID: true}) != "" {
+		t.Error("no list has names")
+	}
+	for text, want := range map[string]string{
+		"1;a\nx;b": `casc: list file: offset 0x4: "x": no file data ID`, "4294967296;a": `casc: list file: offset 0x0: "4294967296": no file data ID`,
+	} {
+		if _, err := casc.ParseListFile([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

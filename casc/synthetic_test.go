@@ -1,0 +1,308 @@
+package casc_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/blte"
+	"lorefs/casc"
+	"lorefs/internal/testneeds"
+)
+
+// synthetic is a storage of the fixtures, unpacked in memory, with what its maker
+// and CascLib say of it.
+type synthetic struct {
+	kind string
+	// all are the files of the archive, store those of the storage.
+	all, store fstest.MapFS
+	manifest   struct {
+		Files []syntheticFile `json:"files"`
+	}
+	rows []cascLibRow
+}
+
+type syntheticFile struct {
+	Name, Listed, Kind, MD5, CKey string
+	EKeys                         []string
+	Size                          int64
+	FDID, CFlags, Locale          uint32
+}
+
+// cascLibRow is a line of CascLib's own listing.
+type cascLibRow struct {
+	status, md5, ckey, ekey, name string
+	size                          int64
+	id                            int64
+	locale, flags                 uint32
+	local                         bool
+	spans                         int
+}
+
+// kinds are the storages, with their folder in the archive.
+var kinds = map[string]string{
+	"tvfs": "tvfs", "wow0": "wow0", "wow1": "wow1", "wow2": "wow2", "wow3": "wow3", "text": "text", "install": "install",
+	"tvfs_mixedidx": "mixed",
+}
+
+func unpack(t testing.TB, kind string) fstest.MapFS {
+	t.Helper()
+	f, err := os.Open(testneeds.Fixture(t, "casc/synthetic/"+kind+".tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return fsys
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys[path.Clean(h.Name)] = &fstest.MapFile{Data: data, Mode: 0o444}
+	}
+}
+
+// loaded keeps what was unpacked; nobody changes it.
+var loaded = map[string]*synthetic{}
+
+func loadSynthetic(t testing.TB, kind string) *synthetic {
+	t.Helper()
+	if s, ok := loaded[kind]; ok {
+		return s
+	}
+	s := &synthetic{kind: kind, all: unpack(t, kind), store: fstest.MapFS{}}
+	folder := kinds[kind]
+	for name, f := range s.all {
+		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
+			s.store[rest] = f
+		}
+	}
+	if err := json.Unmarshal(s.all[folder+".manifest.json"].Data, &s.manifest); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(s.all[folder+".casclib.tsv"].Data)) {
+		s.rows = append(s.rows, parseRow(t, strings.Split(strings.TrimRight(line, "\n"), "\t")))
+	}
+	loaded[kind] = s
+	return s
+}
+
+func parseRow(t testing.TB, c []string) cascLibRow {
+	t.Helper()
+	r := cascLibRow{
+		status: c[0], md5: c[2], ckey: c[3], ekey: c[4], local: c[8] == "1", name: strings.ReplaceAll(c[10], `\`, "/"),
+	}
+	var errs [5]error
+	var size, locale, flags uint64
+	size, errs[0] = strconv.ParseUint(c[1], 10, 64)
+	r.id, errs[1] = strconv.ParseInt(c[5], 10, 64)
+	locale, errs[2] = strconv.ParseUint(c[6], 0, 32)
+	flags, errs[3] = strconv.ParseUint(c[7], 0, 32)
+	r.spans, errs[4] = strconv.Atoi(c[9])
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	r.size, r.locale, r.flags = int64(size), uint32(locale), uint32(flags)
+	return r
+}
+
+// open opens the storage with its keys and, for WoW, its list of IDs or of names.
+func (s *synthetic) open(t testing.TB, list string, opts casc.Options) *casc.Storage {
+	t.Helper()
+	folder := kinds[s.kind]
+	keys, err := blte.ParseKeys(s.all[folder+".keys"].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Keys = keys
+	if f := s.all[folder+".listfile."+list]; f != nil {
+		if opts.Names, err = casc.ParseListFile(f.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := casc.Open(s.store, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+// read reads a whole file in pieces.
+func read(c *casc.Content) (string, error) {
+	h := md5.New()
+	_, err := io.CopyBuffer(h, io.NewSectionReader(c, 0, c.Size()), make([]byte, 10000))
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// TestManifest reads every file of the manifests by name, content key and
+// encoding key.
+func TestManifest(t *testing.T) {
+	for kind := range kinds {
+		for _, list := range []string{"csv", "txt"} {
+			if list == "txt" && (testing.Short() || !strings.HasPrefix(kind, "wow")) {
+				continue // the others have no list
+			}
+			s := loadSynthetic(t, kind)
+			st := s.open(t, list, casc.Options{})
+			if p := st.Problems(); len(p) > 0 {
+				t.Errorf("%s: %v", kind, p)
+			}
+			for _, f := range s.manifest.Files {
+				if list == "txt" && f.CFlags&uint32(casc.ContentNoNames) != 0 {
+					continue // it can be named by its ID only
+				}
+				s.checkFile(t, st, &f)
+			}
+		}
+	}
+}
+
+func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *syntheticFile) {
+	name := f.Name
+	if f.Listed != "" {
+		name = f.Listed
+	}
+	file, err := st.Lookup(strings.ToUpper(name))
+	if err != nil {
+		t.Errorf("%s: %v", s.kind, err)
+		return
+	}
+	info, err := st.Stat(&file)
+	if err != nil || info.Size != f.Size {
+		t.Errorf("%s: %s: %+v, %v; the size is %d", s.kind, name, info, err, f.Size)
+	}
+	state, want := casc.StateLocal, error(nil)
+	switch {
+	case strings.Contains(name, "absent/"):
+		state, want = casc.StateNotLocal, casc.ErrNotLocal
+	case strings.Contains(name, "missing_key"):
+		state, want = casc.StateNoKey, blte.ErrNoKey
+	}
+	if info.State != state {
+		t.Errorf("%s: %s: state %v, want %v", s.kind, name, info.State, state)
+	}
+	check := func(how string, c *casc.Content, err error) {
+		t.Helper()
+		got := ""
+		if err == nil {
+			got, err = read(c)
+		}
+		if !errors.Is(err, want) || want == nil && got != f.MD5 {
+			t.Errorf("%s: %s by %s: %v, MD5 %s; want %v, %s", s.kind, name, how, err, got, want, f.MD5)
+		}
+	}
+	c, err := st.OpenName(name)
+	check("name", c, err)
+	if f.CKey != "" && len(file.Spans) < 2 {
+		c, err = st.OpenContent(key(t, f.CKey))
+		check("content key", c, err)
+		for _, text := range f.EKeys {
+			ekey := key(t, text)
+			c, err = st.OpenEncoded(ekey[:])
+			check("encoding key", c, err)
+			c, err = st.OpenEncoded(ekey[:casc.ShortKeySize])
+			check("short encoding key", c, err)
+		}
+	}
+}
+
+// TestCascLib compares names, sizes, keys, IDs, flags, and what can be read with
+// CascLib's listing, but for what it lists by encoding key only.
+func TestCascLib(t *testing.T) {
+	for kind := range kinds {
+		if kind == "tvfs_mixedidx" {
+			continue // CascLib does not read the update section
+		}
+		s := loadSynthetic(t, kind)
+		st := s.open(t, "csv", casc.Options{Locale: casc.LocaleEnUS}) // as CascLib, by the tags
+		files, err := st.Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests, err := st.Manifests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]cascLibRow{}
+		for _, r := range s.rows {
+			_, err := casc.ParseKey(r.name)
+			none := r.name == "ROOT" && strings.Trim(r.ckey, "0") == "" // the build has no root
+			if err != nil && !none {
+				want[strings.ToLower(r.name)] = r
+			}
+		}
+		for _, f := range slices.Concat(files, manifests) {
+			r, ok := want[strings.ToLower(f.Name)]
+			if !ok {
+				t.Errorf("%s: CascLib does not list %q", kind, f.Name)
+				continue
+			}
+			delete(want, strings.ToLower(f.Name))
+			compareRow(t, kind, st, &f, &r)
+		}
+		for _, r := range want {
+			t.Errorf("%s: only CascLib lists %q", kind, r.name)
+		}
+	}
+}
+
+func compareRow(t *testing.T, kind string, st *casc.Storage, f *casc.File, r *cascLibRow) {
+	t.Helper()
+	info, err := st.Stat(f)
+	if err != nil || info.Size != r.size || (info.State == casc.StateNotLocal) == r.local || max(len(f.Spans), 1) != r.spans {
+		t.Errorf("%s: %s: %+v, %v, %d spans; CascLib has %+v", kind, f.Name, info, err, len(f.Spans), r)
+	}
+	if f.HasID && (int64(f.ID) != r.id || uint32(f.Locale) != r.locale || uint32(f.Flags) != r.flags) {
+		t.Errorf("%s: %s: %+v; CascLib has %+v", kind, f.Name, f, r)
+	}
+	if len(f.Spans) < 2 && f.CKey.String() != r.ckey {
+		t.Errorf("%s: %s: content key %v; CascLib has %s", kind, f.Name, f.CKey, r.ckey)
+	}
+	c, err := st.Open(f)
+	if err != nil {
+		if r.status == "ok" {
+			t.Errorf("%s: %s: %v; CascLib reads it", kind, f.Name, err)
+		}
+		return
+	}
+	sum, err := read(c)
+	if info.State == casc.StateNoKey {
+		if !errors.Is(err, blte.ErrNoKey) { // CascLib was told to give zeros
+			t.Errorf("%s: %s: %v", kind, f.Name, err)
+		}
+		return
+	}
+	if err != nil || sum != r.md5 || r.status != "ok" {
+		t.Errorf("%s: %s: %s, %v; CascLib has %+v", kind, f.Name, sum, err, r)
+	}
+}
