@@ -6,11 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/wtf8"
 )
@@ -42,23 +39,6 @@ func (s *Saving) Compare(ctx context.Context, g *File) error {
 		return err
 	}
 	return s.compareSheets(ctx, g, root)
-}
-
-// compareSheets compares the root and, by two goroutines, what is below it: each
-// takes half of the sheets, and both remember what was found to be equal.
-func (s *Saving) compareSheets(ctx context.Context, g *File, root Node) error {
-	var loading sync.WaitGroup
-	defer loading.Wait()
-	eq := newEquals(s.d.file)
-	group, ctx := errgroup.WithContext(ctx)
-	first, second := newComparer(ctx, s, g, eq, &loading), newComparer(ctx, s, g, eq, &loading)
-	if err := first.draftSelf(s.d.root, root); err != nil {
-		return err
-	}
-	half := len(s.orders[s.d.root]) / 2
-	group.Go(func() error { return first.draftChildren(s.d.root, first.g, root.addr, 0, half) })
-	group.Go(func() error { return second.draftChildren(s.d.root, second.g, root.addr, half, math.MaxInt) })
-	return group.Wait()
 }
 
 // comparer compares the runs of the file of a Draft with those of another, g.
@@ -141,7 +121,16 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 	if err := c.draftSelf(n, y); err != nil {
 		return err
 	}
-	return c.draftChildren(n, y.file, y.addr, 0, math.MaxInt)
+	pairs, err := c.s.pair(n, y)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if err := c.draftChild(p.x, p.y); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // draftSelf is draftNode without the children.
@@ -155,34 +144,6 @@ func (c *comparer) draftSelf(n *draftNode, y Node) error {
 		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
 	}
 	return c.draftAttributes(n, y)
-}
-
-// draftChildren compares the children from the i-th up to end with those of the
-// node of g at addr. Placeholders of g count for nothing.
-func (c *comparer) draftChildren(n *draftNode, g *File, addr Address, from, end int) error {
-	y, err := g.Node(addr)
-	if err != nil {
-		return err
-	}
-	order := c.s.orders[n]
-	i := 0
-	for child, err := range y.Children() {
-		switch {
-		case err != nil:
-			return err
-		case i == len(order):
-			return differs(y, "more than the %d children that it had", len(order))
-		case i >= from && i < end:
-			if err := c.draftChild(&n.kids[order[i]], child); err != nil {
-				return err
-			}
-		}
-		i++
-	}
-	if i < len(order) {
-		return differs(y, "%d children instead of %d", i, len(order))
-	}
-	return nil
 }
 
 func (c *comparer) draftChild(k *draftChild, y Node) error {

@@ -1,0 +1,66 @@
+package datacenter
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// compareSheets compares the root and, by two goroutines, what is below it: each
+// takes the next sheet, and both remember what was found to be equal.
+func (s *Saving) compareSheets(ctx context.Context, g *File, root Node) error {
+	var loading sync.WaitGroup
+	defer loading.Wait()
+	eq := newEquals(s.d.file)
+	group, ctx := errgroup.WithContext(ctx)
+	if err := newComparer(ctx, s, g, eq, &loading).draftSelf(s.d.root, root); err != nil {
+		return err
+	}
+	sheets, err := s.pair(s.d.root, root)
+	if err != nil {
+		return err
+	}
+	var next atomic.Int64
+	for range 2 {
+		c := newComparer(ctx, s, g, eq, &loading)
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(sheets)); i = next.Add(1) - 1 {
+				p := sheets[i]
+				p.y.file = c.g
+				if err := c.draftChild(p.x, p.y); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// pair is a child of a draft node, and what became of it.
+type pair struct {
+	x *draftChild
+	y Node
+}
+
+// pair puts the children of a draft node beside those of y, which it became.
+// Placeholders of y count for nothing.
+func (s *Saving) pair(n *draftNode, y Node) ([]pair, error) {
+	order := s.orders[n]
+	pairs := make([]pair, 0, len(order))
+	for child, err := range y.Children() {
+		if err != nil {
+			return nil, err
+		}
+		if len(pairs) == len(order) {
+			return nil, differs(y, "more than the %d children that it had", len(order))
+		}
+		pairs = append(pairs, pair{&n.kids[order[len(pairs)]], child})
+	}
+	if len(pairs) < len(order) {
+		return nil, differs(y, "%d children instead of %d", len(pairs), len(order))
+	}
+	return pairs, nil
+}
