@@ -15,7 +15,7 @@ import (
 
 // saveMemory is what saving needs besides the cache: the new file in its inflated
 // form, and where each part of it went.
-const saveMemory = 450 << 20
+const saveMemory = 420 << 20
 
 // saves remembers what came of saving.
 type saves struct {
@@ -59,14 +59,29 @@ func (m *mounting) edit(ctx context.Context) error {
 	return err
 }
 
-// save writes back what was edited. The error of a failure has exitUnsaved, and
-// says where the edits are.
+// save writes back what was edited, when the mount is gone.
 func (m *mounting) save(ctx context.Context) error {
 	if m.opened.session == nil {
 		return nil
 	}
+	return m.saveBy(ctx, m.opened.editable)
+}
+
+// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
+// scratch file, to write it anew, is still there: if the process died before it
+// is written, all of it would be lost with the scratch file.
+type draftOnly struct{ *datacenter.Draft }
+
+// Save is the Editor's.
+func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+	return d.Draft.Save(opts, store)
+}
+
+// saveBy writes back what was edited. The error of a failure has exitUnsaved, and
+// says where the edits are.
+func (m *mounting) saveBy(ctx context.Context, e session.Editor) error {
 	limit := debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + saveMemory)
-	r, err := m.opened.session.Save(ctx, m.opened.editable)
+	r, err := m.opened.session.Save(ctx, e)
 	debug.SetMemoryLimit(limit)
 	debug.FreeOSMemory()
 	if err != nil {
@@ -101,7 +116,7 @@ func (m *mounting) commit() answer {
 	if m.opened.session == nil {
 		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
 	}
-	err := m.save(context.Background())
+	err := m.saveBy(context.Background(), draftOnly{m.opened.session.Draft()})
 	return answerOf(m.saves.last(), err)
 }
 

@@ -14,9 +14,15 @@
 // somebody else has changed it, and the journal is kept until its owner decides.
 //
 // What is saved is written beside the source, read back and compared with the
-// draft before it takes the source's place (package replace). Only then does the
-// journal go. Edits made after that belong to the new file.
+// draft before it takes the source's place (package replace). Only when that is
+// sure to last does the journal go, also if it is a later session that finds it.
+// Edits made after that belong to the new file. If the journal fails, edits are
+// refused, but saving goes on without it, as the draft has all that it holds.
+//
+// A journal with damage is refused, or salvaged: the records ahead of the damage
+// take its place, and it is kept as NAME.journal.damaged.
 //
 // One session may have a source at a time: it holds a lock in the state folder
-// and one on the file, for other users.
+// and one on the file, for other users. A journal goes by the path of its source:
+// one that was moved has none, until it is moved back.
 package session

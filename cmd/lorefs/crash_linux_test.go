@@ -1,0 +1,641 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lorefs/datacenter"
+	"lorefs/internal/testneeds"
+	"lorefs/nodes"
+)
+
+const (
+	// editorVar holds the folder tree/ of the mount that a process made from this
+	// test is to edit, and editorSeedVar what its choices come from.
+	editorVar     = "LOREFS_CRASH_EDITOR"
+	editorSeedVar = "LOREFS_CRASH_SEED"
+	// crashSeedVar makes a run like one before, as far as the machine allows.
+	crashSeedVar = "LOREFS_CRASH_RUN"
+
+	kills = 200
+)
+
+// The attributes that are edited, below tree/. The last one is not there at first,
+// nor is its node.
+var (
+	crashTexts = []string{"ItemData/Item/name", "ItemData/Item.1/name", "ItemData.1/Item/name"}
+	crashInts  = []string{"ItemData/Item.2/price", "ItemData/Item.3/price"}
+	crashMade  = "Quest/Crash/note"
+)
+
+func crashAll() []string { return slices.Concat(crashTexts, crashInts, []string{crashMade}) }
+
+func init() {
+	if dir := os.Getenv(editorVar); dir != "" {
+		os.Exit(runEditor(dir))
+	}
+}
+
+// runEditor edits until its standard input ends, or something fails. It says of
+// each edit when it begins and when it has returned:
+//
+//	begin PATH VALUE
+//	done PATH
+func runEditor(dir string) int {
+	seed, err := strconv.ParseUint(os.Getenv(editorSeedVar), 10, 64)
+	if err != nil {
+		fmt.Println("error", err)
+		return exitFailure
+	}
+	var stop atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop.Store(true)
+	}()
+	e := &editor{dir: dir, r: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+	for !stop.Load() {
+		if err := e.one(); err != nil {
+			fmt.Println("error", strings.ReplaceAll(err.Error(), "\n", " "))
+			return exitFailure
+		}
+	}
+	return exitOK
+}
+
+type editor struct {
+	dir  string
+	r    *rand.Rand
+	seed uint64
+	n    int
+}
+
+// one makes an edit in one of the ways in which programs do.
+func (e *editor) one() error {
+	e.n++
+	if e.r.IntN(6) == 0 {
+		return e.made()
+	}
+	name, value := crashInts[e.r.IntN(len(crashInts))], strconv.Itoa(int(e.seed%1000)*1000+e.n)
+	if e.r.IntN(3) > 0 {
+		name, value = crashTexts[e.r.IntN(len(crashTexts))], fmt.Sprintf("v%d.%d", e.seed, e.n)
+	}
+	ways := []func(file, value string) error{e.echo, e.fsync, e.sed, e.vim}
+	fmt.Println("begin", name, value)
+	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), value+"\n")
+}
+
+// done is called as soon as an edit has to last.
+func (e *editor) done(file string) {
+	name, err := filepath.Rel(e.dir, file)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("done", name)
+}
+
+// fill writes a file that is open.
+func fill(f *os.File, value string, err error) error {
+	if err == nil {
+		_, err = f.WriteString(value)
+	}
+	return err
+}
+
+func (e *editor) echo(file, value string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o600)
+	if err := fill(f, value, err); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	e.done(file)
+	return nil
+}
+
+func (e *editor) fsync(file, value string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	if err := fill(f, value, err); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	e.done(file)
+	return f.Close()
+}
+
+// sedTemp is how a file begins that sed writes. If it is killed, one is left, as in
+// any other folder.
+const sedTemp = "sedTmp"
+
+// sed writes a file beside and renames it.
+func (e *editor) sed(file, value string) error {
+	temp := filepath.Join(filepath.Dir(file), fmt.Sprintf("%s%d_%d", sedTemp, e.seed, e.n))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := fill(f, value, err); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, file); err != nil {
+		return err
+	}
+	e.done(file)
+	return nil
+}
+
+// vim moves the file out of the way and writes it anew.
+func (e *editor) vim(file, value string) error {
+	swap, backup := filepath.Join(filepath.Dir(file), ".swp"), file+"~"
+	if err := os.WriteFile(swap, []byte("b0VIM"), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(file, backup); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := fill(f, value, err); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	e.done(file)
+	return errors.Join(f.Close(), os.Remove(backup), os.Remove(swap))
+}
+
+// made makes an attribute in a node of its own, or removes both.
+func (e *editor) made() error {
+	file := filepath.Join(e.dir, crashMade)
+	if _, err := os.Lstat(file); err == nil {
+		fmt.Println("begin", crashMade)
+		if err := os.Remove(file); err != nil {
+			return err
+		}
+		e.done(file)
+		return os.Remove(filepath.Dir(file))
+	}
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	value := fmt.Sprintf("made%d.%d", e.seed, e.n)
+	fmt.Println("begin", crashMade, value)
+	return e.echo(file, value+"\n")
+}
+
+// history is what was written to an attribute. The first value is what was there,
+// an empty one tells that there is no attribute.
+type history struct {
+	values []string
+	// sure is the place of the last value of which the edit has returned.
+	sure int
+}
+
+// crash is a source that is edited through mounts that are killed.
+type crash struct {
+	t         *testing.T
+	r         *rand.Rand
+	path, mnt string
+	// original is what all files held at first.
+	original map[string]string
+	// saving is how long a commit takes here.
+	saving time.Duration
+	// What has happened so far, for the log.
+	killed, inCommits, inUnmounts, edits int
+
+	// killing is set from when failures are to be expected.
+	killing atomic.Bool
+	// mu guards what follows.
+	mu   sync.Mutex
+	said map[string]*history
+}
+
+// TestCrash kills the process of a mount at random moments, while files are edited
+// and while they are saved. Nothing may be missing afterwards of which a program
+// was told that it is kept, and nothing else may have changed.
+func TestCrash(t *testing.T) {
+	testneeds.FUSE(t)
+	if testing.Short() {
+		t.Skipf("kills %d mounts", kills)
+	}
+	ownFolders(t)
+	c := newCrash(t)
+	began := time.Now()
+	for c.killed < kills && !t.Failed() {
+		c.round()
+	}
+	c.finish()
+	t.Logf("%d kills in %.0f s: %d while a commit ran, %d while an unmount did; %d edits had returned, a commit takes %v",
+		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
+}
+
+func newCrash(t *testing.T) *crash {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(crashSeedVar); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s=%d chooses the same", crashSeedVar, seed)
+	dir := t.TempDir()
+	runTool(t, "", "lorefs", "sample", dir)
+	c := &crash{
+		t: t, r: rand.New(rand.NewPCG(seed, 0)), mnt: t.TempDir(), said: map[string]*history{},
+		path: filepath.Join(dir, "DataCenter_Final_Sample.dat"), saving: 100 * time.Millisecond,
+	}
+	t.Cleanup(func() { detachBelow(filepath.Dir(c.mnt)) })
+	c.original = c.contents()
+	for _, name := range crashAll() {
+		c.said[name] = &history{values: []string{c.original["tree/"+name]}}
+		if c.original["tree/"+name] == "" && name != crashMade {
+			t.Fatalf("the sample has no %s", name)
+		}
+	}
+	return c
+}
+
+// round mounts, checks what those before have left, edits, and kills.
+func (c *crash) round() {
+	c.t.Helper()
+	c.killing.Store(false)
+	mount := c.mount()
+	c.settle()
+	e := c.edit()
+	if c.r.IntN(4) == 0 {
+		c.commit()
+	}
+	sure := c.sure()
+	before, err := os.Stat(c.path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var save *command
+	longest := 30 * time.Millisecond
+	switch kind := c.r.IntN(10); {
+	case kind < 3: // no save
+	case kind < 8:
+		save, longest = launch(c.t, "lorefs", "commit", c.mnt), c.saving*5/4
+	default:
+		e.finish()
+		save, longest = launch(c.t, "lorefs", "unmount", c.mnt), c.saving*3/2
+	}
+	if save != nil && c.r.IntN(3) == 0 {
+		c.replaced(before, save)
+		longest = 2 * time.Millisecond
+	}
+	time.Sleep(time.Duration(c.r.Int64N(int64(longest))))
+	c.kill(mount, save)
+	e.finish()
+	if save == nil || !save.saved() {
+		sure = nil
+	}
+	c.inspect(sure)
+}
+
+// replaced waits for the moment in which the new file takes the source's place:
+// too much is to be done within so little time to leave it to chance.
+func (c *crash) replaced(before os.FileInfo, save *command) {
+	c.t.Helper()
+	for !save.hasEnded() {
+		now, err := os.Stat(c.path)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if !os.SameFile(before, now) {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// command is a program that runs.
+type command struct {
+	cmd    *exec.Cmd
+	output bytes.Buffer
+	ended  chan struct{}
+	err    error
+}
+
+// launch starts a program.
+func launch(t *testing.T, name string, args ...string) *command {
+	t.Helper()
+	p := &command{cmd: exec.CommandContext(t.Context(), name, args...), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	p.start(t, func() {})
+	return p
+}
+
+// start starts it, with something that reads what it prints.
+func (p *command) start(t *testing.T, read func()) {
+	t.Helper()
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		read()
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+}
+
+// wait waits for the end, and tells why it was no good one.
+func (p *command) wait() error {
+	<-p.ended
+	return p.err
+}
+
+// saved tells whether a commit or unmount says that all is in the file. An unmount
+// that comes too late for that finds a dead mount, and takes it away.
+func (p *command) saved() bool {
+	return p.wait() == nil && p.output.Len() > 0
+}
+
+func (p *command) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// mount mounts in front, so that the process is one of ours, and returns when the
+// mount answers. Before that it must not be killed: go-fuse opens a file of the
+// mount for a moment, and a process that dies then waits for itself.
+func (c *crash) mount() *command {
+	c.t.Helper()
+	p := launch(c.t, "lorefs", "mount", "-f", "--rw", c.path, c.mnt)
+	await(c.t.Fatalf, "the mount", func() bool {
+		if p.hasEnded() {
+			c.t.Fatalf("after kill %d the mount fails: %v: %s", c.killed, p.err, p.output.String())
+		}
+		_, line, err := talk(c.mnt, request{Do: doStatus})
+		return err == nil && line.Close() == nil
+	})
+	return p
+}
+
+// settle finds in the mount what was promised. From now on, that is what was
+// there at first.
+func (c *crash) settle() {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, h := range c.said {
+		b, err := os.ReadFile(filepath.Join(c.mnt, "tree", name))
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			c.t.Fatal(err)
+		}
+		c.want(name, strings.TrimSuffix(string(b), "\n"), h.sure)
+		*h = history{values: []string{strings.TrimSuffix(string(b), "\n")}}
+	}
+}
+
+// want wants a value that was written at a place of the history or behind it. The
+// caller holds mu.
+func (c *crash) want(name, value string, from int) {
+	c.t.Helper()
+	if may := c.said[name].values[from:]; !slices.Contains(may, value) {
+		c.t.Errorf("after kill %d, %s is %q, want %q or what was written behind it, %q", c.killed, name, value, may[0], may[1:])
+	}
+}
+
+// editorProcess is one that runs runEditor.
+type editorProcess struct {
+	*command
+	c     *crash
+	stdin io.Closer
+}
+
+// edit starts a process that edits, and returns when it does.
+func (c *crash) edit() *editorProcess {
+	c.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	p := &command{cmd: exec.CommandContext(c.t.Context(), exe), ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), editorVar+"="+filepath.Join(c.mnt, "tree"), editorSeedVar+"="+strconv.Itoa(c.r.IntN(1000_000)))
+	p.cmd.Stderr = &p.output
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	before := c.returned()
+	p.start(c.t, func() { c.listen(stdout) })
+	await(c.t.Fatalf, "an edit", func() bool { return p.hasEnded() || c.returned() > before })
+	return &editorProcess{p, c, stdin}
+}
+
+// finish has it end, and returns when it has.
+func (e *editorProcess) finish() {
+	e.c.t.Helper()
+	_ = e.stdin.Close() // also the second time
+	select {
+	case <-e.ended:
+	case <-time.After(patience):
+		_ = unix.Unmount(e.c.mnt, unix.MNT_FORCE) // or it would wait for ever
+		e.c.t.Fatalf("after kill %d the editor hangs", e.c.killed)
+	}
+	if e.output.Len() > 0 {
+		e.c.t.Errorf("the editor says %s", e.output.String())
+	}
+}
+
+// listen notes what an editor says.
+func (c *crash) listen(r io.Reader) {
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		what, rest, _ := strings.Cut(lines.Text(), " ")
+		name, value, _ := strings.Cut(rest, " ")
+		c.mu.Lock()
+		switch h := c.said[name]; {
+		case what == "begin" && h != nil:
+			h.values = append(h.values, value)
+		case what == "done" && h != nil:
+			h.sure = len(h.values) - 1
+			c.edits++
+		case !c.killing.Load():
+			c.t.Errorf("the editor says %q although the mount is served", lines.Text())
+		}
+		c.mu.Unlock()
+	}
+}
+
+func (c *crash) returned() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.edits
+}
+
+// sure are the places of the values of which the edits have returned.
+func (c *crash) sure() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sure := map[string]int{}
+	for name, h := range c.said {
+		sure[name] = h.sure
+	}
+	return sure
+}
+
+// commit saves, and takes the time of that.
+func (c *crash) commit() {
+	c.t.Helper()
+	sure, began := c.sure(), time.Now()
+	p := launch(c.t, "lorefs", "commit", c.mnt)
+	if err := p.wait(); err != nil {
+		c.t.Fatalf("commit: %v: %s", err, p.output.String())
+	}
+	c.saving = (3*c.saving + time.Since(began)) / 4
+	c.holds(sure)
+}
+
+// holds finds in the source what a save had to put there.
+func (c *crash) holds(sure map[string]int) {
+	c.t.Helper()
+	now := c.contents()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, from := range sure {
+		c.want(name, now["tree/"+name], from)
+	}
+}
+
+// kill kills the process of a mount, unless it has ended by itself.
+func (c *crash) kill(mount, save *command) {
+	c.t.Helper()
+	running := save != nil && !save.hasEnded()
+	c.killing.Store(true)
+	if err := mount.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		c.t.Fatal(err)
+	}
+	if mount.wait() == nil {
+		return // an unmount was quicker
+	}
+	c.killed++
+	switch {
+	case running && slices.Contains(save.cmd.Args, "commit"):
+		c.inCommits++
+	case running:
+		c.inUnmounts++
+	}
+}
+
+// inspect looks at what a killed process has left behind.
+func (c *crash) inspect(sure map[string]int) {
+	c.t.Helper()
+	there, err := isMounted(c.mnt)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if there {
+		runTool(c.t, "", "lorefs", "unmount", c.mnt)
+	}
+	if p := launch(c.t, "lorefs", "verify", c.path); p.wait() != nil {
+		c.t.Fatalf("after kill %d the source is not whole: %s", c.killed, p.output.String())
+	}
+	if sure != nil {
+		c.holds(sure)
+	}
+	if c.killed%20 == 0 {
+		c.unchanged()
+	}
+}
+
+// contents are those of all files of the source; of a directory it is "/".
+func (c *crash) contents() map[string]string {
+	c.t.Helper()
+	s, err := openSource(c.t.Context(), c.path, &sourceFlags{
+		kind: kindAuto, layout: datacenter.LayoutAuto.String(), cacheSize: defaultCacheSize, noCache: true,
+	}, slog.New(slog.DiscardHandler), func(int64, int64) {})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer s.Close()
+	all := map[string]string{}
+	p := &part{opened: s}
+	for e, err := range nodes.Walk(c.t.Context(), s.tree, nodes.Root) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all[e.Path] = "/"
+		if e.Kind == nodes.File {
+			b, err := p.content(c.t.Context(), e.Entry)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			all[e.Path] = strings.TrimSuffix(string(b), "\n")
+		}
+	}
+	return all
+}
+
+// unchanged finds everything but the edited attributes as it was.
+func (c *crash) unchanged() {
+	c.t.Helper()
+	was, now := maps.Clone(c.original), c.contents()
+	for _, all := range []map[string]string{was, now} {
+		delete(all, "datacenter.json") // it tells the size of the file
+		delete(all, "tree/"+path.Dir(crashMade))
+		for _, name := range crashAll() {
+			delete(all, "tree/"+name)
+		}
+		maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(path.Base(name), sedTemp) })
+	}
+	for name := range was {
+		if value, ok := now[name]; !ok || value != was[name] {
+			c.t.Errorf("after kill %d, %s is %q, want %q", c.killed, name, value, was[name])
+		}
+	}
+	if len(was) != len(now) {
+		c.t.Errorf("after kill %d there are %d files and directories, want %d", c.killed, len(now), len(was))
+	}
+}
+
+// finish mounts once more and unmounts, after which nothing is left to be done.
+func (c *crash) finish() {
+	c.t.Helper()
+	mount := c.mount()
+	c.settle()
+	runTool(c.t, "", "lorefs", "unmount", c.mnt)
+	if err := mount.wait(); err != nil {
+		c.t.Errorf("%v: %s", err, mount.output.String())
+	}
+	c.holds(c.sure())
+	c.unchanged()
+	if out := runTool(c.t, "", "lorefs", "journal", "list"); out != "" {
+		c.t.Errorf("there are journals still: %s", out)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(c.path), ".*"))
+	if err != nil || len(left) > 0 {
+		c.t.Errorf("left behind: %v, %v", left, err)
+	}
+}

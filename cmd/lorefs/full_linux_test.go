@@ -1,0 +1,433 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lorefs/internal/testneeds"
+)
+
+// The tests here take away the room, the rights or the source under a mount with
+// edits. It has to say what is wrong and to keep the edits, so that once that is
+// mended they can be saved.
+
+// The file below tree/ that is edited.
+const troubledFile = "ItemData/Item/name"
+
+// trouble is a mount with an edit in folders of its own.
+type trouble struct {
+	t *testing.T
+	// dir is where the source lies, state where the journal does.
+	dir, state string
+	path, mnt  string
+	// original is the source as it was.
+	original []byte
+}
+
+func newTrouble(t *testing.T) *trouble {
+	t.Helper()
+	testneeds.FUSE(t)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &trouble{
+		t: t, dir: filepath.Join(base, "source"), state: filepath.Join(base, "state"), mnt: filepath.Join(base, "mounts", "mnt"),
+	}
+	x.path = filepath.Join(x.dir, "a.dat")
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
+	t.Setenv("XDG_STATE_HOME", x.state)
+	for _, dir := range []string{x.dir, x.state, x.mnt} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples := filepath.Join(base, "samples")
+	x.lorefs(exitOK, "sample", samples)
+	if x.original, err = os.ReadFile(filepath.Join(samples, "DataCenter_Final_Sample.dat")); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// lorefs runs the program, which has to end with an exit code, and gives all that
+// it says.
+func (x *trouble) lorefs(code int, args ...string) string {
+	x.t.Helper()
+	c := exec.CommandContext(x.t.Context(), "lorefs", args...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		x.t.Fatal(err)
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		x.t.Fatalf("lorefs %s: exit code %d, want %d: %s", strings.Join(args, " "), got, code, out.String())
+	}
+	return out.String()
+}
+
+// tmpfs puts a small disk on a folder, for the rest of the test.
+func (x *trouble) tmpfs(dir string, size int) {
+	x.t.Helper()
+	if os.Geteuid() != 0 {
+		x.t.Skip("only root can make a small disk")
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); err != nil {
+		x.t.Skipf("a small disk can't be made here: %v", err)
+	}
+	x.t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			x.t.Error(err)
+		}
+	})
+}
+
+// remount changes the disk on a folder.
+func (x *trouble) remount(dir, data string, flags uintptr) {
+	x.t.Helper()
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, data); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// mount puts the source in its place and mounts it.
+func (x *trouble) mount() {
+	x.t.Helper()
+	x.put(x.original)
+	x.remountSource()
+	x.t.Cleanup(func() { detachBelow(filepath.Dir(x.mnt)) })
+}
+
+func (x *trouble) remountSource() string {
+	x.t.Helper()
+	return x.lorefs(exitOK, "mount", "--rw", x.path, x.mnt)
+}
+
+func (x *trouble) put(data []byte) {
+	x.t.Helper()
+	if err := os.WriteFile(x.path, data, 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *trouble) file() string { return filepath.Join(x.mnt, "tree", troubledFile) }
+
+func (x *trouble) edit(value string) {
+	x.t.Helper()
+	if err := os.WriteFile(x.file(), []byte(value+"\n"), 0); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// want checks what a file of the mount holds.
+func (x *trouble) want(value string) {
+	x.t.Helper()
+	if b, err := os.ReadFile(x.file()); err != nil || string(b) != value+"\n" {
+		x.t.Errorf("%s holds %.40q, want %.40q: %v", troubledFile, b, value, err)
+	}
+}
+
+// status asks the mount how it is.
+func (x *trouble) status() status {
+	x.t.Helper()
+	var s status
+	if err := json.Unmarshal([]byte(x.lorefs(exitOK, "status", "--json", x.mnt)), &s); err != nil {
+		x.t.Fatal(err)
+	}
+	return s
+}
+
+// says wants a text in another.
+func (x *trouble) says(where, got, want string) {
+	x.t.Helper()
+	if !strings.Contains(got, want) {
+		x.t.Errorf("%s says %q, want %q in it", where, got, want)
+	}
+}
+
+// fails wants neither commit nor unmount to save, and both, as status does, to
+// tell why. The journal is kept, and named.
+func (x *trouble) fails(why string) {
+	x.t.Helper()
+	before, err := os.ReadFile(x.path)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), why)
+	s := x.status()
+	x.says("status", s.Editing.Problem, why)
+	x.says("status", x.lorefs(exitOK, "status", x.mnt), why)
+	if s.Editing.Pending == 0 || s.Editing.Journal == "" {
+		x.t.Errorf("%+v", s.Editing)
+	}
+	out := x.lorefs(exitUnsaved, "unmount", x.mnt)
+	x.says("unmount", out, why)
+	x.says("unmount", out, "the edits are kept in "+s.Editing.Journal)
+	if mounted, err := isMounted(x.mnt); err != nil || mounted {
+		x.t.Errorf("it is mounted still: %v", err)
+	}
+	after, err := os.ReadFile(x.path)
+	if err != nil || !bytes.Equal(before, after) {
+		x.t.Errorf("the source has changed: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(x.dir, ".*")); err != nil || len(left) > 0 {
+		x.t.Errorf("left behind: %v, %v", left, err)
+	}
+	x.says("journal list", x.lorefs(exitOK, "journal", "list"), s.Editing.Journal)
+}
+
+// heals wants the edits back in a new mount, and saved by its end.
+func (x *trouble) heals(value string) {
+	x.t.Helper()
+	x.says("mount", x.remountSource(), "edits of an earlier mount that were not saved are back")
+	x.want(value)
+	x.saves(value)
+}
+
+// saves unmounts, which has to save.
+func (x *trouble) saves(value string) {
+	x.t.Helper()
+	x.says("unmount", x.lorefs(exitOK, "unmount", x.mnt), "saved ")
+	x.saved(value)
+}
+
+// saved wants all to be saved, and nothing to be left.
+func (x *trouble) saved(value string) {
+	x.t.Helper()
+	x.lorefs(exitOK, "verify", x.path)
+	if got := x.lorefs(exitOK, "cat", x.path, "tree/"+troubledFile); got != value+"\n" {
+		x.t.Errorf("the source holds %.40q, want %.40q", got, value)
+	}
+	if out := x.lorefs(exitOK, "journal", "list"); out != "" {
+		x.t.Errorf("there is a journal still: %s", out)
+	}
+	if left, err := filepath.Glob(filepath.Join(x.dir, ".*")); err != nil || len(left) > 0 {
+		x.t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// long is a value that can't be made much shorter.
+func long(chars int) string {
+	r := rand.New(rand.NewPCG(3, 4))
+	text := make([]rune, chars)
+	for i := range text {
+		text[i] = rune(0x4E00 + r.IntN(0x5000))
+	}
+	return string(text)
+}
+
+// roomOf is how much room data takes on a small disk.
+func roomOf(data []byte) int {
+	page := os.Getpagesize()
+	return (len(data)/page + 1) * page
+}
+
+// There is no room for a file of the size of the old one.
+func TestNoRoom(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
+	x.mount()
+	x.edit("one")
+	x.fails("bytes of room are missing")
+	x.remount(x.dir, "size=1m", 0)
+	x.heals("one")
+}
+
+// The room seems to be enough, but the new file is larger.
+func TestRoomRunsOut(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.dir, 2*roomOf(x.original)+16<<10)
+	x.mount()
+	value := long(30_000)
+	x.edit(value)
+	x.fails("no space left on device")
+	x.remount(x.dir, "size=2m", 0)
+	x.heals(value)
+}
+
+// There is room again while it is mounted still.
+func TestRoomComesBack(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
+	x.mount()
+	x.edit("one")
+	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), "bytes of room are missing")
+	x.edit("two")
+	x.remount(x.dir, "size=1m", 0)
+	x.says("commit", x.lorefs(exitOK, "commit", x.mnt), "saved 2 edits")
+	if s := x.status(); s.Editing.Problem != "" || s.Editing.Journal != "" || s.Editing.Pending != 0 {
+		t.Errorf("%+v", s.Editing)
+	}
+	x.edit("three")
+	x.saves("three")
+}
+
+// What the journal has no room for is refused at once, and all else goes on.
+func TestNoRoomForJournal(t *testing.T) {
+	for _, after := range []string{"goes on", "unmount", "kill"} {
+		t.Run(after, func(t *testing.T) {
+			x := newTrouble(t)
+			x.tmpfs(x.state, 64<<10)
+			x.mount()
+			x.edit("one")
+			for range 2 {
+				if err := os.WriteFile(x.file(), []byte(long(30_000)), 0); !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("an edit that the journal can't hold: %v", err)
+				}
+				x.want("one")
+			}
+			x.says("status", fmt.Sprint(x.status().LastErrors), "no space left on device")
+			x.edit("two")
+			switch after {
+			case "goes on":
+				x.remount(x.state, "size=1m", 0)
+				value := long(30_000)
+				x.edit(value)
+				x.saves(value)
+			case "unmount":
+				x.saves("two")
+			case "kill":
+				x.kill()
+				x.heals("two")
+			}
+		})
+	}
+}
+
+// kill kills the process, and takes the mount away.
+func (x *trouble) kill() {
+	x.t.Helper()
+	pid := x.status().PID
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		x.t.Fatal(err)
+	}
+	await(x.t.Fatalf, "the end of the process", func() bool {
+		_, _, err := talk(x.mnt, request{Do: doStatus})
+		return errors.Is(err, errNoControl)
+	})
+	x.lorefs(exitOK, "unmount", x.mnt)
+}
+
+// A state folder without any room, and the last edits in it, is no reason not to
+// save.
+func TestFullStateFolder(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.state, 256<<10)
+	x.mount()
+	x.edit("one")
+	fill, err := os.Create(filepath.Join(x.state, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fill.Close()
+	for err == nil {
+		_, err = fill.Write(make([]byte, 512))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ { // until the journal's last page is full
+		value := fmt.Sprint("value ", i)
+		if err = os.WriteFile(x.file(), []byte(value+"\n"), 0); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(x.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.saves(strings.TrimSuffix(string(b), "\n"))
+}
+
+// The folder of the source becomes read-only.
+func TestReadOnlyFolder(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.dir, 1<<20)
+	x.mount()
+	x.edit("one")
+	x.remount(x.dir, "", syscall.MS_RDONLY)
+	x.fails("read-only file system")
+	x.says("mount", x.lorefs(exitSource, "mount", "--rw", x.path, x.mnt), "can't be written to: read-only file system")
+	x.remount(x.dir, "", 0)
+	x.heals("one")
+}
+
+// The state folder is read-only: from the start, or later on.
+func TestReadOnlyStateFolder(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.state, 1<<20)
+	x.put(x.original)
+	if err := os.MkdirAll(filepath.Join(x.state, "lorefs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.remount(x.state, "", syscall.MS_RDONLY)
+	x.says("mount", x.lorefs(exitSource, "mount", "--rw", x.path, x.mnt), "read-only file system")
+	x.remount(x.state, "", 0)
+	x.mount()
+	x.edit("one")
+	// What is open keeps its rights, so that only new files are refused.
+	if err := syscall.Mount(x.state, x.state, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("a folder can't be mounted on itself here: %v", err)
+	}
+	x.remount(x.state, "", syscall.MS_BIND|syscall.MS_RDONLY)
+	x.edit("two")
+	x.says("commit", x.lorefs(exitOK, "commit", x.mnt), "saved 2 edits")
+	if err := os.WriteFile(x.file(), []byte("three\n"), 0); err == nil {
+		t.Error("an edit that no journal can hold was taken")
+	}
+	x.want("two")
+	x.says("unmount", x.lorefs(exitOK, "unmount", x.mnt), "nothing was edited")
+	if err := syscall.Unmount(x.state, 0); err != nil {
+		t.Fatal(err)
+	}
+	x.says("journal list", x.lorefs(exitOK, "journal", "list"), "saved ")
+	if out := x.remountSource(); out != "" {
+		t.Errorf("mount says %s", out)
+	}
+	x.want("two")
+	x.lorefs(exitOK, "unmount", x.mnt)
+	x.saved("two")
+}
+
+// The source becomes another file, or a part of itself.
+func TestSourceChanges(t *testing.T) {
+	for name, change := range map[string]func(x *trouble) error{
+		"replaced": func(x *trouble) error {
+			other := filepath.Join(x.dir, "other")
+			return errors.Join(os.WriteFile(other, x.original[:len(x.original)/3], 0o600), os.Rename(other, x.path))
+		},
+		"truncated": func(x *trouble) error { return os.Truncate(x.path, 1000) },
+		"emptied":   func(x *trouble) error { return os.Truncate(x.path, 0) },
+		"appended": func(x *trouble) error {
+			return os.WriteFile(x.path, append(bytes.Clone(x.original), 'x'), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newTrouble(t)
+			x.mount()
+			x.edit("one")
+			if err := change(x); err != nil {
+				t.Fatal(err)
+			}
+			x.fails("the file changed since it was opened")
+			if name == "appended" { // what is no source at all is told of first
+				x.says("mount", x.lorefs(exitUnsaved, "mount", "--rw", x.path, x.mnt), "another version of the file")
+			}
+			x.put(x.original)
+			x.heals("one")
+		})
+	}
+}
