@@ -41,12 +41,17 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 		}
 	}
 	low, high, last := uint64(0), uint64(math.MaxUint64), uint64(0)
+	ordinal := int64(-1) // of the one before
 	if before != nil {
-		low = before.rank
+		low, ordinal = before.rank, int64(before.ordinal)
 	}
+	share := uint64(2) // of the room in between, one part goes ahead of the node
 	for k := range parent.siblings(name, e.Node) {
-		if k.rank > low {
-			high = min(high, k.rank)
+		if k.rank > low && k.rank < high {
+			high, share = k.rank, 2
+			if k.ordinal > e.Ordinal { // room for all ordinals in between
+				share = uint64(int64(k.ordinal) - ordinal)
+			}
 		}
 		last = max(last, k.rank)
 	}
@@ -55,6 +60,9 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 		return want
 	case high == math.MaxUint64 || high-low < 2: // in the latter case no room is left
 		return min(last+rankGap, maxRank)
+	}
+	if share > 2 && share < high-low {
+		return low + (high-low)/share*uint64(int64(e.Ordinal)-ordinal)
 	}
 	return low + (high-low)/2
 }

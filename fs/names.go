@@ -77,7 +77,10 @@ func (n *node) Create(
 	ctx = context.WithoutCancel(ctx)
 	e, err := n.m.edits.tree.Create(ctx, n.id(), name)
 	if errors.Is(err, nodes.ErrExist) && flags&syscall.O_EXCL == 0 {
-		return nil, nil, 0, syscall.ESTALE
+		// Unless the tree refuses the name for another reason: it would do so again.
+		if _, err := n.m.tree.Lookup(ctx, n.id(), name); err == nil {
+			return nil, nil, 0, syscall.ESTALE
+		}
 	}
 	if err != nil {
 		return nil, nil, 0, n.failName("create", name, err)

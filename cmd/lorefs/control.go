@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"net"
 	"os"
@@ -44,6 +45,9 @@ type answer struct {
 	Status *status `json:"status,omitempty"`
 	// Saved is what was saved, nil if nothing can be.
 	Saved *session.Report `json:"saved,omitempty"`
+	// Left is how many files hold no value and so were not saved, Names some of them.
+	Left  int      `json:"left,omitempty"`
+	Names []string `json:"names,omitempty"`
 	// Unsaved tells that Error is why edits were not saved.
 	Unsaved bool `json:"unsaved,omitempty"`
 	// Editing tells that an answer follows when all is saved.
@@ -238,6 +242,9 @@ func talk(dir string, r request) (answer, *line, error) {
 	l := &line{Conn: conn, answers: json.NewDecoder(conn)}
 	if err == nil {
 		err = l.answers.Decode(&a)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		return a, nil, errors.Join(errNoControl, conn.Close()) // it died just now
 	}
 	if err != nil {
 		return a, nil, errors.Join(fmt.Errorf("the process that serves %s does not answer: %w", dir, err), conn.Close())

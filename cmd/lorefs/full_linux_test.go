@@ -46,6 +46,7 @@ func newTrouble(t *testing.T) *trouble {
 	x.path = filepath.Join(x.dir, "a.dat")
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
 	t.Setenv("XDG_STATE_HOME", x.state)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second with -race
 	for _, dir := range []string{x.dir, x.state, x.mnt} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

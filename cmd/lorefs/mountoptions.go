@@ -67,6 +67,9 @@ func applyOption(flags *pflag.FlagSet, option string, rules optionRules) error {
 		}
 		return nil
 	}
+	if name == "ro" && flags.Changed("rw") {
+		return usageErrorf("--rw and -o ro contradict each other")
+	}
 	switch {
 	case name == "rw", name == "", rules.sloppy, slices.Contains(ignoredOptions, name):
 		return nil

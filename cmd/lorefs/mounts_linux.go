@@ -10,26 +10,37 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"lorefs/fs"
 )
 
-// isMounted tells whether the file system on name is one of ours, from the list
-// that the kernel has. proc(5) tells its form.
+// isMounted tells whether the file system on name is one of ours.
 func isMounted(name string) (bool, error) {
+	_, ours, err := mountedSource(name)
+	return ours, err
+}
+
+// mountedSource gives the source of the mount on name, if that is one of ours, from
+// the list that the kernel has. proc(5) tells its form.
+func mountedSource(name string) (source string, ours bool, err error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	defer f.Close()
-	ours := false
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		front, back, _ := strings.Cut(lines.Text(), " - ")
 		fields := strings.Fields(front)
 		if len(fields) > 4 && unescapeMount(fields[4]) == name {
-			ours = strings.HasPrefix(back, "fuse.lorefs ") // the last one lies on top
+			// The last one lies on top.
+			if back, ours = strings.CutPrefix(back, "fuse.lorefs "); ours {
+				back, _, _ = strings.Cut(back, " ")
+				source = unescapeMount(back)
+			}
 		}
 	}
-	return ours, lines.Err()
+	return source, ours, lines.Err()
 }
 
 // unescapeMount undoes the octal escapes of blanks and the like.
@@ -62,6 +73,15 @@ func systemUnmount(name string) error {
 		return fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
+}
+
+// forceUnmount takes away what does not answer, also for those who wait for an
+// answer. Only root may do more than detach it.
+func forceUnmount(name string) error {
+	if err := unix.Unmount(name, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err == nil {
+		return nil
+	}
+	return fs.Detach(name)
 }
 
 // probe is an error if the mount on name is dead. The kernel remembers nothing

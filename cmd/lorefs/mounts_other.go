@@ -28,6 +28,15 @@ func isMounted(name string) (bool, error) {
 	return false, nil
 }
 
+// mountedSource is not told here.
+func mountedSource(name string) (source string, ours bool, err error) {
+	ours, err = isMounted(name)
+	return "", ours, err
+}
+
+// forceUnmount takes away what does not answer.
+func forceUnmount(name string) error { return systemUnmount(name) }
+
 // systemUnmount unmounts what no process of ours can be asked to.
 func systemUnmount(name string) error {
 	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {

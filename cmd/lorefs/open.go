@@ -107,9 +107,13 @@ func explainSession(err error) error {
 		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +
 			"which may be the .bak; to give them up, use lorefs journal drop"}
 	case errors.Is(err, filelock.ErrLocked):
-		return &commandError{code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err)}
+		return &commandError{
+			code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err),
+			hint: "after umount(8) it is being saved for some seconds; lorefs unmount waits for that",
+		}
 	case errors.Is(err, journal.ErrDamaged):
-		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal list shows it; lorefs journal drop gives its edits up"}
+		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal replay --salvage saves what lies before the damage; " +
+			"lorefs journal drop gives all up"}
 	}
 	return &commandError{code: exitSource, err: err}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
 	"lorefs/internal/session"
+	"lorefs/internal/source"
 )
 
 // saveMemory is what saving needs besides the cache: the new file in its inflated
@@ -88,9 +90,6 @@ func (m *mounting) saveBy(ctx context.Context, e session.Editor) error {
 		err = m.unsaved(err)
 		m.log.Error("the edits were not saved", "err", err)
 	}
-	if count, names := m.opened.editable.Unsaved(mostNames); count > 0 {
-		m.log.Warn("files that hold no value were not saved", "files", count, "names", names)
-	}
 	m.saves.note(r, err)
 	return err
 }
@@ -107,6 +106,9 @@ func (m *mounting) unsaved(err error) error {
 	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", m.source, outcome, err)}
 	if journal := m.opened.session.Journal(); journal != "" {
 		e.hint = fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
+		if errors.Is(err, source.ErrChanged) {
+			e.hint += ", once the file is back that they were made on"
+		}
 	}
 	return e
 }
@@ -118,6 +120,16 @@ func (m *mounting) commit() answer {
 	}
 	err := m.saveBy(context.Background(), draftOnly{m.opened.session.Draft()})
 	return answerOf(m.saves.last(), err)
+}
+
+// lastAnswer tells those who wait for the end what came of the last save, and
+// what was left out of it.
+func (m *mounting) lastAnswer(err error) answer {
+	a := answerOf(m.saves.last(), err)
+	if m.opened.session != nil {
+		a.Left, a.Names = m.opened.editable.Unsaved(mostNames)
+	}
+	return a
 }
 
 // answerOf tells of a save. Nothing was to be saved if r is nil.
@@ -132,6 +144,12 @@ func answerOf(r *session.Report, err error) answer {
 
 // saved turns an answer into what a command says and returns.
 func (a *answer) saved(w io.Writer) error {
+	if a.Left > 0 {
+		_, err := fmt.Fprintf(w, "not saved: %d files that hold no value, such as %s\n", a.Left, strings.Join(a.Names, ", "))
+		if err != nil {
+			return err
+		}
+	}
 	switch {
 	case a.Unsaved:
 		return &commandError{code: exitUnsaved, err: errors.New(a.Error)}
@@ -140,7 +158,7 @@ func (a *answer) saved(w io.Writer) error {
 	case a.Saved == nil:
 		return nil
 	case a.Saved.Path == "":
-		_, err := fmt.Fprintln(w, "nothing was edited: the source is as it was")
+		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
 		return err
 	}
 	_, err := fmt.Fprintf(w, "saved %d edits to %s: %d bytes in %.1f s\n",

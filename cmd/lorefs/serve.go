@@ -73,7 +73,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.untilGone(signals)
 	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.close(answerOf(m.saves.last(), err)))
+	return errors.Join(err, c.close(m.lastAnswer(err)))
 }
 
 // start opens the source and mounts it, unless a signal comes first.

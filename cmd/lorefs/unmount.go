@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
+	"lorefs/internal/session"
 )
 
 // endTimeout is how long unmount waits for the process to end once the mount is
@@ -107,14 +109,27 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 
 // unmountAlone is for a mount whose process is dead or can't be reached.
 func unmountAlone(dir, name string, lazy bool) error {
+	source, _, _ := mountedSource(name) // only to tell of edits that are left
 	there, err := mountState(name)
+	if errors.Is(err, errNoAnswer) {
+		// A process that was killed can hang in a call to its own mount.
+		if err := forceUnmount(name); err != nil {
+			return err
+		}
+		return leftBehind(source)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	switch {
 	case there == mountNone:
 		return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
-	case there == mountDead, lazy:
+	case there == mountDead:
+		if err := fs.Detach(name); err != nil {
+			return err
+		}
+		return leftBehind(source)
+	case lazy:
 		return fs.Detach(name)
 	}
 	if err := systemUnmount(name); err != nil {
@@ -123,7 +138,31 @@ func unmountAlone(dir, name string, lazy bool) error {
 		}
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	return nil
+	return leftBehind(source)
+}
+
+// leftBehind is an error if the process of a mount that is dead has left edits
+// of its source in the journal.
+func leftBehind(source string) error {
+	path, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return nil //nolint:nilerr // the source is gone, and lorefs journal list tells the rest
+	}
+	path, err = session.JournalPath(path)
+	if err != nil {
+		return nil //nolint:nilerr // there is no state folder, and so no journal
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return nil //nolint:nilerr // nothing was edited, or all is saved
+	}
+	j := session.Describe(path)
+	if j.Edits == 0 && j.Problem == "" || j.State == session.StateSaved || j.State == session.StateInUse {
+		return nil
+	}
+	return &commandError{
+		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %d edits of %s were saved", j.Edits, source),
+		hint: fmt.Sprintf("they are in %s: lorefs mount --rw brings them back", path),
+	}
 }
 
 // mountStatus tells whether a directory is one of our mounts.
@@ -134,6 +173,8 @@ const (
 	mountAlive
 	mountDead
 )
+
+var errNoAnswer = errors.New("the mount has not answered")
 
 // statTimeout is how long a mount may take to answer at all.
 const statTimeout = 5 * time.Second
@@ -153,6 +194,6 @@ func mountState(name string) (mountStatus, error) {
 		}
 		return mountAlive, nil
 	case <-time.After(statTimeout):
-		return mountAlive, fmt.Errorf("the mount has not answered for %v", statTimeout)
+		return mountAlive, fmt.Errorf("%w for %v", errNoAnswer, statTimeout)
 	}
 }

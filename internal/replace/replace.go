@@ -186,12 +186,7 @@ func (r *replacement) ask() error {
 	if err := r.step(StepVerify, r.temp.path, r.readBack); err != nil {
 		return err
 	}
-	if err := r.step(StepCheck, r.path, func() error {
-		if r.o.Check == nil {
-			return nil
-		}
-		return r.o.Check()
-	}); err != nil {
+	if err := r.step(StepCheck, r.path, r.check); err != nil {
 		return err
 	}
 	return r.step(StepReady, r.temp.path, func() error {
@@ -201,6 +196,13 @@ func (r *replacement) ask() error {
 		}
 		return r.o.Ready(info)
 	})
+}
+
+func (r *replacement) check() error {
+	if r.o.Check == nil {
+		return nil
+	}
+	return r.o.Check()
 }
 
 func (r *replacement) readBack() (err error) {
@@ -225,6 +227,10 @@ func (r *replacement) readBack() (err error) {
 // putInPlace is the one moment at which the new file becomes the file.
 func (r *replacement) putInPlace() error {
 	err := r.step(StepRename, r.path, func() error {
+		// Asked again, since to keep the old file takes the disk some time.
+		if err := r.check(); err != nil {
+			return err
+		}
 		if closeFirst {
 			if err := r.temp.close(); err != nil {
 				return err

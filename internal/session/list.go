@@ -69,7 +69,7 @@ func (j *Journal) describe() error {
 	}
 	lock, err := lockFor(d.Source)
 	if errors.Is(err, filelock.ErrLocked) {
-		j.State = "in use"
+		j.State = StateInUse
 		return nil
 	}
 	if err == nil {

@@ -138,12 +138,19 @@ func (s *Session) replay(ctx context.Context, contents *journal.Contents) error 
 	return nil
 }
 
+const (
+	// StateSaved is the state of a journal of which all is in the source.
+	StateSaved = "saved"
+	// StateInUse is that of a journal whose source somebody edits.
+	StateInUse = "in use"
+)
+
 // state tells what a journal is worth, given what the source is now.
 type state string
 
 const (
 	stateOpen  state = "not saved yet" // the edits belong to the source
-	stateSaved state = "saved"         // the source is what they were saved as
+	stateSaved state = StateSaved      // the source is what they were saved as
 	stateStale state = "stale"         // neither
 )
 

@@ -75,6 +75,7 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 		Check: s.src.CheckNow,
 		Ready: func(info os.FileInfo) error {
 			ready = info
+			s.src.Expect(info) // whoever reads meanwhile may find either file
 			s.announce(out.identity())
 			return nil
 		},
@@ -84,6 +85,7 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 		return w.Write(ctx, out)
 	}, func(f *os.File) error { return s.verify(ctx, w, f) })
 	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
+		s.src.Expect(nil)
 		return err
 	}
 	r.Path, r.Bytes = s.path, out.n

@@ -17,6 +17,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -37,6 +38,11 @@ type File struct {
 	// the same, unless Adopt said otherwise.
 	was os.FileInfo
 	now atomic.Pointer[os.FileInfo]
+	// next is what the path may lead to as well, nil for nothing. placing is held
+	// for reading while the path is looked at, and by whoever sets now or next: a
+	// look that began before a file was expected must not see it.
+	next    os.FileInfo
+	placing sync.RWMutex
 	// clock is [time.Now], but in tests.
 	clock func() time.Time
 
@@ -126,7 +132,21 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 
 // Adopt says that the path leads to another file from now on, which info
 // describes. Reads are of the old one still.
-func (f *File) Adopt(info os.FileInfo) { f.now.Store(&info) }
+func (f *File) Adopt(info os.FileInfo) {
+	f.placing.Lock()
+	defer f.placing.Unlock()
+	f.now.Store(&info)
+	f.next = nil
+}
+
+// Expect says that the path is about to lead to the file that info describes: from
+// now on it counts as unchanged whether it already does or not. Adopt ends that,
+// and so does Expect(nil) if nothing comes of it.
+func (f *File) Expect(info os.FileInfo) {
+	f.placing.Lock()
+	defer f.placing.Unlock()
+	f.next = info
+}
 
 // Check tells whether the path still leads to the unchanged file: nil, or an
 // error that matches [ErrChanged]. It is cheap enough to be called for every
@@ -148,8 +168,13 @@ func (f *File) CheckNow() error {
 	if err := f.known(); err != nil {
 		return err
 	}
-	want := *f.now.Load()
+	f.placing.RLock()
+	want, next := *f.now.Load(), f.next
 	info, err := os.Stat(f.path)
+	f.placing.RUnlock()
+	if err == nil && next != nil && os.SameFile(next, info) {
+		want = next
+	}
 	switch {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f.markChanged("it is gone")

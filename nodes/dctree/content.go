@@ -152,7 +152,6 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 		e.revert(c)
 		return err
 	}
-	e.touch(c.id)
 	return nil
 }
 

@@ -12,7 +12,9 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, k := range e.allHidden() {
-		if err := e.removeAttribute(ctx, k); err != nil {
+		// One that can't be logged stays as it was, as after a crash: it must not keep
+		// all else from being saved.
+		if err := e.removeAttribute(ctx, k); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}

@@ -74,6 +74,7 @@ func (w *writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 		c.data = append(c.data, p[n:]...)
 	}
 	c.dirty, c.cut = true, false
+	e.times[c.id] = e.opts.Now()
 	c.refused = c.refused && off > 0
 	return len(p), nil
 }
@@ -94,11 +95,15 @@ func (e *Editable) refuse(c *content, p []byte, off int64) error {
 }
 
 // hopeless is the error of a text that begins in a way in which no value of the
-// type does.
+// type does. A line of nothing is taken for a value that is missing: shells write
+// it for a variable that is not set, and look at no error but this.
 func hopeless(t datacenter.Type, begin string) error {
 	const spaces = " \t\n\v\f\r" // space around a number does not matter
 	_, err := datacenter.ParseValue(t, begin)
 	text := strings.TrimLeft(begin, spaces)
+	if begin == "\n" && err != nil {
+		return refusal(err)
+	}
 	if err == nil || text == "" || (!strings.ContainsRune(spaces, rune(text[len(text)-1])) && mayGrow(t, text)) {
 		return nil
 	}
@@ -136,6 +141,7 @@ func (w *writer) Truncate(ctx context.Context, size int64) error {
 	}
 	c.data = c.data[:size:size]
 	c.dirty, c.cut = true, true
+	e.times[c.id] = e.opts.Now()
 	c.refused = c.refused && size > 0
 	return nil
 }

@@ -85,11 +85,11 @@ func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value
 	case name == xattrType && attr.Kind == nodes.File:
 		return e.setType(ctx, id, text)
 	case name == xattrKeys && attr.Kind == nodes.Dir:
-		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetKeys, Node: n, Keys: strings.Fields(text)})
+		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetKeys, Node: n, Keys: strings.FieldsFunc(text, betweenKeys)})
 	case name == xattrFlags && attr.Kind == nodes.Dir:
 		flags, err := strconv.ParseUint(text, 10, 8)
-		if err != nil {
-			return fmt.Errorf("%w: flags are a number from 0 to 15: %q", nodes.ErrInvalid, text)
+		if err != nil || flags > 1 {
+			return fmt.Errorf("%w: flags are 0 or 1: %q", nodes.ErrInvalid, text)
 		}
 		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetFlags, Node: n, Flags: datacenter.KeyFlags(flags)})
 	}
@@ -145,10 +145,12 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	return nil
 }
 
-// RemoveXattr is the tree's. Nothing can be without what it has.
+// RemoveXattr is the tree's. Nothing can be without what it has, so that nothing
+// changes: rsync -X removes what a copy has lost, and would fail for ever.
 func (e *Editable) RemoveXattr(ctx context.Context, id nodes.ID, name string) error {
-	if _, err := e.Xattr(ctx, id, name); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, nodes.ErrNotPermitted)
+	_, err := e.Xattr(ctx, id, name)
+	return err
 }
+
+// betweenKeys tells what is between the names of keys: spaces or commas.
+func betweenKeys(r rune) bool { return r == ' ' || r == ',' }
