@@ -558,7 +558,7 @@ func (c *crash) inspect(sure map[string]int) {
 		c.t.Fatal(err)
 	}
 	if there {
-		c.clearDead()
+		clearDead(c.t, c.mnt)
 	}
 	if p := launch(c.t, "lorefs", "verify", c.path); p.wait() != nil {
 		c.t.Fatalf("after kill %d the source is not whole: %s", c.killed, p.output.String())
@@ -573,14 +573,14 @@ func (c *crash) inspect(sure map[string]int) {
 
 // clearDead unmounts what a process has left that was killed, which tells whether
 // it has left edits.
-func (c *crash) clearDead() {
-	c.t.Helper()
-	out, err := exec.CommandContext(c.t.Context(), "lorefs", "unmount", c.mnt).CombinedOutput()
+func clearDead(t *testing.T, mnt string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "lorefs", "unmount", mnt).CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == exitUnsaved {
 		err = nil
 	}
 	if err != nil {
-		c.t.Fatalf("unmount: %v: %s", err, out)
+		t.Fatalf("unmount: %v: %s", err, out)
 	}
 }
 

@@ -316,7 +316,7 @@ func (x *trouble) kill() {
 		_, _, err := talk(x.mnt, request{Do: doStatus})
 		return errors.Is(err, errNoControl)
 	})
-	x.lorefs(exitOK, "unmount", x.mnt)
+	clearDead(x.t, x.mnt)
 }
 
 // A state folder without any room, and the last edits in it, is no reason not to
