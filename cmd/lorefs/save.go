@@ -15,9 +15,13 @@ import (
 	"lorefs/internal/source"
 )
 
-// saveMemory is what saving needs besides the cache: the new file in its inflated
-// form, and where each part of it went.
-const saveMemory = 420 << 20
+const (
+	// savingCache is how much of the source is kept inflated while it is saved.
+	savingCache = 64 << 20
+	// saveMemory is what the process may have meanwhile: the new file in its
+	// inflated form, where each part of it went, and room for garbage.
+	saveMemory = 670 << 20
+)
 
 // saves remembers what came of saving.
 type saves struct {
@@ -82,9 +86,13 @@ func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store f
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and
 // says where the edits are.
 func (m *mounting) saveBy(ctx context.Context, e session.Editor) error {
-	limit := debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + saveMemory)
+	// Saving goes through all of the source once or twice: to keep blocks for
+	// later would only take room from what it makes.
+	budget := m.opened.blocks.SetBudget(min(int64(m.flags.source.cacheSize), savingCache))
+	limit := debug.SetMemoryLimit(saveMemory)
 	r, err := m.opened.session.Save(ctx, e)
 	debug.SetMemoryLimit(limit)
+	m.opened.blocks.SetBudget(budget)
 	debug.FreeOSMemory()
 	if err != nil {
 		err = m.unsaved(err)

@@ -17,13 +17,12 @@ import (
 // Cache is one budget for the blocks of any number of sources. All methods may
 // be called from many goroutines at once.
 type Cache struct {
-	budget int64
-
 	views atomic.Uint64
 
 	mu sync.Mutex // guards what follows; never held while a block is loaded
 	// lru evicts by our hand only: its own limit is never reached.
 	lru    *simplelru.LRU[key, []byte]
+	budget int64
 	bytes  int64
 	counts Stats
 }
@@ -126,7 +125,15 @@ func (c *Cache) add(k key, b []byte) {
 	if size > c.budget {
 		return
 	}
-	for c.bytes+size > c.budget {
+	c.shrink(c.budget - size)
+	c.lru.Add(k, b)
+	c.bytes += size
+}
+
+// shrink drops what was not used for longest until no more than most bytes are
+// held. The caller holds mu.
+func (c *Cache) shrink(most int64) {
+	for c.bytes > most {
 		_, old, ok := c.lru.RemoveOldest()
 		if !ok {
 			break
@@ -134,6 +141,14 @@ func (c *Cache) add(k key, b []byte) {
 		c.bytes -= int64(cap(old))
 		c.counts.Evictions++
 	}
-	c.lru.Add(k, b)
-	c.bytes += size
+}
+
+// SetBudget changes how many bytes the cache may hold, and drops what is too much.
+// It gives the budget before.
+func (c *Cache) SetBudget(budget int64) (before int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, c.budget = c.budget, budget
+	c.shrink(budget)
+	return before
 }

@@ -137,3 +137,20 @@ func BenchmarkHit(b *testing.B) {
 		}
 	})
 }
+
+func TestSetBudget(t *testing.T) {
+	c := New(100)
+	v := c.View()
+	load := func(uint64) ([]byte, error) { return make([]byte, 10), nil }
+	for n := range uint64(10) {
+		if _, err := v.Block(n, load); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if before := c.SetBudget(35); before != 100 {
+		t.Errorf("the budget was %d, want 100", before)
+	}
+	if s := c.Stats(); s.Bytes != 30 || s.Blocks != 3 || s.Budget != 35 {
+		t.Errorf("after a smaller budget: %+v", s)
+	}
+}
