@@ -139,7 +139,9 @@ func (h *handle) release() {
 	h.mu.Lock()
 	h.released = true
 	h.mu.Unlock()
-	h.w.Release()
+	if err := h.w.Release(); err != nil {
+		_ = h.fail("close", err) // for status; the program has gone on
+	}
 	h.n.m.edits.open.remove(h)
 }
 

@@ -75,9 +75,9 @@ type Writer interface {
 	Flush(ctx context.Context) error
 	// Sync is fsync(2): Flush, and then Mutable.Sync.
 	Sync(ctx context.Context) error
-	// Release ends the Writer. What has not been flushed is flushed, with nobody
-	// to tell an error to.
-	Release()
+	// Release ends the Writer. What has not been flushed is flushed. No program can
+	// be told of an error any more, so whoever calls it has to tell the user.
+	Release() error
 }
 
 // XattrSetter is implemented by a [Mutable] whose extended attributes can be set.

@@ -112,8 +112,11 @@ func (m *mounting) unsaved(err error) error {
 		outcome = "may not be saved for good"
 	}
 	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", m.source, outcome, err)}
+	if conflict, ok := errors.AsType[*session.ConflictError](err); ok {
+		e.hint = "to go on with it, put " + conflict.Path + " in the place of the source; "
+	}
 	if journal := m.opened.session.Journal(); journal != "" {
-		e.hint = fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
+		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
 		if errors.Is(err, source.ErrChanged) {
 			e.hint += ", once the file is back that they were made on"
 		}

@@ -16,6 +16,9 @@
 // renamed over NAME, and the folder is synced again. Extended attributes are not
 // copied.
 //
+// A new file where there was none is made by the same steps, without those that
+// are about the old one.
+//
 // The lock on the temporary file (flock, see package filelock) tells Sweep that
 // its writer lives. It is kept until the file is in place.
 //

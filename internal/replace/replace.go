@@ -48,12 +48,26 @@ const backupSuffix = ".bak"
 // the new file is in place.
 func Replace(ctx context.Context, path string, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
-) (err error) {
-	if o.link == nil {
-		o.link = os.Link
-	}
+) error {
 	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path}
-	if err := r.step(StepFind, path, r.find); err != nil {
+	return r.replace(r.find)
+}
+
+// Create writes a new file at path, where there must be nothing, by the same
+// steps. It gets the permission bits and the owner that like has.
+func Create(ctx context.Context, path string, like os.FileInfo, o Options,
+	write func(w io.Writer) error, verify func(f *os.File) error,
+) error {
+	o.NoBackup = true
+	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path, old: like, fresh: true}
+	return r.replace(r.findNothing)
+}
+
+func (r *replacement) replace(find func() error) (err error) {
+	if r.o.link == nil {
+		r.o.link = os.Link
+	}
+	if err := r.step(StepFind, r.path, find); err != nil {
 		return err
 	}
 	defer func() { // also when a callback panics
@@ -74,6 +88,8 @@ type replacement struct {
 	// path is what is replaced: once found, without links. old described it then.
 	path string
 	old  os.FileInfo
+	// fresh tells that there is nothing to be replaced.
+	fresh bool
 
 	// temp is the new file. It stays open and locked until it is in place.
 	temp *tempFile
@@ -121,6 +137,22 @@ func (r *replacement) find() error {
 		return filelock.ErrNotRegular
 	}
 	r.path, r.old = path, info
+	return nil
+}
+
+// findNothing makes sure that nothing is replaced. Whatever comes to the path
+// before the new file does is safe as well, see place.
+func (r *replacement) findNothing() error {
+	dir, err := resolve(filepath.Dir(r.path))
+	if err != nil {
+		return err
+	}
+	r.path = filepath.Join(dir, filepath.Base(r.path))
+	if _, err := os.Lstat(r.path); err == nil {
+		return iofs.ErrExist
+	} else if !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 
@@ -236,7 +268,7 @@ func (r *replacement) putInPlace() error {
 				return err
 			}
 		}
-		return os.Rename(r.temp.path, r.path)
+		return r.place()
 	})
 	if err != nil {
 		return err
@@ -246,6 +278,22 @@ func (r *replacement) putInPlace() error {
 		return stepError(StepSyncDir, r.dir(), fmt.Errorf("%w: %w", ErrUnsynced, err))
 	}
 	return nil
+}
+
+// place gives the new file its name. A new name of a fresh one replaces nothing,
+// where files may have two names; elsewhere a file that came within the last
+// moment is replaced.
+func (r *replacement) place() error {
+	if !r.fresh {
+		return os.Rename(r.temp.path, r.path)
+	}
+	switch err := r.o.link(r.temp.path, r.path); {
+	case err == nil:
+		return os.Remove(r.temp.path)
+	case errors.Is(err, iofs.ErrExist):
+		return err
+	}
+	return os.Rename(r.temp.path, r.path)
 }
 
 // outlast makes the new file's name last.

@@ -19,6 +19,11 @@
 // Edits made after that belong to the new file. If the journal fails, edits are
 // refused, but saving goes on without it, as the draft has all that it holds.
 //
+// If the source was replaced by somebody else, its place is theirs, and what was
+// edited is written to a new file, NAME.conflict-TIME beside it or, where that
+// can't be, beside the journal. The journal is kept as well, with an 'S' record of
+// that file: it may be put in the source's place.
+//
 // A journal with damage is refused, or salvaged: the records ahead of the damage
 // take its place, and it is kept as NAME.journal.damaged.
 //

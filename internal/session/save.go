@@ -14,6 +14,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
+	"lorefs/internal/source"
 )
 
 // Editor is what is edited with a draft: it lets nobody edit while store runs.
@@ -43,7 +44,8 @@ func (s *Session) Pending() bool { return s.draft.Pending() > 0 || s.Converts() 
 // Save writes what was edited in the place of the source, if anything was. If
 // it fails, the source is as it was and the journal is kept, unless the error
 // matches [replace.ErrUnsynced]: then the new file is in place, nothing can be
-// edited, and saving again may make good for it.
+// edited, and saving again may make good for it. If the source is not the one any
+// more that was edited, the error is a *ConflictError as far as that is possible.
 //
 // A journal that fails is no reason not to save: it is needed only if the process
 // dies meanwhile.
@@ -57,7 +59,14 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 			return nil
 		}
 		r.Edits = s.draft.Pending()
-		return s.store(ctx, w, &r)
+		err := s.src.CheckNow() // early, as writing takes long
+		if err == nil {
+			err = s.store(ctx, w, &r)
+		}
+		if errors.Is(err, source.ErrChanged) {
+			err = s.rescue(ctx, w, err)
+		}
+		return err
 	})
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
@@ -68,7 +77,7 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 	if err := s.Sync(); err != nil {
 		s.opts.Logger.Warn("the journal fails: a power cut before all is saved would lose edits", "err", err)
 	}
-	out := &summer{hash: sha256.New()}
+	out := newSummer()
 	var ready os.FileInfo
 	err := replace.Replace(ctx, s.path, replace.Options{
 		Size: s.src.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(),
@@ -181,6 +190,8 @@ type summer struct {
 	hash hash.Hash
 	n    int64
 }
+
+func newSummer() *summer { return &summer{hash: sha256.New()} }
 
 func (s *summer) Write(p []byte) (int, error) {
 	n, err := s.to.Write(p)

@@ -53,8 +53,10 @@ type Session struct {
 	lock     *filelock.Lock
 	replayed int
 
-	// saving is held while the draft is saved.
-	saving sync.Mutex
+	// saving is held while the draft is saved, and guards conflict: the file that
+	// what was edited was rescued to, empty if there is none.
+	saving   sync.Mutex
+	conflict string
 
 	// mu guards what follows. It is taken after all locks of the draft.
 	mu sync.Mutex

@@ -8,7 +8,8 @@
 // links or renames the file, which does no harm.
 //
 // Who replaces the file deliberately says so by Adopt, and goes on reading the
-// old one.
+// old one. So does who has to rescue what was made on top of a file whose path was
+// taken from it: reading by itself looks at the open file only, and Check at both.
 package source
 
 import (
@@ -46,8 +47,9 @@ type File struct {
 	// clock is [time.Now], but in tests.
 	clock func() time.Time
 
-	// changed is set for good once the file is seen to have changed.
-	changed atomic.Pointer[changedError]
+	// changed is set for good once the file is seen to have changed, and spoiled
+	// once it was the open file itself, and not only what its path leads to.
+	changed, spoiled atomic.Pointer[changedError]
 	// checked is when Check last asked, in nanoseconds since began.
 	checked atomic.Int64
 	began   time.Time
@@ -103,6 +105,9 @@ func regular(path string, info os.FileInfo) error {
 // Path is where the file lies, as an absolute path.
 func (f *File) Path() string { return f.path }
 
+// Info describes the file as it was when it was opened.
+func (f *File) Info() os.FileInfo { return f.was }
+
 // Size is the file's size in bytes.
 func (f *File) Size() int64 { return f.was.Size() }
 
@@ -112,22 +117,36 @@ func (f *File) ModTime() time.Time { return f.was.ModTime() }
 // Close closes the file. Reads fail afterwards.
 func (f *File) Close() error { return f.file.Close() }
 
-// ReadAt is [io.ReaderAt]. What it read counts only if the file is still the
-// same afterwards; otherwise it returns no bytes and an error that matches
-// [ErrChanged].
+// ReadAt is [io.ReaderAt]. What it read counts only if the open file is still
+// the same afterwards; otherwise it returns no bytes and an error that matches
+// [ErrChanged]. Where the path leads to is Check's business.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	if err := f.known(); err != nil {
-		return 0, err
+	if e := f.spoiled.Load(); e != nil {
+		return 0, e
 	}
 	n, err := f.file.ReadAt(p, off)
-	info, statErr := f.file.Stat()
-	if statErr != nil {
-		return 0, errors.Join(err, statErr)
-	}
-	if how := difference(f.was, info); how != "" {
-		return 0, f.markChanged(how)
+	if intactErr := f.Intact(); intactErr != nil {
+		return 0, errors.Join(intactErr, err)
 	}
 	return n, err
+}
+
+// Intact tells whether the open file itself is still what it was: nil, or an
+// error that matches [ErrChanged] or says why that can't be told.
+func (f *File) Intact() error {
+	if e := f.spoiled.Load(); e != nil {
+		return e
+	}
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	how := difference(f.was, info)
+	if how == "" {
+		return nil
+	}
+	f.spoiled.CompareAndSwap(nil, &changedError{path: f.path, how: how})
+	return f.markChanged(how)
 }
 
 // Adopt says that the path leads to another file from now on, which info

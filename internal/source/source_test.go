@@ -109,8 +109,15 @@ func TestChanged(t *testing.T) {
 			if err := f.Check(); !errors.Is(err, ErrChanged) {
 				t.Fatalf("Check: %v", err)
 			}
-			if text, err := read(f); text != "" || !errors.Is(err, ErrChanged) {
+			text, err := read(f)
+			if change.seen && (text != "" || !errors.Is(err, ErrChanged)) {
 				t.Errorf("a read after Check gives %q, %v", text, err)
+			}
+			if !change.seen && (text != "2345" || err != nil) {
+				t.Errorf("a read of the open file, which has not changed, gives %q, %v", text, err)
+			}
+			if intact := f.Intact(); errors.Is(intact, ErrChanged) != change.seen {
+				t.Errorf("Intact: %v", intact)
 			}
 			write(t, path, "0123456789", testTime)
 			pass(checkEvery)

@@ -66,7 +66,7 @@ func editAtOnce(t *testing.T, tree *dctree.Editable, own string, rounds int) {
 			_, err = w.WriteAt(ctx, []byte("word\n"), 0)
 			fail(err)
 			fail(w.Flush(ctx))
-			w.Release()
+			fail(w.Release())
 		}
 		fail(tree.Rename(ctx, item.ID, "."+own, item.ID, []string{"name", own}[i%2], nodes.RenameReplace))
 		fail(tree.Rename(ctx, item.ID, "name", item.ID, "."+own, nodes.RenameReplace))

@@ -68,7 +68,7 @@ func TestAppend(t *testing.T) {
 		if flushed := w.Flush(t.Context()); err == nil {
 			err = flushed
 		}
-		w.Release()
+		must(t, w.Release())
 		if tt.want == "" {
 			tt.want = before
 			if !errors.Is(err, nodes.ErrInvalid) {
@@ -112,7 +112,9 @@ func TestRefusedEarly(t *testing.T) {
 		if errors.Is(err, nodes.ErrInvalid) != tt.early || (err == nil) != (n == len(tt.text)) {
 			t.Errorf("%s: a write of %q gives %d, %v; want it refused: %v", tt.file, tt.text, n, err, tt.early)
 		}
-		w.Release()
+		if err := w.Release(); !errors.Is(err, nodes.ErrInvalid) {
+			t.Errorf("%s: the release after %q gives %v", tt.file, tt.text, err)
+		}
 		if got, want := e.text(t, e.mustAt(t, "Weapon/Item/"+tt.file)), editable(t, weapon()); got != want.text(t, want.mustAt(t, "Weapon/Item/"+tt.file)) {
 			t.Errorf("%s: %q afterwards", tt.file, got)
 		}
@@ -139,7 +141,7 @@ func TestRefusedHalfWay(t *testing.T) {
 	_, err = w.WriteAt(t.Context(), []byte("44"), 0) // the program tries again
 	must(t, err)
 	must(t, w.Flush(t.Context()))
-	w.Release()
+	must(t, w.Release())
 	if got := e.text(t, id); got != "44\n" {
 		t.Errorf("it shows %q", got)
 	}
@@ -156,7 +158,7 @@ func TestTooLarge(t *testing.T) {
 	if err := w.Truncate(t.Context(), 1<<40); !errors.Is(err, nodes.ErrTooLarge) {
 		t.Errorf("truncate: %v", err)
 	}
-	w.Release()
+	must(t, w.Release())
 	if err := e.write(t, id, strings.Repeat("x", 1<<20)); !errors.Is(err, nodes.ErrTooLarge) {
 		t.Errorf("a long string: %v", err)
 	}

@@ -88,5 +88,5 @@ func TestSync(t *testing.T) {
 	if err := e.Sync(t.Context()); !errors.Is(err, errFull) {
 		t.Errorf("sync: %v", err)
 	}
-	w.Release()
+	must(t, w.Release())
 }

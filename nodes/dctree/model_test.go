@@ -243,15 +243,17 @@ func (n *item) flush() error {
 	return nil
 }
 
-func (n *item) release() {
+func (n *item) release() error {
 	n.writers--
 	switch {
 	case n.writers > 0:
 	case n.dirty && n.refused:
 		n.revert()
+		return nodes.ErrInvalid
 	case n.dirty, !n.attr && !n.removed && !isScratchName(n.name) && n.data == "":
-		_ = n.commit()
+		return n.commit()
 	}
+	return nil
 }
 
 // unlink takes a file away for good.

@@ -39,7 +39,7 @@ func TestTimeBeforeClose(t *testing.T) {
 	want := time.Unix(1_000_000_000, 0)
 	must(t, e.SetModTime(t.Context(), id, want))
 	must(t, w.Flush(t.Context()))
-	w.Release()
+	must(t, w.Release())
 	attr, err := e.Attr(t.Context(), id)
 	must(t, err)
 	if !attr.ModTime.Equal(want) {
@@ -65,7 +65,7 @@ func TestTimeAtClose(t *testing.T) {
 	if !after.ModTime.Equal(before.ModTime) && len(e.changes) == 0 {
 		t.Errorf("the time went from %v to %v, and nobody was told", before.ModTime, after.ModTime)
 	}
-	w.Release()
+	must(t, w.Release())
 }
 
 // many is a sheet of n items.
@@ -130,8 +130,8 @@ func TestMoveAboveWriter(t *testing.T) {
 	e.log, e.data = nil, first
 	must(t, w.Flush(t.Context()))
 	must(t, w2.Flush(t.Context()))
-	w.Release()
-	w2.Release()
+	must(t, w.Release())
+	must(t, w2.Release())
 	must(t, e.rename(t, "Weapon/Box/Thing", "Weapon/Item"))
 	must(t, e.write(t, e.mustAt(t, "Weapon/Item/name"), "bow\n"))
 	r := e.replayed(t)

@@ -47,7 +47,7 @@ func (s *session) make(name, text string) nodes.ID {
 	w := s.open(s.T, id)
 	s.put(w, text, 0)
 	s.ok(w.Flush(s.T.Context()))
-	w.Release()
+	s.ok(w.Release())
 	return id
 }
 
@@ -82,7 +82,7 @@ var tools = map[string]func(*session){
 		s.ok(w.Flush(s.T.Context()))
 		s.put(w, s.text, 0)
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 	},
 	"cp": func(s *session) {
 		w := s.openFile()
@@ -90,7 +90,7 @@ var tools = map[string]func(*session){
 		s.put(w, s.text[:1], 0)
 		s.put(w, s.text[1:], 1)
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 	},
 	"rsync --inplace": func(s *session) {
 		w := s.openFile()
@@ -98,7 +98,7 @@ var tools = map[string]func(*session){
 		s.ok(w.Truncate(s.T.Context(), int64(len(s.text))))
 		s.put(w, "", int64(len(s.text)))
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 		s.ok(s.SetModTime(s.T.Context(), s.mustAt(s.T, s.path(s.file)), time.Unix(1e9, 0)))
 	},
 	"sed -i": func(s *session) {
@@ -110,7 +110,7 @@ var tools = map[string]func(*session){
 		s.put(w, s.text, 0)
 		s.mv("XXabcdef", s.file)
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 	},
 	"rsync": func(s *session) {
 		id := s.make(".name.CG0rLB", s.text)
@@ -127,7 +127,7 @@ var tools = map[string]func(*session){
 		s.put(w, s.text, 0)
 		s.ok(w.Sync(s.T.Context()))
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 		s.rm(s.file + "~")
 		s.rm(".name.swp")
 	},
@@ -139,7 +139,7 @@ var tools = map[string]func(*session){
 		s.put(w, s.text, 0)
 		s.ok(w.Sync(s.T.Context()))
 		s.ok(w.Flush(s.T.Context()))
-		w.Release()
+		s.ok(w.Release())
 		s.rm(s.file + "~")
 	},
 	"mv, install": func(s *session) {
@@ -203,7 +203,7 @@ func TestTimesAreNoEdits(t *testing.T) {
 	must(t, e.SetModTime(t.Context(), id, time.Unix(1e9, 0)))
 	w := e.open(t, id)
 	must(t, w.Flush(t.Context()))
-	w.Release()
+	must(t, w.Release())
 	if n := e.draft.Pending(); n != 0 || len(e.log) != 0 {
 		t.Errorf("%d edits, %d records", n, len(e.log))
 	}

@@ -72,7 +72,7 @@ func TestTypeWhileOpen(t *testing.T) {
 	_, err := w.WriteAt(t.Context(), []byte("word\n"), 0)
 	must(t, err)
 	must(t, w.Flush(t.Context()))
-	w.Release()
+	must(t, w.Release())
 	if got := e.text(t, id); got != "word\n" || typeOf(t, e, id) != "string" {
 		t.Error(got)
 	}
@@ -92,7 +92,7 @@ func TestTypeWhileOpenInVain(t *testing.T) {
 	if got := typeOf(t, e, e.mustAt(t, inItem+"name")); got != "string" {
 		t.Error(got)
 	}
-	w.Release()
+	must(t, w.Release())
 }
 
 func TestTypeOfRenamed(t *testing.T) {

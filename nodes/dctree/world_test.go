@@ -2,6 +2,7 @@ package dctree_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,10 +90,10 @@ func (e *edited) remove(t fatal, path string) error {
 }
 
 // write writes text as cp does, and closes the file; it gives the first error.
-func (e *edited) write(t fatal, id nodes.ID, text string) error {
+func (e *edited) write(t fatal, id nodes.ID, text string) (err error) {
 	t.Helper()
 	w := e.open(t, id)
-	defer w.Release()
+	defer func() { err = cmp.Or(err, w.Release()) }()
 	if err := w.Truncate(context.Background(), 0); err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (w *writer) Sync(ctx context.Context) error {
 }
 
 // Release is the writer's.
-func (w *writer) Release() {
+func (w *writer) Release() error {
 	e, c := w.e, w.c
 	e.editing.Lock()
 	defer e.editing.Unlock()
@@ -187,17 +187,25 @@ func (w *writer) Release() {
 	left := c.writers
 	e.mu.Unlock()
 	if left > 0 {
-		return
+		return nil
 	}
-	switch {
-	case c.dirty && c.refused:
-		e.revert(c)
-	case c.dirty:
-		_ = e.commit(context.Background(), c) // nobody listens any more; it is reverted
-	case !c.attribute && c.name != "" && !isScratch(c.name) && len(c.data) == 0:
-		_ = e.commit(context.Background(), c) // created, and left empty
-	}
+	err := w.last()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.settle(c)
+	return err
+}
+
+// last flushes what the last writer of a content leaves. The caller holds editing.
+func (w *writer) last() error {
+	e, c := w.e, w.c
+	created := !c.attribute && c.name != "" && !isScratch(c.name) && len(c.data) == 0
+	switch {
+	case c.dirty && c.refused:
+		e.revert(c)
+		return errRefused
+	case c.dirty, created:
+		return e.commit(context.Background(), c)
+	}
+	return nil
 }

@@ -639,12 +639,12 @@ func (w *mutWriter) Sync(ctx context.Context) error {
 	return w.m.Sync(ctx)
 }
 
-func (w *mutWriter) Release() {
+func (w *mutWriter) Release() error {
 	w.m.mu.Lock()
 	w.n.writers--
 	last := w.n.writers == 0
 	w.m.mu.Unlock()
-	_ = w.flush(last) // with nobody to tell
+	return w.flush(last)
 }
 
 // ReadFile reads a file whole, past any mount.

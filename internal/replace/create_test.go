@@ -1,0 +1,80 @@
+package replace
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func create(path string, o Options) error {
+	like, err := os.Stat(filepath.Dir(path) + "/file.dat")
+	if err != nil {
+		return err
+	}
+	return Create(context.Background(), path, like, o, writeText(2), verifyText(2))
+}
+
+func TestCreate(t *testing.T) {
+	like := oldFile(t)
+	dir := filepath.Dir(like)
+	path := filepath.Join(dir, "new.dat")
+	if err := create(path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, dir, map[string]int{"file.dat": 1, "new.dat": 2})
+	old, oldErr := os.Stat(like)
+	info, err := os.Stat(path)
+	if err != nil || oldErr != nil || info.Mode() != old.Mode() {
+		t.Errorf("the mode is %v, want %v; %v, %v", info.Mode(), old.Mode(), err, oldErr)
+	}
+	if err := create(path, Options{}); !errors.Is(err, iofs.ErrExist) {
+		t.Errorf("made again: %v", err)
+	}
+}
+
+// Whatever comes to the path while the new file is written stays.
+func TestCreateTooLate(t *testing.T) {
+	for _, noLinks := range []bool{false, true} {
+		dir := filepath.Dir(oldFile(t))
+		path := filepath.Join(dir, "new.dat")
+		o := Options{Before: func(s Step) error {
+			if s == StepRename {
+				return os.WriteFile(path, text(3), 0o600)
+			}
+			return nil
+		}}
+		if noLinks {
+			o.link = func(string, string) error { return errors.ErrUnsupported }
+		}
+		err := create(path, o)
+		if noLinks { // nothing better is to be had there
+			wantFiles(t, dir, map[string]int{"file.dat": 1, "new.dat": 2})
+			continue
+		}
+		if !errors.Is(err, iofs.ErrExist) {
+			t.Errorf("made: %v", err)
+		}
+		wantFiles(t, dir, map[string]int{"file.dat": 1, "new.dat": 3})
+	}
+}
+
+func TestCreateFails(t *testing.T) {
+	for _, step := range []Step{
+		StepFind, StepSpace, StepCreate, StepWrite, StepMode, StepSync, StepVerify, StepReady, StepRename,
+	} {
+		dir := filepath.Dir(oldFile(t))
+		err := create(filepath.Join(dir, "new.dat"), Options{Before: func(s Step) error {
+			if s == step {
+				return errInjected
+			}
+			return nil
+		}})
+		if !errors.Is(err, errInjected) {
+			t.Errorf("%s: %v", step, err)
+		}
+		wantFiles(t, dir, map[string]int{"file.dat": 1})
+	}
+}

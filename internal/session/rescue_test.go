@@ -1,0 +1,157 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lorefs/internal/replace"
+	"lorefs/internal/source"
+)
+
+// conflict edits, saves, edits again and has the source replaced: the file that the
+// second edit was made on is nowhere any more. It gives the error of saving.
+func conflict(p *place, o Options) (*editing, error) {
+	p.t.Helper()
+	e := p.mustOpen(o)
+	e.mustSet("A", "a1")
+	e.mustSave()
+	e.mustSet("B", "b1")
+	p.put(build(theirs, 0))
+	_, err := e.save()
+	return e, err
+}
+
+var (
+	theirs = model{"T": "theirs"}
+	rescue = first().with("A", "a1").with("B", "b1")
+)
+
+func TestConflict(t *testing.T) {
+	p := newPlace(t, 0)
+	e, err := conflict(p, Options{})
+	c, ok := errors.AsType[*ConflictError](err)
+	if !ok || !errors.Is(err, source.ErrChanged) || !strings.HasPrefix(c.Path, p.path+".conflict-") {
+		t.Fatalf("saved: %v", err)
+	}
+	p.want(p.path, theirs)
+	p.want(c.Path, rescue)
+	_, err = e.save()
+	if again, ok := errors.AsType[*ConflictError](err); !ok || again.Path != c.Path {
+		t.Errorf("saved again: %v", err)
+	}
+	e.close()
+	p.only("a.dat", "a.dat.bak", filepath.Base(c.Path))
+	if !p.hasJournal() {
+		t.Error("the journal is gone")
+	}
+	if _, err := p.open(Options{}); !errors.Is(err, ErrStale) {
+		t.Errorf("opened: %v", err)
+	}
+	if err := os.Rename(c.Path, p.path); err != nil {
+		t.Fatal(err)
+	}
+	e = p.mustOpen(Options{})
+	if n := e.Replayed(); n != 0 || p.hasJournal() {
+		t.Errorf("%d edits are made again although the file holds them", n)
+	}
+	e.close()
+	p.want(p.path, rescue)
+}
+
+// Where nothing can be written beside the source, the journal's folder will do.
+func TestConflictElsewhere(t *testing.T) {
+	t.Run("gone", func(t *testing.T) {
+		p := newPlace(t, 0)
+		e := p.mustOpen(Options{})
+		e.mustSet("A", "a1")
+		if err := os.RemoveAll(p.dir); err != nil {
+			t.Skip(err)
+		}
+		_, err := e.save()
+		wantRescued(p, err, first().with("A", "a1"))
+	})
+	for _, step := range stepsOfSave {
+		switch step {
+		case replace.StepCheck, replace.StepLink, replace.StepBackup, replace.StepSyncBackup, replace.StepSyncDir:
+			continue // a new file has none of them, or is in place by then
+		}
+		t.Run(string(step), func(t *testing.T) {
+			p := newPlace(t, 0)
+			saved := false
+			fail := faultAt(step, 1)
+			_, err := conflict(p, Options{before: func(s replace.Step) error {
+				if saved {
+					return fail(s)
+				}
+				saved = s == replace.StepSyncDir
+				return nil
+			}})
+			wantRescued(p, err, rescue)
+			p.only("a.dat", "a.dat.bak")
+		})
+	}
+}
+
+func wantRescued(p *place, err error, m model) {
+	p.t.Helper()
+	c, ok := errors.AsType[*ConflictError](err)
+	if !ok || filepath.Dir(c.Path) != filepath.Dir(p.journal()) {
+		p.t.Fatalf("saved: %v", err)
+	}
+	p.want(c.Path, m)
+}
+
+// A rescue that fails leaves nothing half done, and the journal as it is.
+func TestConflictInVain(t *testing.T) {
+	p := newPlace(t, 0)
+	changed := false
+	e := p.mustOpen(Options{before: func(s replace.Step) error {
+		if changed && s == replace.StepSync {
+			return errFault
+		}
+		return nil
+	}})
+	e.mustSet("A", "a1")
+	mine := p.bytes()
+	p.put(build(theirs, 0))
+	changed = true
+	_, err := e.save()
+	if !errors.Is(err, errFault) || !errors.Is(err, source.ErrChanged) {
+		t.Errorf("saved: %v", err)
+	}
+	p.only("a.dat")
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(p.journal()), "*conflict*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	changed = false
+	_, err = e.save() // there is room again
+	c, ok := errors.AsType[*ConflictError](err)
+	if !ok {
+		t.Fatalf("saved again: %v", err)
+	}
+	p.want(c.Path, first().with("A", "a1"))
+	e.close()
+	p.put(mine) // and the edits are still in the journal
+	e = p.mustOpen(Options{})
+	e.mustSave()
+	e.close()
+	p.want(p.path, first().with("A", "a1"))
+}
+
+// Of a source that was written to in place nothing can be read any more.
+func TestNoConflictFile(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	e.mustSet("A", "a1")
+	if err := os.Truncate(p.path, 100); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.save()
+	if _, ok := errors.AsType[*ConflictError](err); ok || !errors.Is(err, source.ErrChanged) {
+		t.Errorf("saved: %v", err)
+	}
+	p.only("a.dat")
+}
