@@ -230,7 +230,7 @@ func (s *opened) copySheets(ctx context.Context, sheets int) (*nodes.Mem, error)
 			return nil, err
 		}
 	}
-	return b.Build(s.file.ModTime())
+	return b.Build(s.modTime())
 }
 
 func (s *opened) copyDir(ctx context.Context, b *nodes.Builder, from, to nodes.ID) error {

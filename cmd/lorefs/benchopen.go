@@ -78,7 +78,11 @@ func (b *benchRun) opening(ctx context.Context) error {
 			*to = append(*to, time.Since(start).Seconds())
 			if to == &second {
 				start = time.Now()
-				if err := inflateAll(s); err != nil {
+				d, err := s.dataCenter()
+				if err == nil {
+					err = inflateAll(d)
+				}
+				if err != nil {
 					return err
 				}
 				floor = append(floor, time.Since(start).Seconds())
@@ -107,7 +111,7 @@ func (b *benchRun) open(ctx context.Context) (*opened, error) {
 }
 
 // inflateAll decrypts and inflates all there is, and does nothing with it.
-func inflateAll(s *opened) error {
+func inflateAll(s *dataCenter) error {
 	key := s.dc.Key()
 	block, err := aes.NewCipher(key.Key[:])
 	if err != nil {
@@ -133,7 +137,11 @@ func (b *benchRun) choose(ctx context.Context) error {
 	}
 	defer s.Close()
 	b.total = s.views[0].Nodes
-	root, err := s.dc.Root()
+	d, err := s.dataCenter()
+	if err != nil {
+		return err
+	}
+	root, err := d.dc.Root()
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (e *editing) choose(t *testing.T) {
 	t.Helper()
 	e.chooseSheets(t)
 	keys := map[string]bool{}
-	for _, def := range e.dc.KeyDefinitions() {
+	for _, def := range e.archive.(*dataCenter).dc.KeyDefinitions() {
 		for _, key := range def {
 			keys[key] = true // to change one changes the order
 		}

@@ -19,7 +19,10 @@ func newInfo(log *slog.Logger) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			d := describe(s)
+			d, err := s.describe()
+			if err != nil {
+				return err
+			}
 			if !asJSON {
 				return d.print(c.OutOrStdout())
 			}

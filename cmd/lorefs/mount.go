@@ -91,11 +91,7 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = mountName(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	s, err := openFile(source, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Close(); err != nil {
+	if _, err := f.source.kindOf(source); err != nil {
 		return nil, err
 	}
 	if err := fs.CheckMountpoint(m.dir, m.source); err != nil {

@@ -19,7 +19,7 @@ func openShown(ctx context.Context, name string, f *sourceFlags, log *slog.Logge
 
 // find resolves a path as a mount would show it; "/" is the root.
 func (s *opened) find(ctx context.Context, name string) (nodes.Entry, error) {
-	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.file.ModTime()}
+	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.modTime()}
 	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
 		if part == "" {
 			continue

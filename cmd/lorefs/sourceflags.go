@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -21,17 +22,12 @@ type sourceFlags struct {
 	cacheBase string
 }
 
-const (
-	// defaultCacheSize holds all of a data center of the usual size.
-	defaultCacheSize = 256 << 20
-	// kindAuto finds out what a source is; kindDataCenter is the only kind so far.
-	kindAuto       = "auto"
-	kindDataCenter = "datacenter"
-)
+// defaultCacheSize holds all of a data center of the usual size.
+const defaultCacheSize = 256 << 20
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	f.cacheSize = defaultCacheSize
-	flags.StringVar(&f.kind, "kind", kindAuto, "what the source is: auto or datacenter")
+	flags.StringVar(&f.kind, "kind", kindAuto, "what the source is: "+kindNames())
 	flags.StringVar(&f.key, "key", "", "data center key, 32 hex digits (default: $LOREFS_KEY, or the published ones)")
 	flags.StringVar(&f.iv, "iv", "", "data center IV, 32 hex digits (default: $LOREFS_IV, or the published ones)")
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "data center layout: auto, v3, v6-x86 or v6-x64")
@@ -41,13 +37,14 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 
 // check finds mistakes before anything is opened.
 func (f *sourceFlags) check() error {
-	if f.kind != kindAuto && f.kind != kindDataCenter {
-		return usageErrorf("--kind %q is unknown: want auto or datacenter", f.kind)
+	known := func(k kind) bool { return k.name == f.kind }
+	if f.kind != kindAuto && !slices.ContainsFunc(kinds(), known) {
+		return usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
 	}
 	if _, err := datacenter.ParseLayout(f.layout); err != nil {
 		return usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", f.layout)
 	}
-	_, err := f.keys()
+	_, err := f.dataCenterKeys()
 	return err
 }
 
@@ -59,8 +56,8 @@ func (f *sourceFlags) reading() *sourceFlags {
 	return &r
 }
 
-// keys are those to try: the one that was given, else the published ones.
-func (f *sourceFlags) keys() ([]datacenter.Key, error) {
+// dataCenterKeys are those to try: the one that was given, else the published ones.
+func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
 	name, key, iv := "--key", f.key, f.iv
 	if key == "" && iv == "" {
 		name, key, iv = "LOREFS_KEY", os.Getenv("LOREFS_KEY"), os.Getenv("LOREFS_IV")

@@ -154,8 +154,8 @@ func TestTools(t *testing.T) {
 	p := openPart(t, path, limit)
 	mnt := mountFile(t, path)
 	tree := filepath.Join(mnt, "tree")
-	if got := strings.Count(runTool(t, mnt, "ls", "tree"), "\n"); int64(got) != p.dc.Counts().Sheets {
-		t.Errorf("ls shows %d sheets, want %d", got, p.dc.Counts().Sheets)
+	if got := strings.Count(runTool(t, mnt, "ls", "tree"), "\n"); int64(got) != p.archive.(*dataCenter).dc.Counts().Sheets {
+		t.Errorf("ls shows %d sheets, want %d", got, p.archive.(*dataCenter).dc.Counts().Sheets)
 	}
 	for name, tool := range map[string]func(t *testing.T, p *part, tree string){
 		"find": toolFind, "ls": toolLs, "grep": toolGrep, "cat": toolCat, "cp": toolCp, "rsync": toolRsync,
@@ -263,8 +263,8 @@ func (p *part) compareOne(ctx context.Context, path string, e nodes.Entry) error
 		return err
 	case info.IsDir() != (e.Kind == nodes.Dir):
 		return fmt.Errorf("is of mode %v", info.Mode())
-	case !info.ModTime().Equal(p.file.ModTime()):
-		return fmt.Errorf("is of %v, want %v", info.ModTime(), p.file.ModTime())
+	case !info.ModTime().Equal(p.modTime()):
+		return fmt.Errorf("is of %v, want %v", info.ModTime(), p.modTime())
 	case info.IsDir():
 		return nil
 	}
@@ -304,7 +304,7 @@ func toolStat(t *testing.T, p *part, tree string) {
 			continue
 		}
 		paths = append(paths, e.Path)
-		fmt.Fprintf(&want, "%d %d %d regular file 444\n", e.ID, e.Size, p.file.ModTime().Unix())
+		fmt.Fprintf(&want, "%d %d %d regular file 444\n", e.ID, e.Size, p.modTime().Unix())
 		if len(paths) == 1000 {
 			break
 		}

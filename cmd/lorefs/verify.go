@@ -8,13 +8,12 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
-
-	"lorefs/datacenter"
+	"lorefs/nodes/blockcache"
 )
 
 func newVerify(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	asJSON, strict, limit := false, false, 0
+	var v verifying
 	c := &cobra.Command{
 		Use:   "verify SOURCE",
 		Short: "check everything that the format allows to be checked",
@@ -24,75 +23,50 @@ well what the format allows but a careful writer avoids: what is stored twice, o
 used by nothing. Official files have some of that.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			s, err := openFile(args[0], int64(f.cacheSize))
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			out := bufio.NewWriter(c.OutOrStdout())
-			n, err := f.verify(c, s, log, limit, strict, finder(out, asJSON))
-			if err := out.Flush(); err != nil {
-				return err
-			}
-			if err != nil {
-				return f.explain(args[0], err)
-			}
-			return verdict(c, args[0], n, limit)
+			return v.run(c, args[0], &f, log)
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: offset, in_file, where, what")
-	c.Flags().BoolVar(&strict, "strict", false, "tell of what only wastes room, too")
-	c.Flags().IntVar(&limit, "limit", 0, "stop after so many findings (default: never)")
+	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line: offset, in_file, where, what")
+	c.Flags().BoolVar(&v.strict, "strict", false, "tell of what only wastes room, too")
+	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
 
-// verify shows what it finds, and counts it.
-func (f *sourceFlags) verify(
-	c *cobra.Command, s *opened, log *slog.Logger, limit int, strict bool, show func(datacenter.Finding) error,
-) (int, error) {
-	opts, err := f.options(s, log)
+// verifying is one run of verify.
+type verifying struct {
+	asJSON, strict bool
+	limit          int
+
+	out *bufio.Writer
+	// count is how many findings there were.
+	count int
+}
+
+func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	k, err := f.kindOf(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	p := newProgress("inflating")
+	p := newProgress("checking")
 	defer p.finish()
-	opts.Progress = p.set
-	verify := datacenter.Verify
-	if strict {
-		verify = datacenter.VerifyStrict
+	v.out = bufio.NewWriter(c.OutOrStdout())
+	err = k.verify(c.Context(), path, opening{
+		flags: f, blocks: blockcache.New(int64(f.cacheSize)), log: log, progress: p.set,
+	}, v)
+	if flushErr := v.out.Flush(); flushErr != nil {
+		return flushErr
 	}
-	n := 0
-	for finding, err := range verify(c.Context(), s.reader(), s.file.Size(), opts) {
-		if err != nil {
-			return n, err
-		}
-		n++
-		if err := show(finding); err != nil || n == limit {
-			return n, err
-		}
+	if err != nil {
+		return err
 	}
-	return n, s.check()
+	return v.verdict(c, path)
 }
 
-// finder picks the form of the output.
-func finder(w io.Writer, asJSON bool) func(datacenter.Finding) error {
-	if !asJSON {
-		return func(f datacenter.Finding) error {
-			_, err := fmt.Fprintln(w, f)
-			return err
-		}
-	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return func(f datacenter.Finding) error {
-		return enc.Encode(jsonFinding{f.Off, f.InFile, f.Where, f.What})
-	}
-}
-
+// jsonFinding is what --json prints of a finding.
 type jsonFinding struct {
 	Offset int64  `json:"offset"`
 	InFile bool   `json:"in_file"`
@@ -100,19 +74,32 @@ type jsonFinding struct {
 	What   string `json:"what"`
 }
 
+// found prints a finding, as an object or as text, and tells whether to go on.
+func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
+	v.count++
+	if v.asJSON {
+		enc := json.NewEncoder(v.out)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(object)
+	} else {
+		_, err = io.WriteString(v.out, text.String()+"\n")
+	}
+	return err == nil && v.count != v.limit, err
+}
+
 // verdict sums up on stderr, as stdout is for the findings.
-func verdict(c *cobra.Command, name string, n, limit int) error {
-	if n == 0 {
+func (v *verifying) verdict(c *cobra.Command, name string) error {
+	if v.count == 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: nothing is wrong\n", name)
 		return nil
 	}
 	stopped, plural := "", "s"
-	if n == limit {
+	if v.count == v.limit {
 		stopped = "stopped after "
 	}
-	if n == 1 {
+	if v.count == 1 {
 		plural = ""
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s%d finding%s\n", name, stopped, n, plural)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s%d finding%s\n", name, stopped, v.count, plural)
 	return &commandError{code: exitFailure}
 }

@@ -12,10 +12,10 @@ import (
 	"lorefs/datacenter"
 )
 
-// description is what is known of a data center as a whole: the output of info
-// and the content of datacenter.json. The order of the fields is that of the
+// dataCenterDescription is what is known of a data center as a whole: the output of
+// info and the content of datacenter.json. The order of the fields is that of the
 // output; scripts rely on their names.
-type description struct {
+type dataCenterDescription struct {
 	Version uint32 `json:"version"`
 	Layout  string `json:"layout"`
 	// Timestamp is null where the file holds no number.
@@ -35,9 +35,9 @@ type description struct {
 	SourceMtime           time.Time  `json:"source_mtime"`
 }
 
-func describe(s *opened) description {
+func describeDataCenter(s *dataCenter) dataCenterDescription {
 	h := s.dc.Header()
-	d := description{
+	d := dataCenterDescription{
 		Version: h.Version, Layout: s.dc.Layout().String(), Revision: h.Revision, Counts: s.dc.Counts(),
 		Unknown:      [5]int32{int32(h.Unknown1), int32(h.Unknown2), h.Unknown3, h.Unknown4, h.Unknown5},
 		KeyName:      s.dc.Key().Name,
@@ -60,13 +60,13 @@ func describe(s *opened) description {
 	return d
 }
 
-func (d description) json() ([]byte, error) {
+func (d dataCenterDescription) json() ([]byte, error) {
 	b, err := json.MarshalIndent(d, "", "  ")
 	return append(b, '\n'), err
 }
 
 // print writes the description for people.
-func (d description) print(w io.Writer) error {
+func (d dataCenterDescription) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	when := "none"
 	if d.Time != nil {
@@ -90,7 +90,7 @@ func (d description) print(w io.Writer) error {
 }
 
 // odd lists what is not as it should be and can be told without verify.
-func (d description) odd() []string {
+func (d dataCenterDescription) odd() []string {
 	var odd []string
 	if d.Footer == nil {
 		odd = append(odd, "no footer")

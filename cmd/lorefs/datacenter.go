@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/internal/source"
+	"lorefs/nodes"
+	"lorefs/nodes/dctree"
+)
+
+const kindDataCenter = "datacenter"
+
+// dataCenter is an open data center.
+type dataCenter struct {
+	file *source.File
+	dc   *datacenter.File
+	// index is nil with --no-cache.
+	index *indexStore
+}
+
+func dataCenterKind() kind {
+	return kind{
+		name:   kindDataCenter,
+		is:     func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
+		open:   openDataCenter,
+		verify: verifyDataCenter,
+	}
+}
+
+func openDataCenter(ctx context.Context, path string, o opening) (archive, error) {
+	file, err := source.Open(path)
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	d := &dataCenter{file: file}
+	opts, err := o.flags.dataCenterOptions(d, o)
+	if err == nil {
+		if d.index = o.flags.store(o.log); d.index != nil {
+			opts.Index = d.index
+		}
+		d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
+	}
+	if err != nil {
+		return nil, errors.Join(o.flags.explain(path, err), d.Close())
+	}
+	return d, nil
+}
+
+// dataCenterOptions are what datacenter is told in any case.
+func (f *sourceFlags) dataCenterOptions(d *dataCenter, o opening) (datacenter.Options, error) {
+	layout, err := datacenter.ParseLayout(f.layout)
+	if err != nil {
+		return datacenter.Options{}, err
+	}
+	keys, err := f.dataCenterKeys()
+	return datacenter.Options{
+		Layout: layout, Keys: keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
+		Logger: o.log, Progress: o.progress,
+	}, err
+}
+
+// dataCenter is s as what it has to be.
+func (s *opened) dataCenter() (*dataCenter, error) {
+	d, ok := s.archive.(*dataCenter)
+	if !ok {
+		return nil, usageErrorf("this needs a data center, not a source of the kind %s", s.kind)
+	}
+	return d, nil
+}
+
+func (d *dataCenter) reader() guarded { return guarded{d.file} }
+
+func (d *dataCenter) modTime() time.Time { return d.file.ModTime() }
+
+func (d *dataCenter) check() error { return changed(d.file.Check()) }
+
+func (d *dataCenter) describe() (description, error) { return describeDataCenter(d), nil }
+
+func (d *dataCenter) show() ([]nodes.Mount, error) {
+	tree, err := d.tree()
+	if err != nil {
+		return nil, err
+	}
+	return d.showWith(tree)
+}
+
+// showWith is show with a tree of d that can be edited, or not.
+func (d *dataCenter) showWith(tree nodes.Tree) ([]nodes.Mount, error) {
+	text, err := describeDataCenter(d).json()
+	if err != nil {
+		return nil, err
+	}
+	return []nodes.Mount{
+		{Name: "tree", Tree: tree},
+		{Name: "datacenter.json", Content: string(text)},
+	}, nil
+}
+
+func (d *dataCenter) tree() (*dctree.Tree, error) {
+	return dctree.New(d.dc, dctree.Options{
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.check,
+	})
+}
+
+// Close waits until the index is saved.
+func (d *dataCenter) Close() error {
+	d.index.wait()
+	return d.file.Close()
+}
+
+// explain turns what datacenter says of a file into what a user can do about it.
+func (f *sourceFlags) explain(path string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: interrupted", path)
+	case errors.Is(err, datacenter.ErrKey) && (f.key != "" || f.kind == kindDataCenter):
+		return &commandError{
+			code: exitKey, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
+			hint: "--key and --iv have to be those of the client that the file is from",
+		}
+	case errors.Is(err, datacenter.ErrKey):
+		return &commandError{
+			code: exitKey, err: fmt.Errorf("%s: not a source that lorefs knows, or a data center of an unknown key", path),
+			hint: "--key and --iv say which",
+		}
+	}
+	return &commandError{code: exitSource, err: fmt.Errorf("%s: %w", path, err)}
+}
+
+// verifyDataCenter needs nothing of the file to be right, so it opens it by itself.
+func verifyDataCenter(ctx context.Context, path string, o opening, v *verifying) error {
+	file, err := source.Open(path)
+	if err != nil {
+		return explainOpen(path, err)
+	}
+	d := &dataCenter{file: file}
+	defer d.Close()
+	opts, err := o.flags.dataCenterOptions(d, o)
+	if err == nil {
+		err = v.dataCenter(ctx, d, opts)
+	}
+	if err != nil {
+		return o.flags.explain(path, err)
+	}
+	return nil
+}
+
+// dataCenter shows all findings.
+func (v *verifying) dataCenter(ctx context.Context, d *dataCenter, opts datacenter.Options) error {
+	verify := datacenter.Verify
+	if v.strict {
+		verify = datacenter.VerifyStrict
+	}
+	for f, err := range verify(ctx, d.reader(), d.file.Size(), opts) {
+		if err != nil {
+			return err
+		}
+		if more, err := v.found(jsonFinding{f.Off, f.InFile, f.Where, f.What}, f); err != nil || !more {
+			return err
+		}
+	}
+	return d.check()
+}
