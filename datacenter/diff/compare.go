@@ -1,0 +1,234 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"lorefs/datacenter"
+)
+
+// Options are what Compare may be told. The zero value compares all there is.
+type Options struct {
+	// IgnoreKeys and IgnoreFlags are for data that went through a form without
+	// them. Keys still tell which nodes belong together.
+	IgnoreKeys, IgnoreFlags bool
+	// IgnoreOrder leaves out OrderChanged.
+	IgnoreOrder bool
+}
+
+// Compare yields what differs between a and b, as a walk of a meets it: of a node
+// its flags, its keys, its attributes, and what is below it. An error is yielded
+// last: of ctx, of a file, or of one in which two names are the same text.
+func Compare(ctx context.Context, a, b *datacenter.File, opts Options) iter.Seq2[Difference, error] {
+	return func(yield func(Difference, error) bool) {
+		err := compare(ctx, a, b, opts, yield)
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Difference{}, err)
+		}
+	}
+}
+
+// errStopped ends a comparison whose reader wants no more.
+var errStopped = errors.New("stopped")
+
+// comparer compares two files.
+type comparer struct {
+	ctx   context.Context
+	opts  Options
+	yield func(Difference, error) bool
+	found int64 // differences so far
+
+	a, b  *side
+	id    uint32     // the number of the name id
+	defs  [][]uint32 // key definitions by their number
+	equal *datacenter.EqualParts
+
+	// Scratch: attributes and texts of either side, and lists of children that are
+	// not in use.
+	x, y         []attribute
+	xText, yText []byte
+	spare        [][]child
+}
+
+func compare(ctx context.Context, a, b *datacenter.File, opts Options, yield func(Difference, error) bool) error {
+	c := &comparer{ctx: ctx, opts: opts, yield: yield, equal: datacenter.NewEqualParts(a)}
+	if err := c.open(a, b); err != nil {
+		return err
+	}
+	x, err := a.Root()
+	if err != nil {
+		return err
+	}
+	y, err := b.Root()
+	if err != nil {
+		return err
+	}
+	return c.node(x, y)
+}
+
+func (c *comparer) emit(d Difference) error {
+	c.found++
+	if !c.yield(d, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// node tells what differs between two nodes that belong together, to which the
+// paths lead.
+func (c *comparer) node(x, y datacenter.Node) error {
+	if err := c.self(x, y); err != nil {
+		return err
+	}
+	if c.equal.Children(x, y) {
+		return nil
+	}
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	before := c.found
+	if err := c.children(x, y); err != nil {
+		return err
+	}
+	if c.found == before {
+		c.equal.NoteChildren(x, y)
+	}
+	return nil
+}
+
+// children is node for the children.
+func (c *comparer) children(x, y datacenter.Node) error {
+	xs, err := c.a.children(x, c.take())
+	defer func() { c.give(xs) }()
+	if err != nil {
+		return err
+	}
+	ys, err := c.b.children(y, c.take())
+	defer func() { c.give(ys) }()
+	if err != nil {
+		return err
+	}
+	for i, j := 0, 0; i < len(xs) || j < len(ys); {
+		var name uint32
+		if j == len(ys) || i < len(xs) && xs[i].name < ys[j].name {
+			name = xs[i].name
+		} else {
+			name = ys[j].name
+		}
+		iEnd, jEnd := endOf(xs, i, name), endOf(ys, j, name)
+		if err := c.siblings(xs[i:iEnd], ys[j:jEnd]); err != nil {
+			return err
+		}
+		i, j = iEnd, jEnd
+	}
+	return nil
+}
+
+// endOf is where the children from i on that have a name end.
+func endOf(list []child, i int, name uint32) int {
+	for i < len(list) && list[i].name == name {
+		i++
+	}
+	return i
+}
+
+// siblings compares the children of one name.
+func (c *comparer) siblings(xs, ys []child) error {
+	for len(xs) > 0 && len(ys) > 0 {
+		same, err := c.sameNode(xs[0].node, ys[0].node)
+		if err != nil {
+			return err
+		}
+		if !same {
+			break
+		}
+		xs, ys = xs[1:], ys[1:]
+	}
+	for len(xs) > 0 && len(ys) > 0 {
+		same, err := c.sameNode(xs[len(xs)-1].node, ys[len(ys)-1].node)
+		if err != nil {
+			return err
+		}
+		if !same {
+			break
+		}
+		xs, ys = xs[:len(xs)-1], ys[:len(ys)-1]
+	}
+	to, err := c.align(xs, ys)
+	if err != nil {
+		return err
+	}
+	return c.aligned(xs, ys, to)
+}
+
+// aligned tells what differs between siblings, of which to says what belongs to
+// each of xs: a place among ys, or none.
+func (c *comparer) aligned(xs, ys []child, to []int32) error {
+	stays := longestAscending(to)
+	taken := make([]bool, len(ys))
+	for _, j := range to {
+		if j != none {
+			taken[j] = true
+		}
+	}
+	j := 0
+	added := func(end int) error {
+		for ; j < end; j++ {
+			if taken[j] {
+				continue
+			}
+			if err := c.lone(c.b, ys[j], NodeAdded); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i, x := range xs {
+		var err error
+		switch {
+		case to[i] == none:
+			err = c.lone(c.a, x, NodeRemoved)
+		case stays[i]:
+			if err = added(int(to[i])); err == nil {
+				err = c.pair(x, ys[to[i]], false)
+			}
+		default:
+			err = c.pair(x, ys[to[i]], true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return added(len(ys))
+}
+
+// lone tells of a node that only one side has.
+func (c *comparer) lone(s *side, n child, kind Kind) error {
+	s.push(n)
+	defer s.path.Pop()
+	return c.emit(Difference{Kind: kind, Path: s.path.Node(), Entries: n.node.Entries()})
+}
+
+// pair compares two siblings that belong together.
+func (c *comparer) pair(x, y child, moved bool) error {
+	c.a.push(x)
+	defer c.a.path.Pop()
+	c.b.push(y)
+	defer c.b.path.Pop()
+	if moved && !c.opts.IgnoreOrder {
+		if err := c.emitNode(OrderChanged, Value{}, Value{}); err != nil {
+			return err
+		}
+	}
+	return c.node(x.node, y.node)
+}
+
+// emitNode tells of the node to which the paths lead.
+func (c *comparer) emitNode(kind Kind, old, now Value) error {
+	d := Difference{Kind: kind, Path: c.a.path.Node(), Old: old, New: now}
+	if p := c.b.path.Node(); p != d.Path {
+		d.NewPath = p
+	}
+	return c.emit(d)
+}

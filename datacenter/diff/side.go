@@ -1,0 +1,168 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/treepath"
+)
+
+// side is one of the two files. What both have is given one number, since their
+// tables may be in different order.
+type side struct {
+	file *datacenter.File
+	// names holds the number of each name index, and indexes is the inverse: 0 for
+	// a name that the file does not have.
+	names   []uint32
+	indexes []uint16
+	keys    []uint32 // the number of each key definition
+	path    *treepath.Path
+	// hashes holds what childrenHash found.
+	hashes map[datacenter.Run]uint64
+}
+
+// child is a child of a node.
+type child struct {
+	node    datacenter.Node
+	name    uint32
+	ordinal int
+}
+
+// attribute is an attribute with the number of its name.
+type attribute struct {
+	datacenter.Attribute
+	name uint32
+}
+
+// open numbers what the files have.
+func (c *comparer) open(a, b *datacenter.File) error {
+	names, defs := map[string]uint32{}, map[string]uint32{}
+	c.definition(nil, names, defs)
+	var err error
+	if c.a, err = c.side(a, names, defs); err != nil {
+		return err
+	}
+	if c.b, err = c.side(b, names, defs); err != nil {
+		return err
+	}
+	c.id = number(names, "id")
+	for _, s := range []*side{c.a, c.b} {
+		s.indexes = make([]uint16, len(names))
+		for index, name := range s.names {
+			if index > 0 {
+				s.indexes[name] = uint16(index)
+			}
+		}
+	}
+	return nil
+}
+
+// number is that of a name, which may be new.
+func number(names map[string]uint32, name string) uint32 {
+	n, ok := names[name]
+	if !ok {
+		n = uint32(len(names))
+		names[name] = n
+	}
+	return n
+}
+
+func (c *comparer) side(f *datacenter.File, names, defs map[string]uint32) (*side, error) {
+	spelled, err := treepath.NewNames(f)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{file: f, names: make([]uint32, 1, len(f.Names())+1), path: treepath.NewPath(spelled), hashes: map[datacenter.Run]uint64{}}
+	for _, name := range f.Names() {
+		s.names = append(s.names, number(names, name))
+	}
+	for _, def := range f.KeyDefinitions() {
+		s.keys = append(s.keys, c.definition(def, names, defs))
+	}
+	return s, nil
+}
+
+// definition is the number of a key definition. That of the empty one is 0.
+func (c *comparer) definition(def datacenter.KeyDefinition, names, defs map[string]uint32) uint32 {
+	n := number(defs, strings.Join(def, "\x00")) // which no name holds
+	if int(n) == len(c.defs) {
+		var numbers []uint32
+		for _, name := range def {
+			numbers = append(numbers, number(names, name))
+		}
+		c.defs = append(c.defs, numbers)
+	}
+	return n
+}
+
+// keysOf is the number of a node's key definition.
+func (s *side) keysOf(n datacenter.Node) uint32 {
+	if i := int(n.KeyIndex()); i < len(s.keys) {
+		return s.keys[i]
+	}
+	return 0 // what does not exist is empty
+}
+
+func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
+
+// children appends the children of n by the number of their name, those of one
+// name in the file's order.
+func (s *side) children(n datacenter.Node, dst []child) ([]child, error) {
+	inOrder := true
+	last := uint32(0)
+	for k, err := range n.Children() {
+		if err != nil {
+			return dst, err
+		}
+		name := s.names[k.NameIndex()]
+		inOrder = inOrder && name >= last
+		last = name
+		dst = append(dst, child{node: k, name: name})
+	}
+	if !inOrder {
+		slices.SortStableFunc(dst, func(p, q child) int { return cmp.Compare(p.name, q.name) })
+	}
+	for i := 1; i < len(dst); i++ {
+		if dst[i].name == dst[i-1].name {
+			dst[i].ordinal = dst[i-1].ordinal + 1
+		}
+	}
+	return dst, nil
+}
+
+// attributes appends the attributes of n by the number of their name.
+func (s *side) attributes(n datacenter.Node, dst []attribute) ([]attribute, error) {
+	inOrder := true
+	last := uint32(0)
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return dst, err
+		}
+		name := s.names[a.NameIndex()]
+		inOrder = inOrder && name >= last
+		last = name
+		dst = append(dst, attribute{a, name})
+	}
+	if !inOrder {
+		slices.SortFunc(dst, func(p, q attribute) int { return cmp.Compare(p.name, q.name) })
+	}
+	return dst, nil
+}
+
+// take gives an empty list of children, and give takes it back.
+func (c *comparer) take() []child {
+	if len(c.spare) == 0 {
+		return nil
+	}
+	list := c.spare[len(c.spare)-1]
+	c.spare = c.spare[:len(c.spare)-1]
+	return list[:0]
+}
+
+func (c *comparer) give(list []child) {
+	if list != nil {
+		c.spare = append(c.spare, list)
+	}
+}

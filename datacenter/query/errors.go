@@ -1,0 +1,31 @@
+package query
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// SyntaxError is what is wrong with an expression.
+type SyntaxError struct {
+	// Expr is the expression.
+	Expr string
+	// Column is where in it, in characters from 1 on; one beyond its length is
+	// its end.
+	Column int
+	// What was found and what was expected.
+	What string
+}
+
+func (e *SyntaxError) Error() string {
+	const most = 200
+	expr := e.Expr
+	if len(expr) > most {
+		expr = expr[:most] + "…"
+	}
+	return fmt.Sprintf("query: column %d of %q: %s", e.Column, expr, e.What)
+}
+
+// syntaxError is an error at byte off of an expression.
+func syntaxError(expr string, off int, format string, args ...any) error {
+	return &SyntaxError{Expr: expr, Column: utf8.RuneCountInString(expr[:off]) + 1, What: fmt.Sprintf(format, args...)}
+}

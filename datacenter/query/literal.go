@@ -1,0 +1,150 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+
+	"lorefs/datacenter"
+)
+
+// comparison is one of the six.
+type comparison uint8
+
+const (
+	equal comparison = iota
+	unequal
+	less
+	lessEqual
+	greater
+	greaterEqual
+)
+
+var comparisons = map[tokenKind]comparison{
+	"=": equal, "!=": unequal, "<": less, "<=": lessEqual, ">": greater, ">=": greaterEqual,
+}
+
+// flip is the comparison with its sides exchanged.
+func (c comparison) flip() comparison {
+	switch c {
+	case less:
+		return greater
+	case lessEqual:
+		return greaterEqual
+	case greater:
+		return less
+	case greaterEqual:
+		return lessEqual
+	}
+	return c
+}
+
+// holds tells whether x compares to y so. A NaN is unequal to all.
+func holds[T cmp.Ordered](c comparison, x, y T) bool {
+	switch c {
+	case equal:
+		return x == y
+	case unequal:
+		return x != y
+	case less:
+		return x < y
+	case lessEqual:
+		return x <= y
+	case greater:
+		return x > y
+	}
+	return x >= y
+}
+
+// literal is a value of an expression, in all the forms that comparing needs.
+type literal struct {
+	text  string
+	bytes []byte // the same
+	// bare tells that it is a number without quotes.
+	bare     bool
+	isNumber bool
+	number   float64
+	// rounded is the number as a float attribute would hold it.
+	rounded float64
+}
+
+// newLiteral makes one of a text, or of a bare number.
+func newLiteral(text string, bare bool) literal {
+	l := literal{text: text, bytes: []byte(text), bare: bare}
+	l.number, l.isNumber = parseNumber(text)
+	l.rounded = float64(float32(l.number))
+	if math.IsInf(l.rounded, 0) {
+		l.rounded = l.number // what no float can hold, none is equal to
+	}
+	return l
+}
+
+// parseNumber reads a decimal number, with space around it. One that is too large
+// is infinite.
+func parseNumber(s string) (float64, bool) {
+	s = strings.TrimSpace(s)
+	for i := range len(s) {
+		if !isDigit(s[i]) && strings.IndexByte("+-.eE", s[i]) < 0 {
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil || math.IsInf(f, 0)
+}
+
+// scratch is room for the text of an attribute.
+type scratch []byte
+
+// matches tells whether an attribute compares to a literal so.
+func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
+	switch typ := a.Type(); {
+	case typ == datacenter.Int && l.isNumber:
+		return holds(c, float64(a.Int()), l.number), nil
+	case typ == datacenter.Float && l.isNumber:
+		return holds(c, float64(a.Float()), l.rounded), nil
+	case typ == datacenter.Bool && l.isNumber:
+		one := 0.0
+		if a.Bool() {
+			one = 1
+		}
+		return holds(c, one, l.number), nil
+	case typ == datacenter.String && (l.bare || c >= less):
+		return s.matchesNumber(a, c, l)
+	case c >= less:
+		return false, nil
+	}
+	text, err := s.spelled(a)
+	return (string(text) == l.text) == (c == equal), err
+}
+
+// matchesNumber compares a string as a number, if it is one. If not, it is unequal.
+func (s *scratch) matchesNumber(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
+	text, err := s.spelled(a)
+	if err != nil {
+		return false, err
+	}
+	n, ok := parseNumber(string(text))
+	if !ok || !l.isNumber {
+		return c == unequal, nil
+	}
+	return holds(c, n, l.number), nil
+}
+
+func (s *scratch) contains(a datacenter.Attribute, l *literal) (bool, error) {
+	text, err := s.spelled(a)
+	return bytes.Contains(text, l.bytes), err
+}
+
+func (s *scratch) startsWith(a datacenter.Attribute, l *literal) (bool, error) {
+	text, err := s.spelled(a)
+	return bytes.HasPrefix(text, l.bytes), err
+}
+
+// spelled is the text of an attribute, until the next.
+func (s *scratch) spelled(a datacenter.Attribute) (text []byte, err error) {
+	text, err = a.AppendText((*s)[:0])
+	*s = text
+	return text, err
+}

@@ -1,0 +1,93 @@
+package treepath
+
+import (
+	"strconv"
+
+	"lorefs/datacenter"
+)
+
+// Path is the way from the root to a node, as a walk has it. Going up and down
+// costs little: text is made when it is asked for, and of what is new only.
+type Path struct {
+	names  *Names
+	levels []level
+	// text is that of the first built levels.
+	text   []byte
+	built  int
+	shared Shared
+}
+
+// level is one node on the way.
+type level struct {
+	name    uint16
+	ordinal int
+	end     int // of its text, once that is built
+}
+
+// NewPath makes the path of the root, for the names of its file.
+func NewPath(names *Names) *Path { return &Path{names: names} }
+
+// Push goes down to a child that has ordinal siblings of its name before it.
+func (p *Path) Push(name uint16, ordinal int) {
+	p.levels = append(p.levels, level{name: name, ordinal: ordinal})
+}
+
+// Pop goes up.
+func (p *Path) Pop() {
+	p.levels = p.levels[:len(p.levels)-1]
+	p.built = min(p.built, len(p.levels))
+}
+
+// Depth is how many nodes below the root the path leads.
+func (p *Path) Depth() int { return len(p.levels) }
+
+// Level is the name and the ordinal of the node i levels below the root's
+// children.
+func (p *Path) Level(i int) (name uint16, ordinal int) {
+	return p.levels[i].name, p.levels[i].ordinal
+}
+
+// Node is the path of the node that the walk is at; that of the root is empty.
+func (p *Path) Node() string { return string(p.build()) }
+
+// Attribute is the path of an attribute of n, the node that the walk is at.
+func (p *Path) Attribute(n datacenter.Node, name uint16) (string, error) {
+	both, err := p.shared.Has(n, name)
+	if err != nil {
+		return "", err
+	}
+	b := p.build()
+	keep := len(b)
+	if keep > 0 {
+		b = append(b, '/')
+	}
+	if both {
+		b = append(b, '@')
+	}
+	b = append(b, p.names.Escaped(name)...)
+	p.text = b[:keep]
+	return string(b), nil
+}
+
+// build makes the text of all levels.
+func (p *Path) build() []byte {
+	end := 0
+	if p.built > 0 {
+		end = p.levels[p.built-1].end
+	}
+	b := p.text[:end]
+	for ; p.built < len(p.levels); p.built++ {
+		l := &p.levels[p.built]
+		if len(b) > 0 {
+			b = append(b, '/')
+		}
+		b = append(b, p.names.Escaped(l.name)...)
+		if l.ordinal > 0 {
+			b = append(b, '.')
+			b = strconv.AppendInt(b, int64(l.ordinal), 10)
+		}
+		l.end = len(b)
+	}
+	p.text = b
+	return b
+}

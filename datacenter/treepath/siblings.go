@@ -1,0 +1,71 @@
+package treepath
+
+import "lorefs/datacenter"
+
+// Siblings numbers the children of one node after another: of each it tells how
+// many before it have its name. The zero value is ready for Begin.
+type Siblings struct {
+	sorted bool
+	// Of a node in order, equal names are neighbors: the last one is enough.
+	name  uint16
+	count int
+	// Of any other, all must be counted.
+	counts map[uint16]int
+}
+
+// Begin is for the children of n.
+func (s *Siblings) Begin(n datacenter.Node) {
+	s.sorted, s.name, s.count = n.Sorted(), 0, 0
+	clear(s.counts)
+}
+
+// Next numbers the next child in the file's order. Of a node that is Sorted, all
+// the children of a name may be left out, of others none.
+func (s *Siblings) Next(child datacenter.Node) int {
+	name := child.NameIndex()
+	if !s.sorted {
+		if s.counts == nil {
+			s.counts = map[uint16]int{}
+		}
+		n := s.counts[name]
+		s.counts[name] = n + 1
+		return n
+	}
+	if name != s.name {
+		s.name, s.count = name, 0
+	}
+	s.count++
+	return s.count - 1
+}
+
+// Shared tells which attributes of a node have a child of the same name, for one
+// node after another. The zero value is ready.
+type Shared struct {
+	// addr is the node that names is of, if names is not nil. It holds the names
+	// of the children if they can't be searched by halving: each search would go
+	// through all of them.
+	addr  datacenter.Address
+	names map[uint16]bool
+}
+
+// Has tells whether n has a child of a name.
+func (s *Shared) Has(n datacenter.Node, name uint16) (bool, error) {
+	if n.ChildCount() == 0 {
+		return false, nil
+	}
+	if n.Sorted() {
+		_, ok, err := n.ChildNamed(name, 0)
+		return ok, err
+	}
+	if s.names == nil || s.addr != n.Address() {
+		names := map[uint16]bool{}
+		for c, err := range n.Children() {
+			if err != nil {
+				return false, err
+			}
+			names[c.NameIndex()] = true
+		}
+		s.addr, s.names = n.Address(), names
+	}
+	return s.names[name], nil
+}
