@@ -11,6 +11,8 @@ import (
 const (
 	maxName   = 255
 	maxSuffix = len("@.65534")
+	// MaxSpelled is how many bytes the spelling of a name has at most.
+	MaxSpelled = maxName - maxSuffix
 )
 
 // Names spells the names of one file.
@@ -52,7 +54,10 @@ func (n *Names) Escaped(index uint16) string { return n.escaped[index] }
 //	longer than 255 bytes     the start, and %~ and the name's index
 //
 // The last leaves room for a sibling number and for the @.
-func Escape(name string, index int) string {
+func Escape(name string, index int) string { return EscapeWithin(name, index, MaxSpelled) }
+
+// EscapeWithin is Escape for a spelling of at most so many bytes.
+func EscapeWithin(name string, index, most int) string {
 	if name == "" {
 		return "%"
 	}
@@ -70,17 +75,17 @@ func Escape(name string, index int) string {
 			b.WriteByte(c)
 		}
 	}
-	if b.Len() > maxName-maxSuffix {
-		return shorten(b.String(), index)
+	if b.Len() > most {
+		return shorten(b.String(), index, most)
 	}
 	return b.String()
 }
 
 // shorten keeps the start of a name that is too long. It cuts between
 // characters and between escapes.
-func shorten(name string, index int) string {
+func shorten(name string, index, most int) string {
 	tail := "%~" + strconv.Itoa(index)
-	cut := maxName - maxSuffix - len(tail)
+	cut := most - len(tail)
 	for name[cut]&0xc0 == 0x80 {
 		cut--
 	}
@@ -100,4 +105,43 @@ func numberDot(name string) int {
 		return -1
 	}
 	return i - 1
+}
+
+// SplitOrdinal takes a directory's name apart: Name.3 is the sibling that has
+// three of its name before it, Name the one that has none. ok is false for a
+// number that no directory has, such as .0 or .01.
+func SplitOrdinal(file string) (name string, ordinal int, ok bool) {
+	dot := numberDot(file)
+	if dot < 0 {
+		return file, 0, true
+	}
+	digits := file[dot+1:]
+	n, err := strconv.Atoi(digits)
+	return file[:dot], n, err == nil && digits[0] != '0'
+}
+
+// Unescape is the inverse of Escape for names that are not shortened. ok is
+// false for what Escape would spell otherwise: no name may have two spellings.
+func Unescape(file string) (name string, ok bool) {
+	if file == "%" {
+		return "", true
+	}
+	b := make([]byte, 0, len(file))
+	for i := 0; i < len(file); i++ {
+		if file[i] != '%' {
+			b = append(b, file[i])
+			continue
+		}
+		if len(file)-i < 3 {
+			return "", false
+		}
+		c, err := strconv.ParseUint(file[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b = append(b, byte(c))
+		i += 2
+	}
+	name = string(b)
+	return name, Escape(name, 0) == file
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 )
 
@@ -55,7 +56,7 @@ func New(f *datacenter.File, opts Options) (*Tree, error) {
 		indexes: make(map[string]uint16, len(texts)),
 	}
 	for i, text := range texts {
-		name := escape(text, i+1)
+		name := treepath.Escape(text, i+1)
 		if first, twice := t.indexes[name]; twice {
 			return nil, fmt.Errorf("names %d and %d of the data center are both %q: want each once", first, i+1, text)
 		}
@@ -227,7 +228,7 @@ func (t *Tree) lookupAttribute(number uint32, n datacenter.Node, name string) (e
 }
 
 func (t *Tree) lookupChild(number uint32, n datacenter.Node, name string) (nodes.Entry, bool, error) {
-	plain, ordinal, ok := splitOrdinal(name)
+	plain, ordinal, ok := treepath.SplitOrdinal(name)
 	index, known := t.indexes[plain]
 	if !ok || !known || ordinal >= math.MaxUint16 {
 		return nodes.Entry{}, false, nil

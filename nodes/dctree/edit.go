@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 )
 
@@ -197,7 +198,7 @@ func (e *Editable) nameOf(d *datacenter.DraftEntry) string {
 	if int(d.NameIndex) < len(e.names) {
 		return e.names[d.NameIndex]
 	}
-	return escape(d.Name, math.MaxUint16) // plainName takes none that is cut
+	return treepath.Escape(d.Name, math.MaxUint16) // plainName takes none that is cut
 }
 
 // spell is nameOf for a name alone.
@@ -207,7 +208,7 @@ func (e *Editable) spell(name string) string {
 			return e.names[i+1]
 		}
 	}
-	return escape(name, math.MaxUint16)
+	return treepath.Escape(name, math.MaxUint16)
 }
 
 // numbered adds what tells a node from its siblings of the same name.
@@ -223,10 +224,10 @@ func (e *Editable) plainName(file string) (string, error) {
 	if i, ok := e.indexes[file]; ok {
 		return e.file.Names()[i-1], nil
 	}
-	name, ok := unescape(file)
+	name, ok := treepath.Unescape(file)
 	if !ok {
 		return "", fmt.Errorf("%w: names have %%25 for %%, %%2F for /, %%2E for the dot of a final .1, and up to %d bytes: %q has not",
-			nodes.ErrInvalid, maxName-maxSuffix, file)
+			nodes.ErrInvalid, treepath.MaxSpelled, file)
 	}
 	return name, nil
 }
@@ -248,7 +249,7 @@ func (e *Editable) childFile(file string) (name string, ordinal uint32, err erro
 	if isScratch(file) {
 		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
 	}
-	plain, n, ok := splitOrdinal(file)
+	plain, n, ok := treepath.SplitOrdinal(file)
 	if !ok || n > math.MaxInt32 {
 		return "", 0, fmt.Errorf("%w: siblings are numbered from .1 on, without zeros in front: %q is not", nodes.ErrInvalid, file)
 	}

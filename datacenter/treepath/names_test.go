@@ -1,12 +1,9 @@
-package dctree
+package treepath
 
 import (
 	"strings"
 	"testing"
 	"testing/quick"
-
-	"lorefs/datacenter"
-	"lorefs/nodes"
 )
 
 func TestEscape(t *testing.T) {
@@ -34,8 +31,8 @@ func TestEscape(t *testing.T) {
 		"몬스터":    "몬스터",
 		long:     strings.Repeat("한", 81) + "%~12",
 	} {
-		if got := escape(name, 12); got != want {
-			t.Errorf("escape(%q) = %q, want %q", name, got, want)
+		if got := Escape(name, 12); got != want {
+			t.Errorf("Escape(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -47,14 +44,14 @@ func TestEscapeIsReversible(t *testing.T) {
 		for _, p := range parts[:min(len(parts), 60)] {
 			name += alphabet[int(p)%len(alphabet)]
 		}
-		file := escape(name, int(tail))
+		file := Escape(name, int(tail))
 		if file == "" || file == "." || file == ".." || len(file) > 248 || strings.ContainsAny(file, "/\x00") {
 			return false
 		}
-		if plain, ordinal, ok := splitOrdinal(file); plain != file || ordinal != 0 || !ok {
+		if plain, ordinal, ok := SplitOrdinal(file); plain != file || ordinal != 0 || !ok {
 			return false
 		}
-		back, ok := unescape(file)
+		back, ok := Unescape(file)
 		return strings.Contains(file, "%~") || (ok && back == name)
 	}
 	if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
@@ -77,34 +74,9 @@ func TestSplitOrdinal(t *testing.T) {
 		"Item.":   {"Item.", 0, true},
 		"7":       {"7", 0, true},
 	} {
-		name, ordinal, ok := splitOrdinal(file)
+		name, ordinal, ok := SplitOrdinal(file)
 		if name != want.name || ordinal != want.ordinal || ok != want.ok {
-			t.Errorf("splitOrdinal(%q) = %q, %d, %v", file, name, ordinal, ok)
-		}
-	}
-}
-
-func TestSplitIsTheInverse(t *testing.T) {
-	for _, number := range []uint32{1, 77, datacenter.MaxEntries} {
-		for _, addr := range []datacenter.Address{{}, {Segment: 1}, {Element: 1}, {Segment: 0xffff, Element: 0xffff}} {
-			for _, attribute := range []bool{false, true} {
-				if !attribute && addr == (datacenter.Address{}) {
-					continue // the root's
-				}
-				id := nodeID(number, addr)
-				if attribute {
-					id = attributeID(number, addr)
-				}
-				n, a, isAttr, ok := split(id)
-				if n != number || a != addr || isAttr != attribute || !ok || id >= 1<<60 {
-					t.Errorf("split(%#x) = %d, %v, %v, %v: want %d, %v, %v", id, n, a, isAttr, ok, number, addr, attribute)
-				}
-			}
-		}
-	}
-	for _, id := range []nodes.ID{0, 2, 1 << 31, 1 << 60, nodes.MaxID, ^nodes.ID(0)} {
-		if _, _, _, ok := split(id); ok {
-			t.Errorf("split(%#x) is accepted", id)
+			t.Errorf("SplitOrdinal(%q) = %q, %d, %v", file, name, ordinal, ok)
 		}
 	}
 }
