@@ -181,6 +181,17 @@ func (r *Reader) chunk(i int) ([]byte, error) {
 	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
 }
 
+// CheckChunk reads and decodes chunk i, and checks it, as ReadAt does when it needs
+// some of it. It reaches chunks without content too.
+func (r *Reader) CheckChunk(i int) error {
+	inPlace, err := r.inPlace(i)
+	if inPlace || err != nil {
+		return err
+	}
+	_, err = r.chunk(i)
+	return err
+}
+
 // maxPooled is the largest encoded chunk that is read into a shared buffer.
 const maxPooled = 1 << 20
 

@@ -1,8 +1,10 @@
 package casc
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // place is where an encoded file is.
@@ -13,8 +15,6 @@ type place struct {
 	// where in it the encoded file begins.
 	file string
 	off  int64
-	// number is that of the place among all of the source, below 1<<40.
-	number uint64
 }
 
 func (p *place) String() string { return fmt.Sprintf("%s at %#x", p.file, p.off) }
@@ -26,7 +26,21 @@ type archives interface {
 	find(key []byte) (place, error)
 	// has is find without opening anything.
 	has(key []byte) bool
+	// refresh looks whether the files are still what they were, and takes over what
+	// has changed. It is false if nothing has.
+	refresh() (bool, error)
+	// spans are all files, in the order of their places.
+	spans() []spanEntry
+	// at is where one of spans is.
+	at(e *spanEntry) (place, error)
 	// problems are faults that the source lives with.
 	problems() []error
 	io.Closer
+}
+
+// sortSpans puts files in the order of their places.
+func sortSpans(all []spanEntry) {
+	slices.SortFunc(all, func(a, b spanEntry) int {
+		return cmp.Or(cmp.Compare(a.at.Archive, b.at.Archive), cmp.Compare(a.at.Off, b.at.Off), a.key.Compare(b.key))
+	})
 }

@@ -17,6 +17,10 @@
 // encoded file's header, which has the MD5 of each chunk: so what leads to a file
 // also proves that it is the right one.
 //
+// Open reads the configurations, the index, and where the pages of the encoding file
+// are; the root is read by Files and Walk. A game may write to its storage
+// meanwhile: see Storage.Refresh. Storage.Verify checks all of a storage.
+//
 // # Local index, version 7, little-endian but for the place
 //
 //	0x10:4 hash:4 version:2 bucket:1 0:1 widths:4 max_offset:8 zero:8

@@ -77,6 +77,7 @@ type loadedPage struct {
 func (t *pageTable) len() int           { return len(t.refs) / pageRefSize }
 func (t *pageTable) first(i int) []byte { return t.refs[i*pageRefSize:][:16] }
 func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] }
+func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) }
 
 // NewEncoding opens the encoding file that r holds, decoded, in its first size
 // bytes.
@@ -171,28 +172,59 @@ type plainReader interface {
 	ReadPlainAt(p []byte, off int64) bool
 }
 
-// page reads page i of a table and checks its MD5.
+// page reads page i of a table and checks its MD5, or gives the one that was read
+// before.
 func (e *Encoding) page(t *pageTable, i int) ([]byte, error) {
 	slot := &t.slots[i%len(t.slots)]
 	if p := slot.Load(); p != nil && p.n == i {
 		return p.data, nil
 	}
 	data := make([]byte, t.size)
-	off := t.off + int64(i)*int64(t.size)
-	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(data, off) {
-		if sum := keyOf(data); bytes.Equal(sum[:], t.sum(i)) {
-			slot.Store(&loadedPage{i, data})
-			return data, nil
-		}
-	}
-	if err := readAll(e.r, data, off); err != nil {
-		return nil, fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
-	}
-	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
-		return nil, encoding.bad(off, "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+	if err := e.readPage(t, i, data); err != nil {
+		return nil, err
 	}
 	slot.Store(&loadedPage{i, data})
 	return data, nil
+}
+
+// readPage reads page i of a table into data, and checks its MD5.
+func (e *Encoding) readPage(t *pageTable, i int, data []byte) error {
+	off := t.offset(i)
+	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(data, off) {
+		if sum := keyOf(data); bytes.Equal(sum[:], t.sum(i)) {
+			return nil
+		}
+	}
+	if err := readAll(e.r, data, off); err != nil {
+		return fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
+	}
+	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
+		return encoding.bad(off, "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+	}
+	return nil
+}
+
+// pages reads pages from to to of a table one after another into the same bytes, so
+// that running through all pushes none out that is kept.
+func (e *Encoding) pages(t *pageTable, from, to int) iter.Seq2[tablePage, error] {
+	return func(yield func(tablePage, error) bool) {
+		data := make([]byte, t.size)
+		for i := max(from, 0); i < min(to, t.len()); i++ {
+			if err := e.readPage(t, i, data); err != nil {
+				yield(tablePage{}, err)
+				return
+			}
+			if !yield(tablePage{data, t.offset(i)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// tablePage is a page with where it begins.
+type tablePage struct {
+	data []byte
+	off  int64
 }
 
 // find gives the page that may have the first key that begins with prefix. It is
@@ -204,51 +236,11 @@ func (t *pageTable) find(prefix []byte) int {
 // Find looks for a content key. It gives an error that matches ErrNotFound if
 // the encoding file does not have it.
 func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
-	if i := e.content.find(ckey[:]); i >= 0 {
-		page, err := e.page(&e.content, i)
-		if err != nil {
-			return ContentEntry{}, err
-		}
-		off := e.content.off + int64(i)*int64(e.content.size)
-		for raw, err := range contentRows(page, off) {
-			if err != nil {
-				return ContentEntry{}, err
-			}
-			if bytes.Equal(raw[6:22], ckey[:]) {
-				return contentEntry(raw), nil
-			}
-		}
+	row, _, err := e.FindRow(ckey)
+	if err != nil {
+		return ContentEntry{}, err
 	}
-	return ContentEntry{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
-}
-
-// contentRows gives the entries of a page that begins at off, as they stand.
-func contentRows(page []byte, off int64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for at := 0; at < len(page) && page[at] != 0; {
-			n := int(page[at])
-			size := 22 + 16*n
-			if size > len(page)-at {
-				yield(nil, encoding.bad(off+int64(at), "an entry of %d encoded forms goes beyond its page", n))
-				return
-			}
-			if !yield(page[at:at+size], nil) {
-				return
-			}
-			at += size
-		}
-	}
-}
-
-// contentEntry reads count:1 size:5 ckey:16 ekey:16×count.
-func contentEntry(b []byte) ContentEntry {
-	entry := ContentEntry{
-		CKey: Key(b[6:22]), Size: int64(b[1])<<32 | int64(binary.BigEndian.Uint32(b[2:])), EKeys: make([]Key, b[0]),
-	}
-	for i := range entry.EKeys {
-		entry.EKeys[i] = Key(b[22+16*i:])
-	}
-	return entry
+	return row.entry(), nil
 }
 
 // FindEncoded looks for an encoding key, of which prefix is all or the first
@@ -281,55 +273,11 @@ func countEncoded(page []byte) int {
 }
 
 func (e *Encoding) encodedEntry(b []byte, off int64) (EncodedEntry, error) {
-	entry := EncodedEntry{EKey: Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
-	spec := binary.BigEndian.Uint32(b[16:])
-	if int64(spec) >= int64(len(e.specOffs)) {
-		return entry, encoding.bad(off+16, "spec %d of %d", spec, len(e.specOffs))
+	row, err := e.encodedRow(b, off)
+	if err != nil {
+		return EncodedEntry{}, err
 	}
-	entry.Spec = e.Spec(int(spec))
-	return entry, nil
-}
-
-// Contents gives all content keys in order.
-func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
-	return func(yield func(ContentEntry, error) bool) {
-		for i := range e.content.len() {
-			page, err := e.page(&e.content, i)
-			if err != nil {
-				yield(ContentEntry{}, err)
-				return
-			}
-			for raw, err := range contentRows(page, e.content.off+int64(i)*int64(e.content.size)) {
-				if err != nil {
-					yield(ContentEntry{}, err)
-					return
-				}
-				if !yield(contentEntry(raw), nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Encoded gives all encoding keys in order.
-func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
-	return func(yield func(EncodedEntry, error) bool) {
-		for i := range e.encoded.len() {
-			page, err := e.page(&e.encoded, i)
-			if err != nil {
-				yield(EncodedEntry{}, err)
-				return
-			}
-			off := e.encoded.off + int64(i)*int64(e.encoded.size)
-			for n := range countEncoded(page) {
-				entry, err := e.encodedEntry(page[n*encodedEntrySize:], off+int64(n*encodedEntrySize))
-				if !yield(entry, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
+	return EncodedEntry{EKey: row.EKey, Spec: e.Spec(row.Spec), Size: row.Size}, nil
 }
 
 // readAll fills b from off or fails; less than all is an unexpected end.

@@ -31,9 +31,9 @@ func drain(t *testing.T, r casc.Root, err error, size int) {
 func fuzzFiles() []casc.File {
 	g := newGame()
 	for i, name := range []string{"a", "b/c", "b/d.txt"} {
-		g.put(name, nil, g.Add([]byte{byte(i)}))
+		g.Put(name, nil, g.Add([]byte{byte(i)}))
 	}
-	return g.files()
+	return g.Files()
 }
 
 func FuzzEncoding(f *testing.F) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 	"sort"
 	"strconv"
@@ -114,13 +115,30 @@ func (x *Idx) Find(key ShortKey) (IdxEntry, bool) {
 		return e, true
 	}
 	for _, run := range slices.Backward(x.runs) {
-		n := len(run) / idxEntrySize
-		at := sort.Search(n, func(i int) bool { return bytes.Compare(run[i*idxEntrySize:][:ShortKeySize], key[:]) > 0 })
+		at := behind(run, key)
 		if at > 0 && bytes.Equal(run[(at-1)*idxEntrySize:][:ShortKeySize], key[:]) {
 			return idxEntry(run[(at-1)*idxEntrySize:]), true
 		}
 	}
 	return IdxEntry{}, false
+}
+
+// behind gives the first entry of a run whose key is behind key. Keys are MD5s, so
+// it is near where key is among all keys: searching from there touches a few entries,
+// where halving would touch some in every part of the run.
+func behind(run []byte, key ShortKey) int {
+	n := len(run) / idxEntrySize
+	beyond := func(i int) bool { return bytes.Compare(run[i*idxEntrySize:][:ShortKeySize], key[:]) > 0 }
+	guess, _ := bits.Mul64(binary.BigEndian.Uint64(key[:]), uint64(n))
+	from, to := int(guess), int(guess)
+	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may well be
+	for step := near; to < n && !beyond(to); step *= 2 {
+		from, to = to+1, min(to+step, n)
+	}
+	for step := near; from > 0 && beyond(from-1); step *= 2 {
+		to, from = from-1, max(from-step, 0)
+	}
+	return from + sort.Search(to-from, func(i int) bool { return beyond(from + i) })
 }
 
 // Entries gives the newest entry of each key, placeholders and deleted ones too:
@@ -167,15 +185,20 @@ func checkWidths(off int64, got []byte) error {
 	return nil
 }
 
-// hashEntries is the hash of a sorted part. Two forms were seen: of the second
-// result of the hash going into the next step too, or not.
-func hashEntries(run []byte) (chained, simple uint32) {
-	var l uint32
-	for ; len(run) >= idxEntrySize; run = run[idxEntrySize:] {
-		chained, l = lookup3.Hash2(run[:idxEntrySize], chained, l)
-		simple = lookup3.Hash(run[:idxEntrySize], simple)
+// entriesHash compares the hash of a sorted part. Two forms were seen: of the second
+// result of the hash going into the next step too, or not. It gives the first.
+func entriesHash(run []byte, want uint32) (uint32, bool) {
+	var chained, simple, l uint32
+	for r := run; len(r) >= idxEntrySize; r = r[idxEntrySize:] {
+		chained, l = lookup3.Hash2(r[:idxEntrySize], chained, l)
 	}
-	return chained, simple
+	if chained == want {
+		return chained, true
+	}
+	for r := run; len(r) >= idxEntrySize; r = r[idxEntrySize:] {
+		simple = lookup3.Hash(r[:idxEntrySize], simple)
+	}
+	return chained, simple == want
 }
 
 // ParseIdxName reads the name of an index file: two hex digits of the bucket and

@@ -60,6 +60,40 @@ func TestIdx(t *testing.T) {
 	}
 }
 
+// TestIdxUneven has keys that are not spread as those of real files are.
+func TestIdxUneven(t *testing.T) {
+	for _, first := range []byte{0, 1, 0x80, 0xFE, 0xFF} {
+		for _, same := range []int{1, 3, 7} {
+			entries := idxEntries(300, uint64(same))
+			known := map[casc.ShortKey]bool{}
+			for i := range entries {
+				for j := range same {
+					entries[i].Key[j] = first
+				}
+				if i%50 == 0 { // some elsewhere
+					entries[i].Key[0] = byte(i)
+				}
+				known[entries[i].Key] = true
+			}
+			x := parseIdx(t, casctest.Idx(3, entries, nil))
+			for _, e := range entries {
+				if got, ok := x.Find(e.Key); !ok || got.Key != e.Key {
+					t.Fatalf("%x: %+v, %v", e.Key, got, ok)
+				}
+				e.Key[8]++
+				if _, ok := x.Find(e.Key); ok != known[e.Key] {
+					t.Fatalf("%x: found is %v", e.Key, ok)
+				}
+			}
+			for _, key := range []casc.ShortKey{{}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
+				if _, ok := x.Find(key); ok != known[key] {
+					t.Errorf("%x: found is %v", key, ok)
+				}
+			}
+		}
+	}
+}
+
 func TestIdxUpdates(t *testing.T) {
 	entries := idxEntries(60, 1)
 	moved, removed, absent, added, last := entries[3], entries[4], entries[5], idxEntries(1, 2)[0], entries[6]

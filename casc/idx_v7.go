@@ -59,8 +59,8 @@ func (x *Idx) parseSorted(data []byte) error {
 	}
 	run := data[idxEntriesOff : idxEntriesOff+size]
 	want := binary.LittleEndian.Uint32(data[0x24:])
-	if chained, simple := hashEntries(run); want != chained && want != simple {
-		return idx.bad(0x24, "the entries have the hash %08x, stated is %08x", chained, want)
+	if h, ok := entriesHash(run, want); !ok {
+		return idx.bad(0x24, "the entries have the hash %08x, stated is %08x", h, want)
 	}
 	if err := checkSorted(run, idxEntriesOff); err != nil {
 		return err

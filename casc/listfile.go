@@ -2,7 +2,11 @@ package casc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -26,18 +30,38 @@ type listName struct {
 }
 
 // maxListFile bounds a list file, for offsets are of 32 bits.
-const maxListFile = 1 << 31
+const maxListFile = 1<<31 - 1
 
 var errNoID = errors.New("no file data ID")
 
-// ParseListFile reads lines of either form, ID;NAME or NAME. Empty lines and those
-// that begin with # are skipped. If an ID stands twice the first line counts.
-func ParseListFile(data []byte) (*ListFile, error) {
-	if len(data) > maxListFile {
-		return nil, listFile.bad(0, "%d bytes, more than the %d that are read", len(data), maxListFile)
+// ReadListFile reads lines of either form, ID;NAME or NAME, from r, which has about
+// size bytes. Empty lines and those that begin with # are skipped. If an ID stands
+// twice the first line counts.
+func ReadListFile(r io.Reader, size int64) (*ListFile, error) {
+	var b strings.Builder
+	b.Grow(int(min(max(size, 0), maxListFile)))
+	n, err := io.Copy(&b, io.LimitReader(r, maxListFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("casc: list file: %w", err)
+	case n > maxListFile:
+		return nil, listFile.bad(maxListFile, "more than the %d bytes that are read", maxListFile)
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	l := &ListFile{text: string(data)}
+	return parseListFile(b.String())
+}
+
+// ParseListFile is ReadListFile of data, which it does not keep.
+func ParseListFile(data []byte) (*ListFile, error) {
+	return ReadListFile(bytes.NewReader(data), int64(len(data)))
+}
+
+func parseListFile(text string) (*ListFile, error) {
+	l := &ListFile{text: strings.TrimPrefix(text, "\ufeff")}
+	if lines := strings.Count(l.text, "\n") + 1; strings.Contains(l.text[:min(len(l.text), 256)], ";") {
+		l.ids = make([]listName, 0, lines)
+	} else {
+		l.hashes = make([]listName, 0, lines)
+	}
 	for off := 0; off < len(l.text); {
 		line := l.text[off:]
 		next := strings.IndexByte(line, '\n') + 1
@@ -49,12 +73,18 @@ func ParseListFile(data []byte) (*ListFile, error) {
 		}
 		off += next
 	}
-	byNumber := func(names []listName) {
-		sort.SliceStable(names, func(i, j int) bool { return names[i].number < names[j].number })
-	}
-	byNumber(l.ids)
-	byNumber(l.hashes)
+	sortNames(l.ids)
+	sortNames(l.hashes)
 	return l, nil
+}
+
+// sortNames sorts by number, and leaves those of one number in their order. Lists
+// of IDs usually are sorted.
+func sortNames(names []listName) {
+	byNumber := func(a, b listName) int { return cmp.Compare(a.number, b.number) }
+	if !slices.IsSortedFunc(names, byNumber) {
+		slices.SortStableFunc(names, byNumber)
+	}
 }
 
 func (l *ListFile) add(off int, line string) error {

@@ -8,18 +8,41 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // localArchives are the archives data.NNN with their index, as installs have them.
+// The game may write to both meanwhile.
 type localArchives struct {
+	fsys iofs.FS
+	dir  string
+	now  atomic.Pointer[localState]
+	// refreshing is held while the folder is looked at again: who finds it held needs
+	// what comes of it.
+	refreshing sync.Mutex
+}
+
+// localState is what the folder was when it was last looked at.
+type localState struct {
 	fsys    iofs.FS
 	dir     string
-	indexes [Buckets]*Idx
+	indexes [Buckets]*localIdx
 	faults  []error
+	// open has the archives that were needed so far.
+	open [maxArchives]atomic.Pointer[file]
+}
 
-	mu sync.Mutex // guards open
-	// open has the archives that were needed so far; nil is one that is not there.
-	open map[int]*file
+// maxArchives is how many archives a place can name.
+const maxArchives = 1 << (8*idxPlaceSize - idxOffsetBits)
+
+// absent stands for an archive that is not there.
+var absent = &file{}
+
+// localIdx is an index file with what it was read from.
+type localIdx struct {
+	*Idx
+	idxFile
+	stamp
 }
 
 // idxFile is the name of an index file, taken apart.
@@ -28,40 +51,54 @@ type idxFile struct {
 	bucket, version int
 }
 
-// openLocal reads the index files of a folder. Of each bucket the highest version
-// counts; if that is damaged the next lower one is taken, and the fault kept.
+// openLocal reads the index files of a folder.
 func openLocal(fsys iofs.FS, dir string) (*localArchives, error) {
-	files, err := idxFiles(fsys, dir)
+	l := &localArchives{fsys: fsys, dir: dir}
+	s, err := l.look(&localState{})
 	if err != nil {
 		return nil, err
 	}
-	l := &localArchives{fsys: fsys, dir: dir, open: map[int]*file{}}
+	if !slices.ContainsFunc(s.indexes[:], func(x *localIdx) bool { return x != nil }) {
+		return nil, errors.Join(s.faults...)
+	}
+	l.now.Store(s)
+	return l, nil
+}
+
+// look reads the index files of the folder but those that are as they were. Of each
+// bucket the highest version counts; if that is damaged the next lower one is
+// taken, and the fault kept.
+func (l *localArchives) look(before *localState) (*localState, error) {
+	files, err := idxFiles(l.fsys, l.dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &localState{fsys: l.fsys, dir: l.dir}
 	for _, f := range files {
-		if l.indexes[f.bucket] != nil {
+		if s.indexes[f.bucket] != nil {
 			continue
 		}
-		x, err := readIdx(fsys, path.Join(dir, f.name), f.bucket)
+		x, err := l.readIdx(f, before.indexes[f.bucket])
 		if err != nil {
-			l.faults = append(l.faults, err)
+			s.faults = append(s.faults, err)
 			continue
 		}
 		for _, p := range x.Problems {
-			l.faults = append(l.faults, fmt.Errorf("%s: %w", f.name, p))
+			s.faults = append(s.faults, fmt.Errorf("%s: %w", f.name, p))
 		}
-		l.indexes[f.bucket] = x
+		s.indexes[f.bucket] = x
 	}
-	found := 0
-	for b, x := range l.indexes {
-		if x == nil {
-			l.faults = append(l.faults, fmt.Errorf("casc: bucket %x has no index: its files count as not local", b))
-		} else {
-			found++
+	for b, x := range s.indexes {
+		switch {
+		case x != nil:
+		case before.indexes[b] != nil:
+			// It is being written, or went: what it said is the best that is known.
+			s.indexes[b] = before.indexes[b]
+		default:
+			s.faults = append(s.faults, fmt.Errorf("casc: bucket %x has no index: its files count as not local", b))
 		}
 	}
-	if found == 0 {
-		return nil, errors.Join(l.faults...)
-	}
-	return l, nil
+	return s, nil
 }
 
 // idxFiles lists the index files of a folder, the highest version first.
@@ -80,8 +117,18 @@ func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
 	return files, nil
 }
 
-func readIdx(fsys iofs.FS, name string, bucket int) (*Idx, error) {
-	data, err := readFile(fsys, name, maxTable)
+// readIdx reads an index file, unless it is the one that was read before.
+func (l *localArchives) readIdx(f idxFile, before *localIdx) (*localIdx, error) {
+	name := path.Join(l.dir, f.name)
+	// The stamp is taken first: what is written after it is seen the next time.
+	st, err := stampOf(l.fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && before.idxFile == f && before.same(st) {
+		return before, nil
+	}
+	data, err := readFile(l.fsys, name, maxTable)
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +136,52 @@ func readIdx(fsys iofs.FS, name string, bucket int) (*Idx, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if x.Bucket != bucket {
+	if x.Bucket != f.bucket {
 		return nil, fmt.Errorf("%s: %w", name, idx.bad(10, "bucket %x", x.Bucket))
 	}
-	return x, nil
+	return &localIdx{x, f, st}, nil
+}
+
+// refresh looks at the folder again. It is false if all is as it was.
+func (l *localArchives) refresh() (bool, error) {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	before := l.now.Load()
+	s, err := l.look(before)
+	if err != nil {
+		return false, err
+	}
+	if s.indexes == before.indexes && !before.written() {
+		return false, nil
+	}
+	// The archives of before stay open for those who read them, and are closed by
+	// themselves behind the last.
+	l.now.Store(s)
+	return true, nil
+}
+
+// written tells whether an archive that was needed is not what it was.
+func (s *localState) written() bool {
+	for n := range s.open {
+		f := s.open[n].Load()
+		if f == nil {
+			continue
+		}
+		now, err := stampOf(s.fsys, path.Join(s.dir, archiveName(n)))
+		if (err != nil) != (f == absent) || err == nil && !now.same(f.stamp) {
+			return true
+		}
+	}
+	return false
 }
 
 // entry looks in the bucket of the key, then in the others: an entry is not
 // always where it should be.
-func (l *localArchives) entry(key []byte) (IdxEntry, bool) {
+func (s *localState) entry(key []byte) (IdxEntry, bool) {
 	short := ShortKey(key)
 	own := Bucket(short)
 	for i := range Buckets {
-		x := l.indexes[(own+i)%Buckets]
+		x := s.indexes[(own+i)%Buckets]
 		if x == nil {
 			continue
 		}
@@ -113,72 +193,110 @@ func (l *localArchives) entry(key []byte) (IdxEntry, bool) {
 }
 
 func (l *localArchives) has(key []byte) bool {
-	e, ok := l.entry(key)
+	s := l.now.Load()
+	e, ok := s.entry(key)
 	if !ok {
 		return false
 	}
-	_, err := l.archive(e.Archive)
+	_, err := s.archive(e.Archive)
 	return !errors.Is(err, ErrNotLocal) // another error is for whoever reads it
 }
 
 func (l *localArchives) find(key []byte) (place, error) {
-	e, ok := l.entry(key)
+	s := l.now.Load()
+	e, ok := s.entry(key)
 	if !ok {
-		if b := Bucket(ShortKey(key)); l.indexes[b] == nil {
+		if b := Bucket(ShortKey(key)); s.indexes[b] == nil {
 			return place{}, fmt.Errorf("encoding key %x: bucket %x has no index: %w", key, b, ErrNotLocal)
 		}
 		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
 	}
-	f, err := l.archive(e.Archive)
+	p, err := s.place(e.Location)
 	if err != nil {
 		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
 	}
-	if e.Off > f.size || e.Size > f.size-e.Off {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, &FormatError{
-			Format: archiveName(e.Archive), Off: e.Off,
-			What: fmt.Sprintf("a span of %d bytes, the archive has %d", e.Size, f.size),
-		})
+	return p, nil
+}
+
+// place is where an entry of the index leads to.
+func (s *localState) place(at Location) (place, error) {
+	f, err := s.archive(at.Archive)
+	if err != nil {
+		return place{}, err
 	}
-	size := e.Size - SpanHeaderSize
+	if at.Off > f.size || at.Size > f.size-at.Off {
+		return place{}, &FormatError{
+			Format: archiveName(at.Archive), Off: at.Off,
+			What: fmt.Sprintf("a span of %d bytes, the archive has %d", at.Size, f.size),
+		}
+	}
+	size := at.Size - SpanHeaderSize
 	return place{
-		ReaderAt: io.NewSectionReader(f, e.Off+SpanHeaderSize, size), size: size,
-		file: archiveName(e.Archive), off: e.Off + SpanHeaderSize,
-		number: uint64(e.Archive)<<idxOffsetBits | uint64(e.Off),
+		ReaderAt: io.NewSectionReader(f, at.Off+SpanHeaderSize, size), size: size,
+		file: archiveName(at.Archive), off: at.Off + SpanHeaderSize,
 	}, nil
 }
 
 func archiveName(n int) string { return fmt.Sprintf("data.%03d", n) }
 
 // archive opens an archive when it is first needed.
-func (l *localArchives) archive(n int) (*file, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f, known := l.open[n]
-	if !known {
+func (s *localState) archive(n int) (*file, error) {
+	f := s.open[n].Load()
+	if f == nil {
 		var err error
-		f, err = openFile(l.fsys, path.Join(l.dir, archiveName(n)))
-		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		f, err = openFile(s.fsys, path.Join(s.dir, archiveName(n)))
+		switch {
+		case errors.Is(err, iofs.ErrNotExist):
+			f = absent
+		case err != nil:
 			return nil, err
 		}
-		l.open[n] = f
+		if !s.open[n].CompareAndSwap(nil, f) {
+			// Somebody was faster.
+			if f != absent {
+				if err := f.Close(); err != nil {
+					return nil, err
+				}
+			}
+			f = s.open[n].Load()
+		}
 	}
-	if f == nil {
+	if f == absent {
 		return nil, fmt.Errorf("no %s: %w", archiveName(n), ErrNotLocal)
 	}
 	return f, nil
 }
 
-func (l *localArchives) problems() []error { return l.faults }
+func (l *localArchives) spans() (all []spanEntry) {
+	for _, x := range l.now.Load().indexes {
+		if x == nil {
+			continue
+		}
+		for e := range x.Entries() {
+			if e.Local() {
+				s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
+				copy(s.key[:], e.Key[:])
+				all = append(all, s)
+			}
+		}
+	}
+	sortSpans(all)
+	return all
+}
+
+func (l *localArchives) at(e *spanEntry) (place, error) {
+	return l.now.Load().place(Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
+}
+
+func (l *localArchives) problems() []error { return l.now.Load().faults }
 
 func (l *localArchives) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	s := l.now.Load()
 	var errs []error
-	for n, f := range l.open {
-		if f != nil {
+	for n := range s.open {
+		if f := s.open[n].Swap(absent); f != nil && f != absent {
 			errs = append(errs, f.Close())
 		}
-		delete(l.open, n)
 	}
 	return errors.Join(errs...)
 }

@@ -206,7 +206,7 @@ func TestEncodingErrors(t *testing.T) {
 // that is in the middle of something.
 func TestCuts(t *testing.T) {
 	files := newGame()
-	files.fill(t)
+	files.Fill(t)
 	patch, _ := casctest.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
 	for name, c := range map[string]struct {
 		data  []byte
@@ -217,12 +217,12 @@ func TestCuts(t *testing.T) {
 		"size":      {casctest.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1, 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
 		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
 		"shmem":     {casctest.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
-		"WoW":       {casctest.WoWRoot(3, files.files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
+		"WoW":       {casctest.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
 		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(casc.ParseOverwatch(b, nil)) }},
 		"MNDX":      {casctest.MNDX(1, []casctest.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
 		"Diablo":    {casctest.Diablo3([]casctest.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
 		"CMF":       {casctest.ContentManifest(70000, []casc.Asset{{1, 2, casc.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
-		"TVFS":      {casctest.TVFS(files.files()), readTVFS},
+		"TVFS":      {casctest.TVFS(files.Files()), readTVFS},
 	} {
 		if err := c.parse(c.data); err != nil {
 			t.Errorf("%s: %v", name, err)

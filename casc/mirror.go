@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,18 +23,12 @@ type mirrorArchives struct {
 	archives []Key
 	// files are all archives and loose files that are there, by the beginnings of
 	// their keys, for manifests may have no more.
-	files  map[ShortKey]mirrorFile
+	files  map[ShortKey]Key
 	faults []error
 
 	mu sync.Mutex // guards open
 	// open has the archives that were needed so far, up to maxOpen.
 	open map[Key]*file
-}
-
-// mirrorFile is an archive or a loose file.
-type mirrorFile struct {
-	key    Key
-	number uint64
 }
 
 // maxOpen is how many archives are kept open.
@@ -42,13 +38,11 @@ const maxOpen = 256
 type mirrorIndex struct {
 	*ArchiveIndex
 	archive Key
-	// first is the number of its first entry among those of all indexes.
-	first uint64
 }
 
 // openMirror reads all indexes of a folder. cdn may be nil.
 func openMirror(fsys iofs.FS, dir string, cdn *Config) (*mirrorArchives, error) {
-	m := &mirrorArchives{fsys: fsys, dir: dir, files: map[ShortKey]mirrorFile{}, open: map[Key]*file{}}
+	m := &mirrorArchives{fsys: fsys, dir: dir, files: map[ShortKey]Key{}, open: map[Key]*file{}}
 	if cdn != nil {
 		var err error
 		if m.archives, err = cdn.Keys("archives"); err != nil {
@@ -67,7 +61,7 @@ func openMirror(fsys iofs.FS, dir string, cdn *Config) (*mirrorArchives, error) 
 		case index:
 			return m.addIndex(name, key)
 		}
-		m.files[key.Short()] = mirrorFile{key, looseNumbers + uint64(len(m.files))}
+		m.files[key.Short()] = key
 		return nil
 	})
 	return m, err
@@ -89,11 +83,7 @@ func (m *mirrorArchives) addIndex(name string, key Key) error {
 	case 0, localOffsetBytes:
 		return nil // loose files are found by their name
 	}
-	first := uint64(0)
-	if n := len(m.indexes); n > 0 {
-		first = m.indexes[n-1].first + uint64(m.indexes[n-1].Len())
-	}
-	m.indexes = append(m.indexes, mirrorIndex{ArchiveIndex: x, archive: key, first: first})
+	m.indexes = append(m.indexes, mirrorIndex{ArchiveIndex: x, archive: key})
 	return nil
 }
 
@@ -101,26 +91,18 @@ func (m *mirrorArchives) addIndex(name string, key Key) error {
 type mirrorEntry struct {
 	ArchiveEntry
 	archive Key
-	number  uint64
 }
 
 // entries are the places of a file of which the archive is there.
 func (m *mirrorArchives) entry(key []byte) (mirrorEntry, bool) {
 	for i := range m.indexes {
 		x := &m.indexes[i]
-		e, n, ok := x.Find(key)
+		e, _, ok := x.Find(key)
 		if !ok {
 			continue
 		}
-		archive := x.archive
-		if x.OffsetBytes == groupOffsetBytes {
-			if e.Archive >= len(m.archives) {
-				continue
-			}
-			archive = m.archives[e.Archive]
-		}
-		if _, ok := m.file(archive[:]); ok {
-			return mirrorEntry{e, archive, x.first + uint64(n)}, true
+		if archive, ok := m.archiveOf(x, e); ok {
+			return mirrorEntry{e, archive}, true
 		}
 	}
 	return mirrorEntry{}, false
@@ -131,9 +113,9 @@ func (m *mirrorArchives) path(key Key) string {
 }
 
 // file looks for an archive or loose file by its key, or by the beginning of it.
-func (m *mirrorArchives) file(key []byte) (mirrorFile, bool) {
+func (m *mirrorArchives) file(key []byte) (Key, bool) {
 	f, ok := m.files[ShortKey(key)]
-	return f, ok && bytes.HasPrefix(f.key[:], key)
+	return f, ok && bytes.HasPrefix(f[:], key)
 }
 
 func (m *mirrorArchives) has(key []byte) bool {
@@ -149,23 +131,29 @@ func (m *mirrorArchives) find(key []byte) (place, error) {
 	if !ok {
 		return m.findLoose(key)
 	}
-	f, err := m.archive(e.archive)
+	p, err := m.placeOf(e)
 	if err != nil {
 		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
 	}
-	if e.Off > f.size || e.Size > f.size-e.Off {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, &FormatError{
-			Format: "archive " + e.archive.String(), Off: e.Off,
-			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.size),
-		})
-	}
-	return place{
-		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), size: e.Size, file: m.path(e.archive), off: e.Off, number: e.number,
-	}, nil
+	return p, nil
 }
 
-// looseNumbers is above all numbers of entries.
-const looseNumbers = 1 << 39
+// placeOf is where an index says that a file is.
+func (m *mirrorArchives) placeOf(e mirrorEntry) (place, error) {
+	f, err := m.archive(e.archive)
+	if err != nil {
+		return place{}, err
+	}
+	if e.Off > f.size || e.Size > f.size-e.Off {
+		return place{}, &FormatError{
+			Format: "archive " + e.archive.String(), Off: e.Off,
+			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.size),
+		}
+	}
+	return place{
+		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), size: e.Size, file: m.path(e.archive), off: e.Off,
+	}, nil
+}
 
 // findLoose looks for a file of its own.
 func (m *mirrorArchives) findLoose(key []byte) (place, error) {
@@ -173,12 +161,12 @@ func (m *mirrorArchives) findLoose(key []byte) (place, error) {
 	if !ok {
 		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
 	}
-	f := reopened{m.fsys, m.path(loose.key)}
+	f := reopened{m.fsys, m.path(loose)}
 	info, err := iofs.Stat(f.fsys, f.name)
 	if err != nil {
 		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
 	}
-	return place{ReaderAt: f, size: info.Size(), file: f.name, number: loose.number}, nil
+	return place{ReaderAt: f, size: info.Size(), file: f.name}, nil
 }
 
 // reopened is a file that is open only while it is read: there may be many.
@@ -199,19 +187,105 @@ func (r reopened) ReadAt(p []byte, off int64) (int, error) {
 // archive opens an archive when it is first needed.
 func (m *mirrorArchives) archive(key Key) (*file, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f, ok := m.open[key]; ok {
+	f, ok := m.open[key]
+	m.mu.Unlock()
+	if ok {
 		return f, nil
 	}
 	f, err := openFile(m.fsys, m.path(key))
 	if err != nil {
 		return nil, err
 	}
-	if len(m.open) < maxOpen {
+	m.mu.Lock()
+	other, ok := m.open[key]
+	if !ok && len(m.open) < maxOpen {
 		m.open[key] = f
+		m.mu.Unlock()
 		return f, nil
 	}
-	return &file{ReaderAt: reopened{m.fsys, m.path(key)}, size: f.size}, f.Close()
+	m.mu.Unlock()
+	if !ok {
+		other = &file{ReaderAt: reopened{m.fsys, m.path(key)}, stamp: f.stamp}
+	}
+	return other, f.Close()
+}
+
+// refresh lets go of archives that were written to. Files that came or went are not
+// looked for: what a CDN has under a key never changes.
+func (m *mirrorArchives) refresh() (bool, error) {
+	m.mu.Lock()
+	open := maps.Clone(m.open)
+	m.mu.Unlock()
+	changed := false
+	for key, f := range open {
+		if now, err := stampOf(m.fsys, m.path(key)); err == nil && now.same(f.stamp) {
+			continue
+		}
+		changed = true
+		m.mu.Lock()
+		if m.open[key] == f {
+			delete(m.open, key) // who reads it still has it; then it is closed by itself
+		}
+		m.mu.Unlock()
+	}
+	return changed, nil
+}
+
+// spans are the files of all archives that are there, and then the loose ones.
+func (m *mirrorArchives) spans() (all []spanEntry) {
+	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
+	number := make(map[Key]int, len(keys))
+	for i, k := range keys {
+		number[k] = i
+	}
+	inArchive := map[Key]bool{}
+	for i := range m.indexes {
+		x := &m.indexes[i]
+		for e := range x.Entries() {
+			archive, ok := m.archiveOf(x, e)
+			if !ok {
+				continue
+			}
+			inArchive[archive] = true
+			all = append(all, spanEntry{key: e.Key, keySize: len(e.Key), index: i, at: Place{number[archive], e.Off}, size: e.Size})
+		}
+	}
+	for i, k := range keys {
+		if !inArchive[k] {
+			all = append(all, spanEntry{key: k, keySize: len(k), index: loose, at: Place{len(keys) + i, 0}})
+		}
+	}
+	sortSpans(all)
+	return all
+}
+
+// loose stands for no index.
+const loose = -1
+
+func (m *mirrorArchives) at(e *spanEntry) (place, error) {
+	key := e.key[:e.keySize]
+	if e.index == loose {
+		return m.findLoose(key)
+	}
+	x := &m.indexes[e.index]
+	entry, _, ok := x.Find(key)
+	archive, there := m.archiveOf(x, entry)
+	if !ok || !there {
+		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
+	}
+	return m.placeOf(mirrorEntry{entry, archive})
+}
+
+// archiveOf is the archive that an entry of an index leads to, if it is there.
+func (m *mirrorArchives) archiveOf(x *mirrorIndex, e ArchiveEntry) (Key, bool) {
+	archive := x.archive
+	if x.OffsetBytes == groupOffsetBytes {
+		if e.Archive >= len(m.archives) {
+			return Key{}, false
+		}
+		archive = m.archives[e.Archive]
+	}
+	return m.file(archive[:])
 }
 
 func (m *mirrorArchives) problems() []error { return m.faults }

@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"path"
 	"strings"
+	"time"
 )
 
 // maxText and maxTable bound files that are read as a whole, in bytes:
@@ -20,8 +21,25 @@ const (
 type file struct {
 	io.ReaderAt
 	io.Closer
-	size int64
+	stamp
 }
+
+// stamp tells a file from what it becomes when somebody writes to it.
+type stamp struct {
+	size    int64
+	modTime time.Time
+}
+
+// stampOf is that of the file that a name leads to now.
+func stampOf(fsys iofs.FS, name string) (stamp, error) {
+	info, err := iofs.Stat(fsys, name)
+	if err != nil {
+		return stamp{}, fmt.Errorf("casc: %w", err)
+	}
+	return stamp{info.Size(), info.ModTime()}, nil
+}
+
+func (s stamp) same(other stamp) bool { return s.size == other.size && s.modTime.Equal(other.modTime) }
 
 // openFile opens a file of a source, which must be one that is read anywhere.
 func openFile(fsys iofs.FS, name string) (*file, error) {
@@ -37,7 +55,7 @@ func openFile(fsys iofs.FS, name string) (*file, error) {
 	if !ok || !info.Mode().IsRegular() {
 		return nil, errors.Join(fmt.Errorf("casc: %s: no file that can be read from anywhere", name), f.Close())
 	}
-	return &file{ReaderAt: r, Closer: f, size: info.Size()}, nil
+	return &file{r, f, stamp{info.Size(), info.ModTime()}}, nil
 }
 
 // readFile reads a file of a source as a whole.

@@ -33,7 +33,8 @@ type Options struct {
 	// Locale leaves out files that are for other languages only. Default: none
 	// are left out.
 	Locale Locale
-	// Blocks keeps decoded chunks. Default: each open file keeps one.
+	// Blocks keeps decoded chunks, under numbers that belong to encoding keys. Default:
+	// each open file keeps one.
 	Blocks blte.BlockCache
 	// Logger is told of faults that the storage lives with. Default: nobody is.
 	Logger *slog.Logger
@@ -57,22 +58,27 @@ type Storage struct {
 	keys     blte.KeyRing
 	archives archives
 	encoding *Encoding
-	root     Root
+	configs  []ConfigFile
 
 	// faults are those that Open found.
 	faults []error
 
+	// root is what is known of the root since it was last read.
+	root struct {
+		mu     sync.Mutex // never held over reading, for Problems may not wait
+		kind   string
+		faults []error
+	}
 	// files are what the root names, read when first asked for.
 	files struct {
 		once sync.Once
 		list []File
 		err  error
-		// faults are the root's; mu guards them, for Problems may not wait.
-		mu     sync.Mutex
-		faults []error
 	}
-	names nameIndex
-	specs specCache
+	names  nameIndex
+	specs  specCache
+	blocks blockNumbers
+	update update
 }
 
 // OpenPath opens the storage in a folder of the system. Links that lead out of
@@ -91,13 +97,14 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 }
 
 // Open opens a storage: an install with .build.info or .build.db, the data folder
-// of one, or a folder as CDNs have it. The files of fsys must be io.ReaderAts.
+// of one, or a folder as CDNs have it. The files of fsys must be io.ReaderAts. The
+// root is left alone until it is asked for.
 func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger, close: func() error { return nil }}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	for _, step := range []func() error{s.findBuild, s.readConfigs, s.readKeys, s.openArchives, s.openEncoding, s.openRoot} {
+	for _, step := range []func() error{s.findBuild, s.readConfigs, s.readKeys, s.openArchives, s.openEncoding} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -125,15 +132,12 @@ func (s *Storage) warn(err error) {
 
 // Problems are the faults that the storage lives with, such as a damaged index
 // file instead of which an older one is in use. Those of the root are known after
-// Files.
+// Files or Walk.
 func (s *Storage) Problems() []error {
-	s.files.mu.Lock()
-	defer s.files.mu.Unlock()
-	return slices.Concat(s.faults, s.files.faults)
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	return slices.Concat(s.faults, s.root.faults)
 }
-
-// Kind is the form of the root, such as "wow" or "tvfs".
-func (s *Storage) Kind() string { return s.root.Kind() }
 
 // Encoding is the encoding file.
 func (s *Storage) Encoding() *Encoding { return s.encoding }
@@ -155,10 +159,13 @@ func (s *Storage) findBuild() error {
 		if name == "" {
 			continue
 		}
+		s.update.file, s.update.parse = name, f.parse
+		s.update.stamp, _ = stampOf(s.fsys, name)
 		data, err := readFile(s.fsys, name, maxText)
 		if err != nil {
 			return err
 		}
+		s.configs = append(s.configs, ConfigFile{Name: strings.TrimPrefix(f.name, "."), Data: data})
 		builds, err := f.parse(data)
 		if err != nil {
 			return err
@@ -211,33 +218,6 @@ func (s *Storage) searchConfigs() error {
 	return nil
 }
 
-func (s *Storage) readConfig(key Key) (*Config, error) {
-	name := path.Join(s.DataDir, ConfigPath("config", key))
-	data, err := readFile(s.fsys, name, maxText)
-	if err != nil {
-		return nil, err
-	}
-	c, err := ReadConfig(data, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return c, nil
-}
-
-func (s *Storage) readConfigs() error {
-	var err error
-	if s.BuildConfig, err = s.readConfig(s.Build.BuildKey); err != nil {
-		return fmt.Errorf("build configuration: %w", err)
-	}
-	if s.Build.CDNKey.IsZero() {
-		return nil
-	}
-	if s.CDNConfig, err = s.readConfig(s.Build.CDNKey); err != nil {
-		s.live(fmt.Errorf("CDN configuration: %w", err))
-	}
-	return nil
-}
-
 // readKeys puts the keys together.
 func (s *Storage) readKeys() error {
 	s.keys = blte.PublishedKeys()
@@ -251,7 +231,7 @@ func (s *Storage) readKeys() error {
 }
 
 func (s *Storage) readKeyRing() error {
-	c, err := s.readConfig(s.Build.KeyRing)
+	c, err := s.readConfig("key-ring", s.Build.KeyRing)
 	if err != nil {
 		return err
 	}

@@ -1,109 +1,26 @@
 package casc
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"strings"
 	"sync"
 )
 
-// openRoot chooses the root: that of World of Warcraft wherever it is, for it
-// says more than the virtual file system of the same build; else the virtual file
-// system, the root, or the install manifest.
-func (s *Storage) openRoot() error {
-	ref, err := s.BuildConfig.Ref("root")
-	if err != nil {
-		return err
-	}
-	vfs, err := s.BuildConfig.Ref("vfs-root")
-	if err != nil {
-		return err
-	}
-	var root Root
-	if !ref.CKey.IsZero() {
-		root, err = s.contentRoot(ref.CKey)
-		if err != nil {
-			err = fmt.Errorf("root: %w", err)
-		}
-	}
-	if !vfs.EKey.IsZero() && (root == nil || root.Kind() != "wow") {
-		v, vfsErr := s.vfsRoot(vfs)
-		if vfsErr == nil {
-			if err != nil {
-				s.live(err)
-			}
-			s.root = v
-			return nil
-		}
-		if root == nil {
-			return errors.Join(err, fmt.Errorf("vfs-root: %w", vfsErr))
-		}
-		s.live(fmt.Errorf("vfs-root: %w", vfsErr))
-	}
-	if root == nil && ref.CKey.IsZero() {
-		return s.openInstallRoot()
-	}
-	s.root = root
-	return err
-}
-
-func (s *Storage) contentRoot(ckey Key) (Root, error) {
-	data, err := s.Content(ckey)
-	if err != nil {
-		return nil, err
-	}
-	return ParseRoot(data, s)
-}
-
-// vfsRoot reads the virtual file system and says which manifests it nests.
-func (s *Storage) vfsRoot(ref Ref) (Root, error) {
-	data, err := s.Encoded(ref.EKey[:])
-	if err != nil {
-		return nil, err
-	}
-	t, err := ParseTVFS(data, s)
-	if err != nil {
-		return nil, err
-	}
-	for ref, err := range s.BuildConfig.VFS() {
-		if err != nil {
-			return nil, err
-		}
-		t.Nest(ref.EKey)
-	}
-	return t, nil
-}
-
-func (s *Storage) openInstallRoot() error {
-	ref, err := s.BuildConfig.Ref("install")
-	if err != nil {
-		return err
-	}
-	if ref.CKey.IsZero() {
-		return config.bad(0, "the build configuration has no root, vfs-root, or install")
-	}
-	m, err := s.Install()
-	if err != nil {
-		return err
-	}
-	s.root = m.Root()
-	return nil
-}
-
 // Content reads a file by its content key as a whole. It makes a Storage a
-// Loader.
+// Loader. Its chunks are not kept: tables may be larger than any cache.
 func (s *Storage) Content(ckey Key) ([]byte, error) {
-	c, err := s.OpenContent(ckey)
+	c, err := s.openContent(ckey, nil)
 	if err != nil {
 		return nil, err
 	}
 	return c.ReadAll(maxTable)
 }
 
-// Encoded reads a file by its encoding key, as OpenEncoded opens it, as a whole.
+// Encoded reads a file by its encoding key, as OpenEncoded opens it, as a whole and
+// as Content does.
 func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
-	c, err := s.OpenEncoded(prefix)
+	c, err := s.openEncoded(prefix, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -119,33 +36,15 @@ func (s *Storage) Files() ([]File, error) {
 }
 
 func (s *Storage) readFiles() {
-	defer s.rootFaults()
-	for f, err := range s.root.Files() {
+	for f, err := range s.Walk() {
 		if err != nil {
-			s.files.err = fmt.Errorf("%s root: %w", s.root.Kind(), err)
+			s.files.err = err
 			return
-		}
-		if s.opts.Locale != 0 && f.Locale != 0 && f.Locale&s.opts.Locale == 0 {
-			continue
 		}
 		if f.Name == "" {
 			f.Name = cleanName(s.opts.Names.Name(&f))
 		}
 		s.files.list = append(s.files.list, f)
-	}
-}
-
-// rootFaults takes over the faults that the root lives with.
-func (s *Storage) rootFaults() {
-	p, ok := s.root.(Problems)
-	if !ok {
-		return
-	}
-	s.files.mu.Lock()
-	defer s.files.mu.Unlock()
-	s.files.faults = p.Problems()
-	for _, err := range s.files.faults {
-		s.warn(err)
 	}
 }
 
@@ -241,14 +140,15 @@ func (s *Storage) rank(f *File, name string) int {
 	if f.Name == name {
 		rank += 2
 	}
-	if f.Locale == 0 || f.Locale&s.locale() != 0 {
+	if f.Locale == 0 || f.Locale&s.PreferredLocale() != 0 {
 		rank++
 	}
 	return rank
 }
 
-// locale is the wanted language.
-func (s *Storage) locale() Locale {
+// PreferredLocale is the language whose file has a name, if there are several:
+// Options.Locale, or that of the build's tags.
+func (s *Storage) PreferredLocale() Locale {
 	if s.opts.Locale != 0 {
 		return s.opts.Locale
 	}

@@ -44,12 +44,9 @@ type Info struct {
 	Key blte.KeyName
 }
 
-// blockBits are for the number of a chunk; above is that of the place.
-const blockBits = 24
-
 // open opens the encoded file that begins with key, whose decoded size is size,
-// or unknown if 0.
-func (s *Storage) open(key []byte, size int64) (decoded, error) {
+// or unknown if 0. Its chunks go into blocks, if that is not nil.
+func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded, error) {
 	key = bytes.Clone(key) // it is kept
 	p, err := s.archives.find(key)
 	if err != nil {
@@ -63,8 +60,8 @@ func (s *Storage) open(key []byte, size int64) (decoded, error) {
 		return openRaw(p, key)
 	}
 	opts := blte.Options{Keys: s.keys, Key: key, Size: max(size, 0)}
-	if s.opts.Blocks != nil {
-		opts.Blocks, opts.FirstBlock = s.opts.Blocks, p.number<<blockBits
+	if blocks != nil {
+		opts.Blocks, opts.FirstBlock = blocks, s.blocks.first(key)
 	}
 	r, err := blte.NewReader(p, p.size, opts)
 	if err != nil {
@@ -121,7 +118,7 @@ func (s *Storage) Open(f *File) (*Content, error) {
 	c := &Content{}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		d, err := s.open(sp.EKey[:sp.KeySize], sp.ContentSize)
+		d, err := s.open(sp.EKey[:sp.KeySize], sp.ContentSize, s.opts.Blocks)
 		if err != nil {
 			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
 		}
@@ -145,13 +142,17 @@ func (s *Storage) OpenName(name string) (*Content, error) {
 // OpenContent opens a file by its content key: the first of its encoded forms
 // that is here. Errors match ErrNotFound or ErrNotLocal if that is why.
 func (s *Storage) OpenContent(ckey Key) (*Content, error) {
+	return s.openContent(ckey, s.opts.Blocks)
+}
+
+func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error) {
 	entry, err := s.encoding.Find(ckey)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
 	var errs []error
 	for _, ekey := range entry.EKeys {
-		d, err := s.open(ekey[:], entry.Size)
+		d, err := s.open(ekey[:], entry.Size, blocks)
 		if err == nil {
 			return newContent(d), nil
 		}
@@ -167,10 +168,14 @@ func (s *Storage) OpenContent(ckey Key) (*Content, error) {
 // first ShortKeySize bytes at least. Its decoded size may be known from nowhere,
 // then all of it is decoded.
 func (s *Storage) OpenEncoded(prefix []byte) (*Content, error) {
+	return s.openEncoded(prefix, s.opts.Blocks)
+}
+
+func (s *Storage) openEncoded(prefix []byte, blocks blte.BlockCache) (*Content, error) {
 	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
 		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
 	}
-	d, err := s.open(prefix, 0)
+	d, err := s.open(prefix, 0, blocks)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -223,6 +228,12 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	return info, nil
 }
 
+// Has says whether the file whose encoding key begins with prefix, which has
+// ShortKeySize bytes at least, is here. It looks into the indexes only.
+func (s *Storage) Has(prefix []byte) bool {
+	return len(prefix) >= ShortKeySize && s.archives.has(prefix)
+}
+
 // statEncoded gives the state of an encoded file, whose decoded size is size; that
 // of the Info is not set.
 func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
@@ -237,7 +248,7 @@ func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	} else if !errors.Is(err, ErrNotFound) {
 		return Info{}, err
 	}
-	d, err := s.open(key, size)
+	d, err := s.open(key, size, s.opts.Blocks)
 	if err != nil {
 		return Info{}, err
 	}

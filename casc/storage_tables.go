@@ -1,8 +1,13 @@
 package casc
 
 import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
 	"iter"
 	"path"
+	"slices"
+	"strings"
 )
 
 // Indexes gives the local index files in use, by bucket. There are none in folders
@@ -13,8 +18,8 @@ func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 		if !ok {
 			return
 		}
-		for b, x := range l.indexes {
-			if x != nil && !yield(b, x) {
+		for b, x := range l.now.Load().indexes {
+			if x != nil && !yield(b, x.Idx) {
 				return
 			}
 		}
@@ -45,4 +50,92 @@ func (s *Storage) Shmem() (*Shmem, error) {
 		return nil, err
 	}
 	return ParseShmem(data)
+}
+
+// IndexNames gives the names of the archives' indexes that are there, in order: those
+// of a folder as CDNs have it, or those that an install keeps in its folder indices.
+func (s *Storage) IndexNames() ([]Key, error) {
+	if m, ok := s.archives.(*mirrorArchives); ok {
+		names := make([]Key, len(m.indexes))
+		for i := range m.indexes {
+			names[i] = m.indexes[i].archive
+		}
+		slices.SortFunc(names, Key.Compare)
+		return names, nil
+	}
+	dir, err := findName(s.fsys, s.DataDir, indicesDir)
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	entries, err := iofs.ReadDir(s.fsys, path.Join(s.DataDir, dir))
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	var names []Key
+	for _, e := range entries {
+		text, index := strings.CutSuffix(e.Name(), indexSuffix)
+		if key, err := ParseKey(text); index && err == nil {
+			names = append(names, key)
+		}
+	}
+	slices.SortFunc(names, Key.Compare)
+	return names, nil
+}
+
+const (
+	indicesDir  = "indices"
+	indexSuffix = ".index"
+)
+
+// ReadIndex reads an index of IndexNames.
+func (s *Storage) ReadIndex(name Key) (*ArchiveIndex, error) {
+	if m, ok := s.archives.(*mirrorArchives); ok {
+		for i := range m.indexes {
+			if m.indexes[i].archive == name {
+				return m.indexes[i].ArchiveIndex, nil
+			}
+		}
+	}
+	file, err := findPath(s.fsys, append(splitPath(s.DataDir), indicesDir, name.String()+indexSuffix)...)
+	if err != nil {
+		return nil, err
+	}
+	if file == "" {
+		return nil, fmt.Errorf("index %v: %w", name, ErrNotFound)
+	}
+	data, err := readFile(s.fsys, file, maxTable)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ParseArchiveIndex(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return x, nil
+}
+
+func splitPath(name string) []string {
+	if name == "." {
+		return nil
+	}
+	return strings.Split(name, "/")
+}
+
+// DiskSize is the number of bytes of the archives, and of the tables beside them.
+func (s *Storage) DiskSize() (total int64, err error) {
+	err = iofs.WalkDir(s.fsys, s.ArchiveDir, func(_ string, e iofs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("casc: %w", err)
+		}
+		info, err := e.Info()
+		switch {
+		case errors.Is(err, iofs.ErrNotExist): // the game removed it just now
+		case err != nil:
+			return fmt.Errorf("casc: %w", err)
+		case !e.IsDir():
+			total += info.Size()
+		}
+		return nil
+	})
+	return total, err
 }

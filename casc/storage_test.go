@@ -14,11 +14,12 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/games"
 )
 
 func TestBuilt(t *testing.T) {
-	for root := range roots {
-		for form := range builds {
+	for root := range games.Roots {
+		for form := range games.Builds {
 			g, files := makeGame(t, root, form)
 			st, err := casc.Open(files.FS(), g.options(t))
 			if err != nil {
@@ -39,7 +40,7 @@ func TestBuilt(t *testing.T) {
 }
 
 func TestOpenPath(t *testing.T) {
-	for form := range builds {
+	for form := range games.Builds {
 		g, files := makeGame(t, "text", form)
 		dir := t.TempDir()
 		if err := files.Write(dir); err != nil {
@@ -77,7 +78,7 @@ func TestParallel(t *testing.T) {
 				if err := g.check(st); err != nil {
 					t.Error(err)
 				}
-				for name, want := range g.want {
+				for name, want := range g.Want {
 					if f, err := st.Lookup(strings.ToLower(name)); want != nil && (err != nil || f.Name != name) {
 						t.Errorf("%s: %v", name, err)
 					}
@@ -307,8 +308,8 @@ func TestFirstLocalForm(t *testing.T) {
 	g.AddChunks("n", blte.WriteOptions{Long: true}, blte.Chunk{Content: content})
 	g.Stored[0].Absent = true
 	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: casctest.Key(content)}})))
-	for form, build := range builds {
-		files, err := build(g)
+	for form, build := range games.Builds {
+		files, err := build(g.Game)
 		if err != nil {
 			t.Fatal(err)
 		}

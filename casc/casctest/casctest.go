@@ -131,13 +131,8 @@ func (b *Builder) Root(s Stored) { b.Config = append(b.Config, line("root", s.CK
 
 // finish adds the encoding file and gives the build configuration.
 func (b *Builder) finish() ([]byte, error) {
-	contents := slices.Clone(b.Stored)
-	// As in real builds, the head is compressed and the pages are not.
-	data := Encoding(contents)
-	head := min(len(data), 100)
-	enc := b.AddChunks("b:{100=z,*=n}", blte.WriteOptions{},
-		blte.Chunk{Content: data[:head], Mode: blte.ModeZlib}, blte.Chunk{Content: data[head:]})
-	b.Ref("encoding", enc)
+	spec, chunks := encodingChunks(Encoding(slices.Clone(b.Stored)))
+	b.Ref("encoding", b.AddChunks(spec, blte.WriteOptions{}, chunks...))
 	text := "# Build Configuration\n\n" + strings.Join(b.Config, "\n") + "\nbuild-name = 1.0.0.1\n"
 	return []byte(text), b.err
 }

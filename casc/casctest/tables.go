@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
+	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/internal/lookup3"
 )
@@ -149,6 +151,24 @@ func Encoding(stored []Stored) []byte {
 		}
 	}
 	return append(b, "b:{22=n,*=z}"...)
+}
+
+// encodingChunks parts an encoding file as real builds do: the specs are compressed,
+// and the other parts are plain.
+func encodingChunks(data []byte) (spec string, chunks []blte.Chunk) {
+	be := binary.BigEndian
+	content, encoded, specs := int(be.Uint32(data[9:])), int(be.Uint32(data[13:])), int(be.Uint32(data[18:]))
+	spec = "b:{"
+	for i, n := range []int{22, specs, content * 32, content << 12, encoded * 32, encoded << 12, len(data)} {
+		mode := byte(blte.ModePlain)
+		if i == 1 || n >= len(data) {
+			mode, n = blte.ModeZlib, min(n, len(data))
+		}
+		spec += fmt.Sprintf("%d=%c,", n, mode|0x20)
+		chunks = append(chunks, blte.Chunk{Content: data[:n], Mode: mode})
+		data = data[n:]
+	}
+	return spec[:len(spec)-1] + "}", chunks
 }
 
 type encodingPage struct {

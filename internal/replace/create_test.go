@@ -35,6 +35,24 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// Without a model, a file is as open as its folder.
+func TestCreateLikeFolder(t *testing.T) {
+	if closeFirst {
+		t.Skip("this system has no permission bits")
+	}
+	dir := filepath.Dir(oldFile(t))
+	if err := os.Chmod(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "new.dat")
+	if err := Create(t.Context(), path, nil, Options{}, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+}
+
 // Whatever comes to the path while the new file is written stays.
 func TestCreateTooLate(t *testing.T) {
 	for _, noLinks := range []bool{false, true} {

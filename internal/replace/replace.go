@@ -54,7 +54,8 @@ func Replace(ctx context.Context, path string, o Options,
 }
 
 // Create writes a new file at path, where there must be nothing, by the same
-// steps. It gets the permission bits and the owner that like has.
+// steps. It gets the permission bits and the owner that like has or, if like is
+// nil, the bits of its folder, as far as they are a file's.
 func Create(ctx context.Context, path string, like os.FileInfo, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
@@ -207,10 +208,23 @@ func (r *replacement) fill() error {
 	if err := r.step(StepWrite, path, func() error { return r.writeAll(r.temp.File, StepWrite, r.write) }); err != nil {
 		return err
 	}
-	if err := r.step(StepMode, path, func() error { return takeOver(r.temp.File, r.old) }); err != nil {
+	if err := r.step(StepMode, path, r.setMode); err != nil {
 		return err
 	}
 	return r.step(StepSync, path, r.temp.Sync)
+}
+
+// setMode sets permission bits and owner.
+func (r *replacement) setMode() error {
+	if r.old != nil {
+		return takeOver(r.temp.File, r.old)
+	}
+	const ofFiles = 0o666
+	dir, err := os.Stat(r.dir())
+	if err != nil {
+		return err
+	}
+	return r.temp.Chmod(dir.Mode().Perm() & ofFiles)
 }
 
 // ask lets the caller judge the new file and the old one.

@@ -3,5 +3,7 @@
 //
 // The data center has about forty sheets, in the shapes that official ones have: lists
 // of many equal rows, maps in maps, text in two languages, text beside children, and
-// several sheets of one name.
+// several sheets of one name. The world geometry is of some of the zones and areas that
+// it names. The recorded session has packets of a handful of definitions, which lie in
+// a folder laid out as public ones are.
 package sample

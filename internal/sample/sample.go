@@ -6,6 +6,8 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"lorefs/datacenter"
 )
@@ -25,21 +27,43 @@ func DataCenter(layout datacenter.Layout) ([]byte, error) {
 // revision is the data center's revision. It has no meaning.
 const revision = 1001
 
-// Write puts the sources into a directory, which it makes, and returns their paths. It
-// fails if one of them is there already.
-func Write(dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("sample: %w", err)
-	}
+// file is one file of the sources. name is its path in the directory, with slashes.
+type file struct {
+	name string
+	data []byte
+}
+
+// makers make the files of one kind of source each.
+var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles}
+
+func dataCenterFiles() ([]file, error) {
 	data, err := DataCenter(datacenter.LayoutV6X64)
-	if err != nil {
-		return nil, fmt.Errorf("sample: %w", err)
+	return []file{{DataCenterName, data}}, err
+}
+
+// Write puts the sources into a directory, which it makes, and returns the paths of the
+// files and folders in it. It fails if one of them is there already.
+func Write(dir string) (paths []string, err error) {
+	for _, maker := range makers {
+		files, err := maker()
+		if err != nil {
+			return paths, fmt.Errorf("sample: %w", err)
+		}
+		for _, f := range files {
+			path := filepath.Join(dir, filepath.FromSlash(f.name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				return paths, fmt.Errorf("sample: %w", err)
+			}
+			if err := writeNew(path, f.data); err != nil {
+				return paths, fmt.Errorf("sample: %w", err)
+			}
+			top, _, _ := strings.Cut(f.name, "/")
+			if path = filepath.Join(dir, top); !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
 	}
-	path := filepath.Join(dir, DataCenterName)
-	if err := writeNew(path, data); err != nil {
-		return nil, fmt.Errorf("sample: %w", err)
-	}
-	return []string{path}, nil
+	return paths, nil
 }
 
 // writeNew makes a file that is whole as soon as it has its name. A link is what gives

@@ -43,7 +43,8 @@ func TestDataCenter(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := Write(dir)
-	if err != nil || len(paths) != 1 || paths[0] != filepath.Join(dir, "DataCenter_Final_Sample.dat") {
+	if err != nil || len(paths) != 4 || paths[0] != filepath.Join(dir, "DataCenter_Final_Sample.dat") ||
+		paths[1] != filepath.Join(dir, "world") || paths[2] != filepath.Join(dir, "session.TeraLog") || paths[3] != filepath.Join(dir, "definitions") {
 		t.Fatal(paths, err)
 	}
 	data, err := os.ReadFile(paths[0])
@@ -61,7 +62,7 @@ func TestWrite(t *testing.T) {
 	if data, err := os.ReadFile(paths[0]); err != nil || string(data) != "mine" {
 		t.Errorf("the file is overwritten: %v", err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(paths) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }

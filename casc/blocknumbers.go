@@ -1,0 +1,48 @@
+package casc
+
+import "sync"
+
+const (
+	// blockBits are for the number of a chunk; above is that of its file.
+	blockBits = 24
+	// maxNumbered is how many files have a number at least as long as nobody asks for
+	// others.
+	maxNumbered = 1 << 15
+)
+
+// blockNumbers numbers encoded files by their keys, for the cache of chunks. It may
+// not go by places: an update puts other files there. A file that was not asked for
+// in long gets a new number, and its chunks age in the cache.
+type blockNumbers struct {
+	mu   sync.Mutex // guards all
+	last uint64
+	// young are the numbers that were asked for since old were young.
+	young, old map[encodingKey]uint64
+}
+
+// encodingKey is an encoding key or the beginning of one.
+type encodingKey struct {
+	bytes Key
+	size  int
+}
+
+// first is the number of the first chunk of the file that key stands for.
+func (b *blockNumbers) first(key []byte) uint64 {
+	k := encodingKey{size: len(key)}
+	copy(k.bytes[:], key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n, ok := b.young[k]; ok {
+		return n << blockBits
+	}
+	n, ok := b.old[k]
+	if !ok {
+		b.last++
+		n = b.last
+	}
+	if b.young == nil || len(b.young) >= maxNumbered {
+		b.old, b.young = b.young, make(map[encodingKey]uint64)
+	}
+	b.young[k] = n
+	return n << blockBits
+}

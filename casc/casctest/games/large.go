@@ -1,0 +1,76 @@
+package games
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"lorefs/blte"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+)
+
+// Large is a storage of many small files, as large games have them: with a root of
+// World of Warcraft, which has IDs only, and a list file.
+type Large struct {
+	Files casctest.Files
+	// List is the list file, of lines ID;NAME.
+	List string
+	n    int
+}
+
+// words are what folders are called by; the spelling of some differs from file to
+// file, as in real lists.
+var words = []string{"World", "Maps", "Azeroth", "Creature", "Character", "Item", "ObjectComponents", "Interface", "Sound", "Music", "Spells", "Textures"}
+
+// LargeName is the name of file i, in folders of some 200 files.
+func LargeName(i int) string {
+	folder := i / 200
+	a, b, c := words[folder%12], words[folder/12%12], words[folder/144%12]
+	if folder%7 == i%7 {
+		a = strings.ToLower(a)
+	}
+	return fmt.Sprintf("%s/%s/%s_%04d/%s_%s_%02d_%06d.m2", a, b, c, folder, strings.ToLower(c), strings.ToLower(b), i%61, i*7919%1000000)
+}
+
+// LargeContent is the content of file i.
+func LargeContent(i int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(i)) }
+
+// NewLarge makes a storage of n files. Every tenth has no name, every 13th is not
+// local.
+func NewLarge(n int) (*Large, error) {
+	var b casctest.Builder
+	b.Stored = make([]casctest.Stored, 0, n+2)
+	var list strings.Builder
+	files := make([]casc.File, n)
+	for i := range files {
+		s := b.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: LargeContent(i)})
+		b.Stored[i].Absent = i%13 == 12
+		files[i] = casc.File{ID: uint32(i + 1), CKey: s.CKey, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
+		if i%10 != 9 {
+			fmt.Fprintf(&list, "%d;%s\n", i+1, LargeName(i))
+		}
+	}
+	root := casctest.WoWRoot(3, files)
+	b.Root(b.AddChunks("z", blte.WriteOptions{}, blte.Chunk{Content: root, Mode: blte.ModeZlib}))
+	l := &Large{List: list.String(), n: n}
+	var err error
+	l.Files, err = b.Install()
+	return l, err
+}
+
+// Find gives the paths of file i in a mount: below files/ or unnamed/.
+func (l *Large) Find(i int) string {
+	if i%10 == 9 {
+		return fmt.Sprintf("unnamed/%04x/%08x.dat", (i+1)>>16, i+1)
+	}
+	return "files/" + LargeName(i)
+}
+
+// Local tells whether file i is.
+func (l *Large) Local(i int) bool { return i%13 != 12 }
+
+// Counts are how many files have a name, have none, and are not local.
+func (l *Large) Counts() (named, unnamed, missing int) {
+	return l.n - l.n/10, l.n / 10, l.n / 13
+}

@@ -1,0 +1,189 @@
+package casc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// ContentRow is an entry of a content page as it stands: count:1 size:5 ckey:16
+// ekey:16×count. Rows that an iterator gives are good until its next step.
+type ContentRow []byte
+
+// CKey is the content key.
+func (r ContentRow) CKey() Key { return Key(r[6:22]) }
+
+// Size is that of the content.
+func (r ContentRow) Size() int64 {
+	return int64(r[1])<<32 | int64(binary.BigEndian.Uint32(r[2:]))
+}
+
+// Forms is the number of encoded forms, at least one.
+func (r ContentRow) Forms() int { return int(r[0]) }
+
+// EKey is the key of encoded form i.
+func (r ContentRow) EKey(i int) Key { return Key(r[22+16*i:]) }
+
+func (r ContentRow) entry() ContentEntry {
+	entry := ContentEntry{CKey: r.CKey(), Size: r.Size(), EKeys: make([]Key, r.Forms())}
+	for i := range entry.EKeys {
+		entry.EKeys[i] = r.EKey(i)
+	}
+	return entry
+}
+
+// RowNumber is the place of a content key in the encoding file: its page, and how
+// many rows are before it there. Both are below 1<<28.
+type RowNumber struct{ Page, Row int }
+
+// EncodedRow is an entry of an encoded page.
+type EncodedRow struct {
+	EKey Key
+	// Spec is the number of the ESpec.
+	Spec int
+	// Size is the encoded size.
+	Size int64
+}
+
+// ContentPages and EncodedPages are the numbers of pages of both kinds.
+func (e *Encoding) ContentPages() int { return e.content.len() }
+
+// EncodedPages is described with ContentPages.
+func (e *Encoding) EncodedPages() int { return e.encoded.len() }
+
+// FindRow is Find, and gives the place too. The row stays good.
+func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
+	if i := e.content.find(ckey[:]); i >= 0 {
+		page, err := e.page(&e.content, i)
+		if err != nil {
+			return nil, RowNumber{}, err
+		}
+		n := 0
+		for row, err := range contentRows(tablePage{page, e.content.offset(i)}) {
+			if err != nil {
+				return nil, RowNumber{}, err
+			}
+			if bytes.Equal(row[6:22], ckey[:]) {
+				return row, RowNumber{i, n}, nil
+			}
+			n++
+		}
+	}
+	return nil, RowNumber{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
+}
+
+// Row gives the row of a place, or an error that matches ErrNotFound if there is
+// none. The row stays good.
+func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
+	if at.Page >= 0 && at.Page < e.content.len() {
+		page, err := e.page(&e.content, at.Page)
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		for row, err := range contentRows(tablePage{page, e.content.offset(at.Page)}) {
+			if err != nil || n == at.Row {
+				return row, err
+			}
+			n++
+		}
+	}
+	return nil, fmt.Errorf("row %d of page %d of the encoding file: %w", at.Row, at.Page, ErrNotFound)
+}
+
+// ContentRows gives the rows of pages from to to, without to, in order. It checks
+// the pages and keeps none.
+func (e *Encoding) ContentRows(from, to int) iter.Seq2[ContentRow, error] {
+	return func(yield func(ContentRow, error) bool) {
+		for page, err := range e.pages(&e.content, from, to) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for row, err := range contentRows(page) {
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EncodedRows is ContentRows for encoding keys.
+func (e *Encoding) EncodedRows(from, to int) iter.Seq2[EncodedRow, error] {
+	return func(yield func(EncodedRow, error) bool) {
+		for page, err := range e.pages(&e.encoded, from, to) {
+			if err != nil {
+				yield(EncodedRow{}, err)
+				return
+			}
+			for n := range countEncoded(page.data) {
+				row, err := e.encodedRow(page.data[n*encodedEntrySize:], page.off+int64(n*encodedEntrySize))
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contents gives all content keys in order.
+func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
+	return func(yield func(ContentEntry, error) bool) {
+		for row, err := range e.ContentRows(0, math.MaxInt) {
+			if err != nil {
+				yield(ContentEntry{}, err)
+				return
+			}
+			if !yield(row.entry(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Encoded gives all encoding keys in order.
+func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
+	return func(yield func(EncodedEntry, error) bool) {
+		for row, err := range e.EncodedRows(0, math.MaxInt) {
+			if err != nil {
+				yield(EncodedEntry{}, err)
+				return
+			}
+			if !yield(EncodedEntry{EKey: row.EKey, Spec: e.Spec(row.Spec), Size: row.Size}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// contentRows gives the entries of a page, as they stand.
+func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
+	return func(yield func(ContentRow, error) bool) {
+		for at := 0; at < len(p.data) && p.data[at] != 0; {
+			n := int(p.data[at])
+			size := 22 + 16*n
+			if size > len(p.data)-at {
+				yield(nil, encoding.bad(p.off+int64(at), "an entry of %d encoded forms goes beyond its page", n))
+				return
+			}
+			if !yield(p.data[at:at+size], nil) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
+// encodedRow reads ekey:16 spec:4 size:5, which is at off.
+func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
+	row := EncodedRow{EKey: Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
+	spec := binary.BigEndian.Uint32(b[16:])
+	if int64(spec) >= int64(len(e.specOffs)) {
+		return row, encoding.bad(off+16, "spec %d of %d", spec, len(e.specOffs))
+	}
+	row.Spec = int(spec)
+	return row, nil
+}

@@ -1,0 +1,65 @@
+package casc
+
+import (
+	"fmt"
+	"path"
+)
+
+// ConfigFile is a file that says what is installed, as it is.
+type ConfigFile struct {
+	// Name says what it is: build.info, build.db, build-config, cdn-config,
+	// patch-config or key-ring.
+	Name string
+	// Key is the MD5 that it is called by; build.info and build.db have none.
+	Key  Key
+	Data []byte
+}
+
+// Configs gives the files that Open read. Their data must not be changed.
+func (s *Storage) Configs() []ConfigFile { return s.configs }
+
+func (s *Storage) readConfig(what string, key Key) (*Config, error) {
+	name := path.Join(s.DataDir, ConfigPath("config", key))
+	data, err := readFile(s.fsys, name, maxText)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ReadConfig(data, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s.configs = append(s.configs, ConfigFile{Name: what, Key: key, Data: data})
+	return c, nil
+}
+
+// readConfigs reads the configurations; those besides the build's are not needed
+// to read files.
+func (s *Storage) readConfigs() error {
+	var err error
+	if s.BuildConfig, err = s.readConfig("build-config", s.Build.BuildKey); err != nil {
+		return fmt.Errorf("build configuration: %w", err)
+	}
+	if !s.Build.CDNKey.IsZero() {
+		if s.CDNConfig, err = s.readConfig("cdn-config", s.Build.CDNKey); err != nil {
+			s.live(fmt.Errorf("CDN configuration: %w", err))
+		}
+	}
+	return s.readPatchConfig()
+}
+
+// readPatchConfig reads what only those have who patch: it is often not there, and
+// nobody misses it.
+func (s *Storage) readPatchConfig() error {
+	ref, err := s.BuildConfig.Ref("patch-config")
+	if err != nil || ref.CKey.IsZero() {
+		return err
+	}
+	name := path.Join(s.DataDir, ConfigPath("config", ref.CKey))
+	if at, err := findName(s.fsys, path.Dir(name), path.Base(name)); err != nil || at == "" {
+		return nil //nolint:nilerr // neither is its folder
+	}
+	if _, err := s.readConfig("patch-config", ref.CKey); err != nil {
+		s.live(fmt.Errorf("patch configuration: %w", err))
+	}
+	return nil
+}

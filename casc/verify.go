@@ -1,0 +1,349 @@
+package casc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/blte"
+)
+
+// FindingKind says what is wrong.
+type FindingKind int
+
+// The kinds of findings.
+const (
+	// FindingDamaged means that something is not what its checksum says, or breaks its
+	// format.
+	FindingDamaged FindingKind = iota
+	// FindingMissing means that something is known, but not here. Most installs lack
+	// some files on purpose, such as other languages.
+	FindingMissing
+	// FindingNoKey means that something is whole, but encrypted with a key that is not
+	// known.
+	FindingNoKey
+)
+
+func (k FindingKind) String() string {
+	switch k {
+	case FindingDamaged:
+		return "damaged"
+	case FindingMissing:
+		return "missing"
+	case FindingNoKey:
+		return "no key"
+	}
+	return fmt.Sprintf("FindingKind(%d)", int(k))
+}
+
+// Finding is something that Verify found. What does not apply is zero.
+type Finding struct {
+	Kind FindingKind
+	// File is the file of the root, by its name or else as its ID. Damage is told of
+	// where it lies first, without file, and again for each file that has it.
+	File string
+	// EKey is the encoding key, of which local indexes have ShortKeySize bytes only.
+	EKey []byte
+	// Archive is the archive or other file of the source, and Off where in it the
+	// encoded file begins.
+	Archive string
+	Off     int64
+	// What was found and what was expected.
+	What string
+}
+
+func (f Finding) String() string {
+	s := f.Kind.String() + ": "
+	if f.File != "" {
+		s += f.File + ": "
+	}
+	if f.Archive != "" {
+		s += fmt.Sprintf("%s at %#x: ", f.Archive, f.Off)
+	}
+	return s + f.What
+}
+
+// VerifyOptions are what Verify may be told. The zero value checks all.
+type VerifyOptions struct {
+	// Since goes on where another run was: archives before that place are not read
+	// again, and damage that was found there is not told of again.
+	Since Place
+	// Progress is told now and then how far it is. Default: nobody is.
+	Progress func(Progress)
+}
+
+// Place orders the encoded files of a storage by where they are. It is the same for
+// as long as nobody writes to the storage.
+type Place struct {
+	// Archive is the number of the archive; in folders as CDNs have them its place
+	// among the sorted keys of archives, and loose files come behind them.
+	Archive int
+	Off     int64
+}
+
+func (p Place) before(other Place) bool {
+	return p.Archive < other.Archive || p.Archive == other.Archive && p.Off < other.Off
+}
+
+// String is ARCHIVE:OFFSET, as ParsePlace reads it.
+func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Archive, p.Off) }
+
+// ParsePlace reads what Place.String wrote.
+func ParsePlace(text string) (Place, error) {
+	var p Place
+	var rest string
+	n, _ := fmt.Sscanf(text+" \n", "%d:%d%s", &p.Archive, &p.Off, &rest)
+	if n != 2 || p.Archive < 0 || p.Off < 0 {
+		return Place{}, fmt.Errorf("casc: %q: no place ARCHIVE:OFFSET", text)
+	}
+	return p, nil
+}
+
+// Progress is how far Verify is.
+type Progress struct {
+	// Done of Total bytes in the archives are checked, with those that Since left out.
+	Done, Total int64
+	// At is where to go on.
+	At Place
+}
+
+// spanEntry is an encoded file where an index says that it is.
+type spanEntry struct {
+	key     Key
+	keySize int
+	at      Place
+	// index is the index in which the entry is, for those who have several.
+	index int
+	size  int64
+}
+
+// verifyBatch is how many encoded files are checked at a time.
+const verifyBatch = 256
+
+// Verify reads all that the index leads to, and checks every checksum: of indexes, of
+// each chunk, of the encoding file's pages, and of the other manifests. Then it looks
+// for each file that the root names. An error means that checking could not go on,
+// because of ctx or since the root can't be read.
+func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}
+		for _, check := range []func() error{v.tables, v.pages, v.manifests, v.spans, v.files} {
+			if err := check(); err != nil {
+				if !errors.Is(err, errStopped) {
+					yield(Finding{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+type verifier struct {
+	s     *Storage
+	ctx   context.Context
+	opts  VerifyOptions
+	yield func(Finding) bool
+	// damaged and noKey are the encoded files that are not as they should be, with what
+	// is wrong.
+	damaged, noKey map[ShortKey]string
+}
+
+// report hands out a finding.
+func (v *verifier) report(f Finding) error {
+	if err := v.ctx.Err(); err != nil {
+		return err
+	}
+	if !v.yield(f) {
+		return errStopped
+	}
+	return nil
+}
+
+// tables tells what Open found, such as indexes that are damaged.
+func (v *verifier) tables() error {
+	for _, err := range v.s.faults {
+		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+			return err
+		}
+	}
+	names, err := v.s.IndexNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := v.s.ReadIndex(name); err != nil {
+			if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pages checks the pages of the encoding file.
+func (v *verifier) pages() error {
+	e := v.s.encoding
+	for _, t := range []*pageTable{&e.content, &e.encoded} {
+		data := make([]byte, t.size)
+		for i := range t.len() {
+			err := e.readPage(t, i, data)
+			if err == nil && t == &e.content {
+				for _, bad := range contentRows(tablePage{data, t.offset(i)}) {
+					err = bad
+				}
+			}
+			if err == nil {
+				err = v.ctx.Err()
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// manifests reads those that the build has.
+func (v *verifier) manifests() error {
+	for _, read := range []func() error{
+		func() error { _, err := v.s.Install(); return err },
+		func() error { _, err := v.s.Download(); return err },
+		func() error { _, err := v.s.SizeManifest(); return err },
+		func() error { _, err := v.s.PatchIndex(); return err },
+		func() error { _, err := v.s.Patch(); return err },
+	} {
+		err := read()
+		if err == nil || errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func kindOf(err error) FindingKind {
+	switch {
+	case errors.Is(err, ErrNotLocal):
+		return FindingMissing
+	case errors.Is(err, blte.ErrNoKey):
+		return FindingNoKey
+	}
+	return FindingDamaged
+}
+
+// spans checks all encoded files, in the order of the archives.
+func (v *verifier) spans() error {
+	all := v.s.archives.spans()
+	p := Progress{}
+	for i := range all {
+		p.Total += all[i].size
+	}
+	first := 0
+	for first < len(all) && all[first].at.before(v.opts.Since) {
+		p.Done += all[first].size
+		first++
+	}
+	for batch := range slices.Chunk(all[first:], verifyBatch) {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		p.At = batch[0].at
+		v.tell(p)
+		found := v.checkAll(batch)
+		for i := range batch {
+			p.Done += batch[i].size
+			if found[i].What == "" {
+				continue
+			}
+			switch found[i].Kind {
+			case FindingDamaged:
+				v.damaged[batch[i].key.Short()] = found[i].What
+			case FindingNoKey:
+				v.noKey[batch[i].key.Short()] = found[i].What
+			}
+			if err := v.report(found[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if n := len(all); n > 0 {
+		p.At = all[n-1].at
+		p.At.Off++
+	}
+	v.tell(p)
+	return nil
+}
+
+func (v *verifier) tell(p Progress) {
+	if v.opts.Progress != nil {
+		v.opts.Progress(p)
+	}
+}
+
+// checkAll checks encoded files on all processors.
+func (v *verifier) checkAll(batch []spanEntry) []Finding {
+	found := make([]Finding, len(batch))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(batch) && v.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				found[i] = v.s.checkSpan(&batch[i])
+			}
+		})
+	}
+	wg.Wait()
+	return found
+}
+
+// checkSpan decodes an encoded file; What is empty if it is as it should be.
+func (s *Storage) checkSpan(e *spanEntry) Finding {
+	key := e.key[:e.keySize]
+	f := Finding{EKey: key}
+	p, err := s.archives.at(e)
+	if err == nil {
+		f.Archive, f.Off = p.file, p.off
+		err = s.checkPlace(p, key)
+	}
+	if err != nil {
+		f.Kind, f.What = kindOf(err), err.Error()
+	}
+	return f
+}
+
+func (s *Storage) checkPlace(p place, key []byte) error {
+	var magic [4]byte
+	if err := readAll(p, magic[:min(p.size, 4)], 0); err != nil {
+		return err
+	}
+	if string(magic[:]) != "BLTE" {
+		_, err := openRaw(p, key)
+		return err
+	}
+	r, err := blte.NewReader(p, p.size, blte.Options{Keys: s.keys, Key: key})
+	if err != nil {
+		return err
+	}
+	// That a key is missing is only told if all else is right.
+	var noKey error
+	for i := range r.Header().Chunks {
+		err := r.CheckChunk(i)
+		if err != nil && !errors.Is(err, blte.ErrNoKey) {
+			return err
+		}
+		noKey = cmp.Or(err, noKey)
+	}
+	return noKey
+}

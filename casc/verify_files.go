@@ -1,0 +1,105 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+
+	"lorefs/blte"
+)
+
+// files looks for each file that the root names.
+func (v *verifier) files() error {
+	for f, err := range v.s.Walk() {
+		if err != nil {
+			return err
+		}
+		if f.Name == "" {
+			f.Name = cleanName(v.s.opts.Names.Name(&f))
+		}
+		if err := v.file(&f); err != nil {
+			return err
+		}
+	}
+	for _, err := range v.s.rootFaults() {
+		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+			return err
+		}
+	}
+	return v.ctx.Err()
+}
+
+func (v *verifier) file(f *File) error {
+	found := Finding{File: f.label()}
+	keys, err := v.readFrom(f)
+	if err != nil {
+		found.Kind, found.What = kindOf(err), err.Error()
+		return v.report(found)
+	}
+	for _, key := range keys {
+		kind, what, bad := v.stateOf(key)
+		if bad {
+			found.Kind, found.EKey, found.What = kind, key, what
+			return v.report(found)
+		}
+	}
+	return nil
+}
+
+// readFrom gives the encoding keys of what a file is read from, all of which are here.
+func (v *verifier) readFrom(f *File) (keys [][]byte, err error) {
+	for i := range f.Spans {
+		key := f.Spans[i].EKey[:f.Spans[i].KeySize]
+		if !v.s.archives.has(key) {
+			return nil, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) > 0 {
+		return keys, nil
+	}
+	entry, err := v.s.encoding.Find(f.CKey)
+	if errors.Is(err, ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", err, ErrNotLocal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range entry.EKeys {
+		if key := entry.EKeys[i][:]; v.s.archives.has(key) {
+			return [][]byte{key}, nil
+		}
+	}
+	return nil, fmt.Errorf("content key %v: %w", f.CKey, ErrNotLocal)
+}
+
+// stateOf says what was found out about an encoded file.
+func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool) {
+	if what, bad := v.damaged[ShortKey(key)]; bad {
+		return FindingDamaged, what, true
+	}
+	if what, bad := v.noKey[ShortKey(key)]; bad {
+		return FindingNoKey, what, true
+	}
+	if v.opts.Since == (Place{}) {
+		return 0, "", false
+	}
+	// It may be one that was not read this time.
+	info, err := v.s.statEncoded(key, 0)
+	if err != nil || info.State != StateNoKey {
+		return 0, "", false
+	}
+	return FindingNoKey, (&blte.KeyError{Name: info.Key}).Error(), true
+}
+
+// label is what a file is called by people.
+func (f *File) label() string {
+	switch {
+	case f.Name != "":
+		return f.Name
+	case f.HasID:
+		return fmt.Sprintf("file data ID %d", f.ID)
+	case f.HasHash:
+		return fmt.Sprintf("name hash %016x", f.NameHash)
+	}
+	return "content key " + f.CKey.String()
+}

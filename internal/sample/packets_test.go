@@ -1,0 +1,61 @@
+package sample
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
+)
+
+// The session is read by the definitions that lie beside it, and nothing of either is
+// wrong.
+func TestSession(t *testing.T) {
+	files, err := packetFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := fstest.MapFS{}
+	for _, f := range files {
+		if name, ok := strings.CutPrefix(f.name, DefinitionsName+"/"); ok {
+			folder[name] = &fstest.MapFile{Data: f.data}
+		}
+	}
+	lib, err := protocol.OpenLibrary(folder, protocol.LibraryOptions{Codec: protocol.Options{Strict: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := files[0].data
+	again, err := recordSession()
+	if err != nil || !bytes.Equal(again, data) {
+		t.Errorf("not the same bytes twice: %v", err)
+	}
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dissect.New(log, lib, dissect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range dissect.VerifyLibrary(t.Context(), lib, s.Patch(), true) {
+		t.Errorf("%v, %v", f, err)
+	}
+	for f, err := range s.Verify(t.Context(), nil) {
+		t.Errorf("%v, %v", f, err)
+	}
+	counts, err := s.Count(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total dissect.Count
+	for _, c := range counts {
+		total.Add(c)
+	}
+	if len(counts) != len(packetCodes) || total.Packets != sessionLength || total.Failed != 0 || total.Unknown != counts[packetCodes["S_WEATHER"]].Packets {
+		t.Errorf("%d names, %+v", len(counts), total)
+	}
+}

@@ -1,0 +1,135 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// checkShare is how long Check of a folder rests after a look at all files, in
+// multiples of what the look took: so it costs one part in a hundred at most.
+const checkShare = 100
+
+// Folder is a folder with small files, as an [io/fs.FS], which guards those that were
+// opened: each has to stay as it was then. Files that nobody has opened may come, go
+// and change. Its methods may be called from many goroutines at once.
+type Folder struct {
+	path  string
+	files iofs.FS
+
+	mu sync.Mutex
+	// seen describes each file when it was first opened; guarded by mu.
+	seen map[string]os.FileInfo
+
+	// changed is set for good once a file is seen to have changed.
+	changed atomic.Pointer[changedError]
+	// next is when Check looks again, in nanoseconds since began.
+	next  atomic.Int64
+	began time.Time
+}
+
+// OpenFolder opens a folder for reading.
+func OpenFolder(path string) (*Folder, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no directory", path)
+	}
+	return &Folder{path: abs, files: os.DirFS(abs), seen: make(map[string]os.FileInfo), began: time.Now()}, nil
+}
+
+// Path is where the folder lies, as an absolute path.
+func (d *Folder) Path() string { return d.path }
+
+// Open opens a file or a directory below the folder. What is neither is refused: to
+// open a pipe would wait for somebody to write. An error matches [ErrChanged] if the
+// file is not what it was when it was opened before.
+func (d *Folder) Open(name string) (iofs.File, error) {
+	info, err := iofs.Stat(d.files, name)
+	if err == nil && !info.IsDir() {
+		err = regular(name, info)
+	}
+	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+		err = errors.Join(d.note(name, info), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.files.Open(name)
+}
+
+// note takes note of a file that is about to be read. info is nil if it is gone.
+func (d *Folder) note(name string, info os.FileInfo) error {
+	d.mu.Lock()
+	was, known := d.seen[name]
+	if !known && info != nil && !info.IsDir() {
+		d.seen[name] = info
+	}
+	d.mu.Unlock()
+	if !known {
+		return nil
+	}
+	return d.compare(name, was, info)
+}
+
+// compare marks the folder as changed if a file is not what it was.
+func (d *Folder) compare(name string, was, info os.FileInfo) error {
+	how := "it is gone"
+	if info != nil {
+		how = difference(was, info)
+	}
+	if how == "" {
+		return nil
+	}
+	d.changed.CompareAndSwap(nil, &changedError{path: filepath.Join(d.path, filepath.FromSlash(name)), how: how})
+	return d.changed.Load()
+}
+
+// Check tells whether all files that were opened are what they were: nil, or an error
+// that matches [ErrChanged]. It is cheap enough to be called for every request, and
+// notices a change within a quarter of a second, or later if there are thousands.
+func (d *Folder) Check() error {
+	if e := d.changed.Load(); e != nil {
+		return e
+	}
+	next, start := d.next.Load(), time.Since(d.began)
+	if int64(start) < next || !d.next.CompareAndSwap(next, int64(start+checkEvery)) {
+		return nil
+	}
+	err := d.CheckNow()
+	end := time.Since(d.began)
+	d.next.Store(int64(end + max(checkEvery, checkShare*(end-start))))
+	return err
+}
+
+// CheckNow is Check without regard to cost: it always looks.
+func (d *Folder) CheckNow() error {
+	d.mu.Lock()
+	seen := maps.Clone(d.seen)
+	d.mu.Unlock()
+	for name, was := range seen {
+		info, err := iofs.Stat(d.files, name)
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			continue // It can't be told now; each read tells of the file itself.
+		}
+		if err := d.compare(name, was, info); err != nil {
+			return err
+		}
+	}
+	if e := d.changed.Load(); e != nil {
+		return e
+	}
+	return nil
+}

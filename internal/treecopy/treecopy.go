@@ -1,0 +1,218 @@
+package treecopy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"lorefs/nodes"
+)
+
+// Options are what Copy may be told. The zero value is right.
+type Options struct {
+	// Overwrite lets files be replaced that are there already.
+	Overwrite bool
+	// Failed is told of each file that could not be copied. Copy goes on if it
+	// returns nil. Default: the first error ends it.
+	Failed func(path string, err error) error
+	// Progress is told how many files and bytes are through. Calls come from one
+	// goroutine at a time.
+	Progress func(files, bytes int64)
+	// Workers is how many files are copied at once. Default: one for each core.
+	Workers int
+}
+
+// Report says what was copied.
+type Report struct {
+	Files, Dirs, Bytes int64
+	// Failed is how many files were not.
+	Failed int64
+}
+
+const (
+	// bufferSize is how much is read at once.
+	bufferSize = 1 << 20
+	// queued is how many files may wait for each worker.
+	queued = 64
+
+	dirPerm  = 0o777 // before the umask, as mkdir(1)
+	filePerm = 0o666
+)
+
+// Copy copies what is in the directory from of the tree, or the file of that
+// name, into the folder to, which is made if it is not there. If it is cancelled,
+// or fails, what was copied so far stays, but no file that is half written.
+func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o Options) (Report, error) {
+	if err := os.MkdirAll(to, dirPerm); err != nil {
+		return Report{}, err
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return Report{}, err
+	}
+	defer root.Close()
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &copying{ctx: ctx, cancel: cancel, tree: tree, root: root, o: o, jobs: make(chan job, queued*o.Workers)}
+	return c.run(from)
+}
+
+// job is a file to be copied.
+type job struct {
+	entry nodes.Entry
+	path  string
+}
+
+type copying struct {
+	ctx    context.Context //nolint:containedctx // it lives as long as Copy
+	cancel context.CancelCauseFunc
+	tree   nodes.Tree
+	root   *os.Root
+	o      Options
+	jobs   chan job
+
+	// mu guards report, and makes callbacks wait for each other.
+	mu     sync.Mutex
+	report Report
+}
+
+func (c *copying) run(from nodes.Entry) (Report, error) {
+	var workers sync.WaitGroup
+	for range c.o.Workers {
+		workers.Go(c.work)
+	}
+	if err := c.list(from); err != nil {
+		c.cancel(err)
+	}
+	close(c.jobs)
+	workers.Wait()
+	return c.report, context.Cause(c.ctx)
+}
+
+// list makes the directories and hands the files out.
+func (c *copying) list(from nodes.Entry) error {
+	if from.Kind != nodes.Dir {
+		return c.send(job{from, from.Name})
+	}
+	for e, err := range nodes.Walk(c.ctx, c.tree, from.ID) {
+		if err != nil {
+			return err
+		}
+		if e.Kind != nodes.Dir {
+			if e.ModTime.IsZero() {
+				e.ModTime = from.ModTime
+			}
+			if err := c.send(job{e.Entry, e.Path}); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.root.MkdirAll(e.Path, dirPerm); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.report.Dirs++
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+func (c *copying) send(j job) error {
+	select {
+	case c.jobs <- j:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
+}
+
+func (c *copying) work() {
+	buf := make([]byte, bufferSize)
+	for j := range c.jobs {
+		if c.ctx.Err() != nil {
+			continue
+		}
+		n, err := c.copyFile(j, buf)
+		c.done(j, n, err)
+	}
+}
+
+// done counts, and tells.
+func (c *copying) done(j job, n int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.report.Files++
+		c.report.Bytes += n
+		if c.o.Progress != nil {
+			c.o.Progress(c.report.Files, c.report.Bytes)
+		}
+		return
+	}
+	c.report.Failed++
+	if c.ctx.Err() != nil {
+		return // it is the cause, not the file
+	}
+	if c.o.Failed != nil {
+		err = c.o.Failed(j.path, err)
+	} else {
+		err = fmt.Errorf("%s: %w", j.path, err)
+	}
+	if err != nil {
+		c.cancel(err)
+	}
+}
+
+// copyFile copies one file whole or leaves none.
+func (c *copying) copyFile(j job, buf []byte) (n int64, err error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if c.o.Overwrite {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := c.root.OpenFile(j.path, flags, filePerm)
+	if err != nil {
+		return 0, err
+	}
+	n, err = c.content(f, j.entry, buf)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && !j.entry.ModTime.IsZero() {
+		err = c.root.Chtimes(j.path, time.Time{}, j.entry.ModTime)
+	}
+	if err != nil {
+		err = errors.Join(err, c.root.Remove(j.path))
+	}
+	return n, err
+}
+
+func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {
+	for n < e.Size {
+		if err := c.ctx.Err(); err != nil {
+			return n, err
+		}
+		read, err := c.tree.ReadAt(c.ctx, e.ID, buf[:min(int64(len(buf)), e.Size-n)], n)
+		if _, writeErr := w.Write(buf[:read]); writeErr != nil {
+			return n, writeErr
+		}
+		n += int64(read)
+		if err == io.EOF || (err == nil && read == 0) { //nolint:errorlint // a wrapped one is the source's, not the file's
+			break
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	if n != e.Size {
+		return n, fmt.Errorf("it has %d bytes, where %d were promised: %w", n, e.Size, io.ErrUnexpectedEOF)
+	}
+	return n, nil
+}

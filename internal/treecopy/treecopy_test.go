@@ -1,0 +1,210 @@
+package treecopy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lorefs/internal/treecopy"
+	"lorefs/nodes"
+)
+
+var testTime = time.Unix(1_600_000_000, 0)
+
+// sample has some directories, and a file of several reads.
+func sample() (nodes.Tree, map[string]string) {
+	files := map[string]string{"top": "t", "a/empty": "", "a/b/large": strings.Repeat("0123456789", 300_000)}
+	for i := range 200 {
+		files[fmt.Sprintf("many/%03d", i)] = fmt.Sprint("file ", i)
+	}
+	return nodes.MemFiles(testTime, files), files
+}
+
+func root() nodes.Entry { return nodes.Entry{ID: nodes.Root, Kind: nodes.Dir, ModTime: testTime} }
+
+// onDisk reads all files below a folder.
+func onDisk(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		name, relErr := filepath.Rel(dir, path)
+		got[filepath.ToSlash(name)] = string(b)
+		return errors.Join(err, relErr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if g, ok := got[name]; !ok || g != text {
+			t.Errorf("%s: there is %v, %d bytes, want %d", name, ok, len(g), len(text))
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
+func TestCopy(t *testing.T) {
+	tree, files := sample()
+	to := filepath.Join(t.TempDir(), "new", "folder")
+	var last int64
+	r, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Progress: func(n, _ int64) { last = n }})
+	if err != nil || r.Files != int64(len(files)) || r.Dirs != 3 || last != r.Files || r.Failed != 0 {
+		t.Errorf("%+v, %d, %v", r, last, err)
+	}
+	same(t, onDisk(t, to), files)
+	if info, err := os.Stat(filepath.Join(to, "a", "empty")); err != nil || !info.ModTime().Equal(testTime) {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestEmptyDirectory(t *testing.T) {
+	var b nodes.Builder
+	b.Dir(nodes.Root, "hollow")
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	if _, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(to, "hollow")); err != nil || !info.IsDir() {
+		t.Errorf("an empty directory: %v", err)
+	}
+}
+
+func TestCopyFile(t *testing.T) {
+	tree, files := sample()
+	e, err := tree.Lookup(t.Context(), nodes.Root, "top")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	if _, err := treecopy.Copy(t.Context(), tree, e, to, treecopy.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, onDisk(t, to), map[string]string{"top": files["top"]})
+}
+
+// Nothing that is there is written over unasked.
+func TestThereAlready(t *testing.T) {
+	tree, files := sample()
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "top"), []byte("mine, and longer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var failed []string
+	o := treecopy.Options{Failed: func(path string, err error) error {
+		if !errors.Is(err, os.ErrExist) {
+			t.Error(err)
+		}
+		failed = append(failed, path)
+		return nil
+	}}
+	r, err := treecopy.Copy(t.Context(), tree, root(), to, o)
+	if err != nil || r.Failed != 1 || !slices.Equal(failed, []string{"top"}) {
+		t.Errorf("%+v, %v, %v", r, failed, err)
+	}
+	if got := onDisk(t, to)["top"]; got != "mine, and longer" {
+		t.Errorf("it holds %q now", got)
+	}
+	if _, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, onDisk(t, to), files)
+}
+
+// flawed is a tree of which some files can't be read, or not to their end.
+type flawed struct {
+	nodes.Tree
+	fail func(off int64, text string) (n int, err error)
+}
+
+var errFlaw = errors.New("flaw")
+
+func (f flawed) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	n, err := f.Tree.ReadAt(ctx, id, p, off)
+	if limit, flaw := f.fail(off, string(p[:n])); flaw != nil {
+		return limit, flaw
+	}
+	return n, err
+}
+
+func TestUnreadable(t *testing.T) {
+	for name, flaw := range map[string]error{"damaged": errFlaw, "short": io.EOF, "wrapped EOF": fmt.Errorf("source: %w", io.EOF)} {
+		t.Run(name, func(t *testing.T) {
+			tree, files := sample()
+			bad := flawed{tree, func(off int64, text string) (int, error) {
+				if off > 0 && len(text) > 100 {
+					return 10, flaw
+				}
+				return 0, nil
+			}}
+			to := t.TempDir()
+			var failed []string
+			r, err := treecopy.Copy(t.Context(), bad, root(), to, treecopy.Options{Failed: func(path string, _ error) error {
+				failed = append(failed, path)
+				return nil
+			}})
+			if err != nil || r.Failed != 1 || !slices.Equal(failed, []string{"a/b/large"}) {
+				t.Errorf("%+v, %v, %v", r, failed, err)
+			}
+			delete(files, "a/b/large") // and nothing half written is left
+			same(t, onDisk(t, to), files)
+		})
+	}
+}
+
+func TestFirstErrorEnds(t *testing.T) {
+	tree, _ := sample()
+	bad := flawed{tree, func(int64, string) (int, error) { return 0, errFlaw }}
+	r, err := treecopy.Copy(t.Context(), bad, root(), t.TempDir(), treecopy.Options{Workers: 1})
+	if !errors.Is(err, errFlaw) || r.Failed == 0 || r.Failed > 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	tree, _ := sample()
+	ctx, cancel := context.WithCancel(t.Context())
+	to := t.TempDir()
+	_, err := treecopy.Copy(ctx, tree, root(), to, treecopy.Options{Workers: 1, Progress: func(int64, int64) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if n := len(onDisk(t, to)); n > 2 {
+		t.Errorf("%d files were copied all the same", n)
+	}
+}
+
+// A link in the folder must not lead what is written elsewhere.
+func TestStaysInside(t *testing.T) {
+	tree, _ := sample()
+	outside, to := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(to, "many")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{}); err == nil {
+		t.Error("it was copied through the link")
+	}
+	if got := onDisk(t, outside); len(got) > 0 {
+		t.Errorf("outside are %d files", len(got))
+	}
+}

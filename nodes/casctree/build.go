@@ -1,0 +1,251 @@
+package casctree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lorefs/casc"
+)
+
+// builder collects the directories and files of a table.
+type builder struct {
+	kind   string
+	locale casc.Locale
+	names  arena
+	files  list[buildFile]
+	dirs   []buildDir
+	// byPath finds directories by the text before the last slash of a name, and
+	// byName by the directory that they are in and their own folded name.
+	byPath map[string]uint32
+	byName map[dirName]uint32
+	last   struct { // of byPath
+		path string
+		dir  uint32
+	}
+	further []byte
+	counts  header
+	scratch []byte
+}
+
+// buildDir is a directory.
+type buildDir struct {
+	parent uint32
+	name   string // escaped
+}
+
+type dirName struct {
+	parent uint32
+	folded string
+}
+
+// buildFile is a file: 32 bytes, for there are millions.
+type buildFile struct {
+	dir, name uint32
+	nameLen   uint8
+	flags     uint8
+	state     uint8
+	size      [sizeSize]byte
+	// key is the content key, until that is looked up in the encoding file; then the
+	// first bytes are the encoding key.
+	key casc.Key
+}
+
+// The states of a buildFile.
+const (
+	// stateKeyed means that key is the encoding key, or what flags say.
+	stateKeyed = 1 << iota
+	// statePreferred means that it is for the storage's language.
+	statePreferred
+	// stateDropped means that another file is the same.
+	stateDropped
+)
+
+// errTooMany is wrapped by what the table has no room for.
+var errTooMany = errors.New("more names than can be shown")
+
+// Directories that are made first, after the root of the mount.
+const (
+	filesName   = "files"
+	installName = "install"
+	unnamedName = "unnamed"
+)
+
+func newBuilder(st *casc.Storage) *builder {
+	b := &builder{locale: st.PreferredLocale(), byPath: map[string]uint32{}, byName: map[dirName]uint32{}}
+	b.dirs = append(b.dirs, buildDir{})
+	b.dir(0, filesName)
+	return b
+}
+
+// dir gives the directory of a part of a name in another.
+func (b *builder) dir(parent uint32, part string) uint32 {
+	b.scratch = appendEscaped(b.scratch[:0], part)
+	n := len(b.scratch)
+	b.scratch = appendFolded(b.scratch, b.scratch[:n])
+	if d, ok := b.byName[dirName{parent, string(b.scratch[n:])}]; ok {
+		return d
+	}
+	d := uint32(len(b.dirs))
+	b.dirs = append(b.dirs, buildDir{parent, string(b.scratch[:n])})
+	b.byName[dirName{parent, string(b.scratch[n:])}] = d
+	return d
+}
+
+// path gives the directory of the text before the last slash, below that of files.
+func (b *builder) path(text string) uint32 {
+	if text == b.last.path && text != "" {
+		return b.last.dir
+	}
+	d, ok := b.byPath[text]
+	if !ok {
+		d = b.dir(0, filesName)
+		if text != "" {
+			for part := range strings.SplitSeq(text, "/") {
+				d = b.dir(d, part)
+			}
+		}
+		b.byPath[text] = d
+	}
+	b.last.path, b.last.dir = text, d
+	return d
+}
+
+// add adds a file that the root gives. name is from a list file if it has none.
+func (b *builder) add(f *casc.File, name string) error {
+	b.counts.rootRows++
+	if name == "" {
+		b.counts.unnamed++
+		return b.addUnnamed(f)
+	}
+	b.counts.named++
+	if b.kind == "tvfs" && strings.Contains(name, ":") {
+		name = strings.ReplaceAll(name, ":", "/")
+	}
+	at := strings.LastIndexByte(name, '/')
+	return b.put(b.path(name[:max(at, 0)]), name[at+1:], f)
+}
+
+// unnamedDigits are how many digits of a number its directory is called by.
+const unnamedDigits = 4
+
+func (b *builder) addUnnamed(f *casc.File) error {
+	var name string
+	switch {
+	case f.HasID:
+		name = fmt.Sprintf("%08x", f.ID)
+	case f.HasHash:
+		name = fmt.Sprintf("%016x", f.NameHash)
+	case len(f.Spans) > 0:
+		name = f.Spans[0].EKey.String()
+	default:
+		name = f.CKey.String()
+	}
+	return b.put(b.dir(b.dir(0, unnamedName), name[:unnamedDigits]), name+".dat", f)
+}
+
+// addInstall adds the install manifest's files, by tag.
+func (b *builder) addInstall(m *casc.Install) error {
+	tagged := make([]bool, len(m.Entries))
+	put := func(d uint32, i int) error {
+		e := &m.Entries[i]
+		name := strings.Trim(strings.ReplaceAll(e.Name, `\`, "/"), "/")
+		for {
+			part, rest, deeper := strings.Cut(name, "/")
+			if !deeper {
+				return b.put(d, name, &casc.File{CKey: e.CKey, Size: e.Size})
+			}
+			d, name = b.dir(d, part), rest
+		}
+	}
+	top := b.dir(0, installName)
+	for i := range m.Tags {
+		d := b.dir(top, m.Tags[i].Name)
+		for n := range m.Tags[i].Entries() {
+			tagged[n] = true
+			if err := put(d, n); err != nil {
+				return err
+			}
+		}
+	}
+	for n := range m.Entries {
+		if !tagged[n] {
+			if err := put(b.dir(top, ""), n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put adds a file to a directory.
+func (b *builder) put(dir uint32, part string, f *casc.File) error {
+	b.scratch = appendEscaped(b.scratch[:0], part)
+	if b.files.len >= maxFiles {
+		return fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
+	}
+	x := b.files.add()
+	at, ok := b.names.add(b.scratch)
+	if !ok {
+		return fmt.Errorf("casctree: %w: 4 GiB", errTooMany)
+	}
+	x.dir, x.name, x.nameLen = dir, at, uint8(len(b.scratch))
+	if f.Locale == 0 || f.Locale&b.locale != 0 {
+		x.state = statePreferred
+	}
+	// A file of size 0 would be read as an empty one, whatever is said when it is read.
+	size := f.Size
+	if size < 0 {
+		size = 1
+	}
+	if size >= 1<<(8*sizeSize) {
+		return fmt.Errorf("casctree: %s has %d bytes: %w", b.scratch, size, casc.ErrUnsupported)
+	}
+	putBE40(x.size[:], size)
+	if len(f.Spans) == 0 {
+		x.key = f.CKey
+		return nil
+	}
+	return b.putSpans(x, f.Spans)
+}
+
+// maxFiles bounds the files of a table: one in each tag may be many.
+const maxFiles = 1 << 26
+
+// putSpans says where a file is of which the root knows the encoding keys.
+func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
+	x.state |= stateKeyed
+	s := &spans[0]
+	if len(spans) == 1 && s.Off == 0 && s.Size == s.ContentSize {
+		copy(x.key[:casc.ShortKeySize], s.EKey[:])
+		return nil
+	}
+	x.flags |= flagSpans
+	if err := b.refer(x, len(spans), len(spans)*spanSize); err != nil {
+		return err
+	}
+	for i := range spans {
+		s := &spans[i]
+		b.further = append(b.further, s.EKey[:casc.ShortKeySize]...)
+		for _, n := range [...]int64{s.Off, s.Size, s.ContentSize} {
+			var v [sizeSize]byte
+			putBE40(v[:], n)
+			b.further = append(b.further, v[:]...)
+		}
+	}
+	return nil
+}
+
+// refer makes a file refer to what is put into further next.
+func (b *builder) refer(x *buildFile, count, size int) error {
+	if count > 255 || len(b.further)+1+size > maxTableString {
+		return fmt.Errorf("casctree: %w: a file of %d parts", errTooMany, count)
+	}
+	x.key = casc.Key{}
+	binary.LittleEndian.PutUint32(x.key[:], uint32(len(b.further)))
+	b.further = append(b.further, byte(count))
+	return nil
+}
+
+func (b *builder) name(x *buildFile) []byte { return b.names.get(x.name, int(x.nameLen)) }

@@ -1,0 +1,216 @@
+package casctree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"lorefs/casc"
+	"lorefs/nodes"
+)
+
+// Tree is a storage as a tree. It is safe for parallel use.
+type Tree struct {
+	st    *casc.Storage
+	opts  Options
+	table *table
+	// top are the entries of the root, in order, configs those of config/.
+	top, configs []nodes.Entry
+	manifests    []*manifest
+	readers      *readers
+	bytes        int64
+	// checked is when the folder was last looked at, in nanoseconds.
+	checked atomic.Int64
+	started time.Time
+}
+
+var _ nodes.Tree = (*Tree)(nil)
+
+// New makes the tree of a storage, which must stay open as long as the tree is used.
+// It reads the root and the encoding file, or what Options.Index kept of them; a root
+// that is damaged is an error.
+func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
+	opts.setDefaults()
+	l := loader{st: st, opts: &opts}
+	names, err := l.load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("casctree: %w", err)
+	}
+	t := &Tree{st: st, opts: opts, table: names, started: time.Now()}
+	t.readers = newReaders(t.openRef)
+	if t.bytes, err = st.DiskSize(); err != nil {
+		return nil, fmt.Errorf("casctree: %w", err)
+	}
+	for i, f := range st.Configs() {
+		t.configs = append(t.configs, nodes.Entry{
+			Name: f.Name, ID: makeID(kindConfig, i), Kind: nodes.File, Size: int64(len(f.Data)), Next: uint64(i) + 1,
+		})
+	}
+	if t.manifests, err = findManifests(st, names); err != nil {
+		return nil, fmt.Errorf("casctree: %w", err)
+	}
+	t.listTop()
+	return t, nil
+}
+
+// listTop makes the entries of the root.
+func (t *Tree) listTop() {
+	t.top = []nodes.Entry{
+		{Name: "casc.json", ID: descriptionID, Kind: nodes.File, Size: int64(len(t.describe(counts{})))},
+		{Name: "config", ID: configID, Kind: nodes.Dir},
+		{Name: "content", ID: contentID, Kind: nodes.Dir},
+		{Name: "manifests", ID: manifestsID, Kind: nodes.Dir},
+	}
+	for in := t.table.dirsIn(0); in.from < in.to; in.from++ {
+		t.top = append(t.top, nodes.Entry{Name: string(t.table.dirName(in.from)), ID: dirID(in.from), Kind: nodes.Dir})
+	}
+	slices.SortFunc(t.top, func(a, b nodes.Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range t.top {
+		t.top[i].Next = uint64(i) + 1
+	}
+}
+
+// Usage is the size of the archives, and the number of files and directories with
+// those that only -o missing shows; of manifests those that were looked into.
+func (t *Tree) Usage() nodes.Usage {
+	n := len(t.top) + len(t.configs) + contentDirs + t.table.nDirs + t.table.nFiles
+	for _, m := range t.manifests {
+		n += 1 + m.known()
+	}
+	return nodes.Usage{Bytes: t.bytes, Nodes: int64(n)}
+}
+
+// Attr is the tree's.
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if err := ctx.Err(); err != nil {
+		return nodes.Attr{}, err
+	}
+	attr := nodes.Attr{Kind: nodes.Dir, ModTime: t.opts.ModTime}
+	if t.isDir(id) {
+		return attr, nil
+	}
+	size, err := t.size(ctx, id)
+	attr.Kind, attr.Size = nodes.File, size
+	return attr, err
+}
+
+// isDir tells whether id is one of the directories that the tree has.
+func (t *Tree) isDir(id nodes.ID) bool {
+	k, i := splitID(id)
+	switch k {
+	case kindFixed:
+		return id >= nodes.Root && id <= manifestsID
+	case kindDir:
+		return i > 0 && i < t.table.nDirs
+	case kindContentDir:
+		return i < contentDirs
+	case kindManifest:
+		return i < len(t.manifests)
+	}
+	return false
+}
+
+// size is that of a file.
+func (t *Tree) size(ctx context.Context, id nodes.ID) (int64, error) {
+	k, i := splitID(id)
+	switch {
+	case id == descriptionID:
+		return t.descriptionSize(), nil
+	case k == kindFile && i < t.table.nFiles:
+		return t.table.entry(i).size(), nil
+	case k == kindConfig && i < len(t.configs):
+		return t.configs[i].Size, nil
+	case k == kindContent:
+		row, err := t.row(id)
+		if err != nil {
+			return 0, err
+		}
+		return row.Size(), nil
+	case k == kindPage:
+		m, page, ok := t.pageOf(i)
+		if !ok {
+			break
+		}
+		sizes, err := m.measure(ctx, t)
+		if err != nil {
+			return 0, err
+		}
+		if page < len(sizes) {
+			return sizes[page], nil
+		}
+	}
+	return 0, nodes.NotExist(id)
+}
+
+func (t *Tree) descriptionSize() int64 {
+	i := slices.IndexFunc(t.top, func(e nodes.Entry) bool { return e.ID == descriptionID })
+	return t.top[i].Size
+}
+
+// notDir is the error for an ID that is no directory.
+func (t *Tree) notDir(ctx context.Context, id nodes.ID) error {
+	if _, err := t.size(ctx, id); err != nil {
+		return err
+	}
+	return fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
+}
+
+// ReadAt is the tree's.
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if t.isDir(id) {
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	}
+	size, err := t.size(ctx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	switch k, i := splitID(id); k {
+	case kindFixed:
+		data, err := t.description(ctx)
+		return copyAt(p, data, off, err)
+	case kindConfig:
+		return copyAt(p, t.st.Configs()[i].Data, off, nil)
+	case kindPage:
+		m, page, _ := t.pageOf(i)
+		data, err := m.page(ctx, t, page)
+		return copyAt(p, data, off, err)
+	default:
+		return t.readFile(id, size, p, off)
+	}
+}
+
+// copyAt reads data that is whole in memory.
+func copyAt(p, data []byte, off int64, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	if off >= int64(len(data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// look looks whether somebody wrote to the storage, now and then.
+func (t *Tree) look() {
+	now, last := int64(time.Since(t.started)), t.checked.Load()
+	if t.opts.RefreshEvery < 0 || now-last < int64(t.opts.RefreshEvery) || !t.checked.CompareAndSwap(last, now) {
+		return
+	}
+	if _, err := t.st.Refresh(); err != nil {
+		t.opts.Logger.Warn("the storage can't be looked at", "err", err)
+	}
+}

@@ -1,0 +1,67 @@
+package casctree
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"lorefs/casc"
+	"lorefs/nodes"
+)
+
+// contentDirs is one for each first byte of a content key.
+const contentDirs = 256
+
+func contentDirEntry(b int) nodes.Entry {
+	return nodes.Entry{Name: fmt.Sprintf("%02x", b), ID: makeID(kindContentDir, b), Kind: nodes.Dir}
+}
+
+func (t *Tree) findContentDir(name string) (nodes.Entry, error) {
+	b, err := strconv.ParseUint(name, 16, 8)
+	if err != nil || len(name) != 2 {
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	return contentDirEntry(int(b)), nil
+}
+
+func listContentDirs(cursor uint64, yield func(nodes.Entry, error) bool) {
+	for i := min(cursor, contentDirs); i < contentDirs; i++ {
+		e := contentDirEntry(int(i))
+		e.Next = i + 1
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// findContent finds the file of a content key, whether it is local or not: who knows
+// the key may ask why it can't be read.
+func (t *Tree) findContent(dir int, name string) (nodes.Entry, error) {
+	key, err := casc.ParseKey(name)
+	if err != nil || int(key[0]) != dir {
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	row, at, err := t.st.Encoding().FindRow(key)
+	if errors.Is(err, casc.ErrNotFound) {
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	id, ok := rowID(at)
+	if !ok {
+		return nodes.Entry{}, fmt.Errorf("content key %v: %w: page %d of the encoding file", key, casc.ErrUnsupported, at.Page)
+	}
+	return nodes.Entry{Name: hex.EncodeToString(key[:]), ID: id, Kind: nodes.File, Size: row.Size()}, nil
+}
+
+// row is that of a content file in the encoding file.
+func (t *Tree) row(id nodes.ID) (casc.ContentRow, error) {
+	_, value := splitID(id)
+	row, err := t.st.Encoding().Row(rowOf(value))
+	if errors.Is(err, casc.ErrNotFound) {
+		return nil, nodes.NotExist(id)
+	}
+	return row, err
+}

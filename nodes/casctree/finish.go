@@ -1,0 +1,285 @@
+package casctree
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// finish puts all in order and writes the table. The builder is of no use then.
+func (b *builder) finish(ctx context.Context, key [32]byte) (*table, error) {
+	order, from := b.byDir()
+	b.sortDirs(order, from)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dirs := b.orderDirs()
+	for d := range b.dirs {
+		if err := b.nameApart(order[from[d]:from[d+1]]); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.avoidDirs(order, from); err != nil {
+		return nil, err
+	}
+	return b.write(key, order, from, dirs)
+}
+
+// byDir gives all files, those of a directory together, and where each begins.
+func (b *builder) byDir() (order, from []uint32) {
+	from = make([]uint32, len(b.dirs)+1)
+	for i := range b.files.len {
+		from[b.files.at(i).dir+1]++
+	}
+	for d := range b.dirs {
+		from[d+1] += from[d]
+	}
+	next := slices.Clone(from)
+	order = make([]uint32, b.files.len)
+	for i := range b.files.len {
+		at := &next[b.files.at(i).dir]
+		order[*at] = uint32(i)
+		*at++
+	}
+	return order, from
+}
+
+// sortDirs sorts the files of each directory: on all processors, for it is the most
+// of the work.
+func (b *builder) sortDirs(order, from []uint32) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for {
+				d := int(next.Add(1)) - 1
+				if d >= len(b.dirs) {
+					return
+				}
+				b.sortFiles(order[from[d]:from[d+1]])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// sortFiles sorts files by name; of one name, that of the right language is first,
+// and else that which the root gives first.
+func (b *builder) sortFiles(files []uint32) {
+	slices.SortFunc(files, func(i, j uint32) int {
+		x, y := b.files.at(int(i)), b.files.at(int(j))
+		if c := compareNames(b.name(x), b.name(y)); c != 0 {
+			return c
+		}
+		return cmp.Or(int(y.state&statePreferred)-int(x.state&statePreferred), cmp.Compare(i, j))
+	})
+}
+
+// orderDirs gives the directories level by level, and in a directory by name.
+func (b *builder) orderDirs() []uint32 {
+	children := make([][]uint32, len(b.dirs))
+	for d := 1; d < len(b.dirs); d++ {
+		p := b.dirs[d].parent
+		children[p] = append(children[p], uint32(d))
+	}
+	dirs := make([]uint32, 1, len(b.dirs))
+	for i := 0; i < len(dirs); i++ {
+		in := children[dirs[i]]
+		slices.SortFunc(in, func(x, y uint32) int { return compareNames([]byte(b.dirs[x].name), []byte(b.dirs[y].name)) })
+		dirs = append(dirs, in...)
+	}
+	return dirs
+}
+
+// maxCompared bounds the files of one name that another is compared with. There are
+// as many as languages.
+const maxCompared = 64
+
+// nameApart gives files of one name in a directory names of their own, but for the
+// first, and drops those that are the same.
+func (b *builder) nameApart(files []uint32) error {
+	renamed := false
+	for first := 0; first < len(files); {
+		end := first + 1
+		name := b.name(b.files.at(int(files[first])))
+		for end < len(files) && bytes.Equal(b.name(b.files.at(int(files[end]))), name) {
+			end++
+		}
+		n := 1
+		for i := first + 1; i < end; i++ {
+			x := b.files.at(int(files[i]))
+			if b.hasSame(files[first:min(i, first+maxCompared)], x) {
+				x.state |= stateDropped
+				continue
+			}
+			n++
+			if err := b.rename(x, appendOrdinal(bytes.Clone(name), n)); err != nil {
+				return err
+			}
+			renamed = true
+		}
+		first = end
+	}
+	if renamed {
+		b.sortFiles(files)
+	}
+	return nil
+}
+
+// hasSame tells whether one of files has the content of x.
+func (b *builder) hasSame(files []uint32, x *buildFile) bool {
+	return slices.ContainsFunc(files, func(i uint32) bool {
+		y := b.files.at(int(i))
+		if y.size != x.size || y.flags != x.flags {
+			return false
+		}
+		return y.key == x.key || x.flags&(flagForms|flagSpans) != 0 && bytes.Equal(b.moreOf(x), b.moreOf(y))
+	})
+}
+
+// moreOf is what a file refers to.
+func (b *builder) moreOf(x *buildFile) []byte {
+	size := spanSize
+	if x.flags&flagForms != 0 {
+		size = len(x.key.Short())
+	}
+	at := int(binary.LittleEndian.Uint32(x.key[:]))
+	return b.further[at : at+1+size*int(b.further[at])]
+}
+
+func (b *builder) rename(x *buildFile, name []byte) error {
+	at, ok := b.names.add(name)
+	if !ok || len(name) > maxName {
+		return fmt.Errorf("casctree: %w: another %s", errTooMany, name)
+	}
+	x.name, x.nameLen = at, uint8(len(name))
+	return nil
+}
+
+// avoidDirs renames files that have the name of a directory.
+func (b *builder) avoidDirs(order, from []uint32) error {
+	for d := 1; d < len(b.dirs); d++ {
+		name, p := []byte(b.dirs[d].name), b.dirs[d].parent
+		files := order[from[p]:from[p+1]]
+		at, found := slices.BinarySearchFunc(files, name, func(i uint32, name []byte) int {
+			return compareNames(b.name(b.files.at(int(i))), name)
+		})
+		if !found {
+			continue
+		}
+		for ; at < len(files); at++ {
+			x := b.files.at(int(files[at]))
+			if !bytes.Equal(b.name(x), name) {
+				break
+			}
+			if x.state&stateDropped == 0 {
+				if err := b.rename(x, appendOrdinal(bytes.Clone(name), 0)); err != nil {
+					return err
+				}
+			}
+		}
+		b.sortFiles(files)
+	}
+	return nil
+}
+
+// write writes the table.
+func (b *builder) write(key [32]byte, order, from, dirs []uint32) (*table, error) {
+	var sizes struct{ files, dirNames, fileNames int }
+	for i := range b.files.len {
+		if x := b.files.at(i); x.state&stateDropped == 0 {
+			sizes.files++
+			sizes.fileNames += int(x.nameLen)
+		}
+	}
+	for d := range b.dirs {
+		sizes.dirNames += len(b.dirs[d].name)
+	}
+	if max(sizes.dirNames, sizes.fileNames) > maxTableString {
+		return nil, fmt.Errorf("casctree: %w: %d bytes", errTooMany, max(sizes.dirNames, sizes.fileNames))
+	}
+	parts := sections(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames, len(b.further))
+	total := tableHead + tableSumSize
+	for _, n := range parts {
+		total += n
+	}
+	w := tableWriter{b: b, data: make([]byte, tableHead, total)}
+	w.head(key, len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames)
+	for i := range w.parts {
+		w.parts[i] = w.data[len(w.data):][:0:parts[i]]
+		w.data = w.data[:len(w.data)+parts[i]]
+	}
+	w.tree(order, from, dirs)
+	copy(w.data[tableHead:][sum(parts[:5]):], b.further)
+	w.data = binary.LittleEndian.AppendUint32(w.data, crc32.Checksum(w.data, castagnoli))
+	return openTable(w.data)
+}
+
+func sum(sizes []int) (total int) {
+	for _, n := range sizes {
+		total += n
+	}
+	return total
+}
+
+// tableWriter fills the parts of a table, each of which has its room in data.
+type tableWriter struct {
+	b     *builder
+	data  []byte
+	parts [6][]byte
+}
+
+func (w *tableWriter) head(key [32]byte, dirs, files, dirNames, fileNames int) {
+	h := append(w.data[:0], tableMagic...)
+	h = append(h, key[:]...)
+	var kind [kindSize]byte
+	copy(kind[:], w.b.kind)
+	h = append(h, kind[:]...)
+	c := &w.b.counts
+	for _, n := range [...]int{dirs, files, dirNames, fileNames, len(w.b.further), c.rootRows, c.named, c.unnamed} {
+		h = binary.LittleEndian.AppendUint32(h, uint32(n))
+	}
+}
+
+// tree writes the directories in order, each with its files.
+func (w *tableWriter) tree(order, from, dirs []uint32) {
+	le := binary.LittleEndian
+	number := make([]uint32, len(dirs)) // of a directory of the builder
+	children := make([]uint32, len(dirs))
+	for n, d := range dirs {
+		number[d] = uint32(n)
+		if n > 0 {
+			children[w.b.dirs[d].parent]++
+		}
+	}
+	nextDir, files := uint32(1), uint32(0)
+	dirRecord := func(parent uint32) {
+		for _, v := range [...]uint32{uint32(len(w.parts[3])), parent, nextDir, files} {
+			w.parts[0] = le.AppendUint32(w.parts[0], v)
+		}
+	}
+	for _, d := range dirs {
+		dirRecord(number[w.b.dirs[d].parent])
+		w.parts[3] = append(w.parts[3], w.b.dirs[d].name...)
+		nextDir += children[d]
+		for _, i := range order[from[d]:from[d+1]] {
+			x := w.b.files.at(int(i))
+			if x.state&stateDropped != 0 {
+				continue
+			}
+			files++
+			w.parts[1] = le.AppendUint32(w.parts[1], uint32(len(w.parts[4])))
+			w.parts[2] = append(append(append(w.parts[2], x.flags), x.key[:len(x.key.Short())]...), x.size[:]...)
+			w.parts[4] = append(w.parts[4], w.b.name(x)...)
+		}
+	}
+	dirRecord(0)
+	w.parts[1] = le.AppendUint32(w.parts[1], uint32(len(w.parts[4])))
+}

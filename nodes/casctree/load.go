@@ -1,0 +1,165 @@
+package casctree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"strings"
+
+	"lorefs/casc"
+)
+
+// loader makes the table, or takes it from the store.
+type loader struct {
+	st   *casc.Storage
+	opts *Options
+	// sizes are those of the list files.
+	sizes []int64
+}
+
+func (l *loader) load(ctx context.Context) (*table, error) {
+	key, err := l.key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := hex.EncodeToString(key[:])
+	if t, ok := l.restore(name, key); ok {
+		return t, nil
+	}
+	t, complete, err := l.build(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if complete {
+		if err := l.opts.Index.Save(name, t.data); err != nil {
+			l.opts.Logger.Warn("the table of names can't be kept", slog.Any("err", err))
+		}
+	}
+	return t, nil
+}
+
+// restore takes the table from the store, if there is one and it is right.
+func (l *loader) restore(name string, key [32]byte) (*table, bool) {
+	data, err := l.opts.Index.Load(name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, false
+	}
+	var t *table
+	if err == nil {
+		t, err = openTable(data)
+	}
+	if err == nil && t.key != key {
+		err = errors.New("of another storage")
+	}
+	if err != nil {
+		l.opts.Logger.Warn("the table of names is damaged and made anew", slog.Any("err", err))
+		return nil, false
+	}
+	return t, true
+}
+
+// key is a hash of all that the table is made from. The build's key is the MD5 of
+// the configuration, which has the keys of root, encoding file and install manifest.
+func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
+	h := sha256.New()
+	for _, word := range []any{tableMagic, l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
+		fmt.Fprintf(h, "%v\n", word)
+	}
+	l.sizes = make([]int64, len(l.opts.ListFiles))
+	for i, open := range l.opts.ListFiles {
+		sum := sha256.New()
+		if l.sizes[i], err = readList(ctx, open, func(r io.Reader) (int64, error) {
+			return io.CopyBuffer(sum, r, make([]byte, 1<<20))
+		}); err != nil {
+			return key, err
+		}
+		h.Write(sum.Sum(nil))
+	}
+	return [32]byte(h.Sum(nil)), nil
+}
+
+// readList opens a list file and has it read.
+func readList[T any](ctx context.Context, open func() (io.ReadCloser, error), read func(io.Reader) (T, error)) (T, error) {
+	f, err := open()
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("list file: %w", err)
+	}
+	got, err := read(reader{ctx, f})
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		err = fmt.Errorf("list file: %w", err)
+	}
+	return got, err
+}
+
+// build makes the table. It is not complete if something that belongs to it could
+// not be read now, but may be the next time.
+func (l *loader) build(ctx context.Context, key [32]byte) (t *table, complete bool, err error) {
+	b := newBuilder(l.st)
+	if err := l.addRoot(ctx, b); err != nil {
+		return nil, false, err
+	}
+	complete = len(l.st.Problems()) == 0
+	install, err := l.st.Install()
+	switch {
+	case err == nil:
+		err = b.addInstall(install)
+	case !errors.Is(err, casc.ErrNotFound):
+		l.opts.Logger.Warn("without install/: the manifest can't be read", slog.Any("err", err))
+		complete, err = false, nil
+	default:
+		err = nil
+	}
+	if err == nil {
+		err = b.join(ctx, l.st.Encoding())
+	}
+	if err == nil {
+		t, err = b.finish(ctx, key)
+	}
+	return t, complete, err
+}
+
+func (l *loader) addRoot(ctx context.Context, b *builder) error {
+	lists := make([]*casc.ListFile, len(l.opts.ListFiles))
+	for i, open := range l.opts.ListFiles {
+		var err error
+		if lists[i], err = readList(ctx, open, func(r io.Reader) (*casc.ListFile, error) {
+			return casc.ReadListFile(r, l.sizes[i])
+		}); err != nil {
+			return err
+		}
+	}
+	for f, err := range l.st.Walk() {
+		if err != nil {
+			return err
+		}
+		if b.counts.rootRows == 0 {
+			b.kind = l.st.Kind()
+		}
+		if b.counts.rootRows&(chunkSize-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name := f.Name
+		for i := 0; name == "" && i < len(lists); i++ {
+			name = cleanName(lists[i].Name(&f))
+		}
+		if err := b.add(&f, name); err != nil {
+			return err
+		}
+	}
+	b.kind = l.st.Kind()
+	return nil
+}
+
+// cleanName gives a name of a list file with slashes only, none of which is first.
+func cleanName(name string) string {
+	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
+}

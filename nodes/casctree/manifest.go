@@ -1,0 +1,231 @@
+package casctree
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"lorefs/casc"
+	"lorefs/nodes"
+)
+
+// manifest is a directory of manifests/: a table of the storage as lines of JSON. Its
+// files have a number of units each, which are entries, or pages of the encoding file.
+type manifest struct {
+	name   string
+	number int
+	// perFile is how many units a file has.
+	perFile int
+	// walk renders the units from one on, in order. A line has its end, and is good
+	// until the next one.
+	walk func(ctx context.Context, from int, each eachLine) error
+	// sizes are those of the files, nil until they were measured.
+	sizes atomic.Pointer[[]int64]
+}
+
+// eachLine is told of each line and the unit it is of. It is false to stop.
+type eachLine func(unit int, line []byte) bool
+
+const (
+	entriesPerFile = 4096
+	// filesPerBlock is how many files are rendered at once: what goes before them in a
+	// root has to be read each time.
+	filesPerBlock = 16
+	pageSuffix    = ".jsonl"
+	pageDigits    = 6
+)
+
+// known is how many files there are, as far as that is known.
+func (m *manifest) known() int {
+	if sizes := m.sizes.Load(); sizes != nil {
+		return len(*sizes)
+	}
+	return 0
+}
+
+// measure gives the sizes of all files. The first time it renders them.
+func (m *manifest) measure(ctx context.Context, t *Tree) ([]int64, error) {
+	if sizes := m.sizes.Load(); sizes != nil {
+		return *sizes, nil
+	}
+	// The cache has whoever comes meanwhile wait for the same; what it keeps is nothing.
+	_, err := block(ctx, t.opts.Blocks, m.blockNumber(measureBlock), func(ctx context.Context) ([]byte, error) {
+		if m.sizes.Load() != nil {
+			return nil, nil
+		}
+		sizes := []int64{}
+		err := m.walk(ctx, 0, func(unit int, line []byte) bool {
+			file := unit / m.perFile
+			for len(sizes) <= file {
+				sizes = append(sizes, 0)
+			}
+			sizes[file] += int64(len(line))
+			return true
+		})
+		if err != nil {
+			return nil, fmt.Errorf("manifests/%s: %w", m.name, err)
+		}
+		m.sizes.Store(&sizes)
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *m.sizes.Load(), nil
+}
+
+// measureBlock is a number that no block of files has.
+const measureBlock = 1<<pageShift - 1
+
+func (m *manifest) blockNumber(n int) uint64 {
+	return uint64(m.number+1)<<pageShift | uint64(n)
+}
+
+// page gives the content of a file.
+func (m *manifest) page(ctx context.Context, t *Tree, n int) ([]byte, error) {
+	sizes, err := m.measure(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	first := n / filesPerBlock * filesPerBlock
+	in := sizes[first:min(first+filesPerBlock, len(sizes))]
+	all, err := block(ctx, t.opts.Blocks, m.blockNumber(n/filesPerBlock), func(ctx context.Context) ([]byte, error) {
+		return m.render(ctx, first, in)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range in[:n-first] {
+		all = all[size:]
+	}
+	return all[:sizes[n]], nil
+}
+
+// render renders files from a number on, whose sizes must be as they were measured.
+func (m *manifest) render(ctx context.Context, first int, sizes []int64) ([]byte, error) {
+	total := int64(0)
+	for _, n := range sizes {
+		total += n
+	}
+	end := (first + len(sizes)) * m.perFile
+	b, file, fit := make([]byte, 0, total), 0, true
+	left := sizes[0]
+	err := m.walk(ctx, first*m.perFile, func(unit int, line []byte) bool {
+		if unit >= end {
+			return false
+		}
+		for file < unit/m.perFile-first {
+			fit = fit && left == 0
+			file++
+			left = sizes[file]
+		}
+		left -= int64(len(line))
+		fit = fit && left >= 0
+		b = append(b, line...)
+		return fit
+	})
+	if err == nil && (!fit || int64(len(b)) != total) {
+		err = nodes.ErrChanged
+	}
+	if err != nil {
+		return nil, fmt.Errorf("manifests/%s: %w", m.name, err)
+	}
+	return b, nil
+}
+
+func (t *Tree) manifestEntries() []nodes.Entry {
+	entries := make([]nodes.Entry, len(t.manifests))
+	for i, m := range t.manifests {
+		entries[i] = nodes.Entry{Name: m.name, ID: makeID(kindManifest, i), Kind: nodes.Dir, Next: uint64(i) + 1}
+	}
+	return entries
+}
+
+// pageOf takes the number of a page apart.
+func (t *Tree) pageOf(value int) (m *manifest, page int, ok bool) {
+	number := value >> pageShift
+	if number >= len(t.manifests) {
+		return nil, 0, false
+	}
+	return t.manifests[number], value & (1<<pageShift - 1), true
+}
+
+func pageEntry(manifest, page int, size int64) nodes.Entry {
+	return nodes.Entry{
+		Name: fmt.Sprintf("%0*d%s", pageDigits, page, pageSuffix), ID: makeID(kindPage, manifest<<pageShift|page),
+		Kind: nodes.File, Size: size,
+	}
+}
+
+func (t *Tree) findPage(ctx context.Context, i int, name string) (nodes.Entry, error) {
+	digits, ok := strings.CutSuffix(strings.ToLower(name), pageSuffix)
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	sizes, err := t.manifests[i].measure(ctx, t)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if n >= 0 && n < len(sizes) {
+		if e := pageEntry(i, n, sizes[n]); strings.EqualFold(e.Name, name) {
+			return e, nil
+		}
+	}
+	return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+}
+
+func (t *Tree) listPages(ctx context.Context, i int, cursor uint64, yield func(nodes.Entry, error) bool) {
+	sizes, err := t.manifests[i].measure(ctx, t)
+	if err != nil {
+		yield(nodes.Entry{}, err)
+		return
+	}
+	for n := min(cursor, uint64(len(sizes))); n < uint64(len(sizes)); n++ {
+		e := pageEntry(i, int(n), sizes[n])
+		e.Next = n + 1
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// findManifests finds what the storage has. Those that are not local are left out.
+func findManifests(st *casc.Storage, names *table) ([]*manifest, error) {
+	found := []*manifest{
+		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st)},
+		{name: "encoding-keys", perFile: encodingPerFile, walk: encodedLines(st)},
+		{name: "root", walk: rootLines(st)},
+	}
+	files, err := st.Manifests()
+	if err != nil {
+		return nil, err
+	}
+	for i := range files {
+		lines, ok := manifestLines[files[i].Name]
+		if !ok {
+			continue
+		}
+		if info, err := st.Stat(&files[i]); err == nil && info.State == casc.StateNotLocal {
+			continue
+		}
+		found = append(found, &manifest{name: strings.ToLower(files[i].Name), walk: lines(st)})
+	}
+	tables, err := tableManifests(st)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, tables...)
+	for i, m := range found {
+		m.number = i
+		if m.perFile == 0 {
+			m.perFile = entriesPerFile
+		}
+	}
+	if names.rootRows == 0 {
+		found[2].sizes.Store(&[]int64{})
+	}
+	return found, nil
+}

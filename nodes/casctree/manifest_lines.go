@@ -1,0 +1,313 @@
+package casctree
+
+import (
+	"context"
+	"iter"
+	"strconv"
+
+	"lorefs/casc"
+)
+
+// walker is manifest.walk.
+type walker = func(ctx context.Context, from int, each eachLine) error
+
+// line is a line of JSON that is being made: an object of the fields that are added.
+type line []byte
+
+func (l *line) begin() { *l = append((*l)[:0], '{') }
+
+func (l *line) name(name string) {
+	if len(*l) > 1 {
+		*l = append(*l, ',')
+	}
+	*l = append(appendString(*l, name), ':')
+}
+
+func (l *line) text(name, value string)     { l.name(name); *l = appendString(*l, value) }
+func (l *line) number(name string, n int64) { l.name(name); *l = strconv.AppendInt(*l, n, 10) }
+func (l *line) hex(name string, b []byte)   { l.name(name); *l = appendHex(*l, b) }
+func (l *line) key(name string, k casc.Key) { l.hex(name, k[:]) }
+func (l *line) texts(name string, s []string) {
+	l.name(name)
+	*l = appendStrings(*l, s)
+}
+
+func (l *line) end() []byte {
+	*l = append(*l, "}\n"...)
+	return *l
+}
+
+// encodingPerFile is how many pages of the encoding file a file of its manifests has:
+// some 3,400 entries, or 5,200.
+const encodingPerFile = 32
+
+// contentLines has the content keys of the encoding file.
+func contentLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		enc := st.Encoding()
+		var l line
+		for page := from; page < enc.ContentPages(); page++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for row, err := range enc.ContentRows(page, page+1) {
+				if err != nil {
+					return err
+				}
+				l.begin()
+				l.key("ckey", row.CKey())
+				l.number("size", row.Size())
+				l.name("ekeys")
+				for i := range row.Forms() {
+					l = append(l, "[,"[min(i, 1)])
+					k := row.EKey(i)
+					l = appendHex(l, k[:])
+				}
+				l = append(l, ']')
+				if !each(page, l.end()) {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// encodedLines has its encoding keys.
+func encodedLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		enc := st.Encoding()
+		var l line
+		for page := from; page < enc.EncodedPages(); page++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for row, err := range enc.EncodedRows(page, page+1) {
+				if err != nil {
+					return err
+				}
+				l.begin()
+				l.key("ekey", row.EKey)
+				l.number("size", row.Size)
+				l.text("espec", enc.Spec(row.Spec))
+				if !each(page, l.end()) {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// rootLines has what the root gives.
+func rootLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		var l line
+		i := -1
+		for f, err := range st.Walk() {
+			if err != nil {
+				return err
+			}
+			if i++; i < from {
+				continue
+			}
+			if i&(entriesPerFile-1) == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			l.begin()
+			rootLine(&l, &f)
+			if !each(i, l.end()) {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+func rootLine(l *line, f *casc.File) {
+	if f.Name != "" {
+		l.text("name", f.Name)
+	}
+	if f.HasID {
+		l.number("id", int64(f.ID))
+	}
+	if f.HasHash {
+		l.text("hash", strconv.FormatUint(f.NameHash, 16))
+	}
+	if f.Locale != 0 {
+		l.text("locale", f.Locale.String())
+	}
+	if f.Flags != 0 {
+		l.text("flags", "0x"+strconv.FormatUint(uint64(f.Flags), 16))
+	}
+	if !f.CKey.IsZero() {
+		l.key("ckey", f.CKey)
+	}
+	if f.Size >= 0 {
+		l.number("size", f.Size)
+	}
+	if len(f.Spans) == 0 {
+		return
+	}
+	l.name("spans")
+	for i := range f.Spans {
+		s := &f.Spans[i]
+		*l = append(append(*l, "[,"[min(i, 1)]), '{')
+		*l = appendHex(append(*l, `"ekey":`...), s.EKey[:s.KeySize])
+		*l = strconv.AppendInt(append(*l, `,"offset":`...), s.Off, 10)
+		*l = strconv.AppendInt(append(*l, `,"size":`...), s.Size, 10)
+		*l = append(*l, '}')
+	}
+	*l = append(*l, ']')
+}
+
+// manifestLines are the manifests that the build configuration names.
+var manifestLines = map[string]func(*casc.Storage) walker{
+	"INSTALL": installLines, "DOWNLOAD": downloadLines, "SIZE": sizeLines, "PATCH": patchLines, "PATCH-INDEX": patchIndexLines,
+}
+
+// tagsOf are the names of the tags that entry i has.
+func tagsOf(tags []casc.Tag, i int, names []string) []string {
+	for n := range tags {
+		if tags[n].Has(i) {
+			names = append(names, tags[n].Name)
+		}
+	}
+	return names
+}
+
+func installLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		m, err := st.Install()
+		if err != nil {
+			return err
+		}
+		var tags []string
+		return numbered(ctx, from, len(m.Entries), each, func(l *line, i int) {
+			e := &m.Entries[i]
+			tags = tagsOf(m.Tags, i, tags[:0])
+			l.text("name", e.Name)
+			l.key("ckey", e.CKey)
+			l.number("size", e.Size)
+			l.texts("tags", tags)
+		})
+	}
+}
+
+func downloadLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		m, err := st.Download()
+		if err != nil {
+			return err
+		}
+		var tags []string
+		return numbered(ctx, from, m.Len(), each, func(l *line, i int) {
+			e := m.Entry(i)
+			tags = tagsOf(m.Tags, i, tags[:0])
+			l.key("ekey", e.EKey)
+			l.number("size", e.Size)
+			l.number("priority", int64(e.Priority))
+			if e.Checksum != 0 {
+				l.number("checksum", int64(e.Checksum))
+			}
+			if len(e.Flags) > 0 {
+				l.hex("flags", e.Flags)
+			}
+			l.texts("tags", tags)
+		})
+	}
+}
+
+func sizeLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		m, err := st.SizeManifest()
+		if err != nil {
+			return err
+		}
+		return sequence(ctx, from, m.Entries(), each, func(l *line, e casc.SizeEntry) {
+			l.hex("ekey", e.EKey)
+			l.number("hash", int64(e.Hash))
+			l.number("size", e.Size)
+		})
+	}
+}
+
+func patchLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		m, err := st.Patch()
+		if err != nil {
+			return err
+		}
+		return numbered(ctx, from, len(m.Files), each, func(l *line, i int) {
+			f := &m.Files[i]
+			l.key("ckey", f.CKey)
+			l.number("size", f.Size)
+			l.name("patches")
+			*l = append(*l, '[')
+			for n, s := range f.Patches {
+				if n > 0 {
+					*l = append(*l, ',')
+				}
+				*l = appendHex(append(*l, `{"from":`...), s.From[:])
+				*l = strconv.AppendInt(append(*l, `,"from_size":`...), s.FromSize, 10)
+				*l = appendHex(append(*l, `,"ekey":`...), s.EKey[:])
+				*l = strconv.AppendInt(append(*l, `,"size":`...), s.Size, 10)
+				*l = append(*l, '}')
+			}
+			*l = append(*l, ']')
+		})
+	}
+}
+
+func patchIndexLines(st *casc.Storage) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		m, err := st.PatchIndex()
+		if err != nil {
+			return err
+		}
+		return sequence(ctx, from, m.Entries(), each, func(l *line, e casc.PatchIndexEntry) {
+			l.key("from", e.From)
+			l.number("from_size", e.FromSize)
+			l.key("to", e.To)
+			l.number("to_size", e.ToSize)
+			l.number("encoded_size", e.EncodedSize)
+			l.key("ekey", e.EKey)
+		})
+	}
+}
+
+// numbered gives the lines of n entries that are found by number.
+func numbered(ctx context.Context, from, n int, each eachLine, fill func(l *line, i int)) error {
+	var l line
+	for i := from; i < n; i++ {
+		if i&(entriesPerFile-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		l.begin()
+		fill(&l, i)
+		if !each(i, l.end()) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// sequence gives the lines of entries that come one after another.
+func sequence[E any](ctx context.Context, from int, entries iter.Seq[E], each eachLine, fill func(l *line, e E)) error {
+	var l line
+	i := -1
+	for e := range entries {
+		if i++; i < from {
+			continue
+		}
+		if i&(entriesPerFile-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		l.begin()
+		fill(&l, e)
+		if !each(i, l.end()) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package casctree
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"slices"
+	"strconv"
+
+	"lorefs/casc"
+)
+
+// tableManifests are the tables that say where files are: the local index, the
+// indexes of archives, and shmem. What they are now is kept, so that sizes stay.
+func tableManifests(st *casc.Storage) (found []*manifest, err error) {
+	var idx []*casc.Idx
+	for _, x := range st.Indexes() {
+		idx = append(idx, x)
+	}
+	if len(idx) > 0 {
+		found = append(found, &manifest{name: "idx", walk: idxLines(idx)})
+	}
+	indexes, err := st.IndexNames()
+	if err != nil {
+		return nil, err
+	}
+	if len(indexes) > 0 {
+		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes)})
+	}
+	shmem, err := st.Shmem()
+	switch {
+	case err == nil:
+		found = append(found, &manifest{name: "shmem", walk: shmemLines(shmem)})
+	case errors.Is(err, iofs.ErrNotExist):
+	default:
+		// It is not needed for anything: that it is damaged is for verify to tell.
+		found = append(found, &manifest{name: "shmem", walk: func(context.Context, int, eachLine) error { return err }})
+	}
+	return found, nil
+}
+
+func idxLines(idx []*casc.Idx) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		var l line
+		i := -1
+		for _, x := range idx {
+			// Those of the update section come in no order of their own.
+			entries := slices.SortedFunc(x.Entries(), func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
+			for _, e := range entries {
+				if i++; i < from {
+					continue
+				}
+				if i&(entriesPerFile-1) == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+				l.begin()
+				l.number("bucket", int64(x.Bucket))
+				l.hex("ekey", e.Key[:])
+				l.number("archive", int64(e.Archive))
+				l.number("offset", e.Off)
+				l.number("size", e.Size)
+				if e.Status != 0 {
+					l.number("status", int64(e.Status))
+				}
+				if !each(i, l.end()) {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func indexLines(st *casc.Storage, names []casc.Key) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		var l line
+		i := 0
+		for _, name := range names {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			x, err := st.ReadIndex(name)
+			if err != nil {
+				return err
+			}
+			if i+x.Len() <= from {
+				i += x.Len()
+				continue
+			}
+			for e := range x.Entries() {
+				if i++; i <= from {
+					continue
+				}
+				l.begin()
+				l.key("index", name)
+				l.key("ekey", e.Key)
+				l.number("archive", int64(e.Archive))
+				l.number("offset", e.Off)
+				l.number("size", e.Size)
+				if !each(i-1, l.end()) {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func shmemLines(m *casc.Shmem) walker {
+	return func(ctx context.Context, from int, each eachLine) error {
+		return numbered(ctx, from, 1+len(m.Free), each, func(l *line, i int) {
+			if i > 0 {
+				f := &m.Free[i-1]
+				l.number("free_archive", int64(f.Archive))
+				l.number("offset", f.Off)
+				l.number("size", f.Size)
+				return
+			}
+			l.number("version", int64(m.Version))
+			l.text("data_path", m.DataPath)
+			l.name("idx_versions")
+			for b, v := range m.Versions {
+				*l = append(*l, "[,"[min(b, 1)])
+				*l = strconv.AppendUint(*l, uint64(v), 10)
+			}
+			*l = append(*l, ']')
+		})
+	}
+}

@@ -1,0 +1,18 @@
+//go:build linux || darwin || freebsd
+
+package casctree_test
+
+import (
+	"testing"
+
+	"lorefs/fs"
+	"lorefs/fs/fusetest"
+	"lorefs/nodes/nodetest"
+)
+
+func TestMounted(t *testing.T) {
+	_, files, sopts, opts := makeGame(t, "tvfs", "install")
+	opts.Missing = true
+	tree := open(t, files.FS(), sopts, opts)
+	nodetest.RunMounted(t, fusetest.Mount(t, tree, fs.Options{}), tree, nodetest.Limit(500))
+}

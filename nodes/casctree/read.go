@@ -1,0 +1,232 @@
+package casctree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+
+	"lorefs/blte"
+	"lorefs/casc"
+	"lorefs/nodes"
+)
+
+// isLocal tells whether all data of a file is here.
+func (t *Tree) isLocal(e entry) bool {
+	flags := e.flags()
+	if flags&(flagForms|flagSpans|flagNoForm) == 0 {
+		return t.st.Has(e.ekey())
+	}
+	forms, all, err := t.formsOf(e)
+	if err != nil {
+		return true // whoever reads it is told
+	}
+	has := func(f casc.File) bool {
+		for i := range f.Spans {
+			if !t.st.Has(f.Spans[i].EKey[:casc.ShortKeySize]) {
+				return false
+			}
+		}
+		return true
+	}
+	return all && slices.ContainsFunc(forms, has)
+}
+
+// formsOf gives the encoded forms of a file, any of which will do; ok is false if
+// none is known.
+func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
+	size := e.size()
+	switch flags := e.flags(); {
+	case flags&flagNoForm != 0:
+		return nil, false, nil
+	case flags&flagForms != 0:
+		more, err := t.table.more(e, casc.ShortKeySize)
+		if err != nil {
+			return nil, false, err
+		}
+		for ekey := range slices.Chunk(more, casc.ShortKeySize) {
+			forms = append(forms, oneForm(ekey, size))
+		}
+		return forms, true, nil
+	case flags&flagSpans != 0:
+		more, err := t.table.more(e, spanSize)
+		if err != nil {
+			return nil, false, err
+		}
+		var f casc.File
+		for b := range slices.Chunk(more, spanSize) {
+			s := casc.Span{KeySize: casc.ShortKeySize}
+			copy(s.EKey[:], b[:casc.ShortKeySize])
+			b = b[casc.ShortKeySize:]
+			s.Off, s.Size, s.ContentSize = be40(b), be40(b[sizeSize:]), be40(b[2*sizeSize:])
+			f.Spans = append(f.Spans, s)
+		}
+		return []casc.File{f}, true, nil
+	}
+	return []casc.File{oneForm(e.ekey(), size)}, true, nil
+}
+
+// oneForm is a file of one encoded file. Keys are those of the local index, which has
+// no more: so a file has the same chunks in the cache, however it is named.
+func oneForm(ekey []byte, size int64) casc.File {
+	s := casc.Span{KeySize: casc.ShortKeySize, Size: size, ContentSize: size}
+	copy(s.EKey[:], ekey[:casc.ShortKeySize])
+	return casc.File{Spans: []casc.Span{s}, Size: size}
+}
+
+// openRef opens a file of the table or of content/.
+func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
+	forms, size, err := t.formsOfID(id)
+	if err != nil {
+		return nil, err
+	}
+	if len(forms) == 0 {
+		return nil, fmt.Errorf("the encoding file does not have it: %w", casc.ErrNotLocal)
+	}
+	var errs []error
+	for i := range forms {
+		c, err := t.st.Open(&forms[i])
+		if err == nil && c.Size() != size {
+			err = fmt.Errorf("it has %d bytes, stated are %d", c.Size(), size)
+		}
+		if err == nil {
+			return c, nil
+		}
+		errs = append(errs, err)
+		if !errors.Is(err, casc.ErrNotLocal) {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error) {
+	k, i := splitID(id)
+	if k == kindFile {
+		e := t.table.entry(i)
+		forms, _, err = t.formsOf(e)
+		return forms, e.size(), err
+	}
+	row, err := t.row(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range row.Forms() {
+		ekey := row.EKey(i)
+		forms = append(forms, oneForm(ekey[:], row.Size()))
+	}
+	return forms, row.Size(), nil
+}
+
+// readFile reads a file of the storage, and tries again if what it was opened from is
+// not there any more.
+func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, error) {
+	if off >= size {
+		return 0, io.EOF
+	}
+	ended := int64(len(p)) > size-off
+	p = p[:min(int64(len(p)), size-off)]
+	n, before, err := t.tryRead(id, p, off)
+	if err != nil && !errors.Is(err, blte.ErrNoKey) {
+		n, err = t.readAgain(id, p, off, before, err)
+	}
+	if err != nil && t.readOther(id, size, p, off) {
+		n, err = len(p), nil
+	}
+	switch {
+	case err != nil:
+		return n, t.tell(id, off+int64(n), err)
+	case ended:
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// tryRead fills p. It tells whether the file had been opened before.
+func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, before bool, err error) {
+	c, before, err := t.readers.get(id)
+	if err != nil {
+		return 0, before, err
+	}
+	n, err = c.ReadAt(p, off)
+	if n < len(p) && (err == nil || errors.Is(err, io.EOF)) {
+		err = fmt.Errorf("byte %d: %w", off+int64(n), io.ErrUnexpectedEOF)
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, before, err
+}
+
+// readAgain looks whether the storage was written to, and reads again if so. An
+// error then is the update's.
+func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, before bool, first error) (int, error) {
+	t.readers.drop(id)
+	if _, err := t.st.Refresh(); err != nil {
+		return 0, errors.Join(first, err)
+	}
+	updated := t.st.Updates() > 0
+	if !before && !updated {
+		return 0, first
+	}
+	n, _, err := t.tryRead(id, p, off)
+	if err == nil || errors.Is(err, blte.ErrNoKey) {
+		return n, err
+	}
+	t.readers.drop(id)
+	// What never was local is not changed by an update.
+	if updated && (before || !errors.Is(err, casc.ErrNotLocal)) {
+		return 0, fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+	}
+	return 0, err
+}
+
+// readOther tries all encoded forms of a file that has several, and keeps the one that
+// can be read.
+func (t *Tree) readOther(id nodes.ID, size int64, p []byte, off int64) bool {
+	forms, _, err := t.formsOfID(id)
+	if err != nil || len(forms) < 2 {
+		return false
+	}
+	for i := range forms {
+		c, err := t.st.Open(&forms[i])
+		if err != nil || c.Size() != size {
+			continue
+		}
+		if n, err := c.ReadAt(p, off); n == len(p) && (err == nil || errors.Is(err, io.EOF)) {
+			t.readers.put(id, c)
+			return true
+		}
+	}
+	return false
+}
+
+// tell makes an error of the storage one of the tree, and logs those that are faults.
+func (t *Tree) tell(id nodes.ID, off int64, err error) error {
+	switch {
+	case errors.Is(err, nodes.ErrChanged):
+	case errors.Is(err, blte.ErrNoKey):
+		return fmt.Errorf("%w: %w", nodes.ErrNoKey, err)
+	case errors.Is(err, casc.ErrNotLocal):
+		return fmt.Errorf("%w: %w", nodes.ErrUnavailable, err)
+	}
+	name := t.name(id)
+	if t.readers.firstFailure(id) {
+		t.opts.Logger.Error("a file can't be read", slog.String("file", name), slog.Int64("offset", off), slog.Any("err", err))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// name is the path of a file of the storage.
+func (t *Tree) name(id nodes.ID) string {
+	if k, i := splitID(id); k == kindFile {
+		return t.table.path(i)
+	}
+	row, err := t.row(id)
+	if err != nil {
+		return "content"
+	}
+	key := row.CKey()
+	return fmt.Sprintf("content/%x/%v", key[:1], key)
+}

@@ -1,0 +1,85 @@
+package casctree
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"lorefs/casc"
+	"lorefs/nodes"
+)
+
+const (
+	// maxReaders bounds the files that are kept open: each holds the table of its
+	// chunks, some 100 KB for the largest.
+	maxReaders = 256
+	// maxFailures bounds the files that are remembered as told of.
+	maxFailures = 1024
+)
+
+// readers keeps files open that were read last.
+type readers struct {
+	open func(nodes.ID) (*casc.Content, error)
+
+	mu     sync.Mutex // guards what follows; never held while a file is opened or read
+	kept   *simplelru.LRU[nodes.ID, *casc.Content]
+	failed *simplelru.LRU[nodes.ID, struct{}]
+}
+
+func newReaders(open func(nodes.ID) (*casc.Content, error)) *readers {
+	kept, err := simplelru.NewLRU[nodes.ID, *casc.Content](maxReaders, nil)
+	if err != nil {
+		panic(fmt.Sprintf("casctree: BUG: %v", err))
+	}
+	failed, err := simplelru.NewLRU[nodes.ID, struct{}](maxFailures, nil)
+	if err != nil {
+		panic(fmt.Sprintf("casctree: BUG: %v", err))
+	}
+	return &readers{open: open, kept: kept, failed: failed}
+}
+
+// get gives a file, and whether it was open already.
+func (r *readers) get(id nodes.ID) (c *casc.Content, before bool, err error) {
+	r.mu.Lock()
+	c, before = r.kept.Get(id)
+	r.mu.Unlock()
+	if before {
+		return c, true, nil
+	}
+	if c, err = r.open(id); err != nil {
+		return nil, false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if other, ok := r.kept.Get(id); ok {
+		return other, false, nil
+	}
+	r.kept.Add(id, c)
+	return c, false, nil
+}
+
+// put has a file read from c from now on.
+func (r *readers) put(id nodes.ID, c *casc.Content) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept.Add(id, c)
+}
+
+func (r *readers) drop(id nodes.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept.Remove(id)
+}
+
+// firstFailure tells whether nothing was said of a file yet: what reads a damaged
+// file does so again and again.
+func (r *readers) firstFailure(id nodes.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed.Contains(id) {
+		return false
+	}
+	r.failed.Add(id, struct{}{})
+	return true
+}

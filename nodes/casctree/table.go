@@ -1,0 +1,239 @@
+package casctree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"sort"
+
+	"lorefs/casc"
+)
+
+// The table has all directories and files of files/, unnamed/ and install/, in
+// little-endian numbers but for sizes:
+//
+//	magic key:32 kind:16 dirs:4 files:4 dir_names:4 file_names:4 more:4
+//	root_rows:4 named:4 unnamed:4
+//	( name:4 parent:4 first_dir:4 first_file:4 )×(dirs+1)
+//	( name:4 )×(files+1)  ( flags:1 ekey:9 size:5 )×files
+//	dir_names file_names more  CRC-32C of all before
+//
+// Directory 0 is the root of the mount. The directories in a directory are one
+// behind the other, in order, as are its files: they end where those of the next
+// directory begin. The same goes for names. more has what does not fit:
+//
+//	forms   count:1 ( ekey:9 )×count
+//	spans   count:1 ( ekey:9 off:5 size:5 content_size:5 )×count
+type table struct {
+	data []byte
+	header
+	dirs, nameOffs, entries      []byte
+	dirNames, fileNames, further []byte
+}
+
+// header is what the table says of itself.
+type header struct {
+	// key is the hash of what it was made from, kind that of the root.
+	key  [32]byte
+	kind string
+	// nDirs and nFiles count what is in it.
+	nDirs, nFiles int
+	// rootRows is how many files the root gave; named and unnamed are those that are
+	// shown.
+	rootRows, named, unnamed int
+}
+
+const (
+	// tableMagic changes with everything that changes what a table means.
+	tableMagic     = "lorefs casc names 1\n"
+	kindSize       = 16
+	tableHead      = len(tableMagic) + 32 + kindSize + 8*4
+	dirSize        = 16
+	entrySize      = 1 + casc.ShortKeySize + sizeSize
+	sizeSize       = 5
+	spanSize       = casc.ShortKeySize + 3*sizeSize
+	tableSumSize   = 4
+	maxTableString = 1<<32 - 1
+)
+
+// The flags of a file of the table.
+const (
+	// flagForms means that there are several encoded forms: more has them, from the
+	// place on that the first four bytes of the key are.
+	flagForms = 1 << iota
+	// flagSpans means that it is put together from spans, as flagForms.
+	flagSpans
+	// flagNoForm means that no encoded form is known.
+	flagNoForm
+	// flagEncrypted means that some of it may be encrypted.
+	flagEncrypted
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sections gives the sizes of the parts behind the head.
+func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
+	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further}
+}
+
+// openTable checks all of a table that reading it relies on. It keeps data.
+func openTable(data []byte) (*table, error) {
+	body := len(data) - tableSumSize
+	if body < tableHead || crc32.Checksum(data[:body], castagnoli) != binary.LittleEndian.Uint32(data[body:]) {
+		return nil, errors.New("wrong checksum")
+	}
+	if string(data[:len(tableMagic)]) != tableMagic {
+		return nil, errors.New("of another version")
+	}
+	t := &table{data: data}
+	b := data[len(tableMagic):]
+	copy(t.key[:], b)
+	t.kind = string(bytes.TrimRight(b[len(t.key):len(t.key)+kindSize], "\x00"))
+	b = b[len(t.key)+kindSize:]
+	var n [8]int
+	for i := range n {
+		n[i] = int(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	t.nDirs, t.nFiles, t.rootRows, t.named, t.unnamed = n[0], n[1], n[5], n[6], n[7]
+	rest := data[tableHead:body]
+	for i, size := range sections(n[0], n[1], n[2], n[3], n[4]) {
+		if size > len(rest) {
+			return nil, fmt.Errorf("%d bytes, %d more are stated", len(data), size-len(rest))
+		}
+		*[...]*[]byte{&t.dirs, &t.nameOffs, &t.entries, &t.dirNames, &t.fileNames, &t.further}[i] = rest[:size]
+		rest = rest[size:]
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("%d bytes too many", len(rest))
+	}
+	return t, t.checkOrder()
+}
+
+// checkOrder makes sure that no place leads out of the table.
+func (t *table) checkOrder() error {
+	le := binary.LittleEndian
+	if t.nDirs == 0 {
+		return errors.New("no root")
+	}
+	var last [4]uint32
+	last[2] = 1 // the first directory in the root is the one behind it
+	for i := range t.nDirs + 1 {
+		d := t.dirs[i*dirSize:]
+		for _, f := range [...]int{0, 2, 3} {
+			v := le.Uint32(d[4*f:])
+			if v < last[f] {
+				return fmt.Errorf("directory %d is not behind the one before it", i)
+			}
+			last[f] = v
+		}
+		// A directory that comes before what it has is in no circle.
+		if p, first := int(le.Uint32(d[4:])), int(last[2]); p >= max(i, 1) || i < t.nDirs && first <= i {
+			return fmt.Errorf("directory %d is in %d and has %d", i, p, first)
+		}
+	}
+	if int(last[0]) != len(t.dirNames) || int(last[2]) != t.nDirs || int(last[3]) != t.nFiles {
+		return errors.New("the directories do not end where the table does")
+	}
+	name := uint32(0)
+	for i := range t.nFiles + 1 {
+		v := le.Uint32(t.nameOffs[4*i:])
+		if v < name {
+			return fmt.Errorf("file %d is not behind the one before it", i)
+		}
+		name = v
+	}
+	if int(name) != len(t.fileNames) {
+		return errors.New("the names do not end where the table does")
+	}
+	return nil
+}
+
+// span is a run of numbers, without its end.
+type span struct{ from, to int }
+
+func (s span) len() int { return s.to - s.from }
+
+func (t *table) dirField(i, field int) int {
+	return int(binary.LittleEndian.Uint32(t.dirs[i*dirSize+4*field:]))
+}
+
+func (t *table) dirName(i int) []byte { return t.dirNames[t.dirField(i, 0):t.dirField(i+1, 0)] }
+
+func (t *table) parent(i int) int { return t.dirField(i, 1) }
+
+// dirsIn and filesIn are what a directory has.
+func (t *table) dirsIn(i int) span { return span{t.dirField(i, 2), t.dirField(i+1, 2)} }
+
+func (t *table) filesIn(i int) span { return span{t.dirField(i, 3), t.dirField(i+1, 3)} }
+
+func (t *table) fileName(i int) []byte {
+	return t.fileNames[binary.LittleEndian.Uint32(t.nameOffs[4*i:]):binary.LittleEndian.Uint32(t.nameOffs[4*i+4:])]
+}
+
+// entry is the record of file i.
+func (t *table) entry(i int) entry { return entry(t.entries[i*entrySize:][:entrySize]) }
+
+// entry is flags:1 ekey:9 size:5.
+type entry []byte
+
+func (e entry) flags() byte { return e[0] }
+
+func (e entry) ekey() []byte { return e[1 : 1+casc.ShortKeySize] }
+
+// size is that of the content, as the encoding file or the root says.
+func (e entry) size() int64 { return be40(e[1+casc.ShortKeySize:]) }
+
+func be40(b []byte) int64 { return int64(b[0])<<32 | int64(binary.BigEndian.Uint32(b[1:])) }
+
+func putBE40(b []byte, v int64) {
+	b[0] = byte(v >> 32)
+	binary.BigEndian.PutUint32(b[1:], uint32(v))
+}
+
+// more gives the records of a size that an entry refers to.
+func (t *table) more(e entry, size int) ([]byte, error) {
+	at := int64(binary.LittleEndian.Uint32(e.ekey()))
+	if at >= int64(len(t.further)) {
+		return nil, fmt.Errorf("casctree: the table has %d further bytes, a file refers to byte %d", len(t.further), at)
+	}
+	b := t.further[at:]
+	n := int(b[0]) * size
+	if n > len(b)-1 {
+		return nil, fmt.Errorf("casctree: the table has %d further bytes, a file refers to %d from byte %d on", len(t.further), n+1, at)
+	}
+	return b[1 : 1+n], nil
+}
+
+// find looks for a name among numbers whose names are in order: one that is spelled
+// so, or else the first that differs in case only.
+func find(in span, name []byte, nameOf func(i int) []byte) (exact, folded int) {
+	at := in.from + sort.Search(in.len(), func(i int) bool { return compareFolded(nameOf(in.from+i), name) >= 0 })
+	folded = -1
+	for i := at; i < in.to && compareFolded(nameOf(i), name) == 0; i++ {
+		if folded < 0 {
+			folded = i
+		}
+		if bytes.Equal(nameOf(i), name) {
+			return i, folded
+		}
+	}
+	return -1, folded
+}
+
+// dirOf is the directory that file i is in.
+func (t *table) dirOf(i int) int {
+	return sort.Search(t.nDirs, func(d int) bool { return t.dirField(d+1, 3) > i })
+}
+
+// path is where file i is in the mount, for logs.
+func (t *table) path(i int) string {
+	parts := [][]byte{t.fileName(i)}
+	for d := t.dirOf(i); d > 0; d = t.parent(d) {
+		parts = append(parts, t.dirName(d))
+	}
+	slices.Reverse(parts)
+	return string(bytes.Join(parts, []byte("/")))
+}

@@ -1,0 +1,292 @@
+package casctree_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/games"
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/casctree"
+)
+
+// twoFiles is a game whose file a leads on to what is stored as the content.
+func twoFiles(t *testing.T, content string) casctest.Files {
+	t.Helper()
+	g := games.New()
+	var text strings.Builder
+	for _, s := range []string{"the first file", content, "the last file"} {
+		name, _, _ := strings.Cut(strings.TrimPrefix(s, "the "), " ")
+		text.WriteString(name + "|" + g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: []byte(s)}).CKey.String() + "\n")
+	}
+	g.Root(g.Add([]byte(text.String())))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// become writes the files of another storage over those of one, so that who has a
+// file open reads the new bytes.
+func become(fsys fstest.MapFS, files casctest.Files) {
+	for name := range fsys {
+		if _, ok := files[name]; !ok {
+			delete(fsys, name)
+		}
+	}
+	for name, f := range files.FS() {
+		if old, ok := fsys[name]; ok {
+			*old = *f
+		} else {
+			fsys[name] = f
+		}
+	}
+}
+
+// archive is the only archive with files of twoFiles.
+const archive = "Data/data/data.000"
+
+// moved gives a storage of which the archive begins with something else: all files
+// are somewhere else, and the index says so in a higher version.
+func moved(t *testing.T, files casctest.Files, by int) casctest.Files {
+	t.Helper()
+	files = maps.Clone(files)
+	files[archive] = append(make([]byte, by), files[archive]...)
+	for name, data := range maps.Clone(files) {
+		at := strings.LastIndexByte(name, '/') + 1
+		if _, _, ok := casc.ParseIdxName(name[at:]); !ok {
+			continue
+		}
+		x, err := casc.ParseIdx(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entries []casc.IdxEntry
+		for e := range x.Entries() {
+			if e.Archive == 0 {
+				e.Off += int64(by)
+			}
+			entries = append(entries, e)
+		}
+		files[name[:len(name)-len("2.idx")]+"3.idx"] = casctest.Idx(x.Bucket, entries, nil)
+	}
+	return files
+}
+
+// TestMoved moves all data in the archive while files are open: they are found again.
+func TestMoved(t *testing.T) {
+	before := twoFiles(t, "the second file")
+	fsys := before.FS()
+	tree, st := openBoth(t, fsys, casc.Options{Blocks: blockcache.New(0).View()}, casctree.Options{})
+	if got, err := readPath(t.Context(), tree, "files/first"); err != nil || string(got) != "the first file" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	become(fsys, moved(t, before, 1000))
+	for name, want := range map[string]string{"first": "the first file", "second": "the second file", "last": "the last file"} {
+		if got, err := readPath(t.Context(), tree, "files/"+name); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if st.Updates() != 1 {
+		t.Errorf("%d updates were noticed", st.Updates())
+	}
+	if again, err := st.Refresh(); again || err != nil {
+		t.Errorf("refreshed again: %v, %v", again, err)
+	}
+}
+
+// TestPutInPlace puts another file where one was: the one is gone, and no byte of the
+// other is handed out for it, whether chunks are kept or not.
+func TestPutInPlace(t *testing.T) {
+	before := twoFiles(t, "the second file")
+	after := twoFiles(t, "the secret file")
+	for _, size := range []int64{0, 1 << 20} {
+		for _, opened := range []bool{false, true} {
+			fsys := before.FS()
+			tree := open(t, fsys, casc.Options{Blocks: blockcache.New(size).View()}, casctree.Options{})
+			e, err := lookup(t.Context(), tree, "files/second")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if opened {
+				if _, err := readAll(t.Context(), tree, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			become(fsys, moved(t, after, 0))
+			got, err := readAll(t.Context(), tree, e)
+			switch {
+			case opened && size > 0 && err == nil: // its chunk was kept
+				if string(got) != "the second file" {
+					t.Errorf("cache of %d: %q", size, got)
+				}
+			case opened:
+				if !errors.Is(err, nodes.ErrChanged) {
+					t.Errorf("cache of %d: %q, %v, want ErrChanged", size, got, err)
+				}
+			case !errors.Is(err, nodes.ErrUnavailable):
+				t.Errorf("cache of %d, not opened before: %q, %v, want ErrUnavailable", size, got, err)
+			}
+			if got, err := readPath(t.Context(), tree, "files/first"); err != nil || string(got) != "the first file" {
+				t.Errorf("first: %q, %v", got, err)
+			}
+			// The other storage's file is found by its key only if the encoding file has it.
+			key := casctest.Key([]byte("the secret file")).String()
+			if _, err := lookup(t.Context(), tree, "content/"+key[:2]+"/"+key); !errors.Is(err, nodes.ErrNotExist) {
+				t.Errorf("the new file: %v", err)
+			}
+		}
+	}
+}
+
+// TestTruncated cuts the archive under the mount.
+func TestTruncated(t *testing.T) {
+	before := twoFiles(t, "the second file")
+	fsys := before.FS()
+	tree := open(t, fsys, casc.Options{}, casctree.Options{})
+	e, err := lookup(t.Context(), tree, "files/last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readPath(t.Context(), tree, "files/first"); err != nil {
+		t.Fatal(err)
+	}
+	cut := bytes.Index(before[archive], []byte("the last"))
+	fsys[archive].Data = before[archive][:cut]
+	if got, err := readAll(t.Context(), tree, e); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("%q, %v, want ErrChanged", got, err)
+	}
+	if got, err := readPath(t.Context(), tree, "files/second"); err != nil || string(got) != "the second file" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestNewBuild installs another build: the one that is open stays, and it is told.
+func TestNewBuild(t *testing.T) {
+	before, after := twoFiles(t, "the second file"), twoFiles(t, "the secret file")
+	fsys := before.FS()
+	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{})
+	for name, f := range after.FS() {
+		if name == ".build.info" || strings.HasPrefix(name, "Data/config") {
+			f.ModTime = f.ModTime.AddDate(1, 0, 0)
+			fsys[name] = f
+		}
+	}
+	if _, ok := st.NewBuild(); ok {
+		t.Error("a new build before it was looked for")
+	}
+	if _, err := st.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if b, ok := st.NewBuild(); !ok || b.BuildKey == st.Build.BuildKey {
+		t.Errorf("%+v, %v", b, ok)
+	}
+	if got, err := readPath(t.Context(), tree, "files/second"); err != nil || string(got) != "the second file" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestBecomesLocal loads a file that was not there.
+func TestBecomesLocal(t *testing.T) {
+	files := twoFiles(t, "the second file")
+	late := maps.Clone(files)
+	delete(late, archive)
+	// The root must be readable, so that only files go.
+	g := games.New()
+	s := g.Add([]byte("late"))
+	for range 10 {
+		g.Add(bltetest.Noise(20, uint64(len(g.Stored))))
+	}
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "late", CKey: s.CKey}})))
+	all, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := maps.Clone(all)
+	delete(early, archive)
+	fsys := early.FS()
+	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{})
+	if _, err := lookup(t.Context(), tree, "files/late"); !errors.Is(err, nodes.ErrNotExist) {
+		t.Fatalf("before it is there: %v", err)
+	}
+	become(fsys, all)
+	if changed, err := st.Refresh(); !changed || err != nil {
+		t.Fatalf("%v, %v", changed, err)
+	}
+	if got, err := readPath(t.Context(), tree, "files/late"); err != nil || string(got) != "late" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestDamagedChunk damages one chunk: its file fails and is told of once, with the
+// place, and the others are read.
+func TestDamagedChunk(t *testing.T) {
+	files := twoFiles(t, "the second file")
+	data := bytes.Clone(files[archive])
+	data[bytes.Index(data, []byte("second file"))] ^= 1
+	files[archive] = data
+	var log bytes.Buffer
+	tree := open(t, files.FS(), casc.Options{}, casctree.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 2 {
+		got, err := readPath(t.Context(), tree, "files/second")
+		fault, ok := errors.AsType[*blte.FormatError](err)
+		if !ok || fault.Chunk != 0 || len(got) > 0 {
+			t.Errorf("%q, %v", got, err)
+		}
+		if errors.Is(err, nodes.ErrChanged) || errors.Is(err, nodes.ErrUnavailable) || errors.Is(err, nodes.ErrNoKey) {
+			t.Errorf("%v is not what it is", err)
+		}
+	}
+	for _, part := range []string{"file=files/second", "data.000 at 0x", "chunk 0", "MD5"} {
+		if strings.Count(log.String(), part) == 0 {
+			t.Errorf("the log does not say %q: %s", part, &log)
+		}
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+		t.Errorf("it was told of %d times", n)
+	}
+	for _, name := range []string{"first", "last"} {
+		if got, err := readPath(t.Context(), tree, "files/"+name); err != nil || string(got) != "the "+name+" file" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestOtherForm damages each of two encoded forms of one content in turn: the other is
+// read instead.
+func TestOtherForm(t *testing.T) {
+	g := games.New()
+	content := bltetest.Text(500)
+	forms := []casctest.Stored{
+		g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content[:250]}, blte.Chunk{Content: content[250:]}), g.Add(content),
+	}
+	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "twice", CKey: forms[0].CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range forms {
+		at := bytes.Index(files[archive], s.Encoded)
+		for _, off := range []int{1, 20, len(s.Encoded) - 3} {
+			damaged := maps.Clone(files)
+			damaged[archive] = bytes.Clone(files[archive])
+			damaged[archive][at+off] ^= 1
+			tree := open(t, damaged.FS(), casc.Options{}, casctree.Options{})
+			for _, name := range []string{"files/twice", "content/" + s.CKey.String()[:2] + "/" + s.CKey.String()} {
+				if got, err := readPath(t.Context(), tree, name); err != nil || !bytes.Equal(got, content) {
+					t.Errorf("form %d, byte %d damaged: %s: %d bytes, %v", i, off, name, len(got), err)
+				}
+			}
+		}
+	}
+}
