@@ -57,6 +57,8 @@ type File struct {
 	index
 
 	blocks BlockCache
+	// identity is what the index is kept under.
+	identity string
 	// load is inflateBlock as a value: made once, for reads allocate nothing.
 	load     func(n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
@@ -93,6 +95,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
+	f.identity = id
 	if f.restore(id, opts) {
 		return f, nil
 	}
@@ -226,6 +229,11 @@ func (f *File) Header() Header { return f.header }
 
 // Key is the key that opened the file.
 func (f *File) Key() Key { return f.key }
+
+// Identity names the file's content, as far as its size, its ModTime and its ends
+// tell, and how it is read: what is kept about the file can be kept under it. It
+// is made of hex digits.
+func (f *File) Identity() string { return f.identity }
 
 // Size is the size of the inflated data in bytes.
 func (f *File) Size() int64 { return f.stated }

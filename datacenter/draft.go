@@ -53,6 +53,8 @@ type Draft struct {
 	commits int
 	// shrunk are the nodes from which the edits at hand took something.
 	shrunk []*draftNode
+	// changes tells which sheets changed.
+	changes sheetChanges
 }
 
 // draftNode is a node that differs from the file's, or leads to one that does.

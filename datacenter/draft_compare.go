@@ -22,7 +22,7 @@ var ErrDiffers = errors.New("it is not what was to be written")
 // node.
 func (s *Saving) Compare(ctx context.Context, g *File) error {
 	d := s.d
-	want := d.file.header
+	want := s.opts.Header
 	want.Version = s.opts.Layout.Version()
 	if s.opts.Layout == LayoutV3 {
 		want.Revision = g.header.Revision // it has no room for one

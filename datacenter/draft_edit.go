@@ -115,7 +115,7 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList)
 			err = d.record(&e)
 		}
 		if err == nil {
-			err = d.one(e, u)
+			err = d.noted(e, u)
 		}
 		if err != nil {
 			return count, err

@@ -1,0 +1,51 @@
+package datacenter
+
+// Reading a run of children bit by bit, for those who go through a large tree and
+// have to stop and go on anywhere.
+
+// AppendChildren appends the nodes at the places from i on, at most limit of
+// them and those of the run. A placeholder is there as a node whose NameIndex is
+// 0, of which nothing else may be asked.
+func (n Node) AppendChildren(dst []Node, i, limit int) ([]Node, error) {
+	f := n.file
+	end := min(i+limit, int(n.raw.childCount))
+	err := n.eachRun(i, end, func(place int, b []byte) {
+		addr := n.raw.childAddr
+		addr.Element += uint16(place)
+		dst = append(dst, Node{file: f, addr: addr, raw: parseNode(b, f.layout)})
+	})
+	return dst, err
+}
+
+// AppendChildNames appends the name index of each place of the run of children, 0
+// for a placeholder.
+func (n Node) AppendChildNames(dst []uint16) ([]uint16, error) {
+	err := n.eachRun(0, int(n.raw.childCount), func(_ int, b []byte) {
+		dst = append(dst, uint16(b[0])|uint16(b[1])<<8)
+	})
+	return dst, err
+}
+
+// eachRun shows the stored children at the places from i up to end.
+func (n Node) eachRun(i, end int, visit func(place int, b []byte)) error {
+	if i >= end {
+		return nil
+	}
+	f, size := n.file, int(n.file.layout.NodeSize())
+	off, err := run(f.regions.nodes, n.raw.childAddr, int(n.raw.childCount), int64(size))
+	if err != nil {
+		return f.errorAt(n, "children: %w", err)
+	}
+	var scratch [maxNodeSize]byte
+	for i < end {
+		b, err := f.elements(off+int64(i*size), end-i, size, scratch[:])
+		if err != nil {
+			return err
+		}
+		for ; len(b) >= size; b = b[size:] {
+			visit(i, b)
+			i++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package datacenter
+
+import (
+	"cmp"
+	"slices"
+
+	"lorefs/internal/wtf8"
+)
+
+// OrderedChildren gives the children of a draft node in the order in which they
+// would be written now: by name, then by the values of their keys, then as they
+// were. ok is false if the number stands for no draft node. It may read the file.
+func (d *Draft) OrderedChildren(n Number) (children []DraftEntry, ok bool, err error) {
+	o := draftOrder{d: d}
+	if !o.collect(n) {
+		return nil, false, nil
+	}
+	slices.SortStableFunc(o.kids, func(x, y orderedChild) int {
+		return cmp.Or(o.name(x)-o.name(y), cmp.Compare(x.rank, y.rank))
+	})
+	sortSiblings(o.kids, o.compare)
+	children = make([]DraftEntry, len(o.kids))
+	for i := range o.kids {
+		children[i] = o.kids[i].DraftEntry
+	}
+	return children, true, o.err
+}
+
+// draftOrder is the order of the children of one draft node. Its error is sticky.
+type draftOrder struct {
+	d           *Draft
+	kids        []orderedChild
+	root, value uint16 // names that are the last
+	err         error
+}
+
+// orderedChild is a child, and what it takes to find the values of its keys.
+type orderedChild struct {
+	DraftEntry
+	rank  uint64
+	keys  keyNames
+	draft bool
+	// attrs are those of a draft node; base is the node of the file that it
+	// was, or the child itself.
+	attrs []draftAttribute
+	base  Node
+}
+
+// collect takes what is known of the children, lest the file be read while others
+// wait. It is false if there is no such draft node.
+func (o *draftOrder) collect(n Number) bool {
+	d := o.d
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.nodes[n]
+	if x == nil {
+		return false
+	}
+	o.root, o.value = d.index[rootName], d.index[valueName]
+	o.kids = make([]orderedChild, 0, len(x.kidAt))
+	for i := range x.kids {
+		k := &x.kids[i]
+		if k.dead {
+			continue
+		}
+		c := orderedChild{DraftEntry: d.childEntry(x, i), rank: k.rank}
+		if k.node != nil {
+			c.draft, c.base, c.keys = true, k.node.base, d.keys[k.node.key]
+			c.attrs = slices.Clone(k.node.attrs)
+		}
+		o.kids = append(o.kids, c)
+	}
+	return true
+}
+
+func (o *draftOrder) name(c orderedChild) int {
+	s := siblingOrder{root: o.root, value: o.value}
+	return s.name(c.NameIndex)
+}
+
+// compare is [Builder.compareNodes] for children of a draft node.
+func (o *draftOrder) compare(x, y orderedChild) int {
+	if x.NameIndex != y.NameIndex || o.err != nil {
+		return o.name(x) - o.name(y)
+	}
+	for _, key := range o.keysOf(&x) {
+		if key == 0 {
+			continue
+		}
+		p, q := o.keyValue(&x, key), o.keyValue(&y, key)
+		// The texts are told apart by the segment of an address that means nothing.
+		p.raw.bits, q.raw.bits = p.number(0), q.number(1)
+		if c := compareValues(p.raw, p.ok, q.raw, q.ok, func(a Address) []byte {
+			if a.Segment == 0 {
+				return p.text
+			}
+			return q.text
+		}); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// keyValue is the value of one key of a child.
+type keyValue struct {
+	raw  rawAttribute
+	text []byte // of a string, its UTF-16 units
+	ok   bool
+}
+
+// number is the value of what is no string, and for a string an address with that
+// segment.
+func (v *keyValue) number(segment uint16) uint32 {
+	if t, _ := v.raw.decodeType(); t == String {
+		return uint32(segment)
+	}
+	return v.raw.bits
+}
+
+// load gives the node of the file that a child is, if it is not a draft node.
+func (o *draftOrder) load(c *orderedChild) Node {
+	if c.base.file == nil {
+		var err error
+		if c.base, err = o.d.file.Node(c.Addr); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+	return c.base
+}
+
+func (o *draftOrder) keysOf(c *orderedChild) keyNames {
+	if c.draft {
+		return c.keys
+	}
+	n := o.load(c)
+	if o.err != nil || int(n.raw.key) >= len(o.d.file.keys) {
+		return keyNames{}
+	}
+	return o.d.file.keys[n.raw.key]
+}
+
+func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
+	var stored Attribute
+	var err error
+	if c.draft {
+		i := slices.IndexFunc(c.attrs, func(a draftAttribute) bool { return a.name == key && !a.dead })
+		if i < 0 {
+			return v
+		}
+		if a := &c.attrs[i]; a.changed {
+			v.ok, v.raw = true, Attribute{typ: a.value.typ, bits: a.value.bits}.raw()
+			v.text = wtf8.AppendUTF16(nil, a.value.text)
+			return v
+		}
+		v.ok = true
+		stored, err = o.d.file.Attribute(c.attrs[i].addr)
+	} else {
+		stored, v.ok, err = o.load(c).Attribute(key)
+	}
+	if err == nil && v.ok {
+		v.raw = stored.raw()
+		if stored.typ == String {
+			v.text, err = o.d.file.stringUnits(o.d.file.regions.values.data, stored.Value())
+		}
+	}
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return v
+}

@@ -1,0 +1,278 @@
+package sheets
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// The parts of a sheet that are always the same.
+const (
+	indentation = "    "
+	xsiURI      = "http://www.w3.org/2001/XMLSchema-instance"
+	// novadropURI is the namespace of novadrop's attributes in schemas; that of a
+	// sheet is below it.
+	novadropURI = "https://vezel.dev/novadrop/dc"
+	// extraURI is the namespace of what novadrop loses.
+	extraURI = "urn:lorefs:dc"
+)
+
+// encoder writes one sheet, step by step: each step is a start tag, with all that
+// an element without children has, or an end tag. It holds nothing of the tree but
+// the way from the sheet to where it is. Between two steps it can be stopped, and
+// another one can go on.
+type encoder struct {
+	voc   *vocabulary
+	draft *datacenter.Draft // nil if there is none
+	file  *datacenter.Private
+	tag   tagWriter
+
+	texts textCache
+
+	stack  []frame
+	groups []group
+	// batch holds batchSize children for each frame.
+	batch []datacenter.Node
+	names []uint16
+	// out is a buffer for whoever has the encoder, scratch for texts that have to be
+	// escaped.
+	out     []byte
+	scratch []byte
+}
+
+// item is a node of a sheet.
+type item struct {
+	node  datacenter.Node // of the file, if draft is nil
+	draft *draftItem
+	name  nameID
+}
+
+// frame is a node whose children are being written.
+type frame struct {
+	item
+	el *element
+	// The children at hand are those of groups[at], from place next of it on;
+	// those of a draft node are from next on.
+	first, at, end, next int
+	// batchAt is the place in the run of the first of batchLen children in batch.
+	batchAt, batchLen int
+	// textAt is where the text behind the start tag begins, in the buffer that was
+	// last emptied when it had been so flushed times.
+	textAt, flushed int
+	// kid is the element of the children called kidName.
+	kidName nameID
+	kid     *element
+}
+
+// group is a part of a run of children, in the order of the sheet.
+type group struct{ start, count, rank uint16 }
+
+const batchSize = 16
+
+// errSchema tells that a path is not in the schema. It was when the sheet's size
+// was found out.
+var errSchema = errors.New("the sheet changed while it was read")
+
+// begin makes ready for a sheet.
+func (e *encoder) begin() {
+	e.stack, e.groups = e.stack[:0], e.groups[:0]
+}
+
+// step appends the next tag. One that has a body of no more than skip bytes is
+// passed with it: then skipped is the size of the body, with the end tag.
+// done is true if nothing is left.
+func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, skipped int64, err error) {
+	f := &e.stack[len(e.stack)-1]
+	child, ok, err := e.nextChild(f)
+	if err != nil {
+		return dst, 0, err
+	}
+	if !ok {
+		return e.closeTag(dst), 0, nil
+	}
+	if child.name != f.kidName || f.kid == nil {
+		f.kidName, f.kid = child.name, f.el.kid(child.name)
+	}
+	if f.kid == nil {
+		return dst, 0, errSchema
+	}
+	return e.open(dst, child, f.kid, known, skip)
+}
+
+// done tells that all is written.
+func (e *encoder) done() bool { return len(e.stack) == 0 }
+
+// root appends the first tag.
+func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
+	e.tag.root = true
+	dst, _, err := e.open(dst, sheet, el, nil, 0)
+	e.tag.root = false
+	if err == nil && e.done() {
+		dst = append(dst, '\n')
+	}
+	return dst, err
+}
+
+// open appends the start tag of a node, and goes on with its children.
+func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip int64) ([]byte, int64, error) {
+	from, depth, groups := len(dst), len(e.stack), len(e.groups)
+	if depth > 0 {
+		dst = appendIndent(dst, depth)
+	}
+	f := frame{item: n, el: el, first: groups}
+	parent, err := e.enter(&f)
+	if err != nil {
+		return dst, 0, err
+	}
+	if dst, err = e.startTag(dst, n, el, parent); err != nil || !parent {
+		return dst, 0, err
+	}
+	if skip > 0 && n.draft == nil {
+		if size, ok := known.body(el, n.node, depth+1); ok {
+			size += int64(len(e.appendEndTag(dst, depth, n.name)) - len(dst))
+			if size <= skip-int64(len(dst)-from) {
+				e.groups = e.groups[:groups]
+				return dst, size, nil
+			}
+		}
+	}
+	if e.cached(n) {
+		if text := e.texts.get(n.node.ChildRun(), depth); text != nil {
+			e.groups = e.groups[:groups]
+			return e.appendEndTag(append(dst, text...), depth, n.name), 0, nil
+		}
+		f.textAt, f.flushed = len(dst), e.texts.flushed
+	}
+	e.stack = append(e.stack, f)
+	return dst, 0, nil
+}
+
+// cached tells whether the text of a node's children depends on nothing but their
+// run and their depth, and is to be kept. That of a sheet itself is not: it is not
+// met again.
+func (e *encoder) cached(n item) bool {
+	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root
+}
+
+// closeTag appends the end tag of the node at hand, and goes back to its parent.
+func (e *encoder) closeTag(dst []byte) []byte {
+	depth := len(e.stack) - 1
+	f := &e.stack[depth]
+	if depth > 0 && e.cached(f.item) && f.flushed == e.texts.flushed {
+		e.texts.keep(f.node.ChildRun(), depth, dst[f.textAt:])
+	}
+	dst = e.appendEndTag(dst, depth, f.name)
+	e.groups = e.groups[:f.first]
+	e.stack = e.stack[:depth]
+	if depth == 0 {
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+func (e *encoder) appendEndTag(dst []byte, depth int, name nameID) []byte {
+	dst = appendIndent(dst, depth)
+	dst = append(dst, "</"...)
+	dst = append(dst, e.voc.spelling(name).element...)
+	return append(dst, '>')
+}
+
+// appendIndent begins a line.
+func appendIndent(dst []byte, depth int) []byte {
+	const most = "\n" + indentation + indentation + indentation + indentation + indentation + indentation + indentation + indentation
+	n := min(depth, (len(most)-1)/len(indentation))
+	dst = append(dst, most[:1+n*len(indentation)]...)
+	for ; n < depth; n++ {
+		dst = append(dst, indentation...)
+	}
+	return dst
+}
+
+// enter finds the order of the children; parent is false if there are none.
+func (e *encoder) enter(f *frame) (parent bool, err error) {
+	if f.draft != nil {
+		return len(f.draft.kids) > 0, nil
+	}
+	if f.node.ChildCount() == 0 {
+		return false, nil
+	}
+	if e.names, err = f.node.AppendChildNames(e.names[:0]); err != nil {
+		return false, err
+	}
+	e.group()
+	f.at, f.end = f.first, len(e.groups)
+	return f.end > f.first, nil
+}
+
+// group appends the groups of the run whose names are in e.names: nodes of one
+// name lie together in most files.
+func (e *encoder) group() {
+	first, sorted := len(e.groups), true
+	for i := 0; i < len(e.names); {
+		from, name := i, e.names[i]
+		for i < len(e.names) && e.names[i] == name {
+			i++
+		}
+		if name == 0 {
+			continue // placeholders
+		}
+		g := group{start: uint16(from), count: uint16(i - from), rank: e.voc.rank[name]}
+		sorted = sorted && (len(e.groups) == first || e.groups[len(e.groups)-1].rank <= g.rank)
+		e.groups = append(e.groups, g)
+	}
+	if !sorted {
+		slices.SortStableFunc(e.groups[first:], func(a, b group) int { return int(a.rank) - int(b.rank) })
+	}
+}
+
+// nextChild gives the child at hand of a frame; ok is false behind the last.
+func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
+	if f.draft != nil {
+		if f.next == len(f.draft.kids) {
+			return child, false, nil
+		}
+		f.next++
+		child, err = e.draftChild(f.draft, f.next-1)
+		return child, err == nil, err
+	}
+	if f.at == f.end {
+		return child, false, nil
+	}
+	g := e.groups[f.at]
+	place := int(g.start) + f.next
+	if f.next++; f.next == int(g.count) {
+		f.at, f.next = f.at+1, 0
+	}
+	base := (len(e.stack) - 1) * batchSize
+	if place < f.batchAt || place >= f.batchAt+f.batchLen {
+		if missing := base + batchSize - len(e.batch); missing > 0 {
+			e.batch = append(e.batch, make([]datacenter.Node, missing)...)
+		}
+		// Up to the end of the run: the next group is likely to be the next one there.
+		b, err := f.node.AppendChildren(e.batch[base:base], place, batchSize)
+		if err != nil {
+			return child, false, err
+		}
+		f.batchAt, f.batchLen = place, len(b)
+	}
+	n := e.batch[base+place-f.batchAt]
+	return item{node: n, name: nameID(n.NameIndex())}, true, nil
+}
+
+// load gives the item of a stored sheet or of a draft's.
+func (e *encoder) load(s Sheet) (item, error) {
+	if e.draft != nil && e.draft.Touched(s.Number) {
+		d, err := e.draftItem(s.Number, s.name)
+		if err != nil {
+			return item{}, err
+		}
+		return item{draft: d, name: d.name}, nil
+	}
+	n, err := e.file.Node(s.addr)
+	if err != nil {
+		return item{}, fmt.Errorf("sheet %s %d: %w", s.Name, s.Ordinal, err)
+	}
+	return item{node: n, name: nameID(n.NameIndex())}, nil
+}

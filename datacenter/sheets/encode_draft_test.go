@@ -1,0 +1,219 @@
+package sheets_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/sheets"
+)
+
+// editing is a draft, and the sheets of it, that a test edits.
+type editing struct {
+	t     *rapid.T
+	draft *datacenter.Draft
+	src   *sheets.Source
+	// nodes are those that are known to be there, by their depth.
+	nodes map[datacenter.Number]int
+	next  uint32
+}
+
+// What a draft shows is, after each edit, what the file that is written of it will
+// show, for those who read all of it and for those who read parts.
+func TestDraftShowsWhatIsWritten(t *testing.T) {
+	files := [][]byte{}
+	for _, data := range sources() {
+		if f := openData(t, data); f.Counts().Nodes < 4000 {
+			if _, err := datacenter.NewDraft(f, nil); err == nil {
+				files = append(files, data)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		data := files[rapid.IntRange(0, len(files)-1).Draw(t, "file")]
+		f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &editing{t: t, nodes: map[datacenter.Number]int{}, next: 1 << 20}
+		if e.draft, err = datacenter.NewDraft(f, nil); err != nil {
+			t.Fatal(err)
+		}
+		if e.src, err = sheets.New(f, e.draft, sheets.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		e.find(0, 0)
+		for range rapid.IntRange(1, 6).Draw(t, "edits") {
+			e.edit()
+			if rapid.Bool().Draw(t, "look") {
+				e.look()
+			}
+		}
+		e.compare()
+	})
+}
+
+// find collects nodes, not too many.
+func (e *editing) find(n datacenter.Number, depth int) {
+	const many = 60
+	if len(e.nodes) > many || depth > 4 || e.draft.Open(n) != nil {
+		return
+	}
+	if n != 0 {
+		e.nodes[n] = depth
+	}
+	entries, _ := e.draft.List(n, 0, 12, nil)
+	for _, entry := range entries {
+		if !entry.Attribute {
+			e.find(entry.Number, depth+1)
+		}
+	}
+}
+
+func (e *editing) node() datacenter.Number {
+	return rapid.SampledFrom(slices.Sorted(maps.Keys(e.nodes))).Draw(e.t, "node")
+}
+
+func (e *editing) name() string {
+	return rapid.SampledFrom([]string{"Alpha", "beta", "new name", "몬스터", "id", "Zeta"}).Draw(e.t, "name")
+}
+
+func (e *editing) value() datacenter.Value {
+	v, err := datacenter.InferValue(rapid.SampledFrom([]string{"1", "0.5", "true", "text <&>", "", " ", "\x01\\", "12", "a\nb"}).Draw(e.t, "value"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return v
+}
+
+// edit makes one edit; one that is refused is none.
+func (e *editing) edit() {
+	parent := datacenter.Number(0)
+	if len(e.nodes) > 0 && rapid.Bool().Draw(e.t, "deep") {
+		parent = e.node()
+	}
+	kind := rapid.IntRange(0, 6).Draw(e.t, "kind")
+	if len(e.nodes) == 0 {
+		kind = 0
+	}
+	e.next++
+	var edit datacenter.Edit
+	switch kind {
+	case 0, 1:
+		edit = datacenter.Edit{Op: datacenter.AddNode, Node: e.draft.NewNumber(), Parent: parent, Name: e.name(), Ordinal: e.next}
+		e.nodes[edit.Node] = e.nodes[parent] + 1
+	case 2:
+		edit = datacenter.Edit{Op: datacenter.SetAttribute, Node: e.node(), Name: e.name(), Value: e.value()}
+	case 3:
+		text, err := datacenter.StringValue(e.value().Text())
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		edit = datacenter.Edit{Op: datacenter.SetAttribute, Node: e.node(), Name: dctest.ValueName, Value: text}
+	case 4:
+		edit = datacenter.Edit{Op: datacenter.RemoveNode, Node: e.node()}
+	case 5:
+		edit = datacenter.Edit{Op: datacenter.MoveNode, Node: e.node(), Parent: parent, Name: e.name(), Ordinal: e.next}
+	case 6:
+		edit = datacenter.Edit{Op: datacenter.SetKeys, Node: e.node(), Keys: datacenter.KeyDefinition{"id"}}
+	}
+	if err := e.draft.Apply(context.Background(), edit); err != nil && kind < 2 {
+		delete(e.nodes, edit.Node)
+	}
+	for n := range e.nodes {
+		if _, ok := e.draft.Node(n); !ok {
+			delete(e.nodes, n)
+		}
+	}
+}
+
+// look reads some of each sheet, so that there is something that could be out of
+// date after the next edit.
+func (e *editing) look() {
+	p := make([]byte, 100)
+	for _, f := range e.src.Families() {
+		for sheet := range f.Sheets(0) {
+			size, err := e.src.Size(context.Background(), sheet)
+			if err != nil {
+				e.t.Fatalf("%s %d: %v", sheet.Name, sheet.Ordinal, err)
+			}
+			if _, err := e.src.ReadAt(context.Background(), sheet, p, size/2); err != nil && err != io.EOF { //nolint:errorlint // io.EOF must not be wrapped
+				e.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// compare writes the draft and compares the sheets. What XSDs say may differ: here
+// they grow, there they are made anew. So only the data of a sheet is compared, and
+// what says how it is to be read is left out.
+func (e *editing) compare() {
+	var out bytes.Buffer
+	err := e.draft.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error { return s.Write(context.Background(), &out) })
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	f, err := datacenter.Open(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	written, err := sheets.New(f, nil, sheets.Options{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	got, want := e.texts(e.src), e.texts(written)
+	if !slices.Equal(got, want) {
+		e.t.Fatalf("the draft shows\n%s\nbut writes\n%s", strings.Join(got, ""), strings.Join(want, ""))
+	}
+}
+
+// texts gives all sheets, sorted: siblings with keys get their places when they are
+// written.
+func (e *editing) texts(s *sheets.Source) []string {
+	var all []string
+	for _, f := range s.Families() {
+		for sheet := range f.Sheets(0) {
+			var text bytes.Buffer
+			n, err := s.WriteSheet(context.Background(), &text, sheet)
+			if err != nil {
+				e.t.Fatalf("%s %d: %v", sheet.Name, sheet.Ordinal, err)
+			}
+			e.parts(s, sheet, text.String())
+			if size, err := s.Size(context.Background(), sheet); size != n || err != nil {
+				e.t.Fatalf("%s %d: size %d, %v, want %d", sheet.Name, sheet.Ordinal, size, err, n)
+			}
+			all = append(all, fmt.Sprintf("%s: %s", f.Name, schemaDependent.ReplaceAllString(text.String(), "")))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// parts reads a sheet piece by piece.
+func (e *editing) parts(s *sheets.Source, sheet sheets.Sheet, want string) {
+	var got []byte
+	p := make([]byte, 777)
+	for {
+		n, err := s.ReadAt(context.Background(), sheet, p, int64(len(got)))
+		got = append(got, p[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	if string(got) != want {
+		e.t.Fatalf("%s %d read in parts is\n%s\nwant\n%s", sheet.Name, sheet.Ordinal, got, want)
+	}
+}
+
+// schemaDependent is what a sheet says of its schema, and whether it says something.
+var schemaDependent = regexp.MustCompile(` (dc:keys|dc:types|xmlns:dc)="[^"]*"`)

@@ -1,0 +1,129 @@
+package sheets
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// What a byte of a text means to the encoder.
+const (
+	plain  = iota
+	markup // has to be written as a reference
+	bad    // nothing that XML can hold
+	lead   // begins what may be a character that XML can't hold
+)
+
+// byteClasses tells what to look at in a text: nearly every byte is plain.
+type byteClasses [256]uint8
+
+// attributeText and elementText differ in white space and quotes.
+var attributeText, elementText = newClasses("&<>\"\n\t\r"), newClasses("&<>\r")
+
+func newClasses(references string) *byteClasses {
+	c := &byteClasses{}
+	for b := range ' ' {
+		c[b] = bad
+	}
+	c['\t'], c['\n'], c['\r'] = plain, plain, plain
+	for i := range len(references) {
+		c[references[i]] = markup
+	}
+	c[leadSurrogate], c[leadNoncharacter] = lead, lead
+	return c
+}
+
+// The first bytes of lone surrogates and of U+FFFE and U+FFFF in WTF-8.
+const (
+	leadSurrogate    = 0xed
+	leadNoncharacter = 0xef
+)
+
+// badUnit gives the unit at the start of text, which is of class bad or lead, if XML
+// can't hold it, and its bytes.
+func badUnit(text []byte) (unit uint16, size int, isBad bool) {
+	if text[0] < ' ' {
+		return uint16(text[0]), 1, true
+	}
+	if len(text) < 3 {
+		return 0, 1, false
+	}
+	unit = uint16(text[0])<<12 | uint16(text[1]&0x3f)<<6 | uint16(text[2]&0x3f)
+	return unit, 3, unit >= 0xd800 && unit < 0xe000 || unit >= 0xfffe
+}
+
+// references are what markup is written as.
+var references = [...]string{
+	'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\n': "&#xA;", '\t': "&#x9;", '\r': "&#xD;",
+}
+
+// escapeTail escapes dst from start on. holds is false if XML could not hold the
+// text: then it has been spelled with \u as well.
+func (e *encoder) escapeTail(dst []byte, start int, classes *byteClasses) (escaped []byte, holds bool) {
+	i, special := start, false
+	for ; i < len(dst); i++ {
+		switch classes[dst[i]] {
+		case plain:
+			continue
+		case markup:
+			special = true
+		default:
+			if _, _, isBad := badUnit(dst[i:]); isBad {
+				e.scratch = append(e.scratch[:0], dst[start:]...)
+				return appendBackslashed(dst[:start], e.scratch, classes), false
+			}
+		}
+	}
+	if !special {
+		return dst, true
+	}
+	e.scratch = append(e.scratch[:0], dst[start:]...)
+	return appendReferences(dst[:start], e.scratch, classes), true
+}
+
+// appendReferences appends a text that XML can hold.
+func appendReferences(dst, text []byte, classes *byteClasses) []byte {
+	from := 0
+	for i, b := range text {
+		if classes[b] == markup {
+			dst = append(dst, text[from:i]...)
+			dst = append(dst, references[b]...)
+			from = i + 1
+		}
+	}
+	return append(dst, text[from:]...)
+}
+
+// appendBackslashed appends a text that dc:escaped is to name.
+func appendBackslashed(dst, text []byte, classes *byteClasses) []byte {
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		switch classes[b] {
+		case markup:
+			dst = append(dst, references[b]...)
+		case bad, lead:
+			unit, size, isBad := badUnit(text[i:])
+			if !isBad {
+				dst = append(dst, b)
+				continue
+			}
+			dst = fmt.Appendf(dst, `\u%04X`, unit)
+			i += size - 1
+		default:
+			if b == '\\' {
+				dst = append(dst, b)
+			}
+			dst = append(dst, b)
+		}
+	}
+	return dst
+}
+
+// blank tells whether a text is empty or such that a reader of XML may drop it.
+func blank(text []byte) bool {
+	for _, b := range text {
+		if b >= utf8.RuneSelf || b != ' ' && b != '\t' && b != '\n' && b != '\r' {
+			return false
+		}
+	}
+	return true
+}

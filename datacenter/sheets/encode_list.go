@@ -1,0 +1,157 @@
+package sheets
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lorefs/datacenter"
+)
+
+// Sheets yields the sheets there are, each with the place behind it: from 0 on, or
+// from one that was yielded before. Those of the file come first.
+func (f *Family) Sheets(from uint64) iter.Seq2[Sheet, uint64] {
+	return func(yield func(Sheet, uint64) bool) {
+		f.src.poll()
+		for i := from; ; i++ {
+			sheet, there, more := f.at(i)
+			if !more || there && !yield(sheet, i+1) {
+				return
+			}
+		}
+	}
+}
+
+// at is the sheet at a place; there is false if it has gone.
+func (f *Family) at(i uint64) (sheet Sheet, there, more bool) {
+	if i < uint64(len(f.base)) {
+		sheet = f.base[i]
+		return sheet, !f.src.moved(sheet), true
+	}
+	f.flight.mu.Lock()
+	added, i := f.draft.added, i-uint64(len(f.base))
+	f.flight.mu.Unlock()
+	if i >= uint64(len(added)) {
+		return sheet, false, false
+	}
+	sheet, there = f.src.edited(added[i])
+	return sheet, there && sheet.Name == f.Name, true
+}
+
+// moved tells whether a sheet of the file has gone, or has another name now.
+func (s *Source) moved(sheet Sheet) bool {
+	if s.draft == nil || !s.draft.Touched(sheet.Number) && !s.changed(sheet.Number) {
+		return false
+	}
+	now, ok := s.edited(sheet.Number)
+	return !ok || now.Name != sheet.Name
+}
+
+// Count is how many sheets there are.
+func (f *Family) Count() int {
+	if f.src.draft == nil {
+		return len(f.base)
+	}
+	n := 0
+	for range f.Sheets(0) {
+		n++
+	}
+	return n
+}
+
+// Sheet finds a sheet by its number.
+func (s *Source) Sheet(n datacenter.Number) (Sheet, bool) {
+	s.poll()
+	sheet, ok := s.stored(n)
+	if s.draft == nil || ok && !s.draft.Touched(n) && !s.changed(n) {
+		return sheet, ok
+	}
+	return s.edited(n)
+}
+
+// stored finds a sheet of the file by its number.
+func (s *Source) stored(n datacenter.Number) (Sheet, bool) {
+	i, ok := slices.BinarySearchFunc(s.sheets, n, func(x Sheet, n datacenter.Number) int { return cmp.Compare(x.Number, n) })
+	if !ok {
+		return Sheet{}, false
+	}
+	return s.sheets[i], true
+}
+
+// Named finds a sheet by the name of its file.
+func (f *Family) Named(file string) (Sheet, bool) {
+	digits, ok := strings.CutPrefix(file, f.File+"-")
+	if !ok {
+		return Sheet{}, false
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(digits, ".xml"), 10, 32)
+	if err != nil || f.SheetFile(uint32(n)) != file {
+		return Sheet{}, false
+	}
+	if f.src.draft == nil {
+		if n >= uint64(len(f.base)) {
+			return Sheet{}, false
+		}
+		return f.base[n], true
+	}
+	child, ok := f.src.draft.Child(0, f.Name, uint32(n))
+	if !ok {
+		return Sheet{}, false
+	}
+	return f.src.Sheet(child.Number)
+}
+
+// edited describes a sheet as the draft has it.
+func (s *Source) edited(n datacenter.Number) (Sheet, bool) {
+	info, ok := s.draft.Node(n)
+	if !ok || info.Parent != 0 || n == 0 {
+		return Sheet{}, false
+	}
+	child, ok := s.draft.Child(0, info.Name, info.Ordinal)
+	if !ok || child.Number != n {
+		return Sheet{}, false
+	}
+	return Sheet{
+		Number: n, Name: info.Name, Ordinal: info.Ordinal,
+		name: s.voc.draftName(child.NameIndex, child.Name), addr: child.Addr,
+	}, true
+}
+
+// ModTime is when a sheet was edited last; ok is false if it was not.
+func (s *Source) ModTime(n datacenter.Number) (at time.Time, ok bool) {
+	s.poll()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c, ok := s.changes[n]
+	return c.At, ok
+}
+
+// changed tells whether a sheet was edited.
+func (s *Source) changed(n datacenter.Number) bool {
+	_, ok := s.edit(n)
+	return ok
+}
+
+// edit is the last edit of a sheet.
+func (s *Source) edit(n datacenter.Number) (edit int64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c, ok := s.changes[n]
+	return c.Edit, ok
+}
+
+// of gives the family of a sheet.
+func (s *Source) of(sheet Sheet) *Family {
+	s.mu.RLock()
+	f, ok := s.byName[sheet.Name]
+	s.mu.RUnlock()
+	if ok {
+		return f
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.family(sheet.Name, sheet.name)
+}

@@ -1,0 +1,202 @@
+package sheets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"lorefs/datacenter"
+)
+
+// flushSize is how much of a sheet is written at once.
+const flushSize = 256 << 10
+
+// WriteSheet writes a sheet to w, and gives its size.
+func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int64, error) {
+	v, err := s.view(ctx, sheet)
+	if err != nil {
+		return 0, err
+	}
+	e := s.encoder()
+	defer s.release(e)
+	e.texts.use()
+	buf, err := e.start(e.out[:0], v)
+	written := int64(0)
+	for err == nil && !e.done() {
+		if len(buf) >= flushSize {
+			if err = ctx.Err(); err == nil {
+				_, err = w.Write(buf)
+			}
+			written += int64(len(buf))
+			buf = buf[:0]
+			e.texts.flushed++
+			continue
+		}
+		buf, _, err = e.step(buf, nil, 0)
+	}
+	e.out = buf[:0]
+	if err == nil {
+		_, err = w.Write(buf)
+	}
+	written += int64(len(buf))
+	if err == nil && written != v.size.bytes {
+		err = v.sizeError(written)
+	}
+	return written, err
+}
+
+// sizeError tells that a sheet is not as long as it was found to be.
+func (v *view) sizeError(got int64) error {
+	return fmt.Errorf("datacenter: sheet %s %d has %d bytes, not %d: %w", v.sheet.Name, v.sheet.Ordinal, got, v.size.bytes, errSchema)
+}
+
+// start makes an encoder ready for a sheet, and appends its first tag.
+func (e *encoder) start(dst []byte, v view) ([]byte, error) {
+	e.prepare(v)
+	n, err := e.load(v.sheet)
+	if err != nil {
+		return dst, err
+	}
+	return e.root(dst, n, v.elements.all[0])
+}
+
+// prepare sets what holds for all of a sheet.
+func (e *encoder) prepare(v view) {
+	e.begin()
+	e.tag.learner, e.tag.found, e.tag.extras = nil, v.size.found, v.size.found != 0
+}
+
+// ReadAt reads of a sheet's text, as [io.ReaderAt] does. Only what lies between the
+// nearest place that is known and the end of p is made.
+func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (int, error) {
+	const tries = 3
+	for try := 1; ; try++ {
+		v, err := s.view(ctx, sheet)
+		if err != nil {
+			return 0, err
+		}
+		n, err := s.readAt(ctx, v, p, off)
+		// A draft may be edited while it is read.
+		moving := errors.Is(err, errSchema) || errors.Is(err, datacenter.ErrGone)
+		if !moving || s.draft == nil || try == tries {
+			return n, err
+		}
+	}
+}
+
+func (s *Source) readAt(ctx context.Context, v view, p []byte, off int64) (int, error) {
+	switch {
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	case off >= v.size.bytes:
+		return 0, io.EOF
+	}
+	want := int(min(int64(len(p)), v.size.bytes-off))
+	e := s.encoder()
+	defer s.release(e)
+	r := sheetReader{e: e, v: v, ctx: ctx}
+	if err := r.resume(s.waypoints.nearest(v, off)); err != nil {
+		return 0, err
+	}
+	if err := r.seek(off); err != nil {
+		return 0, err
+	}
+	if err := r.read(p[:want]); err != nil {
+		return 0, err
+	}
+	if !e.done() {
+		s.waypoints.keep(r.waypoint())
+	}
+	if want < len(p) {
+		return want, io.EOF
+	}
+	return want, nil
+}
+
+// sheetReader reads a sheet from some place on.
+type sheetReader struct {
+	e   *encoder
+	v   view
+	ctx context.Context
+	// at is the place in the text behind which rest comes, which was made already.
+	at   int64
+	rest []byte
+}
+
+// resume goes on from a place, or begins if there is none.
+func (r *sheetReader) resume(p *waypoint) (err error) {
+	if p == nil {
+		r.rest, err = r.e.start(r.e.out[:0], r.v)
+		r.e.out = r.rest
+		return err
+	}
+	r.e.prepare(r.v)
+	r.at = p.at
+	r.rest = append(r.e.out[:0], p.rest...)
+	r.e.out = r.rest
+	return r.e.restore(p)
+}
+
+// seek passes what lies before off.
+func (r *sheetReader) seek(off int64) error {
+	steps := 0
+	for r.at+int64(len(r.rest)) <= off {
+		if err := r.check(&steps); err != nil {
+			return err
+		}
+		r.at += int64(len(r.rest))
+		out, skipped, err := r.e.step(r.e.out[:0], r.v.known, off-r.at)
+		if err != nil {
+			return err
+		}
+		r.e.out = out
+		r.rest = out
+		if skipped > 0 {
+			r.at += int64(len(out)) + skipped
+			r.rest = nil
+		}
+	}
+	r.rest = r.rest[off-r.at:]
+	r.at = off
+	return nil
+}
+
+// check ends long work if nobody waits for it any more.
+func (r *sheetReader) check(steps *int) error {
+	const some = 1 << 10
+	if *steps++; *steps%some == 0 {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if r.e.done() {
+		return r.v.sizeError(r.at + int64(len(r.rest)))
+	}
+	return nil
+}
+
+// read fills p.
+func (r *sheetReader) read(p []byte) error {
+	steps := 0
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	for n < len(p) {
+		if err := r.check(&steps); err != nil {
+			return err
+		}
+		// Most of the time, it goes right to where it is wanted.
+		out, _, err := r.e.step(p[n:n:len(p)], nil, 0)
+		if err != nil {
+			return err
+		}
+		if n+len(out) > len(p) {
+			r.rest = out[copy(p[n:], out):]
+			n = len(p)
+			break
+		}
+		n += copy(p[n:], out)
+	}
+	r.at += int64(n)
+	return nil
+}

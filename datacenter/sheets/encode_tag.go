@@ -1,0 +1,253 @@
+package sheets
+
+import (
+	"strconv"
+
+	"lorefs/datacenter"
+)
+
+// tagWriter is what one start tag is made of, besides the tag's own text.
+type tagWriter struct {
+	// root is set for the tag of the sheet itself.
+	root bool
+	// extras tells whether to look for what novadrop loses. Without, the sheet is
+	// known to have nothing of that kind.
+	extras bool
+	// learner is told what the tags have, nil for nobody.
+	learner *learner
+	// found is what was found in all tags since it was 0.
+	found findings
+	// types and escaped are the lists of dc:types and dc:escaped.
+	types, escaped []byte
+	// value is the __value__, escaped for where it will stand.
+	value    []byte
+	hasValue bool
+	// hint is the place of the next attribute in the element.
+	hint int
+}
+
+// findings are what a sheet needs to be told as a whole.
+type findings uint8
+
+const (
+	// foundExtras: the sheet needs the extra namespace.
+	foundExtras findings = 1 << iota
+	// foundNames: its names are escaped.
+	foundNames
+)
+
+// startTag appends the tag of a node, with its text and its end if it has no
+// children.
+func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte, error) {
+	t := &e.tag
+	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
+	name := e.voc.spelling(n.name)
+	if t.extras && name.escaped {
+		t.found |= foundNames
+	}
+	dst = append(dst, '<')
+	dst = append(dst, name.element...)
+	if t.root {
+		dst = appendRootStart(dst, name)
+	}
+	dst, err := e.attributes(dst, n, el)
+	if err != nil {
+		return dst, err
+	}
+	inTag := false // whether the value stands in the tag
+	if t.hasValue {
+		inTag = t.extras && (parent || blank(t.value))
+		t.valueText(e, inTag)
+	}
+	if t.root && t.found&foundNames != 0 {
+		dst = t.append(dst, "names", []byte("escaped"))
+	}
+	if t.extras {
+		dst = e.appendExtras(dst, n, el, inTag)
+	}
+	if t.root {
+		dst = appendRootEnd(dst, name, t.found)
+	}
+	if t.learner != nil {
+		t.learner.node(el, t.hasValue && !parent)
+	}
+	switch {
+	case parent:
+		return append(dst, '>'), nil
+	case !t.hasValue || inTag:
+		return append(dst, " />"...), nil
+	}
+	dst = append(dst, '>')
+	dst = append(dst, t.value...)
+	dst = append(dst, "</"...)
+	dst = append(dst, name.element...)
+	return append(dst, '>'), nil
+}
+
+// attributes appends the attributes, and keeps the __value__.
+func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
+	if n.draft != nil {
+		return e.draftTag(dst, n.draft, el)
+	}
+	value := e.voc.value
+	for a, err := range n.node.Attributes() {
+		if err != nil {
+			return dst, err
+		}
+		name := nameID(a.NameIndex())
+		if name == value {
+			e.tag.hasValue = true
+			if e.tag.value, err = a.AppendText(e.tag.value[:0]); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		dst = e.attributeStart(dst, name, a.Type(), el)
+		from := len(dst)
+		if dst, err = a.AppendText(dst); err != nil {
+			return dst, err
+		}
+		if a.Type() == datacenter.String {
+			dst = e.attributeText(dst, from, name)
+		}
+		dst = append(dst, '"')
+	}
+	return dst, nil
+}
+
+// draftTag is attributes for a node of a draft.
+func (e *encoder) draftTag(dst []byte, d *draftItem, el *element) ([]byte, error) {
+	var err error
+	if d.value != nil {
+		e.tag.hasValue = true
+		if e.tag.value, err = d.value.appendText(e.tag.value[:0]); err != nil {
+			return dst, err
+		}
+	}
+	for i := range d.attrs {
+		a := &d.attrs[i]
+		dst = e.attributeStart(dst, a.name, a.typ(), el)
+		from := len(dst)
+		if dst, err = a.appendText(dst); err != nil {
+			return dst, err
+		}
+		if a.typ() == datacenter.String {
+			dst = e.attributeText(dst, from, a.name)
+		}
+		dst = append(dst, '"')
+	}
+	return dst, nil
+}
+
+// attributeStart appends an attribute up to its value.
+func (e *encoder) attributeStart(dst []byte, name nameID, typ datacenter.Type, el *element) []byte {
+	t := &e.tag
+	spelled, escaped := e.voc.spelling(name).attribute()
+	if t.extras {
+		if escaped {
+			t.found |= foundNames
+		}
+		if t.learner != nil {
+			t.learner.attribute(el, name, typ, t.hint)
+		}
+		i, ok := el.attribute(name, t.hint)
+		t.hint = i + 1
+		if !ok || el.attrs[i].typ != typ {
+			t.types = append(append(append(appendItem(t.types), spelled...), ':'), typ.String()...)
+		}
+	}
+	dst = append(dst, ' ')
+	dst = append(dst, spelled...)
+	return append(dst, `="`...)
+}
+
+// appendItem begins one more item of a list.
+func appendItem(list []byte) []byte {
+	if len(list) > 0 {
+		list = append(list, ' ')
+	}
+	return list
+}
+
+// attributeText escapes the value of an attribute, which dst has from a place on.
+func (e *encoder) attributeText(dst []byte, from int, name nameID) []byte {
+	dst, holds := e.escapeTail(dst, from, attributeText)
+	if !holds {
+		spelled, _ := e.voc.spelling(name).attribute()
+		e.tag.escaped = append(appendItem(e.tag.escaped), spelled...)
+	}
+	return dst
+}
+
+// valueText escapes the __value__ for where it stands.
+func (t *tagWriter) valueText(e *encoder, inTag bool) {
+	classes := elementText
+	if inTag {
+		classes = attributeText
+	}
+	var holds bool
+	if t.value, holds = e.escapeTail(t.value, 0, classes); !holds {
+		t.escaped = append(appendItem(t.escaped), valueName...)
+	}
+}
+
+// appendExtras appends what novadrop loses of a node. The value is among that if
+// it stands in the tag.
+func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool) []byte {
+	t, flags, keys := &e.tag, datacenter.KeyFlags(0), keyID(0)
+	if n.draft != nil {
+		flags, keys = n.draft.flags, n.draft.keys
+	} else {
+		flags, keys = n.node.Flags(), e.voc.storedKeys(n.node)
+	}
+	if t.learner != nil {
+		t.learner.keys(el, keys)
+	}
+	if valueInTag {
+		dst = t.append(dst, "value", t.value)
+	}
+	if flags != 0 {
+		dst = t.append(dst, "flags", strconv.AppendUint(nil, uint64(flags), 10))
+	}
+	if keys != el.keys {
+		k := e.voc.keySpelling(keys)
+		if k.escaped {
+			t.found |= foundNames
+		}
+		dst = t.append(dst, "keys", []byte(k.text))
+	}
+	if len(t.types) > 0 {
+		dst = t.append(dst, "types", t.types)
+	}
+	if len(t.escaped) > 0 {
+		dst = t.append(dst, "escaped", t.escaped)
+	}
+	return dst
+}
+
+// append appends an attribute of the extra namespace.
+func (t *tagWriter) append(dst []byte, name string, value []byte) []byte {
+	t.found |= foundExtras
+	dst = append(dst, " dc:"...)
+	dst = append(dst, name...)
+	dst = append(dst, `="`...)
+	dst = append(dst, value...)
+	return append(dst, '"')
+}
+
+func appendRootStart(dst []byte, name *spelling) []byte {
+	dst = append(dst, ` xmlns:xsi="`+xsiURI+`" xsi:schemaLocation="`+novadropURI+"/"...)
+	dst = append(dst, name.element...)
+	dst = append(dst, ' ')
+	dst = append(dst, name.element...)
+	return append(dst, `.xsd"`...)
+}
+
+func appendRootEnd(dst []byte, name *spelling, found findings) []byte {
+	if found != 0 {
+		dst = append(dst, ` xmlns:dc="`+extraURI+`"`...)
+	}
+	dst = append(dst, ` xmlns="`+novadropURI+"/"...)
+	dst = append(dst, name.element...)
+	return append(dst, '"')
+}

@@ -1,0 +1,130 @@
+package sheets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"math"
+	"slices"
+	"sync"
+
+	"lorefs/datacenter"
+)
+
+// PackOptions are what Pack may be told. The zero value is right for a folder in
+// which each sheet has its schema beside it.
+type PackOptions struct {
+	// Write is what the data center is written with. A Header that is zero is
+	// written as novadrop's: timestamp -1, revision 387463.
+	Write datacenter.WriteOptions
+	// Template gives what is known of the sheets of a name from elsewhere, such as
+	// from the data center that they were taken from; it may be nil. It is asked
+	// for what a sheet's own schema does not say, once a name, but about several names
+	// at a time.
+	Template func(sheet string) (*Schema, error)
+	// Progress is told how many bytes of how many have been read; each sheet is
+	// read twice. It is not called by two goroutines at a time, and must be quick.
+	Progress func(done, total int64)
+}
+
+// PackReport says what was packed.
+type PackReport struct {
+	// Sheets, Nodes and Attributes are how many there are. The root is a node,
+	// __value__ an attribute.
+	Sheets            int
+	Nodes, Attributes int64
+	// Inferred are the names of sheets for which there is neither a schema nor a
+	// template, sorted. Their types were made out from their values.
+	Inferred []string
+	// Ignored are files that are neither sheets nor schemas by their names, sorted.
+	Ignored []string
+}
+
+// novadropRevision is the revision that novadrop-dc writes if it is told none.
+const novadropRevision = 387463
+
+// maxRun is how many children, and how many attributes, a node may have.
+const maxRun = math.MaxUint16
+
+// ErrNoSheets means that there is nothing to pack.
+var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
+
+// Pack makes a data center of all sheets below a folder: files called ?*-?*.xml, in
+// the order of their paths. What a sheet is called is what its root element is; but
+// files and folders with a dot in front are an editor's, and are left out.
+//
+// The type of an attribute is the one that its element says in dc:types; else that of the
+// schema Sheet.xsd beside the sheet; else the template's; else the one that suits the
+// values of the attribute on this path in all sheets of the name: int, bool, float
+// or string. Keys are those of dc:keys, of the schema, or of the template.
+//
+// Nothing is written to w if a sheet cannot be packed. The error is that of the first
+// such file: a [SyntaxError], a [ValueError], or one that matches
+// datacenter.ErrTooLarge. The sheets must not change meanwhile. Apart from a few
+// files at a time, what is held in memory is what is written.
+func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts PackOptions) (PackReport, error) {
+	report := PackReport{}
+	src, err := findSheets(ctx, fsys)
+	if err != nil {
+		return report, err
+	}
+	report.Ignored = src.ignored
+	report.Sheets = len(src.files)
+	bar := &progress{call: opts.Progress, total: 2 * src.size}
+	survey, err := surveySheets(ctx, src, opts.Template, bar)
+	if err != nil {
+		return report, err
+	}
+	report.Nodes, report.Attributes, report.Inferred = survey.nodes+1, survey.attributes, survey.inferred()
+	if opts.Write.Header == (datacenter.Header{}) {
+		opts.Write.Header = datacenter.Header{Timestamp: -1, Revision: novadropRevision}
+	}
+	b, err := datacenter.NewBuilder(survey.names(), opts.Write)
+	if err != nil {
+		return report, fmt.Errorf("sheets: %w", err)
+	}
+	err = build(ctx, src, survey, b, bar)
+	if err != nil {
+		// Write is what ends a Builder's work in the background.
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		_ = b.Write(ctx, io.Discard)
+		return report, err
+	}
+	if err := b.Write(ctx, w); err != nil {
+		return report, fmt.Errorf("sheets: %w", err)
+	}
+	return report, nil
+}
+
+// progress adds up what several goroutines read.
+type progress struct {
+	call  func(done, total int64)
+	mu    sync.Mutex
+	done  int64 // guarded by mu
+	total int64
+}
+
+func (p *progress) add(n int64) {
+	if p.call == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	p.call(p.done, p.total)
+}
+
+// inferred are the names of sheets of which nothing was known.
+func (s *survey) inferred() []string {
+	var names []string
+	for key, p := range s.sheets {
+		if p.schema == nil && p.template == nil {
+			names = append(names, key.sheet)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

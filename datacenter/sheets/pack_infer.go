@@ -1,0 +1,146 @@
+package sheets
+
+import (
+	"math"
+	"strconv"
+
+	"lorefs/datacenter"
+)
+
+// typeSet is the types that all values of an attribute may have.
+type typeSet uint8
+
+const (
+	mayInt typeSet = 1 << iota
+	mayFloat
+	mayBool
+	// noValue tells that there was none yet.
+	noValue
+
+	anyType = mayInt | mayFloat | mayBool | noValue
+)
+
+// infer is the type of an attribute of which nothing else is known: the narrowest
+// that spells each of its values as it is spelled, but that whole numbers among
+// floats may be spelled as such.
+func (s typeSet) infer() datacenter.Type {
+	switch {
+	case s&noValue != 0:
+		return datacenter.String
+	case s&mayInt != 0:
+		return datacenter.Int
+	case s&mayBool != 0:
+		return datacenter.Bool
+	case s&mayFloat != 0:
+		return datacenter.Float
+	}
+	return datacenter.String
+}
+
+// with is what is left of s when a value is taken into account.
+func (s typeSet) with(value []byte) typeSet {
+	s &^= noValue
+	if s == 0 {
+		return s
+	}
+	switch string(value) {
+	case "true", "false":
+		return s & mayBool
+	}
+	s &^= mayBool
+	if n, ok := wholeNumber(value); ok {
+		if int64(float32(n)) != n {
+			s &^= mayFloat
+		}
+		return s
+	}
+	s &^= mayInt
+	if s&mayFloat != 0 && !isFloat(value) {
+		s &^= mayFloat
+	}
+	return s
+}
+
+// wholeNumber reads an int that is spelled as the data center spells it.
+func wholeNumber(text []byte) (int64, bool) {
+	digits := text
+	if len(text) > 0 && text[0] == '-' {
+		digits = text[1:]
+	}
+	const most = len("2147483648")
+	if len(digits) == 0 || len(digits) > most || digits[0] == '0' && len(text) > 1 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(digits) < len(text) {
+		n = -n
+	}
+	return n, n >= math.MinInt32 && n <= math.MaxInt32
+}
+
+// isFloat tells whether a float is spelled like that.
+func isFloat(text []byte) bool {
+	const longest = len("NaN(0x12345678)") // no spelling is longer
+	if len(text) > longest {
+		return false
+	}
+	v, err := datacenter.ParseValue(datacenter.Float, string(text))
+	return err == nil && v.Text() == string(text)
+}
+
+// number gives the bits of a value that is no string.
+func number(t datacenter.Type, text []byte) (uint32, error) {
+	switch t {
+	case datacenter.Int:
+		if n, ok := wholeNumber(text); ok {
+			return uint32(int32(n)), nil
+		}
+	case datacenter.Float:
+		if f, err := strconv.ParseFloat(string(text), 32); err == nil && f == f {
+			return math.Float32bits(float32(f)), nil
+		}
+	case datacenter.Bool:
+		switch string(text) {
+		case "true":
+			return 1, nil
+		case "false":
+			return 0, nil
+		}
+	}
+	v, err := datacenter.ParseValue(t, string(text))
+	if err != nil {
+		return 0, err
+	}
+	return bitsOf(v)
+}
+
+// bitsOf gives the bits of a value from its text, which is spelled in one way only.
+func bitsOf(v datacenter.Value) (uint32, error) {
+	text := v.Text()
+	switch v.Type() {
+	case datacenter.Int:
+		n, err := strconv.ParseInt(text, 10, 32)
+		return uint32(int32(n)), err
+	case datacenter.Bool:
+		if text == "true" {
+			return 1, nil
+		}
+		return 0, nil
+	}
+	const plainNaN, prefix = 0xffc00000, "NaN(0x"
+	if text == "NaN" {
+		return plainNaN, nil
+	}
+	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
+		n, err := strconv.ParseUint(text[len(prefix):len(text)-1], 16, 32)
+		return uint32(n), err
+	}
+	f, err := strconv.ParseFloat(text, 32)
+	return math.Float32bits(float32(f)), err
+}

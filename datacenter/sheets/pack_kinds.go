@@ -1,0 +1,181 @@
+package sheets
+
+import (
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// kind is all nodes of the sheets of one name and schema that have the same names
+// above them, that is of one path: what is alike in them is known here. Kinds are made while the sheets
+// are read for the first time, and not changed while they are packed.
+type kind struct {
+	name string
+	// order tells which kind, or attribute, was met first.
+	order    uint64
+	number   uint32
+	attrs    []kindAttr
+	children []*kind
+	// attrAt and childAt find those by name where there are more than a few.
+	attrAt, childAt map[string]int
+
+	schema, template *ElementType // nil where those say nothing
+	keys             datacenter.KeyDefinition
+	keyed            bool // there is a node that does not say other keys
+	// keyNames are those of keys and of the nodes that say others.
+	keyNames map[string]bool
+}
+
+// few is how many names are looked through faster than found in a map.
+const few = 6
+
+// kindAttr is an attribute of a kind.
+type kindAttr struct {
+	name  string
+	order uint64
+	typ   datacenter.Type // 0 until it is known
+	may   typeSet
+}
+
+// newKind makes a kind for which a schema and a template may say something.
+func newKind(name string, schema, template *ElementType, order uint64) *kind {
+	p := &kind{name: name, order: order, schema: schema, template: template}
+	switch {
+	case schema != nil:
+		p.keys = schema.Keys
+	case template != nil:
+		p.keys = template.Keys
+	}
+	return p
+}
+
+// child finds the kind of a child; it is nil if there is none.
+func (p *kind) child(name []byte) *kind {
+	if len(p.children) <= few {
+		for _, c := range p.children {
+			if c.name == string(name) {
+				return c
+			}
+		}
+		return nil
+	}
+	if i, ok := p.childAt[string(name)]; ok {
+		return p.children[i]
+	}
+	return nil
+}
+
+// addChild makes the kind of a child.
+func (p *kind) addChild(name string, order uint64) *kind {
+	c := newKind(name, p.schema.child(name), p.template.child(name), order)
+	p.children = append(p.children, c)
+	switch {
+	case len(p.children) == few+1:
+		p.childAt = make(map[string]int, 2*few)
+		for i, c := range p.children {
+			p.childAt[c.name] = i
+		}
+	case len(p.children) > few:
+		p.childAt[name] = len(p.children) - 1
+	}
+	return c
+}
+
+// child is the type of a child, if there is one.
+func (e *ElementType) child(name string) *ElementType {
+	if e == nil {
+		return nil
+	}
+	c, _ := e.Child(name)
+	return c.Type
+}
+
+// attr finds the place of an attribute, which is likely to be hint; it is -1 if
+// there is none.
+func (p *kind) attr(name []byte, hint int) int {
+	if hint < len(p.attrs) && p.attrs[hint].name == string(name) {
+		return hint
+	}
+	if len(p.attrs) <= few {
+		return slices.IndexFunc(p.attrs, func(a kindAttr) bool { return a.name == string(name) })
+	}
+	if i, ok := p.attrAt[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// addAttr gives the kind an attribute.
+func (p *kind) addAttr(name string, order uint64) int {
+	a := kindAttr{name: name, order: order, may: anyType}
+	for _, e := range []*ElementType{p.schema, p.template} {
+		if e == nil || a.typ != 0 {
+			continue
+		}
+		if t, ok := e.Attribute(name); ok {
+			a.typ = t.Type
+		}
+	}
+	p.attrs = append(p.attrs, a)
+	i := len(p.attrs) - 1
+	switch {
+	case i == few:
+		p.attrAt = make(map[string]int, 2*few)
+		for k, a := range p.attrs {
+			p.attrAt[a.name] = k
+		}
+	case i > few:
+		p.attrAt[name] = i
+	}
+	return i
+}
+
+// addKeys takes the names of a node's key definition in.
+func (p *kind) addKeys(keys datacenter.KeyDefinition) {
+	if p.keyNames == nil && len(keys) > 0 {
+		p.keyNames = map[string]bool{}
+	}
+	for _, key := range keys {
+		p.keyNames[key] = true
+	}
+}
+
+// merge takes in what another kind knows, and leaves that as it is.
+func (p *kind) merge(q *kind) {
+	p.order = min(p.order, q.order)
+	for key := range q.keyNames {
+		p.addKeys(datacenter.KeyDefinition{key})
+	}
+	for k := range q.attrs {
+		a := &q.attrs[k]
+		i := p.attr([]byte(a.name), k)
+		if i < 0 {
+			i = p.addAttr(a.name, a.order)
+		}
+		p.attrs[i].order = min(p.attrs[i].order, a.order)
+		p.attrs[i].may &= a.may
+	}
+	for _, c := range q.children {
+		mine := p.child([]byte(c.name))
+		if mine == nil {
+			mine = p.addChild(c.name, c.order)
+		}
+		mine.merge(c)
+	}
+}
+
+// settle gives each attribute a type, and each kind a number, its place in list. all
+// is the same kind in all sheets of the name, whatever their schema.
+func (p *kind) settle(all *kind, list []*kind) []*kind {
+	p.number = uint32(len(list))
+	list = append(list, p)
+	for i := range p.attrs {
+		if a := &p.attrs[i]; a.typ == 0 {
+			a.typ = all.attrs[all.attr([]byte(a.name), i)].may.infer()
+		}
+	}
+	for _, c := range p.children {
+		list = c.settle(all.child([]byte(c.name)), list)
+	}
+	return list
+}

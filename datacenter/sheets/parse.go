@@ -1,0 +1,217 @@
+package sheets
+
+import "lorefs/datacenter"
+
+// Parser reads a sheet, of any dialect that novadrop-dc would read, node by node:
+//
+//	p, err := NewParser(file, data)
+//	for err == nil {
+//		var event Event
+//		switch event, err = p.Next(); event {
+//		case Begin: … p.Node()
+//		case End:   … p.Text()
+//		}
+//	}
+//	io.EOF is the end of the sheet
+//
+// Names and values are as the data center has them, as WTF-8: what the package
+// documentation says of urn:lorefs:dc is undone. Attributes of other namespaces and
+// comments are not told of. Errors are a [SyntaxError] or a [ValueError].
+type Parser struct {
+	x       *xmlReader
+	open    []openNode
+	text    []byte // of the open nodes, the outermost first
+	done    int    // how much of text is that of nodes that are still open
+	escaped bool   // names are
+	node    Node
+	ended   openNode
+}
+
+// Event is what a [Parser] met.
+type Event uint8
+
+// A node begins with its attributes; at its end its text is known.
+const (
+	Begin Event = iota + 1
+	End
+)
+
+// Node is a node that began. What its slices hold is valid until the next call of
+// [Parser.Next].
+type Node struct {
+	// Name is that of the node.
+	Name []byte
+	// Attributes are in the sheet's order, without __value__.
+	Attributes []Attribute
+	// Flags are the node's key flags.
+	Flags datacenter.KeyFlags
+	// Keys is the node's key definition, if HasKeys; else the schema knows it.
+	Keys    datacenter.KeyDefinition
+	HasKeys bool
+	// Offset is where the element begins, for [Parser.Wrong].
+	Offset int
+}
+
+// Attribute is an attribute of a [Node].
+type Attribute struct {
+	Name, Value []byte
+	// Type is 0 if the sheet does not say it.
+	Type datacenter.Type
+	// Offset is where the value begins, for [Parser.Wrong].
+	Offset int
+}
+
+// openNode is a node between its Begin and its End.
+type openNode struct {
+	start    int // where its text begins in Parser.text
+	at       int // where its text, or else its element, begins in the file
+	has      bool
+	value    bool // the text is that of dc:value
+	escaped  bool // the text is
+	children bool
+}
+
+// NewParser makes a parser for the bytes of a sheet, which must not be changed as long
+// as it is used: UTF-8, or UTF-16 with a byte order mark. The name of the file is
+// for errors.
+func NewParser(file string, data []byte) (*Parser, error) {
+	x, err := newXMLReader(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Parser{x: x}, nil
+}
+
+// Next goes on to the next event; io.EOF is the end.
+func (p *Parser) Next() (Event, error) {
+	p.text = p.text[:p.done]
+	for {
+		token, err := p.x.next()
+		if err != nil {
+			return 0, err
+		}
+		switch token {
+		case startTag:
+			return Begin, p.begin()
+		case endTag:
+			return End, p.end()
+		}
+		if err := p.addText(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// Node is the node that the last [Begin] began.
+func (p *Parser) Node() *Node { return &p.node }
+
+// Text is the __value__ of the node that the last [End] ended, if ok. It is valid until
+// the next call of Next.
+func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], p.ended.has }
+
+// TextOffset is where the text begins, for [Parser.Wrong].
+func (p *Parser) TextOffset() int { return p.ended.at }
+
+// Wrong makes err, of something at an offset, a [ValueError].
+func (p *Parser) Wrong(offset int, where string, err error) error {
+	return p.x.wrap(offset, where, err)
+}
+
+func (p *Parser) begin() error {
+	if len(p.open) > 0 {
+		p.firstChild(&p.open[len(p.open)-1])
+	}
+	p.open = append(p.open, openNode{start: len(p.text), at: p.x.at})
+	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.at}
+	if err := p.conventions(); err != nil {
+		return err
+	}
+	p.done = len(p.text)
+	var err error
+	p.node.Name, err = p.name(p.x.name.local(), p.x.at)
+	return err
+}
+
+// firstChild drops white space before a node's first child: it is indentation.
+func (p *Parser) firstChild(n *openNode) {
+	if !n.children && n.has && !n.value && isBlank(p.text[n.start:]) {
+		p.text = p.text[:n.start]
+		n.has = false
+	}
+	n.children = true
+}
+
+// addText adds a piece of text to the innermost node. White space that is all of
+// a text, or lies between elements, is how the file is laid out.
+func (p *Parser) addText() error {
+	n := &p.open[len(p.open)-1]
+	switch {
+	case n.value && p.x.blank || n.children && p.x.blank:
+		return nil
+	case n.value:
+		return p.x.errorf(p.x.at, "text beside the dc:value of the element")
+	}
+	if !p.x.blank && !n.has {
+		n.at = p.x.at
+		n.has = true
+	}
+	p.text = append(p.text, p.x.text...)
+	p.done = len(p.text)
+	return nil
+}
+
+func (p *Parser) end() error {
+	top := len(p.open) - 1
+	p.ended = p.open[top]
+	p.open = p.open[:top]
+	p.done = p.ended.start
+	p.x.pop()
+	switch {
+	case p.ended.escaped && !p.ended.has:
+		return p.x.errorf(p.ended.at, "dc:escaped names %s, but the element has no text", valueName)
+	case !p.ended.has:
+		return nil
+	}
+	text := p.text[p.ended.start:]
+	if p.ended.escaped {
+		plain, err := unescapeValue(text)
+		if err != nil {
+			return p.Wrong(p.ended.at, "", err)
+		}
+		p.text = append(p.text[:p.ended.start], plain...)
+		text = p.text[p.ended.start:]
+	}
+	if len(text) >= longText {
+		if _, err := datacenter.StringValue(string(text)); err != nil {
+			return p.Wrong(p.ended.at, "", err)
+		}
+	}
+	return nil
+}
+
+// A text of fewer bytes than longText, and a name of fewer than longName, is not
+// too long for a data center.
+const (
+	longText = 1 << 20
+	longName = 1 << 15
+)
+
+// name is a name as the data center has it.
+func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
+	if !p.escaped && len(spelled) < longName && string(spelled) != rootName {
+		return spelled, nil
+	}
+	name := spelled
+	if p.escaped {
+		name = unescapeName(spelled)
+	}
+	if err := datacenter.CheckName(string(name)); err != nil {
+		return nil, p.Wrong(at, "", err)
+	}
+	return name, nil
+}
+
+const (
+	rootName  = "__root__"
+	valueName = "__value__"
+)

@@ -1,0 +1,79 @@
+package sheets
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// SyntaxError reports a file that is not well-formed, or not the sheet or schema
+// that it should be.
+type SyntaxError struct {
+	// File is the name that the reader was given.
+	File string
+	// Line and Column count from 1, columns in characters.
+	Line, Column int
+	// What was found and what was expected.
+	What string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
+}
+
+// ValueError reports something that a data center cannot hold, or that is not of
+// its type.
+type ValueError struct {
+	// File, Line and Column are as in [SyntaxError].
+	File         string
+	Line, Column int
+	// Where names what it is a value of, such as "Item id"; it may be empty.
+	Where string
+	// Err says what is wrong. It matches datacenter.ErrValue or
+	// datacenter.ErrTooLarge.
+	Err error
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.text())
+}
+
+// text is what is wrong, without the place in the file.
+func (e *ValueError) text() string {
+	if e.Where == "" {
+		return e.Err.Error()
+	}
+	return e.Where + ": " + e.Err.Error()
+}
+
+func (e *ValueError) Unwrap() error { return e.Err }
+
+// place tells the line and the column of an offset in a text. Nobody keeps count
+// while all is well: most files have no errors.
+func place(data []byte, off int) (line, column int) {
+	off = min(off, len(data))
+	line, start := countLines(data, 0, off, 1, 0)
+	return line, utf8.RuneCount(data[start:off]) + 1
+}
+
+// countLines goes on from one offset to a later one, and gives the line that it is
+// in and where that begins. Lines end in LF, CR or both.
+func countLines(data []byte, from, to, line, start int) (newLine, newStart int) {
+	for i, c := range data[from:to] {
+		next := from + i + 1
+		if c == '\n' || c == '\r' && (next == len(data) || data[next] != '\n') {
+			line++
+			start = next
+		}
+	}
+	return line, start
+}
+
+// shown is a name or a value for an error's text, of which it keeps no more than a
+// line can hold.
+func shown[T string | []byte](s T) string {
+	const most = 60
+	if len(s) > most {
+		return fmt.Sprintf("%q…", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}

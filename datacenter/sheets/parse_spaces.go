@@ -1,0 +1,65 @@
+package sheets
+
+import (
+	"bytes"
+	"slices"
+)
+
+// The namespaces that mean something here. That of a sheet's elements may be any.
+const (
+	spaceLore     = "urn:lorefs:dc"
+	spaceNovadrop = "https://vezel.dev/novadrop/dc"
+	spaceSchema   = "http://www.w3.org/2001/XMLSchema"
+
+	spaceXML   = "http://www.w3.org/XML/1998/namespace"
+	spaceXMLNS = "http://www.w3.org/2000/xmlns/"
+)
+
+// declareSpaces takes in the namespaces that a start tag declares, and xml:space.
+func (x *xmlReader) declareSpaces() error {
+	for i := range x.attrs {
+		a := &x.attrs[i]
+		if a.name.prefix == 0 && string(a.name.full) == "xmlns" {
+			x.spaces = append(x.spaces, binding{nil, string(a.value)})
+			continue
+		}
+		switch string(a.name.space()) {
+		case "xmlns":
+			prefix := a.name.local()
+			if len(a.value) == 0 || string(prefix) == "xml" || string(prefix) == "xmlns" {
+				return x.errorf(a.at, "%s declares nothing", a.name.full)
+			}
+			x.spaces = append(x.spaces, binding{prefix, string(a.value)})
+		case "xml":
+			if string(a.name.local()) == "space" {
+				x.open[len(x.open)-1].preserve = string(a.value) == "preserve"
+			}
+		}
+	}
+	return nil
+}
+
+// declares tells whether an attribute declares a namespace.
+func (a *xmlAttr) declares() bool {
+	return string(a.name.full) == "xmlns" || string(a.name.space()) == "xmlns"
+}
+
+// resolve gives the namespace of a name with a prefix, or of an element without. at
+// is where it stands.
+func (x *xmlReader) resolve(n xmlName, at int) (string, error) {
+	prefix := n.space()
+	for _, b := range slices.Backward(x.spaces) {
+		if bytes.Equal(b.prefix, prefix) {
+			return b.uri, nil
+		}
+	}
+	switch string(prefix) {
+	case "":
+		return "", nil
+	case "xml":
+		return spaceXML, nil
+	case "xmlns":
+		return spaceXMLNS, nil
+	}
+	return "", x.errorf(at, "the prefix %s is not declared", shown(prefix))
+}

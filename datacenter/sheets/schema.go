@@ -1,0 +1,96 @@
+package sheets
+
+import (
+	"cmp"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// Schema says what the sheets of one name are made of. It is not changed once it
+// is made, and safe for parallel use.
+type Schema struct {
+	// Sheet is the name of the sheets, as the data center has it.
+	Sheet string
+	// Root is the type of a sheet's own node.
+	Root *ElementType
+}
+
+// ElementType is what the nodes of one path have in common. The types of a schema
+// may form cycles: a child may have a type that is above it.
+type ElementType struct {
+	// Name is that of the xsd:complexType, such as ItemData_Item, as spelled there.
+	Name string
+	// Keys are the attributes that the nodes are looked up by.
+	Keys datacenter.KeyDefinition
+	// Attributes are those other than __value__, by [CompareNames].
+	Attributes []AttributeType
+	// Children are the nodes below, by [CompareNames].
+	Children []ChildType
+	// Text tells that nodes without children may have a __value__. If there are
+	// Children as well, the type is mixed.
+	Text bool
+}
+
+// AttributeType is an attribute of an [ElementType].
+type AttributeType struct {
+	Name     string
+	Type     datacenter.Type
+	Required bool
+}
+
+// ChildType says that nodes may have children of a name, and of which type those
+// are.
+type ChildType struct {
+	Name string
+	Type *ElementType
+	// Min and Max are how many of them a node has; Max is [Unbounded] if there may
+	// be any number.
+	Min, Max int
+}
+
+// Unbounded is the Max of a child that may come any number of times.
+const Unbounded = -1
+
+// Attribute finds an attribute by its name.
+func (e *ElementType) Attribute(name string) (a AttributeType, ok bool) {
+	i, ok := slices.BinarySearchFunc(e.Attributes, name, func(a AttributeType, name string) int {
+		return CompareNames(a.Name, name)
+	})
+	if ok {
+		a = e.Attributes[i]
+	}
+	return a, ok
+}
+
+// Child finds a child by its name.
+func (e *ElementType) Child(name string) (c ChildType, ok bool) {
+	i, ok := slices.BinarySearchFunc(e.Children, name, func(c ChildType, name string) int {
+		return CompareNames(c.Name, name)
+	})
+	if ok {
+		c = e.Children[i]
+	}
+	return c, ok
+}
+
+// CompareNames is the order of children in a sheet and of all in a schema: that of
+// the UTF-16 units of two texts, given as WTF-8. It differs from that of the bytes
+// for what lies beyond the surrogates.
+func CompareNames(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	if a[i] < surrogateLead && b[i] < surrogateLead {
+		return cmp.Compare(a[i], b[i])
+	}
+	return slices.Compare(utf16Units(a), utf16Units(b))
+}
+
+// surrogateLead is the first byte from which on the order of the bytes may not be
+// that of the units.
+const surrogateLead = 0xed

@@ -1,0 +1,72 @@
+package sheets
+
+import (
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// learner finds out the elements of a family from the nodes that it is told of.
+type learner struct {
+	es *elements
+	// extending tells that sheets were encoded with the elements already: what they
+	// say must stay.
+	extending bool
+	// settled tells that all nodes were seen once.
+	settled bool
+	// again is set if a node without keys was met before its path got some.
+	again bool
+}
+
+// attribute takes notice of an attribute; hint is its likely place.
+func (l *learner) attribute(el *element, name nameID, typ datacenter.Type, hint int) {
+	i, ok := el.attribute(name, hint)
+	if !ok {
+		el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: name, typ: typ})
+	}
+	if !l.settled {
+		el.attrs[i].seen++
+	}
+}
+
+// keys takes notice of a node's key definition.
+func (l *learner) keys(el *element, keys keyID) {
+	switch {
+	case el.keys != 0:
+	case keys == 0:
+		el.unkeyed = true
+	case !l.extending || el.visits == 0:
+		el.keys = keys
+		l.again = l.again || el.unkeyed
+	}
+}
+
+// node takes notice of a node, after its attributes.
+func (l *learner) node(el *element, text bool) {
+	if !l.settled {
+		el.visits++
+	}
+	el.text = el.text || text
+}
+
+// body takes notice of a node's children, by their names in the file's order; that
+// of a placeholder is 0. Nodes that have the same children count once.
+func (l *learner) body(el *element, names []nameID) {
+	for _, name := range names {
+		if name != 0 {
+			el.kids[l.es.edge(el, name)].count++
+		}
+	}
+	if l.settled {
+		return
+	}
+	el.bodies++
+	for i := range el.kids {
+		c := &el.kids[i]
+		if c.count > 0 {
+			c.seen++
+		}
+		c.repeated = c.repeated || c.count > 1
+		c.count = 0
+	}
+}

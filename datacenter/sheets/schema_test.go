@@ -1,0 +1,241 @@
+package sheets_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
+)
+
+// described is a sheet with one of each thing that a schema can say.
+func described() *dctest.Node {
+	item := func(id int, more ...attr) *dctest.Node {
+		return &dctest.Node{Name: "Item", Keys: []string{"id"}, Attrs: append([]attr{{Name: "id", Value: id}}, more...)}
+	}
+	return dctest.Root(
+		&dctest.Node{Name: "S", Attrs: []attr{{Name: "v", Value: float32(1)}}, Children: []*dctest.Node{
+			item(1, attr{Name: "b", Value: true}),
+			item(2),
+			{Name: "Once", Children: []*dctest.Node{{Name: "Once", Children: []*dctest.Node{{Name: "Leaf"}}}, {Name: "Text", Attrs: []attr{{Name: "a", Value: ""}, dctest.Text("x")}}}},
+			{Name: "Mixed", Attrs: []attr{dctest.Text("x")}},
+			{Name: "Mixed", Children: []*dctest.Node{{Name: "Leaf"}}},
+		}},
+		&dctest.Node{Name: "S", Attrs: []attr{{Name: "v", Value: float32(1)}}, Children: []*dctest.Node{item(3)}},
+	)
+}
+
+func schemaOf(t *testing.T, root *dctest.Node, strategy sheets.Strategy) (*sheets.Schema, string) {
+	t.Helper()
+	s := newSource(t, openDoc(t, root), nil, sheets.Options{Strategy: strategy})
+	schema, err := s.Families()[0].Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema, string(schema.AppendXSD(nil))
+}
+
+const anyExtra = `<xsd:anyAttribute namespace="urn:lorefs:dc" processContents="lax" />`
+
+// The shape is that of novadrop's SchemaCommand (facts/datacenter.md 1.3).
+func TestSchemaText(t *testing.T) {
+	_, got := schemaOf(t, described(), sheets.Conservative)
+	want := `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:dc="https://vezel.dev/novadrop/dc" ` +
+		`xmlns="https://vezel.dev/novadrop/dc/S" targetNamespace="https://vezel.dev/novadrop/dc/S" ` +
+		`xsi:schemaLocation="https://vezel.dev/novadrop/dc ../DataCenter.xsd" elementFormDefault="qualified">
+    <xsd:complexType name="S">
+        <xsd:sequence>
+            <xsd:element name="Item" type="S_Item" maxOccurs="unbounded" />
+            <xsd:element name="Mixed" type="S_Mixed" minOccurs="0" maxOccurs="unbounded" />
+            <xsd:element name="Once" type="S_Once" minOccurs="0" />
+        </xsd:sequence>
+        <xsd:attribute name="v" type="xsd:float" use="required" />
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Item" dc:keys="id">
+        <xsd:attribute name="b" type="xsd:boolean" />
+        <xsd:attribute name="id" type="xsd:int" use="required" />
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Mixed" mixed="true">
+        <xsd:sequence>
+            <xsd:element name="Leaf" type="S_Mixed_Leaf" minOccurs="0" />
+        </xsd:sequence>
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Mixed_Leaf">
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Once">
+        <xsd:sequence>
+            <xsd:element name="Once" type="S_Once_Once" />
+            <xsd:element name="Text" type="S_Once_Text" />
+        </xsd:sequence>
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Once_Once">
+        <xsd:sequence>
+            <xsd:element name="Leaf" type="S_Once_Once_Leaf" />
+        </xsd:sequence>
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Once_Once_Leaf">
+        ` + anyExtra + `
+    </xsd:complexType>
+    <xsd:complexType name="S_Once_Text">
+        <xsd:simpleContent>
+            <xsd:extension base="xsd:string">
+                <xsd:attribute name="a" type="xsd:string" use="required" />
+                ` + anyExtra + `
+            </xsd:extension>
+        </xsd:simpleContent>
+    </xsd:complexType>
+    <xsd:element name="S" type="S" />
+</xsd:schema>
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// An aggressive schema takes a child called like its parent for its parent's type.
+func TestAggressiveSchemaIsRecursive(t *testing.T) {
+	schema, text := schemaOf(t, described(), sheets.Aggressive)
+	once, _ := schema.Root.Child("Once")
+	again, ok := once.Type.Child("Once")
+	if !ok || again.Type != once.Type || strings.Contains(text, "S_Once_Once") {
+		t.Errorf("Once has the child %+v, in\n%s", again, text)
+	}
+	if leaf, ok := once.Type.Child("Leaf"); !ok || leaf.Min != 0 {
+		t.Errorf("Once has the child %+v", leaf)
+	}
+}
+
+// Paths that would give types of one name give several.
+func TestTypesOfOneName(t *testing.T) {
+	_, text := schemaOf(t, dctest.Root(&dctest.Node{Name: "S", Children: []*dctest.Node{
+		{Name: "A", Children: []*dctest.Node{{Name: "B_C"}}}, {Name: "A_B", Children: []*dctest.Node{{Name: "C"}}},
+	}}), sheets.Conservative)
+	for _, name := range []string{"S_A_B_C", "S_A_B_C_2"} {
+		if strings.Count(text, `complexType name="`+name+`"`) != 1 {
+			t.Errorf("the type %s is not there once in\n%s", name, text)
+		}
+	}
+}
+
+// A small file can have more paths than anything can hold. What is beyond a limit is
+// in common, and sheets are still what they are.
+func TestTooManyPaths(t *testing.T) {
+	below := []*dctest.Node{{Name: "L", Attrs: []attr{{Name: "a", Value: 1}}}}
+	for range 17 {
+		below = []*dctest.Node{{Name: "A", Children: below}, {Name: "B", Children: below}}
+	}
+	s := newSource(t, openDoc(t, dctest.Root(&dctest.Node{Name: "S", Children: below})), nil, sheets.Options{})
+	sheet, ok := s.Families()[0].Named("S-00000.xml")
+	if !ok {
+		t.Fatal("the sheet is not there")
+	}
+	size, err := s.Size(t.Context(), sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.WriteSheet(t.Context(), &counting{}, sheet)
+	if err != nil || n != size {
+		t.Errorf("%d bytes were written, %v; the size is %d", n, err, size)
+	}
+	schema, err := s.Families()[0].Schema(t.Context())
+	if err != nil || len(schema.AppendXSD(nil)) == 0 {
+		t.Error(err)
+	}
+}
+
+// counting is a writer to nowhere.
+type counting struct{ n int64 }
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+// Sheets are valid by their schemas, says a validator that knows nothing of us. That
+// leaves out values that no schema can describe.
+func TestSheetsAreValid(t *testing.T) {
+	testneeds.Program(t, "xmllint")
+	for _, c := range []struct {
+		name string
+		src  *sheets.Source
+	}{
+		{"described", newSource(t, openDoc(t, described()), nil, sheets.Options{})},
+		{"aggressive", newSource(t, openDoc(t, described()), nil, sheets.Options{Strategy: sheets.Aggressive})},
+		{"extras", newSource(t, openDoc(t, dctest.Root(&dctest.Node{
+			Name: "S", Flags: 1, Keys: []string{"a b"}, Attrs: []attr{{Name: "a b", Value: "\x01"}, dctest.Text("x")},
+			Children: []*dctest.Node{{Name: "1", Attrs: []attr{{Name: "t", Value: 1}, dctest.Text(" ")}}, {Name: "1", Keys: []string{"t"}, Attrs: []attr{{Name: "t", Value: 2}}}},
+		})), nil, sheets.Options{})},
+		{"generated", newSource(t, openData(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 5, Sheets: 30, Nodes: 9000}), dctest.Options{})), nil, sheets.Options{})},
+	} {
+		t.Run(c.name, func(t *testing.T) { validate(t, c.src, 1) })
+	}
+}
+
+// Real sheets, a few of each name, too.
+func TestRealSheetsAreValid(t *testing.T) {
+	testneeds.Program(t, "xmllint")
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	f := openFixture(t, "p115_small_x64.dat", datacenter.Options{})
+	for _, strategy := range []sheets.Strategy{sheets.Conservative, sheets.Aggressive} {
+		validate(t, newSource(t, f, nil, sheets.Options{Strategy: strategy}), 60)
+	}
+}
+
+// validate has xmllint look at the first sheets of each family.
+func validate(t *testing.T, s *sheets.Source, most uint32) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, sheets.SchemasFile), []byte(sheets.CommonSchema))
+	for _, f := range s.Families() {
+		schema, err := f.Schema(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		xsd := filepath.Join(dir, f.Name+".xsd")
+		write(t, xsd, schema.AppendXSD(nil))
+		args := []string{"--noout", "--schema", xsd}
+		for sheet := range f.Sheets(0) {
+			file := filepath.Join(dir, f.SheetFile(sheet.Ordinal))
+			write(t, file, []byte(textOf(t, s, sheet)))
+			if sheet.Ordinal < most {
+				args = append(args, file)
+			}
+		}
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "xmllint", args...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%.2000s", f.Name, err, out)
+		}
+	}
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The order of names is that of UTF-16, which is not that of the bytes.
+func TestCompareNames(t *testing.T) {
+	want := []string{"", "A", "B", "a", "aa", "b", "\u00e9", "한", "힣", "\U00010000", "\U0010ffff", "\ue000", "\uff21", "\uffff"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, sheets.CompareNames)
+	if !slices.Equal(got, want) {
+		t.Errorf("order %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,140 @@
+package sheets
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// draftFamily is what the edits of a draft made of a family.
+type draftFamily struct {
+	// added are the sheets that the file has not, or under another name, in the order
+	// in which they were seen.
+	added []datacenter.Number
+	// dirty are those that were edited since they were measured.
+	dirty map[datacenter.Number]bool
+	// elements are the file's, and what came in addition. They are not changed, but
+	// replaced.
+	elements *elements
+	sizes    map[datacenter.Number]sheetSize
+}
+
+// poll takes notice of what was edited.
+func (s *Source) poll() {
+	if s.draft == nil {
+		return
+	}
+	s.mu.RLock()
+	seen := s.seen
+	s.mu.RUnlock()
+	if s.draft.Edits() == seen {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.draft.ChangedSince(s.seen) {
+		s.seen = c.Edit
+		s.changes[c.Sheet] = c
+		s.note(c.Sheet)
+	}
+}
+
+// note tells the family of a sheet that it was edited. The caller holds mu.
+func (s *Source) note(n datacenter.Number) {
+	sheet, ok := s.edited(n)
+	if !ok {
+		return
+	}
+	f := s.family(sheet.Name, sheet.name)
+	f.flight.mu.Lock()
+	defer f.flight.mu.Unlock()
+	if f.draft.dirty == nil {
+		f.draft.dirty = map[datacenter.Number]bool{}
+	}
+	f.draft.dirty[n] = true
+	at, stored := s.stored(n)
+	if (!stored || at.Name != f.Name) && !slices.Contains(f.draft.added, n) {
+		f.draft.added = append(f.draft.added, n)
+	}
+}
+
+// catchUp measures what was edited. The elements grow, so that what was found out
+// of other sheets stays true.
+func (f *Family) catchUp(ctx context.Context) error {
+	s := f.src
+	if s.draft == nil {
+		return nil
+	}
+	s.poll()
+	return f.flight.do(ctx, func() bool { return len(f.draft.dirty) == 0 }, func() error {
+		f.flight.mu.Lock()
+		dirty, known := f.draft.dirty, f.current()
+		f.draft.dirty = nil
+		f.flight.mu.Unlock()
+		grown := known.clone()
+		sizes, err := s.measureEdited(ctx, f.info.known, grown, dirty)
+		f.flight.mu.Lock()
+		defer f.flight.mu.Unlock()
+		if err != nil {
+			f.again(dirty)
+			return err
+		}
+		f.draft.elements = grown
+		if f.draft.sizes == nil {
+			f.draft.sizes = map[datacenter.Number]sheetSize{}
+		}
+		maps.Copy(f.draft.sizes, sizes)
+		return nil
+	})
+}
+
+// again makes sheets dirty that could not be measured. The caller holds the
+// flight's mu.
+func (f *Family) again(sheets map[datacenter.Number]bool) {
+	if f.draft.dirty == nil {
+		f.draft.dirty = map[datacenter.Number]bool{}
+	}
+	for n := range sheets {
+		f.draft.dirty[n] = true
+	}
+}
+
+// current is what is known of the elements. The caller holds the flight's mu.
+func (f *Family) current() *elements {
+	if f.draft.elements != nil {
+		return f.draft.elements
+	}
+	return f.info.elements
+}
+
+// measureEdited measures sheets of a draft. One that goes meanwhile is left out.
+func (s *Source) measureEdited(
+	ctx context.Context, known *runSizes, es *elements, dirty map[datacenter.Number]bool,
+) (map[datacenter.Number]sheetSize, error) {
+	e := s.encoder()
+	defer s.release(e)
+	e.tag.extras = true
+	m := &measurer{
+		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
+		learn: &learner{es: es, extending: true},
+	}
+	sizes := map[datacenter.Number]sheetSize{}
+	for n := range dirty {
+		sheet, ok := s.edited(n)
+		if !ok {
+			continue
+		}
+		it, err := e.load(sheet)
+		if err == nil {
+			sizes[n], err = m.sheet(it, es.all[0])
+		}
+		if err != nil && !errors.Is(err, datacenter.ErrGone) {
+			return nil, err
+		}
+	}
+	es.settle()
+	return sizes, nil
+}

@@ -1,0 +1,111 @@
+package sheets
+
+import (
+	"context"
+	"fmt"
+
+	"lorefs/datacenter"
+)
+
+// familyInfo is what was found out of the sheets of a family that the file has.
+type familyInfo struct {
+	elements *elements
+	sizes    []sheetSize // in the order of the sheets
+	known    *runSizes
+}
+
+// view is what it takes to write a sheet.
+type view struct {
+	sheet    Sheet
+	edit     int64 // the last one of the sheet
+	size     sheetSize
+	elements *elements
+	known    *runSizes
+}
+
+// view finds out all about a sheet.
+func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
+	f := s.of(sheet)
+	if err := f.find(ctx); err != nil {
+		return view{}, err
+	}
+	s.poll()
+	// Of an edit that comes from now on, the sheet may show something already.
+	edit, _ := s.edit(sheet.Number)
+	if err := f.catchUp(ctx); err != nil {
+		return view{}, err
+	}
+	v := view{sheet: sheet, edit: edit, known: f.info.known}
+	f.flight.mu.Lock()
+	defer f.flight.mu.Unlock()
+	v.elements = f.current()
+	size, ok := f.draft.sizes[sheet.Number]
+	if ok {
+		v.size = size
+		return v, nil
+	}
+	if int(sheet.Ordinal) < len(f.base) && f.base[sheet.Ordinal].Number == sheet.Number {
+		v.size = f.info.sizes[sheet.Ordinal]
+		return v, nil
+	}
+	return v, fmt.Errorf("datacenter: sheet %s %d: %w", sheet.Name, sheet.Ordinal, datacenter.ErrGone)
+}
+
+// find makes sure that info is there.
+func (f *Family) find(ctx context.Context) error {
+	return f.flight.do(ctx, func() bool { return f.info != nil }, func() error {
+		info, ok := f.src.store.load(f)
+		if !ok {
+			var err error
+			if info, err = f.measure(ctx); err != nil {
+				return fmt.Errorf("sheets %s: %w", f.Name, err)
+			}
+		}
+		f.flight.mu.Lock()
+		f.info = info
+		f.flight.mu.Unlock()
+		if !ok {
+			f.src.store.found()
+		}
+		return nil
+	})
+}
+
+// measure finds out all about the sheets that the file has.
+func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
+	s := f.src
+	e := s.encoder()
+	defer s.release(e)
+	e.tag.extras = true
+	m := &measurer{
+		ctx: ctx, e: e, memo: map[runKey]runSize{},
+		learn: &learner{es: newElements(s.opts.Strategy, f.name)},
+	}
+	sizes, err := m.family(f.base)
+	if err != nil {
+		return nil, err
+	}
+	return &familyInfo{elements: m.learn.es, sizes: sizes, known: newRunSizes(m.memo)}, nil
+}
+
+// Size is the exact size of a sheet in bytes. The first time for a family, it looks
+// at all stored nodes of that.
+func (s *Source) Size(ctx context.Context, sheet Sheet) (int64, error) {
+	v, err := s.view(ctx, sheet)
+	return v.size.bytes, err
+}
+
+// encoder gives one that is used by nobody.
+func (s *Source) encoder() *encoder {
+	e := s.encoders.Get().(*encoder)
+	e.begin()
+	return e
+}
+
+// release takes it back.
+func (s *Source) release(e *encoder) {
+	e.file.Forget()
+	e.texts.used = false
+	e.begin()
+	s.encoders.Put(e)
+}

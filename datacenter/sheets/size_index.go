@@ -1,0 +1,190 @@
+package sheets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"lorefs/datacenter"
+)
+
+// What is kept of a family, in varints:
+//
+//	elements: count, ( name, keys, text,
+//	                   attributes: count, ( name, type, required )…,
+//	                   children:   count, ( name, element, required, repeated )… )…
+//	sheets:   ( bytes, found )… as many as the file has
+//	runs:     count, ( first less that of the one before, element, count, found, bytes, lines )…
+//
+// Names and keys are the file's indexes.
+
+// append is the inverse of parseFamily.
+func (info *familyInfo) append(b []byte) []byte {
+	b = appendUint(b, len(info.elements.all))
+	for _, el := range info.elements.all {
+		b = el.append(b)
+	}
+	for _, s := range info.sizes {
+		b = appendUint(b, s.bytes)
+		b = append(b, byte(s.found))
+	}
+	b = appendUint(b, len(info.known.runs))
+	last := uint32(0)
+	for _, r := range info.known.runs {
+		b = appendUint(b, r.first-last)
+		b = appendUint(b, r.elem)
+		b = appendUint(b, r.count)
+		b = append(b, byte(r.found))
+		b = appendUint(b, r.bytes)
+		b = appendUint(b, r.lines)
+		last = r.first
+	}
+	return b
+}
+
+func (el *element) append(b []byte) []byte {
+	b = appendUint(b, el.name)
+	b = appendUint(b, el.keys)
+	b = appendBool(b, el.text)
+	b = appendUint(b, len(el.attrs))
+	for _, a := range el.attrs {
+		b = appendUint(b, a.name)
+		b = append(b, byte(a.typ), byte(a.seen))
+	}
+	b = appendUint(b, len(el.kids))
+	for _, c := range el.kids {
+		b = appendUint(b, c.name)
+		b = appendUint(b, c.elem.id)
+		b = append(b, byte(c.seen))
+		b = appendBool(b, c.repeated)
+	}
+	return b
+}
+
+func appendUint[T int | int64 | uint16 | uint32 | nameID | keyID](b []byte, v T) []byte {
+	return binary.AppendUvarint(b, uint64(v))
+}
+
+func appendBool(b []byte, v bool) []byte { return append(b, byte(required(v))) }
+
+// parseFamily reads what is kept of f. A checksum says that it is what was saved,
+// so that only numbers that would lead astray are looked at.
+func parseFamily(data []byte, f *Family) (*familyInfo, error) {
+	c := &indexCursor{b: data}
+	info := &familyInfo{
+		elements: c.elements(f),
+		sizes:    make([]sheetSize, 0, len(f.base)),
+	}
+	for range f.base {
+		info.sizes = append(info.sizes, sheetSize{bytes: int64(c.uint()), found: findings(c.byte())})
+	}
+	info.known = c.runs(len(info.elements.all))
+	if c.err == nil && len(c.b) > 0 {
+		c.err = fmt.Errorf("%d bytes too many", len(c.b))
+	}
+	return info, c.err
+}
+
+// indexCursor reads numbers one after another; its error is sticky.
+type indexCursor struct {
+	b   []byte
+	err error
+}
+
+func (c *indexCursor) fail(err error) {
+	if c.err == nil {
+		c.b, c.err = nil, err
+	}
+}
+
+func (c *indexCursor) uint() uint64 {
+	v, n := binary.Uvarint(c.b)
+	if n <= 0 {
+		c.fail(io.ErrUnexpectedEOF)
+		return 0
+	}
+	c.b = c.b[n:]
+	return v
+}
+
+func (c *indexCursor) take(n uint64) []byte {
+	if n > uint64(len(c.b)) {
+		c.fail(io.ErrUnexpectedEOF)
+		return nil
+	}
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *indexCursor) byte() byte {
+	if b := c.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// count reads how many items follow, each of at least one byte.
+func (c *indexCursor) count() int {
+	n := c.uint()
+	if n > uint64(len(c.b)) {
+		c.fail(io.ErrUnexpectedEOF)
+		return 0
+	}
+	return int(n)
+}
+
+// below reads a number that is less than limit.
+func (c *indexCursor) below(limit int) int {
+	n := c.uint()
+	if n >= uint64(limit) {
+		c.fail(errors.New("a number out of range"))
+		return 0
+	}
+	return int(n)
+}
+
+func (c *indexCursor) elements(f *Family) *elements {
+	v := f.src.voc
+	es := &elements{strategy: f.src.opts.Strategy}
+	for range c.count() {
+		es.add(0)
+	}
+	if len(es.all) == 0 {
+		c.fail(errors.New("no elements"))
+		es.add(f.name)
+	}
+	for _, el := range es.all {
+		el.name = nameID(c.below(len(v.names)))
+		el.keys = keyID(c.below(len(v.fileKeys) + 1))
+		el.text = c.byte() != 0
+		el.visits, el.bodies = 1, 1
+		for range c.count() {
+			el.attrs = append(el.attrs, elementAttribute{
+				name: nameID(c.below(len(v.names))), typ: datacenter.Type(c.byte()), seen: uint32(c.byte()),
+			})
+		}
+		for range c.count() {
+			el.kids = append(el.kids, elementChild{
+				name: nameID(c.below(len(v.names))), elem: es.all[c.below(len(es.all))],
+				seen: uint32(c.byte()), repeated: c.byte() != 0,
+			})
+		}
+	}
+	es.shareBeyondLimit()
+	return es
+}
+
+func (c *indexCursor) runs(elements int) *runSizes {
+	r := &runSizes{runs: make([]knownRun, 0, c.count())}
+	last := uint32(0)
+	for range cap(r.runs) {
+		last += uint32(c.uint())
+		r.runs = append(r.runs, knownRun{
+			first: last, elem: uint32(c.below(elements)), count: uint16(c.uint()), found: findings(c.byte()),
+			bytes: int64(c.uint()), lines: int64(c.uint()),
+		})
+	}
+	return r
+}

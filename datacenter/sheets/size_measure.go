@@ -1,0 +1,179 @@
+package sheets
+
+import (
+	"context"
+)
+
+// measurer finds out how long sheets are, and what their schema is, by writing each
+// stored run once for each path that leads to it.
+type measurer struct {
+	ctx   context.Context
+	e     *encoder
+	learn *learner
+	memo  map[runKey]runSize
+	known *runSizes
+
+	buf   []byte
+	names []nameID
+	short []uint16
+}
+
+// sheetSize is what has to be known of a sheet before it is written.
+type sheetSize struct {
+	bytes int64
+	found findings
+}
+
+// sheet measures one.
+func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
+	t := &m.e.tag
+	t.root, t.found, t.learner = true, 0, m.learn
+	body, err := m.node(n, el)
+	if err != nil {
+		return sheetSize{}, err
+	}
+	// The tag depends on what is below it, so that it is written twice.
+	t.root, t.found, t.learner = true, body.found, nil
+	parent := body.lines > 1
+	m.buf, err = m.e.startTag(m.buf[:0], n, el, parent)
+	t.root = false
+	size := sheetSize{bytes: int64(len(m.buf)) + 1, found: t.found}
+	if parent {
+		size.bytes += body.bytes
+	}
+	return size, err
+}
+
+// node measures a node and all below it. For that of a sheet, the tag is left out.
+func (m *measurer) node(n item, el *element) (runSize, error) {
+	t := &m.e.tag
+	root := t.root
+	body, isKnown, err := m.lookup(n, el)
+	if err != nil {
+		return runSize{}, err
+	}
+	parent := body.lines > 0 || len(m.names) > 0 && !isKnown
+	t.found, t.learner = 0, m.learn
+	m.buf, err = m.e.startTag(m.buf[:0], n, el, parent)
+	if err != nil {
+		return runSize{}, err
+	}
+	t.root = false
+	s := runSize{bytes: int64(len(m.buf)) + 1, lines: 1, found: t.found}
+	if root {
+		s.bytes = 0
+	}
+	if !parent {
+		return s, nil
+	}
+	if !isKnown {
+		if body, err = m.body(n, el); err != nil {
+			return runSize{}, err
+		}
+	}
+	s.bytes += body.at(1) + int64(len("\n</>")+len(m.e.voc.spelling(n.name).element))
+	s.lines += body.lines + 1
+	s.found |= body.found
+	return s, nil
+}
+
+// lookup tells what is known of a node's children. If that is nothing, their names
+// are in m.names, without placeholders.
+func (m *measurer) lookup(n item, el *element) (body runSize, isKnown bool, err error) {
+	m.names = m.names[:0]
+	if n.draft != nil {
+		m.names = append(m.names, n.draft.names...)
+		m.learn.body(el, m.names)
+		return body, false, nil
+	}
+	if n.node.ChildCount() > 0 {
+		key := runKey{el.id, n.node.ChildRun()}
+		if body, isKnown = m.memo[key]; isKnown {
+			return body, true, nil
+		}
+		if body, isKnown = m.known.get(key); isKnown {
+			return body, true, nil
+		}
+		if m.short, err = n.node.AppendChildNames(m.short[:0]); err != nil {
+			return body, false, err
+		}
+		for _, name := range m.short {
+			if name != 0 {
+				m.names = append(m.names, nameID(name))
+			}
+		}
+	}
+	m.learn.body(el, m.names)
+	return body, false, nil
+}
+
+// body measures the children of a node.
+func (m *measurer) body(n item, el *element) (sum runSize, err error) {
+	if err := m.ctx.Err(); err != nil {
+		return sum, err
+	}
+	if n.draft != nil {
+		for i := range n.draft.kids {
+			child, err := m.e.draftChild(n.draft, i)
+			if err != nil {
+				return sum, err
+			}
+			if err := m.add(&sum, child, el.kid(child.name)); err != nil {
+				return sum, err
+			}
+		}
+		return sum, nil
+	}
+	var kid *element
+	for child, err := range n.node.Children() {
+		if err != nil {
+			return sum, err
+		}
+		name := nameID(child.NameIndex())
+		if kid == nil || kid.name != name {
+			kid = el.kid(name)
+		}
+		if err := m.add(&sum, item{node: child, name: name}, kid); err != nil {
+			return sum, err
+		}
+	}
+	m.memo[runKey{el.id, n.node.ChildRun()}] = sum
+	return sum, nil
+}
+
+func (m *measurer) add(sum *runSize, child item, el *element) error {
+	s, err := m.node(child, el)
+	sum.bytes += s.bytes
+	sum.lines += s.lines
+	sum.found |= s.found
+	return err
+}
+
+// family measures the sheets of a family of the file.
+func (m *measurer) family(sheets []Sheet) ([]sheetSize, error) {
+	sizes, err := m.pass(sheets)
+	if err == nil && m.learn.again {
+		// Nodes that were measured before their path got keys need dc:keys.
+		clear(m.memo)
+		m.learn.settled = true
+		sizes, err = m.pass(sheets)
+	}
+	m.learn.es.settle()
+	return sizes, err
+}
+
+func (m *measurer) pass(sheets []Sheet) ([]sheetSize, error) {
+	sizes := make([]sheetSize, 0, len(sheets))
+	for _, s := range sheets {
+		n, err := m.e.file.Node(s.addr)
+		if err != nil {
+			return nil, err
+		}
+		size, err := m.sheet(item{node: n, name: s.name}, m.learn.es.all[0])
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, size)
+	}
+	return sizes, nil
+}

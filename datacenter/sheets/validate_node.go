@@ -1,0 +1,183 @@
+package sheets
+
+import (
+	"errors"
+
+	"lorefs/datacenter"
+)
+
+// validated is a node that has not ended.
+type validated struct {
+	of *ElementType // nil if the schema does not know the node
+	// last is the place in of.Children of the child that was met last.
+	last int
+	// met is how often each of of.Children was met.
+	met []int
+}
+
+// begin checks a node's name, place and attributes.
+func (v *validator) begin() error {
+	n := v.p.Node()
+	of, err := v.enter(n)
+	if err != nil {
+		return err
+	}
+	v.push(of)
+	if of == nil {
+		return nil
+	}
+	if err := v.required(n, of); err != nil {
+		return err
+	}
+	for i := range n.Attributes {
+		if err := v.attribute(&n.Attributes[i], of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// push opens a node. It uses again what a node of the same depth had.
+func (v *validator) push(of *ElementType) {
+	n := validated{of: of}
+	if len(v.open) < cap(v.open) {
+		n.met = v.open[:len(v.open)+1][len(v.open)].met[:0]
+	}
+	if of != nil {
+		for range of.Children {
+			n.met = append(n.met, 0)
+		}
+	}
+	v.open = append(v.open, n)
+}
+
+// enter gives the type of a node; it is nil if the schema does not know it.
+func (v *validator) enter(n *Node) (*ElementType, error) {
+	if len(v.open) == 0 {
+		return v.sheet(n)
+	}
+	parent := &v.open[len(v.open)-1]
+	if parent.of == nil {
+		return nil, nil
+	}
+	i := parent.of.childIndex(n.Name, parent.last)
+	if i < 0 {
+		return nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown(n.Name))
+	}
+	c := &parent.of.Children[i]
+	if i < parent.last {
+		err := v.problem(n.Offset, false, "the element %s has to be before %s", shown(n.Name), shown(parent.of.Children[parent.last].Name))
+		if err != nil {
+			return nil, err
+		}
+	}
+	parent.last = max(parent.last, i)
+	if parent.met[i]++; c.Max != Unbounded && parent.met[i] == c.Max+1 {
+		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown(n.Name), c.Max)
+	}
+	return c.Type, nil
+}
+
+// sheet finds the type of a sheet.
+func (v *validator) sheet(n *Node) (*ElementType, error) {
+	schema, err := v.schemas.of(v.path, string(n.Name))
+	switch {
+	case err == nil && schema == nil:
+		return nil, v.problem(n.Offset, false, "the schema %s%s is not beside the sheet", escapeName(string(n.Name)), schemaSuffix)
+	case err == nil:
+		return schema.Root, nil
+	case v.broken[err]:
+		return nil, nil
+	}
+	v.broken[err] = true
+	return nil, v.refused(err)
+}
+
+// childIndex finds a child by its name, which is likely to be at hint or next to it;
+// it is -1 if there is none.
+func (e *ElementType) childIndex(name []byte, hint int) int {
+	for i := hint; i < min(hint+2, len(e.Children)); i++ {
+		if e.Children[i].Name == string(name) {
+			return i
+		}
+	}
+	for i := range e.Children {
+		if e.Children[i].Name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// required reports attributes that a node should have.
+func (v *validator) required(n *Node, of *ElementType) error {
+	for i := range of.Attributes {
+		a := &of.Attributes[i]
+		if !a.Required || n.has(a.Name) {
+			continue
+		}
+		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown(n.Name), shown(a.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has tells whether a node has an attribute.
+func (n *Node) has(name string) bool {
+	for i := range n.Attributes {
+		if string(n.Attributes[i].Name) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// attribute checks an attribute's name and value.
+func (v *validator) attribute(a *Attribute, of *ElementType) error {
+	t, known := of.Attribute(string(a.Name))
+	if !known {
+		if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown(a.Name)); err != nil {
+			return err
+		}
+		t.Type = datacenter.String
+	}
+	if a.Type != 0 {
+		t.Type = a.Type
+	}
+	if t.Type == datacenter.String {
+		return nil
+	}
+	if _, err := number(t.Type, a.Value); errors.Is(err, datacenter.ErrValue) {
+		return v.problem(a.Offset, true, "the attribute %s: %v", shown(a.Name), err)
+	}
+	return nil
+}
+
+// end checks a node's text, and whether children are missing.
+func (v *validator) end() error {
+	n := v.open[len(v.open)-1]
+	v.open = v.open[:len(v.open)-1]
+	if n.of == nil {
+		return nil
+	}
+	if _, ok := v.p.Text(); ok && !n.of.Text && !v.p.ended.value {
+		at := v.p.TextOffset()
+		if v.p.ended.children {
+			at = v.p.x.at
+		}
+		if err := v.problem(at, false, "text in an element that has none in the schema"); err != nil {
+			return err
+		}
+	}
+	for i, c := range n.of.Children {
+		if n.met[i] >= c.Min {
+			continue
+		}
+		err := v.problem(v.p.x.at, false, "%d elements of the name %s: the schema has %d at least", n.met[i], shown(c.Name), c.Min)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package sheets_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/sheets"
+)
+
+// problems are what Validate says of a folder, one a line.
+func problems(t *testing.T, files map[string]string) []string {
+	t.Helper()
+	var all []string
+	err := sheets.Validate(t.Context(), folder(files), func(p sheets.Problem) error {
+		s := p.String()
+		if p.Refused {
+			s += " (refused)"
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestValidate(t *testing.T) {
+	for _, tt := range []struct {
+		name, sheet string
+		want        []string
+	}{
+		{"valid", `<S id="1" rank="0.5"><Node>x</Node><Text on="true">y</Text><Text on="false"/></S>`, nil},
+		{"what is to be said of a node", `<S ` + dc + ` id="x" dc:types="id:string" dc:flags="1"><Node dc:value=" "><Node/></Node></S>`, nil},
+		{"an unknown element", "<S id='1'><Node/>\n<Other><Any a='1'/></Other></S>", []string{`S-0.xml:2:1: the element "Other" is not in the schema`}},
+		{"an unknown attribute", "<S id='1'\n  x='1'><Node/></S>", []string{`S-0.xml:2:6: the attribute "x" is not in the schema`}},
+		{"a missing attribute", "<S>\n<Node/><Text/></S>", []string{`S-0.xml:1:1: the element "S" lacks the attribute "id"`, `S-0.xml:2:8: the element "Text" lacks the attribute "on"`}},
+		{"a wrong type", "<S id='1.5'><Node/></S>", []string{`S-0.xml:1:8: the attribute "id": not a value that a data center can hold: "1.5" is not an int: a whole number from -2147483648 to 2147483647 (refused)`}},
+		{"another order", "<S id='1'><Text on='1'/>\n<Node/></S>", []string{`S-0.xml:2:1: the element "Node" has to be before "Text"`}},
+		{"too many", "<S id='1'><Node/><Node/>\n<Node/><Node/></S>", []string{`S-0.xml:2:1: element number 3 of the name "Node": the schema has 2 at most`}},
+		{"too few", "<S id='1'>\n</S>", []string{`S-0.xml:2:1: 0 elements of the name "Node": the schema has 1 at least`}},
+		{"text", "<S id='1'><Node/>\nx</S>", []string{`S-0.xml:2:2: text in an element that has none in the schema`}},
+		{"not well-formed", "<S id='1'><Node/>\n<", []string{`S-0.xml:2:2: the file ends in a tag (refused)`}},
+		{"a wrong escape", "<S " + dc + ` id="1" dc:flags="x"/>`, []string{`S-0.xml:1:46: dc:flags: not a value that a data center can hold: "x" is not a number from 0 to 15 (refused)`}},
+		{"several", "<S id='a' x='1'><Node/>\n\n<O/><Text/><O/></S>", []string{
+			`S-0.xml:1:8: the attribute "id": not a value that a data center can hold: "a" is not an int: a whole number from -2147483648 to 2147483647 (refused)`,
+			`S-0.xml:1:14: the attribute "x" is not in the schema`, `S-0.xml:3:1: the element "O" is not in the schema`,
+			`S-0.xml:3:5: the element "Text" lacks the attribute "on"`, `S-0.xml:3:12: the element "O" is not in the schema`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := problems(t, map[string]string{"S-0.xml": tt.sheet, "S.xsd": novadropSchema})
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A schema that is missing is told for each sheet, one that is broken once.
+func TestValidateWithoutSchema(t *testing.T) {
+	got := problems(t, map[string]string{
+		"a/S-0.xml": "<S/>", "a/S-1.xml": "\n<S/>", "a/T.xsd": novadropSchema,
+		"b/S-0.xml": "<S/>", "b/S-1.xml": "<S", "b/S.xsd": "<a/>", "b/S-2.xml": "<S/>",
+	})
+	want := []string{
+		`a/S-0.xml:1:1: the schema S.xsd is not beside the sheet`, `a/S-1.xml:2:1: the schema S.xsd is not beside the sheet`,
+		`b/S.xsd:1:1: the element "a": want xsd:schema (refused)`, `b/S-1.xml:1:3: the file ends in the start tag of "S" (refused)`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// What is unpacked is valid. An infinity need not be for others, but is here.
+func TestValidateWhatIsUnpacked(t *testing.T) {
+	docs := map[string]dctest.Doc{"generated": dctest.Generate(dctest.GenOptions{Seed: 4, Sheets: 30, Nodes: 2000})}
+	for _, ex := range dctest.Legal() {
+		docs[ex.Name] = ex.Doc
+	}
+	delete(docs, "65,535 children") // takes long, and shows nothing more
+	delete(docs, "strange names")   // there may be some that no file can have
+	for name, doc := range docs {
+		if len(doc.Root.Children) == 0 {
+			continue
+		}
+		f := openBytes(t, dctest.Build(doc, dctest.Options{}))
+		err := sheets.Validate(t.Context(), exported(t, f), func(p sheets.Problem) error { return errors.New(p.String()) })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestValidateStops(t *testing.T) {
+	enough := errors.New("enough")
+	calls := 0
+	err := sheets.Validate(t.Context(), folder(small()), func(sheets.Problem) error { calls++; return enough })
+	if !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("%v after %d problems: want %v after 1", err, calls, enough)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	none := func(p sheets.Problem) error { return fmt.Errorf("%v", p) }
+	if err := sheets.Validate(ctx, folder(small()), none); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: want %v", err, context.Canceled)
+	}
+	if err := sheets.Validate(t.Context(), folder(nil), none); !errors.Is(err, sheets.ErrNoSheets) {
+		t.Errorf("%v: want %v", err, sheets.ErrNoSheets)
+	}
+}
+
+// The place of a problem counts lines from that of the last one.
+func TestValidatePlaces(t *testing.T) {
+	sheet, want := "<S id='1'><Node/>", []string(nil)
+	for i := range 50 {
+		sheet += "\r\n\n\r<!--한--><O/><O/>"
+		want = append(want, fmt.Sprintf("S-0.xml:%d:9", 4+3*i), fmt.Sprintf("S-0.xml:%d:13", 4+3*i))
+	}
+	var got []string
+	for _, p := range problems(t, map[string]string{"S-0.xml": sheet + "</S>", "S.xsd": novadropSchema}) {
+		place, _, _ := strings.Cut(p, ": ")
+		got = append(got, place)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

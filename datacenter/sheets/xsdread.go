@@ -1,0 +1,327 @@
+package sheets
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"lorefs/datacenter"
+)
+
+// ReadSchema reads an XSD of the shape that novadrop-dc has and infers, and that
+// this package writes: a flat list of named complex types with sequences of elements,
+// attributes of the types xsd:int, xsd:float, xsd:string and xsd:boolean, and one
+// element, which is the sheet. What has another shape is refused: to guess would be
+// to pack wrong values. The name of the file is for errors, which are a [SyntaxError].
+func ReadSchema(file string, data []byte) (*Schema, error) {
+	x, err := newXMLReader(file, data)
+	if err != nil {
+		return nil, err
+	}
+	x.maxDepth = schemaDepth
+	r := &schemaReader{x: x, types: map[string]*readType{}}
+	if err := r.schema(); err != nil {
+		return nil, err
+	}
+	return r.link()
+}
+
+// schemaDepth bounds how deep the elements of a schema nest.
+const schemaDepth = 128
+
+// schemaReader collects what a schema declares. Types are looked up when all are
+// known, for they may be used before, and in themselves.
+type schemaReader struct {
+	x       *xmlReader
+	escaped bool // names are
+	types   map[string]*readType
+	all     []*readType
+	sheet   *readChild
+}
+
+// readType is a complex type, and the names of the types of its children.
+type readType struct {
+	ElementType
+	children []readChild
+	declared map[string]bool // attributes
+}
+
+// readChild is an xsd:element.
+type readChild struct {
+	name     string
+	of       *readType // declared in it
+	typeName string    // if of is nil
+	min, max int
+	at       int
+}
+
+// schema reads the whole file.
+func (r *schemaReader) schema() error {
+	// Nothing else than a start tag can come first: text would be an error.
+	if _, err := r.x.next(); err != nil {
+		return err
+	}
+	name, err := r.local()
+	if err != nil {
+		return err
+	}
+	if name != "schema" {
+		return r.x.errorf(r.x.at, "the element %s: want xsd:schema", shown(r.x.name.full))
+	}
+	if names, _, ok := r.foreign(spaceLore, "names"); ok {
+		r.escaped = names == "escaped"
+	}
+	return r.children("schema", func(name string) error {
+		switch name {
+		case "complexType":
+			return r.namedType()
+		case "element":
+			return r.sheetElement()
+		case "import":
+			return r.skip()
+		}
+		return r.notUnderstood()
+	})
+}
+
+// children calls visit for each element inside of the one that is open, by its
+// local name, until that ends. visit has to read the element to its end.
+func (r *schemaReader) children(of string, visit func(name string) error) error {
+	for {
+		token, err := r.x.next()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case endTag:
+			r.x.pop()
+			return nil
+		case textPiece:
+			if !r.x.blank {
+				return r.x.errorf(r.x.at, "text in xsd:%s", of)
+			}
+			continue
+		}
+		name, err := r.local()
+		switch {
+		case err != nil:
+			return err
+		case name == "annotation":
+			err = r.skip()
+		case name == "":
+			err = r.notUnderstood()
+		default:
+			err = visit(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// local is the name of the element that began, if it is one of XML Schema.
+func (r *schemaReader) local() (string, error) {
+	space, err := r.x.resolve(r.x.name, r.x.at)
+	if err != nil || space != spaceSchema {
+		return "", err
+	}
+	return string(r.x.name.local()), nil
+}
+
+func (r *schemaReader) notUnderstood() error {
+	return r.x.errorf(r.x.at, "%s is not understood here", shown(r.x.name.full))
+}
+
+// skip reads to the end of the element that began.
+func (r *schemaReader) skip() error {
+	for depth := len(r.x.open); len(r.x.open) >= depth; {
+		token, err := r.x.next()
+		if err != nil {
+			return err
+		}
+		if token == endTag {
+			r.x.pop()
+		}
+	}
+	return nil
+}
+
+// empty reads the end of an element that has nothing in it.
+func (r *schemaReader) empty(of string) error {
+	return r.children(of, func(string) error { return r.notUnderstood() })
+}
+
+// value is an attribute of the element that began, without white space around it.
+func (r *schemaReader) value(name string) (value string, at int, ok bool) {
+	for i := range r.x.attrs {
+		if a := &r.x.attrs[i]; string(a.name.full) == name {
+			return string(bytes.TrimSpace(a.value)), a.from, true
+		}
+	}
+	return "", r.x.at, false
+}
+
+// foreign is an attribute of another namespace.
+func (r *schemaReader) foreign(space, name string) (value string, at int, ok bool) {
+	for i := range r.x.attrs {
+		a := &r.x.attrs[i]
+		if a.name.prefix == 0 || string(a.name.local()) != name {
+			continue
+		}
+		if uri, err := r.x.resolve(a.name, a.at); err == nil && uri == space {
+			return string(a.value), a.from, true
+		}
+	}
+	return "", r.x.at, false
+}
+
+// name is the attribute called name, spelled as in the schema.
+func (r *schemaReader) name() (string, int, error) {
+	name, at, ok := r.value("name")
+	if !ok {
+		return "", at, r.x.errorf(at, "%s has no name", r.x.name.full)
+	}
+	for i, c := range name {
+		if !nameChar(c, i == 0) {
+			return "", at, r.x.errorf(at, "the name %s: %q may not be in a name, or not there", shown(name), c)
+		}
+	}
+	if name == "" {
+		return "", at, r.x.errorf(at, "an empty name")
+	}
+	return name, at, nil
+}
+
+// plain is a name as the data center has it.
+func (r *schemaReader) plain(spelled string, at int) (string, error) {
+	name := spelled
+	if r.escaped {
+		name = string(unescapeName([]byte(spelled)))
+	}
+	if err := datacenter.CheckName(name); err != nil {
+		return "", r.x.wrap(at, "", err)
+	}
+	return name, nil
+}
+
+// sheetElement reads the element that stands for the sheet.
+func (r *schemaReader) sheetElement() error {
+	at := r.x.at
+	e, err := r.element()
+	if err == nil && r.sheet != nil {
+		err = r.x.errorf(at, "a second element in xsd:schema: there is one, the sheet")
+	}
+	r.sheet = &e
+	return err
+}
+
+// element reads an xsd:element.
+func (r *schemaReader) element() (readChild, error) {
+	e := readChild{at: r.x.at, min: 1, max: 1}
+	spelled, at, err := r.name()
+	if err != nil {
+		return e, err
+	}
+	if e.name, err = r.plain(spelled, at); err != nil {
+		return e, err
+	}
+	if e.min, err = r.occurs("minOccurs"); err != nil {
+		return e, err
+	}
+	if e.max, err = r.occurs("maxOccurs"); err != nil {
+		return e, err
+	}
+	typeName, at, named := r.value("type")
+	if named {
+		if e.typeName, e.of, err = r.elementType(typeName, at); err != nil {
+			return e, err
+		}
+		return e, r.empty("element")
+	}
+	err = r.children("element", func(name string) error {
+		if name != "complexType" || e.of != nil {
+			return r.notUnderstood()
+		}
+		var err error
+		e.of, err = r.complexType()
+		return err
+	})
+	if err == nil && e.of == nil {
+		err = r.x.errorf(e.at, "the element %s has no type", shown(e.name))
+	}
+	return e, err
+}
+
+// elementType tells what type a name stands for: one of the schema's own, or one
+// that is text only.
+func (r *schemaReader) elementType(name string, at int) (own string, text *readType, err error) {
+	space, local, err := r.qualified(name, at)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case space != spaceSchema:
+		return local, nil, nil
+	case local != "string":
+		return "", nil, r.x.errorf(at, "an element of type %s: the text of an element is an xsd:string", shown(name))
+	}
+	text = &readType{ElementType: ElementType{Text: true}}
+	r.all = append(r.all, text)
+	return "", text, nil
+}
+
+// qualified takes a name in a value apart.
+func (r *schemaReader) qualified(name string, at int) (space, local string, err error) {
+	full := []byte(name)
+	q := xmlName{full: full, prefix: bytes.IndexByte(full, ':') + 1}
+	space, err = r.x.resolve(q, at)
+	return space, string(q.local()), err
+}
+
+// occurs is minOccurs or maxOccurs, which are 1 if they are not there.
+func (r *schemaReader) occurs(name string) (int, error) {
+	text, at, ok := r.value(name)
+	switch {
+	case !ok:
+		return 1, nil
+	case name == "maxOccurs" && text == "unbounded":
+		return Unbounded, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, r.x.errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown(text))
+	}
+	return int(n), nil
+}
+
+// link replaces the names of types by the types.
+func (r *schemaReader) link() (*Schema, error) {
+	if r.sheet == nil {
+		return nil, r.x.errorf(len(r.x.data), "the schema has no element")
+	}
+	for _, t := range r.all {
+		for _, c := range t.children {
+			of, err := r.typeOf(&c)
+			if err != nil {
+				return nil, err
+			}
+			t.Children = append(t.Children, ChildType{Name: c.name, Type: of, Min: c.min, Max: c.max})
+		}
+		slices.SortFunc(t.Children, func(a, b ChildType) int { return CompareNames(a.Name, b.Name) })
+	}
+	root, err := r.typeOf(r.sheet)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{Sheet: r.sheet.name, Root: root}, nil
+}
+
+func (r *schemaReader) typeOf(c *readChild) (*ElementType, error) {
+	of := c.of
+	if of == nil {
+		of = r.types[c.typeName]
+	}
+	if of == nil {
+		return nil, r.x.errorf(c.at, "the type %s of the element %s is not declared", shown(c.typeName), shown(c.name))
+	}
+	return &of.ElementType, nil
+}

@@ -1,0 +1,26 @@
+// Package sheettree shows the sheets of a data center as a [nodes.Tree]:
+//
+//	DataCenter.xsd                  what all schemas refer to
+//	ItemData/ItemData.xsd           a schema, inferred from the data
+//	ItemData/ItemData-00003.xml     a sheet
+//
+// Package datacenter/sheets says what is in them. Directories are in the order in
+// which the data center has their first sheet, sheets in its order, too. A number in a
+// name is a sheet's place among those of its name; in a draft it is the ordinal,
+// so that there are gaps where sheets were removed. Names that a file system can't
+// hold are spelled as in package dctree.
+//
+// Over a [datacenter.Draft] the tree shows edits at once: what a sheet holds, its
+// size and its time. A schema only grows during a session: what was removed from
+// the data is in it until the file is opened anew.
+//
+// # IDs
+//
+// A sheet's ID is made of its Number, which is a [datacenter.Draft]'s, too: that is
+// how an edit of a sheet finds the node, see [Tree.SheetOf]. That of a directory is
+// made of the index of the name; a name that the file does not have gets a number
+// for as long as the tree lives.
+//
+// Sizes are exact, and so the first listing of a directory measures its sheets,
+// unless that was kept from the last time.
+package sheettree

@@ -1,0 +1,298 @@
+package sheettree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/nodes"
+)
+
+// Options are what New may be told.
+type Options struct {
+	// ModTime is that of all files that were not edited.
+	ModTime time.Time
+	// SourceSize is the size of the .dat in bytes, for statfs(2).
+	SourceSize int64
+	// Check is asked before anything is read whether the source is still what
+	// it was when it was opened. Default: it is.
+	Check func() error
+}
+
+// Tree is the sheets as a tree. It is safe for parallel use.
+type Tree struct {
+	src  *sheets.Source
+	opts Options
+}
+
+var _ nodes.Tree = (*Tree)(nil)
+
+// New makes the tree of src, which may be of a file or of a draft.
+func New(src *sheets.Source, opts Options) *Tree {
+	if opts.Check == nil {
+		opts.Check = func() error { return nil }
+	}
+	return &Tree{src: src, opts: opts}
+}
+
+// Usage is the .dat's size, and the number of directories and files.
+func (t *Tree) Usage() nodes.Usage {
+	u := nodes.Usage{Bytes: t.opts.SourceSize, Nodes: 2}
+	for _, f := range t.src.Families() {
+		u.Nodes += 2 + int64(f.Count())
+	}
+	return u
+}
+
+// check is asked first by every method.
+func (t *Tree) check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.opts.Check()
+}
+
+// wrap turns the errors of the format into those of the tree.
+func wrap(err error) error {
+	switch {
+	case errors.Is(err, datacenter.ErrChanged):
+		return fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+	case errors.Is(err, datacenter.ErrGone):
+		return fmt.Errorf("%w: %w", nodes.ErrNotExist, err)
+	}
+	return err
+}
+
+// node is what an ID stands for: the root, if kind is 0.
+type node struct {
+	kind   kind
+	family *sheets.Family // of a folder or a schema
+	sheet  sheets.Sheet
+}
+
+// node finds what an ID stands for.
+func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
+	if err := t.check(ctx); err != nil {
+		return n, err
+	}
+	if id == nodes.Root {
+		return n, nil
+	}
+	k, number, ok := split(id)
+	if !ok {
+		return n, nodes.NotExist(id)
+	}
+	n.kind = k
+	switch k {
+	case folder, schema:
+		n.family, ok = t.src.FamilyByID(number)
+	case sheet:
+		n.sheet, ok = t.src.Sheet(datacenter.Number(number))
+	}
+	if !ok {
+		return n, nodes.NotExist(id)
+	}
+	return n, nil
+}
+
+func (n node) isDir() bool { return n.kind == 0 || n.kind == folder }
+
+// SheetOf gives the sheet that a file shows; ok is false if it is no sheet.
+func (t *Tree) SheetOf(id nodes.ID) (s sheets.Sheet, ok bool) {
+	number, ok := SheetNumber(id)
+	if !ok {
+		return s, false
+	}
+	return t.src.Sheet(number)
+}
+
+// Attr is the tree's.
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	n, err := t.node(ctx, id)
+	if err != nil {
+		return nodes.Attr{}, err
+	}
+	if n.isDir() {
+		return nodes.Attr{Kind: nodes.Dir, ModTime: t.opts.ModTime}, nil
+	}
+	attr := nodes.Attr{Kind: nodes.File, ModTime: t.modTime(n)}
+	attr.Size, err = t.size(ctx, n)
+	return attr, err
+}
+
+// modTime is when a file was edited, or the source's time.
+func (t *Tree) modTime(n node) time.Time {
+	if n.kind == sheet {
+		if at, ok := t.src.ModTime(n.sheet.Number); ok {
+			return at
+		}
+	}
+	return t.opts.ModTime
+}
+
+func (t *Tree) size(ctx context.Context, n node) (int64, error) {
+	if n.kind == sheet {
+		size, err := t.src.Size(ctx, n.sheet)
+		return size, wrap(err)
+	}
+	text, err := t.schemaText(ctx, n)
+	return int64(len(text)), err
+}
+
+// schemaText is the content of a schema's file.
+func (t *Tree) schemaText(ctx context.Context, n node) ([]byte, error) {
+	if n.kind == common {
+		return []byte(sheets.CommonSchema), nil
+	}
+	s, err := n.family.Schema(ctx)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return s.AppendXSD(nil), nil
+}
+
+// ReadAt is the tree's.
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	n, err := t.node(ctx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case n.isDir():
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	if n.kind == sheet {
+		k, err := t.src.ReadAt(ctx, n.sheet, p, off)
+		return k, wrap(err)
+	}
+	text, err := t.schemaText(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	if off >= int64(len(text)) {
+		return 0, io.EOF
+	}
+	k := copy(p, text[off:])
+	if k < len(p) {
+		return k, io.EOF
+	}
+	return k, nil
+}
+
+// Lookup is the tree's.
+func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	n, err := t.node(ctx, dir)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if !n.isDir() {
+		return nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+	}
+	if n.kind == 0 {
+		if name == sheets.SchemasFile {
+			return t.commonEntry(), nil
+		}
+		if f, ok := t.src.Family(name); ok && f.Count() > 0 {
+			return folderEntry(f), nil
+		}
+		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+	}
+	if name == n.family.SchemaFile() {
+		return t.schemaEntry(ctx, n.family)
+	}
+	if s, ok := n.family.Named(name); ok {
+		return t.sheetEntry(ctx, n.family, s)
+	}
+	return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
+}
+
+func (t *Tree) commonEntry() nodes.Entry {
+	return nodes.Entry{Name: sheets.SchemasFile, ID: commonID, Kind: nodes.File, Size: int64(len(sheets.CommonSchema))}
+}
+
+func folderEntry(f *sheets.Family) nodes.Entry {
+	return nodes.Entry{Name: f.File, ID: folder.id(f.ID()), Kind: nodes.Dir}
+}
+
+func (t *Tree) schemaEntry(ctx context.Context, f *sheets.Family) (nodes.Entry, error) {
+	size, err := t.size(ctx, node{kind: schema, family: f})
+	return nodes.Entry{Name: f.SchemaFile(), ID: schema.id(f.ID()), Kind: nodes.File, Size: size}, err
+}
+
+func (t *Tree) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sheet) (nodes.Entry, error) {
+	n := node{kind: sheet, sheet: s}
+	size, err := t.size(ctx, n)
+	return nodes.Entry{
+		Name: f.SheetFile(s.Ordinal), ID: SheetID(s.Number), Kind: nodes.File, Size: size, ModTime: t.modTime(n),
+	}, err
+}
+
+// ReadDir is the tree's. The first file of a directory is a schema; the others are
+// the families or sheets, at the places that package sheets gives them.
+func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		n, err := t.node(ctx, dir)
+		if err == nil && !n.isDir() {
+			err = fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+		}
+		switch {
+		case err != nil:
+			yield(nodes.Entry{}, err)
+		case n.kind == 0:
+			t.listFolders(cursor, yield)
+		default:
+			t.listSheets(ctx, n.family, cursor, yield)
+		}
+	}
+}
+
+func (t *Tree) listFolders(cursor uint64, yield func(nodes.Entry, error) bool) {
+	if cursor == 0 {
+		e := t.commonEntry()
+		e.Next = 1
+		if !yield(e, nil) {
+			return
+		}
+		cursor = 1
+	}
+	families := t.src.Families()
+	for ; cursor <= uint64(len(families)); cursor++ {
+		f := families[cursor-1]
+		if f.Count() == 0 {
+			continue
+		}
+		e := folderEntry(f)
+		e.Next = cursor + 1
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+func (t *Tree) listSheets(ctx context.Context, f *sheets.Family, cursor uint64, yield func(nodes.Entry, error) bool) {
+	if cursor == 0 {
+		e, err := t.schemaEntry(ctx, f)
+		e.Next = 1
+		if !yield(e, err) || err != nil {
+			return
+		}
+		cursor = 1
+	}
+	for s, next := range f.Sheets(cursor - 1) {
+		e, err := t.sheetEntry(ctx, f, s)
+		if errors.Is(err, nodes.ErrNotExist) {
+			continue // removed since
+		}
+		e.Next = next + 1
+		if !yield(e, err) || err != nil {
+			return
+		}
+	}
+}

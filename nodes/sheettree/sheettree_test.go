@@ -1,0 +1,238 @@
+package sheettree_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
+	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
+	"lorefs/nodes/sheettree"
+)
+
+var modTime = time.Unix(1e9, 0)
+
+func open(t testing.TB, data []byte) *datacenter.File {
+	t.Helper()
+	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func treeOf(t testing.TB, f *datacenter.File, d *datacenter.Draft) *sheettree.Tree {
+	t.Helper()
+	src, err := sheets.New(f, d, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sheettree.New(src, sheettree.Options{ModTime: modTime, SourceSize: 1 << 20})
+}
+
+// named is a root with sheets of names that a file system makes trouble of.
+func named() *dctest.Node {
+	root := dctest.Root()
+	for _, name := range []string{"Item", "item", "Item", "a/b", ".hidden", "..", "", "x.1", "몬스터", "DataCenter.xsd", "50%", strings.Repeat("l", 300), "@at", "tilde~"} {
+		root.Children = append(root.Children, &dctest.Node{Name: name, Attrs: []dctest.Attr{{Name: "id", Value: len(root.Children)}}})
+	}
+	return root
+}
+
+func TestConformance(t *testing.T) {
+	docs := map[string]dctest.Doc{
+		"names":     {Root: named()},
+		"empty":     {Root: dctest.Root()},
+		"generated": dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 12, Nodes: 4000}),
+	}
+	for name, doc := range docs {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, dctest.Build(doc, dctest.Options{}))
+			nodetest.Run(t, treeOf(t, f, nil))
+			d, err := datacenter.NewDraft(f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodetest.Run(t, treeOf(t, f, d))
+		})
+	}
+}
+
+func TestFixtureConformance(t *testing.T) {
+	data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/p115_small_x86.dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodetest.Run(t, treeOf(t, open(t, data), nil))
+}
+
+// list gives the paths of all files.
+func list(t testing.TB, tree nodes.Tree) (paths []string) {
+	t.Helper()
+	for e, err := range nodes.Walk(t.Context(), tree, nodes.Root) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == nodes.File {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+func TestNames(t *testing.T) {
+	got := list(t, treeOf(t, open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{})), nil))
+	for _, want := range []string{
+		"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00000.xml", "Item/Item-00001.xml", "item/item-00000.xml",
+		"a%2Fb/a%2Fb-00000.xml", "%2Ehidden/%2Ehidden.xsd", "%2E./%2E.-00000.xml", "%/%-00000.xml", "x%2E1/x%2E1-00000.xml",
+		"몬스터/몬스터.xsd", "DataCenter%2Exsd/DataCenter%2Exsd-00000.xml", "50%25/50%25.xsd", "%40at/%40at.xsd", "tilde%7E/tilde%7E.xsd",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is not there", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+}
+
+// at finds the node of a path.
+func at(t testing.TB, tree nodes.Tree, path string) (nodes.Entry, bool) {
+	t.Helper()
+	e := nodes.Entry{ID: nodes.Root}
+	for name := range strings.SplitSeq(path, "/") {
+		var err error
+		if e, err = tree.Lookup(t.Context(), e.ID, name); errors.Is(err, nodes.ErrNotExist) {
+			return e, false
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e, true
+}
+
+func read(t testing.TB, tree nodes.Tree, path string) string {
+	t.Helper()
+	e, ok := at(t, tree, path)
+	if !ok {
+		t.Fatalf("%s is not there", path)
+	}
+	p := make([]byte, e.Size+1)
+	n, err := tree.ReadAt(t.Context(), e.ID, p, 0)
+	if int64(n) != e.Size || err != io.EOF { //nolint:errorlint // io.EOF must not be wrapped
+		t.Fatalf("%s: read %d of %d, %v", path, n, e.Size, err)
+	}
+	return string(p[:n])
+}
+
+func apply(t testing.TB, d *datacenter.Draft, edits ...datacenter.Edit) {
+	t.Helper()
+	if err := d.Apply(context.Background(), edits...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Edits of a draft show at once: in what a sheet holds, its size and time, in the
+// schema, and in which sheets there are. What was not edited stays as it was.
+func TestEditsShow(t *testing.T) {
+	root := dctest.Root()
+	for i := range 3 {
+		root.Children = append(root.Children, &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: i}}})
+	}
+	f := open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
+	d, err := datacenter.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := treeOf(t, f, d)
+	first, _ := at(t, tree, "Item/Item-00000.xml")
+	other := read(t, tree, "Item/Item-00001.xml")
+	number, ok := sheettree.SheetNumber(first.ID)
+	if !ok || first.ModTime != modTime {
+		t.Fatalf("the first sheet is %+v", first)
+	}
+
+	apply(t, d, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: "rank", Value: datacenter.BoolValue(true)})
+	if got := read(t, tree, "Item/Item-00000.xml"); !strings.Contains(got, ` id="0" rank="true" xmlns=`) {
+		t.Errorf("the edited sheet is %s", got)
+	}
+	if e, _ := at(t, tree, "Item/Item-00000.xml"); e.ID != first.ID || !e.ModTime.After(modTime) || e.Size == first.Size {
+		t.Errorf("the edited sheet was %+v and is %+v", first, e)
+	}
+	if got := read(t, tree, "Item/Item.xsd"); !strings.Contains(got, `name="rank" type="xsd:boolean" />`) {
+		t.Errorf("the schema is %s", got)
+	}
+	if e, _ := at(t, tree, "Item/Item-00001.xml"); !e.ModTime.Equal(modTime) || read(t, tree, "Item/Item-00001.xml") != other {
+		t.Error("another sheet changed as well")
+	}
+
+	made := d.NewNumber()
+	apply(t, d,
+		datacenter.Edit{Op: datacenter.AddNode, Node: made, Name: "New name", Ordinal: 7},
+		datacenter.Edit{Op: datacenter.RemoveNode, Node: number},
+	)
+	want := []string{"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00001.xml", "Item/Item-00002.xml", "New name/New name.xsd", "New name/New name-00007.xml"}
+	if got := list(t, tree); !slices.Equal(got, want) {
+		t.Errorf("the files are %q, want %q", got, want)
+	}
+	if _, err := tree.Attr(t.Context(), first.ID); !errors.Is(err, nodes.ErrNotExist) {
+		t.Errorf("Attr of a removed sheet: %v", err)
+	}
+	if e, _ := at(t, tree, "New name/New name-00007.xml"); e.ID != sheettree.SheetID(made) {
+		t.Errorf("the new sheet is %+v", e)
+	}
+	apply(t, d, datacenter.Edit{Op: datacenter.MoveNode, Node: made, Name: "Item", Ordinal: 0})
+	want = []string{"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00001.xml", "Item/Item-00002.xml", "Item/Item-00000.xml"}
+	if got := list(t, tree); !slices.Equal(got, want) {
+		t.Errorf("the files are %q, want %q", got, want)
+	}
+	if got := read(t, tree, "Item/Item-00000.xml"); !strings.HasPrefix(got, "<Item ") {
+		t.Errorf("the renamed sheet is %s", got)
+	}
+	nodetest.Run(t, tree)
+}
+
+// IDs are the same each time the same file is opened.
+func TestIDsLast(t *testing.T) {
+	data := dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 8, Sheets: 10, Nodes: 300}), dctest.Options{})
+	ids := func() (all []nodes.ID) {
+		for e, err := range nodes.Walk(t.Context(), treeOf(t, open(t, data), nil), nodes.Root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e.ID)
+		}
+		return all
+	}
+	if a, b := ids(), ids(); !slices.Equal(a, b) {
+		t.Error("the numbers differ")
+	}
+}
+
+// A source that changed is told of by every method.
+func TestCheck(t *testing.T) {
+	f := open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{}))
+	src, err := sheets.New(f, nil, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := sheettree.New(src, sheettree.Options{Check: func() error { return nodes.ErrChanged }})
+	if _, err := tree.Attr(t.Context(), nodes.Root); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("Attr: %v", err)
+	}
+	for _, err := range tree.ReadDir(t.Context(), nodes.Root, 0) {
+		if !errors.Is(err, nodes.ErrChanged) {
+			t.Errorf("ReadDir: %v", err)
+		}
+	}
+}
