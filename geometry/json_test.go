@@ -228,7 +228,7 @@ func TestSquareJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := z.WithSquare(square, *cells)
+	again, err := z.WithSquares(map[int]*[geometry.SquareCells][]geometry.Volume{square: cells})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package geometry
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 )
@@ -96,6 +97,11 @@ func (z *Zone) Square(square int) Square {
 
 // Square is a view of the cells of one square.
 type Square struct{ counts, volumes []byte }
+
+// Equal tells whether two squares hold the same.
+func (s Square) Equal(other Square) bool {
+	return bytes.Equal(s.counts, other.counts) && bytes.Equal(s.volumes, other.volumes)
+}
 
 // Cell is a cell by its place: see [CellIndex].
 func (s Square) Cell(cell int) Volumes {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // RawSize is the length of the decompressed zone.
@@ -78,19 +80,29 @@ func (b *ZoneBuilder) Zone() (*Zone, error) {
 	return z, nil
 }
 
-// WithSquare is the zone with the cells of one square replaced; z itself stays as
-// it is.
-func (z *Zone) WithSquare(square int, cells [SquareCells][]Volume) (*Zone, error) {
-	var b ZoneBuilder
-	first := square * SquareCells
-	b.counts = append(make([]byte, 0, ZoneCells), z.counts[:first]...)
-	b.volumes = append(make([]byte, 0, len(z.volumes)), z.volumes[:z.start(square)]...)
-	for _, volumes := range cells {
-		if err := b.Add(volumes...); err != nil {
-			return nil, err
+// WithSquares is the zone with the cells of some squares replaced, by the squares'
+// places; z itself stays as it is.
+func (z *Zone) WithSquares(squares map[int]*[SquareCells][]Volume) (*Zone, error) {
+	b := ZoneBuilder{counts: make([]byte, 0, ZoneCells), volumes: make([]byte, 0, len(z.volumes))}
+	next := 0
+	for _, square := range slices.Sorted(maps.Keys(squares)) {
+		if square < 0 || square >= ZoneSquares {
+			return nil, fmt.Errorf("geometry: square %d: want 0 to %d", square, ZoneSquares-1)
 		}
+		b.copy(z, next, square)
+		for _, volumes := range squares[square] {
+			if err := b.Add(volumes...); err != nil {
+				return nil, err
+			}
+		}
+		next = square + 1
 	}
-	b.counts = append(b.counts, z.counts[first+SquareCells:]...)
-	b.volumes = append(b.volumes, z.volumes[z.start(square+1):]...)
+	b.copy(z, next, ZoneSquares)
 	return b.Zone()
+}
+
+// copy adds the squares of a zone from one place up to another.
+func (b *ZoneBuilder) copy(z *Zone, from, to int) {
+	b.counts = append(b.counts, z.counts[from*SquareCells:to*SquareCells]...)
+	b.volumes = append(b.volumes, z.volumes[z.start(from):z.start(to)]...)
 }

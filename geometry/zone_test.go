@@ -124,25 +124,34 @@ func TestAscending(t *testing.T) {
 	}
 }
 
-func TestWithSquare(t *testing.T) {
+func TestWithSquares(t *testing.T) {
 	z := parseZone(t, geomtest.Hills(1))
 	before := z.AppendRaw(nil)
-	for _, square := range []int{0, 77, geometry.ZoneSquares - 1} {
-		var cells [geometry.SquareCells][]geometry.Volume
-		cells[0] = []geometry.Volume{{Z: 1, Height: 2}}
-		cells[63] = []geometry.Volume{{Z: -3, Height: 4}, {Z: 5, Height: 6}}
-		changed, err := z.WithSquare(square, cells)
+	var cells [geometry.SquareCells][]geometry.Volume
+	cells[0] = []geometry.Volume{{Z: 1, Height: 2}}
+	cells[63] = []geometry.Volume{{Z: -3, Height: 4}, {Z: 5, Height: 6}}
+	for _, places := range [][]int{{}, {0}, {77}, {geometry.ZoneSquares - 1}, {0, 1, 5000, geometry.ZoneSquares - 1}} {
+		squares := map[int]*[geometry.SquareCells][]geometry.Volume{}
+		for _, square := range places {
+			squares[square] = &cells
+		}
+		changed, err := z.WithSquares(squares)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := geomtest.RawZone(func(x, y int) []geometry.Volume {
-			if geometry.SquareIndex(x/8, y/8) == square {
+			if squares[geometry.SquareIndex(x/8, y/8)] != nil {
 				return cells[geometry.CellIndex(x%8, y%8)]
 			}
 			return geomtest.Hills(1)(x, y)
 		})
 		if !bytes.Equal(changed.AppendRaw(nil), want) {
-			t.Errorf("with square %d replaced it is another zone", square)
+			t.Errorf("with squares %v replaced it is another zone", places)
+		}
+	}
+	for _, square := range []int{-1, geometry.ZoneSquares} {
+		if _, err := z.WithSquares(map[int]*[geometry.SquareCells][]geometry.Volume{square: &cells}); err == nil {
+			t.Errorf("there is a square %d", square)
 		}
 	}
 	if !bytes.Equal(z.AppendRaw(nil), before) {

@@ -149,7 +149,8 @@ func readFile(fsys iofs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxMap {
-		return nil, fmt.Errorf("protocol: %s has %d bytes: want at most %d", name, info.Size(), maxMap)
+		text := fmt.Sprintf("the file has %d bytes: want at most %d", info.Size(), maxMap)
+		return nil, &SyntaxError{Diagnostics: []Diagnostic{{File: name, Line: 1, Text: text}}}
 	}
 	return iofs.ReadFile(fsys, name)
 }
@@ -183,13 +184,18 @@ func (l *Library) Maps() []MapFile { return slices.Clip(l.maps) }
 
 // Definition reads definition i of [Library.Definitions].
 func (l *Library) Definition(i int) (*Definition, error) {
-	d := l.defs[i]
-	src, err := readFile(l.fsys, d.Path)
+	return ReadDefinition(l.fsys, l.defs[i].Path)
+}
+
+// ReadDefinition reads the definition in a file of a folder. The files that it includes
+// lie beside it.
+func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
+	src, err := readFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path.Base(d.Path), src, ParseOptions{Include: func(file string) ([]byte, error) {
-		return readFile(l.fsys, path.Join(path.Dir(d.Path), file))
+	return Parse(path.Base(name), src, ParseOptions{Include: func(file string) ([]byte, error) {
+		return readFile(fsys, path.Join(path.Dir(name), file))
 	}})
 }
 

@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strconv"
 	"strings"
@@ -166,7 +168,7 @@ type Names map[string]bool
 // ParseNames reads a JSON array of names.
 func ParseNames(file string, src []byte) (Names, error) {
 	var list []string
-	if err := parseList(file, src, &list); err != nil {
+	if err := parseList(file, src, "an array of packet names", &list); err != nil {
 		return nil, err
 	}
 	n := make(Names, len(list))
@@ -189,7 +191,7 @@ type Revision struct {
 // revisions and [REGION-]MAJOR[.MINOR][/SYSMSG].
 func ParseRevisions(file string, src []byte) (map[string]Revision, error) {
 	var texts map[string]string
-	if err := parseList(file, src, &texts); err != nil {
+	if err := parseList(file, src, "an object of client revisions and versions", &texts); err != nil {
 		return nil, err
 	}
 	all := make(map[string]Revision, len(texts))
@@ -238,19 +240,28 @@ func (d Deprecations) Allows(name string, version int, p Patch) bool {
 // {"S_LOGIN": {"14": {"max": 113, "readable": true}}}.
 func ParseDeprecations(file string, src []byte) (Deprecations, error) {
 	var d Deprecations
-	return d, parseList(file, src, &d)
+	return d, parseList(file, src, "an object of packet names, versions, and their ranges", &d)
 }
 
-// parseList reads one of the small JSON files beside the definitions.
-func parseList(file string, src []byte, v any) error {
-	text := strings.TrimFunc(string(src[:min(len(src), maxMap)]), isSpace)
-	err := json.Unmarshal([]byte(text), v)
-	if err == nil && len(src) <= maxMap {
-		return nil
+// parseList reads one of the small JSON files beside the definitions. want says what it
+// has to be.
+func parseList(file string, src []byte, want string, v any) error {
+	fail := func(off int64, text string) error {
+		line := 1 + bytes.Count(src[:min(max(off, 0), int64(len(src)))], []byte{'\n'})
+		return &SyntaxError{Diagnostics: []Diagnostic{{File: file, Line: line, Text: text}}}
 	}
-	d := Diagnostic{File: file, Line: 1, Text: "longer than 8 MiB"}
+	if len(src) > maxMap {
+		return fail(0, "longer than 8 MiB")
+	}
+	err := json.Unmarshal(bytes.TrimLeft(src, "\ufeff"), v)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fail(e.Offset, "want "+want)
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fail(e.Offset, err.Error())
+	}
 	if err != nil {
-		d.Text = err.Error()
+		return fail(0, err.Error())
 	}
-	return &SyntaxError{Diagnostics: []Diagnostic{d}}
+	return nil
 }

@@ -107,7 +107,7 @@ func TestLists(t *testing.T) {
 	_, err = protocol.ParseRevisions("r.json", []byte(`{"1":"eu-x"}`))
 	wantError(t, err, `r.json:1: 1: protocol: patch "x"`)
 	_, err = protocol.ParseNames("n.json", []byte(`{}`))
-	wantError(t, err, "n.json:1: json: cannot unmarshal object")
+	wantError(t, err, "n.json:1: want an array of packet names")
 	r, err := protocol.ParseRevisions("r.json", []byte("\ufeff"+`{"1":"27.07/28"}`))
 	if err != nil || r["1"] != (protocol.Revision{Patch: 2707, Sysmsg: "28"}) {
 		t.Errorf("got %+v, %v", r, err)

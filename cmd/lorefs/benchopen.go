@@ -47,7 +47,22 @@ func newBenchRun(f *benchFlags, path string, log *slog.Logger) (*benchRun, error
 	return &benchRun{flags: f, path: abs, log: log, dir: dir}, nil
 }
 
+// all measures what there is to measure of the kind of the source.
 func (b *benchRun) all(ctx context.Context) error {
+	if err := b.flags.source.check(); err != nil {
+		return err
+	}
+	k, err := b.flags.source.kindOf(b.path)
+	if err != nil {
+		return err
+	}
+	if k.bench == nil {
+		return usageErrorf("%s: nothing is measured on a source of the kind %s", b.path, k.name)
+	}
+	return k.bench(ctx, b)
+}
+
+func benchDataCenter(ctx context.Context, b *benchRun) error {
 	for _, step := range []func(context.Context) error{b.opening, b.choose, b.walking, b.mounts} {
 		if err := step(ctx); err != nil {
 			return err

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"log/slog"
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/sheettree"
 )
 
 const kindDataCenter = "datacenter"
@@ -21,6 +24,11 @@ type dataCenter struct {
 	dc   *datacenter.File
 	// index is nil with --no-cache.
 	index *indexStore
+	log   *slog.Logger
+	// sheets are those that are shown.
+	sheets *sheets.Source
+	// world is nil without --world.
+	world *world
 }
 
 func dataCenterKind() kind {
@@ -29,6 +37,9 @@ func dataCenterKind() kind {
 		is:     func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:   openDataCenter,
 		verify: verifyDataCenter,
+		bench:  benchDataCenter,
+
+		exports: "sheets",
 	}
 }
 
@@ -37,13 +48,16 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	if err != nil {
 		return nil, explainOpen(path, err)
 	}
-	d := &dataCenter{file: file}
+	d := &dataCenter{file: file, log: o.log}
 	opts, err := o.flags.dataCenterOptions(d, o)
 	if err == nil {
 		if d.index = o.flags.store(o.log); d.index != nil {
 			opts.Index = d.index
 		}
 		d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
+	}
+	if err == nil && o.flags.world != "" {
+		d.world, err = d.openWorld(o)
 	}
 	if err != nil {
 		return nil, errors.Join(o.flags.explain(path, err), d.Close())
@@ -73,48 +87,101 @@ func (s *opened) dataCenter() (*dataCenter, error) {
 	return d, nil
 }
 
+// dataCenterFile is the file of what has to be a data center.
+func (s *opened) dataCenterFile() (*datacenter.File, error) {
+	d, err := s.dataCenter()
+	if err != nil {
+		return nil, err
+	}
+	return d.dc, nil
+}
+
 func (d *dataCenter) reader() guarded { return guarded{d.file} }
 
 func (d *dataCenter) modTime() time.Time { return d.file.ModTime() }
 
-func (d *dataCenter) check() error { return changed(d.file.Check()) }
+// unchanged is check without the world, and cheap.
+func (d *dataCenter) unchanged() error { return changed(d.file.Check()) }
+
+func (d *dataCenter) check() error {
+	err := d.unchanged()
+	if err == nil && d.world != nil {
+		err = d.world.check()
+	}
+	return err
+}
 
 func (d *dataCenter) describe() (description, error) { return describeDataCenter(d), nil }
 
 func (d *dataCenter) show() ([]nodes.Mount, error) {
 	tree, err := d.tree()
+	if err == nil {
+		err = d.makeSheets(nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return d.showWith(tree)
+	return d.showWith(tree, d.sheetTree())
 }
 
-// showWith is show with a tree of d that can be edited, or not.
-func (d *dataCenter) showWith(tree nodes.Tree) ([]nodes.Mount, error) {
+// showWith is show with trees of d that can be edited, or not.
+func (d *dataCenter) showWith(tree, sheets nodes.Tree) ([]nodes.Mount, error) {
 	text, err := describeDataCenter(d).json()
 	if err != nil {
 		return nil, err
 	}
-	return []nodes.Mount{
+	mounts := []nodes.Mount{
 		{Name: "tree", Tree: tree},
 		{Name: "datacenter.json", Content: string(text)},
-	}, nil
+		{Name: "sheets", Tree: sheets},
+	}
+	if d.world != nil {
+		mounts = append(mounts, nodes.Mount{Name: "world", Tree: d.world.tree})
+	}
+	return mounts, nil
+}
+
+// makeSheets makes the sheets of the file or, if draft is not nil, of that.
+func (d *dataCenter) makeSheets(draft *datacenter.Draft) error {
+	opts := sheets.Options{Logger: d.log}
+	if d.index != nil {
+		opts.Index = d.index
+	}
+	var err error
+	d.sheets, err = sheets.New(d.dc, draft, opts)
+	return err
+}
+
+func (d *dataCenter) sheetTree() *sheettree.Tree {
+	return sheettree.New(d.sheets, sheettree.Options{
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
+	})
 }
 
 func (d *dataCenter) tree() (*dctree.Tree, error) {
 	return dctree.New(d.dc, dctree.Options{
-		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.check,
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
 	})
 }
 
-// Close waits until the index is saved.
+// Close waits until what is to be known the next time is saved.
 func (d *dataCenter) Close() error {
+	var err error
+	if d.sheets != nil {
+		d.sheets.Keep()
+	}
+	if d.world != nil {
+		err = d.world.Close()
+	}
 	d.index.wait()
-	return d.file.Close()
+	return errors.Join(err, d.file.Close())
 }
 
 // explain turns what datacenter says of a file into what a user can do about it.
 func (f *sourceFlags) explain(path string, err error) error {
+	if _, told := errors.AsType[*commandError](err); told {
+		return err
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: interrupted", path)

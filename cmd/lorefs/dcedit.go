@@ -37,7 +37,10 @@ func (s *opened) edit(ctx context.Context, o session.Options) error {
 		return err
 	}
 	s.editable = dctree.NewEditable(tree, s.session.Draft(), dctree.EditOptions{Sync: s.session.Sync})
-	mounts, err := d.showWith(s.editable)
+	if err := d.makeSheets(s.session.Draft()); err != nil {
+		return err
+	}
+	mounts, err := d.showWith(s.editable, d.sheetTree())
 	if err != nil {
 		return err
 	}

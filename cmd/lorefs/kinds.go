@@ -18,7 +18,8 @@ import (
 // archive is an open source of some kind.
 type archive interface {
 	// show gives what the root of a mount holds. The order is part of the inode
-	// numbers: what comes later goes behind.
+	// numbers: what comes later goes behind. A single tree without a name is the
+	// root itself, see wholeRoot.
 	show() ([]nodes.Mount, error)
 	// describe says what is known of the source as a whole.
 	describe() (description, error)
@@ -29,6 +30,9 @@ type archive interface {
 	// Close gives the source back.
 	Close() error
 }
+
+// wholeRoot is what show gives for a tree that is the root of the mount itself.
+func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
 
 // description is what is known of a source as a whole: what info prints, and the
 // file in the root of a mount.
@@ -47,6 +51,10 @@ type kind struct {
 	// verify checks all that the format allows to be checked, and shows what it
 	// finds. It may be nil.
 	verify func(ctx context.Context, path string, o opening, v *verifying) error
+	// bench measures what is worth it of a source. It may be nil.
+	bench func(ctx context.Context, b *benchRun) error
+	// exports is the directory that export copies unless told otherwise; empty: all.
+	exports string
 }
 
 // opening is what a kind is told to open a source.
@@ -64,7 +72,7 @@ const kindAuto = "auto"
 // kinds are tried in this order. A data center can't be told from noise before it is
 // decrypted, so every file is one that is nothing else.
 func kinds() []kind {
-	return []kind{dataCenterKind()}
+	return []kind{worldKind(), packetsKind(), dataCenterKind()}
 }
 
 // kindNames are the values of --kind.

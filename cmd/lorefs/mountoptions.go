@@ -11,6 +11,7 @@ import (
 var optionFlags = map[string]string{
 	"allow_other": "allow-other",
 	"cache_size":  "cache-size",
+	"definitions": "definitions",
 	"iv":          "iv",
 	"key":         "key",
 	"kind":        "kind",
@@ -18,6 +19,9 @@ var optionFlags = map[string]string{
 	"log_file":    "log-file",
 	"no_backup":   "no-backup",
 	"no_cache":    "no-cache",
+	"patch":       "patch",
+	"revision":    "revision",
+	"world":       "world",
 	"edit":        "rw",
 }
 

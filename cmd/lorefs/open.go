@@ -17,17 +17,18 @@ type cache = blockcache.Cache
 // opened is a source that can be looked into.
 type opened struct {
 	archive
-	kind   string
-	blocks *cache
-	tree   nodes.Tree
-	views  []view
+	kind    string
+	exports string
+	blocks  *cache
+	tree    nodes.Tree
+	views   []view
 
 	// session and editable are nil unless the source is being edited.
 	session  *session.Session
 	editable *dctree.Editable
 }
 
-// view is one directory in the root of the tree.
+// view is one directory in the root of the tree, or without a name all of it.
 type view struct {
 	Name  string `json:"name"`
 	Nodes int64  `json:"nodes"`
@@ -43,7 +44,10 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	s := &opened{kind: k.name, blocks: blockcache.New(int64(f.cacheSize))}
+	if f.world != "" && k.name != kindDataCenter {
+		return nil, usageErrorf("--world goes with a data center: %s is a source of the kind %s", path, k.name)
+	}
+	s := &opened{kind: k.name, exports: k.exports, blocks: blockcache.New(int64(f.cacheSize))}
 	s.archive, err = k.open(ctx, path, opening{flags: f, blocks: s.blocks, log: log, progress: show})
 	if err != nil {
 		return nil, err
@@ -58,8 +62,14 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	return s, nil
 }
 
-// mux puts all views of the source under one root.
+// mux puts all views of the source under one root. A view without a name is the
+// root itself.
 func (s *opened) mux(mounts []nodes.Mount) error {
+	if len(mounts) == 1 && mounts[0].Name == "" {
+		s.tree = mounts[0].Tree
+		s.views = []view{{Nodes: s.tree.Usage().Nodes}}
+		return nil
+	}
 	s.views = nil
 	for _, m := range mounts {
 		if m.Tree != nil {

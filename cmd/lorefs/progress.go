@@ -10,7 +10,7 @@ import (
 
 // progress shows a user how far something is that takes its time.
 type progress interface {
-	// set tells that done bytes of total are through.
+	// set tells that done bytes of total are through. A total of -1 is unknown.
 	set(done, total int64)
 	// finish takes the show off the screen.
 	finish()
@@ -18,6 +18,14 @@ type progress interface {
 
 // newProgress shows a bar on stderr if that is a terminal, and nothing otherwise.
 func newProgress(what string) progress {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return silence{}
+	}
+	return &bar{what: what, bytes: true}
+}
+
+// newCounter is newProgress for things that are no bytes.
+func newCounter(what string) progress {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return silence{}
 	}
@@ -31,8 +39,9 @@ func (silence) finish()          {}
 
 // bar appears with the first bytes, so that what needs no time shows nothing.
 type bar struct {
-	what string
-	bar  *progressbar.ProgressBar
+	what  string
+	bytes bool
+	bar   *progressbar.ProgressBar
 }
 
 func (b *bar) set(done, total int64) {
@@ -40,7 +49,7 @@ func (b *bar) set(done, total int64) {
 		b.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetDescription(b.what),
 			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionShowBytes(true),
+			progressbar.OptionShowBytes(b.bytes),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 		)

@@ -45,7 +45,9 @@ journal has them.`,
 	})
 	root.AddCommand(
 		newMount(log), newUnmount(), newCommit(), newStatus(), newJournal(log),
-		newInfo(log), newLs(log), newCat(log), newVerify(log), newBench(log), newSample(),
+		newInfo(log), newLs(log), newCat(log), newQuery(log), newDiff(log), newExport(log), newVerify(log),
+		newPack(log), newRepack(log), newValidate(log), newSchema(log), newBench(log), newSample(),
+		newDecode(), newEncode(),
 	)
 	return root
 }

@@ -16,6 +16,8 @@ type sourceFlags struct {
 	layout    string
 	cacheSize byteSize
 	noCache   bool
+	world     string
+	packets   packetFlags
 
 	// cacheBase is where the index is kept instead of the user's cache folder. It
 	// is no flag.
@@ -25,9 +27,19 @@ type sourceFlags struct {
 // defaultCacheSize holds all of a data center of the usual size.
 const defaultCacheSize = 256 << 20
 
+// add is for commands that take any kind of source.
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
-	f.cacheSize = defaultCacheSize
 	flags.StringVar(&f.kind, "kind", kindAuto, "what the source is: "+kindNames())
+	f.addDataCenter(flags)
+	f.kind = kindAuto
+	flags.StringVar(&f.world, "world", "", "folder of world geometry to show with a data center, as world/")
+	f.packets.add(flags)
+}
+
+// addDataCenter is for commands that take data centers only.
+func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
+	f.kind = kindDataCenter
+	f.cacheSize = defaultCacheSize
 	flags.StringVar(&f.key, "key", "", "data center key, 32 hex digits (default: $LOREFS_KEY, or the published ones)")
 	flags.StringVar(&f.iv, "iv", "", "data center IV, 32 hex digits (default: $LOREFS_IV, or the published ones)")
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "data center layout: auto, v3, v6-x86 or v6-x64")
@@ -43,6 +55,9 @@ func (f *sourceFlags) check() error {
 	}
 	if _, err := datacenter.ParseLayout(f.layout); err != nil {
 		return usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", f.layout)
+	}
+	if _, err := f.packets.options(); err != nil {
+		return err
 	}
 	_, err := f.dataCenterKeys()
 	return err

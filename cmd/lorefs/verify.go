@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -57,10 +58,18 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	err = k.verify(c.Context(), path, opening{
 		flags: f, blocks: blockcache.New(int64(f.cacheSize)), log: log, progress: p.set,
 	}, v)
+	return v.end(c, path, err)
+}
+
+// errEnough ends what has found as much as was asked for.
+var errEnough = errors.New("enough was found")
+
+// end is the outcome of a run that ended with err.
+func (v *verifying) end(c *cobra.Command, path string, err error) error {
 	if flushErr := v.out.Flush(); flushErr != nil {
 		return flushErr
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
 	return v.verdict(c, path)

@@ -7,10 +7,8 @@
 //	maps/protocol.373824.json       names and numbers
 //	summary.json                    for each name: packets, bytes, decoded, failed, unknown
 //
-// A packet's number is its place in the log, from 0 on. Its name is the map's for
-// its code, else the log's, else the code itself, in digits. The definition is the
-// highest version of that name that is good for the patch, or the version that
-// the log names.
+// A packet's number is its place in the log, from 0 on. Package dissect says what it
+// is called, and which definition it is read by.
 //
 // A packet without a definition, or that its definition does not fit, has "hex" in
 // place of its fields, and "error" if it does not fit. The number of both is in the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	iofs "io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ func (t *Tree) listDefinitions() {
 	}
 	t.defs = newFiles(names, func(i int) ([]byte, error) {
 		d, err := t.lib.Definition(i)
-		if _, wrong := errors.AsType[*protocol.SyntaxError](err); wrong {
+		if isWrong(err) {
 			return wrongFile(list[i].Path, err), nil
 		}
 		if err != nil {
@@ -103,7 +104,7 @@ func (t *Tree) listMaps() {
 	}
 	t.maps = newFiles(names, func(i int) ([]byte, error) {
 		m, err := t.lib.Map(i)
-		if _, wrong := errors.AsType[*protocol.SyntaxError](err); wrong {
+		if isWrong(err) {
 			return wrongFile(list[i].Path, err), nil
 		}
 		if err != nil {
@@ -113,7 +114,24 @@ func (t *Tree) listMaps() {
 	})
 }
 
-// wrongFile is what is shown for a definition or a map that cannot be parsed.
+// mapName is how a map's file is called in the tree.
+func mapName(file string) string {
+	base := path.Base(file)
+	if name, ok := strings.CutSuffix(base, ".map"); ok {
+		return name + ".json"
+	}
+	return base
+}
+
+// isWrong tells of a file that cannot be parsed, or that the user may not read, or that
+// is gone: it must not keep the others from being listed.
+func isWrong(err error) bool {
+	_, syntax := errors.AsType[*protocol.SyntaxError](err)
+	changed := errors.Is(err, nodes.ErrChanged)
+	return syntax || !changed && (errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist))
+}
+
+// wrongFile is what is shown for a definition or a map that cannot be read.
 func wrongFile(name string, err error) []byte {
 	dst := appendString([]byte(`{"file":`), name)
 	dst = appendString(append(dst, `,"error":`...), err.Error())

@@ -2,20 +2,17 @@ package packettree
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"lorefs/nodes"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
 )
 
-// isDamage tells whether a packet is broken, and not just unreadable now.
-func isDamage(err error) bool {
-	_, damage := errors.AsType[*capture.FormatError](err)
-	return damage
-}
+// codeOf is what is known of the code of packet i.
+func (t *Tree) codeOf(i int) *dissect.Code { return t.session.Code(t.log.Code(i)) }
 
 // packetName is the name of a packet's file.
 func (t *Tree) packetName(k kind, i int) string {
@@ -23,7 +20,7 @@ func (t *Tree) packetName(k kind, i int) string {
 	if k == kindBin {
 		end = ".bin"
 	}
-	return fmt.Sprintf("%0*d-%s%s", t.digits, i, t.codes[t.log.Code(i)].name, end)
+	return fmt.Sprintf("%0*d-%s%s", t.digits, i, t.codeOf(i).Name, end)
 }
 
 // packetEntry describes a packet's file. A damaged packet has no .bin.
@@ -31,7 +28,7 @@ func (t *Tree) packetEntry(k kind, i int) (nodes.Entry, error) {
 	b := t.buffers.Get().(*buffers)
 	defer t.buffers.Put(b)
 	p, err := t.log.Packet(i, b.packet)
-	if err != nil && !isDamage(err) {
+	if err != nil && !dissect.IsDamage(err) {
 		return nodes.Entry{}, notEnd(err)
 	}
 	if cap(p.Data) > cap(b.packet) {
@@ -57,7 +54,7 @@ func (t *Tree) packetEntry(k kind, i int) (nodes.Entry, error) {
 // packetJSON is the content of a packet's JSON file.
 func (t *Tree) packetJSON(i int) ([]byte, error) {
 	p, err := t.log.Packet(i, nil)
-	if err != nil && !isDamage(err) {
+	if err != nil && !dissect.IsDamage(err) {
 		return nil, err
 	}
 	return t.appendPacket(nil, i, &p, err), nil
@@ -79,26 +76,26 @@ func (t *Tree) appendPacket(dst []byte, i int, p *capture.Packet, damage error) 
 	if p.Fake {
 		dst = append(dst, `,"fake":true`...)
 	}
-	c := t.codes[t.log.Code(i)]
+	c := t.codeOf(i)
 	dst = append(dst, `,"name":"`...)
-	dst = append(append(dst, c.name...), '"')
+	dst = append(append(dst, c.Name...), '"')
 	if damage != nil {
 		dst = appendString(append(dst, `,"error":`...), damage.Error())
 	} else {
-		dst = c.appendFields(dst, p.Data)
+		dst = appendFields(dst, c, p.Data)
 	}
 	return append(dst, "}\n"...)
 }
 
 // appendFields appends what the definition makes of a packet, or its bytes.
-func (c *code) appendFields(dst, packet []byte) []byte {
-	err := c.err
-	if c.table != nil {
+func appendFields(dst []byte, c *dissect.Code, packet []byte) []byte {
+	err := c.Err
+	if c.Table != nil {
 		dst = append(dst, `,"definition":"`...)
-		dst = append(append(dst, c.table.Name()...), '"')
+		dst = append(append(dst, c.Table.Name()...), '"')
 		before := len(dst)
 		dst = append(dst, `,"packet":`...)
-		if dst, err = c.table.AppendJSON(dst, packet); err == nil {
+		if dst, err = c.Table.AppendJSON(dst, packet); err == nil {
 			return dst
 		}
 		dst = dst[:before]

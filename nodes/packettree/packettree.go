@@ -13,6 +13,7 @@ import (
 	"lorefs/nodes/blockcache"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
 )
 
 // Options are what New may be told.
@@ -21,31 +22,25 @@ type Options struct {
 	ModTime time.Time
 	// SourceSize is the size of the log and the definitions in bytes, for statfs(2).
 	SourceSize int64
-	// Patch is the version of the game. Default: what the library's revisions.json
-	// says of the log's client revision, or else the newest.
-	Patch protocol.Patch
-	// Cache keeps what was read for a while. Default: one of 8 MiB.
+	// Cache keeps what was read for a while. Default: one of 2 MiB.
 	Cache *blockcache.Cache
 	// Check is asked before anything is read whether the source is still what
 	// it was when it was opened. Default: it is.
 	Check func() error
 }
 
-const defaultCache = 8 << 20
+const defaultCache = 2 << 20
 
 // Tree is a session and its definitions as a tree. It is safe for parallel use.
 type Tree struct {
-	log   *capture.Log
-	lib   *protocol.Library
-	opts  Options
-	cache *blockcache.View
+	session *dissect.Session
+	log     *capture.Log // of the session
+	lib     *protocol.Library
+	opts    Options
+	cache   *blockcache.View
 
-	top []nodes.Entry // of the root
-	// codes is what is known of each code that the log has.
-	codes map[uint16]*code
-	// mapFile is the name of the map that codes were named by.
-	mapFile string
-	digits  int // of a packet's number
+	top    []nodes.Entry // of the root
+	digits int           // of a packet's number
 
 	// jsonSizes holds, for each packet, the size of its JSON plus 1, or 0 if nobody
 	// has asked.
@@ -55,9 +50,8 @@ type Tree struct {
 
 	buffers sync.Pool // of *buffers
 
-	sumMu sync.Mutex
-	// sums is what the summary tells; guarded by sumMu, nil before it is counted.
-	sums map[uint16]*sums
+	// counts is what the summary tells; nil before somebody asked.
+	counts atomic.Pointer[map[uint16]dissect.Count]
 }
 
 var _ nodes.Tree = (*Tree)(nil)
@@ -65,29 +59,26 @@ var _ nodes.Tree = (*Tree)(nil)
 // buffers are those of one rendering.
 type buffers struct{ packet, json []byte }
 
-// New makes the tree of a log and a library. Either may be nil: the tree then has
-// no packets, or no definitions. It reads the map that names the packets, which
-// may be damaged: then that is the error.
-func New(log *capture.Log, lib *protocol.Library, opts Options) (*Tree, error) {
+// New makes the tree of a session and a library. Either may be nil: the tree then has
+// no packets, or no definitions.
+func New(session *dissect.Session, lib *protocol.Library, opts Options) *Tree {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
 	}
 	if opts.Cache == nil {
 		opts.Cache = blockcache.New(defaultCache)
 	}
-	t := &Tree{log: log, lib: lib, opts: opts, cache: opts.Cache.View()}
+	t := &Tree{session: session, lib: lib, opts: opts, cache: opts.Cache.View()}
 	t.buffers.New = func() any { return new(buffers) }
-	if log != nil {
-		t.jsonSizes = make([]atomic.Uint32, log.Len())
-		t.digits = max(6, len(fmt.Sprint(log.Len()-1)))
-		if err := t.nameCodes(); err != nil {
-			return nil, err
-		}
+	if session != nil {
+		t.log = session.Log()
+		t.jsonSizes = make([]atomic.Uint32, t.log.Len())
+		t.digits = max(6, len(fmt.Sprint(t.log.Len()-1)))
 	}
 	t.listDefinitions()
 	t.listMaps()
 	t.listTop()
-	return t, nil
+	return t
 }
 
 // listTop makes the entries of the root.
@@ -191,7 +182,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if off < 0 {
 		return 0, fmt.Errorf("negative offset %d", off)
 	}
-	content, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(id) })
+	content, err := t.cached(ctx, id)
 	if err != nil {
 		return 0, notEnd(err)
 	}
@@ -205,6 +196,17 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return n, nil
 }
 
+// cached is the content of a file. Of several who ask at once one makes it, and if
+// that one gives up, so must not the others.
+func (t *Tree) cached(ctx context.Context, id nodes.ID) ([]byte, error) {
+	for {
+		b, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(ctx, id) })
+		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return b, err
+		}
+	}
+}
+
 // notEnd keeps an end of the source from being taken for the end of a file.
 func notEnd(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -214,11 +216,11 @@ func notEnd(err error) error {
 }
 
 // content makes the whole content of a file.
-func (t *Tree) content(id nodes.ID) ([]byte, error) {
+func (t *Tree) content(ctx context.Context, id nodes.ID) ([]byte, error) {
 	k, i := split(id)
 	switch {
 	case id == summaryID && t.log != nil:
-		return t.summary()
+		return t.summary(ctx)
 	case k == kindJSON && i < len(t.jsonSizes):
 		return t.packetJSON(i)
 	case k == kindBin && i < len(t.jsonSizes):

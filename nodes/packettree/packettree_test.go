@@ -2,11 +2,13 @@ package packettree_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	iofs "io/fs"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"lorefs/nodes/packettree"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
 	"lorefs/protocol/prototest"
 )
 
@@ -32,7 +35,7 @@ func library(t testing.TB) *protocol.Library {
 
 func openLog(t testing.TB, data []byte) *capture.Log {
 	t.Helper()
-	log, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{})
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +53,14 @@ func session(t testing.TB, n int) *capture.Log {
 
 func newTree(t testing.TB, log *capture.Log, lib *protocol.Library) *packettree.Tree {
 	t.Helper()
-	tree, err := packettree.New(log, lib, packettree.Options{ModTime: mounted})
-	if err != nil {
-		t.Fatal(err)
+	var s *dissect.Session
+	if log != nil {
+		var err error
+		if s, err = dissect.New(log, lib, dissect.Options{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return tree
+	return packettree.New(s, lib, packettree.Options{ModTime: mounted})
 }
 
 func TestConformance(t *testing.T) {
@@ -237,11 +243,82 @@ func TestDamagedPacket(t *testing.T) {
 }
 
 func TestChanged(t *testing.T) {
-	tree, err := packettree.New(session(t, 5), library(t), packettree.Options{ModTime: mounted, Check: func() error { return nodes.ErrChanged }})
+	tree := packettree.New(nil, library(t), packettree.Options{ModTime: mounted, Check: func() error { return nodes.ErrChanged }})
+	if _, err := tree.Attr(t.Context(), nodes.Root); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("got %v, want ErrChanged", err)
+	}
+}
+
+// denied is a folder of which one file may not be read.
+type denied struct {
+	iofs.FS
+	name string
+}
+
+func (d denied) Open(name string) (iofs.File, error) {
+	if name == d.name {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	}
+	return d.FS.Open(name)
+}
+
+// A definition that may not be read does not hide the others.
+func TestDeniedDefinition(t *testing.T) {
+	lib, err := protocol.OpenLibrary(denied{prototest.Files(), "defs/S_CHAT.3.def"}, protocol.LibraryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Attr(t.Context(), nodes.Root); !errors.Is(err, nodes.ErrChanged) {
-		t.Errorf("got %v, want ErrChanged", err)
+	tree := newTree(t, nil, lib)
+	if got := list(t, tree, "definitions"); len(got) != 7 {
+		t.Errorf("definitions has %q", got)
+	}
+	if got, want := read(t, tree, "definitions/S_CHAT.3.json"), `{"file":"defs/S_CHAT.3.def","error":"open defs/S_CHAT.3.def: permission denied"}`+"\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// hooked calls hook before each read once it is set.
+type hooked struct {
+	io.ReaderAt
+	hook func()
+}
+
+func (h *hooked) ReadAt(p []byte, off int64) (int, error) {
+	if h.hook != nil {
+		h.hook()
+	}
+	return h.ReaderAt.ReadAt(p, off)
+}
+
+// Who gives up does not make others give up who wait for the same summary.
+func TestSummaryCancelled(t *testing.T) {
+	data, err := prototest.Log(1, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &hooked{ReaderAt: bytes.NewReader(data)}
+	log, err := capture.Open(t.Context(), src, int64(len(data)), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := newTree(t, log, library(t))
+	e := find(t, tree, "summary.json")
+	ctx, cancel := context.WithCancel(t.Context())
+	var once sync.Once
+	other := make(chan error, 1)
+	src.hook = func() {
+		once.Do(func() {
+			go func() {
+				_, err := tree.ReadAt(t.Context(), e.ID, make([]byte, e.Size), 0)
+				other <- err
+			}()
+			cancel()
+		})
+	}
+	if _, err := tree.ReadAt(ctx, e.ID, make([]byte, e.Size), 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("who gave up: %v", err)
+	}
+	if err := <-other; err != nil {
+		t.Errorf("who waited: %v", err)
 	}
 }

@@ -12,6 +12,7 @@
 //	meshes/zones/x1002y1006.obj        the floors of a zone as a mesh
 //	statistics/zones/x1002y1006.json   and what they sum up to
 //	statistics/areas/vk_dq_sd_03_p.json
+//	missing.json                       if Options.Missing makes it
 //
 // Names are lower case, whatever the files' are; a file is found by its name in
 // any case, a directory only as it is listed. The order is that of the names.
@@ -20,7 +21,9 @@
 //
 // A file is decoded when something of it is first asked for, which includes the
 // size of what is made of it: sizes are exact, so that listing a directory decodes
-// all that is in it, once. The sizes are remembered. All else is blocks of a cache
+// all that is in it, once. The sizes are remembered, by a [Memory] also until the
+// next time: a file counts as the same if its size, its time and its ends are.
+// Should a size be wrong all the same, reading the file fails. All else is blocks of a cache
 // that the caller brings: decoded zones and areas, the places of the parts of
 // texts, and pictures. Texts, also those of 90 MB, are made as they are read.
 //

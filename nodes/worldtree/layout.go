@@ -8,6 +8,9 @@ import (
 	"lorefs/nodes"
 )
 
+// missingName is a file in the root.
+const missingName = "missing.json"
+
 // folder is a directory that does not belong to a source.
 type folder struct {
 	id   nodes.ID
@@ -18,14 +21,16 @@ type folder struct {
 	// then those of the second.
 	sources []*source
 	views   []view
+	// missing tells that the last entry is missingName.
+	missing bool
 }
 
 // makeFolders gives all folders, the root first.
 func (t *Tree) makeFolders() []folder {
 	zones := t.sources[:len(t.byName[zone])]
 	areas := t.sources[len(zones):]
-	all := []folder{
-		{subs: []int{1, 2, 3, 4, 5, 7}},
+	all := [folderCount]folder{
+		{subs: []int{1, 2, 3, 4, 5, 7}, missing: t.missing != ""},
 		{name: "zones", sources: zones, views: []view{zoneJSON}},
 		{name: "squares", sources: zones, views: []view{zoneSquares}},
 		{name: "heightmaps", sources: zones, views: []view{zoneLowest, zonePreview, zoneHighest}},
@@ -39,7 +44,7 @@ func (t *Tree) makeFolders() []folder {
 	for i := range all {
 		all[i].id = nodes.Root + nodes.ID(i)
 	}
-	return all
+	return all[:]
 }
 
 // count counts all nodes.
@@ -52,21 +57,26 @@ func (t *Tree) count() int64 {
 	return n + int64(len(t.byName[zone]))*geometry.ZoneSquares
 }
 
-// An ID is a folder's place, or
+// An ID is a folder's place, the one behind the last folder for missingName, or
 //
 //	view+1:5 key:40 square+1:14
 //
 // where square is -1 but for the file of a square.
 const (
+	folderCount = 10
+	missingID   = nodes.Root + folderCount
+
 	squareBits = 14
 	viewShift  = keyBits + squareBits
 )
 
-// node is one node of the tree: a folder, a view of a source, or a square.
+// node is one node of the tree: a folder, a view of a source, a square, or the file
+// missingName, which has nothing but missing.
 type node struct {
-	folder *folder
-	source *source
-	view   view
+	folder  *folder
+	source  *source
+	view    view
+	missing bool
 	// square is the place of a square in its zone; -1 for all else.
 	square int
 }
@@ -79,6 +89,9 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (node, error) {
 	if id >= nodes.Root && id < nodes.Root+nodes.ID(len(t.folders)) {
 		return node{folder: &t.folders[id-nodes.Root], square: -1}, nil
 	}
+	if id == missingID && t.missing != "" {
+		return node{missing: true, square: -1}, nil
+	}
 	v := id >> viewShift
 	s, ok := t.byKey[uint64(id)>>squareBits&(1<<keyBits-1)]
 	square := int(id&(1<<squareBits-1)) - 1
@@ -90,24 +103,29 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (node, error) {
 }
 
 func (n node) id() nodes.ID {
-	if n.source == nil {
+	switch {
+	case n.missing:
+		return missingID
+	case n.source == nil:
 		return n.folder.id
 	}
 	return nodes.ID(n.view+1)<<viewShift | nodes.ID(n.source.key)<<squareBits | nodes.ID(n.square+1)
 }
 
 func (n node) kind() nodes.Kind {
-	if n.source == nil {
-		return nodes.Dir
-	}
-	if n.square >= 0 {
+	switch {
+	case n.missing, n.square >= 0:
 		return nodes.File
+	case n.source == nil:
+		return nodes.Dir
 	}
 	return n.view.kindOf()
 }
 
 func (n node) name() string {
 	switch {
+	case n.missing:
+		return missingName
 	case n.source == nil:
 		return n.folder.name
 	case n.square >= 0:
@@ -121,7 +139,11 @@ func (n node) entries() int {
 	if n.source != nil {
 		return geometry.ZoneSquares
 	}
-	return len(n.folder.subs) + len(n.folder.sources)*len(n.folder.views)
+	count := len(n.folder.subs) + len(n.folder.sources)*len(n.folder.views)
+	if n.folder.missing {
+		count++
+	}
+	return count
 }
 
 // child is entry i of a directory.
@@ -134,6 +156,9 @@ func (t *Tree) child(dir node, i int) node {
 		return node{folder: &t.folders[f.subs[i]], square: -1}
 	}
 	i -= len(f.subs)
+	if i == len(f.sources)*len(f.views) {
+		return node{missing: true, square: -1}
+	}
 	return node{source: f.sources[i/len(f.views)], view: f.views[i%len(f.views)], square: -1}
 }
 

@@ -30,6 +30,13 @@ type Options struct {
 	// name of an area is in lower case. Default: all.
 	Zones func(zone geometry.ZonePosition) bool
 	Areas func(name string) bool
+	// Memory keeps what was found out for the next time, under Folder: a name for
+	// the folder and what is chosen of it. Default: nothing is kept.
+	Memory Memory
+	Folder string
+	// Missing makes the content of the file missing.json in the root, given the
+	// files that the tree shows. Default: there is no such file.
+	Missing func(files []File) string
 	// Logger is told of files that are left out or cannot be decoded. Default:
 	// nobody is.
 	Logger *slog.Logger

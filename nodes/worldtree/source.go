@@ -32,16 +32,41 @@ type source struct {
 	file, name string
 	kind       kind
 	at         geometry.ZonePosition // of a zone
-	size       int64
-	modTime    time.Time
 	// key is what its IDs are made of, index its place among all sources.
 	key   uint64
 	index int
 
+	// current is what it holds now. Only an Editable changes it.
+	current atomic.Pointer[version]
+
+	remembering remembering
+}
+
+// version is what a source holds at some time. It does not change.
+type version struct {
+	*source
+	// size and modTime are those of the file.
+	size    int64
+	modTime time.Time
+	// shown is the time that the tree tells.
+	shown time.Time
+	// edit is what to hold instead of what the file does, nil for nothing.
+	edit *edit
+	// made is what became of it. Versions that hold the same share it.
+	made *made
+}
+
+// made is what became of what a version holds.
+type made struct {
+	// number tells its blocks from those of others of the same source.
+	number uint64
 	// views is what became of each view; broken is why none can be made.
 	views  [viewCount]viewState
 	broken atomic.Pointer[error]
 }
+
+// now is what the source holds.
+func (s *source) now() *version { return s.current.Load() }
 
 // viewState is what is known of a file that the tree shows. Once it was told that
 // it has no contents it never has any: who was told a size would read the contents
@@ -55,24 +80,36 @@ type viewState struct {
 	mu sync.Mutex // held by who finds out
 }
 
+// scanner finds sources.
+type scanner struct {
+	opts    *Options
+	leftOut []LeftOut
+}
+
+// leave tells of a file that is left out.
+func (c *scanner) leave(file, why string) {
+	c.leftOut = append(c.leftOut, LeftOut{file, why})
+	c.opts.Logger.Warn("left out: "+why, "file", file)
+}
+
 // scan finds the sources of a folder, in the order of kinds and names.
-func scan(fsys iofs.FS, opts *Options) ([]*source, error) {
+func (c *scanner) scan(fsys iofs.FS) ([]*source, error) {
 	entries, err := iofs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, err
 	}
 	var all []*source
 	for _, e := range entries {
-		s, wanted := identify(e.Name(), opts)
+		s, wanted := c.identify(e.Name())
 		if !wanted {
 			continue
 		}
 		info, err := iofs.Stat(fsys, e.Name())
 		if err != nil || !info.Mode().IsRegular() {
-			opts.Logger.Warn("left out: no file that can be read", "file", e.Name(), "error", err)
+			c.leave(e.Name(), "no file that can be read")
 			continue
 		}
-		s.size, s.modTime = info.Size(), info.ModTime()
+		s.current.Store(&version{source: s, size: info.Size(), modTime: info.ModTime(), shown: info.ModTime(), made: &made{}})
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *source) int {
@@ -81,7 +118,7 @@ func scan(fsys iofs.FS, opts *Options) ([]*source, error) {
 	all = slices.CompactFunc(all, func(a, b *source) bool {
 		same := a.kind == b.kind && a.name == b.name
 		if same {
-			opts.Logger.Warn("left out: another file has the same name but for case or zeros", "file", b.file, "other", a.file)
+			c.leave(b.file, fmt.Sprintf("%s has the same name but for case or zeros", a.file))
 		}
 		return same
 	})
@@ -94,7 +131,7 @@ const maxName = 255
 
 // identify makes a source of a file's name. wanted is false for a file that is
 // not to be shown.
-func identify(file string, opts *Options) (s *source, wanted bool) {
+func (c *scanner) identify(file string) (s *source, wanted bool) {
 	ext := path.Ext(file)
 	name := strings.ToLower(strings.TrimSuffix(file, ext))
 	s = &source{file: file, name: name}
@@ -102,18 +139,18 @@ func identify(file string, opts *Options) (s *source, wanted bool) {
 	case ".zgd":
 		at, ok := geometry.ParseZoneName(name)
 		if !ok {
-			opts.Logger.Warn("left out: not the name of a zone", "file", file)
+			c.leave(file, "not the name of a zone")
 			return nil, false
 		}
 		s.kind, s.at, s.name = zone, at, at.String()
-		return s, opts.Zones(at)
+		return s, c.opts.Zones(at)
 	case ".apd":
 		s.kind = area
 		if name == "" || name[0] == '.' || len(name) > maxName-len(forms[areaGeoJSON].ext) {
-			opts.Logger.Warn("left out: not the name of an area", "file", file)
+			c.leave(file, "not the name of an area")
 			return nil, false
 		}
-		return s, opts.Areas(name)
+		return s, c.opts.Areas(name)
 	}
 	return nil, false
 }
@@ -141,7 +178,7 @@ func setKeys(all []*source) {
 const maxFile = geometry.MaxArea + 1<<20
 
 // read gives the whole file, if it is still the one that was there at first.
-func (s *source) read(fsys iofs.FS) ([]byte, error) {
+func (s *version) read(fsys iofs.FS) ([]byte, error) {
 	if s.size > maxFile {
 		return nil, &geometry.FormatError{In: "file", Off: maxFile, What: fmt.Sprintf("it has %d bytes", s.size), Err: geometry.ErrTooLarge}
 	}
@@ -167,11 +204,17 @@ func (s *source) read(fsys iofs.FS) ([]byte, error) {
 }
 
 // unchanged compares an open file with the one that was there at first.
-func (s *source) unchanged(f iofs.File) error {
+func (s *version) unchanged(f iofs.File) error {
 	info, err := f.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return s.same(info)
+}
+
+// same tells whether a file is still as it was at first.
+func (s *version) same(info iofs.FileInfo) error {
+	switch {
 	case info.Size() != s.size:
 		return fmt.Errorf("%w: it had %d bytes and has %d", nodes.ErrChanged, s.size, info.Size())
 	case !info.ModTime().Equal(s.modTime):

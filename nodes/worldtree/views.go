@@ -112,42 +112,43 @@ func (v view) kindOf() nodes.Kind {
 	return nodes.File
 }
 
-// Blocks of a source in the cache: its decoded image, and for each view the
+// Blocks of a version in the cache: its decoded image, and for each view the
 // contents or the offsets of the text.
 const (
-	blockShift = 8
+	blockShift  = 8
+	numberShift = 40
 	imageBlock = uint64(viewCount)
 )
 
-// block gives a block of a source. What load does is never canceled: others may
+// block gives a block of a version. What load does is never canceled: others may
 // wait for it as well, and it is bounded.
-func (t *Tree) block(ctx context.Context, s *source, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
+func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.broken.Load(); err != nil {
+	if err := s.made.broken.Load(); err != nil {
 		return nil, *err
 	}
 	ctx = context.WithoutCancel(ctx)
-	return t.opts.Blocks.Block(uint64(s.index)<<blockShift|n, func(uint64) ([]byte, error) { return load(ctx) })
+	return t.opts.Blocks.Block(s.made.number<<numberShift|uint64(s.index)<<blockShift|n, func(uint64) ([]byte, error) { return load(ctx) })
 }
 
-// image is a decoded source.
-func (t *Tree) image(ctx context.Context, s *source) ([]byte, error) {
+// image is a decoded version.
+func (t *Tree) image(ctx context.Context, s *version) ([]byte, error) {
 	return t.block(ctx, s, imageBlock, func(context.Context) ([]byte, error) { return t.decode(s) })
 }
 
 // text is a view that is one.
-func (t *Tree) text(ctx context.Context, s *source, v view) (geometry.Text, error) {
+func (t *Tree) text(ctx context.Context, s *version, v view) (geometry.Text, error) {
 	image, err := t.image(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return forms[v].text(t, s, image)
+	return forms[v].text(t, s.source, image)
 }
 
 // offsets tells where the parts of a view's text are.
-func (t *Tree) offsets(ctx context.Context, s *source, v view) (geometry.Offsets, error) {
+func (t *Tree) offsets(ctx context.Context, s *version, v view) (geometry.Offsets, error) {
 	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
 		text, err := t.text(ctx, s, v)
 		if err != nil {
@@ -158,7 +159,7 @@ func (t *Tree) offsets(ctx context.Context, s *source, v view) (geometry.Offsets
 }
 
 // content is a view that is kept as a whole.
-func (t *Tree) content(ctx context.Context, s *source, v view) ([]byte, error) {
+func (t *Tree) content(ctx context.Context, s *version, v view) ([]byte, error) {
 	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
 		image, err := t.image(ctx, s)
 		if err != nil {

@@ -26,6 +26,9 @@ type Tree struct {
 	byName  map[kind]map[string]*source
 	folders []folder
 	usage   nodes.Usage
+	leftOut []LeftOut
+	// missing is the content of missingName, empty if there is no such file.
+	missing string
 	// decoding has room for as many as may decode at once: each takes some 10 MB
 	// beside the cache.
 	decoding chan struct{}
@@ -45,12 +48,13 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 		}
 		opts.ModTime = info.ModTime()
 	}
-	sources, err := scan(fsys, &opts)
+	c := scanner{opts: &opts}
+	sources, err := c.scan(fsys)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tree{
-		fsys: fsys, opts: opts, sources: sources,
+		fsys: fsys, opts: opts, sources: sources, leftOut: c.leftOut,
 		byKey:    make(map[uint64]*source, len(sources)),
 		byName:   map[kind]map[string]*source{zone: {}, area: {}},
 		decoding: make(chan struct{}, runtime.GOMAXPROCS(0)),
@@ -58,10 +62,14 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	for _, s := range sources {
 		t.byKey[s.key] = s
 		t.byName[s.kind][s.name] = s
-		t.usage.Bytes += s.size
+		t.usage.Bytes += s.now().size
+	}
+	if opts.Missing != nil {
+		t.missing = opts.Missing(t.Files())
 	}
 	t.folders = t.makeFolders()
 	t.usage.Nodes = t.count()
+	t.load()
 	return t, nil
 }
 
@@ -70,7 +78,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 func (t *Tree) Usage() nodes.Usage { return t.usage }
 
 // decode reads and decodes a source.
-func (t *Tree) decode(s *source) ([]byte, error) {
+func (t *Tree) decode(s *version) ([]byte, error) {
 	t.decoding <- struct{}{}
 	defer func() { <-t.decoding }()
 	image, err := t.tryDecode(s)
@@ -81,35 +89,52 @@ func (t *Tree) decode(s *source) ([]byte, error) {
 	_, bad := errors.AsType[*geometry.FormatError](err)
 	if bad || errors.Is(err, nodes.ErrChanged) {
 		// It stays so: nobody has to find out again.
-		if s.broken.CompareAndSwap(nil, &err) {
+		if s.made.broken.CompareAndSwap(nil, &err) {
 			t.opts.Logger.Warn("a file cannot be shown", "error", err)
 		}
 	}
 	return nil, err
 }
 
-func (t *Tree) tryDecode(s *source) ([]byte, error) {
-	data, err := s.read(t.fsys)
+func (t *Tree) tryDecode(s *version) ([]byte, error) {
+	data, own := []byte(nil), s.edit == nil || s.edit.packed == nil
+	if own {
+		var err error
+		if data, err = s.read(t.fsys); err != nil {
+			return nil, err
+		}
+	} else {
+		data = s.edit.packed
+	}
+	image, sum, err := decodeFile(s.kind, data)
 	if err != nil {
 		return nil, err
 	}
-	if s.kind == zone {
+	if own {
+		s.noteDecoded(data, sum)
+	}
+	return s.edit.apply(image)
+}
+
+// decodeFile decodes a file of a kind.
+func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
+	if k == zone {
 		z, err := geometry.DecodeZone(data, geometry.DecodeOptions{})
 		if err != nil {
-			return nil, err
+			return nil, sum, err
 		}
-		return z.Image(), nil
+		return z.Image(), totalsOfZone(z), nil
 	}
 	a, err := geometry.DecodeArea(data, geometry.DecodeOptions{})
 	if err != nil {
-		return nil, err
+		return nil, sum, err
 	}
-	return a.Image(), nil
+	return a.Image(), totalsOfArea(a), nil
 }
 
 // size is that of a view's file. The error is ctx's only: see viewState.
-func (t *Tree) size(ctx context.Context, s *source, v view) (int64, error) {
-	state := &s.views[v]
+func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
+	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
 		return n, nil
 	}
@@ -117,6 +142,10 @@ func (t *Tree) size(ctx context.Context, s *source, v view) (int64, error) {
 	defer state.mu.Unlock()
 	if n := state.size.Load(); n > 0 {
 		return n, nil
+	}
+	if m := t.recall(s); m != nil && m.Views[v] > 0 {
+		state.size.Store(m.Views[v])
+		return m.Views[v], nil
 	}
 	n, err := t.measure(ctx, s, v)
 	if ctx.Err() != nil {
@@ -129,7 +158,7 @@ func (t *Tree) size(ctx context.Context, s *source, v view) (int64, error) {
 	return n, nil
 }
 
-func (t *Tree) measure(ctx context.Context, s *source, v view) (int64, error) {
+func (t *Tree) measure(ctx context.Context, s *version, v view) (int64, error) {
 	if forms[v].text == nil {
 		data, err := t.content(ctx, s, v)
 		return int64(len(data)), err
@@ -149,7 +178,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	}
 	attr := nodes.Attr{Kind: n.kind(), ModTime: t.opts.ModTime}
 	if n.source != nil {
-		attr.ModTime = n.source.modTime
+		attr.ModTime = n.source.now().shown
 	}
 	if attr.Kind == nodes.File {
 		attr.Size, err = t.fileSize(ctx, n)
@@ -158,10 +187,13 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
-	if n.square < 0 {
-		return t.size(ctx, n.source, n.view)
+	switch {
+	case n.missing:
+		return int64(len(t.missing)), nil
+	case n.square < 0:
+		return t.size(ctx, n.source.now(), n.view)
 	}
-	offsets, err := t.offsets(ctx, n.source, zoneSquares)
+	offsets, err := t.offsets(ctx, n.source.now(), zoneSquares)
 	if err != nil {
 		return 0, err
 	}
@@ -183,37 +215,61 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	case off < 0:
 		return 0, fmt.Errorf("negative offset %d", off)
+	case n.missing:
+		return copyAt(p, []byte(t.missing), off)
 	case n.square >= 0:
-		return t.readSquare(ctx, n, p, off)
+		return t.readSquare(ctx, n.source.now(), n.square, p, off)
 	}
+	return t.readView(ctx, n.source.now(), n.view, p, off)
+}
+
+// readView reads what is made of a version.
+func (t *Tree) readView(ctx context.Context, s *version, v view, p []byte, off int64) (int, error) {
 	// A size is told before anything is read, so that a file which failed then
 	// fails now.
-	if _, err := t.size(ctx, n.source, n.view); err != nil {
+	size, err := t.size(ctx, s, v)
+	if err != nil {
 		return 0, err
 	}
-	if err := n.source.views[n.view].failed; err != nil {
+	if err := s.made.views[v].failed; err != nil {
 		return 0, err
 	}
-	if forms[n.view].text == nil {
-		data, err := t.content(ctx, n.source, n.view)
+	if forms[v].text == nil {
+		data, err := t.content(ctx, s, v)
+		if err == nil {
+			err = s.mustHave(v, size, int64(len(data)))
+		}
 		if err != nil {
 			return 0, err
 		}
 		return copyAt(p, data, off)
 	}
-	offsets, err := t.offsets(ctx, n.source, n.view)
+	offsets, err := t.offsets(ctx, s, v)
+	if err == nil {
+		err = s.mustHave(v, size, offsets.Size())
+	}
 	if err != nil {
 		return 0, err
 	}
-	text, err := t.text(ctx, n.source, n.view)
+	text, err := t.text(ctx, s, v)
 	if err != nil {
 		return 0, err
 	}
 	return geometry.ReadTextAt(text, offsets, p, off)
 }
 
-func (t *Tree) readSquare(ctx context.Context, n node, p []byte, off int64) (int, error) {
-	image, err := t.image(ctx, n.source)
+// mustHave is an error if a size that was told, because it was remembered, is not
+// the size that there is: nobody is to read a file that is cut off there.
+func (s *version) mustHave(v view, told, got int64) error {
+	if told == got {
+		return nil
+	}
+	s.forget()
+	return fmt.Errorf("%s: %s has %d bytes where %d were remembered: mount it anew", s.file, s.name+forms[v].ext, got, told)
+}
+
+func (t *Tree) readSquare(ctx context.Context, s *version, square int, p []byte, off int64) (int, error) {
+	image, err := t.image(ctx, s)
 	if err != nil {
 		return 0, err
 	}
@@ -221,7 +277,7 @@ func (t *Tree) readSquare(ctx context.Context, n node, p []byte, off int64) (int
 	if err != nil {
 		return 0, err
 	}
-	return copyAt(p, geometry.AppendSquareJSON(nil, z, n.square, n.source.at, t.opts.Origin(n.source.at)), off)
+	return copyAt(p, geometry.AppendSquareJSON(nil, z, square, s.at, t.opts.Origin(s.at)), off)
 }
 
 // copyAt is [io.ReaderAt] on data.
@@ -266,6 +322,9 @@ func (t *Tree) placeIn(f *folder, name string) int {
 			return i
 		}
 	}
+	if f.missing && name == missingName {
+		return node{folder: f, square: -1}.entries() - 1
+	}
 	lower := strings.ToLower(name)
 	for i, v := range f.views {
 		s, ok := t.byName[forms[v].of][strings.TrimSuffix(lower, forms[v].ext)]
@@ -307,7 +366,8 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 // listSquares yields the squares of a zone. It needs their offsets only, and these
 // once, whatever the cache keeps.
 func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield func(nodes.Entry, error) bool) {
-	offsets, err := t.offsets(ctx, dir.source, zoneSquares)
+	s := dir.source.now()
+	offsets, err := t.offsets(ctx, s, zoneSquares)
 	if err != nil {
 		yield(nodes.Entry{}, err)
 		return
@@ -316,7 +376,7 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 		square := t.child(dir, int(i))
 		e := nodes.Entry{
 			Name: square.name(), ID: square.id(), Kind: nodes.File,
-			Size: squareSize(offsets, int(i)), ModTime: dir.source.modTime, Next: i + 1,
+			Size: squareSize(offsets, int(i)), ModTime: s.shown, Next: i + 1,
 		}
 		if !yield(e, nil) {
 			return
@@ -340,12 +400,12 @@ func (a *lookahead) begin(ctx context.Context, i int) {
 	end := min(i+cap(a.tree.decoding), a.dir.entries())
 	for ; a.next < end; a.next++ {
 		n := a.tree.child(a.dir, a.next)
-		if n.source == nil || n.kind() == nodes.Dir || n.source.views[n.view].size.Load() > 0 {
+		if n.source == nil || n.kind() == nodes.Dir || n.source.now().made.views[n.view].size.Load() > 0 {
 			continue
 		}
 		a.wg.Go(func() {
 			// Whoever lists the entry gets the error.
-			_, _ = a.tree.size(ctx, n.source, n.view)
+			_, _ = a.tree.size(ctx, n.source.now(), n.view)
 		})
 	}
 }
@@ -357,7 +417,7 @@ func (t *Tree) entry(ctx context.Context, dir node, i int) (nodes.Entry, error) 
 	child := t.child(dir, i)
 	e := nodes.Entry{Name: child.name(), ID: child.id(), Kind: child.kind(), ModTime: t.opts.ModTime, Next: uint64(i) + 1}
 	if child.source != nil {
-		e.ModTime = child.source.modTime
+		e.ModTime = child.source.now().shown
 	}
 	var err error
 	if e.Kind == nodes.File {

@@ -83,7 +83,7 @@ func (l *Log) inflate(w *window, off int64, level byte, opts Options) (*window, 
 	case level == 0:
 		return w, off, nil
 	}
-	in, err := newInflated(w.src, off, w.size-off, opts.MaxInflated)
+	in, err := newInflated(l.wanted, w.src, off, w.size-off, opts.MaxInflated)
 	if err != nil {
 		return nil, 0, err
 	}

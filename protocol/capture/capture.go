@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -121,6 +122,8 @@ type Log struct {
 	index []uint64
 	read  func(l *Log, i int, buf []byte) (Packet, error)
 	max   int
+	// wanted tells whether somebody still waits for Open; nil once it has returned.
+	wanted func() error
 
 	times    []timeMark // of a TeraLog
 	inflated bool
@@ -132,6 +135,12 @@ type timeMark struct {
 	millis int64
 }
 
+// headSize is how much of a file is looked at first.
+const headSize = 64
+
+// askEvery is after how many packets Open looks whether somebody still waits for it.
+const askEvery = 4096
+
 // codeBits is how many bits of an index entry the code takes.
 const codeBits = 16
 
@@ -139,19 +148,20 @@ const codeBits = 16
 // read once. src must not change while the log is used.
 //
 // An error matches [ErrUnknown], or is a [*FormatError], or one of reading.
-func Open(src io.ReaderAt, size int64, opts Options) (*Log, error) {
+func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log, error) {
 	if opts.MaxPackets <= 0 {
 		opts.MaxPackets = defaultMaxPackets
 	}
 	if opts.MaxInflated <= 0 {
 		opts.MaxInflated = defaultMaxInflated
 	}
-	l := &Log{src: src, size: size, max: opts.MaxPackets}
+	l := &Log{src: src, size: size, max: opts.MaxPackets, wanted: ctx.Err}
+	defer func() { l.wanted = nil }()
 	if size > 1<<(64-codeBits)-1 {
 		return nil, badf(0, "a file of %d bytes: want at most 2^48", size)
 	}
 	w := newWindow(src, size)
-	head, err := w.upTo(0, 64)
+	head, err := w.upTo(0, headSize)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +183,23 @@ func Open(src io.ReaderAt, size int64, opts Options) (*Log, error) {
 	return l, nil
 }
 
+// Detect tells whether a file is a recorded session, from its beginning alone. Text is
+// one only if the first line that is no remark holds a packet. Open asks for less:
+// it is told to read the file, so it says what is wrong with such a line.
+//
+// An error is one of reading.
+func Detect(src io.ReaderAt, size int64) (bool, error) {
+	w := newWindow(src, size)
+	head, err := w.upTo(0, headSize)
+	if err != nil || isTeraLog(head) || isAlkahest(head) || isFlat(w) {
+		return err == nil, err
+	}
+	if !isHex(head) {
+		return false, nil
+	}
+	return beginsWithPacket(w)
+}
+
 // located says whether the offset of a FormatError is one of inflated data.
 func (l *Log) located(err error) error {
 	if e, ok := errors.AsType[*FormatError](err); ok && l.inflated {
@@ -190,6 +217,10 @@ func (l *Log) Len() int { return len(l.index) }
 // Code is the code of packet i, from the index.
 func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
 
+// Offset is where packet i begins with what the log has before it: a byte offset in
+// the file, or in the inflated data if inflated is set.
+func (l *Log) Offset(i int) (off int64, inflated bool) { return l.at(i), l.inflated }
+
 // Packet reads packet i. Its data is put into buf if there is room.
 func (l *Log) Packet(i int, buf []byte) (Packet, error) {
 	if i < 0 || i >= len(l.index) {
@@ -206,6 +237,11 @@ func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
 func (l *Log) add(off int64, code uint16) error {
 	if len(l.index) >= l.max {
 		return badf(off, "more than %d packets", l.max)
+	}
+	if len(l.index)%askEvery == 0 {
+		if err := l.wanted(); err != nil {
+			return err
+		}
 	}
 	l.index = append(l.index, uint64(off)<<codeBits|uint64(code))
 	return nil

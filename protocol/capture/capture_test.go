@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -62,7 +63,7 @@ func build(t testing.TB, info capture.Info, level int, packets []capture.Packet)
 
 func open(t testing.TB, data []byte) *capture.Log {
 	t.Helper()
-	l, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{})
+	l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +266,7 @@ func TestDamage(t *testing.T) {
 		{"JSON", []byte("{\"hex\":\"00\"}\n"), "line 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := capture.Open(bytes.NewReader(tt.data), int64(len(tt.data)), capture.Options{})
+			_, err := capture.Open(t.Context(), bytes.NewReader(tt.data), int64(len(tt.data)), capture.Options{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got the error %v, want one with %q", err, tt.want)
 			}
@@ -274,18 +275,18 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := capture.Open(strings.NewReader("\x00\x01\x02\x03"), 4, capture.Options{}); !errors.Is(err, capture.ErrUnknown) {
+	if _, err := capture.Open(t.Context(), strings.NewReader("\x00\x01\x02\x03"), 4, capture.Options{}); !errors.Is(err, capture.ErrUnknown) {
 		t.Errorf("got the error %v, want ErrUnknown", err)
 	}
 }
 
 func TestLimits(t *testing.T) {
 	data := build(t, capture.Info{Format: capture.Alkahest}, 6, session(100))
-	_, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 99})
+	_, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 99})
 	if err == nil || !strings.Contains(err.Error(), "more than 99 packets") {
 		t.Errorf("got the error %v", err)
 	}
-	_, err = capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{MaxInflated: 1000})
+	_, err = capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{MaxInflated: 1000})
 	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
 		t.Errorf("got the error %v", err)
 	}
@@ -308,7 +309,7 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 func TestReadErrors(t *testing.T) {
 	for _, f := range formats {
 		data := build(t, f.info, f.level, sessionFor(f.info, 400, f.names))
-		_, err := capture.Open(failing{bytes.NewReader(data), int64(len(data)) - 1}, int64(len(data)), capture.Options{})
+		_, err := capture.Open(t.Context(), failing{bytes.NewReader(data), int64(len(data)) - 1}, int64(len(data)), capture.Options{})
 		if !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%s: %v, want the error of reading", f.name, err)
 		}
@@ -356,4 +357,52 @@ func sharedFlat() []byte {
 	data := b.Bytes()
 	data[20] = 13 // the number of packets
 	return data
+}
+
+// A file is taken for a log only if it looks like one from its beginning.
+func TestDetect(t *testing.T) {
+	long := "# " + strings.Repeat("remark ", 20_000) + "\n"
+	for text, want := range map[string]bool{
+		"":                                    false,
+		"# only a remark\n":                   false,
+		"It was a dark and stormy night.\n":   false,
+		"# remark\n\n S->C S_CHAT 0400e903\n": true,
+		"0400e903":                            true,
+		"0400e9zz":                            false,
+		`{"hex":"0400e903"}`:                  true,
+		`{"name":"anything"}`:                 false,
+		"TPPL\x01\x00\x00\x00\x00":            true,
+		"\x01\x02\x03\x04\x05\x06":            false,
+		long:                                  false,
+	} {
+		if got, err := capture.Detect(strings.NewReader(text), int64(len(text))); got != want || err != nil {
+			t.Errorf("%.30q: got %v, %v", text, got, err)
+		}
+	}
+	for _, f := range []capture.Format{capture.TeraLog, capture.Alkahest, capture.Alkahest0, capture.Flat, capture.Hex} {
+		var b bytes.Buffer
+		w, err := capture.NewWriter(&b, capture.Info{Format: f}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Write(capture.Packet{Data: []byte{4, 0, 1, 0}}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := capture.Detect(bytes.NewReader(b.Bytes()), int64(b.Len())); !got || err != nil {
+			t.Errorf("%v: got %v, %v", f, got, err)
+		}
+	}
+	if _, err := capture.Detect(failing{strings.NewReader("0400e903"), 0}, 8); err == nil {
+		t.Error("a file that can't be read: no error")
+	}
+}
+
+// Nobody has to wait for a long log to be read.
+func TestOpenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	text := "0400e903\n"
+	if _, err := capture.Open(ctx, strings.NewReader(text), int64(len(text)), capture.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -18,7 +18,7 @@ func fuzzFormat(f *testing.F, want ...capture.Format) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := capture.Open(bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 1000, MaxInflated: 1 << 22})
+		l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 1000, MaxInflated: 1 << 22})
 		if err != nil {
 			return
 		}

@@ -29,6 +29,28 @@ func isHex(head []byte) bool {
 	return true
 }
 
+// maxRemarks is how many bytes of remarks may stand before the first packet of a file
+// that nobody said is a log.
+const maxRemarks = 64 << 10
+
+// beginsWithPacket tells whether the first line that is no remark has a packet.
+func beginsWithPacket(w *window) (bool, error) {
+	for off := int64(0); off < min(w.size, maxRemarks); {
+		line, err := w.upTo(off, maxLine)
+		if err != nil {
+			return false, err
+		}
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
+		}
+		if _, ok, err := parseHex(line, nil); ok || err != nil {
+			return ok, nil // what is no packet is another kind of text
+		}
+		off += int64(len(line))
+	}
+	return false, nil
+}
+
 // openHex goes from line to line.
 func (l *Log) openHex(w *window) error {
 	l.info.Format = Hex
@@ -76,6 +98,12 @@ func (l *Log) readHex(i int, buf []byte) (Packet, error) {
 		return Packet{}, &FormatError{Off: l.at(i), What: "the line is not what it was when the log was opened", Err: err}
 	}
 	return p, nil
+}
+
+// ParseLine reads a line of a log of hex lines. ok is false if it is empty, or a
+// remark.
+func ParseLine(line string) (p Packet, ok bool, err error) {
+	return parseHex([]byte(line), nil)
 }
 
 // parseHex reads a line; ok is false if it has no packet.

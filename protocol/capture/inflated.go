@@ -39,13 +39,16 @@ type step struct {
 
 // newInflated inflates the size bytes at off of src once, to find the places to
 // resume at and the size of the output. A stream that is cut off is good up to
-// there.
-func newInflated(src io.ReaderAt, off, size, limit int64) (*inflated, error) {
+// there. wanted tells whether somebody still waits for it.
+func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (*inflated, error) {
 	part := io.NewSectionReader(src, off, size)
 	in := &inflated{src: part, dec: inflate.NewDecoder(part, size), loaded: -1}
 	in.buf = make([]byte, inflate.WindowSize+stepSize)
 	hist := 0
 	for {
+		if err := wanted(); err != nil {
+			return nil, err
+		}
 		in.steps = append(in.steps, step{in.dec.Point(), append([]byte(nil), in.buf[:hist]...)})
 		n, err := in.dec.Decode(in.buf[:hist+stepSize], hist)
 		in.size += int64(n)

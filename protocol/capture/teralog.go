@@ -134,24 +134,28 @@ func fromMillis(millis int64, epoch time.Time) time.Time {
 }
 
 func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
-	var head [blockHead]byte
-	if err := l.readAt(head[:], l.at(i)); err != nil {
+	// What lies up to the next packet is read at once: there is seldom more than
+	// the packet.
+	end := l.size
+	if i+1 < len(l.index) {
+		end = l.at(i + 1)
+	}
+	block := room(buf, int(min(end-l.at(i), 1+maxPacket)))
+	if err := l.readAt(block, l.at(i)); err != nil {
 		return Packet{}, err
 	}
 	p := Packet{Time: l.time(i), From: FromServer}
-	if head[0] == blockClient {
+	if block[0] == blockClient {
 		p.From = FromClient
 	}
 	// The size of the block, which counts itself, is that of the packet.
-	p.Data = room(buf, int(binary.LittleEndian.Uint16(head[1:])))
-	if len(p.Data) < packetHeader+oldTail && (l.info.Old || len(p.Data) < packetHeader) {
+	size := int(binary.LittleEndian.Uint16(block[1:]))
+	if size > len(block)-1 || size < packetHeader || l.info.Old && size < packetHeader+oldTail {
 		return Packet{}, fmt.Errorf("capture: packet %d is not what it was when the log was opened", i)
 	}
-	if err := l.readAt(p.Data, l.at(i)+1); err != nil {
-		return Packet{}, err
-	}
+	p.Data = block[1:][:size]
 	if l.info.Old {
-		p.Data = p.Data[:len(p.Data)-oldTail]
+		p.Data = p.Data[:size-oldTail]
 		binary.LittleEndian.PutUint16(p.Data, uint16(len(p.Data)))
 	}
 	return p, nil

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/diff"
+	"lorefs/datacenter/sheets"
+)
+
+// differing are the flags of diff.
+type differing struct {
+	source sourceFlags
+	opts   diff.Options
+	asJSON bool
+	out    *bufio.Writer
+}
+
+func newDiff(log *slog.Logger) *cobra.Command {
+	var f differing
+	c := &cobra.Command{
+		Use:   "diff A B",
+		Short: "show which nodes and attributes differ between two data centers",
+		Long: `diff prints what differs between two data centers, or a data center and a folder of
+sheets, by the paths below tree/: lines with - are what A has, those with + what B
+has, and a node that came or went has behind it how many nodes and attributes it is.
+It exits with 1 if anything differs. The order of the names is no difference, nor is
+the layout.`,
+		Args: exactArgs("A", "B"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
+			defer stop()
+			f.out = bufio.NewWriter(c.OutOrStdout())
+			n, err := f.run(ctx, args[0], args[1], log)
+			if flushErr := f.out.Flush(); err == nil {
+				err = flushErr
+			}
+			if err == nil && n > 0 {
+				err = &commandError{code: exitFailure}
+			}
+			return err
+		},
+	}
+	f.source.addDataCenter(c.Flags())
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "leave out siblings that only have another order")
+	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "leave out key definitions")
+	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "leave out key flags, which novadrop-dc loses")
+	return c
+}
+
+// run prints the differences and counts them.
+func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int, err error) {
+	sides := &sides{flags: &f.source, log: log}
+	defer func() { err = errors.Join(err, sides.close()) }()
+	left, right, err := sides.open(ctx, a, b)
+	if err != nil {
+		return 0, err
+	}
+	for d, err := range diff.Compare(ctx, left, right, f.opts) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		if err := f.print(&d); err != nil {
+			return n, err
+		}
+	}
+	return n, sides.check()
+}
+
+func (f *differing) print(d *diff.Difference) error {
+	if f.asJSON {
+		enc := json.NewEncoder(f.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(d)
+	}
+	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
+	return err
+}
+
+// sides are the two things that are compared.
+type sides struct {
+	flags  *sourceFlags
+	log    *slog.Logger
+	opened []*opened
+	// temp is where folders are packed, empty if there are none.
+	temp string
+}
+
+// open opens both. A folder takes from the other side what no schema says.
+func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.File, err error) {
+	files := [2]*datacenter.File{}
+	paths := [2]string{a, b}
+	var template func(string) (*sheets.Schema, error)
+	for i, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, explainOpen(path, err)
+		}
+		if info.IsDir() {
+			continue
+		}
+		o, err := s.add(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if files[i], err = o.dataCenterFile(); err != nil {
+			return nil, nil, err
+		}
+		if template, err = o.template(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i, path := range paths {
+		if files[i] != nil {
+			continue
+		}
+		if files[i], err = s.packed(ctx, path, template); err != nil {
+			return nil, nil, err
+		}
+	}
+	return files[0], files[1], nil
+}
+
+func (s *sides) add(ctx context.Context, path string) (*opened, error) {
+	o, err := openShown(ctx, path, s.flags, s.log)
+	if err == nil {
+		s.opened = append(s.opened, o)
+	}
+	return o, err
+}
+
+// packed makes a data center of a folder of sheets, for as long as it is compared.
+func (s *sides) packed(ctx context.Context, dir string, template func(string) (*sheets.Schema, error)) (*datacenter.File, error) {
+	if s.temp == "" {
+		var err error
+		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
+	keys := datacenter.DefaultKeys()
+	fast := 1
+	w := writing{noBackup: true}
+	p := newProgress("packing")
+	defer p.finish()
+	_, err := w.packTo(ctx, dir, path, sheets.PackOptions{
+		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
+		Template: template, Progress: p.set,
+	})
+	if err != nil {
+		return nil, err
+	}
+	own := &sides{flags: &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}, log: s.log}
+	o, err := own.add(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s.opened = append(s.opened, o)
+	return o.dataCenterFile()
+}
+
+func (s *sides) check() error {
+	for _, o := range s.opened {
+		if err := o.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sides) close() error {
+	var errs []error
+	for _, o := range s.opened {
+		errs = append(errs, o.Close())
+	}
+	if s.temp != "" {
+		errs = append(errs, os.RemoveAll(s.temp))
+	}
+	return errors.Join(errs...)
+}

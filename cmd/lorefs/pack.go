@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+)
+
+// packing are the flags of pack.
+type packing struct {
+	layout   string
+	key, iv  string
+	template string
+	write    writing
+}
+
+func newPack(log *slog.Logger) *cobra.Command {
+	var f packing
+	c := &cobra.Command{
+		Use:   "pack DIR OUT",
+		Short: "make a data center of a folder of sheets",
+		Long: `pack makes the data center OUT of the sheets below DIR: XML files as lorefs export or
+novadrop-dc unpack write them, or as people edit those. What type an attribute has
+is said by the schema beside the sheet (Sheet.xsd); where there is none by --template,
+a data center; else by the values of all sheets of the name. A file that was there
+becomes OUT.bak.`,
+		Args: exactArgs("DIR", "OUT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
+			defer stop()
+			return f.run(ctx, c, args[0], args[1], log)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
+	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
+	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
+	flags.StringVar(&f.template, "template", "", "a data center that knows types and keys where there is no schema")
+	f.write.add(flags)
+	return c
+}
+
+func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	if err := isFolder(dir); err != nil {
+		return err
+	}
+	if f.template != "" {
+		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, func(int64, int64) {})
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		if opts.Template, err = t.template(ctx); err != nil {
+			return err
+		}
+	}
+	p := newProgress("packing")
+	opts.Progress = p.set
+	r, err := f.write.packTo(ctx, dir, to, opts)
+	p.finish()
+	if err != nil {
+		return err
+	}
+	for _, name := range r.Ignored {
+		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
+	}
+	if n := len(r.Inferred); n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d sheets, %d nodes, %d attributes\n", r.Sheets, r.Nodes, r.Attributes)
+	return sayWritten(c, to)
+}
+
+// packTo packs a folder, and looks at what was written.
+func (w *writing) packTo(ctx context.Context, dir, to string, opts sheets.PackOptions) (r sheets.PackReport, err error) {
+	err = w.writeFile(ctx, to,
+		func(out io.Writer) (err error) {
+			r, err = sheets.Pack(ctx, sheets.Dir(dir), out, opts)
+			return err
+		},
+		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
+	return r, err
+}
+
+func (f *packing) options() (sheets.PackOptions, error) {
+	write, err := f.write.options(f.layout, datacenter.LayoutV6X64)
+	if err != nil {
+		return sheets.PackOptions{}, err
+	}
+	keys, err := (&sourceFlags{key: f.key, iv: f.iv}).dataCenterKeys()
+	if err != nil {
+		return sheets.PackOptions{}, err
+	}
+	write.Key = &keys[0]
+	if f.write.revision != 0 {
+		write.Header = datacenter.Header{Timestamp: -1, Revision: f.write.revision}
+	}
+	return sheets.PackOptions{Write: write}, nil
+}
+
+// counted opens what was written and holds its size against the report's.
+func counted(ctx context.Context, file *os.File, key datacenter.Key, r *sheets.PackReport) error {
+	g, err := reopen(ctx, file, key)
+	if err != nil {
+		return err
+	}
+	if n := g.Counts(); n.Nodes != r.Nodes || n.Attributes != r.Attributes || n.Sheets != int64(r.Sheets) {
+		return fmt.Errorf("what was written has %d sheets, %d nodes and %d attributes, where %d, %d and %d were packed",
+			n.Sheets, n.Nodes, n.Attributes, r.Sheets, r.Nodes, r.Attributes)
+	}
+	return nil
+}
+
+// template gives the schemas of the sheets of a data center.
+func (s *opened) template(ctx context.Context) (func(sheet string) (*sheets.Schema, error), error) {
+	d, err := s.dataCenter()
+	if err != nil {
+		return nil, err
+	}
+	src, err := sheets.New(d.dc, nil, sheets.Options{})
+	if err != nil {
+		return nil, err
+	}
+	families := map[string]*sheets.Family{}
+	for _, f := range src.Families() {
+		families[f.Name] = f
+	}
+	return func(sheet string) (*sheets.Schema, error) {
+		if f := families[sheet]; f != nil {
+			return f.Schema(ctx)
+		}
+		return nil, nil //nolint:nilnil // nil says that there is none
+	}, nil
+}
+
+// isFolder tells whether a path leads to a folder.
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return explainOpen(path, err)
+	}
+	if !info.IsDir() {
+		return &commandError{code: exitSource, err: fmt.Errorf("%s: want a folder of sheets", path)}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/internal/source"
+	"lorefs/nodes"
+	"lorefs/nodes/packettree"
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
+)
+
+const kindPackets = "packets"
+
+func packetsKind() kind {
+	return kind{
+		name:   kindPackets,
+		is:     isPackets,
+		open:   openPackets,
+		verify: verifyPackets,
+		bench:  benchPackets,
+	}
+}
+
+// packetFlags are the flags for recorded sessions and packet definitions.
+type packetFlags struct {
+	definitions string
+	patch       string
+	revision    string
+}
+
+func (f *packetFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.definitions, "definitions", "", "folder with the packet definitions and maps of a recorded session")
+	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: what revisions.json says, or the newest)")
+	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by (default: what the session says)")
+}
+
+// options are what a session is read by.
+func (f *packetFlags) options() (dissect.Options, error) {
+	patch, err := parsePatch(f.patch)
+	return dissect.Options{Revision: f.revision, Patch: patch}, err
+}
+
+func parsePatch(text string) (protocol.Patch, error) {
+	if text == "" {
+		return 0, nil
+	}
+	p, err := protocol.ParsePatch(text)
+	if err != nil {
+		return 0, usageErrorf("--patch %q: want a version of the game such as 98 or 98.02", text)
+	}
+	return p, nil
+}
+
+// isPackets tells a recorded session or a folder of definitions.
+func isPackets(path string, info iofs.FileInfo) (bool, error) {
+	if info.IsDir() {
+		return holdsDefinitions(path)
+	}
+	if !info.Mode().IsRegular() {
+		return false, nil
+	}
+	f, err := source.Open(path)
+	if err != nil {
+		return false, err
+	}
+	is, err := capture.Detect(f, f.Size())
+	return is, errors.Join(err, f.Close())
+}
+
+// holdsDefinitions tells whether there are definitions or maps in a folder, or in one
+// right below it, as tera-data has them.
+func holdsDefinitions(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() && isDefinition(e.Name()) {
+			return true, nil
+		}
+	}
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		below, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue // it may be nobody's business
+		}
+		for _, e := range below {
+			if !e.IsDir() && isDefinition(e.Name()) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// isDefinition leaves maps in JSON out, as anything can have such a name.
+func isDefinition(name string) bool {
+	if n, ok := protocol.ParseFileName(name); ok {
+		return !n.Script
+	}
+	_, _, isMap := protocol.ParseMapName(name)
+	return isMap && strings.HasSuffix(name, ".map")
+}
+
+// packets is an open recorded session with its definitions, or a folder of them.
+type packets struct {
+	// file and session are nil for a folder.
+	file    *source.File
+	session *dissect.Session
+	// folder and lib are nil for a session without definitions.
+	folder *source.Folder
+	lib    *protocol.Library
+	// since is when the source last changed, and size how large it is, without the
+	// definitions of a session.
+	since time.Time
+	size  int64
+	// blocks keeps packets for a while; nil for one that is only verified.
+	blocks *cache
+}
+
+// packetCache is enough: a packet is decoded in microseconds, so keeping it pays only
+// from one read of a large file to the next. Small ones cost more to keep than they
+// have bytes.
+const packetCache = 2 << 20
+
+func openPackets(ctx context.Context, path string, o opening) (archive, error) {
+	p, err := newPackets(ctx, path, &o.flags.packets, protocol.Options{})
+	if err != nil {
+		return nil, explainPackets(path, err)
+	}
+	o.blocks.SetBudget(min(int64(o.flags.cacheSize), packetCache))
+	p.blocks = o.blocks
+	return p, nil
+}
+
+func newPackets(ctx context.Context, path string, f *packetFlags, codec protocol.Options) (*packets, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if f.definitions != "" {
+			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+		}
+		return newDefinitions(path, info, codec)
+	}
+	p := &packets{since: info.ModTime(), size: info.Size()}
+	if f.definitions != "" {
+		if p.folder, p.lib, err = openDefinitions(f.definitions, codec); err != nil {
+			return nil, err
+		}
+	}
+	if p.file, err = source.Open(path); err != nil {
+		return nil, err
+	}
+	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
+	if err == nil {
+		p.session, err = dissect.New(log, p.lib, opts)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// newDefinitions opens a folder of definitions as the source itself.
+func newDefinitions(path string, info iofs.FileInfo, codec protocol.Options) (p *packets, err error) {
+	p = &packets{since: info.ModTime()}
+	if p.folder, p.lib, err = openDefinitions(path, codec); err != nil {
+		return nil, err
+	}
+	for _, d := range p.lib.Definitions() {
+		p.size += fileSize(path, d.Path)
+	}
+	for _, m := range p.lib.Maps() {
+		p.size += fileSize(path, m.Path)
+	}
+	return p, nil
+}
+
+// fileSize is for statistics: a file of which it can't be told counts as empty.
+func fileSize(dir, name string) int64 {
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// openDefinitions looks through a folder of definitions and maps.
+func openDefinitions(dir string, codec protocol.Options) (*source.Folder, *protocol.Library, error) {
+	folder, err := source.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, explainOpen(dir, err)
+	}
+	lib, err := protocol.OpenLibrary(guardedFS{folder}, protocol.LibraryOptions{Codec: codec})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if len(lib.Definitions())+len(lib.Maps()) == 0 {
+		return nil, nil, fmt.Errorf("%s: no packet definitions (NAME.VERSION.def) and no maps are there", dir)
+	}
+	return folder, lib, nil
+}
+
+// guardedFS tells of changed files in the tree's words.
+type guardedFS struct{ folder *source.Folder }
+
+func (g guardedFS) Open(name string) (iofs.File, error) {
+	f, err := g.folder.Open(name)
+	return f, changed(err)
+}
+
+// explainPackets turns an error of opening into what a user can do about it.
+func explainPackets(path string, err error) error {
+	if _, ok := errors.AsType[*commandError](err); ok {
+		return err
+	}
+	if errors.Is(err, capture.ErrUnknown) {
+		return &commandError{code: exitKey, err: fmt.Errorf("%s: %w", path, err)}
+	}
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path != path {
+		return &commandError{code: exitSource, err: err} // of a file in the folder, which it names
+	}
+	if _, ok := errors.AsType[*capture.FormatError](err); ok {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return explainOpen(path, err)
+}
+
+func (p *packets) modTime() time.Time { return p.since }
+
+func (p *packets) check() error {
+	if p.file != nil {
+		if err := p.file.Check(); err != nil {
+			return changed(err)
+		}
+	}
+	if p.folder != nil {
+		return changed(p.folder.Check())
+	}
+	return nil
+}
+
+func (p *packets) show() ([]nodes.Mount, error) {
+	return wholeRoot(packettree.New(p.session, p.lib, packettree.Options{
+		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.check,
+	})), nil
+}
+
+func (p *packets) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"lorefs/internal/testneeds"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
+)
+
+// largeSession is how long the session is that TestPacketsLarge searches. 100,000
+// packets are 200,000 files, and half a minute.
+var largeSession = flag.Int("packets", 20_000, "packets of the session that is searched through a mount")
+
+// mountSession mounts a recorded session with definitions, until the end of the test.
+func mountSession(t *testing.T, path, definitions string) string {
+	t.Helper()
+	dir := t.TempDir()
+	runTool(t, "", "lorefs", "mount", "--definitions", definitions, "--revision", prototest.Revision, path, dir)
+	t.Cleanup(func() {
+		if out, err := exec.Command("lorefs", "unmount", dir).CombinedOutput(); err != nil {
+			t.Errorf("unmount: %v: %s", err, out)
+			detachBelow(filepath.Dir(dir))
+		}
+	})
+	return dir
+}
+
+// writeSession writes a log of some format.
+func writeSession(t *testing.T, info capture.Info, level int, packets []capture.Packet) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := capture.NewWriter(&b, info, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packets {
+		if err := w.Write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "session")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// writeDefinitions writes the definitions that the sessions are read by.
+func writeDefinitions(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "definitions")
+	if err := os.CopyFS(dir, prototest.Files()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Sessions of all formats are found out, and mounted they show the same.
+func TestPacketsFormats(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	packets, err := prototest.Session(1, 90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions := writeDefinitions(t)
+	want := map[string]string{} // of the first format
+	for _, tt := range []struct {
+		format capture.Format
+		level  int
+	}{{capture.TeraLog, 0}, {capture.Alkahest, 0}, {capture.Alkahest, 6}, {capture.Alkahest0, 6}, {capture.Flat, 0}, {capture.Hex, 0}} {
+		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
+			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
+			mnt := mountSession(t, path, definitions)
+			got := shownPackets(t, filepath.Join(mnt, "packets"), packets)
+			if len(want) == 0 {
+				want = got
+			}
+			for name, text := range want {
+				if got[name] != text {
+					t.Errorf("%s is %s\nwant %s", name, got[name], text)
+				}
+			}
+			if len(got) != len(packets) || len(want) != len(packets) {
+				t.Errorf("%d packets, want %d", len(got), len(packets))
+			}
+		})
+	}
+}
+
+// shownPackets checks the bytes and the sizes of all packets, and gives what the JSON
+// has behind the name of each: not all formats tell the direction.
+func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := make(map[string]string)
+	for i, e := range entries { // by name, which is in the order of time
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := packets[i/2]
+		if info.Size() != int64(len(content)) || !info.ModTime().Equal(p.Time) {
+			t.Errorf("%s: %d bytes of %v, want %d of %v", e.Name(), info.Size(), info.ModTime(), len(content), p.Time)
+		}
+		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			_, shown[name], _ = strings.Cut(string(content), `"name":`)
+			continue
+		}
+		if !bytes.Equal(content, p.Data) {
+			t.Errorf("%s is %x, want %x", e.Name(), content, p.Data)
+		}
+	}
+	return shown
+}
+
+// A long session is searched through a mount, with an index of it in memory and no
+// more.
+func TestPacketsLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("searches 40,000 files")
+	}
+	testneeds.FUSE(t)
+	ownFolders(t)
+	n := *largeSession
+	data, err := prototest.Log(1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "large.TeraLog")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mnt := mountSession(t, path, writeDefinitions(t))
+	found := strings.Fields(runTool(t, mnt, "grep", "-rlF", `"definition":"C_PLAYER_LOCATION.5","packet":{`, "packets"))
+	slices.Sort(found)
+	if want := n / 9 * 2; len(found) < want || len(found) > want+2 {
+		t.Errorf("%d packets found, want some %d", len(found), want)
+	}
+	for i, name := range found[:min(len(found), 100)] {
+		if want := "packets/" + fmt.Sprintf("%06d", i/2*9+3+i%2*4) + "-C_PLAYER_LOCATION.json"; name != want {
+			t.Errorf("found %s, want %s", name, want)
+		}
+	}
+	if sum := runTool(t, mnt, "sh", "-c", "grep -o '\"packets\": *[0-9]*' summary.json | head -n 1"); !strings.Contains(sum, strconv.Itoa(n)) {
+		t.Errorf("the summary has %s", sum)
+	}
+	const most = packetCache + 128<<20
+	if peak := peakMemory(t, mnt); peak > most {
+		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"lorefs/protocol"
+	"lorefs/protocol/dissect"
+)
+
+const (
+	unitPackets = "packets" + perSecond
+	readRow     = "read from the log"
+)
+
+// benchPackets measures how fast a recorded session is opened, read and decoded.
+func benchPackets(ctx context.Context, b *benchRun) error {
+	debug.SetMemoryLimit(int64(b.flags.source.cacheSize) + baseMemory)
+	var opening []float64
+	rates := make([][]float64, len(packetRows))
+	table := ""
+	for range b.flags.repeat {
+		start := time.Now()
+		p, err := newPackets(ctx, b.path, &b.flags.source.packets, protocol.Options{})
+		if err != nil {
+			return explainPackets(b.path, err)
+		}
+		opening = append(opening, time.Since(start).Seconds())
+		if p.session != nil {
+			var n int
+			n, err = measurePackets(ctx, p.session, rates)
+			table = fmt.Sprintf("%d of %d packets, those that fit their definition", n, p.session.Log().Len())
+		}
+		if err := errors.Join(err, p.Close()); err != nil {
+			return err
+		}
+	}
+	b.add("opening", "until the first packet can be read", unitSeconds, opening)
+	for i, row := range packetRows {
+		b.add(table, row.what, unitPackets, rates[i])
+		if len(rates[i]) > 0 && row.what != readRow {
+			b.relate(readRow)
+		}
+	}
+	return nil
+}
+
+// packetRows are what is done with the packets of a session.
+var packetRows = []struct {
+	what string
+	do   func(t *protocol.Table, packet, text []byte) ([]byte, error)
+}{
+	{readRow, func(_ *protocol.Table, _, text []byte) ([]byte, error) { return text, nil }},
+	{"read and decoded to values", func(t *protocol.Table, packet, text []byte) ([]byte, error) {
+		_, err := t.Decode(packet)
+		return text, err
+	}},
+	{"read and decoded to JSON", func(t *protocol.Table, packet, text []byte) ([]byte, error) {
+		return t.AppendJSON(text[:0], packet)
+	}},
+}
+
+// measurePackets does each of packetRows with all packets that their definition fits,
+// adds how many that is a second, and gives their number.
+func measurePackets(ctx context.Context, s *dissect.Session, rates [][]float64) (int, error) {
+	r := packetRunner{session: s}
+	for i := range s.Log().Len() {
+		r.numbers = append(r.numbers, i)
+	}
+	fitting, err := r.run(ctx, packetRows[len(packetRows)-1].do)
+	if err != nil || len(fitting) == 0 {
+		return 0, err
+	}
+	r.numbers = fitting
+	for i, row := range packetRows {
+		start := time.Now()
+		if _, err := r.run(ctx, row.do); err != nil {
+			return 0, err
+		}
+		rates[i] = append(rates[i], float64(len(fitting))/time.Since(start).Seconds())
+	}
+	return len(fitting), nil
+}
+
+// packetRunner reads some packets of a session, with buffers that are used again.
+type packetRunner struct {
+	session      *dissect.Session
+	numbers      []int
+	packet, text []byte
+}
+
+// run does something with each packet that has a definition, and gives the numbers of
+// those where that was no error.
+func (r *packetRunner) run(ctx context.Context, do func(t *protocol.Table, packet, text []byte) ([]byte, error)) ([]int, error) {
+	log := r.session.Log()
+	good := make([]int, 0, len(r.numbers))
+	for _, i := range r.numbers {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		t := r.session.Code(log.Code(i)).Table
+		if t == nil {
+			continue
+		}
+		p, err := log.Packet(i, r.packet)
+		if dissect.IsDamage(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if cap(p.Data) > cap(r.packet) {
+			r.packet = p.Data
+		}
+		if r.text, err = do(t, p.Data, r.text); err == nil {
+			good = append(good, i)
+		}
+	}
+	return good, nil
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/internal/source"
+	"lorefs/protocol"
+	"lorefs/protocol/dissect"
+)
+
+// codecFlags are the flags of decode and encode.
+type codecFlags struct {
+	packetFlags
+	def    string
+	name   string
+	code   uint16
+	padded bool
+	inline bool
+	strict bool
+
+	flags *pflag.FlagSet
+}
+
+func (f *codecFlags) add(flags *pflag.FlagSet) {
+	f.flags = flags
+	flags.StringVar(&f.def, "def", "", "file with the definition of the packets")
+	flags.StringVar(&f.definitions, "definitions", "", "folder with definitions and maps, instead of --def")
+	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: that of --revision, or the newest)")
+	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by")
+	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
+	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: what they say)")
+	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
+	flags.BoolVar(&f.inline, "inline", false, "pointers stand where their fields do, not before all fields")
+}
+
+// codec finds the definition of each packet.
+type codec struct {
+	// one is that of --def, else nil.
+	one *protocol.Table
+	// lib is nil with --def. names may be nil.
+	lib   *protocol.Library
+	names *protocol.Map
+	patch protocol.Patch
+
+	name    string // of --name
+	version int    // of --name, 0 for the best
+	code    uint16 // of --code
+	hasCode bool
+}
+
+func (f *codecFlags) codec() (*codec, error) {
+	k := &codec{code: f.code, hasCode: f.flags.Changed("code")}
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	k.patch = opts.Patch
+	if f.name != "" {
+		if k.name, k.version, err = parsePacketName(f.name); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case (f.def == "") == (f.definitions == ""):
+		return nil, usageErrorf("--def or --definitions has to say how packets are read, and not both")
+	case f.def != "" && f.name != "":
+		return nil, usageErrorf("--name goes with --definitions: --def is one definition already")
+	case f.definitions != "" && f.padded:
+		return nil, usageErrorf("--padded goes with --def: the folder of --definitions says which packets are padded")
+	case f.def != "":
+		k.one, err = f.readDefinition(k.patch)
+	default:
+		err = f.openLibrary(k)
+	}
+	if err != nil {
+		return nil, explainPackets(f.def+f.definitions, err)
+	}
+	return k, nil
+}
+
+func (f *codecFlags) codecOptions(patch protocol.Patch) protocol.Options {
+	return protocol.Options{Patch: patch, Padded: f.padded, Inline: f.inline, Strict: f.strict}
+}
+
+// parsePacketName reads NAME or NAME.VERSION.
+func parsePacketName(text string) (name string, version int, err error) {
+	name, number, has := strings.Cut(text, ".")
+	if !has {
+		return name, 0, nil
+	}
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err != nil || n == 0 {
+		return "", 0, usageErrorf("--name %q: want NAME or NAME.VERSION, such as S_CHAT.3", text)
+	}
+	return name, int(n), nil
+}
+
+// readDefinition reads the file of --def. What it includes lies beside it.
+func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, error) {
+	folder, err := source.OpenFolder(filepath.Dir(f.def))
+	var def *protocol.Definition
+	if err == nil {
+		def, err = protocol.ReadDefinition(folder, filepath.Base(f.def))
+	}
+	if err != nil {
+		return nil, explainOpen(f.def, err)
+	}
+	return protocol.Compile(def, f.codecOptions(patch))
+}
+
+// openLibrary opens the folder of --definitions and finds the map.
+func (f *codecFlags) openLibrary(k *codec) (err error) {
+	if _, k.lib, err = openDefinitions(f.definitions, f.codecOptions(0)); err != nil {
+		return err
+	}
+	if r, ok := k.lib.Revisions[f.revision]; ok && k.patch == 0 {
+		k.patch = r.Patch
+	}
+	if i, ok := k.lib.FindMap("protocol", f.revision); ok {
+		k.names, err = k.lib.Map(i)
+	}
+	return err
+}
+
+// errNoDefinition is the error of a packet of which nothing is known.
+func errNoDefinition(code uint16) error {
+	return fmt.Errorf("no map has a name for the code %d: --name or --revision helps", code)
+}
+
+// table is the one for packets of a name and a version, where the packet itself says
+// them; else they are empty and 0.
+func (k *codec) table(name string, version int, code uint16) (*protocol.Table, error) {
+	if k.one != nil {
+		return k.one, nil
+	}
+	if k.name != "" {
+		name, version = k.name, k.version
+	}
+	if k.hasCode {
+		code = k.code
+	}
+	if name == "" {
+		name = dissect.NameOf(k.names, code)
+	}
+	if name == "" {
+		return nil, errNoDefinition(code)
+	}
+	wanted := "*"
+	if version > 0 {
+		wanted = strconv.Itoa(version)
+	}
+	i, err := k.lib.Choose(name, wanted, k.patch)
+	if err != nil {
+		return nil, err
+	}
+	return k.lib.Table(i, k.patch)
+}
+
+// codeOf is the code of packets of a definition, for those that do not say.
+func (k *codec) codeOf(t *protocol.Table) (uint16, error) {
+	if k.hasCode {
+		return k.code, nil
+	}
+	name, _, _ := strings.Cut(t.Name(), ".")
+	if k.names != nil {
+		if n, ok := k.names.Number(name); ok && n <= math.MaxUint16 {
+			return uint16(n), nil
+		}
+	}
+	return 0, fmt.Errorf("no code is there for %s: --code says it, or a map", name)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter/query"
+)
+
+// querying are the flags of query.
+type querying struct {
+	source sourceFlags
+	asJSON bool
+	count  bool
+	out    *bufio.Writer
+}
+
+func newQuery(log *slog.Logger) *cobra.Command {
+	var q querying
+	c := &cobra.Command{
+		Use:   "query SOURCE EXPR",
+		Short: "find nodes and attributes by an XPath-like expression",
+		Long: `query prints the nodes and attributes of a data center that an expression finds, one
+a line, in the order of the file: the path below tree/ and, of an attribute, its
+value. A part of XPath is understood:
+
+  /ItemData/Item[@id=5001]/@rank            a path from the sheets down
+  //Skill[@type='ranged' or Projectile]     // is any depth; and, or, not(...)
+  /StrSheet_Item/String[contains(@string,'sword')]     also starts-with
+  //Item[3]  //Item[last()]  //*  //@*      positions, any name
+  //Quest/text()                            a node's text, which is __value__
+
+Numbers compare as numbers: = != < <= > >=. Names that are not plain go in braces:
+/{weird name}. Queries are joined by |.`,
+		Args: exactArgs("SOURCE", "EXPR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			expr, err := query.Compile(args[1])
+			if err != nil {
+				return usageErrorf("%w", err)
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
+			defer stop()
+			s, err := openShown(ctx, args[0], &q.source, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			q.out = bufio.NewWriter(c.OutOrStdout())
+			err = q.run(ctx, s, expr)
+			if flushErr := q.out.Flush(); err == nil {
+				err = flushErr
+			}
+			return err
+		},
+	}
+	q.source.addDataCenter(c.Flags())
+	c.Flags().BoolVar(&q.asJSON, "json", false, "print an object a line: kind, path, xpath, type, value")
+	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
+	return c
+}
+
+func (q *querying) run(ctx context.Context, s *opened, expr *query.Query) error {
+	d, err := s.dataCenter()
+	if err != nil {
+		return err
+	}
+	n := 0
+	for m, err := range expr.Run(ctx, d.dc) {
+		if err != nil {
+			return err
+		}
+		n++
+		if q.count {
+			continue
+		}
+		if err := q.print(&m); err != nil {
+			return err
+		}
+	}
+	if q.count {
+		fmt.Fprintln(q.out, n)
+	}
+	return d.check()
+}
+
+// jsonMatch is what --json prints of a match.
+type jsonMatch struct {
+	Kind  string `json:"kind"`
+	Path  string `json:"path"`
+	XPath string `json:"xpath"`
+	// Type and Value are an attribute's.
+	Type  string `json:"type,omitempty"`
+	Value string `json:"value,omitempty"`
+}
+
+func (q *querying) print(m *query.Match) error {
+	var text []byte
+	if m.Kind == query.Attribute {
+		var err error
+		if text, err = m.Attribute.AppendText(nil); err != nil {
+			return err
+		}
+	}
+	if q.asJSON {
+		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath}
+		if m.Kind == query.Attribute {
+			j.Type, j.Value = m.Attribute.Type().String(), string(text)
+		}
+		enc := json.NewEncoder(q.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(j)
+	}
+	q.out.WriteString(m.Path)
+	if m.Kind == query.Attribute {
+		q.out.WriteString(" = ")
+		q.out.Write(text)
+	}
+	return q.out.WriteByte('\n') // a bufio.Writer keeps the error of what came before
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter"
+	"lorefs/nodes/blockcache"
+)
+
+// repacking are the flags of repack.
+type repacking struct {
+	source        sourceFlags
+	write         writing
+	newKey, newIV string
+}
+
+func newRepack(log *slog.Logger) *cobra.Command {
+	var f repacking
+	c := &cobra.Command{
+		Use:   "repack SOURCE OUT",
+		Short: "write a data center anew: smaller, in another layout or with another key",
+		Long: `repack writes the tree of SOURCE as a new file: what is equal is stored once, and what
+nothing uses is left out. --layout, --level, --revision, --new-key and --new-iv say
+what is to be different. What was written is read back and compared before it takes
+its place; a file that was there becomes OUT.bak.`,
+		Args: exactArgs("SOURCE", "OUT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
+			defer stop()
+			return f.run(ctx, c, args[0], args[1], log)
+		},
+	}
+	f.source.addDataCenter(c.Flags())
+	f.write.add(c.Flags())
+	c.Flags().StringVar(&f.newKey, "new-key", "", "key of the new file, 32 hex digits (default: the source's)")
+	c.Flags().StringVar(&f.newIV, "new-iv", "", "IV of the new file, 32 hex digits (default: the source's)")
+	return c
+}
+
+func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, log *slog.Logger) error {
+	s, err := openShown(ctx, from, f.source.reading(), log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	d, err := s.dataCenter()
+	if err != nil {
+		return err
+	}
+	opts, err := f.options(d.dc)
+	if err != nil {
+		return err
+	}
+	draft, err := datacenter.NewDraft(d.dc, nil)
+	if err != nil {
+		return err
+	}
+	err = draft.Save(opts, func(saving *datacenter.Saving) error {
+		return f.write.writeFile(ctx, to,
+			func(w io.Writer) error { return saving.Write(ctx, w) },
+			func(file *os.File) error { return readBack(ctx, saving, file, *opts.Key) })
+	})
+	if err != nil {
+		return err
+	}
+	return sayWritten(c, to)
+}
+
+func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error) {
+	opts, err := f.write.options(f.source.layout, dc.Layout())
+	if err != nil {
+		return opts, err
+	}
+	key := dc.Key()
+	if f.newKey != "" || f.newIV != "" {
+		if key, err = datacenter.ParseKey("--new-key", f.newKey, f.newIV); err != nil {
+			return opts, usageErrorf("--new-key and --new-iv have to be 32 hex digits each")
+		}
+	}
+	opts.Key = &key
+	opts.Header.Revision = f.write.revision
+	return opts, nil
+}
+
+// readBack compares what was written with what should have been.
+func readBack(ctx context.Context, saving *datacenter.Saving, file *os.File, key datacenter.Key) error {
+	g, err := reopen(ctx, file, key)
+	if err != nil {
+		return err
+	}
+	return saving.Compare(ctx, g)
+}
+
+// reopen opens what was just written.
+func reopen(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading back what was written: %w", err)
+	}
+	return g, nil
+}
+
+// sayWritten says what was written.
+func sayWritten(c *cobra.Command, path string) error {
+	info, err := os.Stat(path)
+	if err == nil {
+		_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
+	}
+	return err
+}

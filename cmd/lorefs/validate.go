@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bufio"
+	"log/slog"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter/sheets"
+)
+
+func newValidate(_ *slog.Logger) *cobra.Command {
+	var v verifying
+	c := &cobra.Command{
+		Use:   "validate DIR",
+		Short: "check a folder of sheets against the schemas beside them",
+		Long: `validate prints one line for each departure of a sheet below DIR from Sheet.xsd in its
+folder, with file, line and column. It exits with 1 if there is any. pack accepts
+most of these (they are what novadrop-dc refuses); those that it does not are
+marked.`,
+		Args: exactArgs("DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
+			defer stop()
+			if err := isFolder(args[0]); err != nil {
+				return err
+			}
+			v.out = bufio.NewWriter(c.OutOrStdout())
+			err := sheets.Validate(ctx, sheets.Dir(args[0]), func(p sheets.Problem) error {
+				more, err := v.found(jsonProblem{p.File, p.Line, p.Column, p.What, p.Refused}, p)
+				if err == nil && !more {
+					err = errEnough
+				}
+				return err
+			})
+			return v.end(c, args[0], err)
+		},
+	}
+	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line: file, line, column, what, refused")
+	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
+	return c
+}
+
+// jsonProblem is what --json prints of a problem.
+type jsonProblem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	What    string `json:"what"`
+	Refused bool   `json:"refused"`
+}

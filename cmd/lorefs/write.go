@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/datacenter"
+	"lorefs/internal/replace"
+)
+
+// writing are the flags of commands that write a data center.
+type writing struct {
+	layout   string
+	level    int
+	revision uint32
+	noBackup bool
+}
+
+const defaultLevel = 6
+
+func (w *writing) add(flags *pflag.FlagSet) {
+	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")
+	flags.Uint32Var(&w.revision, "revision", 0, "the revision in the header (default: the source's, or novadrop's)")
+	flags.BoolVar(&w.noBackup, "no-backup", false, "keep no copy of a file that is replaced as NAME.bak")
+}
+
+// options are those that a data center is written with. Without a layout it is the
+// default that other gives.
+func (w *writing) options(layout string, other datacenter.Layout) (datacenter.WriteOptions, error) {
+	const most = 9
+	if w.level < 0 || w.level > most {
+		return datacenter.WriteOptions{}, usageErrorf("--level %d: want 0 to %d", w.level, most)
+	}
+	l, err := datacenter.ParseLayout(layout)
+	if err != nil {
+		return datacenter.WriteOptions{}, usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", layout)
+	}
+	if l == datacenter.LayoutAuto {
+		l = other
+	}
+	return datacenter.WriteOptions{Layout: l, Level: &w.level}, nil
+}
+
+// writeFile puts a file in its place, whole or not at all. One that is there
+// already becomes NAME.bak.
+func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writer) error, verify func(*os.File) error) error {
+	o := replace.Options{NoBackup: w.noBackup}
+	_, err := os.Stat(path)
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = replace.Create(ctx, path, nil, o, write, verify)
+	} else if err == nil {
+		err = replace.Replace(ctx, path, o, write, verify)
+	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s was not written: interrupted", path)
+	}
+	return err
+}

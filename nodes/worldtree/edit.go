@@ -1,0 +1,202 @@
+package worldtree
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+)
+
+// edit is what a source holds instead of what its file does. It does not change.
+type edit struct {
+	// packed is a file of another content, nil for the source's own.
+	packed []byte
+	// squares are those that differ from that.
+	squares map[int]*cells
+}
+
+// cells are those of a square.
+type cells = [geometry.SquareCells][]geometry.Volume
+
+// A record of an edit is one of these kinds, and then the rest.
+const (
+	recordWhole  = 'W' // a file, packed
+	recordSquare = 'Q' // square:2, and its JSON
+)
+
+// editQuality is that of Brotli for what is kept until it is saved.
+const editQuality = 5
+
+// change is an edit in the making: what the source holds behind it, and the record
+// of it.
+type change struct {
+	edit   *edit
+	image  []byte
+	record []byte
+}
+
+// parse makes a change of the text of a file. It is nil if the text says what the
+// source holds anyway. An error of the text matches [nodes.ErrInvalid].
+func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) {
+	s := n.source.now()
+	image, err := t.image(ctx, s)
+	if err != nil && (n.square >= 0 || !isBad(err)) { // a bad file may be replaced as a whole
+		return nil, err
+	}
+	var c *change
+	switch {
+	case n.square >= 0:
+		c, err = parseSquare(s, image, n.square, text)
+	case n.view == zoneJSON:
+		c, err = parseZone(ctx, image, text)
+	default:
+		c, err = parseArea(ctx, text)
+	}
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if bytes.Equal(c.image, image) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return c, nil
+}
+
+// isBad tells a file that is damaged from one that can't be read now.
+func isBad(err error) bool {
+	_, bad := errors.AsType[*geometry.FormatError](err)
+	return bad
+}
+
+// refusal makes an error of a text match what the tree calls it.
+func refusal(err error) error {
+	if _, bad := errors.AsType[*geometry.JSONError](err); bad {
+		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
+	}
+	return err
+}
+
+// jsonOptions allow what a zone had before.
+func jsonOptions(image []byte) geometry.JSONOptions {
+	if image == nil {
+		return geometry.JSONOptions{}
+	}
+	z, err := geometry.ZoneOfImage(image)
+	return geometry.JSONOptions{AnyOrder: err == nil && !z.Ascending()}
+}
+
+func parseZone(ctx context.Context, image, text []byte) (*change, error) {
+	z, err := geometry.DecodeZoneJSON(text, jsonOptions(image))
+	if err != nil {
+		return nil, err
+	}
+	return wholeChange(ctx, z.Image(), z.Encode)
+}
+
+func parseArea(ctx context.Context, text []byte) (*change, error) {
+	a, err := geometry.DecodeAreaJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	return wholeChange(ctx, a.Image(), a.Encode)
+}
+
+// encoder writes a zone or an area as a file.
+type encoder = func(ctx context.Context, w io.Writer, opts geometry.EncodeOptions) error
+
+// wholeChange is one of all that a source holds.
+func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, error) {
+	record := bytes.NewBuffer([]byte{recordWhole})
+	if err := encode(ctx, record, geometry.EncodeOptions{Quality: editQuality}); err != nil {
+		return nil, err
+	}
+	b := slices.Clip(record.Bytes())
+	return &change{edit: &edit{packed: b[1:]}, image: image, record: b}, nil
+}
+
+func parseSquare(s *version, image []byte, square int, text []byte) (*change, error) {
+	z, err := geometry.ZoneOfImage(image)
+	if err != nil {
+		return nil, err
+	}
+	after, err := geometry.DecodeSquareJSON(text, jsonOptions(image))
+	if err != nil {
+		return nil, err
+	}
+	next, err := z.WithSquares(map[int]*cells{square: after})
+	if err != nil {
+		return nil, err
+	}
+	record := append(binary.LittleEndian.AppendUint16([]byte{recordSquare}, uint16(square)), text...)
+	return &change{edit: s.edit.with(square, after), image: next.Image(), record: record}, nil
+}
+
+// with is the edit with one more square.
+func (e *edit) with(square int, to *cells) *edit {
+	next := &edit{squares: map[int]*cells{}}
+	if e != nil {
+		next.packed, next.squares = e.packed, maps.Clone(e.squares)
+	}
+	if next.squares == nil {
+		next.squares = map[int]*cells{}
+	}
+	next.squares[square] = to
+	return next
+}
+
+// replay makes a change of a record.
+func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, error) {
+	switch {
+	case len(record) > 1 && record[0] == recordWhole:
+		next := *s
+		next.edit, next.made = &edit{packed: slices.Clone(record[1:])}, &made{}
+		image, err := t.tryDecode(&next)
+		return &change{edit: next.edit, image: image}, err
+	case len(record) > 3 && record[0] == recordSquare && s.kind == zone:
+		square := int(binary.LittleEndian.Uint16(record[1:]))
+		if square >= geometry.ZoneSquares {
+			return nil, fmt.Errorf("a record of square %d: want 0 to %d", square, geometry.ZoneSquares-1)
+		}
+		image, err := t.image(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return parseSquare(s, image, square, record[3:])
+	}
+	return nil, fmt.Errorf("no record of an edit of %s", s.file)
+}
+
+// apply gives the squares of an edit to the image of a zone.
+func (e *edit) apply(image []byte) ([]byte, error) {
+	if e == nil || len(e.squares) == 0 {
+		return image, nil
+	}
+	z, err := geometry.ZoneOfImage(image)
+	if err == nil {
+		z, err = z.WithSquares(e.squares)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return z.Image(), nil
+}
+
+// differ yields the squares in which two zones differ; all, if one is none.
+func differ(before, after []byte) iter.Seq[int] {
+	a, errA := geometry.ZoneOfImage(before)
+	b, errB := geometry.ZoneOfImage(after)
+	return func(yield func(int) bool) {
+		for square := range geometry.ZoneSquares {
+			if (errA != nil || errB != nil || !a.Square(square).Equal(b.Square(square))) && !yield(square) {
+				return
+			}
+		}
+	}
+}

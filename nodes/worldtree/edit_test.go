@@ -1,0 +1,604 @@
+package worldtree_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/nodetest"
+	"lorefs/nodes/worldtree"
+)
+
+// edited is an Editable, and what it logs.
+type edited struct {
+	*worldtree.Editable
+	t    testing.TB
+	fsys fstest.MapFS
+
+	mu      sync.Mutex
+	records []logged
+	told    map[nodes.ID]int
+	fail    error
+}
+
+type logged struct {
+	file   string
+	record []byte
+}
+
+func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
+	t.Helper()
+	d := &edited{t: t, fsys: fsys, told: map[nodes.ID]int{}}
+	tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
+	d.Editable = worldtree.NewEditable(tree, worldtree.EditOptions{Log: d.log, Encode: geometry.EncodeOptions{Quality: 1}})
+	d.Watch(func(c nodes.Change) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.told[c.ID]++
+	})
+	return d
+}
+
+func (d *edited) log(file string, record []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail == nil {
+		d.records = append(d.records, logged{file, bytes.Clone(record)})
+	}
+	return d.fail
+}
+
+func (d *edited) id(path string) nodes.ID {
+	d.t.Helper()
+	return find(d.t, d.Editable, path).ID
+}
+
+// write writes as a shell's > does, in pieces, and gives the error of the close.
+func (d *edited) write(path string, content []byte) error {
+	d.t.Helper()
+	return d.writeID(d.id(path), content)
+}
+
+func (d *edited) writeID(id nodes.ID, content []byte) (err error) {
+	ctx := context.Background()
+	w, err := d.OpenWrite(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if releaseErr := w.Release(); err == nil {
+			err = releaseErr
+		}
+	}()
+	if err := w.Truncate(ctx, 0); err != nil {
+		return err
+	}
+	for off := 0; off < len(content); {
+		n, err := w.WriteAt(ctx, content[off:min(off+128<<10, len(content))], int64(off))
+		if err != nil {
+			return err
+		}
+		off += n
+	}
+	return w.Flush(ctx)
+}
+
+// split is the ID of a path's directory, and its last name.
+func (d *edited) split(path string) (dir nodes.ID, name string) {
+	d.t.Helper()
+	i := strings.LastIndexByte(path, '/')
+	return d.id(path[:i]), path[i+1:]
+}
+
+func (d *edited) rename(from, to string) error {
+	d.t.Helper()
+	dir, name := d.split(from)
+	toDir, toName := d.split(to)
+	return d.Rename(d.t.Context(), dir, name, toDir, toName, nodes.RenameReplace)
+}
+
+func (d *edited) remove(path string) error {
+	d.t.Helper()
+	dir, name := d.split(path)
+	return d.Remove(d.t.Context(), dir, name, nodes.File)
+}
+
+func (d *edited) create(path string, content []byte) error {
+	d.t.Helper()
+	dir, name := d.split(path)
+	e, err := d.Create(d.t.Context(), dir, name)
+	if err != nil {
+		return err
+	}
+	return d.writeID(e.ID, content)
+}
+
+// save saves into the folder itself, and gives the names of the files.
+func (d *edited) save() (files []string) {
+	d.t.Helper()
+	err := d.Save(d.t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+		if c.Same {
+			return nil, nil
+		}
+		files = append(files, c.File)
+		var b bytes.Buffer
+		if err := c.Write(d.t.Context(), &b); err != nil {
+			return nil, err
+		}
+		if err := c.Compare(bytes.NewReader(b.Bytes())); err != nil {
+			return nil, err
+		}
+		d.fsys[c.File] = &fstest.MapFile{Data: b.Bytes(), ModTime: time.Now()}
+		return d.fsys.Stat(c.File)
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return files
+}
+
+const (
+	aZone   = "zones/x1000y1000.json"
+	aSquare = "squares/x1000y1000/017-093.json"
+	anArea  = "areas/area_a_p.json"
+)
+
+// otherZone is the JSON of another zone.
+func otherZone(t testing.TB, cells geomtest.Cells) []byte {
+	t.Helper()
+	z, err := geometry.DecodeZone(geomtest.ZoneFile(cells), geometry.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := geometry.WriteText(t.Context(), &b, geometry.ZoneJSON(z)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// lift raises the first floor of a square's first cell by one.
+func lift(t testing.TB, square []byte) []byte {
+	t.Helper()
+	var z, height int
+	_, volumes, found := bytes.Cut(square, []byte(`"volumes":[[`))
+	if _, err := fmt.Sscanf(string(volumes), "%d,%d]", &z, &height); !found || err != nil {
+		t.Fatalf("no volume: %v", err)
+	}
+	before := fmt.Sprintf(`"volumes":[[%d,`, z)
+	return bytes.Replace(square, []byte(before), fmt.Appendf(nil, `"volumes":[[%d,`, z-1), 1)
+}
+
+func TestMutable(t *testing.T) {
+	files := folder(1)
+	for _, dir := range [][]string{{"zones"}, {"areas"}, {"squares", "x1000y1000"}} {
+		t.Run(dir[0], func(t *testing.T) {
+			nodetest.RunMutable(t, func(t *testing.T) nodes.Mutable {
+				tree := newTree(t, files, worldtree.Options{ModTime: geomtest.FolderTime})
+				return worldtree.NewEditable(tree, worldtree.EditOptions{})
+			}, nodetest.Edits{
+				Dir: dir, Files: [2]string{".a.swp", "b~"}, Dirs: [2]string{"d", "e.d"}, Valid: [2]string{"some text", "other"},
+			})
+		})
+	}
+}
+
+func TestEditableIsTheTree(t *testing.T) {
+	nodetest.Run(t, newEdited(t, folder(2)).Editable, nodetest.Limit(40))
+}
+
+// Everything that is made of a zone shows the edit at once, and so does the file
+// that is saved.
+func TestEditZone(t *testing.T) {
+	d := newEdited(t, folder(2))
+	want, before := otherZone(t, geomtest.Extremes), read(t, d.Editable, "heightmaps/x1000y1000.png")
+	read(t, d.Editable, aSquare)
+	other := read(t, d.Editable, "zones/x1000y1001.json")
+	if err := d.write(aZone, want); err != nil {
+		t.Fatal(err)
+	}
+	check := func(tree nodes.Tree) {
+		t.Helper()
+		if got := read(t, tree, aZone); !bytes.Equal(got, want) {
+			t.Error("the zone reads back as something else")
+		}
+		if bytes.Equal(read(t, tree, "heightmaps/x1000y1000.png"), before) {
+			t.Error("the picture shows the zone before")
+		}
+		if got := read(t, tree, "squares/x1000y1000/000-000.json"); bytes.Count(got, []byte("],[")) != 254+3 {
+			t.Errorf("the square has %d pairs side by side", bytes.Count(got, []byte("],[")))
+		}
+		if !bytes.Equal(read(t, tree, "zones/x1000y1001.json"), other) {
+			t.Error("the other zone changed")
+		}
+	}
+	check(d.Editable)
+	for _, path := range []string{aZone, "heightmaps/x1000y1000.png", aSquare, "meshes/zones/x1000y1000.obj"} {
+		if d.told[d.id(path)] == 0 {
+			t.Errorf("nobody was told that %s changed", path)
+		}
+	}
+	if len(d.records) != 1 || d.records[0].file != "x1000y1000.zgd" {
+		t.Errorf("%d records", len(d.records))
+	}
+	// A crash: what was logged is made again.
+	again := newEdited(t, d.fsys)
+	for _, r := range d.records {
+		if err := again.Replay(t.Context(), r.file, r.record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(again.Editable)
+	if files := d.save(); fmt.Sprint(files) != "[x1000y1000.zgd]" {
+		t.Errorf("saved %v", files)
+	}
+	check(d.Editable)
+	check(newTree(t, d.fsys, worldtree.Options{}))
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+	if files := d.save(); files != nil {
+		t.Errorf("saved again: %v", files)
+	}
+}
+
+func TestEditSquares(t *testing.T) {
+	d := newEdited(t, folder(1))
+	text := lift(t, read(t, d.Editable, aSquare))
+	if err := d.write(aSquare, text); err != nil {
+		t.Fatal(err)
+	}
+	second := "squares/x1000y1000/119-000.json"
+	if err := d.write(second, lift(t, read(t, d.Editable, second))); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, d.Editable, aSquare); !bytes.Equal(got, text) {
+		t.Error("the square reads back as something else")
+	}
+	for _, r := range d.records {
+		if len(r.record) > 10<<10 {
+			t.Errorf("a record of a square has %d bytes", len(r.record))
+		}
+	}
+	zone := read(t, d.Editable, aZone)
+	again := newEdited(t, folder(1))
+	for _, r := range d.records {
+		if err := again.Replay(t.Context(), r.file, r.record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(read(t, again.Editable, aZone), zone) {
+		t.Error("replayed it is another zone")
+	}
+	d.save()
+	if !bytes.Equal(read(t, newTree(t, d.fsys, worldtree.Options{}), aZone), zone) {
+		t.Error("saved it is another zone")
+	}
+}
+
+func TestEditArea(t *testing.T) {
+	d := newEdited(t, folder(2))
+	before := read(t, d.Editable, anArea)
+	a, err := geometry.DecodeArea(d.fsys["area_a_p.apd"].Data, geometry.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := a.Node(0).Position()
+	was := fmt.Sprintf("[%v,%v,%v]", p[0], p[1], p[2])
+	text := bytes.Replace(before, []byte(was), fmt.Appendf(nil, "[%v,%v,%v]", p[0], p[1], p[2]+0.5), 1)
+	if bytes.Equal(text, before) {
+		t.Fatalf("no %s in the JSON", was)
+	}
+	if err := d.write(anArea, text); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, d.Editable, "areas/area_a_p.geojson"); !bytes.Contains(got, fmt.Appendf(nil, "%v", p[2]+0.5)) {
+		t.Error("the GeoJSON shows the area before")
+	}
+	d.save()
+	// dx and dy of edges follow from the positions; all else is as written.
+	if got := read(t, newTree(t, d.fsys, worldtree.Options{}), anArea); !bytes.Equal(got, text) {
+		t.Error("the area reads back as something else")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	d := newEdited(t, folder(2))
+	for path, bad := range map[string]map[string]string{
+		aZone: {
+			"no text at all":                      "'n'",
+			"":                                    "found the end of the text",
+			`{"squares":[]}`:                      "line 1, column 13: there are 0 squares: want 14400",
+			"{\n\"squares\":[[[[0,1],[0,2]],[]]]": "line 2, column 20: the volume's z is 0: want more than that of the one before, 0",
+		},
+		aSquare: {`{"cells":[]}`: "line 1, column 11: there are 0 cells: want 64", "{": "column 2"},
+		anArea:  {`{"nodes":[],"zones":[{"zone":[1,1],"squares":[[0,1,0]]}]}`: "line 1", "[": "'['"},
+	} {
+		before := read(t, d.Editable, path)
+		for text, want := range bad {
+			err := d.write(path, []byte(text))
+			if !errors.Is(err, nodes.ErrInvalid) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s = %s: %v, want %s", path, text, err, want)
+			}
+			if !bytes.Equal(read(t, d.Editable, path), before) {
+				t.Errorf("%s changed by %q", path, text)
+			}
+		}
+	}
+	if len(d.records) != 0 || d.save() != nil {
+		t.Error("what was refused was kept")
+	}
+	disk := errors.New("the disk is full")
+	d.fail = disk
+	text := lift(t, read(t, d.Editable, aSquare))
+	if err := d.write(aSquare, text); !errors.Is(err, disk) {
+		t.Errorf("got %v, want %v", err, disk)
+	}
+	if bytes.Equal(read(t, d.Editable, aSquare), text) {
+		t.Error("what could not be logged is shown")
+	}
+}
+
+// What says what is there anyway is no edit, and what comes back to it is not saved.
+func TestSame(t *testing.T) {
+	d := newEdited(t, folder(1))
+	before := read(t, d.Editable, aSquare)
+	spelled := bytes.ReplaceAll(before, []byte(","), []byte(", "))
+	if err := d.write(aSquare, spelled); err != nil || len(d.records) != 0 {
+		t.Errorf("%v, %d records", err, len(d.records))
+	}
+	if !bytes.Equal(read(t, d.Editable, aSquare), before) {
+		t.Error("it is not shown as it always is")
+	}
+	if err := errors.Join(d.write(aSquare, lift(t, before)), d.write(aSquare, before)); err != nil {
+		t.Fatal(err)
+	}
+	if files := d.save(); files != nil {
+		t.Errorf("saved %v", files)
+	}
+}
+
+func TestReadOnlyParts(t *testing.T) {
+	d := newEdited(t, folder(2))
+	ctx := t.Context()
+	for _, path := range []string{"heightmaps/x1000y1000.png", "meshes/zones/x1000y1000.obj", "areas/area_a_p.geojson", "statistics/zones/x1000y1000.json"} {
+		if _, err := d.OpenWrite(ctx, d.id(path)); !errors.Is(err, nodes.ErrReadOnly) {
+			t.Errorf("%s: %v, want ErrReadOnly", path, err)
+		}
+		if attr, err := d.Attr(ctx, d.id(path)); err != nil || attr.Writable {
+			t.Errorf("%s: %+v, %v", path, attr, err)
+		}
+	}
+	for path, want := range map[string]error{
+		"heightmaps/new": nodes.ErrReadOnly, "zones/x1005y1005.json": nodes.ErrNotPermitted, "areas/new.json": nodes.ErrNotPermitted,
+		"squares/new": nodes.ErrReadOnly, aZone: nodes.ErrExist, "zones/X1000Y1000.JSON": nodes.ErrExist,
+	} {
+		if err := d.create(path, nil); !errors.Is(err, want) {
+			t.Errorf("create %s: %v, want %v", path, err, want)
+		}
+	}
+	for what, err := range map[string]error{
+		"remove":                     d.remove(aZone),
+		"remove a square":            d.remove(aSquare),
+		"a zone over another":        d.rename(aZone, "zones/x1000y1001.json"),
+		"a zone to a name of a zone": d.rename(aZone, "zones/x1005y1005.json"),
+	} {
+		if !errors.Is(err, nodes.ErrNotPermitted) {
+			t.Errorf("%s: %v, want ErrNotPermitted", what, err)
+		}
+	}
+	if err := d.rename("areas/area_a_p.geojson", "areas/a~"); !errors.Is(err, nodes.ErrReadOnly) {
+		t.Errorf("rename GeoJSON: %v, want ErrReadOnly", err)
+	}
+	if attr, err := d.Attr(ctx, d.id(aZone)); err != nil || !attr.Writable {
+		t.Errorf("%+v, %v", attr, err)
+	}
+}
+
+// What editors do to save a file.
+func TestEditors(t *testing.T) {
+	for name, edit := range map[string]func(d *edited, text []byte) error{
+		"temp file and rename": func(d *edited, text []byte) error {
+			return errors.Join(d.create("squares/x1000y1000/sedXyz123", text), d.rename("squares/x1000y1000/sedXyz123", aSquare))
+		},
+		"backup by rename": func(d *edited, text []byte) error {
+			backup := "squares/x1000y1000/017-093.json~"
+			return errors.Join(d.rename(aSquare, backup), d.create(aSquare, text), d.remove(backup))
+		},
+		"backup that stays": func(d *edited, text []byte) error {
+			return errors.Join(d.rename(aSquare, "squares/x1000y1000/old"), d.create(aSquare, text))
+		},
+		"backup that comes back": func(d *edited, text []byte) error {
+			backup := "squares/x1000y1000/017-093.json~"
+			return errors.Join(d.rename(aSquare, backup), d.rename(backup, aSquare), d.write(aSquare, text))
+		},
+		"twice": func(d *edited, text []byte) error {
+			temp := "squares/x1000y1000/.temp"
+			return errors.Join(d.create(temp, lift(d.t, text)), d.rename(temp, aSquare), d.create(temp, text), d.rename(temp, aSquare))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newEdited(t, folder(1))
+			text := lift(t, read(t, d.Editable, aSquare))
+			if err := edit(d, text); err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, d.Editable, aSquare); !bytes.Equal(got, text) {
+				t.Error("it reads back as something else")
+			}
+			count := 0
+			for _, n := range list(t, d.Editable, "squares/x1000y1000") {
+				if n == "017-093.json" {
+					count++
+				}
+			}
+			if count != 1 {
+				t.Errorf("it is listed %d times", count)
+			}
+			d.save()
+			if got := read(t, newTree(t, d.fsys, worldtree.Options{}), aSquare); !bytes.Equal(got, text) {
+				t.Error("saved it is something else")
+			}
+		})
+	}
+}
+
+// A file that is out of sight stays what it was.
+func TestHidden(t *testing.T) {
+	d := newEdited(t, folder(1))
+	before, id := read(t, d.Editable, aZone), d.id(aZone)
+	if err := d.rename(aZone, "zones/.away"); err != nil {
+		t.Fatal(err)
+	}
+	dir := d.id("zones")
+	if _, err := d.Lookup(t.Context(), dir, "x1000y1000.json"); !errors.Is(err, nodes.ErrNotExist) {
+		t.Errorf("it is there: %v", err)
+	}
+	if got := fmt.Sprint(list(t, d.Editable, "zones")); got != "[.away]" {
+		t.Errorf("zones has %s", got)
+	}
+	if d.id("zones/.away") != id || !bytes.Equal(read(t, d.Editable, "zones/.away"), before) {
+		t.Error("it is another file now")
+	}
+	if err := d.remove("zones/.away"); !errors.Is(err, nodes.ErrNotPermitted) {
+		t.Errorf("removed: %v", err)
+	}
+	// A new file that never gets content is no zone.
+	if err := d.create(aZone, nil); !errors.Is(err, nodes.ErrInvalid) {
+		t.Errorf("an empty zone: %v", err)
+	}
+	if n, names := d.Unsaved(5); n != 2 || len(names) != 2 {
+		t.Errorf("unsaved: %d, %v", n, names)
+	}
+	if files := d.save(); files != nil {
+		t.Errorf("saved %v", files)
+	}
+	if !bytes.Equal(read(t, newTree(t, d.fsys, worldtree.Options{}), aZone), before) {
+		t.Error("the zone changed")
+	}
+}
+
+// What was replaced can be read by who has it open.
+func TestReplacedStaysReadable(t *testing.T) {
+	d := newEdited(t, folder(1))
+	before, id := read(t, d.Editable, aSquare), d.id(aSquare)
+	text := lift(t, before)
+	if err := errors.Join(d.create("squares/x1000y1000/t", text), d.rename("squares/x1000y1000/t", aSquare)); err != nil {
+		t.Fatal(err)
+	}
+	attr, err := d.Attr(t.Context(), id)
+	got := make([]byte, attr.Size)
+	if n, readErr := d.ReadAt(t.Context(), id, got, 0); err != nil || !attr.Removed || n != len(got) || (readErr != nil && readErr != io.EOF) || !bytes.Equal(got, before) { //nolint:errorlint // the contract wants it as it is
+		t.Errorf("%+v, %v: %d bytes, %v", attr, err, n, readErr)
+	}
+	if d.id(aSquare) == id {
+		t.Error("the new file has the number of the old one")
+	}
+}
+
+func TestBadZoneMayBeReplaced(t *testing.T) {
+	d := newEdited(t, fstest.MapFS{"x0001y0001.zgd": {Data: []byte("damaged"), ModTime: geomtest.FolderTime}})
+	text := otherZone(t, geomtest.Flat(3))
+	if err := d.write("zones/x0001y0001.json", text); err != nil {
+		t.Fatal(err)
+	}
+	d.save()
+	if !bytes.Equal(read(t, newTree(t, d.fsys, worldtree.Options{}), "zones/x0001y0001.json"), text) {
+		t.Error("it reads back as something else")
+	}
+}
+
+func TestSourceChanged(t *testing.T) {
+	d := newEdited(t, folder(2))
+	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.write("squares/x1000y1001/000-000.json", lift(t, read(t, d.Editable, "squares/x1000y1001/000-000.json"))); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("somebody else wrote to it")
+	var saved []string
+	err := d.Save(t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+		if c.File == "x1000y1000.zgd" {
+			return nil, failed
+		}
+		saved = append(saved, c.File)
+		return d.fsys.Stat(c.File)
+	})
+	if !errors.Is(err, failed) || !strings.HasPrefix(err.Error(), "x1000y1000.zgd: ") || len(saved) != 1 {
+		t.Errorf("saved %v: %v", saved, err)
+	}
+	if files := d.save(); fmt.Sprint(files) != "[x1000y1000.zgd]" {
+		t.Errorf("then saved %v", files)
+	}
+}
+
+// Records come from a file that anybody may have damaged.
+func FuzzReplay(f *testing.F) {
+	d := newEdited(f, folder(2))
+	f.Add("x1000y1000.zgd", append([]byte("Q\x05\x00"), read(f, d.Editable, aSquare)...))
+	f.Add("x1000y1000.zgd", append([]byte("W"), geomtest.ZoneFile(geomtest.Empty)...))
+	f.Add("area_a_p.apd", append([]byte("W"), d.fsys["area_a_p.apd"].Data...))
+	f.Add("area_a_p.apd", []byte("Q\x05\x00{}"))
+	f.Add("nobody.apd", []byte("W"))
+	f.Add("x1000y1000.zgd", []byte("Q\xff\xff{}"))
+	f.Fuzz(func(t *testing.T, file string, record []byte) {
+		d := newEdited(t, folder(2))
+		if err := d.Replay(t.Context(), file, record); err == nil {
+			return
+		}
+		if files := d.save(); files != nil {
+			t.Errorf("a record that was refused is saved: %v", files)
+		}
+	})
+}
+
+// A model: what squares hold after any edits is what was written to them last.
+func TestEditProperty(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newEdited(t, folder(1))
+		want := map[string][]byte{}
+		for range rapid.IntRange(1, 6).Draw(rt, "edits") {
+			path := fmt.Sprintf("squares/x1000y1000/%03d-%03d.json", rapid.IntRange(0, 1).Draw(rt, "sx"), rapid.IntRange(118, 119).Draw(rt, "sy"))
+			switch rapid.IntRange(0, 3).Draw(rt, "how") {
+			case 0:
+				d.save()
+			case 1:
+				if err := d.write(path, []byte("{}")); !errors.Is(err, nodes.ErrInvalid) {
+					rt.Fatal(err)
+				}
+			case 2:
+				text := lift(t, read(t, d.Editable, path))
+				if err := d.write(path, text); err != nil {
+					rt.Fatal(err)
+				}
+				want[path] = text
+			case 3:
+				text := lift(t, read(t, d.Editable, path))
+				if err := errors.Join(d.create(path+".tmp", text), d.rename(path+".tmp", path)); err != nil {
+					rt.Fatal(err)
+				}
+				want[path] = text
+			}
+			for path, text := range want {
+				if !bytes.Equal(read(t, d.Editable, path), text) {
+					rt.Fatalf("%s is not what was written", path)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,376 @@
+package worldtree
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+)
+
+// EditOptions are what NewEditable may be told.
+type EditOptions struct {
+	// Log keeps the record of an edit of a file before it counts; its error is the
+	// edit's. It must not keep the record itself. [Editable.Replay] takes it back.
+	// Default: nothing is kept.
+	Log func(file string, record []byte) error
+	// Sync makes what was logged durable. Default: nothing is done.
+	Sync func() error
+	// Encode says how files are written when they are saved. Default: as known
+	// files are, which takes long.
+	Encode geometry.EncodeOptions
+	// Now is the time that edits happen at. Default: time.Now.
+	Now func() time.Time
+}
+
+// Editable is a Tree of which the JSON of zones, squares and areas can be changed:
+// what is written is checked when it is flushed, and shows in everything that is
+// made of the zone or area at once. It is safe for parallel use.
+//
+// All other names in those directories are scratch: files and directories in
+// memory, which hold anything and are never saved. Moved onto the name of a zone,
+// a square or an area, what a scratch file holds becomes that one's content. Zones
+// and areas can't be removed, nor made. One that was renamed to a scratch file, as
+// editors do, is out of sight until there is a file of its name again, and for
+// good stays what it was if there never is.
+type Editable struct {
+	*Tree
+	opts EditOptions
+	// watch is told of changes that nobody asked for by their number.
+	watch func(nodes.Change)
+
+	// editing is held by whoever changes something, also while it decodes or logs.
+	// It is taken before mu.
+	editing sync.Mutex
+	// mu guards everything below, and the items, for as long as memory is looked
+	// at. Who holds editing may read without it, but for what Forget changes: items
+	// and times.
+	mu sync.RWMutex
+	// items are the files and directories of which there is more to know than the
+	// Tree does.
+	items map[nodes.ID]*item
+	// dirs are the directories that such are in.
+	dirs map[nodes.ID]*dirState
+	// made counts the items that got a number of their own, versions those of
+	// sources.
+	made, versions uint64
+	// times are those that utimes(2) told.
+	times map[nodes.ID]time.Time
+}
+
+var _ nodes.Mutable = (*Editable)(nil)
+
+// NewEditable makes t editable. Nobody may use t by itself any more.
+func NewEditable(t *Tree, opts EditOptions) *Editable {
+	if opts.Log == nil {
+		opts.Log = func(string, []byte) error { return nil }
+	}
+	if opts.Sync == nil {
+		opts.Sync = func() error { return nil }
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Editable{
+		Tree: t, opts: opts, watch: func(nodes.Change) {},
+		items: map[nodes.ID]*item{}, dirs: map[nodes.ID]*dirState{}, times: map[nodes.ID]time.Time{},
+	}
+}
+
+// Watch is the tree's.
+func (e *Editable) Watch(f func(nodes.Change)) { e.watch = f }
+
+// Sync is the tree's.
+func (e *Editable) Sync(context.Context) error { return e.opts.Sync() }
+
+// Usage counts the scratch files as well.
+func (e *Editable) Usage() nodes.Usage {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	u := e.Tree.Usage()
+	for _, d := range e.dirs {
+		u.Nodes += int64(len(d.scratch))
+	}
+	return u
+}
+
+// Unsaved tells how many files can't be saved, because they are nobody's, and gives
+// the names of some of them, with those of their directories.
+func (e *Editable) Unsaved(most int) (count int, names []string) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for id, d := range e.dirs {
+		for name, i := range d.names {
+			if i.kind == nodes.Dir || (i.target != nil && !i.pending) {
+				continue
+			}
+			count++
+			if len(names) < most {
+				names = append(names, e.path(id)+"/"+name)
+			}
+		}
+	}
+	return count, names
+}
+
+// path spells that of a directory. The caller holds mu.
+func (e *Editable) path(dir nodes.ID) string {
+	if i := e.items[dir]; i != nil {
+		return e.path(i.dir) + "/" + i.name
+	}
+	n, err := e.Tree.node(context.Background(), dir)
+	switch {
+	case err != nil:
+		return "?"
+	case n.source != nil:
+		return "squares/" + n.name()
+	}
+	return n.name()
+}
+
+// editable tells what can be written to: files of these views.
+func (n node) editable() bool {
+	return n.source != nil && (n.view == zoneJSON || n.view == areaJSON || n.square >= 0)
+}
+
+// holdsEditable tells of directories in which scratch files can be.
+func (n node) holdsEditable() bool {
+	if n.source != nil {
+		return n.view == zoneSquares && n.square < 0
+	}
+	return n.folder != nil && len(n.folder.views) > 0 && (n.folder.views[0] == zoneJSON || n.folder.views[0] == areaGeoJSON)
+}
+
+// itemOf is what there is beyond the Tree of a node, nil for nothing.
+func (e *Editable) itemOf(id nodes.ID) *item {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.items[id]
+}
+
+// Attr is the tree's.
+func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if err := ctx.Err(); err != nil {
+		return nodes.Attr{}, err
+	}
+	attr, err := e.attr(ctx, id)
+	if err != nil {
+		return nodes.Attr{}, err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if t, ok := e.times[id]; ok {
+		attr.ModTime = t
+	}
+	return attr, nil
+}
+
+func (e *Editable) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	seen, known := e.look(id)
+	if !known {
+		n, err := e.Tree.node(ctx, id)
+		if err != nil {
+			return nodes.Attr{}, err
+		}
+		attr, err := e.Tree.Attr(ctx, id)
+		attr.Writable = n.editable() || n.holdsEditable()
+		return attr, err
+	}
+	attr := nodes.Attr{Kind: seen.kind, Size: int64(len(seen.data)), ModTime: seen.mtime, Writable: true, Removed: seen.removed}
+	if seen.kind == nodes.Dir || seen.held {
+		return attr, nil
+	}
+	var err error
+	attr.Size, err = e.Tree.versionSize(ctx, seen.of, seen.node)
+	return attr, err
+}
+
+// ReadAt is the tree's.
+func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	seen, known := e.look(id)
+	switch {
+	case !known:
+		return e.Tree.ReadAt(ctx, id, p, off)
+	case seen.kind == nodes.Dir:
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	case !seen.held:
+		return e.Tree.readVersion(ctx, seen.of, seen.node, p, off)
+	}
+	// Writers change the data in place, so that it is copied under the lock.
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if i := e.items[id]; i != nil && i.held {
+		return copyAt(p, i.data, off)
+	}
+	return copyAt(p, seen.data, off)
+}
+
+// Lookup is the tree's.
+func (e *Editable) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	if entry, ok, err := e.lookScratch(ctx, dir, name); ok || err != nil {
+		return entry, err
+	}
+	entry, err := e.Tree.Lookup(ctx, dir, name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	entry, ok, err := e.shown(ctx, dir, entry)
+	if err == nil && !ok {
+		err = nodes.NotExist(name)
+	}
+	entry.Next = 0
+	return entry, err
+}
+
+// ReadDir is the tree's. Scratch files come behind what the Tree has.
+func (e *Editable) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		if seen, known := e.look(dir); known {
+			if seen.kind != nodes.Dir {
+				yield(nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir))
+				return
+			}
+			e.listScratch(ctx, dir, cursor, yield)
+			return
+		}
+		if cursor < scratchCursor {
+			for entry, err := range e.Tree.ReadDir(ctx, dir, cursor) {
+				ok := true
+				if err == nil {
+					entry, ok, err = e.shown(ctx, dir, entry)
+				}
+				if ok && (!yield(entry, err) || err != nil) {
+					return
+				}
+			}
+		}
+		e.listScratch(ctx, dir, cursor, yield)
+	}
+}
+
+// shown completes an entry of the Tree; ok is false if it is out of sight.
+func (e *Editable) shown(ctx context.Context, dir nodes.ID, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
+	e.mu.RLock()
+	d := e.dirs[dir]
+	hidden := d != nil && d.hidden[entry.Name]
+	id := entry.ID
+	if hidden {
+		i := d.names[entry.Name]
+		if i == nil {
+			e.mu.RUnlock()
+			return entry, false, nil
+		}
+		id = i.id
+	}
+	_, known := e.items[id]
+	mtime, timed := e.times[id]
+	e.mu.RUnlock()
+	if n, err := e.Tree.node(ctx, entry.ID); err == nil {
+		entry.Writable = n.editable() || n.holdsEditable()
+	}
+	if timed {
+		entry.ModTime = mtime
+	}
+	if !known {
+		return entry, true, nil
+	}
+	attr, err := e.Attr(ctx, id)
+	entry.ID, entry.Size, entry.ModTime, entry.Writable = id, attr.Size, attr.ModTime, attr.Writable
+	return entry, true, err
+}
+
+// SetModTime is the tree's.
+func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
+	if _, err := e.Attr(ctx, id); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.times[id] = mtime
+	return nil
+}
+
+// Replay makes an edit again that was logged by an Editable of the same file, before
+// anything else is done. Nothing is logged.
+func (e *Editable) Replay(ctx context.Context, file string, record []byte) error {
+	for _, s := range e.sources {
+		if s.file != file {
+			continue
+		}
+		c, err := e.replay(ctx, s.now(), record)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		e.install(s, c)
+		return nil
+	}
+	return fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
+}
+
+// change gives a file the content that a text says.
+func (e *Editable) change(ctx context.Context, n node, text []byte) error {
+	c, err := e.parse(ctx, n, text)
+	if err != nil || c == nil {
+		return err
+	}
+	if len(c.record) > maxRecord {
+		return fmt.Errorf("%w: %d bytes to keep of an edit, where %d are the most", nodes.ErrTooLarge, len(c.record), maxRecord)
+	}
+	if err := e.opts.Log(n.source.file, c.record); err != nil {
+		return err
+	}
+	before, err := e.image(ctx, n.source.now())
+	if err != nil {
+		before = nil // it was bad
+	}
+	e.install(n.source, c)
+	e.tell(n.source, before, c.image)
+	return nil
+}
+
+// maxRecord is the largest record: a journal takes no more.
+const maxRecord = 60 << 20
+
+// install makes a change what its source holds.
+func (e *Editable) install(s *source, c *change) {
+	e.mu.Lock()
+	e.versions++
+	number := e.versions
+	e.mu.Unlock()
+	next := *s.now()
+	next.edit, next.shown, next.made = c.edit, e.opts.Now(), &made{number: number}
+	s.forget()
+	s.current.Store(&next)
+	// Most will be looked at next; that the cache has no room for it is no error.
+	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })
+}
+
+// tell tells of all that is made of a source that it changed.
+func (e *Editable) tell(s *source, before, after []byte) {
+	for v := range viewCount {
+		if forms[v].of == s.kind && v.kindOf() == nodes.File {
+			e.watch(nodes.Change{ID: node{source: s, view: v, square: -1}.id()})
+		}
+	}
+	if s.kind == zone {
+		for square := range differ(before, after) {
+			e.watch(nodes.Change{ID: node{source: s, view: zoneSquares, square: square}.id()})
+		}
+	}
+	e.mu.RLock()
+	var renamed []nodes.ID
+	for id, i := range e.items {
+		if i.target != nil && i.target.source == s {
+			renamed = append(renamed, id)
+		}
+	}
+	e.mu.RUnlock()
+	for _, id := range renamed {
+		e.watch(nodes.Change{ID: id})
+	}
+}

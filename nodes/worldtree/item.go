@@ -1,0 +1,242 @@
+package worldtree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lorefs/nodes"
+)
+
+// item is a file or directory that is more than what the Tree shows: one that is
+// open for writing, a scratch file, one that has taken the place of a file of the
+// Tree, or one that was removed but is perhaps still in use. It is guarded by
+// Editable.mu, and changed by whoever holds Editable.editing.
+type item struct {
+	id   nodes.ID
+	kind nodes.Kind
+	// dir and name are where it is; name is empty once it was removed.
+	dir  nodes.ID
+	name string
+	// cursor is its place among the scratch files of its directory.
+	cursor uint64
+
+	// target is the file of the Tree that it is; nil for a scratch file. pending
+	// tells that it has the name of one, but nothing yet that fits.
+	target  *node
+	pending bool
+	// hides is the file of the Tree that it was before it was renamed to a scratch
+	// file, nil if it was none.
+	hides *node
+	// was and of are what it showed when it was removed, if data is not held.
+	was *node
+	of  *version
+
+	// data is what is read, if held.
+	data  []byte
+	held  bool
+	mtime time.Time
+	// dirty tells that data is not the content yet. cut tells that nothing was
+	// written since the file was truncated: what comes then is still open. refused
+	// tells that a part of what was to be the content was refused.
+	dirty, cut, refused bool
+	writers             int
+}
+
+// dirState is what there is in a directory beyond what the Tree has.
+type dirState struct {
+	// names has the items in it, scratch those that are no files of the Tree, in
+	// the order of their cursors.
+	names   map[string]*item
+	scratch []*item
+	// hidden are the names of those files of the Tree that are not to be seen
+	// under their own number: an item has the name, or nothing has.
+	hidden map[string]bool
+}
+
+// scratchCursor is the first cursor of the scratch files, behind all others.
+const scratchCursor = 1 << 40
+
+// itemView stands in the place of the view in the IDs of items that have got a
+// number of their own.
+const itemView = 31
+
+// newID is the caller's that holds mu.
+func (e *Editable) newID() nodes.ID {
+	e.made++
+	return itemView<<viewShift | nodes.ID(e.made)
+}
+
+// seen is an item as it was at some moment.
+type seen struct {
+	kind    nodes.Kind
+	data    []byte
+	held    bool
+	mtime   time.Time
+	removed bool
+	// node and of are what it shows unless data is held.
+	node node
+	of   *version
+}
+
+// look gives what there is beyond the Tree of a node.
+func (e *Editable) look(id nodes.ID) (s seen, known bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	i := e.items[id]
+	if i == nil {
+		return s, false
+	}
+	s = seen{kind: i.kind, data: i.data, held: i.held, mtime: i.mtime, removed: i.name == ""}
+	switch {
+	case i.held || i.kind == nodes.Dir:
+	case i.target != nil:
+		s.node, s.of = *i.target, i.target.source.now()
+		s.mtime = s.of.shown
+	default:
+		s.node, s.of = *i.was, i.of
+		s.mtime = s.of.shown
+	}
+	return s, true
+}
+
+// versionSize is the size of what a version shows as a node.
+func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
+	if n.square < 0 {
+		return t.size(ctx, s, n.view)
+	}
+	offsets, err := t.offsets(ctx, s, zoneSquares)
+	if err != nil {
+		return 0, err
+	}
+	return squareSize(offsets, n.square), nil
+}
+
+// readVersion reads what a version shows as a node.
+func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, off int64) (int, error) {
+	if n.square >= 0 {
+		return t.readSquare(ctx, s, n.square, p, off)
+	}
+	return t.readView(ctx, s, n.view, p, off)
+}
+
+// state gives that of a directory, which need not have had one. The caller holds mu.
+func (e *Editable) state(dir nodes.ID) *dirState {
+	d := e.dirs[dir]
+	if d == nil {
+		d = &dirState{names: map[string]*item{}, hidden: map[string]bool{}}
+		e.dirs[dir] = d
+	}
+	return d
+}
+
+// put puts an item into a directory. The caller holds mu.
+func (e *Editable) put(i *item, dir nodes.ID, name string) {
+	d := e.state(dir)
+	i.dir, i.name = dir, name
+	d.names[name] = i
+	e.items[i.id] = i
+	if i.target == nil {
+		e.made++
+		i.cursor = scratchCursor + e.made
+		d.scratch = append(d.scratch, i)
+	}
+}
+
+// take takes an item out of its directory. The caller holds mu.
+func (e *Editable) take(i *item) {
+	d := e.state(i.dir)
+	delete(d.names, i.name)
+	d.scratch = slices.DeleteFunc(d.scratch, func(s *item) bool { return s == i })
+}
+
+// drop takes an item out of its directory for good. The caller holds mu.
+func (e *Editable) drop(i *item) {
+	e.take(i)
+	i.name = ""
+}
+
+// lookScratch finds an item by its name. In a directory that is an item itself
+// there is nothing else: ok is false with an error then.
+func (e *Editable) lookScratch(ctx context.Context, dir nodes.ID, name string) (entry nodes.Entry, ok bool, err error) {
+	e.mu.RLock()
+	i, of := e.named(dir, name), e.items[dir]
+	e.mu.RUnlock()
+	switch {
+	case of != nil && of.kind != nodes.Dir:
+		return entry, false, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+	case i == nil && of != nil:
+		return entry, false, nodes.NotExist(name)
+	case i == nil:
+		return entry, false, nil
+	}
+	entry, err = e.entryOf(ctx, i.id, name)
+	return entry, true, err
+}
+
+// named is the item with a name in a directory, nil for none. The caller holds mu.
+func (e *Editable) named(dir nodes.ID, name string) *item {
+	if d := e.dirs[dir]; d != nil {
+		return d.names[name]
+	}
+	return nil
+}
+
+// entryOf describes an item.
+func (e *Editable) entryOf(ctx context.Context, id nodes.ID, name string) (nodes.Entry, error) {
+	attr, err := e.Attr(ctx, id)
+	return nodes.Entry{
+		Name: name, ID: id, Kind: attr.Kind, Size: attr.Size, ModTime: attr.ModTime, Writable: attr.Writable,
+	}, err
+}
+
+// listScratch lists the scratch files of a directory.
+func (e *Editable) listScratch(ctx context.Context, dir nodes.ID, cursor uint64, yield func(nodes.Entry, error) bool) {
+	type place struct {
+		id     nodes.ID
+		name   string
+		cursor uint64
+	}
+	var places []place
+	e.mu.RLock()
+	if d := e.dirs[dir]; d != nil {
+		for _, i := range d.scratch {
+			if i.cursor >= cursor {
+				places = append(places, place{i.id, i.name, i.cursor})
+			}
+		}
+	}
+	e.mu.RUnlock()
+	for _, p := range places {
+		entry, err := e.entryOf(ctx, p.id, p.name)
+		entry.Next = p.cursor + 1
+		if !yield(entry, err) || err != nil {
+			return
+		}
+	}
+}
+
+// Forget is the tree's.
+func (e *Editable) Forget(id nodes.ID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if i := e.items[id]; i != nil && i.name == "" && i.writers == 0 {
+		delete(e.items, id)
+		delete(e.dirs, id)
+		delete(e.times, id)
+	}
+}
+
+// bytes is all that a file holds. The caller holds editing.
+func (e *Editable) bytes(ctx context.Context, id nodes.ID) ([]byte, error) {
+	attr, err := e.Attr(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, attr.Size)
+	if n, err := e.ReadAt(ctx, id, b, 0); n < len(b) {
+		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
+	}
+	return b, nil
+}

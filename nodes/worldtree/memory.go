@@ -1,0 +1,239 @@
+package worldtree
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"sync"
+
+	"lorefs/geometry"
+)
+
+// Memory keeps, from one run to the next, what was found out about the files of a
+// folder: to tell sizes, and sums, without decoding anything. What Load gives need
+// not be what was saved. A key is made of hex digits.
+type Memory interface {
+	Load(key string) ([]byte, error)
+	Save(key string, data []byte) error
+}
+
+// memoryVersion is that of the texts and pictures as much as of the record: their
+// sizes are remembered. TestSizesOfThisVersion fails if it has to be counted up.
+const memoryVersion = 1
+
+// record is what a Memory keeps of a folder.
+type record struct {
+	Version int      `json:"version"`
+	Files   []memory `json:"files"`
+}
+
+// memory is what is remembered of a file.
+type memory struct {
+	File string `json:"file"`
+	// Size, Time (in nanoseconds since 1970) and Ends tell whether it is still the
+	// same file.
+	Size int64  `json:"size"`
+	Time int64  `json:"time"`
+	Ends string `json:"ends"`
+	// Origin is where its world began, which positions and so sizes depend on.
+	Origin geometry.ZonePosition `json:"origin"`
+	Totals totals                `json:"totals"`
+	// Views are the sizes of what is made of it, 0 where they are not known.
+	Views [viewCount]int64 `json:"views"`
+}
+
+// remembering is what there is to remember of a source.
+type remembering struct {
+	mu sync.Mutex
+	// before is what a run before this one has left, nil for nothing. It is not
+	// believed until the file was looked at.
+	before  *memory
+	checked bool
+	// mistaken tells that what was remembered is not so, or not any more.
+	mistaken bool
+	// ends is the digest of the file's ends, empty as long as it was not read.
+	ends string
+	// totals is nil until the file was decoded.
+	totals *totals
+}
+
+// endBytes is how much of each end of a file is looked at: all of what differs
+// between two Brotli streams, next to certainly.
+const endBytes = 4 << 10
+
+// endsOf is the digest of the ends of a file.
+func endsOf(head, tail []byte) string {
+	h := sha256.New()
+	h.Write(head)
+	h.Write(tail)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// endsOfData is endsOf for a file as a whole.
+func endsOfData(data []byte) string {
+	n := min(len(data), endBytes)
+	return endsOf(data[:n], data[len(data)-n:])
+}
+
+// readEnds reads the ends of a file.
+func (s *version) readEnds(fsys iofs.FS) (string, error) {
+	f, err := fsys.Open(s.file)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if err := s.unchanged(f); err != nil {
+		return "", err
+	}
+	r, ok := f.(io.ReaderAt)
+	if !ok {
+		return "", fmt.Errorf("%s cannot be read at any place", s.file)
+	}
+	n := min(s.size, endBytes)
+	ends := make([]byte, 2*n)
+	if _, err := r.ReadAt(ends[:n], 0); err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt gives it as it is
+		return "", err
+	}
+	if _, err := r.ReadAt(ends[n:], s.size-n); err != nil && err != io.EOF { //nolint:errorlint // as above
+		return "", err
+	}
+	return endsOf(ends[:n], ends[n:]), nil
+}
+
+// recall gives what is remembered of a source from before, nil for nothing.
+func (t *Tree) recall(s *version) *memory {
+	r := &s.remembering
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mistaken {
+		return nil
+	}
+	if r.before == nil || r.checked {
+		return r.before
+	}
+	r.checked = true
+	ends, err := s.readEnds(t.fsys)
+	if err != nil || ends != r.before.Ends {
+		r.before = nil
+		return nil
+	}
+	r.ends = ends
+	return r.before
+}
+
+// forget sees to it that nothing is remembered of a source.
+func (s *source) forget() {
+	s.remembering.mu.Lock()
+	defer s.remembering.mu.Unlock()
+	s.remembering.mistaken = true
+}
+
+// noteDecoded remembers what decoding found out.
+func (s *source) noteDecoded(data []byte, sum totals) {
+	s.remembering.mu.Lock()
+	defer s.remembering.mu.Unlock()
+	s.remembering.ends, s.remembering.totals = endsOfData(data), &sum
+}
+
+// memoryKey is what the folder is remembered under.
+func (t *Tree) memoryKey() string {
+	sum := sha256.Sum256([]byte("world " + t.opts.Folder))
+	return hex.EncodeToString(sum[:])
+}
+
+// digestSize is the length of the digest in front of a record, and of the newline
+// behind it.
+const digestSize = 2*sha256.Size + 1
+
+// digest is the line in front of a record.
+func digest(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	return append([]byte(hex.EncodeToString(sum[:])), '\n')
+}
+
+// load gives the sources what is remembered of them. What cannot be used is as
+// good as nothing.
+func (t *Tree) load() {
+	if t.opts.Memory == nil {
+		return
+	}
+	data, err := t.opts.Memory.Load(t.memoryKey())
+	if err != nil || len(data) < digestSize || !bytes.Equal(data[:digestSize], digest(data[digestSize:])) {
+		return
+	}
+	var r record
+	if err := json.Unmarshal(data[digestSize:], &r); err != nil || r.Version != memoryVersion {
+		return
+	}
+	byFile := make(map[string]*memory, len(r.Files))
+	for i := range r.Files {
+		byFile[r.Files[i].File] = &r.Files[i]
+	}
+	for _, s := range t.sources {
+		m, now := byFile[s.file], s.now()
+		if m != nil && m.Size == now.size && m.Time == now.modTime.UnixNano() && m.Origin == t.origin(s) {
+			s.remembering.before = m
+		}
+	}
+}
+
+// origin is that of a source's world; areas have their positions from elsewhere.
+func (t *Tree) origin(s *source) geometry.ZonePosition {
+	if s.kind == area {
+		return geometry.ZonePosition{}
+	}
+	return t.opts.Origin(s.at)
+}
+
+// Remember saves what was found out so far, if that is more than was remembered.
+// It is called when the tree is not used any more.
+func (t *Tree) Remember() error {
+	if t.opts.Memory == nil {
+		return nil
+	}
+	r := record{Version: memoryVersion, Files: []memory{}}
+	news := false
+	for _, s := range t.sources {
+		m, isNew := t.memoryOf(s)
+		news = news || isNew
+		if m != nil {
+			r.Files = append(r.Files, *m)
+		}
+	}
+	if !news {
+		return nil
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return t.opts.Memory.Save(t.memoryKey(), append(digest(data), data...))
+}
+
+// memoryOf is what is to be remembered of a source, nil for nothing, and whether
+// that is more than was remembered before.
+func (t *Tree) memoryOf(s *source) (m *memory, news bool) {
+	r := &s.remembering
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.mistaken:
+		return nil, true
+	case r.totals == nil:
+		return r.before, false
+	}
+	now := s.now()
+	m = &memory{File: s.file, Size: now.size, Time: now.modTime.UnixNano(), Ends: r.ends, Origin: t.origin(s), Totals: *r.totals}
+	for v := range now.made.views {
+		if state := &now.made.views[v]; state.size.Load() > 0 && state.failed == nil {
+			m.Views[v] = state.size.Load()
+		} else if r.before != nil {
+			m.Views[v] = r.before.Views[v]
+		}
+	}
+	return m, r.before == nil || *r.before != *m
+}

@@ -1,0 +1,354 @@
+package worldtree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lorefs/nodes"
+)
+
+// place is a name in a directory that can be changed, and what has it.
+type place struct {
+	dir  nodes.ID
+	name string
+	// item has the name; nil if there is none.
+	item *item
+	// node is the file of the Tree that the name belongs to, hidden or not; nil if
+	// it is that of none.
+	node   *node
+	hidden bool
+}
+
+func (p *place) exists() bool { return p.item != nil || (p.node != nil && !p.hidden) }
+
+func (p *place) isDir() bool { return p.item != nil && p.item.kind == nodes.Dir }
+
+// id is that of what has the name.
+func (p *place) id() nodes.ID {
+	switch {
+	case p.item != nil:
+		return p.item.id
+	case p.exists():
+		return p.node.id()
+	}
+	return 0
+}
+
+// find looks at a name. The caller holds editing.
+func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
+	p := place{dir: dir, name: name}
+	if in := e.itemOf(dir); in != nil {
+		switch {
+		case in.kind != nodes.Dir:
+			return p, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+		case in.name == "":
+			return p, nodes.NotExist(dir)
+		}
+	} else {
+		n, err := e.node(ctx, dir)
+		switch {
+		case err != nil:
+			return p, err
+		case n.kind() != nodes.Dir:
+			return p, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+		case !n.holdsEditable():
+			return p, nodes.ErrReadOnly
+		}
+		if err := e.findNode(ctx, n, &p); err != nil {
+			return p, err
+		}
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if d := e.dirs[dir]; d != nil {
+		p.item, p.hidden = d.names[p.name], d.hidden[p.name]
+	}
+	return p, nil
+}
+
+// findNode finds the file of the Tree that a name belongs to, in any case of its
+// letters.
+func (e *Editable) findNode(ctx context.Context, dir node, p *place) error {
+	if dir.source != nil {
+		if square := squareNamed(p.name); square >= 0 {
+			p.node = &node{source: dir.source, view: zoneSquares, square: square}
+		}
+		return ctx.Err()
+	}
+	if dir.folder == nil {
+		return nil
+	}
+	if i := e.placeIn(dir.folder, p.name); i >= 0 {
+		n := e.child(dir, i)
+		p.node, p.name = &n, n.name()
+	}
+	return ctx.Err()
+}
+
+func (e *Editable) itemNamed(dir nodes.ID, name string) *item {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.named(dir, name)
+}
+
+// maxScratchName is the longest name of a file, in bytes.
+const maxScratchName = 255
+
+// mayMake tells whether a scratch file can have a name. Who makes one that looks
+// like a zone, a square or an area expects it to be saved.
+func (p *place) mayMake() error {
+	switch {
+	case p.name == "" || p.name == "." || p.name == ".." || len(p.name) > maxScratchName || strings.ContainsAny(p.name, "/\x00"):
+		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.name)
+	case strings.HasSuffix(p.name, ".json") && !strings.HasPrefix(p.name, "."):
+		return fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, p.name)
+	}
+	return nil
+}
+
+// Create is the tree's.
+func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	return e.make(ctx, dir, name, nodes.File)
+}
+
+// Mkdir is the tree's.
+func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	return e.make(ctx, dir, name, nodes.Dir)
+}
+
+func (e *Editable) make(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) (nodes.Entry, error) {
+	e.editing.Lock()
+	defer e.editing.Unlock()
+	p, err := e.find(ctx, dir, name)
+	switch {
+	case err != nil:
+		return nodes.Entry{}, err
+	case p.exists():
+		return nodes.Entry{}, nodes.ErrExist
+	case p.node != nil && kind == nodes.Dir:
+		return nodes.Entry{}, fmt.Errorf("%w: %s is the name of a file", nodes.ErrNotPermitted, p.name)
+	case p.node == nil:
+		if err := p.mayMake(); err != nil {
+			return nodes.Entry{}, err
+		}
+	}
+	e.mu.Lock()
+	i := &item{id: e.newID(), kind: kind, target: p.node, pending: p.node != nil, held: kind == nodes.File, mtime: e.opts.Now()}
+	e.put(i, dir, p.name)
+	e.mu.Unlock()
+	return e.entryOf(ctx, i.id, p.name)
+}
+
+// errKept is why zones and areas stay.
+var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
+
+// Remove is the tree's.
+func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
+	e.editing.Lock()
+	defer e.editing.Unlock()
+	p, err := e.find(ctx, dir, name)
+	switch {
+	case err != nil:
+		return err
+	case !p.exists():
+		return nodes.NotExist(name)
+	case p.isDir() && kind == nodes.File:
+		return nodes.ErrIsDir
+	case !p.isDir() && kind == nodes.Dir:
+		return nodes.ErrNotDir
+	case p.isDir() && !e.isEmpty(p.item):
+		return nodes.ErrNotEmpty
+	case p.item == nil, p.item.target != nil && !p.item.pending, e.stillHides(p.item):
+		return errKept
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drop(p.item)
+	return nil
+}
+
+func (e *Editable) isEmpty(dir *item) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	d := e.dirs[dir.id]
+	return d == nil || len(d.names) == 0
+}
+
+// stillHides tells of a scratch file that it is all that is to be seen of a file of
+// the Tree.
+func (e *Editable) stillHides(i *item) bool {
+	if i.hides == nil {
+		return false
+	}
+	now := e.itemNamed(e.parent(*i.hides), i.hides.name())
+	return now == nil || now.pending
+}
+
+// Rename is the tree's.
+func (e *Editable) Rename(
+	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
+) error {
+	e.editing.Lock()
+	defer e.editing.Unlock()
+	from, err := e.find(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	to, err := e.find(ctx, toDir, toName)
+	switch {
+	case err != nil:
+		return err
+	case !from.exists():
+		return nodes.NotExist(name)
+	case to.exists() && mode == nodes.RenameKeep:
+		return nodes.ErrExist
+	case !to.exists() && mode == nodes.RenameExchange:
+		return nodes.NotExist(toName)
+	case from.id() == to.id():
+		return nil
+	case from.isDir() && e.isIn(toDir, from.item):
+		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
+	case mode == nodes.RenameExchange:
+		return e.exchange(&from, &to)
+	case to.isDir() && !from.isDir():
+		return nodes.ErrIsDir
+	case to.exists() && !to.isDir() && from.isDir():
+		return nodes.ErrNotDir
+	case to.isDir() && !e.isEmpty(to.item):
+		return nodes.ErrNotEmpty
+	case to.node != nil:
+		return e.ontoFile(ctx, &from, &to)
+	}
+	return e.toScratch(ctx, &from, &to)
+}
+
+// isIn tells whether a directory is another, or in it.
+func (e *Editable) isIn(dir nodes.ID, other *item) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for i := e.items[dir]; i != nil; i = e.items[i.dir] {
+		if i == other {
+			return true
+		}
+	}
+	return false
+}
+
+// exchange swaps two scratch files.
+func (e *Editable) exchange(from, to *place) error {
+	if from.node != nil || to.node != nil {
+		return errKept
+	}
+	if to.isDir() && e.isIn(from.dir, to.item) {
+		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.take(from.item)
+	e.take(to.item)
+	e.put(from.item, to.dir, to.name)
+	e.put(to.item, from.dir, from.name)
+	return nil
+}
+
+// toScratch renames something to what is no file of the Tree.
+func (e *Editable) toScratch(ctx context.Context, from, to *place) error {
+	if err := to.mayMake(); err != nil {
+		return err
+	}
+	if to.exists() && e.stillHides(to.item) {
+		return errKept
+	}
+	i := from.item
+	if from.node != nil {
+		var err error
+		if i, err = e.hide(ctx, from); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if to.item != nil {
+		e.drop(to.item)
+	}
+	if from.item != nil {
+		e.take(from.item)
+	}
+	if from.node != nil {
+		e.state(from.dir).hidden[from.name] = true
+		i.target = nil
+	}
+	e.put(i, to.dir, to.name)
+	return nil
+}
+
+// hide makes a scratch file of what has the name of a file of the Tree: it holds
+// what that shows.
+func (e *Editable) hide(ctx context.Context, from *place) (*item, error) {
+	if !from.node.editable() {
+		return nil, nodes.ErrReadOnly
+	}
+	i := e.itemOf(from.id())
+	if i == nil {
+		i = &item{id: from.id(), kind: nodes.File, target: from.node, mtime: from.node.source.now().shown}
+	}
+	data := i.data
+	if !i.held {
+		var err error
+		if data, err = e.bytes(ctx, i.id); err != nil {
+			return nil, err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i.data, i.held, i.hides, i.pending = data, true, from.node, false
+	return i, nil
+}
+
+// ontoFile renames a scratch file to a file of the Tree, whose content it becomes.
+func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
+	switch {
+	case !to.node.editable():
+		return nodes.ErrReadOnly
+	case from.node != nil:
+		return errKept
+	case from.isDir():
+		return nodes.ErrNotDir
+	}
+	i, before := from.item, to.node.source.now()
+	if i.hides != nil && *i.hides != *to.node && e.stillHides(i) {
+		return errKept
+	}
+	if err := e.change(ctx, *to.node, i.data); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.replaced(to, before)
+	e.take(i)
+	i.target, i.hides, i.pending = to.node, nil, false
+	i.held, i.data, i.dirty, i.cut = false, nil, false, false
+	e.state(to.dir).hidden[to.name] = true
+	e.put(i, to.dir, to.name)
+	e.mu.Unlock()
+	e.watch(nodes.Change{ID: i.id}) // it may be spelled in another way now
+	return e.opts.Sync()
+}
+
+// replaced removes what had the name of a file of the Tree. What it showed before
+// can still be read. The caller holds mu.
+func (e *Editable) replaced(to *place, before *version) {
+	if !to.exists() {
+		return
+	}
+	i := e.items[to.id()]
+	if i == nil {
+		i = &item{id: to.id(), kind: nodes.File}
+		e.items[i.id] = i
+	}
+	if to.item != nil {
+		e.take(i)
+	}
+	i.was, i.of = to.node, before
+	i.target, i.name, i.pending = nil, "", false
+}

@@ -1,0 +1,63 @@
+package dissect
+
+import "context"
+
+// Count is how many packets there are and what became of them.
+type Count struct {
+	Packets int64 `json:"packets"`
+	// Bytes is the size of the packets, headers included.
+	Bytes int64 `json:"bytes"`
+	// Decoded packets fit their definition, Failed ones do not, or are damaged, or
+	// have a definition that is wrong. Unknown ones have none.
+	Decoded int64 `json:"decoded"`
+	Failed  int64 `json:"failed"`
+	Unknown int64 `json:"unknown"`
+}
+
+// Add adds o to c.
+func (c *Count) Add(o Count) {
+	c.Packets += o.Packets
+	c.Bytes += o.Bytes
+	c.Decoded += o.Decoded
+	c.Failed += o.Failed
+	c.Unknown += o.Unknown
+}
+
+// askEvery is after how many packets a count looks whether anybody still wants it.
+const askEvery = 1024
+
+// Count decodes every packet, and gives the count of each code.
+func (s *Session) Count(ctx context.Context) (map[uint16]Count, error) {
+	all := make(map[uint16]Count, len(s.codes))
+	var packet, text []byte
+	for i := range s.log.Len() {
+		if i%askEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		p, err := s.log.Packet(i, packet)
+		if err != nil && !IsDamage(err) {
+			return nil, err
+		}
+		if cap(p.Data) > cap(packet) {
+			packet = p.Data
+		}
+		c := s.log.Code(i)
+		sum, one := all[c], s.codes[c]
+		sum.Packets++
+		sum.Bytes += int64(len(p.Data))
+		switch {
+		case err != nil || one.Err != nil:
+			sum.Failed++
+		case one.Table == nil:
+			sum.Unknown++
+		default:
+			if text, err = one.Table.AppendJSON(text[:0], p.Data); err != nil {
+				sum.Failed++
+			} else {
+				sum.Decoded++
+			}
+		}
+		all[c] = sum
+	}
+	return all, nil
+}

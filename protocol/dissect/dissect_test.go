@@ -1,0 +1,230 @@
+package dissect_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
+)
+
+func openLog(t testing.TB, data []byte) *capture.Log {
+	t.Helper()
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+func library(t testing.TB, files fstest.MapFS) *protocol.Library {
+	t.Helper()
+	lib, err := protocol.OpenLibrary(files, protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
+func newSession(t testing.TB, log *capture.Log, lib *protocol.Library, opts dissect.Options) *dissect.Session {
+	t.Helper()
+	s, err := dissect.New(log, lib, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func generated(t testing.TB, n int) *capture.Log {
+	t.Helper()
+	data, err := prototest.Log(1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openLog(t, data)
+}
+
+// names gives the names of a session with the definitions that they are read by.
+func names(s *dissect.Session) string {
+	var list []string
+	for _, c := range s.Codes() {
+		one := s.Code(c)
+		name := one.Name
+		if one.Table != nil {
+			name += "=" + one.Table.Name()
+		}
+		if one.Err != nil {
+			name += "=wrong"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestNames(t *testing.T) {
+	// 5002, 5002 with another name, 19900, 9999 with a name, 9998 with none that can be
+	// one.
+	const hex = "0400 8a13\nS_SPAWN_USER 04008a13\n0400bc4d\nS_PARTY_MEMBER_LIST 04000f27\nS_/../X 04000e27\n"
+	log := openLog(t, []byte(strings.ReplaceAll(hex, "0400 8a13", "04008a13")))
+	files := prototest.Files()
+	for _, tt := range []struct {
+		name string
+		lib  *protocol.Library
+		opts dissect.Options
+		want string
+	}{
+		{"no definitions", nil, dissect.Options{}, "5002 9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST"},
+		{"two maps", library(t, files), dissect.Options{}, "5002 9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7"},
+		{
+			"revision", library(t, files),
+			dissect.Options{Revision: prototest.Revision},
+			"9998 C_CHECK_VERSION S_CHAT=S_CHAT.3 S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7",
+		},
+		{
+			"patch", library(t, files),
+			dissect.Options{Revision: prototest.Revision, Patch: 8000},
+			"9998 C_CHECK_VERSION S_CHAT=S_CHAT.2 S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7",
+		},
+	} {
+		s := newSession(t, log, tt.lib, tt.opts)
+		if got := names(s); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+		if s.Revision() != tt.opts.Revision || s.Log() != log {
+			t.Errorf("%s: revision %s", tt.name, s.Revision())
+		}
+	}
+	if s := newSession(t, generated(t, 20), library(t, files), dissect.Options{}); s.Patch() != 9802 || s.MapFile() != "protocol.373824.map" {
+		t.Errorf("patch %v, map %s", s.Patch(), s.MapFile())
+	}
+	files["map/protocol.7.map"] = &fstest.MapFile{Data: []byte("S_CHAT\n")}
+	if _, err := dissect.New(log, library(t, files), dissect.Options{Revision: "7"}); err == nil || !strings.Contains(err.Error(), "protocol.7.map:1") {
+		t.Errorf("a map that is wrong: %v", err)
+	}
+}
+
+func TestCount(t *testing.T) {
+	s := newSession(t, generated(t, 900), library(t, prototest.Files()), dissect.Options{})
+	counts, err := s.Count(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total dissect.Count
+	for _, c := range counts {
+		total.Add(c)
+	}
+	// Of nine packets, three have no definition and one has a wrong one; of 27, one is
+	// cut short.
+	if want := 100 + 34; total.Packets != 900 || total.Unknown != 300 || total.Failed != int64(want) || total.Decoded != int64(600-want) {
+		t.Errorf("got %+v", total)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Count(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits: %v", err)
+	}
+}
+
+func findings(t *testing.T, s *dissect.Session) []dissect.Finding {
+	t.Helper()
+	var list []dissect.Finding
+	for f, err := range s.Verify(t.Context(), func(int64, int64) {}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// What Verify tells are the packets that were cut short, each with its place.
+func TestVerify(t *testing.T) {
+	log := generated(t, 270)
+	list := findings(t, newSession(t, log, library(t, prototest.Files()), dissect.Options{}))
+	if len(list) != 10 {
+		t.Fatalf("got %d findings: %v", len(list), list)
+	}
+	for i, f := range list {
+		off, _ := log.Offset(1 + 27*i)
+		if f.Packet != 1+27*i || f.Name != "S_CHAT" || f.Off != off || !strings.Contains(f.String(), "not a packet of S_CHAT.3: protocol: offset 0") {
+			t.Errorf("got %v", f)
+		}
+	}
+	if got := findings(t, newSession(t, log, nil, dissect.Options{})); len(got) != 0 {
+		t.Errorf("without definitions: %v", got)
+	}
+	for f, err := range newSession(t, log, library(t, prototest.Files()), dissect.Options{}).Verify(t.Context(), nil) {
+		if err != nil || f.Packet != 1 {
+			t.Errorf("first is %v, %v", f, err)
+		}
+		break // to be called on would be a panic
+	}
+}
+
+func TestVerifyDamage(t *testing.T) {
+	data, err := prototest.Log(1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := findings(t, newSession(t, openLog(t, data[:len(data)-3]), nil, dissect.Options{}))
+	if len(list) != 1 || list[0].Packet != -1 || list[0].Off == 0 || !strings.Contains(list[0].String(), "end of the log: the file ends within a block") {
+		t.Errorf("got %v", list)
+	}
+	var b bytes.Buffer
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.Flat}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := w.Write(capture.Packet{Name: "S_CHAT", Data: []byte{4, 0, 1, 0}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flat := b.Bytes()
+	flat[bytes.LastIndex(flat, []byte("S_CHAT"))-3] = 0xff // the length of the last name
+	list = findings(t, newSession(t, openLog(t, flat), nil, dissect.Options{}))
+	if len(list) != 1 || list[0].Packet != 2 || !strings.Contains(list[0].What, "a name of 65286 bytes") {
+		t.Errorf("got %v", list)
+	}
+}
+
+func TestVerifyLibrary(t *testing.T) {
+	files := prototest.Files()
+	files["defs/S_TWICE.1.def"] = &fstest.MapFile{Data: []byte("int32 a\nint32 a\n")}
+	files["defs/S_INCLUDES.1.def"] = &fstest.MapFile{Data: []byte("@include S_WRONG.1.def\n")}
+	for _, tt := range []struct {
+		strict bool
+		want   []string
+	}{
+		{false, []string{"defs/S_WRONG.1.def:1", "defs/S_WRONG.1.def:1", "map/sysmsg.99.map:1"}},
+		{true, []string{"defs/S_WRONG.1.def:1", "defs/S_TWICE.1.def:2", "defs/S_WRONG.1.def:1", "map/sysmsg.99.map:1"}},
+	} {
+		var got []string
+		for f, err := range dissect.VerifyLibrary(t.Context(), library(t, files), 0, tt.strict) {
+			if err != nil || f.What == "" {
+				t.Fatal(f, err)
+			}
+			got = append(got, f.Where())
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("strict %v: got %v, want %v", tt.strict, got, tt.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for f, err := range dissect.VerifyLibrary(ctx, library(t, files), 0, false) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("nobody waits: %v, %v", f, err)
+		}
+	}
+}

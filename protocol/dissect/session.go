@@ -1,0 +1,199 @@
+package dissect
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+)
+
+// Session is a log with what is known of its packets. It is immutable and safe for
+// parallel use.
+type Session struct {
+	log  *capture.Log
+	lib  *protocol.Library
+	opts Options
+	// mapFile is the name of the map that codes were named by.
+	mapFile string
+	codes   map[uint16]*Code
+	// sorted holds the codes by name.
+	sorted []uint16
+}
+
+// Code is what is known of the packets of one operation code.
+type Code struct {
+	// Name is that of the packet, or the code in digits.
+	Name string
+	// Table reads the packets; nil without a definition that can be used.
+	Table *protocol.Table
+	// Err is why a definition that is there cannot be used.
+	Err error
+}
+
+// Options are what New may be told. The zero value is right.
+type Options struct {
+	// Revision is the client revision. Default: what the log says.
+	Revision string
+	// Patch is the version of the game. Default: what the library's revisions.json
+	// says of the revision, or else the newest.
+	Patch protocol.Patch
+}
+
+// fixedNames are the codes that no revision has changed.
+var fixedNames = map[uint16]string{19900: "C_CHECK_VERSION", 19901: "S_CHECK_VERSION"}
+
+// NameOf is the name of the packets of a code by a map, which may be nil; empty if
+// nobody knows.
+func NameOf(m *protocol.Map, code uint16) string {
+	if m != nil {
+		if name, ok := m.Name(uint32(code)); ok {
+			return name
+		}
+	}
+	return fixedNames[code]
+}
+
+// maxName is the longest packet name, so that a file's name stays below 255 bytes.
+const maxName = 200
+
+// New finds the name and the definition of each code that a log has. lib may be nil:
+// then no packet has a definition.
+//
+// An error is one of reading, or of the map that names the packets.
+func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error) {
+	if opts.Revision == "" {
+		opts.Revision = log.Info().Revision
+	}
+	s := &Session{log: log, lib: lib, opts: opts, codes: make(map[uint16]*Code)}
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	for i := range log.Len() {
+		c := log.Code(i)
+		if s.codes[c] != nil {
+			continue
+		}
+		if s.codes[c], err = s.identify(i, c, names); err != nil {
+			return nil, err
+		}
+		s.sorted = append(s.sorted, c)
+	}
+	slices.SortFunc(s.sorted, func(a, b uint16) int {
+		return cmp.Or(strings.Compare(s.codes[a].Name, s.codes[b].Name), int(a)-int(b))
+	})
+	return s, nil
+}
+
+// Log is the log.
+func (s *Session) Log() *capture.Log { return s.log }
+
+// Patch is the version of the game that packets are read by, 0 for the newest.
+func (s *Session) Patch() protocol.Patch { return s.opts.Patch }
+
+// Revision is the client revision that the packets are named by, empty if nobody said.
+func (s *Session) Revision() string { return s.opts.Revision }
+
+// MapFile is the name of the map that the packets are named by, empty if none is.
+func (s *Session) MapFile() string { return s.mapFile }
+
+// Codes lists the operation codes that the log has, by the names of their packets.
+func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
+
+// Code is what is known of a code that the log has; nil for any other.
+func (s *Session) Code(code uint16) *Code { return s.codes[code] }
+
+// names gives the map of the revision, and finds out the patch. The map is
+// nil if there is none.
+func (s *Session) names() (*protocol.Map, error) {
+	if s.lib == nil {
+		return nil, nil
+	}
+	if r, ok := s.lib.Revisions[s.opts.Revision]; ok && s.opts.Patch == 0 {
+		s.opts.Patch = r.Patch
+	}
+	i, ok := s.lib.FindMap("protocol", s.opts.Revision)
+	if !ok {
+		return nil, nil
+	}
+	m, err := s.lib.Map(i)
+	if err != nil {
+		return nil, err
+	}
+	s.mapFile = m.File
+	return m, nil
+}
+
+// identify finds the name and the definition of the code c, which packet i has.
+func (s *Session) identify(i int, c uint16, names *protocol.Map) (*Code, error) {
+	one, version := &Code{Name: NameOf(names, c)}, "*"
+	if one.Name == "" {
+		var err error
+		if one.Name, version, err = s.loggedName(i); err != nil {
+			return nil, err
+		}
+	}
+	if one.Name == "" {
+		one.Name = strconv.Itoa(int(c))
+	}
+	return one, s.define(one, version)
+}
+
+// loggedName is the name and the version that the log itself has for packet i,
+// empty if it has none that can be used.
+func (s *Session) loggedName(i int) (name, version string, err error) {
+	p, err := s.log.Packet(i, nil)
+	if err != nil {
+		if IsDamage(err) {
+			err = nil // whoever reads that packet is told of it
+		}
+		return "", "*", err
+	}
+	bad := strings.Trim(strings.ToUpper(p.Name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || len(p.Name) > maxName
+	if bad || strings.Trim(p.Name, "0123456789") == "" {
+		return "", "*", nil
+	}
+	if p.Version > 0 {
+		return p.Name, strconv.Itoa(p.Version), nil
+	}
+	return p.Name, "*", nil
+}
+
+// define finds the definition of a code. Only reading errors are returned: a
+// definition that is wrong is told by each packet that needs it.
+func (s *Session) define(c *Code, version string) error {
+	if s.lib == nil {
+		return nil
+	}
+	i, err := s.lib.Choose(c.Name, version, s.opts.Patch)
+	if errors.Is(err, protocol.ErrNoDefinition) && version != "*" {
+		i, err = s.lib.Choose(c.Name, "*", s.opts.Patch)
+	}
+	if errors.Is(err, protocol.ErrNoDefinition) {
+		return nil
+	}
+	if err == nil {
+		c.Table, err = s.lib.Table(i, s.opts.Patch)
+	}
+	if isSyntax(err) {
+		c.Err = err
+		return nil
+	}
+	return err
+}
+
+// IsDamage tells whether err says that a packet of a log is broken, and not just
+// unreadable now.
+func IsDamage(err error) bool {
+	_, damage := errors.AsType[*capture.FormatError](err)
+	return damage
+}
+
+func isSyntax(err error) bool {
+	_, wrong := errors.AsType[*protocol.SyntaxError](err)
+	return wrong
+}

@@ -1,0 +1,210 @@
+package dissect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+)
+
+// Finding is something that is wrong with a session or its definitions.
+type Finding struct {
+	// File is the definition or the map that is wrong, as it lies in the folder,
+	// and Line the line, from 1 on. File is empty for what is wrong with the log.
+	File string
+	Line int
+	// Packet is the number of the packet, from 0 on, and Name what it is called.
+	// Packet is -1 for what is wrong with the log as a whole.
+	Packet int
+	Name   string
+	// Off is where the packet begins, in the inflated data if Inflated is set.
+	Off      int64
+	Inflated bool
+	What     string
+}
+
+// Where is the place of the finding in words.
+func (f Finding) Where() string {
+	switch {
+	case f.File != "":
+		return fmt.Sprintf("%s:%d", f.File, f.Line)
+	case f.Packet < 0:
+		return "end of the log"
+	}
+	return fmt.Sprintf("packet %d, %s", f.Packet, f.Name)
+}
+
+func (f Finding) String() string {
+	if f.File != "" {
+		return f.Where() + ": " + f.What
+	}
+	of := ""
+	if f.Inflated {
+		of = " inflated"
+	}
+	return fmt.Sprintf("%#x%s: %s: %s", f.Off, of, f.Where(), f.What)
+}
+
+// Verify reads every packet, decodes it, writes it again by way of JSON, and tells
+// of each that is damaged, that its definition does not fit, or that did not become
+// the same bytes again. A packet without a definition is none of them, and a
+// definition that is wrong is told by [VerifyLibrary]. progress, unless it is nil,
+// is told how many packets are done.
+//
+// An error ends it: it is one of reading.
+func (s *Session) Verify(ctx context.Context, progress func(done, total int64)) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		var v verifier
+		for i := range s.log.Len() {
+			if i%askEvery == 0 {
+				if ctx.Err() != nil {
+					yield(Finding{}, context.Cause(ctx))
+					return
+				}
+				if progress != nil {
+					progress(int64(i), int64(s.log.Len()))
+				}
+			}
+			what, err := v.packet(s, i)
+			if err == nil && what == "" {
+				continue
+			}
+			if !yield(s.finding(i, what), err) || err != nil {
+				return
+			}
+		}
+		if end := s.log.Info().Incomplete; end != nil {
+			yield(atEnd(end), nil)
+		}
+	}
+}
+
+// atEnd is the finding of a log that ends too early.
+func atEnd(err error) Finding {
+	f := Finding{Packet: -1, What: err.Error()}
+	if e, ok := errors.AsType[*capture.FormatError](err); ok {
+		f.Off, f.Inflated, f.What = e.Off, e.Inflated, e.What
+	}
+	return f
+}
+
+func (s *Session) finding(i int, what string) Finding {
+	f := Finding{Packet: i, Name: s.codes[s.log.Code(i)].Name, What: what}
+	f.Off, f.Inflated = s.log.Offset(i)
+	return f
+}
+
+// verifier has the buffers of one run.
+type verifier struct{ packetBytes, text []byte }
+
+// packet tells what is wrong with packet i, empty if nothing is.
+func (v *verifier) packet(s *Session, i int) (what string, err error) {
+	p, err := s.log.Packet(i, v.packetBytes)
+	switch {
+	case IsDamage(err):
+		return err.Error(), nil
+	case err != nil:
+		return "", err
+	}
+	if cap(p.Data) > cap(v.packetBytes) {
+		v.packetBytes = p.Data
+	}
+	table := s.codes[s.log.Code(i)].Table
+	if table == nil {
+		return "", nil
+	}
+	if v.text, err = table.AppendJSON(v.text[:0], p.Data); err != nil {
+		return fmt.Sprintf("not a packet of %s: %v", table.Name(), err), nil
+	}
+	again, err := encode(table, v.text)
+	if err != nil {
+		return fmt.Sprintf("read by %s, it cannot be written again: %v", table.Name(), err), nil
+	}
+	if at := difference(p.Data, again); at >= 0 {
+		return fmt.Sprintf("read by %s and written again, it differs at offset %d of the packet", table.Name(), at), nil
+	}
+	return "", nil
+}
+
+func encode(table *protocol.Table, text []byte) ([]byte, error) {
+	m, err := table.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	return table.Encode(m)
+}
+
+// difference is the first offset at which a and b differ, -1 if they do not.
+func difference(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// VerifyLibrary reads every definition and every map of a library, and tells of
+// each line that cannot be made sense of; with strict, also of what is odd but has
+// one meaning. patch is the version of the game, 0 for the newest.
+//
+// An error ends it: it is one of reading.
+func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Patch, strict bool) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		show := func(file string, warnings []protocol.Diagnostic, err error) bool {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			wrong, syntax := errors.AsType[*protocol.SyntaxError](err)
+			if err != nil && !syntax {
+				yield(Finding{}, err)
+				return false
+			}
+			if !strict {
+				warnings = nil
+			}
+			if syntax {
+				warnings = append(warnings, wrong.Diagnostics...)
+			}
+			for _, d := range warnings {
+				if !yield(Finding{File: inFolder(file, d.File), Line: d.Line, What: d.Text}, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for i, d := range lib.Definitions() {
+			def, err := lib.Definition(i)
+			var warnings []protocol.Diagnostic
+			if err == nil {
+				warnings = def.Warnings
+				_, err = lib.Table(i, patch)
+			}
+			if !show(d.Path, warnings, err) {
+				return
+			}
+		}
+		for i, file := range lib.Maps() {
+			m, err := lib.Map(i)
+			var warnings []protocol.Diagnostic
+			if err == nil {
+				warnings = m.Warnings
+			}
+			if !show(file.Path, warnings, err) {
+				return
+			}
+		}
+	}
+}
+
+// inFolder is the path of the file that a diagnostic names: file itself, or one
+// beside it that it includes.
+func inFolder(file, named string) string { return path.Join(path.Dir(file), path.Base(named)) }
