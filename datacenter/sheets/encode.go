@@ -29,7 +29,9 @@ type encoder struct {
 	file  *datacenter.Private
 	tag   tagWriter
 
-	texts textCache
+	// texts are those of children, by their depth, tags those of attributes.
+	texts, tags textCache
+	tagSizes    tagSizes
 
 	stack  []frame
 	groups []group

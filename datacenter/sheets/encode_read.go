@@ -20,7 +20,7 @@ func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int6
 	}
 	e := s.encoder()
 	defer s.release(e)
-	e.texts.use()
+	e.texts.used = true
 	buf, err := e.start(e.out[:0], v)
 	written := int64(0)
 	for err == nil && !e.done() {

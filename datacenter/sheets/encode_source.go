@@ -89,7 +89,9 @@ func New(f *datacenter.File, d *datacenter.Draft, opts Options) (*Source, error)
 		changes: map[datacenter.Number]datacenter.SheetChange{},
 	}
 	s.store.init(s)
-	s.encoders.New = func() any { return &encoder{voc: voc, draft: d, file: f.Private()} }
+	s.encoders.New = func() any {
+		return &encoder{voc: voc, draft: d, file: f.Private(), texts: newTextCache(), tags: newTextCache(), tagSizes: newTagSizes()}
+	}
 	return s, s.list()
 }
 

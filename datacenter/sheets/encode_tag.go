@@ -89,6 +89,23 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
 	}
+	run := n.node.AttributeRun()
+	if e.tag.extras || run.Count == 0 {
+		return e.storedTag(dst, n, el)
+	}
+	if text := e.tags.get(run, 0); text != nil {
+		return append(dst, text...), nil
+	}
+	from := len(dst)
+	dst, err := e.storedTag(dst, n, el)
+	if err == nil && !e.tag.hasValue {
+		e.tags.keep(run, 0, dst[from:])
+	}
+	return dst, err
+}
+
+// storedTag is attributes for a node of the file.
+func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 	value := e.voc.value
 	for a, err := range n.node.Attributes() {
 		if err != nil {

@@ -3,13 +3,13 @@ package sheets
 import "lorefs/datacenter"
 
 // textCache keeps what was written of stored runs: a third of the nodes of a real
-// file stand for all of them, so that most of a sheet was written before. It is used
-// to write whole sheets only, into one buffer.
+// file stand for all of them, so that most of a sheet was written before.
 type textCache struct {
-	used  bool
 	slots []textSlot
-	// flushed counts how often the buffer was emptied: what is in it now is all
-	// from after that.
+	// used tells whether texts of children are kept, for which a sheet has to be
+	// written as a whole, into one buffer. flushed counts how often that was emptied:
+	// what is in it now is all from after that.
+	used    bool
 	flushed int
 }
 
@@ -21,23 +21,18 @@ type textSlot struct {
 
 // A cache has at most textSlots times maxText bytes.
 const (
-	textSlots = 1 << 13
+	slotBits  = 13
+	textSlots = 1 << slotBits
 	maxText   = 2 << 10
 )
 
-// use begins to write a sheet.
-func (c *textCache) use() {
-	if c.slots == nil {
-		c.slots = make([]textSlot, textSlots)
-	}
-	c.used = true
-}
+func newTextCache() textCache { return textCache{slots: make([]textSlot, textSlots)} }
 
 // slot is the place of the only slot where the text of a run at a depth may be.
 func (c *textCache) slot(run datacenter.Run, depth int) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	h := (run.First*31 + uint32(depth)) * spread
-	return &c.slots[h>>(32-13)]
+	return &c.slots[h>>(32-slotBits)]
 }
 
 // get gives the text of a run; nil if it is not there.

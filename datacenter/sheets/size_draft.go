@@ -117,6 +117,7 @@ func (s *Source) measureEdited(
 	e := s.encoder()
 	defer s.release(e)
 	e.tag.extras = true
+	clear(e.tagSizes) // of another family
 	m := &measurer{
 		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
 		learn: &learner{es: es, extending: true},

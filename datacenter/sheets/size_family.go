@@ -77,6 +77,7 @@ func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 	e := s.encoder()
 	defer s.release(e)
 	e.tag.extras = true
+	clear(e.tagSizes) // of another family
 	m := &measurer{
 		ctx: ctx, e: e, memo: map[runKey]runSize{},
 		learn: &learner{es: newElements(s.opts.Strategy, f.name)},

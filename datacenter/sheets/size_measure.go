@@ -53,13 +53,12 @@ func (m *measurer) node(n item, el *element) (runSize, error) {
 		return runSize{}, err
 	}
 	parent := body.lines > 0 || len(m.names) > 0 && !isKnown
-	t.found, t.learner = 0, m.learn
-	m.buf, err = m.e.startTag(m.buf[:0], n, el, parent)
+	size, found, err := m.tag(n, el, parent)
 	if err != nil {
 		return runSize{}, err
 	}
 	t.root = false
-	s := runSize{bytes: int64(len(m.buf)) + 1, lines: 1, found: t.found}
+	s := runSize{bytes: size + 1, lines: 1, found: found}
 	if root {
 		s.bytes = 0
 	}
@@ -75,6 +74,26 @@ func (m *measurer) node(n item, el *element) (runSize, error) {
 	s.lines += body.lines + 1
 	s.found |= body.found
 	return s, nil
+}
+
+// tag measures a start tag.
+func (m *measurer) tag(n item, el *element, parent bool) (size int64, found findings, err error) {
+	t := &m.e.tag
+	var slot *tagSlot
+	var key tagKey
+	if n.draft == nil && !t.root {
+		if slot, key = m.e.tagSizes.slot(n.node, el, parent); slot.key == key {
+			return int64(slot.size), slot.found, nil
+		}
+	}
+	t.found, t.learner = 0, m.learn
+	if m.buf, err = m.e.startTag(m.buf[:0], n, el, parent); err != nil {
+		return 0, 0, err
+	}
+	if slot != nil && !t.hasValue {
+		*slot = tagSlot{key: key, found: t.found, size: int32(len(m.buf))}
+	}
+	return int64(len(m.buf)), t.found, nil
 }
 
 // lookup tells what is known of a node's children. If that is nothing, their names
@@ -155,6 +174,7 @@ func (m *measurer) family(sheets []Sheet) ([]sheetSize, error) {
 	if err == nil && m.learn.again {
 		// Nodes that were measured before their path got keys need dc:keys.
 		clear(m.memo)
+		clear(m.e.tagSizes)
 		m.learn.settled = true
 		sizes, err = m.pass(sheets)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"runtime"
 	"sync"
 	"time"
@@ -37,8 +38,8 @@ type Report struct {
 const (
 	// bufferSize is how much is read at once.
 	bufferSize = 1 << 20
-	// queued is how many files may wait for each worker.
-	queued = 64
+	// maxQueued is how many files and directories may wait.
+	maxQueued = 1 << 10
 
 	dirPerm  = 0o777 // before the umask, as mkdir(1)
 	filePerm = 0o666
@@ -61,11 +62,11 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &copying{ctx: ctx, cancel: cancel, tree: tree, root: root, o: o, jobs: make(chan job, queued*o.Workers)}
+	c := &copying{ctx: ctx, cancel: cancel, tree: tree, root: root, o: o}
 	return c.run(from)
 }
 
-// job is a file to be copied.
+// job is a file to be copied, or a directory whose entries are.
 type job struct {
 	entry nodes.Entry
 	path  string
@@ -77,7 +78,15 @@ type copying struct {
 	tree   nodes.Tree
 	root   *os.Root
 	o      Options
-	jobs   chan job
+
+	// jobs wait to be done, last in, first out, so that a deep tree does not pile
+	// up. busy is how many are being done: they may bring others.
+	queue struct {
+		sync.Mutex
+		changed sync.Cond
+		jobs    []job
+		busy    int
+	}
 
 	// mu guards report, and makes callbacks wait for each other.
 	mu     sync.Mutex
@@ -85,64 +94,106 @@ type copying struct {
 }
 
 func (c *copying) run(from nodes.Entry) (Report, error) {
+	first := job{entry: from}
+	if from.Kind != nodes.Dir {
+		first.path = from.Name
+	}
+	c.queue.changed.L = &c.queue
+	c.queue.jobs = append(c.queue.jobs, first)
 	var workers sync.WaitGroup
 	for range c.o.Workers {
 		workers.Go(c.work)
 	}
-	if err := c.list(from); err != nil {
-		c.cancel(err)
-	}
-	close(c.jobs)
 	workers.Wait()
 	return c.report, context.Cause(c.ctx)
 }
 
-// list makes the directories and hands the files out.
-func (c *copying) list(from nodes.Entry) error {
-	if from.Kind != nodes.Dir {
-		return c.send(job{from, from.Name})
-	}
-	for e, err := range nodes.Walk(c.ctx, c.tree, from.ID) {
-		if err != nil {
-			return err
+// work does jobs until there are none, and none can come.
+func (c *copying) work() {
+	buf := make([]byte, bufferSize)
+	q := &c.queue
+	q.Lock()
+	defer q.Unlock()
+	for {
+		for len(q.jobs) == 0 && q.busy > 0 {
+			q.changed.Wait()
 		}
-		if e.Kind != nodes.Dir {
-			if e.ModTime.IsZero() {
-				e.ModTime = from.ModTime
-			}
-			if err := c.send(job{e.Entry, e.Path}); err != nil {
+		if len(q.jobs) == 0 {
+			return
+		}
+		j := q.jobs[len(q.jobs)-1]
+		q.jobs = q.jobs[:len(q.jobs)-1]
+		q.busy++
+		q.Unlock()
+		c.do(j, buf)
+		q.Lock()
+		q.busy--
+		if len(q.jobs) == 0 && q.busy == 0 {
+			q.changed.Broadcast()
+		}
+	}
+}
+
+// later leaves a job to whoever is free. It is false if there are enough of them.
+func (c *copying) later(j job) bool {
+	q := &c.queue
+	q.Lock()
+	defer q.Unlock()
+	if len(q.jobs) >= maxQueued {
+		return false
+	}
+	q.jobs = append(q.jobs, j)
+	q.changed.Signal()
+	return true
+}
+
+// do copies a file, or lists a directory.
+func (c *copying) do(j job, buf []byte) {
+	switch {
+	case c.ctx.Err() != nil:
+	case j.entry.Kind == nodes.Dir:
+		if err := c.list(j, buf); err != nil {
+			c.cancel(err)
+		}
+	default:
+		n, err := c.copyFile(j, buf)
+		c.done(j, n, err)
+	}
+}
+
+// list makes the directories in a directory, and has what is in it copied.
+func (c *copying) list(dir job, buf []byte) error {
+	for e, err := range c.tree.ReadDir(c.ctx, dir.entry.ID, 0) {
+		if err == nil {
+			err = c.ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("list %q: %w", "/"+dir.path, err)
+		}
+		if e.ModTime.IsZero() {
+			e.ModTime = dir.entry.ModTime
+		}
+		j := job{e, path.Join(dir.path, e.Name)}
+		if e.Kind == nodes.Dir {
+			if err := c.makeDir(j); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := c.root.MkdirAll(e.Path, dirPerm); err != nil {
-			return err
+		if !c.later(j) {
+			c.do(j, buf)
 		}
-		c.mu.Lock()
-		c.report.Dirs++
-		c.mu.Unlock()
 	}
 	return nil
 }
 
-func (c *copying) send(j job) error {
-	select {
-	case c.jobs <- j:
-		return nil
-	case <-c.ctx.Done():
-		return context.Cause(c.ctx)
+func (c *copying) makeDir(j job) error {
+	if err := c.root.MkdirAll(j.path, dirPerm); err != nil {
+		return err
 	}
-}
-
-func (c *copying) work() {
-	buf := make([]byte, bufferSize)
-	for j := range c.jobs {
-		if c.ctx.Err() != nil {
-			continue
-		}
-		n, err := c.copyFile(j, buf)
-		c.done(j, n, err)
-	}
+	c.mu.Lock()
+	c.report.Dirs++
+	c.mu.Unlock()
+	return nil
 }
 
 // done counts, and tells.
@@ -195,6 +246,11 @@ func (c *copying) copyFile(j job, buf []byte) (n int64, err error) {
 }
 
 func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {
+	if s, ok := c.tree.(nodes.Streamer); ok {
+		if n, ok, err := s.Stream(c.ctx, e.ID, w); ok || err != nil {
+			return n, sized(n, e.Size, err)
+		}
+	}
 	for n < e.Size {
 		if err := c.ctx.Err(); err != nil {
 			return n, err
@@ -211,8 +267,13 @@ func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err 
 			return n, err
 		}
 	}
-	if n != e.Size {
-		return n, fmt.Errorf("it has %d bytes, where %d were promised: %w", n, e.Size, io.ErrUnexpectedEOF)
+	return n, sized(n, e.Size, nil)
+}
+
+// sized is err or, of a file that is not as long as it should be, another.
+func sized(n, want int64, err error) error {
+	if err == nil && n != want {
+		err = fmt.Errorf("it has %d bytes, where %d were promised: %w", n, want, io.ErrUnexpectedEOF)
 	}
-	return n, nil
+	return err
 }

@@ -186,6 +186,16 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return k, nil
 }
 
+// Stream is the tree's. A sheet is written faster as a whole.
+func (t *Tree) Stream(ctx context.Context, id nodes.ID, w io.Writer) (n int64, ok bool, err error) {
+	node, err := t.node(ctx, id)
+	if err != nil || node.kind != sheet {
+		return 0, false, err
+	}
+	n, err = t.src.WriteSheet(ctx, w, node.sheet)
+	return n, true, wrap(err)
+}
+
 // Lookup is the tree's.
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	n, err := t.node(ctx, dir)

@@ -1,0 +1,41 @@
+package sheets
+
+import "lorefs/datacenter"
+
+// tagSizes remembers how long the start tags of nodes are. Many nodes of one path
+// share their attributes, and so their tag, and the schema learns nothing from the
+// second one. Tags with a text are left out: where it stands depends on more.
+type tagSizes []tagSlot
+
+// tagKey is all that a tag of a node of the file depends on.
+type tagKey struct {
+	run    datacenter.Run
+	elem   int32
+	keys   uint16
+	flags  datacenter.KeyFlags
+	parent bool
+	used   bool
+}
+
+type tagSlot struct {
+	key   tagKey
+	found findings
+	size  int32
+}
+
+const (
+	tagBits  = 15
+	tagSlots = 1 << tagBits
+)
+
+func newTagSizes() tagSizes { return make(tagSizes, tagSlots) }
+
+// slot is the only place where the size of a tag may be, and the key of that.
+func (s tagSizes) slot(n datacenter.Node, el *element, parent bool) (*tagSlot, tagKey) {
+	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
+	key := tagKey{
+		run: n.AttributeRun(), elem: int32(el.id), keys: n.KeyIndex(), flags: n.Flags(), parent: parent, used: true,
+	}
+	h := (key.run.First*31 + uint32(key.elem)) * spread
+	return &s[h>>(32-tagBits)], key
+}
