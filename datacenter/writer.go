@@ -73,7 +73,8 @@ type Builder struct {
 
 	// open are the nodes between Begin and End, from the root on.
 	open []openNode
-	run  []byte // scratch
+	// run and text are scratch.
+	run, text []byte
 	// reordered is set if children came in another order than they are written in.
 	reordered bool
 	err       error
@@ -178,7 +179,19 @@ func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 	if len(b.open) > MaxDepth {
 		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
 	}
-	b.open = append(b.open, openNode{raw: rawNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)}})
+	b.push(rawNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
+}
+
+// push opens a node. It takes over the room of the last one that was open there:
+// there are millions of nodes, and a dozen are open at a time.
+func (b *Builder) push(n rawNode) {
+	if len(b.open) == cap(b.open) {
+		b.open = append(b.open, openNode{raw: n})
+		return
+	}
+	b.open = b.open[:len(b.open)+1]
+	top := b.top()
+	top.raw, top.attrs, top.children = n, top.attrs[:0], top.children[:0]
 }
 
 func (b *Builder) top() *openNode { return &b.open[len(b.open)-1] }
@@ -210,7 +223,8 @@ func (b *Builder) Bool(name string, v bool) {
 
 // String gives an attribute. v is WTF-8.
 func (b *Builder) String(name, v string) {
-	b.units(name, wtf8.AppendUTF16(nil, v))
+	b.text = wtf8.AppendUTF16(b.text[:0], v)
+	b.units(name, b.text)
 }
 
 // Text gives the node its text, the attribute __value__.

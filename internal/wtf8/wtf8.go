@@ -64,6 +64,11 @@ func Len(src []byte) int {
 // byte that is no part of a code point becomes U+FFFD.
 func AppendUTF16(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			dst = append(dst, s[i], 0)
+			i++
+			continue
+		}
 		if u, ok := surrogate(s[i:]); ok {
 			dst = binary.LittleEndian.AppendUint16(dst, u)
 			i += 3
