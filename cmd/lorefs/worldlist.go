@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,12 +94,7 @@ func (l *worldList) addZone(at, origin geometry.ZonePosition) {
 	switch {
 	case !known:
 		l.zones[at] = origin
-	case first != origin:
-		for _, other := range l.others[at] {
-			if other == origin {
-				return
-			}
-		}
+	case first != origin && !slices.Contains(l.others[at], origin):
 		l.others[at] = append(l.others[at], origin)
 	}
 }

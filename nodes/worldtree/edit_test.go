@@ -183,8 +183,31 @@ func lift(t testing.TB, square []byte) []byte {
 	return bytes.Replace(square, []byte(before), fmt.Appendf(nil, `"volumes":[[%d,`, z-1), 1)
 }
 
+// light is a folder that takes little time: of two zones that are empty but for some
+// squares.
+func light() fstest.MapFS {
+	lightOnce.Do(func() {
+		lightZone = geomtest.ZoneFile(func(x, y int) []geometry.Volume {
+			corner, square, first := x < 16 && y >= 944, x/8 == 17 && y/8 == 93, x < 8 && y < 8
+			if corner || square || first {
+				return geomtest.Hills(1)(x, y)
+			}
+			return nil
+		})
+	})
+	return fstest.MapFS{
+		"x1000y1000.zgd": {Data: lightZone, ModTime: geomtest.FolderTime},
+		"x1000y1001.zgd": {Data: lightZone, ModTime: geomtest.FolderTime},
+	}
+}
+
+var (
+	lightOnce sync.Once
+	lightZone []byte
+)
+
 func TestMutable(t *testing.T) {
-	files := folder(1)
+	files := light()
 	for _, dir := range [][]string{{"zones"}, {"areas"}, {"squares", "x1000y1000"}} {
 		t.Run(dir[0], func(t *testing.T) {
 			nodetest.RunMutable(t, func(t *testing.T) nodes.Mutable {
@@ -355,7 +378,7 @@ func TestRefused(t *testing.T) {
 
 // What says what is there anyway is no edit, and what comes back to it is not saved.
 func TestSame(t *testing.T) {
-	d := newEdited(t, folder(1))
+	d := newEdited(t, light())
 	before := read(t, d.Editable, aSquare)
 	spelled := bytes.ReplaceAll(before, []byte(","), []byte(", "))
 	if err := d.write(aSquare, spelled); err != nil || len(d.records) != 0 {
@@ -432,7 +455,7 @@ func TestEditors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newEdited(t, folder(1))
+			d := newEdited(t, light())
 			text := lift(t, read(t, d.Editable, aSquare))
 			if err := edit(d, text); err != nil {
 				t.Fatal(err)
@@ -494,7 +517,7 @@ func TestHidden(t *testing.T) {
 
 // What was replaced can be read by who has it open.
 func TestReplacedStaysReadable(t *testing.T) {
-	d := newEdited(t, folder(1))
+	d := newEdited(t, light())
 	before, id := read(t, d.Editable, aSquare), d.id(aSquare)
 	text := lift(t, before)
 	if err := errors.Join(d.create("squares/x1000y1000/t", text), d.rename("squares/x1000y1000/t", aSquare)); err != nil {
@@ -523,7 +546,7 @@ func TestBadZoneMayBeReplaced(t *testing.T) {
 }
 
 func TestSourceChanged(t *testing.T) {
-	d := newEdited(t, folder(2))
+	d := newEdited(t, light())
 	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {
 		t.Fatal(err)
 	}
@@ -569,8 +592,11 @@ func FuzzReplay(f *testing.F) {
 
 // A model: what squares hold after any edits is what was written to them last.
 func TestEditProperty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decodes a thousand zones")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		d := newEdited(t, folder(1))
+		d := newEdited(t, light())
 		want := map[string][]byte{}
 		for range rapid.IntRange(1, 6).Draw(rt, "edits") {
 			path := fmt.Sprintf("squares/x1000y1000/%03d-%03d.json", rapid.IntRange(0, 1).Draw(rt, "sx"), rapid.IntRange(118, 119).Draw(rt, "sy"))

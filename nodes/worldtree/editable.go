@@ -121,7 +121,7 @@ func (e *Editable) path(dir nodes.ID) string {
 	if i := e.items[dir]; i != nil {
 		return e.path(i.dir) + "/" + i.name
 	}
-	n, err := e.Tree.node(context.Background(), dir)
+	n, err := e.node(context.Background(), dir)
 	switch {
 	case err != nil:
 		return "?"
@@ -171,7 +171,7 @@ func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 func (e *Editable) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	seen, known := e.look(id)
 	if !known {
-		n, err := e.Tree.node(ctx, id)
+		n, err := e.node(ctx, id)
 		if err != nil {
 			return nodes.Attr{}, err
 		}
@@ -184,7 +184,7 @@ func (e *Editable) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 		return attr, nil
 	}
 	var err error
-	attr.Size, err = e.Tree.versionSize(ctx, seen.of, seen.node)
+	attr.Size, err = e.versionSize(ctx, seen.of, seen.node)
 	return attr, err
 }
 
@@ -199,7 +199,7 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 	case off < 0:
 		return 0, fmt.Errorf("negative offset %d", off)
 	case !seen.held:
-		return e.Tree.readVersion(ctx, seen.of, seen.node, p, off)
+		return e.readVersion(ctx, seen.of, seen.node, p, off)
 	}
 	// Writers change the data in place, so that it is copied under the lock.
 	e.mu.RLock()
@@ -270,7 +270,7 @@ func (e *Editable) shown(ctx context.Context, dir nodes.ID, entry nodes.Entry) (
 	_, known := e.items[id]
 	mtime, timed := e.times[id]
 	e.mu.RUnlock()
-	if n, err := e.Tree.node(ctx, entry.ID); err == nil {
+	if n, err := e.node(ctx, entry.ID); err == nil {
 		entry.Writable = n.editable() || n.holdsEditable()
 	}
 	if timed {
@@ -286,8 +286,12 @@ func (e *Editable) shown(ctx context.Context, dir nodes.ID, entry nodes.Entry) (
 
 // SetModTime is the tree's.
 func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
-	if _, err := e.Attr(ctx, id); err != nil {
+	attr, err := e.Attr(ctx, id)
+	if err != nil {
 		return err
+	}
+	if !attr.Writable {
+		return nodes.ErrReadOnly
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -101,18 +101,6 @@ func (e *Editable) look(id nodes.ID) (s seen, known bool) {
 	return s, true
 }
 
-// versionSize is the size of what a version shows as a node.
-func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
-	if n.square < 0 {
-		return t.size(ctx, s, n.view)
-	}
-	offsets, err := t.offsets(ctx, s, zoneSquares)
-	if err != nil {
-		return 0, err
-	}
-	return squareSize(offsets, n.square), nil
-}
-
 // readVersion reads what a version shows as a node.
 func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, off int64) (int, error) {
 	if n.square >= 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"runtime"
 	"sync"
 
 	"lorefs/geometry"
@@ -22,12 +23,13 @@ type Memory interface {
 }
 
 // memoryVersion is that of the texts and pictures as much as of the record: their
-// sizes are remembered. TestSizesOfThisVersion fails if it has to be counted up.
-const memoryVersion = 1
+// sizes are remembered. TestSizesOfThisVersion fails if the number has to be counted
+// up; the standard library's share in pictures has its version in it.
+var memoryVersion = "1 " + runtime.Version()
 
 // record is what a Memory keeps of a folder.
 type record struct {
-	Version int      `json:"version"`
+	Version string   `json:"version"`
 	Files   []memory `json:"files"`
 }
 
@@ -95,10 +97,10 @@ func (s *version) readEnds(fsys iofs.FS) (string, error) {
 	}
 	n := min(s.size, endBytes)
 	ends := make([]byte, 2*n)
-	if _, err := r.ReadAt(ends[:n], 0); err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt gives it as it is
+	if _, err := r.ReadAt(ends[:n], 0); err != nil && err != io.EOF {
 		return "", err
 	}
-	if _, err := r.ReadAt(ends[n:], s.size-n); err != nil && err != io.EOF { //nolint:errorlint // as above
+	if _, err := r.ReadAt(ends[n:], s.size-n); err != nil && err != io.EOF {
 		return "", err
 	}
 	return endsOf(ends[:n], ends[n:]), nil

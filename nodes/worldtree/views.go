@@ -117,7 +117,7 @@ func (v view) kindOf() nodes.Kind {
 const (
 	blockShift  = 8
 	numberShift = 40
-	imageBlock = uint64(viewCount)
+	imageBlock  = uint64(viewCount)
 )
 
 // block gives a block of a version. What load does is never canceled: others may

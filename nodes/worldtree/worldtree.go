@@ -187,17 +187,21 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
-	switch {
-	case n.missing:
+	if n.missing {
 		return int64(len(t.missing)), nil
-	case n.square < 0:
-		return t.size(ctx, n.source.now(), n.view)
 	}
-	offsets, err := t.offsets(ctx, n.source.now(), zoneSquares)
-	if err != nil {
-		return 0, err
+	return t.versionSize(ctx, n.source.now(), n)
+}
+
+// versionSize is the size of what a version shows as a node.
+func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
+	if n.square < 0 {
+		return t.size(ctx, s, n.view)
 	}
-	return squareSize(offsets, n.square), nil
+	// Listing a directory makes all squares once; for a single one that would take
+	// a thousand times as long as to make it.
+	text, err := t.square(ctx, s, n.square)
+	return int64(len(text)), err
 }
 
 // squareSize is the size of a square's file.
@@ -268,16 +272,25 @@ func (s *version) mustHave(v view, told, got int64) error {
 	return fmt.Errorf("%s: %s has %d bytes where %d were remembered: mount it anew", s.file, s.name+forms[v].ext, got, told)
 }
 
-func (t *Tree) readSquare(ctx context.Context, s *version, square int, p []byte, off int64) (int, error) {
+// square is the text of a square.
+func (t *Tree) square(ctx context.Context, s *version, square int) ([]byte, error) {
 	image, err := t.image(ctx, s)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	z, err := geometry.ZoneOfImage(image)
 	if err != nil {
+		return nil, err
+	}
+	return geometry.AppendSquareJSON(nil, z, square, s.at, t.opts.Origin(s.at)), nil
+}
+
+func (t *Tree) readSquare(ctx context.Context, s *version, square int, p []byte, off int64) (int, error) {
+	text, err := t.square(ctx, s, square)
+	if err != nil {
 		return 0, err
 	}
-	return copyAt(p, geometry.AppendSquareJSON(nil, z, square, s.at, t.opts.Origin(s.at)), off)
+	return copyAt(p, text, off)
 }
 
 // copyAt is [io.ReaderAt] on data.

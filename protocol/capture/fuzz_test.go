@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"lorefs/protocol/capture"
@@ -19,6 +20,9 @@ func fuzzFormat(f *testing.F, want ...capture.Format) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 1000, MaxInflated: 1 << 22})
+		if is, detectErr := capture.Detect(bytes.NewReader(data), int64(len(data))); detectErr != nil || is && errors.Is(err, capture.ErrUnknown) {
+			t.Errorf("Detect: %v, %v; Open: %v", is, detectErr, err)
+		}
 		if err != nil {
 			return
 		}

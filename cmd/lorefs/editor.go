@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/datacenter"
+	"lorefs/internal/session"
+	"lorefs/nodes"
+)
+
+// editable is an archive that can be edited.
+type editable interface {
+	// edit begins, and makes edits again that a crash has left behind. The mounts
+	// are those of show, of a tree that can be changed.
+	edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.Mount, error)
+}
+
+// sourceEditor is a source that is being edited.
+type sourceEditor interface {
+	// pending is how many edits are not saved yet, journal where they are: empty if
+	// there are none.
+	pending() int64
+	journal() string
+	// replayed is how many edits a crash had left behind.
+	replayed() int
+	// converts is the layout that saving makes of the source, empty if it stays.
+	converts() string
+	// unsaved is how many files are nothing that can be saved, with some names.
+	unsaved(most int) (count int, names []string)
+	// save saves all edits. last tells that nobody is in the middle of some.
+	save(ctx context.Context, last bool) (session.Report, error)
+	Close() error
+}
+
+// editOptions are what edit is told.
+type editOptions struct {
+	// layout is that of the data center to write.
+	layout   datacenter.Layout
+	noBackup bool
+	// salvage takes what is whole of a damaged journal.
+	salvage bool
+	// quality is that of compression, 0 for the best.
+	quality int
+	log     *slog.Logger
+}
+
+// addQuality adds the flag for it.
+func addQuality(flags *pflag.FlagSet, quality *int) {
+	flags.IntVar(quality, "quality", 0, "how hard to compress edited zones and areas, 1 to 11 (default: 11, which takes some 15 s for a zone)")
+}
+
+func checkQuality(quality int) error {
+	if quality < 0 || quality > 11 {
+		return usageErrorf("--quality %d: want 1 to 11", quality)
+	}
+	return nil
+}
+
+// edit makes what was opened editable.
+func (s *opened) edit(ctx context.Context, o editOptions) error {
+	a, ok := s.archive.(editable)
+	if !ok {
+		return usageErrorf("--rw: sources of the kind %s can't be edited", s.kind)
+	}
+	e, mounts, err := a.edit(ctx, o)
+	if err != nil {
+		return explainSession(err)
+	}
+	s.editor = e
+	return s.mux(mounts)
+}

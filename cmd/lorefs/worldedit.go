@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/internal/folderedit"
+	"lorefs/internal/session"
+	"lorefs/nodes"
+	"lorefs/nodes/worldtree"
+)
+
+// worldEditor is a folder of world geometry that is being edited.
+type worldEditor struct {
+	dir      string
+	session  *folderedit.Session
+	tree     *worldtree.Editable
+	noBackup bool
+}
+
+// edit makes the folder editable.
+func (w *world) edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.Mount, error) {
+	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Logger: o.log})
+	if err != nil {
+		return nil, nil, err
+	}
+	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
+		Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.quality},
+	})
+	// Whoever had the lock before may have replaced files since the tree was made.
+	if err = w.tree.Check(); err == nil {
+		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return &worldEditor{w.dir, s, tree, o.noBackup}, wholeRoot(tree), nil
+}
+
+func (e *worldEditor) pending() int64   { return e.session.Pending() }
+func (e *worldEditor) journal() string  { return e.session.Journal() }
+func (e *worldEditor) replayed() int    { return e.session.Replayed() }
+func (e *worldEditor) converts() string { return "" }
+func (e *worldEditor) Close() error     { return e.session.Close() }
+
+func (e *worldEditor) unsaved(most int) (int, []string) { return e.tree.Unsaved(most) }
+
+// save saves the files that were edited, one after the other.
+func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) {
+	began := time.Now()
+	var r session.Report
+	var names []string
+	err := e.tree.Save(ctx, func(c *worldtree.Changed) (iofs.FileInfo, error) {
+		if c.Same {
+			return nil, e.session.Settle(c.File)
+		}
+		saved, err := e.session.Save(ctx, folderedit.File{
+			Name: c.File, Size: c.Size, Write: c.Write,
+			Verify: func(f *os.File) error { return c.Compare(f) },
+		})
+		if saved.Info == nil {
+			return nil, err
+		}
+		names = append(names, c.File)
+		r.Path, r.Edits, r.Bytes = e.dir, r.Edits+saved.Edits, r.Bytes+saved.Bytes
+		return saved.Info, err
+	})
+	if len(names) > 0 && !e.noBackup {
+		if len(names) > 1 {
+			names[0] = "*"
+		}
+		r.Backup = filepath.Join(e.dir, names[0]+".bak")
+	}
+	r.Seconds = time.Since(began).Seconds()
+	return r, err
+}

@@ -1,0 +1,267 @@
+package worldtree_test
+
+import (
+	"bytes"
+	"errors"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
+	"lorefs/nodes"
+	"lorefs/nodes/worldtree"
+)
+
+// notes is a Memory.
+type notes struct {
+	mu    sync.Mutex
+	data  map[string][]byte
+	saves int
+}
+
+func newNotes() *notes { return &notes{data: map[string][]byte{}} }
+
+func (n *notes) Load(key string) ([]byte, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if d, ok := n.data[key]; ok {
+		return d, nil
+	}
+	return nil, iofs.ErrNotExist
+}
+
+func (n *notes) Save(key string, data []byte) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.data[key] = bytes.Clone(data)
+	n.saves++
+	return nil
+}
+
+// sized are files of which each view has a size, and small ones.
+var sized = []string{
+	"zones/x0001y0001.json", "heightmaps/x0001y0001.png", "heightmaps/x0001y0001.top.png", "heightmaps/x0001y0001.preview.png",
+	"meshes/zones/x0001y0001.obj", "statistics/zones/x0001y0001.json",
+	"areas/a.json", "areas/a.geojson", "meshes/a.obj", "statistics/areas/a.json",
+}
+
+func smallFolder() fstest.MapFS {
+	return fstest.MapFS{
+		"x0001y0001.zgd": {Data: geomtest.ZoneFile(geomtest.Extremes), ModTime: geomtest.FolderTime},
+		"a.apd":          {Data: geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin).File(), ModTime: geomtest.FolderTime},
+	}
+}
+
+func sizes(t *testing.T, tree nodes.Tree) []int64 {
+	t.Helper()
+	var all []int64
+	for _, path := range sized {
+		all = append(all, find(t, tree, path).Size)
+	}
+	return all
+}
+
+func remember(t *testing.T, tree *worldtree.Tree) {
+	t.Helper()
+	if err := tree.Remember(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sizes that are remembered are those of this version of the texts and pictures: who
+// changes them counts memoryVersion up, and then writes the new sizes here.
+func TestSizesOfThisVersion(t *testing.T) {
+	got := sizes(t, newTree(t, smallFolder(), worldtree.Options{}))
+	// Pictures are compressed by the standard library, whose version is remembered.
+	want := []int64{3486883, 0, 0, 0, 6060342, 1544, 109109, 48026, 6845, 457}
+	for i := range want {
+		if got[i] != want[i] && want[i] > 0 {
+			t.Errorf("%s has %d bytes, want %d: count memoryVersion up", sized[i], got[i], want[i])
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	files, memory := &countedFS{MapFS: smallFolder()}, newNotes()
+	opts := worldtree.Options{Memory: memory, Folder: "here"}
+	first := newTree(t, files, opts)
+	want := sizes(t, first)
+	remember(t, first)
+	files.opened.Store(0)
+
+	second := newTree(t, files, opts)
+	for i, got := range sizes(t, second) {
+		if got != want[i] {
+			t.Errorf("%s has %d bytes, want %d", sized[i], got, want[i])
+		}
+	}
+	sums, err := second.Summaries(t.Context())
+	if err != nil || len(sums) != 2 || sums[0].Volumes == 0 || sums[1].Edges == 0 {
+		t.Errorf("%+v, %v", sums, err)
+	}
+	if got := files.opened.Load(); got != 1 { // for its ends
+		t.Errorf("the zone is opened %d times", got)
+	}
+	for _, path := range sized {
+		read(t, second, path) // which compares the size
+	}
+	saves := memory.saves
+	remember(t, second)
+	if memory.saves != saves {
+		t.Error("what is known already is saved again")
+	}
+	// Another folder, and another choice, have a memory of their own.
+	opts.Folder = "elsewhere"
+	third := newTree(t, files, opts)
+	sizes(t, third)
+	if remember(t, third); memory.saves != saves+1 {
+		t.Errorf("saved %d times", memory.saves)
+	}
+}
+
+// What is remembered is not believed of a file that is another one.
+func TestMemoryOfOtherFiles(t *testing.T) {
+	other := geomtest.ZoneFile(geomtest.Flat(7))
+	for name, change := range map[string]func(*fstest.MapFile, *worldtree.Options){
+		"size": func(f *fstest.MapFile, _ *worldtree.Options) { f.Data = other },
+		"time": func(f *fstest.MapFile, _ *worldtree.Options) { f.ModTime = f.ModTime.Add(1) },
+		"ends": func(f *fstest.MapFile, _ *worldtree.Options) {
+			f.Data = append(bytes.Clone(f.Data[:len(f.Data)-1]), f.Data[len(f.Data)-1]^1)
+		},
+		"origin": func(_ *fstest.MapFile, o *worldtree.Options) {
+			o.Origin = func(geometry.ZonePosition) geometry.ZonePosition { return geometry.ZonePosition{} }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, memory := &countedFS{MapFS: smallFolder()}, newNotes()
+			opts := worldtree.Options{Memory: memory}
+			tree := newTree(t, files, opts)
+			before := find(t, tree, "meshes/zones/x0001y0001.obj").Size
+			remember(t, tree)
+			zone := *files.MapFS["x0001y0001.zgd"]
+			change(&zone, &opts)
+			files.MapFS["x0001y0001.zgd"] = &zone
+			files.opened.Store(0)
+			after := find(t, newTree(t, files, opts), "meshes/zones/x0001y0001.obj").Size
+			if files.opened.Load() == 0 || (after == before) != (name == "time") {
+				t.Errorf("%d bytes, then %d", before, after)
+			}
+		})
+	}
+}
+
+// A memory that is damaged, or lies, neither stops anything nor cuts a file off.
+func TestBadMemory(t *testing.T) {
+	files, memory := smallFolder(), newNotes()
+	opts := worldtree.Options{Memory: memory}
+	tree := newTree(t, files, opts)
+	want := sizes(t, tree)
+	remember(t, tree)
+	key := slices.Collect(maps.Keys(memory.data))[0]
+	good := memory.data[key]
+	for i := 0; i < len(good); i += 17 {
+		memory.data[key] = append(bytes.Clone(good[:i]), good[i+1:]...)
+		tree := newTree(t, files, opts)
+		if got := find(t, tree, sized[9]).Size; got != want[9] {
+			t.Fatalf("without byte %d a file has %d bytes", i, got)
+		}
+	}
+	lie := worldtree.Forge(good, func(record string) string {
+		return strings.Replace(record, "109109", "109110", 1)
+	})
+	memory.data[key] = lie
+	tree = newTree(t, files, opts)
+	e := find(t, tree, "areas/a.json")
+	if _, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 9), 0); e.Size != 109110 || err == nil || !strings.Contains(err.Error(), "mount it anew") {
+		t.Errorf("%d bytes, %v", e.Size, err)
+	}
+	remember(t, tree)
+	if got := find(t, newTree(t, files, opts), "areas/a.json").Size; got != 109109 {
+		t.Errorf("the lie is believed again: %d bytes", got)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	var shown []worldtree.File
+	tree := newTree(t, folder(2), worldtree.Options{
+		Zones:   func(p geometry.ZonePosition) bool { return p.Y == 1001 },
+		Missing: func(files []worldtree.File) string { shown = files; return "some are missing\n" },
+	})
+	if len(shown) != 2 || shown[0].Zone != (geometry.ZonePosition{X: 1000, Y: 1001}) || shown[1].Name != "area_a_p" || !shown[1].Area {
+		t.Errorf("shown are %+v", shown)
+	}
+	if got := list(t, tree, ""); got[len(got)-1] != "missing.json" || len(got) != 7 {
+		t.Errorf("the root has %v", got)
+	}
+	if got := read(t, tree, "missing.json"); string(got) != "some are missing\n" {
+		t.Errorf("it holds %q", got)
+	}
+	without := newTree(t, folder(2), worldtree.Options{})
+	if _, err := without.Attr(t.Context(), find(t, tree, "missing.json").ID); !errors.Is(err, nodes.ErrNotExist) {
+		t.Errorf("it is there without: %v", err)
+	}
+	if a, b := tree.Usage().Nodes, int64(10+1+14400+1+5+4+1); a != b {
+		t.Errorf("%d nodes, want %d", a, b)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	for name, f := range smallFolder() {
+		if err := os.WriteFile(filepath.Join(dir, name), f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := newTree(t, os.DirFS(dir), worldtree.Options{})
+	if err := tree.Check(); err != nil {
+		t.Error(err)
+	}
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "a.apd"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Check(); !errors.Is(err, nodes.ErrChanged) || !strings.HasPrefix(err.Error(), "a.apd: ") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "x0001y0001.zgd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Check(); !errors.Is(err, nodes.ErrChanged) || !strings.HasSuffix(err.Error(), "(and 1 more files)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	files := folder(2)
+	files["x0001y0001.zgd"] = &fstest.MapFile{Data: []byte("damaged"), ModTime: geomtest.FolderTime}
+	files["town.zgd"] = files["x0001y0001.zgd"]
+	tree := newTree(t, files, worldtree.Options{})
+	sums, err := tree.Summaries(t.Context())
+	if err != nil || len(sums) != 4 {
+		t.Fatal(sums, err)
+	}
+	if s := sums[0]; s.Err == nil || s.File.File != "x0001y0001.zgd" || s.Raw != 0 {
+		t.Errorf("%+v", s)
+	}
+	z, err := geometry.DecodeZone(files["x1000y1000.zgd"].Data, geometry.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := sums[1]; s.Err != nil || s.Volumes != int64(z.Volumes()) || s.Raw != int64(z.RawSize()) || s.Size != int64(len(files["x1000y1000.zgd"].Data)) {
+		t.Errorf("%+v", s)
+	}
+	if s := sums[3]; s.Err != nil || !s.Area || s.Nodes == 0 || s.Edges == 0 || s.Volumes != 0 {
+		t.Errorf("%+v", s)
+	}
+	if l := tree.LeftOut(); len(l) != 1 || l[0].File != "town.zgd" {
+		t.Errorf("left out: %+v", l)
+	}
+}
