@@ -3,10 +3,6 @@ package blte
 import (
 	"bytes"
 	"crypto/md5"
-	"io"
-	"sync"
-
-	"github.com/klauspost/compress/zlib"
 )
 
 const (
@@ -14,8 +10,6 @@ const (
 	MaxChunk = 1 << 30
 	// maxDepth bounds files in files and encrypted chunks in encrypted chunks.
 	maxDepth = 4
-	// inflateRatio is the most that one byte of deflate can become.
-	inflateRatio = 1032
 )
 
 // The modes of a chunk.
@@ -51,7 +45,7 @@ func (d decoder) decode(chunk []byte, index int, size int64) ([]byte, error) {
 	case ModePlain:
 		content = data
 	case ModeZlib:
-		content, err = inflate(data, size)
+		content, err = decodeZlib(data, size)
 	case ModeLZ4:
 		content, err = decodeLZ4(data, size)
 	case ModeFrame:
@@ -68,70 +62,6 @@ func (d decoder) decode(chunk []byte, index int, size int64) ([]byte, error) {
 		return nil, badChunk("mode %c: %d bytes decoded, %d stated", chunk[0], len(content), size)
 	}
 	return content, nil
-}
-
-// zlibReaders keeps readers, for one is 40 KB.
-var zlibReaders sync.Pool
-
-func zlibReader(data []byte) (io.ReadCloser, error) {
-	r, _ := zlibReaders.Get().(io.ReadCloser)
-	if r == nil {
-		return zlib.NewReader(bytes.NewReader(data))
-	}
-	return r, r.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
-}
-
-// inflate reads a zlib stream that must be size bytes, or any number if -1.
-func inflate(data []byte, size int64) ([]byte, error) {
-	if size > int64(len(data))*inflateRatio {
-		return nil, badChunk("mode Z: %d bytes can't become the stated %d", len(data), size)
-	}
-	r, err := zlibReader(data)
-	if err != nil {
-		return nil, &errFormat{what: "mode Z", err: noEOF(err)}
-	}
-	content, err := inflateAll(r, len(data), size)
-	if err != nil {
-		return nil, err
-	}
-	zlibReaders.Put(r)
-	return content, nil
-}
-
-func inflateAll(r io.Reader, encoded int, size int64) ([]byte, error) {
-	if size < 0 {
-		limit := min(int64(encoded)*inflateRatio, MaxChunk)
-		content, err := io.ReadAll(io.LimitReader(r, limit+1))
-		if err != nil {
-			return nil, &errFormat{what: "mode Z", err: noEOF(err)}
-		}
-		if int64(len(content)) > limit {
-			return nil, badChunk("mode Z: more than %d bytes decoded", limit)
-		}
-		return content, nil
-	}
-	// One byte more than stated, to see the end and the checksum behind it.
-	content := make([]byte, size+1)
-	n, err := io.ReadFull(r, content)
-	switch {
-	case err == nil:
-		return nil, badChunk("mode Z: more than the stated %d bytes decoded", size)
-	case err != io.ErrUnexpectedEOF && err != io.EOF:
-		return nil, &errFormat{what: "mode Z", err: err}
-	}
-	// Both ends look alike here: of the stream as it should, or of its input.
-	if _, err := r.Read(content[n:]); err != io.EOF {
-		return nil, &errFormat{what: "mode Z", err: err}
-	}
-	return content[:n], nil
-}
-
-// noEOF makes an end where none should be an unexpected one.
-func noEOF(err error) error {
-	if err == io.EOF { //nolint:errorlint // compress gives it bare
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // decodeFrame decodes a file in a chunk.

@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -143,9 +144,29 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 	return builds, nil
 }
 
+// ProductError reports that no build of a product is active, or that none is of
+// several.
+type ProductError struct {
+	// Product is the one that was asked for; empty for any.
+	Product string
+	// Installed are the products that the folder has, without those that have no name.
+	Installed []string
+}
+
+func (e *ProductError) Error() string {
+	text := "casc: no build is active"
+	if e.Product != "" {
+		text = fmt.Sprintf("casc: no build of product %q is active", e.Product)
+	}
+	if len(e.Installed) > 0 {
+		text += "; installed are " + strings.Join(e.Installed, ", ")
+	}
+	return text
+}
+
 // SelectBuild takes the active build of product, or the first active one if
 // product is empty. A row without product is of any. Without an active row a
-// single one is taken as it is.
+// single one is taken as it is. The error is a ProductError.
 func SelectBuild(builds []Build, product string) (Build, error) {
 	of := func(b *Build) bool {
 		return product == "" || b.Product == "" || strings.EqualFold(b.Product, product)
@@ -164,5 +185,21 @@ func SelectBuild(builds []Build, product string) (Build, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return Build{}, buildInfo.bad(0, "no active build of product %q among %d", product, len(builds))
+	return Build{}, &ProductError{Product: product, Installed: products(builds, func(*Build) bool { return true })}
+}
+
+// activeProducts are the products of which a build is active.
+func activeProducts(builds []Build) []string {
+	return products(builds, func(b *Build) bool { return b.Active })
+}
+
+// products are the names of the products of some builds, each once.
+func products(builds []Build, of func(*Build) bool) (names []string) {
+	for i := range builds {
+		b := &builds[i]
+		if b.Product != "" && of(b) && !slices.Contains(names, b.Product) {
+			names = append(names, b.Product)
+		}
+	}
+	return names
 }

@@ -11,13 +11,14 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/write"
 )
 
 // tryDamaged opens a damaged storage and reads all files. It gives what was said
 // about the damage: nil if nothing was, and all files are right.
-func tryDamaged(t *testing.T, g game, opts casc.Options, files casctest.Files) error {
+func tryDamaged(t *testing.T, g game, opts casc.Options, files write.Files) error {
 	t.Helper()
-	st, err := casc.Open(files.FS(), opts)
+	st, err := casc.Open(casctest.FS(files), opts)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func TestEveryCut(t *testing.T) {
 func TestWhatIsSaid(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -119,20 +120,20 @@ func TestWhatIsSaid(t *testing.T) {
 	damaged := maps.Clone(files)
 	damaged["Data/data/data.000"] = bytes.Clone(files["Data/data/data.000"])
 	damaged["Data/data/data.000"][at+3] ^= 1
-	sum := casctest.Key(damaged["Data/data/data.000"][at : at+len(chunk)])
-	st, err := casc.Open(damaged.FS(), casc.Options{})
+	sum := write.Key(damaged["Data/data/data.000"][at : at+len(chunk)])
+	st, err := casc.Open(casctest.FS(damaged), casc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = st.Content(s.CKey)
 	where := fmt.Sprintf("encoding key %v, data.000 at %#x: ", s.EKey, at-36)
-	want := "byte 0 of 7: casc: " + where + "blte: offset 0x24: chunk 0: the MD5 is " + sum.String() + ", the table has " + casctest.Key(chunk).String()
+	want := "byte 0 of 7: casc: " + where + "blte: offset 0x24: chunk 0: the MD5 is " + sum.String() + ", the table has " + write.Key(chunk).String()
 	if err == nil || err.Error() != want {
 		t.Errorf("chunk: %v, want %s", err, want)
 	}
 	damaged["Data/data/data.000"][at-2] ^= 1
 	_, err = st.Content(s.CKey)
-	head := casctest.Key(damaged["Data/data/data.000"][at-36 : at])
+	head := write.Key(damaged["Data/data/data.000"][at-36 : at])
 	want = "casc: content key " + s.CKey.String() + ": " + where + "blte: offset 0x0: header: the encoding key is " +
 		head.String() + ", expected " + s.EKey.String()
 	if err == nil || err.Error() != want {
@@ -144,27 +145,27 @@ func TestWhatIsSaid(t *testing.T) {
 func TestNoBuild(t *testing.T) {
 	_, install := makeGame(t, "text", "install")
 	_, mirror := makeGame(t, "text", "mirror")
-	without := func(f casctest.Files, part string) casctest.Files {
+	without := func(f write.Files, part string) write.Files {
 		f = maps.Clone(f)
 		maps.DeleteFunc(f, func(name string, _ []byte) bool { return strings.Contains(name, part) })
 		return f
 	}
 	twoBuilds := maps.Clone(mirror)
 	other := []byte("encoding = 1 2\n")
-	twoBuilds[casc.ConfigPath("config", casctest.Key(other))] = other
+	twoBuilds[casc.ConfigPath("config", write.Key(other))] = other
 	for name, c := range map[string]struct {
-		files casctest.Files
+		files write.Files
 		opts  casc.Options
 		want  string
 	}{
-		"nothing":       {casctest.Files{}, casc.Options{}, "casc: no folder with a folder config in it"},
+		"nothing":       {write.Files{}, casc.Options{}, "casc: no folder with a folder config in it"},
 		"no data":       {without(install, "/data/"), casc.Options{}, "casc: no folder data in Data"},
 		"no configs":    {without(install, "/config/"), casc.Options{}, "casc: no folder with a folder config in it"},
 		"other product": {install, casc.Options{Product: "d3"}, ""},
 		"two builds":    {twoBuilds, casc.Options{}, "casc: no .build.info, and 2 build configurations: the key of one is needed"},
 		"no index":      {without(mirror, ".index"), casc.Options{}, "root: casc: content key"},
 	} {
-		st, err := casc.Open(c.files.FS(), c.opts)
+		st, err := casc.Open(casctest.FS(c.files), c.opts)
 		if c.want == "" {
 			if err != nil { // its rows have no product: they are of any
 				t.Errorf("%s: %v", name, err)
@@ -181,10 +182,10 @@ func TestNoBuild(t *testing.T) {
 	build := casc.Key{}
 	for name, data := range mirror {
 		if strings.HasPrefix(name, "config/") && bytes.Contains(data, []byte("encoding =")) {
-			build = casctest.Key(data)
+			build = write.Key(data)
 		}
 	}
-	if _, err := casc.Open(twoBuilds.FS(), casc.Options{BuildKey: build}); err != nil {
+	if _, err := casc.Open(casctest.FS(twoBuilds), casc.Options{BuildKey: build}); err != nil {
 		t.Errorf("two builds, one wanted: %v", err)
 	}
 }
@@ -192,7 +193,7 @@ func TestNoBuild(t *testing.T) {
 // TestTVFSInItself nests a manifest in itself.
 func TestTVFSInItself(t *testing.T) {
 	name := casc.File{Name: "again", Spans: []casc.Span{{EKey: casc.Key{1}, Size: 1, ContentSize: 1}}}
-	data := casctest.TVFS([]casc.File{name})
+	data := write.TVFS([]casc.File{name})
 	r, err := casc.ParseTVFS(data, always(data))
 	if err != nil {
 		t.Fatal(err)

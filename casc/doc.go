@@ -75,8 +75,9 @@
 // # What is not supported
 //
 // Storages without a local index, as games on Steam have them; indexes of what is
-// resident (version 8); encrypted content manifests of Overwatch; names of Diablo
-// IV and of the virtual file system of World of Warcraft, whose root is taken
-// instead. Patches are listed, not applied. Nothing is downloaded and nothing
+// resident (version 8); names of Diablo IV and of the virtual file system of World of
+// Warcraft, whose root is taken instead. Of Overwatch, package manifests (APM) and
+// encrypted content manifests are files like any other: what they name has no name.
+// Binary patches (zbsdiff) are listed, not applied. Nothing is downloaded and nothing
 // written.
 package casc

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/casc/write"
 )
 
 // drain runs through the files of a root; more than it can name are a fault.
@@ -37,10 +37,10 @@ func fuzzFiles() []casc.File {
 }
 
 func FuzzEncoding(f *testing.F) {
-	var b casctest.Builder
+	var b write.Builder
 	b.Add([]byte("x"))
 	b.Add([]byte("y"))
-	f.Add(casctest.Encoding(b.Stored))
+	f.Add(write.Encoding(b.Stored))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		e, err := casc.NewEncoding(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
@@ -62,8 +62,8 @@ func FuzzEncoding(f *testing.F) {
 }
 
 func FuzzArchiveIndex(f *testing.F) {
-	f.Add(casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4))
-	f.Add(casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
+	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4))
+	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := casc.ParseArchiveIndex(data)
 		if err != nil {
@@ -78,13 +78,13 @@ func FuzzArchiveIndex(f *testing.F) {
 }
 
 func FuzzManifests(f *testing.F) {
-	patch, _ := casctest.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
-	tag := casctest.Tag{Name: "x", Type: 1, Entries: []int{0}}
+	patch, _ := write.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	tag := write.Tag{Name: "x", Type: 1, Entries: []int{0}}
 	for _, data := range [][]byte{
-		casctest.Install(2, []casc.InstallEntry{{Name: "a", CKey: casc.Key{1}, Size: 1}}, tag),
-		casctest.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
-		casctest.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Hash: 1, Size: 1}}),
-		patch, casctest.Shmem("x", 1), casctest.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
+		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: casc.Key{1}, Size: 1}}, tag),
+		write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
+		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Hash: 1, Size: 1}}),
+		patch, write.Shmem("x", 1), write.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
 	} {
 		f.Add(data)
 	}
@@ -116,7 +116,7 @@ func FuzzManifests(f *testing.F) {
 
 func FuzzWoWRoot(f *testing.F) {
 	for version := range 4 {
-		f.Add(casctest.WoWRoot(version, fuzzFiles()))
+		f.Add(write.WoWRoot(version, fuzzFiles()))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := casc.ParseWoWRoot(data)
@@ -125,7 +125,7 @@ func FuzzWoWRoot(f *testing.F) {
 }
 
 func FuzzTVFS(f *testing.F) {
-	f.Add(casctest.TVFS(fuzzFiles()))
+	f.Add(write.TVFS(fuzzFiles()))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		r, err := casc.ParseTVFS(data, nil)
 		if err != nil {
@@ -140,8 +140,8 @@ func FuzzTVFS(f *testing.F) {
 }
 
 func FuzzDiablo3(f *testing.F) {
-	entries := []casctest.Diablo3Entry{{Name: "CoreTOC.dat"}, {Name: "Data_D3/PC/Misc/Packages.dat"}, {ID: 1}, {ID: 2, Numbered: true}}
-	f.Add(casctest.Diablo3([]casctest.Diablo3Entry{{Name: "Base"}}), casctest.Diablo3Folder(entries), casctest.CoreTOC(3, map[uint32]string{1: "x"}))
+	entries := []write.Diablo3Entry{{Name: "CoreTOC.dat"}, {Name: "Data_D3/PC/Misc/Packages.dat"}, {ID: 1}, {ID: 2, Numbered: true}}
+	f.Add(write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), write.Diablo3Folder(entries), write.CoreTOC(3, map[uint32]string{1: "x"}))
 	f.Fuzz(func(t *testing.T, root, folder, names []byte) {
 		r, err := casc.ParseDiablo3(root, &inTurn{root: folder, rest: names})
 		drain(t, r, err, (len(root)+1)*(len(folder)+1))
@@ -160,7 +160,7 @@ func (l *inTurn) Content(casc.Key) ([]byte, error) {
 func (l *inTurn) Encoded([]byte) ([]byte, error) { return l.Content(casc.Key{}) }
 
 func FuzzMNDX(f *testing.F) {
-	f.Add(casctest.MNDX(2, []casctest.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
+	f.Add(write.MNDX(2, []write.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		r, err := casc.ParseMNDX(data)
 		if err != nil {
@@ -176,8 +176,8 @@ func FuzzMNDX(f *testing.F) {
 }
 
 func FuzzTextRoots(f *testing.F) {
-	f.Add(casctest.TextRoot(fuzzFiles()), []byte("1;x\ny\n"))
-	f.Add(casctest.Overwatch(fuzzFiles()), []byte("# x\r\n"))
+	f.Add(write.TextRoot(fuzzFiles()), []byte("1;x\ny\n"))
+	f.Add(write.Overwatch(fuzzFiles()), []byte("# x\r\n"))
 	f.Fuzz(func(t *testing.T, data, list []byte) {
 		r, err := casc.ParseTextRoot(data)
 		drain(t, r, err, len(data))

@@ -10,17 +10,17 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 )
 
 // game is a small storage whose files are checked.
-type game struct{ *games.Game }
+type game struct{ *casctest.Game }
 
-func newGame() game { return game{games.New()} }
+func newGame() game { return game{casctest.New()} }
 
-func makeGame(tb testing.TB, root, form string) (game, casctest.Files) {
+func makeGame(tb testing.TB, root, form string) (game, write.Files) {
 	tb.Helper()
-	g, files := games.Make(tb, root, form)
+	g, files := casctest.Make(tb, root, form)
 	return game{g}, files
 }
 

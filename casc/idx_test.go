@@ -11,6 +11,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/write"
 )
 
 // idxEntries makes n entries of different keys.
@@ -39,7 +40,7 @@ func TestIdx(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100, 3000} {
 		entries := idxEntries(n, uint64(n))
 		for version, data := range map[int][]byte{
-			7: casctest.Idx(3, entries, nil), 5: casctest.Idx5(3, entries[:n/3], entries[n/3:]),
+			7: write.Idx(3, entries, nil), 5: write.Idx5(3, entries[:n/3], entries[n/3:]),
 		} {
 			x := parseIdx(t, data)
 			if x.Version != version || x.Bucket != 3 || len(x.Problems) > 0 {
@@ -75,7 +76,7 @@ func TestIdxUneven(t *testing.T) {
 				}
 				known[entries[i].Key] = true
 			}
-			x := parseIdx(t, casctest.Idx(3, entries, nil))
+			x := parseIdx(t, write.Idx(3, entries, nil))
 			for _, e := range entries {
 				if got, ok := x.Find(e.Key); !ok || got.Key != e.Key {
 					t.Fatalf("%x: %+v, %v", e.Key, got, ok)
@@ -102,7 +103,7 @@ func TestIdxUpdates(t *testing.T) {
 	first := last
 	first.Off, last.Off = 1, 2
 	updates := append(idxEntries(40, 3), first, moved, removed, absent, added, last)
-	x := parseIdx(t, casctest.Idx(0, entries, updates))
+	x := parseIdx(t, write.Idx(0, entries, updates))
 	for _, want := range []casc.IdxEntry{moved, removed, absent, added, last, entries[0]} {
 		got, ok := x.Find(want.Key)
 		if !ok || got != want || got.Local() != (want.Status == 0) {
@@ -124,7 +125,7 @@ func TestIdxUpdates(t *testing.T) {
 // TestIdxUpdateOfAnyPage has the update section where either description says.
 func TestIdxUpdateOfAnyPage(t *testing.T) {
 	updates := idxEntries(3, 1)
-	near := casctest.Idx(0, idxEntries(10, 2), updates)
+	near := write.Idx(0, idxEntries(10, 2), updates)
 	far := append(slices.Clone(near[:0x1000]), make([]byte, 0xF000)...)
 	far = append(far, near[0x1000:]...)
 	for name, data := range map[string][]byte{"0x1000": near, "0x10000": far} {
@@ -135,8 +136,8 @@ func TestIdxUpdateOfAnyPage(t *testing.T) {
 }
 
 func TestIdxErrors(t *testing.T) {
-	good := casctest.Idx(3, idxEntries(20, 1), idxEntries(2, 2))
-	five := casctest.Idx5(3, idxEntries(20, 1), nil)
+	good := write.Idx(3, idxEntries(20, 1), idxEntries(2, 2))
+	five := write.Idx5(3, idxEntries(20, 1), nil)
 	patch := func(data []byte, off int, with ...byte) []byte {
 		data = slices.Clone(data)
 		copy(data[off:], with)
@@ -171,21 +172,21 @@ func TestIdxErrors(t *testing.T) {
 // unsorted is an index file that is out of order, but of the right hashes.
 func unsorted() []byte {
 	e := idxEntries(2, 1)
-	a, b := casctest.Idx(0, e[:1], nil), casctest.Idx(0, e[1:], nil)
+	a, b := write.Idx(0, e[:1], nil), write.Idx(0, e[1:], nil)
 	if string(e[0].Key[:]) < string(e[1].Key[:]) {
 		a, b = b, a
 	}
-	return casctest.IdxOfRun(0, slices.Concat(a[0x28:0x3A], b[0x28:0x3A]))
+	return write.IdxOfRun(0, slices.Concat(a[0x28:0x3A], b[0x28:0x3A]))
 }
 
 func TestIdxVersion8IsToldApart(t *testing.T) {
-	if _, err := casc.ParseIdx(casctest.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casc.ParseIdx(write.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := casc.ParseIdx(casctest.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casc.ParseIdx(write.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := casc.ParseIdx(casctest.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casc.ParseIdx(write.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -208,28 +209,28 @@ func TestIdxNames(t *testing.T) {
 // TestNewestIndexThatIsWhole damages index files of a storage.
 func TestNewestIndexThatIsWhole(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
-	open := func(what string, damage func(casctest.Files)) *casc.Storage {
+	open := func(what string, damage func(write.Files)) *casc.Storage {
 		t.Helper()
 		f := maps.Clone(files)
 		damage(f)
-		st, err := casc.Open(f.FS(), g.options(t))
+		st, err := casc.Open(casctest.FS(f), g.options(t))
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		return st
 	}
-	st := open("a newer one that is empty", func(f casctest.Files) { f["Data/data/0500000003.idx"] = nil })
+	st := open("a newer one that is empty", func(f write.Files) { f["Data/data/0500000003.idx"] = nil })
 	if err := g.check(st); err == nil || len(st.Problems()) != 1 || !strings.HasPrefix(st.Problems()[0].Error(), "Data/data/0500000003.idx: casc: idx: offset 0x0") {
 		t.Errorf("an empty newer one: %v", err)
 	}
 	if strings.Contains(g.check(st).Error(), "want") {
 		t.Errorf("the older one is not in use: %v", g.check(st))
 	}
-	st = open("a stale older one", func(f casctest.Files) { f["Data/data/0500000001.idx"] = casctest.Idx(5, idxEntries(3, 1), nil) })
+	st = open("a stale older one", func(f write.Files) { f["Data/data/0500000001.idx"] = write.Idx(5, idxEntries(3, 1), nil) })
 	if err := g.check(st); err != nil {
 		t.Errorf("a stale older one: %v", err)
 	}
-	st = open("one of another bucket", func(f casctest.Files) { f["Data/data/0500000003.idx"] = casctest.Idx(6, nil, nil) })
+	st = open("one of another bucket", func(f write.Files) { f["Data/data/0500000003.idx"] = write.Idx(6, nil, nil) })
 	if p := st.Problems(); len(p) != 1 || p[0].Error() != "Data/data/0500000003.idx: casc: idx: offset 0xa: bucket 6" {
 		t.Errorf("another bucket: %v", p)
 	}
@@ -237,7 +238,7 @@ func TestNewestIndexThatIsWhole(t *testing.T) {
 		name := fmt.Sprintf("Data/data/%02x00000002.idx", b)
 		f := maps.Clone(files)
 		delete(f, name)
-		st, err := casc.Open(f.FS(), g.options(t))
+		st, err := casc.Open(casctest.FS(f), g.options(t))
 		if err != nil {
 			if !errors.Is(err, casc.ErrNotLocal) || !strings.Contains(err.Error(), fmt.Sprintf("bucket %x has no index", b)) {
 				t.Errorf("no bucket %d: %v", b, err)
@@ -254,8 +255,8 @@ func TestNewestIndexThatIsWhole(t *testing.T) {
 }
 
 func FuzzIdx(f *testing.F) {
-	f.Add(casctest.Idx(3, idxEntries(3, 1), idxEntries(2, 2)))
-	f.Add(casctest.Idx5(3, idxEntries(3, 1), idxEntries(2, 2)))
+	f.Add(write.Idx(3, idxEntries(3, 1), idxEntries(2, 2)))
+	f.Add(write.Idx5(3, idxEntries(3, 1), idxEntries(2, 2)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := casc.ParseIdx(data)
 		if err != nil {

@@ -11,13 +11,14 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/write"
 )
 
 func TestInstallManifest(t *testing.T) {
 	entries := []casc.InstallEntry{{"a.exe", casc.Key{1}, 5}, {`Data\b`, casc.Key{2}, 1 << 31}, {"c", casc.Key{3}, 0}}
-	tags := []casctest.Tag{{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 2}}, {Name: "enUS", Type: casc.TagLocale}}
+	tags := []write.Tag{{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 2}}, {Name: "enUS", Type: casc.TagLocale}}
 	for version := 1; version <= 2; version++ {
-		m, err := casc.ParseInstall(casctest.Install(version, entries, tags...))
+		m, err := casc.ParseInstall(write.Install(version, entries, tags...))
 		if err != nil || m.Version != version || !slices.Equal(m.Entries, entries) || len(m.Tags) != 2 {
 			t.Fatalf("version %d: %+v, %v", version, m, err)
 		}
@@ -37,7 +38,7 @@ func TestDownloadManifest(t *testing.T) {
 				want[i].Flags = []byte{byte(i), 9}
 			}
 		}
-		m, err := casc.ParseDownload(casctest.Download(version, want, casctest.Tag{Name: "x", Type: 5, Entries: []int{1}}))
+		m, err := casc.ParseDownload(write.Download(version, want, write.Tag{Name: "x", Type: 5, Entries: []int{1}}))
 		if err != nil || m.Version != version || len(m.Tags) != 1 || !m.Tags[0].Has(1) {
 			t.Fatalf("version %d: %+v, %v", version, m, err)
 		}
@@ -50,7 +51,7 @@ func TestDownloadManifest(t *testing.T) {
 func TestSizeManifest(t *testing.T) {
 	entries := []casc.SizeEntry{{[]byte("123456789"), 1, 500}, {[]byte("abcdefghi"), 0xFFFE, 1 << 31}}
 	for version := 1; version <= 2; version++ {
-		data := casctest.SizeManifest(version, entries)
+		data := write.SizeManifest(version, entries)
 		m, err := casc.ParseSizeManifest(data)
 		if err != nil || m.KeySize != 9 || m.Total != 500+1<<31 || m.Len() != 2 {
 			t.Fatalf("version %d: %+v, %v", version, m, err)
@@ -74,7 +75,7 @@ func TestPatchManifest(t *testing.T) {
 		}
 		files = append(files, f)
 	}
-	data, key := casctest.Patch(files)
+	data, key := write.Patch(files)
 	m, err := casc.ParsePatch(data)
 	if err != nil || m.Key != key || !reflect.DeepEqual(m.Files, files) {
 		t.Fatalf("%+v, %v", m, err)
@@ -89,7 +90,7 @@ func TestPatchManifest(t *testing.T) {
 }
 
 func TestShmemFree(t *testing.T) {
-	s, err := casc.ParseShmem(casctest.Shmem("C:/x", 9))
+	s, err := casc.ParseShmem(write.Shmem("C:/x", 9))
 	if err != nil || s.DataPath != "C:/x" || s.Versions[15] != 9 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -114,9 +115,9 @@ func TestArchiveIndexes(t *testing.T) {
 				}
 				entries = append(entries, a)
 			}
-			data := casctest.ArchiveIndex(entries, offsets)
+			data := write.ArchiveIndex(entries, offsets)
 			x, err := casc.ParseArchiveIndex(data)
-			if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != casctest.Key(data[len(data)-28:]) {
+			if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != write.Key(data[len(data)-28:]) {
 				t.Errorf("%d entries, offsets of %d: %+v, %v", n, offsets, x, err)
 				continue
 			}
@@ -131,7 +132,7 @@ func TestArchiveIndexes(t *testing.T) {
 
 // TestArchiveIndexFlips flips every byte of an index: all are hashed.
 func TestArchiveIndexFlips(t *testing.T) {
-	data := casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4)
+	data := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4)
 	for i := range data {
 		bad := bytes.Clone(data)
 		bad[i] ^= 1 << (i % 8)
@@ -147,11 +148,11 @@ func TestArchiveIndexFlips(t *testing.T) {
 // TestEncodingFlips flips every byte of an encoding file. Its pages and their order
 // are checked; what is left may only be specs, or the place where a key is not.
 func TestEncodingFlips(t *testing.T) {
-	var b casctest.Builder
+	var b write.Builder
 	for i := range 200 {
 		b.Add([]byte{byte(i), 1, 2, 3})
 	}
-	data := casctest.Encoding(b.Stored)
+	data := write.Encoding(b.Stored)
 	for i := 0; i < len(data); i += 37 {
 		bad := bytes.Clone(data)
 		bad[i] ^= 1 << (i % 8)
@@ -171,9 +172,9 @@ func TestEncodingFlips(t *testing.T) {
 }
 
 func TestEncodingErrors(t *testing.T) {
-	var b casctest.Builder
+	var b write.Builder
 	s := b.Add([]byte("x"))
-	good := casctest.Encoding(b.Stored)
+	good := write.Encoding(b.Stored)
 	patch := func(off int, with ...byte) []byte {
 		data := bytes.Clone(good)
 		copy(data[off:], with)
@@ -207,22 +208,22 @@ func TestEncodingErrors(t *testing.T) {
 func TestCuts(t *testing.T) {
 	files := newGame()
 	files.Fill(t)
-	patch, _ := casctest.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	patch, _ := write.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
 	for name, c := range map[string]struct {
 		data  []byte
 		parse func([]byte) error
 	}{
-		"install":   {casctest.Install(1, []casc.InstallEntry{{"a", casc.Key{1}, 1}}, casctest.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
-		"download":  {casctest.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, casctest.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseDownload(b)) }},
-		"size":      {casctest.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1, 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
+		"install":   {write.Install(1, []casc.InstallEntry{{"a", casc.Key{1}, 1}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
+		"download":  {write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseDownload(b)) }},
+		"size":      {write.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1, 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
 		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
-		"shmem":     {casctest.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
-		"WoW":       {casctest.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
+		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
+		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
 		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(casc.ParseOverwatch(b, nil)) }},
-		"MNDX":      {casctest.MNDX(1, []casctest.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
-		"Diablo":    {casctest.Diablo3([]casctest.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
-		"CMF":       {casctest.ContentManifest(70000, []casc.Asset{{1, 2, casc.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
-		"TVFS":      {casctest.TVFS(files.Files()), readTVFS},
+		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
+		"Diablo":    {write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
+		"CMF":       {write.ContentManifest(70000, []casc.Asset{{1, 2, casc.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
+		"TVFS":      {write.TVFS(files.Files()), readTVFS},
 	} {
 		if err := c.parse(c.data); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -254,7 +255,7 @@ func readTVFS(b []byte) error {
 func TestContentManifest(t *testing.T) {
 	assets := []casc.Asset{{0x0123456789ABCDEF, 77, casc.Key{5}}, {2, 0, casc.Key{6}}}
 	for _, build := range []int{30000, 47161, 47162, 57229, 57230, 68309, 68310, 120000} {
-		data := casctest.ContentManifest(build, assets)
+		data := write.ContentManifest(build, assets)
 		m, err := casc.ParseContentManifest(data)
 		if err != nil || m.Build != build || !slices.Equal(slices.Collect(m.Assets()), assets) {
 			t.Errorf("build %d: %+v, %v", build, m, err)
@@ -271,13 +272,13 @@ func TestContentManifest(t *testing.T) {
 func TestOverwatchAssets(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("asset"))
-	m := g.Add(casctest.ContentManifest(70000, []casc.Asset{{0xAB, 5, s.CKey}}))
-	g.Root(g.Add(casctest.Overwatch([]casc.File{{Name: "TactManifest/Win_SPWin_RCN.cmf", CKey: m.CKey}, {Name: "bad.cmf", CKey: s.CKey}})))
+	m := g.Add(write.ContentManifest(70000, []casc.Asset{{0xAB, 5, s.CKey}}))
+	g.Root(g.Add(write.Overwatch([]casc.File{{Name: "TactManifest/Win_SPWin_RCN.cmf", CKey: m.CKey}, {Name: "bad.cmf", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := casc.Open(files.FS(), casc.Options{})
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,6 +130,21 @@ func findData(fsys iofs.FS) (string, error) {
 	return "", fmt.Errorf("casc: no folder with a folder config in it: %w", iofs.ErrNotExist)
 }
 
+// findArchives looks for the folder of the archives below that of findData; "" if
+// there is none.
+func findArchives(fsys iofs.FS, data string) (string, error) {
+	for _, name := range []string{"data", "darch"} {
+		found, err := findName(fsys, data, name)
+		if err != nil {
+			return "", err
+		}
+		if found != "" {
+			return path.Join(data, found), nil
+		}
+	}
+	return "", nil
+}
+
 func isDir(fsys iofs.FS, name string) bool {
 	info, err := iofs.Stat(fsys, name)
 	return err == nil && info.IsDir()

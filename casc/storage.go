@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"lorefs/blte"
 )
@@ -139,6 +140,13 @@ func (s *Storage) Problems() []error {
 	return slices.Concat(s.faults, s.root.faults)
 }
 
+// ModTime is when the build was installed: that of its configuration's file, which
+// stays as it is while the game is played.
+func (s *Storage) ModTime() (time.Time, error) {
+	st, err := stampOf(s.fsys, path.Join(s.DataDir, ConfigPath("config", s.Build.BuildKey)))
+	return st.modTime, err
+}
+
 // Encoding is the encoding file.
 func (s *Storage) Encoding() *Encoding { return s.encoding }
 
@@ -170,8 +178,14 @@ func (s *Storage) findBuild() error {
 		if err != nil {
 			return err
 		}
-		s.Build, err = SelectBuild(builds, s.opts.Product)
-		return err
+		if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
+			return err
+		}
+		if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
+			s.log.Warn("several products are installed, and one is open",
+				slog.String("open", s.Build.Product), slog.String("installed", strings.Join(all, ", ")))
+		}
+		return nil
 	}
 	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
 	return s.searchConfigs()
@@ -247,15 +261,9 @@ func (s *Storage) readKeyRing() error {
 
 // openArchives tells installs and folders as CDNs have them apart.
 func (s *Storage) openArchives() error {
-	dir := ""
-	for _, name := range []string{"data", "darch"} {
-		name, err := findName(s.fsys, s.DataDir, name)
-		if err != nil {
-			return err
-		}
-		if name != "" && dir == "" {
-			dir = path.Join(s.DataDir, name)
-		}
+	dir, err := findArchives(s.fsys, s.DataDir)
+	if err != nil {
+		return err
 	}
 	if dir == "" {
 		return fmt.Errorf("casc: no folder data in %s: %w", s.DataDir, iofs.ErrNotExist)

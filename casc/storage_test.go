@@ -14,14 +14,14 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 )
 
 func TestBuilt(t *testing.T) {
-	for root := range games.Roots {
-		for form := range games.Builds {
+	for root := range casctest.Roots {
+		for form := range casctest.Builds {
 			g, files := makeGame(t, root, form)
-			st, err := casc.Open(files.FS(), g.options(t))
+			st, err := casc.Open(casctest.FS(files), g.options(t))
 			if err != nil {
 				t.Errorf("%s, %s: %v", root, form, err)
 				continue
@@ -40,7 +40,7 @@ func TestBuilt(t *testing.T) {
 }
 
 func TestOpenPath(t *testing.T) {
-	for form := range games.Builds {
+	for form := range casctest.Builds {
 		g, files := makeGame(t, "text", form)
 		dir := t.TempDir()
 		if err := files.Write(dir); err != nil {
@@ -68,7 +68,7 @@ func TestParallel(t *testing.T) {
 		g, files := makeGame(t, "tvfs", form)
 		opts := g.options(t)
 		opts.Blocks = &keeping{blocks: map[uint64][]byte{}}
-		st, err := casc.Open(files.FS(), opts)
+		st, err := casc.Open(casctest.FS(files), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestLookup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := casc.Open(files.FS(), casc.Options{})
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,19 +149,19 @@ func second[A any](_ A, err error) error { return err }
 func TestManifestsOfAStorage(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
-	patch, key := casctest.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
-	g.Ref("install", g.Add(casctest.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
-	g.Ref("download", g.Add(casctest.Download(1, []casc.DownloadEntry{{EKey: s.EKey, Size: 9}})))
-	g.Ref("size", g.Add(casctest.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
+	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
+	g.Ref("download", g.Add(write.Download(1, []casc.DownloadEntry{{EKey: s.EKey, Size: 9}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
 	g.KeyRing = "key-0123456789abcdef = 000102030405060708090a0b0c0d0e0f\n"
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := casc.Open(files.FS(), casc.Options{})
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
 	if err != nil || len(st.Problems()) > 0 {
 		t.Fatal(err, st.Problems())
 	}
@@ -208,7 +208,7 @@ func TestNoArchive(t *testing.T) {
 	if len(files["Data/data/data.001"]) == 0 {
 		t.Fatal("there is one archive only")
 	}
-	st, err := casc.Open(files.FS(), g.options(t))
+	st, err := casc.Open(casctest.FS(files), g.options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestNoArchive(t *testing.T) {
 func TestTablesOfAStorage(t *testing.T) {
 	for form, want := range map[string][2]int{"install": {casc.Buckets, 0}, "mirror": {0, 1}, "mirror of group": {0, 1}} {
 		g, files := makeGame(t, "text", form)
-		st, err := casc.Open(files.FS(), g.options(t))
+		st, err := casc.Open(casctest.FS(files), g.options(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestKeyRing(t *testing.T) {
 	g := newGame()
 	e := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	s := g.AddChunks("b:{*=e:{8877665544332211,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte("lore"), Encrypt: e, Key: bltetest.Key()})
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(bltetest.KeyName))
 	k := bltetest.Key()
 	g.KeyRing = fmt.Sprintf("key-%x = %x\n", raw, k[:])
@@ -283,7 +283,7 @@ func TestKeyRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := casc.Open(files.FS(), casc.Options{})
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
 	if err != nil || len(st.Problems()) > 0 {
 		t.Fatal(err)
 	}
@@ -307,17 +307,17 @@ func TestFirstLocalForm(t *testing.T) {
 	g.Add(content)
 	g.AddChunks("n", blte.WriteOptions{Long: true}, blte.Chunk{Content: content})
 	g.Stored[0].Absent = true
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: casctest.Key(content)}})))
-	for form, build := range games.Builds {
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: write.Key(content)}})))
+	for form, build := range casctest.Builds {
 		files, err := build(g.Game)
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := casc.Open(files.FS(), casc.Options{})
+		st, err := casc.Open(casctest.FS(files), casc.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
-		if b, err := st.Content(casctest.Key(content)); err != nil || !bytes.Equal(b, content) {
+		if b, err := st.Content(write.Key(content)); err != nil || !bytes.Equal(b, content) {
 			t.Errorf("%s: %q, %v", form, b, err)
 		}
 		g.Config = g.Config[:len(g.Config)-2] // the encoding file, which each build adds
@@ -328,7 +328,7 @@ func TestFirstLocalForm(t *testing.T) {
 // and index files of version 5.
 func TestEarlyInstall(t *testing.T) {
 	g, files := makeGame(t, "mndx 1", "install")
-	early := casctest.Files{}
+	early := write.Files{}
 	for name, data := range files {
 		name = strings.Replace(name, "Data/", "HeroesData/", 1)
 		bucket, _, ok := casc.ParseIdxName(name[strings.LastIndexByte(name, '/')+1:])
@@ -343,12 +343,12 @@ func TestEarlyInstall(t *testing.T) {
 			for e := range x.Entries() {
 				entries = append(entries, e)
 			}
-			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = casctest.Idx5(bucket, entries, nil)
+			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = write.Idx5(bucket, entries, nil)
 		default:
 			early[name] = data
 		}
 	}
-	st, err := casc.Open(early.FS(), g.options(t))
+	st, err := casc.Open(casctest.FS(early), g.options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,13 +356,13 @@ func TestEarlyInstall(t *testing.T) {
 		t.Error(err)
 	}
 	// The data folder alone is a storage too.
-	alone := casctest.Files{}
+	alone := write.Files{}
 	for name, data := range files {
 		if rest, ok := strings.CutPrefix(name, "Data/"); ok {
 			alone[rest] = data
 		}
 	}
-	if st, err = casc.Open(alone.FS(), g.options(t)); err != nil {
+	if st, err = casc.Open(casctest.FS(alone), g.options(t)); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.check(st); err != nil {
@@ -374,7 +374,7 @@ func TestEarlyInstall(t *testing.T) {
 func TestLocales(t *testing.T) {
 	g := newGame()
 	german, english := g.Add([]byte("Hallo")), g.Add([]byte("Hello"))
-	g.Root(g.Add(casctest.WoWRoot(3, []casc.File{
+	g.Root(g.Add(write.WoWRoot(3, []casc.File{
 		{ID: 7, CKey: german.CKey, Locale: casc.LocaleDeDE}, {ID: 7, CKey: english.CKey, Locale: casc.LocaleEnUS | casc.LocaleEnGB},
 	})))
 	files, err := g.Install()
@@ -389,7 +389,7 @@ func TestLocales(t *testing.T) {
 		files int
 		text  string
 	}{0: {2, "Hello"}, casc.LocaleDeDE: {1, "Hallo"}, casc.LocaleEnGB: {1, "Hello"}, casc.LocaleDeDE | casc.LocaleEnUS: {2, "Hallo"}, casc.LocaleKoKR: {0, ""}} {
-		st, err := casc.Open(files.FS(), casc.Options{Names: names, Locale: locale})
+		st, err := casc.Open(casctest.FS(files), casc.Options{Names: names, Locale: locale})
 		if err != nil {
 			t.Fatal(err)
 		}

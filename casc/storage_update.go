@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,7 +64,7 @@ func (s *Storage) refreshBuild() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.update.file, err)
 	}
-	b, err := SelectBuild(builds, s.opts.Product)
+	b, err := SelectBuild(builds, cmp.Or(s.opts.Product, s.Build.Product))
 	if err != nil || b.BuildKey == s.Build.BuildKey {
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 )
 
-func verify(t *testing.T, files casctest.Files, sopts casc.Options, opts casc.VerifyOptions) (found []casc.Finding) {
+func verify(t *testing.T, files write.Files, sopts casc.Options, opts casc.VerifyOptions) (found []casc.Finding) {
 	t.Helper()
-	st, err := casc.Open(files.FS(), sopts)
+	st, err := casc.Open(casctest.FS(files), sopts)
 	if err != nil {
 		return []casc.Finding{{What: err.Error()}}
 	}
@@ -37,8 +37,8 @@ func verify(t *testing.T, files casctest.Files, sopts casc.Options, opts casc.Ve
 
 // TestVerify finds what is missing and encrypted in whole storages, and nothing else.
 func TestVerify(t *testing.T) {
-	for root := range games.Roots {
-		for form := range games.Builds {
+	for root := range casctest.Roots {
+		for form := range casctest.Builds {
 			g, files := makeGame(t, root, form)
 			var last casc.Progress
 			found := verify(t, files, g.options(t), casc.VerifyOptions{Progress: func(p casc.Progress) {
@@ -116,8 +116,8 @@ func TestVerifyFlips(t *testing.T) {
 
 // unreadable are the files that can't be read for another reason than that they are
 // not local or encrypted. It is false for a storage that can't be opened.
-func unreadable(files casctest.Files, opts casc.Options) (names []string, ok bool) {
-	st, err := casc.Open(files.FS(), opts)
+func unreadable(files write.Files, opts casc.Options) (names []string, ok bool) {
+	st, err := casc.Open(casctest.FS(files), opts)
 	if err != nil {
 		return nil, false
 	}
@@ -138,7 +138,7 @@ func unreadable(files casctest.Files, opts casc.Options) (names []string, ok boo
 }
 
 // find looks for bytes in all archives.
-func find(files casctest.Files, data []byte) (name string, at int) {
+func find(files write.Files, data []byte) (name string, at int) {
 	for name, all := range files {
 		if strings.Contains(name, "data/") {
 			if at := bytes.Index(all, data); at >= 0 {
@@ -186,7 +186,7 @@ func TestVerifySince(t *testing.T) {
 // TestVerifyStops ends with its context, and when nobody wants more.
 func TestVerifyStops(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
-	st, err := casc.Open(files.FS(), g.options(t))
+	st, err := casc.Open(casctest.FS(files), g.options(t))
 	if err != nil {
 		t.Fatal(err)
 	}

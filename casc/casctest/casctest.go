@@ -1,26 +1,22 @@
-// Package casctest builds CASC storages and their parts in memory, for tests and
-// for showing: small valid ones, of every kind of root.
+// Package casctest builds small storages of every kind of root, with all kinds of files
+// in them, and knows what is to be found.
 package casctest
 
 import (
-	"crypto/md5"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"testing/fstest"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
+	"lorefs/casc/write"
 )
 
-// Files are the files of a storage by their path.
-type Files map[string][]byte
-
-// FS shows the files as a file system. The bytes are shared.
-func (f Files) FS() fstest.MapFS {
+// FS shows the files of a storage as a file system. The bytes are shared.
+func FS(f write.Files) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, data := range f {
 		fsys[name] = &fstest.MapFile{Data: data, Mode: 0o444}
@@ -28,198 +24,204 @@ func (f Files) FS() fstest.MapFS {
 	return fsys
 }
 
-// Write writes the files below a folder of the system.
-func (f Files) Write(dir string) error {
-	for name, data := range f {
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return fmt.Errorf("casctest: %w", err)
-		}
-		if err := os.WriteFile(to, data, 0o644); err != nil {
-			return fmt.Errorf("casctest: %w", err)
-		}
+// Game is a small storage with what is in it.
+type Game struct {
+	write.Builder
+	// Want is the content by name; nil for files that are not local.
+	Want map[string][]byte
+	// Secret are names of files that are encrypted with a key that nobody has.
+	Secret map[string]bool
+	// ByName are the files by name.
+	names  []string // in the order in which they were put in
+	ByName map[string]write.Stored
+}
+
+// New makes a game without files.
+func New() *Game {
+	return &Game{Want: map[string][]byte{}, Secret: map[string]bool{}, ByName: map[string]write.Stored{}}
+}
+
+// Put names a stored file.
+func (g *Game) Put(name string, content []byte, s write.Stored) {
+	g.Want[name], g.ByName[name] = content, s
+	g.names = append(g.names, name)
+}
+
+// Fill adds files of several kinds.
+func (g *Game) Fill(tb testing.TB) {
+	for i, name := range []string{"readme.txt", "data/units/Orc.xml", "data/units/human.xml", "data/sound/a.ogg", "maps/one.w3m"} {
+		content := bltetest.Text(100*i + 7*i)
+		g.Put(name, content, g.Add(content))
 	}
-	return nil
-}
-
-// Key is the MD5 of data.
-func Key(data []byte) casc.Key { return md5.Sum(data) }
-
-// Stored is an encoded file of a storage.
-type Stored struct {
-	CKey, EKey casc.Key
-	// Size is that of the content.
-	Size int64
-	// Encoded is the file, and Spec how it is encoded.
-	Encoded []byte
-	Spec    string
-	// Absent files are in the manifests, but not in the archives.
-	Absent bool
-}
-
-// Builder puts files together to a storage. The zero Builder is empty.
-type Builder struct {
-	// Stored are all files in the order in which they were added.
-	Stored []Stored
-	// Product is the program's code.
-	Product string
-	// KeyRing is the text of a key ring configuration, if there is one.
-	KeyRing string
-	// Config are more lines of the build configuration.
-	Config []string
-	// Tags are those of .build.info.
-	Tags string
-	err  error
-}
-
-// Add encodes content as one zlib chunk and stores it.
-func (b *Builder) Add(content []byte) Stored {
-	return b.AddChunks("b:{*=z}", blte.WriteOptions{}, blte.Chunk{Content: content, Mode: blte.ModeZlib})
-}
-
-// AddAbsent is Add of a file that is not in the archives.
-func (b *Builder) AddAbsent(content []byte) Stored {
-	s := b.Add(content)
-	s.Absent = true
-	b.Stored[len(b.Stored)-1] = s
-	return s
-}
-
-// AddChunks encodes chunks, which spec describes, and stores them.
-func (b *Builder) AddChunks(spec string, opts blte.WriteOptions, chunks ...blte.Chunk) Stored {
-	s := Stored{Spec: spec}
-	var content []byte
-	for i := range chunks {
-		content = append(content, chunks[i].Content...)
-	}
-	s.CKey, s.Size = Key(content), int64(len(content))
-	var err error
-	if s.Encoded, err = blte.Append(nil, chunks, opts); err == nil {
-		s.EKey, err = blte.FileKey(s.Encoded)
-	}
-	if err != nil && b.err == nil {
-		b.err = err
-	}
-	b.Stored = append(b.Stored, s)
-	return s
-}
-
-// AddRaw stores data as it is, under a key.
-func (b *Builder) AddRaw(data []byte, ekey casc.Key) Stored {
-	s := Stored{CKey: Key(data), EKey: ekey, Size: int64(len(data)), Encoded: data, Spec: "n"}
-	b.Stored = append(b.Stored, s)
-	return s
-}
-
-// line is a line of a build configuration.
-func line(name string, words ...any) string {
-	var b strings.Builder
-	b.WriteString(name + " =")
-	for _, w := range words {
-		fmt.Fprint(&b, " ", w)
-	}
-	return b.String()
-}
-
-// Ref adds a file to the build configuration, with its keys and sizes.
-func (b *Builder) Ref(name string, s Stored) {
-	b.Config = append(b.Config, line(name, s.CKey, s.EKey), line(name+"-size", s.Size, len(s.Encoded)))
-}
-
-// Root adds the root to the build configuration.
-func (b *Builder) Root(s Stored) { b.Config = append(b.Config, line("root", s.CKey)) }
-
-// finish adds the encoding file and gives the build configuration.
-func (b *Builder) finish() ([]byte, error) {
-	spec, chunks := encodingChunks(Encoding(slices.Clone(b.Stored)))
-	b.Ref("encoding", b.AddChunks(spec, blte.WriteOptions{}, chunks...))
-	text := "# Build Configuration\n\n" + strings.Join(b.Config, "\n") + "\nbuild-name = 1.0.0.1\n"
-	return []byte(text), b.err
-}
-
-// configs puts a configuration at its place.
-func (f Files) config(dir string, data []byte) casc.Key {
-	key := Key(data)
-	f[path.Join(dir, casc.ConfigPath("config", key))] = data
-	return key
-}
-
-// Install makes an install: .build.info, configurations, index files and archives.
-func (b *Builder) Install() (Files, error) {
-	cfg, err := b.finish()
-	if err != nil {
-		return nil, err
-	}
-	f := Files{}
-	ring := ""
-	if b.KeyRing != "" {
-		ring = f.config("Data", []byte(b.KeyRing)).String()
-	}
-	f[".build.info"] = []byte("Branch!STRING:0|Active!DEC:1|Build Key!HEX:16|CDN Key!HEX:16|Tags!STRING:0|Version!STRING:0|KeyRing!HEX:16|Product!STRING:0\n" +
-		"eu|1|" + f.config("Data", cfg).String() + "|" + f.config("Data", []byte("archives = \n")).String() + "|" + b.Tags + "|1.0.0.1|" + ring + "|" + b.Product + "\n")
-	places, archives := b.layOut()
-	for i, a := range archives {
-		f[fmt.Sprintf("Data/data/data.%03d", i)] = a
-	}
-	for bucket := range casc.Buckets {
-		f[fmt.Sprintf("Data/data/%02x%08x.idx", bucket, 2)] = Idx(bucket, places[bucket], nil)
-	}
-	f["Data/data/shmem"] = Shmem("Data/data", 2)
-	return f, nil
-}
-
-// layOut puts the files into local archives, and gives their places by bucket.
-func (b *Builder) layOut() (places [casc.Buckets][]casc.IdxEntry, archives [][]byte) {
-	perArchive := max(8, len(b.Stored)/50+1)
-	for i, s := range b.Stored {
-		if s.Absent {
+	for i, s := range bltetest.Samples(tb) {
+		if len(s.File) > 8000 || strings.HasPrefix(s.Name, "frame") {
 			continue
 		}
-		n := i / perArchive
-		for len(archives) <= n {
-			archives = append(archives, nil)
+		key, err := blte.FileKey(s.File)
+		if err != nil {
+			tb.Fatal(err)
 		}
-		off, size := int64(len(archives[n])), int64(len(s.Encoded)+casc.SpanHeaderSize)
-		archives[n] = casc.SpanHeader{Key: s.EKey, Size: uint32(size)}.Append(archives[n], off)
-		archives[n] = append(archives[n], s.Encoded...)
-		bucket := casc.Bucket(s.EKey.Short())
-		places[bucket] = append(places[bucket], casc.IdxEntry{
-			Key: s.EKey.Short(), Location: casc.Location{Archive: n, Off: off, Size: size},
-		})
+		st := write.Stored{CKey: write.Key(s.Content), EKey: key, Size: int64(len(s.Content)), Encoded: s.File, Spec: "unknown"}
+		g.Stored = append(g.Stored, st)
+		g.Put(fmt.Sprintf("samples/%02d %s.bin", i, s.Name), append([]byte{}, s.Content...), st)
 	}
-	return places, archives
+	absent := bltetest.Noise(50, 99)
+	g.Put("absent/far.bin", nil, g.AddAbsent(absent))
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	content := bltetest.Text(60)
+	s := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: content, Encrypt: secret, Key: bltetest.Key()})
+	g.Put("secret/plan.txt", content, s)
+	g.Secret["secret/plan.txt"] = true
 }
 
-// Mirror makes a folder as CDNs have it: half of the files in an archive with its
-// index, the other half loose. With group, the index is one of a group.
-func (b *Builder) Mirror(group bool) (Files, error) {
-	cfg, err := b.finish()
-	if err != nil {
-		return nil, err
+// Files are the files as a root has them, by name.
+func (g *Game) Files() (files []casc.File) {
+	names := slices.Clone(g.names)
+	slices.Sort(names)
+	for i, name := range names {
+		s := g.ByName[name]
+		f := casc.File{
+			Name: name, CKey: s.CKey, Size: s.Size, ID: uint32(100 + 3*i), NameHash: casc.NameHash(name), Locale: casc.LocaleEnUS,
+			Spans: []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
+		}
+		if i%2 == 1 {
+			f.Flags, f.Locale = casc.ContentEncrypted, casc.LocaleEnUS|casc.LocaleDeDE
+		}
+		files = append(files, f)
 	}
-	f := Files{}
-	f.config("", cfg)
-	var archive []byte
-	var entries []casc.ArchiveEntry
-	for i, s := range b.Stored {
-		switch {
-		case s.Absent:
-		case i%2 == 0:
-			f[casc.ConfigPath("data", s.EKey)] = s.Encoded
+	return files
+}
+
+// Roots add the root of a kind to a filled game.
+var Roots = map[string]func(*Game){
+	"wow 0":     func(g *Game) { g.Root(g.Add(write.WoWRoot(0, g.Files()))) },
+	"wow 1":     func(g *Game) { g.Root(g.Add(write.WoWRoot(1, g.Files()))) },
+	"wow 2":     func(g *Game) { g.Root(g.Add(write.WoWRoot(2, g.Files()))) },
+	"wow 3":     func(g *Game) { g.Root(g.Add(write.WoWRoot(3, g.Files()))) },
+	"text":      func(g *Game) { g.Root(g.Add(write.TextRoot(g.Files()))) },
+	"tvfs":      addTVFS,
+	"overwatch": func(g *Game) { g.Root(g.Add(write.Overwatch(g.Files()))) },
+	"mndx 1":    func(g *Game) { g.addMNDX(1) },
+	"mndx 2":    func(g *Game) { g.addMNDX(2) },
+	"diablo3":   addDiablo3,
+	"install": func(g *Game) {
+		var entries []casc.InstallEntry
+		for _, f := range g.Files() {
+			entries = append(entries, casc.InstallEntry{Name: strings.ReplaceAll(f.Name, "/", `\`), CKey: f.CKey, Size: f.Size})
+		}
+		g.Ref("install", g.Add(write.Install(1, entries)))
+	},
+}
+
+// addTVFS puts a half of the files into a nested manifest, and adds files of
+// several spans.
+func addTVFS(g *Game) {
+	files := g.Files()
+	half := len(files) / 2
+	nested := g.Add(write.TVFS(files[:half]))
+	for _, f := range files[:half] {
+		content, secret := g.Want[f.Name], g.Secret[f.Name]
+		delete(g.Want, f.Name)
+		g.Want["sub.mod:"+f.Name], g.Secret["sub.mod:"+f.Name] = content, secret
+	}
+	a, b := g.Add([]byte("first part, ")), g.Add([]byte("the second part"))
+	spans := []casc.Span{
+		{EKey: a.EKey, CKey: a.CKey, Size: a.Size, ContentSize: a.Size},
+		{EKey: b.EKey, CKey: b.CKey, Size: 6, Off: 4, ContentSize: b.Size},
+		{EKey: a.EKey, CKey: a.CKey, Size: 5, ContentSize: a.Size},
+	}
+	g.Want["spans/of content"] = []byte("first part, secondfirst")
+	inFile := slices.Clone(spans[:2])
+	inFile[1] = casc.Span{EKey: b.EKey, CKey: b.CKey, Size: b.Size, Off: a.Size, ContentSize: b.Size}
+	g.Want["spans/of file"] = []byte("first part, the second part")
+	rest := append(files[half:], casc.File{Name: "spans/of content", Spans: spans}, casc.File{Name: "spans/of file", Spans: inFile},
+		casc.File{Name: "sub.mod", Spans: []casc.Span{{EKey: nested.EKey, CKey: nested.CKey, Size: nested.Size, ContentSize: nested.Size}}})
+	g.Want["sub.mod:"] = write.TVFS(files[:half])
+	g.Ref("vfs-root", g.Add(write.TVFS(rest)))
+	g.Ref("vfs-1", nested)
+}
+
+func (g *Game) addMNDX(version uint32) {
+	var files []write.MNDXFile
+	for _, f := range g.Files() {
+		pack, name, ok := strings.Cut(f.Name, "/")
+		if !ok {
+			pack, name = "base", f.Name
+			g.Want["base/"+name] = g.Want[name]
+			delete(g.Want, name)
+		}
+		files = append(files, write.MNDXFile{Package: pack, Name: name, CKey: f.CKey, Size: f.Size})
+	}
+	g.Root(g.Add(write.MNDX(version, files)))
+}
+
+func addDiablo3(g *Game) {
+	var base, other []write.Diablo3Entry
+	names := map[uint32]string{}
+	for i, f := range g.Files() {
+		e := write.Diablo3Entry{CKey: f.CKey, ID: uint32(i)}
+		content, secret := g.Want[f.Name], g.Secret[f.Name]
+		delete(g.Want, f.Name)
+		name := fmt.Sprintf("enUS/%d/0007", i)
+		switch i % 4 {
+		case 0:
+			e.Name, name = `Sub\`+f.Name, "Base/Sub/"+f.Name
+			base = append(base, e)
+		case 1:
+			names[uint32(i)], name = fmt.Sprintf("Hero %d", i), fmt.Sprintf("enUS/SoundBank/Hero %d.sbk", i)
+			other = append(other, e)
+		case 2:
+			e.Numbered, e.Number = true, 12
+			names[uint32(i)], name = "Angel", "enUS/SoundBank/Angel/0012.fsb"
+			if i > 2 {
+				names[uint32(i)], name = fmt.Sprintf("Angel %d", i), fmt.Sprintf("enUS/SoundBank/Angel %d/0012.sbk", i)
+			}
+			other = append(other, e)
 		default:
-			entries = append(entries, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Archive: 1, Off: int64(len(archive))})
-			archive = append(archive, s.Encoded...)
+			e.Numbered, e.Number = true, 7
+			other = append(other, e)
+		}
+		g.Want[name], g.Secret[name] = content, secret
+	}
+	toc, packages := write.CoreTOC(0x29, names), write.Packages(`SoundBank\Angel\0012.fsb`)
+	base = append(base,
+		write.Diablo3Entry{CKey: g.Add(toc).CKey, Name: "CoreTOC.dat"},
+		write.Diablo3Entry{CKey: g.Add(packages).CKey, Name: `Data_D3\PC\Misc\Packages.dat`})
+	g.Want["Base/CoreTOC.dat"], g.Want["Base/Data_D3/PC/Misc/Packages.dat"] = toc, packages
+	g.Root(g.Add(write.Diablo3([]write.Diablo3Entry{
+		{CKey: g.Add(write.Diablo3Folder(base)).CKey, Name: "Base"}, {CKey: g.Add(write.Diablo3Folder(other)).CKey, Name: "enUS"},
+	})))
+}
+
+// Builds are the forms that a game can be put into.
+var Builds = map[string]func(*Game) (write.Files, error){
+	"install":         func(g *Game) (write.Files, error) { return g.Install() },
+	"mirror":          func(g *Game) (write.Files, error) { return g.Mirror(false) },
+	"mirror of group": func(g *Game) (write.Files, error) { return g.Mirror(true) },
+}
+
+// Make fills a game, and puts it into a form with a kind of root.
+func Make(tb testing.TB, root, form string) (*Game, write.Files) {
+	tb.Helper()
+	g := New()
+	g.Fill(tb)
+	Roots[root](g)
+	files, err := Builds[form](g)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g, files
+}
+
+// List is a list file of the game's names, of lines of both forms.
+func (g *Game) List() string {
+	var list strings.Builder
+	for i, f := range g.Files() {
+		if i%3 == 0 {
+			fmt.Fprintf(&list, "%d;%s\n", f.ID, f.Name)
+		} else {
+			fmt.Fprintf(&list, "%s\r\n", f.Name)
 		}
 	}
-	key := Key(archive)
-	f[casc.ConfigPath("data", key)] = archive
-	offsets, name := 4, key
-	if group {
-		offsets = 6
-		index := ArchiveIndex(entries, offsets)
-		name = Key(index[len(index)-28:])
-	}
-	f[casc.ConfigPath("data", name)+".index"] = ArchiveIndex(entries, offsets)
-	f.config("", fmt.Appendf(nil, "archives = %v %v\n", casc.Key{1}, key))
-	return f, nil
+	return list.String()
 }

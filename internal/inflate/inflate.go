@@ -80,6 +80,17 @@ func NewDecoder(src io.ReaderAt, size int64) *Decoder {
 	return &Decoder{src: src, size: min(max(size, 0), maxSize), readMax: inputSize}
 }
 
+// Open goes to the start of another stream, in the memory of the one before. src and
+// size are as for NewDecoder.
+func (d *Decoder) Open(src io.ReaderAt, size int64) {
+	d.src, d.size = src, min(max(size, 0), maxSize)
+	d.base, d.pos, d.end, d.readMax, d.readErr = 0, 0, 0, inputSize, nil
+	d.bits, d.nbits = 0, 0
+	d.err, d.out, d.header, d.last = nil, 0, 0, 0
+	d.state, d.final = atHeader, false
+	d.stored, d.matchLen, d.matchDist = 0, 0, 0
+}
+
 // Reset goes to a Point of this stream. It reads the header of the block that
 // the Point lies in, and reports a Point that does not fit the stream. A wrong
 // Point may fit by chance; then Decode returns wrong bytes or an error. After an

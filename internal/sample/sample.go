@@ -34,7 +34,7 @@ type file struct {
 }
 
 // makers make the files of one kind of source each.
-var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles}
+var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles, storageFiles}
 
 func dataCenterFiles() ([]file, error) {
 	data, err := DataCenter(datacenter.LayoutV6X64)

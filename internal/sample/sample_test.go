@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"lorefs/datacenter"
@@ -43,9 +44,17 @@ func TestDataCenter(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := Write(dir)
-	if err != nil || len(paths) != 4 || paths[0] != filepath.Join(dir, "DataCenter_Final_Sample.dat") ||
-		paths[1] != filepath.Join(dir, "world") || paths[2] != filepath.Join(dir, "session.TeraLog") || paths[3] != filepath.Join(dir, "definitions") {
-		t.Fatal(paths, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range []string{
+		"DataCenter_Final_Sample.dat", "world", "session.TeraLog", "definitions", "game", "listfile.csv", "keys.txt",
+	} {
+		want = append(want, filepath.Join(dir, name))
+	}
+	if !slices.Equal(paths, want) {
+		t.Fatalf("%q, want %q", paths, want)
 	}
 	data, err := os.ReadFile(paths[0])
 	if err != nil || !bytes.Equal(data, dataCenter(t, datacenter.LayoutV6X64)) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -38,7 +38,7 @@ func (d dirStore) Save(key string, data []byte) error {
 // with an empty store, then with what that left.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
-	l, err := games.NewLarge(benchFiles)
+	l, err := casctest.NewLarge(benchFiles)
 	if err != nil {
 		b.Fatal(err)
 	}

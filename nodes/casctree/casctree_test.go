@@ -11,7 +11,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
@@ -19,21 +19,21 @@ import (
 
 // TestConformance runs the suite of all trees over storages of every root.
 func TestConformance(t *testing.T) {
-	for root := range games.Roots {
+	for root := range casctest.Roots {
 		t.Run(root, func(t *testing.T) {
 			_, files, sopts, opts := makeGame(t, root, "install")
 			opts.Missing = true
-			nodetest.Run(t, open(t, files.FS(), sopts, opts))
+			nodetest.Run(t, open(t, casctest.FS(files), sopts, opts))
 		})
 	}
 }
 
 // TestGames looks for all files of storages of every root and form.
 func TestGames(t *testing.T) {
-	for root := range games.Roots {
-		for form := range games.Builds {
+	for root := range casctest.Roots {
+		for form := range casctest.Builds {
 			g, files, sopts, opts := makeGame(t, root, form)
-			tree := open(t, files.FS(), sopts, opts)
+			tree := open(t, casctest.FS(files), sopts, opts)
 			found := listed(t, tree, "files")
 			for name, want := range g.Want {
 				p := pathOf(root, name)
@@ -69,10 +69,10 @@ func TestGames(t *testing.T) {
 
 // TestMissing shows what is not local.
 func TestMissing(t *testing.T) {
-	for root := range games.Roots {
+	for root := range casctest.Roots {
 		g, files, sopts, opts := makeGame(t, root, "install")
 		opts.Missing = true
-		tree := open(t, files.FS(), sopts, opts)
+		tree := open(t, casctest.FS(files), sopts, opts)
 		absent := 0
 		for name, want := range g.Want {
 			if want != nil {
@@ -97,7 +97,7 @@ func TestMissing(t *testing.T) {
 // TestContent finds every stored file by its content key.
 func TestContent(t *testing.T) {
 	g, files, sopts, opts := makeGame(t, "wow 3", "install")
-	tree := open(t, files.FS(), sopts, opts)
+	tree := open(t, casctest.FS(files), sopts, opts)
 	contents := map[casc.Key][]byte{}
 	for name, content := range g.Want {
 		contents[g.ByName[name].CKey] = content
@@ -121,7 +121,7 @@ func TestContent(t *testing.T) {
 			if !g.Secret["secret/plan.txt"] || s.CKey != g.ByName["secret/plan.txt"].CKey {
 				t.Errorf("%s: %v", name, err)
 			}
-		case err != nil || casctest.Key(got) != s.CKey:
+		case err != nil || write.Key(got) != s.CKey:
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestContent(t *testing.T) {
 func TestDescription(t *testing.T) {
 	_, files, sopts, opts := makeGame(t, "wow 3", "install")
 	opts.ListFiles = opts.ListFiles[:0]
-	tree := open(t, files.FS(), sopts, opts)
+	tree := open(t, casctest.FS(files), sopts, opts)
 	data, err := readPath(t.Context(), tree, "casc.json")
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestDescription(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatalf("%v in %s", err, data)
 	}
-	g := games.New()
+	g := casctest.New()
 	g.Fill(t)
 	n := len(g.Want)
 	if got.Version != "1.0.0.1" || got.Root != "wow" || len(got.BuildConfig) != 32 || got.RootEntries != n ||
@@ -164,7 +164,7 @@ func TestDescription(t *testing.T) {
 // TestConfig compares config/ with the files themselves.
 func TestConfig(t *testing.T) {
 	_, files, sopts, opts := makeGame(t, "text", "install")
-	tree := open(t, files.FS(), sopts, opts)
+	tree := open(t, casctest.FS(files), sopts, opts)
 	for name, e := range listed(t, tree, "config") {
 		got, err := readAll(t.Context(), tree, e)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestConfig(t *testing.T) {
 		}
 		at := ".build.info"
 		if name != "config/build.info" {
-			at = "Data/" + casc.ConfigPath("config", casctest.Key(got))
+			at = "Data/" + casc.ConfigPath("config", write.Key(got))
 		}
 		if !bytes.Equal(got, files[at]) {
 			t.Errorf("%s: %q", name, got)
@@ -185,17 +185,17 @@ func TestConfig(t *testing.T) {
 
 // TestInstall has tags, and an entry without any.
 func TestInstall(t *testing.T) {
-	g := games.New()
+	g := casctest.New()
 	a, b := g.Add([]byte("program")), g.Add([]byte("library"))
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "x", CKey: a.CKey}})))
-	g.Ref("install", g.Add(casctest.Install(1, []casc.InstallEntry{
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: a.CKey}})))
+	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{
 		{Name: `Bin\Game.exe`, CKey: a.CKey, Size: 7}, {Name: "Game.dll", CKey: b.CKey, Size: 7}, {Name: "rest", CKey: b.CKey, Size: 7},
-	}, casctest.Tag{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 1}}, casctest.Tag{Name: "en/US", Type: casc.TagLocale, Entries: []int{1}})))
+	}, write.Tag{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 1}}, write.Tag{Name: "en/US", Type: casc.TagLocale, Entries: []int{1}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := open(t, files.FS(), casc.Options{}, casctree.Options{})
+	tree := open(t, casctest.FS(files), casc.Options{}, casctree.Options{})
 	found := listed(t, tree, "install")
 	for name, want := range map[string]string{
 		"install/Windows/Bin/Game.exe": "program", "install/Windows/Game.dll": "library", "install/en%2FUS/Game.dll": "library", "install/%/rest": "library",
@@ -214,7 +214,7 @@ func TestInstall(t *testing.T) {
 // TestNames has names that can't be as they are, that are there twice, or in two
 // spellings.
 func TestNames(t *testing.T) {
-	g := games.New()
+	g := casctest.New()
 	var text strings.Builder
 	add := func(name, content string) {
 		text.WriteString(name + "|" + g.Add([]byte(content)).CKey.String() + "\n")
@@ -239,7 +239,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := open(t, files.FS(), casc.Options{}, casctree.Options{})
+	tree := open(t, casctest.FS(files), casc.Options{}, casctree.Options{})
 	found := listed(t, tree, "files")
 	for name, want := range map[string]string{
 		"a.txt": "1", "B.TXT": "2", "b.txt": "3", "b.txt%~2": "4", "100%25": "5", "%2E%2E/x": "6", "%/y": "7", "dir%~0": "8", "dir/in": "9",
@@ -281,9 +281,9 @@ func TestNames(t *testing.T) {
 
 // TestLocales has one ID for two languages.
 func TestLocales(t *testing.T) {
-	g := games.New()
+	g := casctest.New()
 	german, english := g.Add([]byte("Hallo")), g.Add([]byte("Hello"))
-	g.Root(g.Add(casctest.WoWRoot(3, []casc.File{
+	g.Root(g.Add(write.WoWRoot(3, []casc.File{
 		{ID: 7, CKey: german.CKey, Locale: casc.LocaleDeDE},
 		{ID: 7, CKey: english.CKey, Locale: casc.LocaleEnUS},
 		{ID: 0x123456, CKey: english.CKey, Locale: casc.LocaleEnUS},
@@ -300,7 +300,7 @@ func TestLocales(t *testing.T) {
 		casc.LocaleEnUS: {"files/dir/hello.txt": "Hello", "unnamed/0012/00123456.dat": "Hello"},
 		casc.LocaleDeDE: {"files/dir/hello.txt": "Hallo"},
 	} {
-		tree := open(t, files.FS(), casc.Options{Locale: locale}, list)
+		tree := open(t, casctest.FS(files), casc.Options{Locale: locale}, list)
 		found := listed(t, tree, "files")
 		if locale != casc.LocaleDeDE {
 			maps.Copy(found, listed(t, tree, "unnamed"))

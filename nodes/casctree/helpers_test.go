@@ -15,7 +15,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -82,9 +82,9 @@ func openBoth(tb testing.TB, fsys iofs.FS, sopts casc.Options, opts casctree.Opt
 }
 
 // makeGame makes a filled game of a kind of root, and the options that open it.
-func makeGame(tb testing.TB, root, form string) (*games.Game, casctest.Files, casc.Options, casctree.Options) {
+func makeGame(tb testing.TB, root, form string) (*casctest.Game, write.Files, casc.Options, casctree.Options) {
 	tb.Helper()
-	g, files := games.Make(tb, root, form)
+	g, files := casctest.Make(tb, root, form)
 	opts := casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(g.List())}}
 	return g, files, casc.Options{Keys: bltetest.Keys()}, opts
 }

@@ -10,7 +10,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
@@ -39,23 +39,23 @@ func TestHuge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes a file of 1 GiB")
 	}
-	g := games.New()
+	g := casctest.New()
 	file := hugeFile(t)
 	ekey, err := blte.FileKey(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The content key is made up: nothing reads all of the file.
-	s := casctest.Stored{CKey: casc.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
+	s := write.Stored{CKey: casc.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
 	g.Stored = append(g.Stored, s)
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "movie", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "movie", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const budget = 8 << 20
 	cache := blockcache.New(budget)
-	tree := open(t, files.FS(), casc.Options{Blocks: cache.View()}, casctree.Options{})
+	tree := open(t, casctest.FS(files), casc.Options{Blocks: cache.View()}, casctree.Options{})
 	e, err := lookup(t.Context(), tree, "files/movie")
 	if err != nil || e.Size != s.Size {
 		t.Fatalf("%+v, %v", e, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
@@ -19,11 +19,11 @@ func TestLarge(t *testing.T) {
 	if testing.Short() {
 		n = 2500
 	}
-	l, err := games.NewLarge(n)
+	l, err := casctest.NewLarge(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fsys, s := l.Files.FS(), newStore()
+	fsys, s := casctest.FS(l.Files), newStore()
 	opts := casctree.Options{Index: s, ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}}
 	first := open(t, fsys, casc.Options{}, opts)
 	second := open(t, fsys, casc.Options{}, opts)
@@ -47,7 +47,7 @@ func TestLarge(t *testing.T) {
 		if !l.Local(i) {
 			continue
 		}
-		if got, err := readAll(t.Context(), second, b); err != nil || !bytes.Equal(got, games.LargeContent(i)) {
+		if got, err := readAll(t.Context(), second, b); err != nil || !bytes.Equal(got, casctest.LargeContent(i)) {
 			t.Fatalf("%s: %x, %v", name, got, err)
 		}
 	}
@@ -70,11 +70,11 @@ func TestLarge(t *testing.T) {
 // TestStore damages what the store keeps: the table is made anew. Another list file
 // is another table.
 func TestStore(t *testing.T) {
-	l, err := games.NewLarge(500)
+	l, err := casctest.NewLarge(500)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fsys, s := l.Files.FS(), newStore()
+	fsys, s := casctest.FS(l.Files), newStore()
 	opts := casctree.Options{Index: s, ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}}
 	open(t, fsys, casc.Options{}, opts)
 	for key, data := range s.data {
@@ -83,7 +83,7 @@ func TestStore(t *testing.T) {
 			damaged[i] ^= 1 << (i % 8)
 			s.data[key], s.saves = damaged, 0
 			tree := open(t, fsys, casc.Options{}, opts)
-			if got, err := readPath(t.Context(), tree, l.Find(1)); err != nil || !bytes.Equal(got, games.LargeContent(1)) || s.saves != 1 {
+			if got, err := readPath(t.Context(), tree, l.Find(1)); err != nil || !bytes.Equal(got, casctest.LargeContent(1)) || s.saves != 1 {
 				t.Fatalf("byte %d flipped: %x, %v, saved %d times", i, got, err, s.saves)
 			}
 		}

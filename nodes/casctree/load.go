@@ -73,7 +73,7 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	l.sizes = make([]int64, len(l.opts.ListFiles))
 	for i, open := range l.opts.ListFiles {
 		sum := sha256.New()
-		if l.sizes[i], err = readList(ctx, open, func(r io.Reader) (int64, error) {
+		if l.sizes[i], err = readList(ctx, i, open, func(r io.Reader) (int64, error) {
 			return io.CopyBuffer(sum, r, make([]byte, 1<<20))
 		}); err != nil {
 			return key, err
@@ -83,19 +83,19 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// readList opens a list file and has it read.
-func readList[T any](ctx context.Context, open func() (io.ReadCloser, error), read func(io.Reader) (T, error)) (T, error) {
+// readList opens a list file and has it read. i is its place in Options.ListFiles.
+func readList[T any](ctx context.Context, i int, open func() (io.ReadCloser, error), read func(io.Reader) (T, error)) (T, error) {
 	f, err := open()
 	if err != nil {
 		var none T
-		return none, fmt.Errorf("list file: %w", err)
+		return none, fmt.Errorf("list file %d: %w", i+1, err)
 	}
 	got, err := read(reader{ctx, f})
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		err = fmt.Errorf("list file: %w", err)
+		err = fmt.Errorf("list file %d: %w", i+1, err)
 	}
 	return got, err
 }
@@ -131,7 +131,7 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	lists := make([]*casc.ListFile, len(l.opts.ListFiles))
 	for i, open := range l.opts.ListFiles {
 		var err error
-		if lists[i], err = readList(ctx, open, func(r io.Reader) (*casc.ListFile, error) {
+		if lists[i], err = readList(ctx, i, open, func(r io.Reader) (*casc.ListFile, error) {
 			return casc.ReadListFile(r, l.sizes[i])
 		}); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -45,36 +45,36 @@ func lines(t *testing.T, tree nodes.Tree, name string) (all []map[string]any, fi
 // TestManifests reads the tables of a storage that has all of them, and compares each
 // with what was put in.
 func TestManifests(t *testing.T) {
-	g := games.New()
+	g := casctest.New()
 	g.Fill(t)
 	s := g.ByName["readme.txt"]
 	files := g.Files()
-	patch, key := casctest.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
+	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
-	g.Ref("install", g.Add(casctest.Install(1, []casc.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, casctest.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
-	g.Ref("download", g.Add(casctest.Download(2, []casc.DownloadEntry{{EKey: s.EKey, Size: 9, Priority: 3, Checksum: 5, Flags: []byte{1, 2}}})))
-	g.Ref("size", g.Add(casctest.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
-	g.Root(g.Add(casctest.WoWRoot(3, files)))
+	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, write.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
+	g.Ref("download", g.Add(write.Download(2, []casc.DownloadEntry{{EKey: s.EKey, Size: 9, Priority: 3, Checksum: 5, Flags: []byte{1, 2}}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
+	g.Root(g.Add(write.WoWRoot(3, files)))
 	stored, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := casctest.ArchiveIndex([]casc.ArchiveEntry{{Key: s.EKey, Size: 12, Off: 5}}, 4)
-	stored["Data/indices/"+casctest.Key(index[len(index)-28:]).String()+".index"] = index
-	tree := open(t, stored.FS(), casc.Options{Keys: bltetest.Keys()}, casctree.Options{})
+	index := write.ArchiveIndex([]casc.ArchiveEntry{{Key: s.EKey, Size: 12, Off: 5}}, 4)
+	stored["Data/indices/"+write.Key(index[len(index)-28:]).String()+".index"] = index
+	tree := open(t, casctest.FS(stored), casc.Options{Keys: bltetest.Keys()}, casctree.Options{})
 	for name, want := range map[string]struct {
 		lines int
 		first string
 	}{
-		"encoding":      {distinct(g, func(s casctest.Stored) casc.Key { return s.CKey }), ""},
-		"encoding-keys": {distinct(g, func(s casctest.Stored) casc.Key { return s.EKey }), ""},
+		"encoding":      {distinct(g, func(s write.Stored) casc.Key { return s.CKey }), ""},
+		"encoding-keys": {distinct(g, func(s write.Stored) casc.Key { return s.EKey }), ""},
 		"root":          {len(files), `"id":100,`},
 		"install":       {1, fmt.Sprintf(`{"name":"a \"b\"","ckey":"%v","size":7,"tags":["Windows"]}`, s.CKey)},
 		"download":      {1, fmt.Sprintf(`{"ekey":"%v","size":9,"priority":3,"checksum":5,"flags":"0102","tags":[]}`, s.EKey)},
 		"size":          {1, fmt.Sprintf(`{"ekey":"%x","hash":1,"size":9}`, s.EKey[:9])},
 		"patch":         {1, `"from_size":9,`},
-		"idx":           {distinct(g, func(s casctest.Stored) casc.Key { return s.EKey }), `{"bucket":`},
+		"idx":           {distinct(g, func(s write.Stored) casc.Key { return s.EKey }), `{"bucket":`},
 		"index":         {1, fmt.Sprintf(`"ekey":"%v","archive":0,"offset":5,"size":12}`, s.EKey)},
 		"shmem":         {-1, `"idx_versions":[2,2,`},
 	} {
@@ -92,7 +92,7 @@ func TestManifests(t *testing.T) {
 
 // distinct counts the keys of the stored files that are in the encoding file: all but
 // its own. The one that is not local is in no index, but the encoding file is.
-func distinct(g *games.Game, key func(casctest.Stored) casc.Key) int {
+func distinct(g *casctest.Game, key func(write.Stored) casc.Key) int {
 	seen := map[casc.Key]bool{}
 	for _, s := range g.Stored[:len(g.Stored)-1] {
 		seen[key(s)] = true
@@ -107,12 +107,12 @@ func TestManifestPages(t *testing.T) {
 	if testing.Short() {
 		n = 5000
 	}
-	l, err := games.NewLarge(n)
+	l, err := casctest.NewLarge(n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, size := range []int64{0, 64 << 20} {
-		tree, st := openBoth(t, l.Files.FS(), casc.Options{}, casctree.Options{Blocks: blockcache.New(size).View()})
+		tree, st := openBoth(t, casctest.FS(l.Files), casc.Options{}, casctree.Options{Blocks: blockcache.New(size).View()})
 		root, files := lines(t, tree, "root")
 		if len(root) != n || files != (n+4095)/4096 {
 			t.Errorf("root: %d lines in %d files", len(root), files)

@@ -5,6 +5,7 @@ package casctree_test
 import (
 	"testing"
 
+	"lorefs/casc/casctest"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
 	"lorefs/nodes/nodetest"
@@ -13,6 +14,6 @@ import (
 func TestMounted(t *testing.T) {
 	_, files, sopts, opts := makeGame(t, "tvfs", "install")
 	opts.Missing = true
-	tree := open(t, files.FS(), sopts, opts)
+	tree := open(t, casctest.FS(files), sopts, opts)
 	nodetest.RunMounted(t, fusetest.Mount(t, tree, fs.Options{}), tree, nodetest.Limit(500))
 }

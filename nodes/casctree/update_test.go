@@ -13,16 +13,16 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/games"
+	"lorefs/casc/write"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
 
 // twoFiles is a game whose file a leads on to what is stored as the content.
-func twoFiles(t *testing.T, content string) casctest.Files {
+func twoFiles(t *testing.T, content string) write.Files {
 	t.Helper()
-	g := games.New()
+	g := casctest.New()
 	var text strings.Builder
 	for _, s := range []string{"the first file", content, "the last file"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(s, "the "), " ")
@@ -38,13 +38,13 @@ func twoFiles(t *testing.T, content string) casctest.Files {
 
 // become writes the files of another storage over those of one, so that who has a
 // file open reads the new bytes.
-func become(fsys fstest.MapFS, files casctest.Files) {
+func become(fsys fstest.MapFS, files write.Files) {
 	for name := range fsys {
 		if _, ok := files[name]; !ok {
 			delete(fsys, name)
 		}
 	}
-	for name, f := range files.FS() {
+	for name, f := range casctest.FS(files) {
 		if old, ok := fsys[name]; ok {
 			*old = *f
 		} else {
@@ -58,7 +58,7 @@ const archive = "Data/data/data.000"
 
 // moved gives a storage of which the archive begins with something else: all files
 // are somewhere else, and the index says so in a higher version.
-func moved(t *testing.T, files casctest.Files, by int) casctest.Files {
+func moved(t *testing.T, files write.Files, by int) write.Files {
 	t.Helper()
 	files = maps.Clone(files)
 	files[archive] = append(make([]byte, by), files[archive]...)
@@ -78,7 +78,7 @@ func moved(t *testing.T, files casctest.Files, by int) casctest.Files {
 			}
 			entries = append(entries, e)
 		}
-		files[name[:len(name)-len("2.idx")]+"3.idx"] = casctest.Idx(x.Bucket, entries, nil)
+		files[name[:len(name)-len("2.idx")]+"3.idx"] = write.Idx(x.Bucket, entries, nil)
 	}
 	return files
 }
@@ -86,7 +86,7 @@ func moved(t *testing.T, files casctest.Files, by int) casctest.Files {
 // TestMoved moves all data in the archive while files are open: they are found again.
 func TestMoved(t *testing.T) {
 	before := twoFiles(t, "the second file")
-	fsys := before.FS()
+	fsys := casctest.FS(before)
 	tree, st := openBoth(t, fsys, casc.Options{Blocks: blockcache.New(0).View()}, casctree.Options{})
 	if got, err := readPath(t.Context(), tree, "files/first"); err != nil || string(got) != "the first file" {
 		t.Fatalf("%q, %v", got, err)
@@ -112,7 +112,7 @@ func TestPutInPlace(t *testing.T) {
 	after := twoFiles(t, "the secret file")
 	for _, size := range []int64{0, 1 << 20} {
 		for _, opened := range []bool{false, true} {
-			fsys := before.FS()
+			fsys := casctest.FS(before)
 			tree := open(t, fsys, casc.Options{Blocks: blockcache.New(size).View()}, casctree.Options{})
 			e, err := lookup(t.Context(), tree, "files/second")
 			if err != nil {
@@ -141,7 +141,7 @@ func TestPutInPlace(t *testing.T) {
 				t.Errorf("first: %q, %v", got, err)
 			}
 			// The other storage's file is found by its key only if the encoding file has it.
-			key := casctest.Key([]byte("the secret file")).String()
+			key := write.Key([]byte("the secret file")).String()
 			if _, err := lookup(t.Context(), tree, "content/"+key[:2]+"/"+key); !errors.Is(err, nodes.ErrNotExist) {
 				t.Errorf("the new file: %v", err)
 			}
@@ -152,7 +152,7 @@ func TestPutInPlace(t *testing.T) {
 // TestTruncated cuts the archive under the mount.
 func TestTruncated(t *testing.T) {
 	before := twoFiles(t, "the second file")
-	fsys := before.FS()
+	fsys := casctest.FS(before)
 	tree := open(t, fsys, casc.Options{}, casctree.Options{})
 	e, err := lookup(t.Context(), tree, "files/last")
 	if err != nil {
@@ -174,9 +174,9 @@ func TestTruncated(t *testing.T) {
 // TestNewBuild installs another build: the one that is open stays, and it is told.
 func TestNewBuild(t *testing.T) {
 	before, after := twoFiles(t, "the second file"), twoFiles(t, "the secret file")
-	fsys := before.FS()
+	fsys := casctest.FS(before)
 	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{})
-	for name, f := range after.FS() {
+	for name, f := range casctest.FS(after) {
 		if name == ".build.info" || strings.HasPrefix(name, "Data/config") {
 			f.ModTime = f.ModTime.AddDate(1, 0, 0)
 			fsys[name] = f
@@ -202,19 +202,19 @@ func TestBecomesLocal(t *testing.T) {
 	late := maps.Clone(files)
 	delete(late, archive)
 	// The root must be readable, so that only files go.
-	g := games.New()
+	g := casctest.New()
 	s := g.Add([]byte("late"))
 	for range 10 {
 		g.Add(bltetest.Noise(20, uint64(len(g.Stored))))
 	}
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "late", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "late", CKey: s.CKey}})))
 	all, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
 	early := maps.Clone(all)
 	delete(early, archive)
-	fsys := early.FS()
+	fsys := casctest.FS(early)
 	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{})
 	if _, err := lookup(t.Context(), tree, "files/late"); !errors.Is(err, nodes.ErrNotExist) {
 		t.Fatalf("before it is there: %v", err)
@@ -236,7 +236,7 @@ func TestDamagedChunk(t *testing.T) {
 	data[bytes.Index(data, []byte("second file"))] ^= 1
 	files[archive] = data
 	var log bytes.Buffer
-	tree := open(t, files.FS(), casc.Options{}, casctree.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	tree := open(t, casctest.FS(files), casc.Options{}, casctree.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 2 {
 		got, err := readPath(t.Context(), tree, "files/second")
 		fault, ok := errors.AsType[*blte.FormatError](err)
@@ -265,12 +265,12 @@ func TestDamagedChunk(t *testing.T) {
 // TestOtherForm damages each of two encoded forms of one content in turn: the other is
 // read instead.
 func TestOtherForm(t *testing.T) {
-	g := games.New()
+	g := casctest.New()
 	content := bltetest.Text(500)
-	forms := []casctest.Stored{
+	forms := []write.Stored{
 		g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content[:250]}, blte.Chunk{Content: content[250:]}), g.Add(content),
 	}
-	g.Root(g.Add(casctest.TextRoot([]casc.File{{Name: "twice", CKey: forms[0].CKey}})))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "twice", CKey: forms[0].CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func TestOtherForm(t *testing.T) {
 			damaged := maps.Clone(files)
 			damaged[archive] = bytes.Clone(files[archive])
 			damaged[archive][at+off] ^= 1
-			tree := open(t, damaged.FS(), casc.Options{}, casctree.Options{})
+			tree := open(t, casctest.FS(damaged), casc.Options{}, casctree.Options{})
 			for _, name := range []string{"files/twice", "content/" + s.CKey.String()[:2] + "/" + s.CKey.String()} {
 				if got, err := readPath(t.Context(), tree, name); err != nil || !bytes.Equal(got, content) {
 					t.Errorf("form %d, byte %d damaged: %s: %d bytes, %v", i, off, name, len(got), err)

@@ -1,4 +1,4 @@
-package casctest
+package write
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package games
+package casctest
 
 import (
 	"encoding/binary"
@@ -7,13 +7,13 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/casc/write"
 )
 
 // Large is a storage of many small files, as large games have them: with a root of
 // World of Warcraft, which has IDs only, and a list file.
 type Large struct {
-	Files casctest.Files
+	Files write.Files
 	// List is the list file, of lines ID;NAME.
 	List string
 	n    int
@@ -39,8 +39,8 @@ func LargeContent(i int) []byte { return binary.LittleEndian.AppendUint64(nil, u
 // NewLarge makes a storage of n files. Every tenth has no name, every 13th is not
 // local.
 func NewLarge(n int) (*Large, error) {
-	var b casctest.Builder
-	b.Stored = make([]casctest.Stored, 0, n+2)
+	var b write.Builder
+	b.Stored = make([]write.Stored, 0, n+2)
 	var list strings.Builder
 	files := make([]casc.File, n)
 	for i := range files {
@@ -51,7 +51,7 @@ func NewLarge(n int) (*Large, error) {
 			fmt.Fprintf(&list, "%d;%s\n", i+1, LargeName(i))
 		}
 	}
-	root := casctest.WoWRoot(3, files)
+	root := write.WoWRoot(3, files)
 	b.Root(b.AddChunks("z", blte.WriteOptions{}, blte.Chunk{Content: root, Mode: blte.ModeZlib}))
 	l := &Large{List: list.String(), n: n}
 	var err error

@@ -1,0 +1,100 @@
+package blte
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/adler32"
+	"io"
+	"sync"
+
+	"lorefs/internal/inflate"
+)
+
+const (
+	// inflateRatio is the most that one byte of deflate can become.
+	inflateRatio = 1032
+
+	zlibHead = 2
+	zlibSum  = 4
+)
+
+// inflaters keeps decoders, for one is 90 KB.
+var inflaters = sync.Pool{New: func() any { return &inflater{Decoder: inflate.NewDecoder(nil, 0)} }}
+
+// inflater is a decoder with the stream that it reads.
+type inflater struct {
+	*inflate.Decoder
+	src bytes.Reader
+}
+
+// decodeZlib reads a zlib stream that must be size bytes, or any number if -1.
+func decodeZlib(data []byte, size int64) ([]byte, error) {
+	if size > int64(len(data))*inflateRatio {
+		return nil, badChunk("mode Z: %d bytes can't become the stated %d", len(data), size)
+	}
+	if err := checkZlibHead(data); err != nil {
+		return nil, &errFormat{what: "mode Z", err: err}
+	}
+	d := inflaters.Get().(*inflater)
+	d.src.Reset(data[zlibHead:])
+	d.Open(&d.src, int64(len(data)-zlibHead))
+	content, err := d.all(len(data), size)
+	if err != nil {
+		return nil, err
+	}
+	sum := data[min(zlibHead+d.InputOffset(), int64(len(data))):]
+	d.src.Reset(nil)
+	inflaters.Put(d)
+	if len(sum) < zlibSum {
+		return nil, &errFormat{what: "mode Z", err: io.ErrUnexpectedEOF}
+	}
+	if have, want := adler32.Checksum(content), binary.BigEndian.Uint32(sum); have != want {
+		return nil, badChunk("mode Z: the checksum is %08x, the stream has %08x", have, want)
+	}
+	return content, nil
+}
+
+// all reads to the end of the stream.
+func (d *inflater) all(encoded int, size int64) ([]byte, error) {
+	// One byte more than stated, to see the end.
+	limit := size + 1
+	content := make([]byte, max(limit, 0))
+	if size < 0 {
+		limit = min(int64(encoded)*inflateRatio, MaxChunk) + 1
+		content = make([]byte, min(int64(encoded)*4, limit))
+	}
+	n := 0
+	for {
+		more, err := d.Decode(content, n)
+		n += more
+		switch {
+		case errors.Is(err, io.EOF):
+			return content[:n], nil
+		case err != nil:
+			return nil, &errFormat{what: "mode Z", err: err}
+		case int64(len(content)) < limit:
+			grown := make([]byte, min(2*int64(len(content)), limit))
+			copy(grown, content)
+			content = grown
+		case size >= 0:
+			return nil, badChunk("mode Z: more than the stated %d bytes decoded", size)
+		default:
+			return nil, badChunk("mode Z: more than %d bytes decoded", limit-1)
+		}
+	}
+}
+
+// checkZlibHead looks at the two bytes before the deflate data.
+func checkZlibHead(data []byte) error {
+	const deflate, window, preset = 8, 7 << 4, 0x20
+	switch {
+	case len(data) < zlibHead:
+		return io.ErrUnexpectedEOF
+	case data[0]&0x0F != deflate || data[0]&0xF0 > window || binary.BigEndian.Uint16(data)%31 != 0:
+		return errors.New("zlib: invalid header")
+	case data[1]&preset != 0:
+		return errors.New("zlib: a preset dictionary")
+	}
+	return nil
+}

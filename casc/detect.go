@@ -1,0 +1,63 @@
+package casc
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path"
+)
+
+// Detect tells whether a folder of the system looks like something that OpenPath
+// opens. It lists a few folders and reads no file.
+func Detect(dir string) (bool, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false, fmt.Errorf("casc: %w", err)
+	}
+	is, err := detect(root.FS())
+	return is, errors.Join(err, root.Close())
+}
+
+func detect(fsys iofs.FS) (bool, error) {
+	for _, name := range []string{".build.info", ".build.db"} {
+		if at, err := findName(fsys, ".", name); err != nil || at != "" {
+			return at != "", err
+		}
+	}
+	data, err := findData(fsys)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	// Folders called config and data are anywhere; those of a storage have folders for
+	// the first byte of a key, and archives with their index have other names.
+	config, err := findName(fsys, data, "config")
+	if err != nil || !holdsKeys(fsys, path.Join(data, config)) {
+		return false, err
+	}
+	archives, err := findArchives(fsys, data)
+	if err != nil || archives == "" {
+		return false, err
+	}
+	files, err := idxFiles(fsys, archives)
+	return len(files) > 0 || holdsKeys(fsys, archives), err
+}
+
+// holdsKeys tells whether a folder has others that are called as the first byte of a
+// key.
+func holdsKeys(fsys iofs.FS, dir string) bool {
+	entries, err := iofs.ReadDir(fsys, dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if b, err := hex.DecodeString(e.Name()); e.IsDir() && err == nil && len(b) == 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"time"
+
+	"lorefs/casc"
+	"lorefs/nodes"
+	"lorefs/nodes/casctree"
+)
+
+const kindCASC = "casc"
+
+// cascStorage is an open CASC storage.
+type cascStorage struct {
+	path string
+	// folder is what path led to when it was opened.
+	folder  iofs.FileInfo
+	since   time.Time
+	storage *casc.Storage
+	// tree is nil for one that is only verified.
+	tree *casctree.Tree
+	// index is nil with --no-cache.
+	index *indexStore
+}
+
+func cascKind() kind {
+	return kind{name: kindCASC, is: isCASC, open: openCASC, verify: verifyCASC, bench: benchCASC}
+}
+
+func isCASC(path string, info iofs.FileInfo) (bool, error) {
+	if !info.IsDir() {
+		return false, nil
+	}
+	return casc.Detect(path)
+}
+
+func openCASC(ctx context.Context, path string, o opening) (archive, error) {
+	c, err := newCASC(path, o, nil)
+	if err != nil {
+		return nil, explainCASC(path, err)
+	}
+	if err := c.makeTree(ctx, o); err != nil {
+		return nil, explainCASC(path, errors.Join(err, c.Close()))
+	}
+	return c, nil
+}
+
+// newCASC opens a storage without its root. names may be nil.
+func newCASC(path string, o opening, names *casc.ListFile) (*cascStorage, error) {
+	opts, err := o.flags.casc.options()
+	if err != nil {
+		return nil, err
+	}
+	c := &cascStorage{path: path}
+	if c.folder, err = os.Stat(path); err != nil {
+		return nil, err
+	}
+	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.log
+	if c.storage, err = casc.OpenPath(path, opts); err != nil {
+		return nil, err
+	}
+	if c.since, err = c.storage.ModTime(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
+	f := &o.flags.casc
+	lists, err := f.lists()
+	if err != nil {
+		return err
+	}
+	opts := casctree.Options{
+		Missing: f.missing == missingShow, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.log,
+	}
+	if c.index = o.flags.store(o.log); c.index != nil {
+		opts.Index = c.index
+	}
+	c.tree, err = casctree.New(ctx, c.storage, opts)
+	return err
+}
+
+// explainCASC turns an error of opening into what a user can do about it.
+func explainCASC(path string, err error) error {
+	if _, ok := errors.AsType[*commandError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*casc.ProductError](err); ok {
+		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--product says which"}
+	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: interrupted", path)
+	}
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path == path {
+		return explainOpen(path, err)
+	}
+	return &commandError{code: exitSource, err: fmt.Errorf("%s: %w", path, err)}
+}
+
+func (c *cascStorage) modTime() time.Time { return c.since }
+
+// check finds a folder that is gone, or in whose place another is. What a game writes
+// to its own storage is no change in this sense: the tree lives with it.
+func (c *cascStorage) check() error {
+	now, err := os.Stat(c.path)
+	if err == nil && !os.SameFile(now, c.folder) {
+		err = fmt.Errorf("%s: another folder is in its place", c.path)
+	}
+	if err != nil {
+		return &changedError{err}
+	}
+	return nil
+}
+
+func (c *cascStorage) show() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
+
+// Close waits until what was found out is saved.
+func (c *cascStorage) Close() error {
+	c.index.wait()
+	return c.storage.Close()
+}

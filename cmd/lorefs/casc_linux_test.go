@@ -1,0 +1,364 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+	"lorefs/internal/testneeds"
+)
+
+// mountCASC mounts a storage with flags, until the end of the test.
+func mountCASC(t *testing.T, path string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	runTool(t, "", "lorefs", append(append([]string{"mount"}, flags...), path, dir)...)
+	t.Cleanup(func() {
+		if out, err := exec.Command("lorefs", "unmount", dir).CombinedOutput(); err != nil {
+			t.Errorf("unmount: %v: %s", err, out)
+			detachBelow(filepath.Dir(dir))
+		}
+	})
+	return dir
+}
+
+// writeGame writes a storage of a kind of root, and gives its folder and the flags that
+// name all of its files and open all that is encrypted.
+func writeGame(t *testing.T, root, form string) (g *casctest.Game, dir string, flags []string) {
+	t.Helper()
+	g, files := casctest.Make(t, root, form)
+	dir = filepath.Join(t.TempDir(), "game")
+	if err := files.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	list, keys := filepath.Join(filepath.Dir(dir), "list"), filepath.Join(filepath.Dir(dir), "keys")
+	text := fmt.Sprintf("%v %X\n%v %X\n", bltetest.KeyName, bltetest.Key(), bltetest.SecretName, bltetest.Key())
+	if err := errors.Join(os.WriteFile(list, []byte(g.List()), 0o600), os.WriteFile(keys, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return g, dir, []string{"--listfile", list, "--keys", keys}
+}
+
+// shownName is where a name of a game is below files/: a nested manifest is a
+// directory, and itself its file %.
+func shownName(name string, nested bool) string {
+	if !nested {
+		return name
+	}
+	name = strings.ReplaceAll(name, ":", "/")
+	if strings.HasSuffix(name, "/") {
+		name += "%"
+	}
+	return name
+}
+
+// Storages of every kind of root are copied as they are by the programs of every day.
+func TestCASCTools(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	for _, root := range slices.Sorted(maps.Keys(casctest.Roots)) {
+		t.Run(root, func(t *testing.T) {
+			if testing.Short() && root != "tvfs" && root != "wow 3" {
+				t.Skip("one root with names, and one without, are enough")
+			}
+			form := "install"
+			if root == "text" {
+				form = "mirror of group"
+			}
+			g, dir, flags := writeGame(t, root, form)
+			want := map[string][]byte{}
+			for name, content := range g.Want {
+				if content != nil {
+					want[shownName(name, root == "tvfs")] = content
+				}
+			}
+			mnt := mountCASC(t, dir, flags...)
+			copies := t.TempDir()
+			runTool(t, mnt, "cp", "-a", "files", filepath.Join(copies, "cp"))
+			runTool(t, mnt, "rsync", "-a", "files/", filepath.Join(copies, "rsync"))
+			if out := runTool(t, mnt, "rsync", "-ai", "files/", filepath.Join(copies, "rsync")); out != "" {
+				t.Errorf("the second time rsync copies %.500s", out)
+			}
+			export := exec.CommandContext(t.Context(), "lorefs", append(append([]string{"export"}, flags...), dir, filepath.Join(copies, "export"), "files")...)
+			if out, err := export.CombinedOutput(); err != nil {
+				t.Errorf("export: %v: %s", err, out)
+			}
+			defer writable(t, copies)
+			for _, by := range []string{"cp", "rsync", "export"} {
+				sameFiles(t, filepath.Join(copies, by), want)
+			}
+			bytes := 0
+			for _, content := range want {
+				bytes += len(content)
+				if n := len(content); n > 0 && content[n-1] != '\n' {
+					bytes++ // grep ends the line
+				}
+			}
+			if got := len(runTool(t, mnt, "grep", "-rha", "", "files")); got != bytes {
+				t.Errorf("grep sees %d bytes, want %d", got, bytes)
+			}
+			found := strings.Count(runTool(t, mnt, "find", "files", "-type", "f", "-printf", "%s %p\n"), "\n")
+			if found != len(want) {
+				t.Errorf("find finds %d files, want %d", found, len(want))
+			}
+		})
+	}
+}
+
+// sameFiles checks that a folder has these files and no others.
+func sameFiles(t *testing.T, dir string, want map[string][]byte) {
+	t.Helper()
+	left := maps.Clone(want)
+	err := filepath.WalkDir(dir, func(name string, e iofs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		got, err := os.ReadFile(name)
+		if content, ok := left[filepath.ToSlash(rel)]; !ok || string(content) != string(got) {
+			t.Errorf("%s has %.40q, want %.40q, %v", name, got, content, ok)
+		}
+		delete(left, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil || len(left) > 0 {
+		t.Errorf("%s: %v, without %v", dir, err, slices.Sorted(maps.Keys(left)))
+	}
+}
+
+// syntheticCASC is what the maker of a storage says of it.
+type syntheticCASC struct {
+	Files []struct {
+		Name, Listed, MD5 string
+		Size              int64
+	}
+}
+
+// unpackCASC unpacks a storage of the fixtures, and gives the path of its folder: what
+// is beside it has the same name with more.
+func unpackCASC(t *testing.T, kind string) (dir string, made syntheticCASC) {
+	t.Helper()
+	to := t.TempDir()
+	f, err := os.Open(testneeds.Fixture(t, "casc/synthetic/"+kind+".tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		name := filepath.Join(to, filepath.FromSlash(path.Clean(h.Name)))
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if base, ok := strings.CutSuffix(name, ".manifest.json"); ok {
+			dir = base
+			if err := json.Unmarshal(data, &made); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir, made
+}
+
+// The storages of the fixtures, of whose making the project had no part, are read by
+// the program through a mount.
+func TestCASCSynthetic(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	for _, kind := range []string{"install", "text", "tvfs", "tvfs_mixedidx", "wow0", "wow1", "wow2", "wow3"} {
+		t.Run(kind, func(t *testing.T) {
+			if testing.Short() && kind != "tvfs_mixedidx" && kind != "wow3" {
+				t.Skip("two of eight are enough")
+			}
+			dir, made := unpackCASC(t, kind)
+			flags := []string{"--missing=show", "--keys=" + dir + ".keys"}
+			if _, err := os.Stat(dir + ".listfile.csv"); err == nil {
+				flags = append(flags, "--listfile="+dir+".listfile.csv")
+			}
+			files := filepath.Join(mountCASC(t, dir, flags...), "files")
+			for _, f := range made.Files {
+				name := f.Name
+				if f.Listed != "" {
+					name = f.Listed
+				}
+				name = shownName(strings.ReplaceAll(name, `\`, "/"), strings.HasPrefix(kind, "tvfs"))
+				want := error(nil)
+				switch {
+				case strings.Contains(name, "absent/"):
+					want = syscall.ENODATA
+				case strings.Contains(name, "missing_key"):
+					want = syscall.ENOKEY
+				}
+				at := filepath.Join(files, filepath.FromSlash(name))
+				info, err := os.Stat(at)
+				if err != nil || info.Size() != f.Size {
+					t.Errorf("%s: %v, %v; want %d bytes", name, info, err, f.Size)
+				}
+				data, err := os.ReadFile(at)
+				sum := md5.Sum(data)
+				if !errors.Is(err, want) || want == nil && hex.EncodeToString(sum[:]) != f.MD5 {
+					t.Errorf("%s: %v, MD5 %x; want %v, %s", name, err, sum, want, f.MD5)
+				}
+			}
+		})
+	}
+}
+
+// An updater moves all data under a mount, and installs another build: the files of
+// the build that is mounted are read on, and the log tells.
+func TestCASCUpdate(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	g, dir, flags := writeGame(t, "text", "install")
+	log := filepath.Join(t.TempDir(), "log")
+	files := filepath.Join(mountCASC(t, dir, append(flags, "--cache-size=0", "--log-file="+log)...), "files")
+	want := maps.Clone(g.Want)
+	maps.DeleteFunc(want, func(_ string, content []byte) bool { return content == nil })
+	// What is read before stays in the kernel; all else has to be found elsewhere.
+	runTool(t, files, "cat", "readme.txt", "data/units/Orc.xml")
+	for name, data := range movedCASC(t, readStorage(t, dir)) {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameFiles(t, files, want)
+	info := filepath.Join(dir, ".build.info")
+	data, err := os.ReadFile(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds, err := casc.ParseBuildInfo(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.ReplaceAll(string(data), builds[0].BuildKey.String(), casc.Key{15: 9}.String()) + "\n"
+	if err := os.WriteFile(info, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	await(t.Fatalf, "the new build in the log", func() bool {
+		// A name that nobody has looked up makes the tree look at the storage.
+		asked++
+		_, _ = os.Stat(filepath.Join(files, fmt.Sprintf("none %d", asked)))
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Contains(string(text), "another build is installed now")
+	})
+	sameFiles(t, files, want)
+}
+
+// readStorage reads the files of a storage by their path.
+func readStorage(t *testing.T, dir string) write.Files {
+	t.Helper()
+	files := write.Files{}
+	err := filepath.WalkDir(dir, func(name string, e iofs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(rel)], err = os.ReadFile(name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// movedCASC gives the files of a storage that an updater writes who moves everything:
+// archives that begin with something else, and indexes of a higher version.
+func movedCASC(t *testing.T, files write.Files) write.Files {
+	t.Helper()
+	const by = 1000
+	written := write.Files{}
+	for name, data := range files {
+		base := path.Base(name)
+		if strings.HasPrefix(base, "data.") {
+			written[name] = append(make([]byte, by), data...)
+		}
+		if _, version, ok := casc.ParseIdxName(base); ok {
+			x, err := casc.ParseIdx(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var entries []casc.IdxEntry
+			for e := range x.Entries() {
+				e.Off += by
+				entries = append(entries, e)
+			}
+			written[fmt.Sprintf("%s/%02x%08x.idx", path.Dir(name), x.Bucket, version+1)] = write.Idx(x.Bucket, entries, nil)
+		}
+	}
+	return written
+}
+
+// TestCASCSixteenReaders reads one mount with sixteen processes at once; under the
+// race detector, the process that serves them has it, too.
+func TestCASCSixteenReaders(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	s := filepath.Join(dir, "s")
+	mnt := mountCASC(t, filepath.Join(s, "game"), "--cache-size=64K", "--listfile="+filepath.Join(s, "listfile.csv"), "--keys="+filepath.Join(s, "keys.txt"))
+	const readers = 16
+	const script = `find . -type f | sort | xargs -d '\n' cat | sha256sum; find . -printf '%i %s %p\n' | sort | sha256sum`
+	sums := make([]string, readers)
+	var all sync.WaitGroup
+	for i := range readers {
+		all.Go(func() {
+			c := exec.CommandContext(t.Context(), "sh", "-c", script)
+			c.Dir = mnt
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("reader %d: %v: %.300s", i, err, out)
+			}
+			sums[i] = string(out)
+		})
+	}
+	all.Wait()
+	for i, sum := range sums {
+		if sum != sums[0] || len(sum) < 2*64 {
+			t.Errorf("reader %d has %q, the first %q", i, sum, sums[0])
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"lorefs/blte"
+	"lorefs/casc"
+)
+
+// cascFlags are the flags for CASC storages.
+type cascFlags struct {
+	product   string
+	locale    string
+	keys      string
+	listFiles []string
+	missing   string
+}
+
+// The values of --missing.
+const (
+	missingHide = "hide"
+	missingShow = "show"
+)
+
+func (f *cascFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.product, "product", "", "product of a CASC storage that has several, such as wow (default: the first that is active)")
+	flags.StringVar(&f.locale, "locale", "", "language of a CASC storage, such as enUS: leave out files of others (default: all)")
+	flags.StringVar(&f.keys, "keys", "", "file of encryption keys of a CASC storage, of lines NAME KEY")
+	flags.StringArrayVar(&f.listFiles, "listfile", nil, "file of names for a CASC storage, of lines ID;NAME or NAME; may be given again")
+	flags.StringVar(&f.missing, "missing", missingHide, "what to do with files of a CASC storage that are not there: hide or show")
+}
+
+// check finds mistakes before anything is opened. A command without these flags has
+// none.
+func (f *cascFlags) check() error {
+	if f.locale != "" {
+		if _, err := casc.ParseLocale(f.locale); err != nil {
+			return usageErrorf("--locale %q is unknown: want one such as enUS", f.locale)
+		}
+	}
+	switch f.missing {
+	case "", missingHide, missingShow:
+		return nil
+	}
+	return usageErrorf("--missing %q is unknown: want hide or show", f.missing)
+}
+
+// args are the flags as they were given, for another process.
+func (f *cascFlags) args() (args []string) {
+	for _, a := range [][2]string{{"--product", f.product}, {"--locale", f.locale}, {"--keys", f.keys}, {"--missing", f.missing}} {
+		if a[1] != "" {
+			args = append(args, a[0]+"="+a[1])
+		}
+	}
+	for _, name := range f.listFiles {
+		args = append(args, "--listfile="+name)
+	}
+	return args
+}
+
+// options are what a storage is opened with.
+func (f *cascFlags) options() (opts casc.Options, err error) {
+	opts.Product = f.product
+	if f.locale != "" {
+		if opts.Locale, err = casc.ParseLocale(f.locale); err != nil {
+			return opts, err
+		}
+	}
+	if f.keys == "" {
+		return opts, nil
+	}
+	text, err := os.ReadFile(f.keys)
+	if err != nil {
+		return opts, explainOpen(f.keys, err)
+	}
+	if opts.Keys, err = blte.ParseKeys(text); err != nil {
+		return opts, usageErrorf("--keys %s: %w", f.keys, err)
+	}
+	return opts, nil
+}
+
+// lists opens the list files when they are needed. That one is not there is told at
+// once.
+func (f *cascFlags) lists() (lists []func() (io.ReadCloser, error), err error) {
+	for _, name := range f.listFiles {
+		if _, err := os.Stat(name); err != nil {
+			return nil, explainOpen(name, err)
+		}
+		lists = append(lists, func() (io.ReadCloser, error) { return os.Open(name) })
+	}
+	return lists, nil
+}
+
+// names reads all list files as one, of which the first that has a name counts. It is
+// nil if there are none.
+func (f *cascFlags) names() (names *casc.ListFile, err error) {
+	if len(f.listFiles) == 0 {
+		return nil, nil
+	}
+	var parts []io.Reader
+	size := int64(0)
+	for _, name := range f.listFiles {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, explainOpen(name, err)
+		}
+		defer file.Close()
+		size += fileSize(".", name)
+		parts = append(parts, withoutMark(file), strings.NewReader("\n"))
+	}
+	names, err = casc.ReadListFile(io.MultiReader(parts...), size)
+	if err != nil {
+		err = &commandError{code: exitSource, err: fmt.Errorf("--listfile: %w", err)}
+	}
+	return names, err
+}
+
+// withoutMark takes a byte order mark off, which only the beginning of all may have.
+func withoutMark(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	const mark = "\ufeff"
+	if head, err := b.Peek(len(mark)); err == nil && string(head) == mark {
+		_, _ = b.Discard(len(mark)) // they are there
+	}
+	return b
+}
