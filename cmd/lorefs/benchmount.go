@@ -43,10 +43,7 @@ var walkers = []walker{
 // mounts measures programs on a mount of the source, beside a mount of a copy in
 // memory: what is between them is lorefs' reading of the source.
 func (b *benchRun) mounts(ctx context.Context) error {
-	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
-		b.log.Warn("nothing is measured on a mount", "err", err)
-		return nil
-	} else if err := f.Close(); err != nil {
+	if can, err := b.canMount(); !can {
 		return err
 	}
 	table := fmt.Sprintf("%d entries in %d sheets through a mount", b.entries, len(b.sheets))
@@ -70,6 +67,16 @@ func (b *benchRun) mounts(ctx context.Context) error {
 	}
 	b.add(table, "resident memory behind the mount", unitMemory, rss)
 	return nil
+}
+
+// canMount tells whether something can be measured on a mount here.
+func (b *benchRun) canMount() (bool, error) {
+	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		b.log.Warn("nothing is measured on a mount", "err", err)
+		return false, nil
+	}
+	return true, f.Close()
 }
 
 // walkTimes are the seconds that one walker took, on a fresh mount and again.
@@ -104,39 +111,48 @@ func apply(values []float64, f func(float64) float64) []float64 {
 // through mounts afresh, sends w through twice, and returns the resident memory
 // of the serving process.
 func (b *benchRun) through(ctx context.Context, w walker, to *walkTimes, fromMemory bool) (rss int64, err error) {
+	var args []string
+	if fromMemory {
+		args = []string{"--copy", strconv.Itoa(len(b.sheets))}
+	}
+	err = b.mounted(ctx, args, func(dir, pid string) error {
+		for _, times := range []*[]float64{&to.cold, &to.warm} {
+			start := time.Now()
+			if err := b.send(ctx, w, dir); err != nil {
+				return err
+			}
+			*times = append(*times, time.Since(start).Seconds())
+		}
+		rss, _ = residentMemory(pid)
+		return nil
+	})
+	return rss, err
+}
+
+// mounted mounts in a process of its own for as long as use runs, with more flags of
+// bench serve.
+func (b *benchRun) mounted(ctx context.Context, flags []string, use func(dir, pid string) error) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "mnt-")
 	if err != nil {
-		return 0, err
-	}
-	args := []string{"bench", "serve", b.path, dir}
-	if fromMemory {
-		args = append(args, "--copy", strconv.Itoa(len(b.sheets)))
+		return err
 	}
 	// The context must not kill it: it has to unmount.
-	server := b.self(context.WithoutCancel(ctx), args...)
+	server := b.self(context.WithoutCancel(ctx), append([]string{"bench", "serve", b.path, dir}, flags...)...)
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	if err == nil {
 		err = server.Start()
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() {
 		err = errors.Join(err, server.Process.Signal(syscall.SIGTERM), server.Wait())
 	}()
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		return 0, errors.New("the mount did not come")
+		return errors.New("the mount did not come")
 	}
-	for _, times := range []*[]float64{&to.cold, &to.warm} {
-		start := time.Now()
-		if err := b.send(ctx, w, dir); err != nil {
-			return 0, err
-		}
-		*times = append(*times, time.Since(start).Seconds())
-	}
-	rss, _ = residentMemory(strconv.Itoa(server.Process.Pid))
-	return rss, nil
+	return use(dir, strconv.Itoa(server.Process.Pid))
 }
 
 // send runs one walker to its end. grep finds nothing, for which its code is 1.

@@ -63,6 +63,7 @@ func (b *benchRun) self(ctx context.Context, args ...string) *exec.Cmd {
 	}
 	f := &b.flags.source
 	args = append(args, "--kind", f.kind, "--layout", f.layout, "--cache-size", f.cacheSize.String())
+	args = append(args, f.casc.args()...)
 	c := exec.CommandContext(ctx, exe, args...)
 	c.Args[0] = os.Args[0]
 	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+b.dir, "XDG_STATE_HOME="+b.dir)

@@ -201,7 +201,7 @@ func (c *control) do(r request) answer {
 		if err := c.m.unmount(r.Lazy); err != nil {
 			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}
 		}
-		return answer{Editing: c.m.opened.session != nil}
+		return answer{Editing: c.m.opened.editor != nil}
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 }

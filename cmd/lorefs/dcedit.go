@@ -7,44 +7,98 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
+	"lorefs/internal/folderedit"
 	"lorefs/internal/journal"
 	"lorefs/internal/session"
+	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/sheettree"
 )
 
-// edit makes what was opened editable, and makes edits again that a crash has
-// left behind.
-func (s *opened) edit(ctx context.Context, o session.Options) error {
-	d, err := s.dataCenter()
+// dataCenterEditor is a data center that is being edited.
+type dataCenterEditor struct {
+	session *session.Session
+	tree    *dctree.Editable
+	sheets  *sheettree.Editable
+	// layout is the one to write.
+	layout datacenter.Layout
+}
+
+// edit makes the data center editable.
+func (d *dataCenter) edit(ctx context.Context, o editOptions) (_ sourceEditor, mounts []nodes.Mount, err error) {
+	s, err := session.Open(ctx, d.file, d.dc, session.Options{
+		Write: datacenter.WriteOptions{Layout: o.layout}, NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log,
+		Reopen: func() datacenter.Options {
+			opts := datacenter.Options{
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.log,
+			}
+			if d.index != nil { // the next mount is of the new file
+				opts.Index = d.index
+			}
+			return opts
+		},
+	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	o.Reopen = func() datacenter.Options {
-		opts := datacenter.Options{
-			Keys: []datacenter.Key{d.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.Logger,
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
 		}
-		if d.index != nil { // the next mount is of the new file
-			opts.Index = d.index
-		}
-		return opts
-	}
-	if s.session, err = session.Open(ctx, d.file, d.dc, o); err != nil {
-		return explainSession(err)
-	}
+	}()
 	tree, err := d.tree()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	s.editable = dctree.NewEditable(tree, s.session.Draft(), dctree.EditOptions{Sync: s.session.Sync})
-	if err := d.makeSheets(s.session.Draft()); err != nil {
-		return err
+	if err := d.makeSheets(s.Draft()); err != nil {
+		return nil, nil, err
 	}
-	mounts, err := d.showWith(s.editable, d.sheetTree())
-	if err != nil {
-		return err
+	e := &dataCenterEditor{session: s, layout: o.layout}
+	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync})
+	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{Editor: e.tree, Sync: s.Sync, Logger: o.log})
+	mounts, err = d.showWith(e.tree, e.sheets)
+	return e, mounts, err
+}
+
+func (e *dataCenterEditor) pending() int64  { return e.session.Draft().Pending() }
+func (e *dataCenterEditor) journal() string { return e.session.Journal() }
+func (e *dataCenterEditor) replayed() int   { return e.session.Replayed() }
+func (e *dataCenterEditor) Close() error    { return e.session.Close() }
+
+func (e *dataCenterEditor) converts() string {
+	if e.session.Converts() {
+		return e.layout.String()
 	}
-	return s.mux(mounts)
+	return ""
+}
+
+func (e *dataCenterEditor) unsaved(most int) (int, []string) {
+	count, names := e.tree.Unsaved(most)
+	more, sheets := e.sheets.Unsaved(most - len(names))
+	for _, name := range sheets {
+		names = append(names, "sheets/"+name)
+	}
+	return count + more, names
+}
+
+func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
+
+func (e *dataCenterEditor) save(ctx context.Context, last bool) (session.Report, error) {
+	if last {
+		return e.session.Save(ctx, e.sheets)
+	}
+	return e.session.Save(ctx, draftOnly{e.session.Draft()})
+}
+
+// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
+// scratch file, to write it anew, is still there: if the process died before it
+// is written, all of it would be lost with the scratch file.
+type draftOnly struct{ *datacenter.Draft }
+
+// Save is the Editor's.
+func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+	return d.Draft.Save(opts, store)
 }
 
 // reopenCache is for reading back, once and in order, what was saved.
@@ -53,7 +107,7 @@ const reopenCache = 64 << 20
 // explainSession says what can be done about a source that can't be edited.
 func explainSession(err error) error {
 	switch {
-	case errors.Is(err, session.ErrStale):
+	case errors.Is(err, session.ErrStale), errors.Is(err, folderedit.ErrStale):
 		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +
 			"which may be the .bak; to give them up, use lorefs journal drop"}
 	case errors.Is(err, filelock.ErrLocked):

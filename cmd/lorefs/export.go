@@ -16,6 +16,7 @@ import (
 type exporting struct {
 	source    sourceFlags
 	overwrite bool
+	asJSON    bool
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -41,14 +42,19 @@ there already are left alone, unless --overwrite is given.`,
 				return err
 			}
 			defer s.Close()
-			from := s.exports
-			if len(args) > 2 {
-				from = args[2]
+			switch {
+			case f.asJSON && len(args) > 2:
+				return usageErrorf("--json is for all sheets: it goes with no PATH")
+			case f.asJSON:
+				return f.sheetsAsJSON(ctx, c, s, args[1])
+			case len(args) > 2:
+				return f.run(ctx, c, s, args[2], args[1])
 			}
-			return f.run(ctx, c, s, from, args[1])
+			return f.run(ctx, c, s, s.exports, args[1])
 		},
 	}
 	f.source.add(c.Flags())
+	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace files that are there already")
 	return c
 }

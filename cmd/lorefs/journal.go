@@ -37,7 +37,7 @@ func newJournalList() *cobra.Command {
 		Short: "show the journals that there are",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := session.List()
+			list, err := allJournals()
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func printJournals(w io.Writer, list []session.Journal) error {
 
 func newJournalReplay(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	o := session.Options{Logger: log}
+	o := editOptions{log: log}
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
 		Short: "make the edits of a source's journal again, and save them",
@@ -77,19 +77,23 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
-	c.Flags().BoolVar(&o.Salvage, "salvage", false,
+	addQuality(c.Flags(), &o.quality)
+	c.Flags().BoolVar(&o.noBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
+	c.Flags().BoolVar(&o.salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o session.Options) error {
+func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o editOptions) error {
 	layout, err := datacenter.ParseLayout(f.layout)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	o.Write.Layout = layout
-	s, err := openSource(ctx, path, f.reading(), o.Logger, func(int64, int64) {})
+	if err := checkQuality(o.quality); err != nil {
+		return err
+	}
+	o.layout = layout
+	s, err := openSource(ctx, path, f.reading(), o.log, func(int64, int64) {})
 	if err != nil {
 		return err
 	}
@@ -97,10 +101,10 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if err := s.edit(ctx, o); err != nil {
 		return err
 	}
-	if s.session.Replayed() == 0 {
+	if s.editor.replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	r, err := s.session.Save(ctx, s.editable)
+	r, err := s.editor.save(ctx, true)
 	if err != nil {
 		return &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
 	}
@@ -118,7 +122,7 @@ func newJournalDrop() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			edits, err := session.Drop(path)
+			edits, err := dropJournal(path)
 			switch {
 			case errors.Is(err, iofs.ErrNotExist):
 				return fmt.Errorf("%s has no journal", args[0])

@@ -72,7 +72,7 @@ const kindAuto = "auto"
 // kinds are tried in this order. A data center can't be told from noise before it is
 // decrypted, so every file is one that is nothing else.
 func kinds() []kind {
-	return []kind{worldKind(), packetsKind(), dataCenterKind()}
+	return []kind{cascKind(), worldKind(), packetsKind(), dataCenterKind()}
 }
 
 // kindNames are the values of --kind.

@@ -20,6 +20,7 @@ type mountFlags struct {
 	allowOther bool
 	readWrite  bool
 	noBackup   bool
+	quality    int
 	logFile    string
 	options    []string
 }
@@ -30,6 +31,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users see the mount")
 	flags.BoolVar(&f.readWrite, "rw", false, "let the files be edited; what was edited is written back on unmount")
 	flags.BoolVar(&f.noBackup, "no-backup", false, "with --rw, keep no copy of the source as NAME.bak")
+	addQuality(flags, &f.quality)
 	flags.StringVar(&f.logFile, "log-file", "", "append what goes wrong while mounted to this file")
 	flags.StringArrayVarP(&f.options, "options", "o", nil, "options as mount(8) passes them, such as ro,cache_size=64M")
 }
@@ -60,6 +62,9 @@ or by lorefs commit, and kept as NAME.bak. --layout then says which layout is wr
 // mount mounts in front or, by starting this program anew, in the background.
 func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
+		return err
+	}
+	if err := checkQuality(f.quality); err != nil {
 		return err
 	}
 	if f.noBackup && !f.readWrite {

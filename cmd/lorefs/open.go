@@ -5,10 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"lorefs/internal/session"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
-	"lorefs/nodes/dctree"
 )
 
 // cache holds what was decoded of a source.
@@ -23,9 +21,8 @@ type opened struct {
 	tree    nodes.Tree
 	views   []view
 
-	// session and editable are nil unless the source is being edited.
-	session  *session.Session
-	editable *dctree.Editable
+	// editor is nil unless the source is being edited.
+	editor sourceEditor
 }
 
 // view is one directory in the root of the tree, or without a name all of it.
@@ -84,8 +81,8 @@ func (s *opened) mux(mounts []nodes.Mount) error {
 // Close gives the source back.
 func (s *opened) Close() error {
 	var err error
-	if s.session != nil {
-		err = s.session.Close()
+	if s.editor != nil {
+		err = s.editor.Close()
 	}
 	return errors.Join(err, s.archive.Close())
 }

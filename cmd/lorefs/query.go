@@ -116,10 +116,10 @@ func (q *querying) print(m *query.Match) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(j)
 	}
-	q.out.WriteString(m.Path)
+	line := append(q.out.AvailableBuffer(), m.Path...)
 	if m.Kind == query.Attribute {
-		q.out.WriteString(" = ")
-		q.out.Write(text)
+		line = append(append(line, " = "...), text...)
 	}
-	return q.out.WriteByte('\n') // a bufio.Writer keeps the error of what came before
+	_, err := q.out.Write(append(line, '\n'))
+	return err
 }

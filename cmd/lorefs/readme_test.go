@@ -26,7 +26,7 @@ func TestReadme(t *testing.T) {
 	}
 	clone := t.TempDir()
 	t.Cleanup(func() { detachBelow(clone) })
-	for _, name := range []string{"go.mod", "go.sum", "cmd", "datacenter", "fs", "geometry", "internal", "nodes", "protocol"} {
+	for _, name := range []string{"go.mod", "go.sum", "blte", "casc", "cmd", "datacenter", "fs", "geometry", "internal", "nodes", "protocol"} {
 		if err := os.Symlink(filepath.Join(root, name), filepath.Join(clone, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,9 @@ func newRoot() *cobra.Command {
 		Use:   "lorefs",
 		Short: "mount game archives as directories",
 		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
-rsync, editors and scripts work on them. So far it knows TERA data centers
-(DataCenter_Final_*.dat), which can be edited as well.
+rsync, editors and scripts work on them. It knows TERA data centers
+(DataCenter_Final_*.dat), which can be edited as well, world geometry, recorded
+sessions and packet definitions, and CASC storages.
 
 Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
 or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point

@@ -55,42 +55,32 @@ func (m *mounting) edit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = m.opened.edit(ctx, session.Options{
-		Write: datacenter.WriteOptions{Layout: layout}, NoBackup: m.flags.noBackup, Logger: m.log,
+	err = m.opened.edit(ctx, editOptions{
+		layout: layout, noBackup: m.flags.noBackup, quality: m.flags.quality, log: m.log,
 	})
-	if err == nil && m.opened.session.Replayed() > 0 {
+	if err == nil && m.opened.editor.replayed() > 0 {
 		m.log.Warn("edits of an earlier mount that were not saved are back",
-			"edits", m.opened.session.Replayed(), "journal", m.opened.session.Journal())
+			"edits", m.opened.editor.replayed(), "journal", m.opened.editor.journal())
 	}
 	return err
 }
 
 // save writes back what was edited, when the mount is gone.
 func (m *mounting) save(ctx context.Context) error {
-	if m.opened.session == nil {
+	if m.opened.editor == nil {
 		return nil
 	}
-	return m.saveBy(ctx, m.opened.editable)
-}
-
-// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
-// scratch file, to write it anew, is still there: if the process died before it
-// is written, all of it would be lost with the scratch file.
-type draftOnly struct{ *datacenter.Draft }
-
-// Save is the Editor's.
-func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return d.Draft.Save(opts, store)
+	return m.saveBy(ctx, true)
 }
 
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and
 // says where the edits are.
-func (m *mounting) saveBy(ctx context.Context, e session.Editor) error {
+func (m *mounting) saveBy(ctx context.Context, last bool) error {
 	// Saving goes through all of the source once or twice: to keep blocks for
 	// later would only take room from what it makes.
 	budget := m.opened.blocks.SetBudget(min(int64(m.flags.source.cacheSize), savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
-	r, err := m.opened.session.Save(ctx, e)
+	r, err := m.opened.editor.save(ctx, last)
 	debug.SetMemoryLimit(limit)
 	m.opened.blocks.SetBudget(budget)
 	debug.FreeOSMemory()
@@ -115,7 +105,7 @@ func (m *mounting) unsaved(err error) error {
 	if conflict, ok := errors.AsType[*session.ConflictError](err); ok {
 		e.hint = "to go on with it, put " + conflict.Path + " in the place of the source; "
 	}
-	if journal := m.opened.session.Journal(); journal != "" {
+	if journal := m.opened.editor.journal(); journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
 		if errors.Is(err, source.ErrChanged) {
 			e.hint += ", once the file is back that they were made on"
@@ -126,10 +116,10 @@ func (m *mounting) unsaved(err error) error {
 
 // commit is save for one who waits.
 func (m *mounting) commit() answer {
-	if m.opened.session == nil {
+	if m.opened.editor == nil {
 		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
 	}
-	err := m.saveBy(context.Background(), draftOnly{m.opened.session.Draft()})
+	err := m.saveBy(context.Background(), false)
 	return answerOf(m.saves.last(), err)
 }
 
@@ -137,8 +127,8 @@ func (m *mounting) commit() answer {
 // what was left out of it.
 func (m *mounting) lastAnswer(err error) answer {
 	a := answerOf(m.saves.last(), err)
-	if m.opened.session != nil {
-		a.Left, a.Names = m.opened.editable.Unsaved(mostNames)
+	if m.opened.editor != nil {
+		a.Left, a.Names = m.opened.editor.unsaved(mostNames)
 	}
 	return a
 }

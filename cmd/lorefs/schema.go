@@ -59,7 +59,6 @@ mount; aggressive takes a child that is called like its parent for the same type
 
 // writeSchemas writes all schemas, and tells how many.
 func (s *opened) writeSchemas(ctx context.Context, dir string, opts sheets.Options) (n int, err error) {
-	const dirPerm, filePerm = 0o777, 0o666 // before the umask
 	d, err := s.dataCenter()
 	if err != nil {
 		return 0, err

@@ -18,6 +18,7 @@ type sourceFlags struct {
 	noCache   bool
 	world     string
 	packets   packetFlags
+	casc      cascFlags
 
 	// cacheBase is where the index is kept instead of the user's cache folder. It
 	// is no flag.
@@ -34,6 +35,7 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	f.kind = kindAuto
 	flags.StringVar(&f.world, "world", "", "folder of world geometry to show with a data center, as world/")
 	f.packets.add(flags)
+	f.casc.add(flags)
 }
 
 // addDataCenter is for commands that take data centers only.
@@ -57,6 +59,9 @@ func (f *sourceFlags) check() error {
 		return usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", f.layout)
 	}
 	if _, err := f.packets.options(); err != nil {
+		return err
+	}
+	if err := f.casc.check(); err != nil {
 		return err
 	}
 	_, err := f.dataCenterKeys()

@@ -49,23 +49,26 @@ type editStatus struct {
 	Converts string `json:"converts,omitempty"`
 	// Problem is why the last save failed, or empty.
 	Problem string `json:"problem"`
+	// Notices are what is not stored of what was written.
+	Notices []string `json:"notices,omitempty"`
 	// Saved is what the last save did, null if there was none.
 	Saved *session.Report `json:"saved"`
 }
 
 func (m *mounting) editStatus() *editStatus {
-	if m.opened.session == nil {
+	if m.opened.editor == nil {
 		return nil
 	}
 	e := &editStatus{
-		Pending: m.opened.session.Draft().Pending(), Journal: m.opened.session.Journal(), Saved: m.saves.last(),
+		Pending: m.opened.editor.pending(), Journal: m.opened.editor.journal(), Converts: m.opened.editor.converts(),
+		Saved: m.saves.last(),
 	}
-	e.Unsaved, e.Names = m.opened.editable.Unsaved(mostNames)
+	e.Unsaved, e.Names = m.opened.editor.unsaved(mostNames)
 	if err := m.saves.problem(); err != nil {
 		e.Problem = errorText(err)
 	}
-	if m.opened.session.Converts() {
-		e.Converts = m.flags.source.layout
+	if n, ok := m.opened.editor.(interface{ notices() []string }); ok {
+		e.Notices = n.notices()
 	}
 	return e
 }
@@ -84,6 +87,9 @@ func (e *editStatus) print(w io.Writer) {
 	}
 	if e.Problem != "" {
 		fmt.Fprintf(w, "not saved\t%s\n", e.Problem)
+	}
+	for _, n := range e.Notices {
+		fmt.Fprintf(w, "not stored\t%s\n", n)
 	}
 }
 

@@ -148,20 +148,16 @@ func leftBehind(source string) error {
 	if err != nil {
 		return nil //nolint:nilerr // the source is gone, and lorefs journal list tells the rest
 	}
-	path, err = session.JournalPath(path)
-	if err != nil {
-		return nil //nolint:nilerr // there is no state folder, and so no journal
+	j, ok := journalOf(path)
+	if !ok {
+		return nil // nothing was edited, or all is saved
 	}
-	if _, err := os.Lstat(path); err != nil {
-		return nil //nolint:nilerr // nothing was edited, or all is saved
-	}
-	j := session.Describe(path)
 	if j.Edits == 0 && j.Problem == "" || j.State == session.StateSaved || j.State == session.StateInUse {
 		return nil
 	}
 	return &commandError{
 		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %d edits of %s were saved", j.Edits, source),
-		hint: fmt.Sprintf("they are in %s: lorefs mount --rw brings them back", path),
+		hint: fmt.Sprintf("they are in %s: lorefs mount --rw brings them back", j.Path),
 	}
 }
 

@@ -28,8 +28,9 @@ used by nothing. Official files have some of that.`,
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line: offset, in_file, where, what")
+	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
 	c.Flags().BoolVar(&v.strict, "strict", false, "tell of what only wastes room, too")
+	c.Flags().StringVar(&v.since, "since", "", "of a CASC storage, leave out archives before ARCHIVE:OFFSET, where another run was interrupted")
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
@@ -38,6 +39,8 @@ used by nothing. Official files have some of that.`,
 type verifying struct {
 	asJSON, strict bool
 	limit          int
+	// since is where to begin in the archives of a CASC storage.
+	since string
 
 	out *bufio.Writer
 	// count is how many findings there were.
@@ -51,6 +54,9 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	k, err := f.kindOf(path)
 	if err != nil {
 		return err
+	}
+	if v.since != "" && k.name != kindCASC {
+		return usageErrorf("--since goes with a CASC storage: %s is a source of the kind %s", path, k.name)
 	}
 	p := newProgress("checking")
 	defer p.finish()

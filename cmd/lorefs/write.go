@@ -24,6 +24,12 @@ type writing struct {
 
 const defaultLevel = 6
 
+// What a command writes is as open as the umask lets it be.
+const (
+	dirPerm  = 0o777
+	filePerm = 0o666
+)
+
 func (w *writing) add(flags *pflag.FlagSet) {
 	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")
 	flags.Uint32Var(&w.revision, "revision", 0, "the revision in the header (default: the source's, or novadrop's)")

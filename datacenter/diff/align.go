@@ -1,16 +1,16 @@
 package diff
 
-import "lorefs/datacenter"
-
-// none is the place of what belongs to nothing.
-const none = -1
+import (
+	"lorefs/datacenter"
+	"lorefs/internal/align"
+)
 
 // align tells which of ys belongs to each of xs, siblings of one name: its place,
 // or none.
 func (c *comparer) align(xs, ys []child) ([]int32, error) {
 	to := make([]int32, len(xs))
 	for i := range to {
-		to[i] = none
+		to[i] = align.None
 	}
 	if len(xs) == 0 || len(ys) == 0 {
 		return to, nil
@@ -27,7 +27,7 @@ func (c *comparer) align(xs, ys []child) ([]int32, error) {
 			return nil, err
 		}
 	}
-	fillGaps(to, len(ys))
+	align.FillGaps(to, len(ys))
 	return to, nil
 }
 
@@ -49,7 +49,7 @@ func (c *comparer) alignByKeys(xs, ys []child, def []uint32, to []int32) error {
 	if err != nil {
 		return err
 	}
-	matchInTurn(p, q, to)
+	align.InTurn(p, q, to)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (c *comparer) alignByID(xs, ys []child, to []int32) (ok bool, err error) {
 	if err != nil || !all || !unique(q) {
 		return false, err
 	}
-	matchInTurn(p, q, to)
+	align.InTurn(p, q, to)
 	return true, nil
 }
 
@@ -80,13 +80,13 @@ func (c *comparer) alignByContent(xs, ys []child, to []int32) error {
 	if err != nil {
 		return err
 	}
-	if commonSubsequence(p, q, to) {
+	if align.Subsequence(p, q, to) {
 		return nil
 	}
-	matchUnique(p, q, to)
-	for i, stays := range longestAscending(to) {
+	align.Unique(p, q, to)
+	for i, stays := range align.Ascending(to) {
 		if !stays {
-			to[i] = none
+			to[i] = align.None
 		}
 	}
 	return nil
@@ -98,62 +98,4 @@ func unique(hashes []uint64) bool {
 		seen[h] = struct{}{}
 	}
 	return len(seen) == len(hashes)
-}
-
-// matchInTurn matches equal hashes: the first in p with the first in q, and so on.
-func matchInTurn(p, q []uint64, to []int32) {
-	first := make(map[uint64]int32, len(q)) // the next place in q of each hash
-	next := make([]int32, len(q))
-	for j := len(q) - 1; j >= 0; j-- {
-		next[j] = none
-		if k, ok := first[q[j]]; ok {
-			next[j] = k
-		}
-		first[q[j]] = int32(j)
-	}
-	for i, h := range p {
-		if j, ok := first[h]; ok && j != none {
-			to[i] = j
-			first[h] = next[j]
-		}
-	}
-}
-
-// matchUnique matches equal hashes that come once in p and once in q.
-func matchUnique(p, q []uint64, to []int32) {
-	type times struct{ p, q, at int32 }
-	counts := make(map[uint64]times, len(p))
-	for _, h := range p {
-		t := counts[h]
-		t.p++
-		counts[h] = t
-	}
-	for j, h := range q {
-		t := counts[h]
-		t.q, t.at = t.q+1, int32(j)
-		counts[h] = t
-	}
-	for i, h := range p {
-		if t := counts[h]; t.p == 1 && t.q == 1 {
-			to[i] = t.at
-		}
-	}
-}
-
-// fillGaps matches what lies between matches that ascend, the first with the first.
-func fillGaps(to []int32, n int) {
-	j := 0
-	for i := 0; i < len(to); {
-		end, jEnd := i, n
-		for end < len(to) && to[end] == none {
-			end++
-		}
-		if end < len(to) {
-			jEnd = int(to[end])
-		}
-		for ; i < end && j < jEnd; i, j = i+1, j+1 {
-			to[i] = int32(j)
-		}
-		i, j = end+1, jEnd+1
-	}
 }

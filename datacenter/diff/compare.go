@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"lorefs/datacenter"
+	"lorefs/internal/align"
 )
 
 // Options are what Compare may be told. The zero value compares all there is.
@@ -165,10 +166,10 @@ func (c *comparer) siblings(xs, ys []child) error {
 // aligned tells what differs between siblings, of which to says what belongs to
 // each of xs: a place among ys, or none.
 func (c *comparer) aligned(xs, ys []child, to []int32) error {
-	stays := longestAscending(to)
+	stays := align.Ascending(to)
 	taken := make([]bool, len(ys))
 	for _, j := range to {
-		if j != none {
+		if j != align.None {
 			taken[j] = true
 		}
 	}
@@ -187,7 +188,7 @@ func (c *comparer) aligned(xs, ys []child, to []int32) error {
 	for i, x := range xs {
 		var err error
 		switch {
-		case to[i] == none:
+		case to[i] == align.None:
 			err = c.lone(c.a, x, NodeRemoved)
 		case stays[i]:
 			if err = added(int(to[i])); err == nil {

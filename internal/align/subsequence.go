@@ -1,19 +1,19 @@
-package diff
+package align
 
 import (
 	"slices"
 	"sort"
 )
 
-// maxEdits bounds how many elements commonSubsequence may leave out on both sides
+// maxEdits bounds how many elements Subsequence may leave out on both sides
 // together. Its work is that times the length, and its memory the square.
 const maxEdits = 1000
 
-// commonSubsequence finds a longest common subsequence of p and q, and notes in to
+// Subsequence finds a longest common subsequence of p and q, and notes in to
 // the place in q of each element of p that is in it. It is Myers' algorithm, "An
 // O(ND) Difference Algorithm and Its Variations" (1986). ok is false, and nothing
 // noted, if they differ in more than maxEdits elements.
-func commonSubsequence(p, q []uint64, to []int32) (ok bool) {
+func Subsequence(p, q []uint64, to []int32) (ok bool) {
 	limit := min(len(p)+len(q), maxEdits)
 	// reach holds, for each diagonal k = i-j, how far in p the best path gets; rows
 	// are what it was after each number of edits, for diagonals -d to d.
@@ -71,19 +71,19 @@ func trace(rows [][]int32, p, q []uint64, to []int32, d int) {
 	}
 }
 
-// longestAscending tells which of the places that are not none are in a longest
+// Ascending tells which of the places that are not None are in a longest
 // ascending subsequence of them.
-func longestAscending(to []int32) []bool {
+func Ascending(to []int32) []bool {
 	// ends holds, for each length, where the subsequence of that length ends that
 	// ends lowest, and before what is before each in it.
 	var ends []int32
 	before := make([]int32, len(to))
 	for i, j := range to {
-		if j == none {
+		if j == None {
 			continue
 		}
 		n := sort.Search(len(ends), func(k int) bool { return to[ends[k]] >= j })
-		before[i] = none
+		before[i] = None
 		if n > 0 {
 			before[i] = ends[n-1]
 		}
@@ -94,7 +94,7 @@ func longestAscending(to []int32) []bool {
 	}
 	in := make([]bool, len(to))
 	if len(ends) > 0 {
-		for i := ends[len(ends)-1]; i != none; i = before[i] {
+		for i := ends[len(ends)-1]; i != None; i = before[i] {
 			in[i] = true
 		}
 	}

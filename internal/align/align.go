@@ -1,0 +1,69 @@
+// Package align tells which elements of two sequences belong together. Elements are
+// told apart by hashes; sequences may have a hundred thousand of them, and be hostile,
+// so the work is bounded.
+//
+// What belongs to each element of p is noted in to, as long as p: a place in q, or
+// None.
+package align
+
+// None is the place of what belongs to nothing.
+const None = -1
+
+// InTurn matches equal hashes: the first in p with the first in q, and so on. It notes
+// nothing of those without an equal.
+func InTurn(p, q []uint64, to []int32) {
+	first := make(map[uint64]int32, len(q)) // the next place in q of each hash
+	next := make([]int32, len(q))
+	for j := len(q) - 1; j >= 0; j-- {
+		next[j] = None
+		if k, ok := first[q[j]]; ok {
+			next[j] = k
+		}
+		first[q[j]] = int32(j)
+	}
+	for i, h := range p {
+		if j, ok := first[h]; ok && j != None {
+			to[i] = j
+			first[h] = next[j]
+		}
+	}
+}
+
+// Unique matches equal hashes that come once in p and once in q.
+func Unique(p, q []uint64, to []int32) {
+	type times struct{ p, q, at int32 }
+	counts := make(map[uint64]times, len(p))
+	for _, h := range p {
+		t := counts[h]
+		t.p++
+		counts[h] = t
+	}
+	for j, h := range q {
+		t := counts[h]
+		t.q, t.at = t.q+1, int32(j)
+		counts[h] = t
+	}
+	for i, h := range p {
+		if t := counts[h]; t.p == 1 && t.q == 1 {
+			to[i] = t.at
+		}
+	}
+}
+
+// FillGaps matches what lies between matches that ascend, the first with the first.
+func FillGaps(to []int32, n int) {
+	j := 0
+	for i := 0; i < len(to); {
+		end, jEnd := i, n
+		for end < len(to) && to[end] == None {
+			end++
+		}
+		if end < len(to) {
+			jEnd = int(to[end])
+		}
+		for ; i < end && j < jEnd; i, j = i+1, j+1 {
+			to[i] = int32(j)
+		}
+		i, j = end+1, jEnd+1
+	}
+}
