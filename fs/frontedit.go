@@ -28,6 +28,17 @@ func (f *front) edit(counter *atomic.Uint64, do func() fuse.Status) fuse.Status 
 	return do()
 }
 
+// settled is edit for what may change something in other directories, such as a sheet
+// that is renamed, which changes nodes: whoever asks for it waits until that is seen.
+// What it changes where it works itself must not be told by a notice, for that would
+// wait for the request.
+func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status) fuse.Status {
+	if e := f.m.edits; e != nil {
+		defer e.notices.settle()
+	}
+	return f.edit(counter, do)
+}
+
 // refuse is for what there cannot be in any tree.
 func (f *front) refuse(errno fuse.Status) fuse.Status {
 	return f.edit(&f.m.counters.others, func() fuse.Status { return errno })
@@ -52,7 +63,7 @@ func (f *front) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out
 }
 
 func (f *front) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
-	return f.edit(&f.m.counters.creates, func() fuse.Status {
+	return f.settled(&f.m.counters.creates, func() fuse.Status {
 		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mkdir(cancel, in, name, out), out)
 	})
 }
@@ -64,15 +75,15 @@ func (f *front) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, o
 }
 
 func (f *front) Unlink(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.edit(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) })
+	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) })
 }
 
 func (f *front) Rmdir(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.edit(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) })
+	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) })
 }
 
 func (f *front) Rename(cancel <-chan struct{}, in *fuse.RenameIn, name, newName string) fuse.Status {
-	return f.edit(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) })
+	return f.settled(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) })
 }
 
 func (f *front) Link(<-chan struct{}, *fuse.LinkIn, string, *fuse.EntryOut) fuse.Status {

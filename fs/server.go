@@ -189,6 +189,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.FsName = o.FsName
 	fo.Name = fsType
 	fo.MaxWrite = maxRequest
+	// A pipe has no room for a read of maxRequest, and go-fuse would say so each time.
+	fo.DisableSplice = true
 	fo.DisableXAttrs = m.xattrs == nil
 	fo.ExplicitDataCacheControl = true
 	fo.ExtraCapabilities = extraCapabilities

@@ -47,7 +47,8 @@ func (s *opened) cat(ctx context.Context, name string, w io.Writer) error {
 		return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
 	}
 	r := io.NewSectionReader(contentOf{ctx, s.tree, e.ID}, 0, e.Size)
-	if _, err := io.Copy(w, r); err != nil {
+	// A bufio.Writer that is asked to read keeps the error, and tells it again.
+	if _, err := io.Copy(struct{ io.Writer }{w}, r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

@@ -43,7 +43,7 @@ func worldFiles() ([]file, error) {
 }
 
 // quality is that of Brotli: nobody is to wait for a sample.
-const quality = 5
+const quality = 1
 
 func packed(name string, encode func(context.Context, io.Writer, geometry.EncodeOptions) error) (file, error) {
 	var out bytes.Buffer
