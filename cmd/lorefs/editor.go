@@ -49,7 +49,7 @@ type editOptions struct {
 
 // addQuality adds the flag for it.
 func addQuality(flags *pflag.FlagSet, quality *int) {
-	flags.IntVar(quality, "quality", 0, "how hard to compress edited zones and areas, 1 to 11 (default: 11, which takes some 15 s for a zone)")
+	flags.IntVar(quality, "quality", 0, "how hard to compress edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)")
 }
 
 func checkQuality(quality int) error {

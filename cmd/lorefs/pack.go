@@ -19,6 +19,7 @@ type packing struct {
 	layout   string
 	key, iv  string
 	template string
+	quality  int
 	write    writing
 }
 
@@ -26,12 +27,17 @@ func newPack(log *slog.Logger) *cobra.Command {
 	var f packing
 	c := &cobra.Command{
 		Use:   "pack DIR OUT",
-		Short: "make a data center of a folder of sheets",
+		Short: "make a data center of sheets, or world geometry of JSON",
 		Long: `pack makes the data center OUT of the sheets below DIR: XML files as lorefs export or
 novadrop-dc unpack write them, or as people edit those. What type an attribute has
 is said by the schema beside the sheet (Sheet.xsd); where there is none by --template,
-a data center; else by the values of all sheets of the name. A file that was there
-becomes OUT.bak.`,
+a data center; else by the values of all sheets of the name.
+
+If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx with
+.geo and .gdi with .nod files of the original server, their .zgd and .apd files are
+written to the folder OUT.
+
+A file that was there becomes NAME.bak.`,
 		Args: exactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
@@ -44,6 +50,7 @@ becomes OUT.bak.`,
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
 	flags.StringVar(&f.template, "template", "", "a data center that knows types and keys where there is no schema")
+	addQuality(flags, &f.quality)
 	f.write.add(flags)
 	return c
 }
@@ -55,6 +62,12 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	}
 	if err := isFolder(dir); err != nil {
 		return err
+	}
+	if inputs, err := worldInputs(dir); err != nil || len(inputs) > 0 {
+		if err != nil {
+			return err
+		}
+		return f.world(ctx, c, dir, to, inputs)
 	}
 	if f.template != "" {
 		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, func(int64, int64) {})

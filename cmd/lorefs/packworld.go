@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/geometry"
+)
+
+// worldInputs are the zones and areas that a folder holds as JSON, or as the files
+// of the original server; none if it is a folder of sheets.
+func worldInputs(dir string) ([]geometry.Input, error) {
+	for _, pattern := range []string{"*-*.xml", "*/*-*.xml"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(found) > 0 {
+			return nil, err
+		}
+	}
+	return geometry.Inputs(os.DirFS(dir))
+}
+
+// world packs zones and areas into a folder.
+func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, inputs []geometry.Input) error {
+	if err := checkQuality(f.quality); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, dirPerm); err != nil {
+		return err
+	}
+	p := newCounter("files")
+	defer p.finish()
+	for i, in := range inputs {
+		p.set(int64(i), int64(len(inputs)))
+		err := f.write.writeFile(ctx, filepath.Join(to, in.Name),
+			func(w io.Writer) error {
+				out := bufio.NewWriter(w)
+				err := in.Pack(ctx, os.DirFS(dir), out, geometry.EncodeOptions{Quality: f.quality})
+				if err != nil {
+					return err
+				}
+				return out.Flush()
+			}, decodes(in.Name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.Name, err)
+		}
+	}
+	p.finish()
+	_, err := fmt.Fprintf(c.OutOrStdout(), "wrote %d files to %s\n", len(inputs), to)
+	return err
+}
+
+// decodes reads back a zone or an area that was written.
+func decodes(name string) func(*os.File) error {
+	return func(file *os.File) error {
+		data, err := io.ReadAll(file)
+		if err != nil {
+			return err
+		}
+		verify := geometry.VerifyZone
+		if filepath.Ext(name) == ".apd" {
+			verify = geometry.VerifyArea
+		}
+		for finding := range verify(data, false, geometry.DecodeOptions{}) {
+			return fmt.Errorf("reading back what was written: %v", finding)
+		}
+		return nil
+	}
+}
