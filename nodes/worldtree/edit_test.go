@@ -221,12 +221,14 @@ func TestMutable(t *testing.T) {
 }
 
 func TestEditableIsTheTree(t *testing.T) {
+	notShort(t)
 	nodetest.Run(t, newEdited(t, folder(2)).Editable, nodetest.Limit(40))
 }
 
 // Everything that is made of a zone shows the edit at once, and so does the file
 // that is saved.
 func TestEditZone(t *testing.T) {
+	notShort(t)
 	d := newEdited(t, folder(2))
 	want, before := otherZone(t, geomtest.Extremes), read(t, d.Editable, "heightmaps/x1000y1000.png")
 	read(t, d.Editable, aSquare)
@@ -280,6 +282,7 @@ func TestEditZone(t *testing.T) {
 }
 
 func TestEditSquares(t *testing.T) {
+	notShort(t)
 	d := newEdited(t, folder(1))
 	text := lift(t, read(t, d.Editable, aSquare))
 	if err := d.write(aSquare, text); err != nil {
@@ -434,6 +437,7 @@ func TestReadOnlyParts(t *testing.T) {
 
 // What editors do to save a file.
 func TestEditors(t *testing.T) {
+	notShort(t)
 	for name, edit := range map[string]func(d *edited, text []byte) error{
 		"temp file and rename": func(d *edited, text []byte) error {
 			return errors.Join(d.create("squares/x1000y1000/sedXyz123", text), d.rename("squares/x1000y1000/sedXyz123", aSquare))

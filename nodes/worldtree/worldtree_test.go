@@ -129,7 +129,17 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// notShort is for what makes many whole zones, on one goroutine: with -race that takes
+// minutes and finds nothing.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it makes whole zones")
+	}
+}
+
 func TestLayout(t *testing.T) {
+	notShort(t)
 	tree := newTree(t, folder(3), worldtree.Options{})
 	for dir, want := range map[string]string{
 		"":                 "zones squares heightmaps areas meshes statistics",
@@ -170,6 +180,7 @@ func textOf(t *testing.T, text geometry.Text) []byte {
 }
 
 func TestContent(t *testing.T) {
+	notShort(t)
 	files := folder(2)
 	at, origin := geometry.ZonePosition{X: 1000, Y: 1001}, geometry.ZonePosition{X: 990, Y: 1001}
 	z, err := geometry.DecodeZone(files["x1000y1001.zgd"].Data, geometry.DecodeOptions{})
@@ -289,6 +300,7 @@ func TestOnlyWanted(t *testing.T) {
 }
 
 func TestNumbersDoNotDependOnOtherFiles(t *testing.T) {
+	notShort(t)
 	ids := func(zones int) map[string]nodes.ID {
 		tree := newTree(t, folder(zones), worldtree.Options{})
 		all := map[string]nodes.ID{}
@@ -306,6 +318,7 @@ func TestNumbersDoNotDependOnOtherFiles(t *testing.T) {
 }
 
 func TestBadFiles(t *testing.T) {
+	notShort(t)
 	for _, area := range []bool{false, true} {
 		broken := geomtest.BrokenZones()
 		if area {
