@@ -34,6 +34,8 @@ type Draft struct {
 	// heights remembers how deep the file's runs are.
 	heights map[Address]int
 	types   pathTypes
+	// watch is nil if nobody watches.
+	watch func([]SheetChange)
 
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it.

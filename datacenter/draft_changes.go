@@ -48,6 +48,11 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	return since
 }
 
+// Watch has f told of the sheets that each successful Apply changes, in the order
+// of the changes. The Draft waits for it: f may read, but must neither edit nor Open.
+// It is called before all else, if at all.
+func (d *Draft) Watch(f func([]SheetChange)) { d.watch = f }
+
 // noted makes one edit and notes which sheets it changes.
 func (d *Draft) noted(e Edit, u *undoList) error {
 	if e.Op != AddNode {

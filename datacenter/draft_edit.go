@@ -40,6 +40,10 @@ type Edit struct {
 	// Ordinal tells siblings of one name apart and orders them, as far as their
 	// keys do not. It has no other meaning: there may be gaps.
 	Ordinal uint32
+	// Rank orders a node that AddNode or MoveNode puts somewhere among its siblings of
+	// one name, as far as their keys do not, if it is not 0. It is one between the
+	// ranks of two of them, or RankGap above the last, and Ordinal is but a label then.
+	Rank uint64
 	// rank is what orders the node among its siblings, see rankOf.
 	rank uint64
 	// replayed tells that the ordinal need not be free: it is that of a Draft
@@ -66,13 +70,18 @@ const maxRun = math.MaxUint16
 func (d *Draft) Apply(ctx context.Context, edits ...Edit) error {
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	return d.apply(ctx, func(yield func(Edit, error) bool) {
+	since := d.changes.next
+	err := d.apply(ctx, func(yield func(Edit, error) bool) {
 		for _, e := range edits {
 			if !yield(e, nil) {
 				return
 			}
 		}
 	}, true)
+	if err == nil && d.watch != nil {
+		d.watch(d.ChangedSince(since))
+	}
+	return err
 }
 
 // script gives edits, as often as it is asked. An error is the last.

@@ -11,7 +11,10 @@ import (
 // that was written last. Ranks lie so far apart that there is room in between for
 // what is added after a save at an ordinal that is in the middle.
 
-// rankGap is how far the ranks of a file's siblings are apart.
+// RankGap is how far the ranks of a file's siblings are apart. That of the first is
+// RankGap.
+const RankGap = rankGap
+
 const rankGap = 1 << 31
 
 // maxRank is the highest, twice that of any ordinal.

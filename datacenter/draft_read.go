@@ -13,6 +13,8 @@ type DraftEntry struct {
 	NameIndex uint16
 	// Ordinal tells a node from its siblings of the same name.
 	Ordinal uint32
+	// Rank orders a node among its siblings of the same name, see [Edit].
+	Rank uint64
 	// Stored tells that the file holds the number, at Addr. Of an attribute the
 	// value is there as well, unless it is in Value, which then has a type.
 	Stored bool
@@ -208,7 +210,7 @@ func (d *Draft) attributeEntry(x *draftNode, i int) DraftEntry {
 func (d *Draft) childEntry(x *draftNode, i int) DraftEntry {
 	k := &x.kids[i]
 	e := DraftEntry{
-		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal,
+		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal, Rank: k.rank,
 		Stored: k.number <= MaxEntries, Addr: k.addr, Added: i >= x.baseKids, Next: uint64(x.baseAttrs+i) + 1,
 	}
 	if k.node != nil && e.Stored {

@@ -46,7 +46,11 @@ func (d *Draft) record(e *Edit) error {
 		if parent, err = d.reach(e.Parent); err != nil {
 			return err
 		}
-		e.rank = d.rank(parent, e)
+		if e.rank = e.Rank; e.Rank == 0 {
+			e.rank = d.rank(parent, e)
+		} else if e.Rank > maxRank {
+			return fmt.Errorf("datacenter: BUG: the rank %d: want %d at most", e.Rank, maxRank)
+		}
 	}
 	d.scratch = appendEdit(d.scratch, e, node, parent)
 	return nil
@@ -76,6 +80,38 @@ func appendEdit(b []byte, e *Edit, node Number, parent *draftNode) []byte {
 	case RemoveNode:
 	}
 	return b
+}
+
+// RecordBound is how many bytes the record of edits has at most, which is told to the
+// log in one piece.
+func RecordBound(edits []Edit) (size int64) {
+	const (
+		number = 5  // the longest uvarint of 32 bits
+		rank   = 10 // and of 64
+		length = 3  // of a text
+	)
+	for i := range edits {
+		e := &edits[i]
+		size += 1 + number
+		switch e.Op {
+		case AddNode, MoveNode:
+			size += number + length + int64(len(e.Name)) + rank + 2
+		case SetAttribute:
+			size += 1 + int64(len(e.Name)) + 2 + max(4, int64(len(e.Value.text)))
+			if len(e.Name) > 127 || len(e.Value.text) > 127 {
+				size += 2 * length
+			}
+		case RemoveAttribute:
+			size += length + int64(len(e.Name))
+		case SetKeys, SetFlags:
+			size += 2
+		case RemoveNode:
+		}
+		for _, k := range e.Keys {
+			size += length + int64(len(k))
+		}
+	}
+	return size
 }
 
 func appendText(b []byte, s string) []byte {

@@ -56,7 +56,9 @@ func (d *dataCenter) edit(ctx context.Context, o editOptions) (_ sourceEditor, m
 	}
 	e := &dataCenterEditor{session: s, layout: o.layout}
 	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync})
-	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{Editor: e.tree, Sync: s.Sync, Logger: o.log})
+	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
+		Editor: e.tree, Sync: s.Sync, MaxRecord: journal.MaxPayload, Logger: o.log,
+	})
 	mounts, err = d.showWith(e.tree, e.sheets)
 	return e, mounts, err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"lorefs/datacenter"
@@ -28,8 +26,8 @@ func (f *Family) Sheets(from uint64) iter.Seq2[Sheet, uint64] {
 // at is the sheet at a place; there is false if it has gone.
 func (f *Family) at(i uint64) (sheet Sheet, there, more bool) {
 	if i < uint64(len(f.base)) {
-		sheet = f.base[i]
-		return sheet, !f.src.moved(sheet), true
+		sheet, there = f.src.current(f.base[i])
+		return sheet, there && sheet.Name == f.Name, true
 	}
 	f.flight.mu.Lock()
 	added, i := f.draft.added, i-uint64(len(f.base))
@@ -41,13 +39,12 @@ func (f *Family) at(i uint64) (sheet Sheet, there, more bool) {
 	return sheet, there && sheet.Name == f.Name, true
 }
 
-// moved tells whether a sheet of the file has gone, or has another name now.
-func (s *Source) moved(sheet Sheet) bool {
+// current is what a sheet of the file is now: it may have gone, or be called otherwise.
+func (s *Source) current(sheet Sheet) (now Sheet, there bool) {
 	if s.draft == nil || !s.draft.Touched(sheet.Number) && !s.changed(sheet.Number) {
-		return false
+		return sheet, true
 	}
-	now, ok := s.edited(sheet.Number)
-	return !ok || now.Name != sheet.Name
+	return s.edited(sheet.Number)
 }
 
 // Count is how many sheets there are.
@@ -83,21 +80,17 @@ func (s *Source) stored(n datacenter.Number) (Sheet, bool) {
 
 // Named finds a sheet by the name of its file.
 func (f *Family) Named(file string) (Sheet, bool) {
-	digits, ok := strings.CutPrefix(file, f.File+"-")
+	n, ok := FileOrdinal(f.File, file)
 	if !ok {
 		return Sheet{}, false
 	}
-	n, err := strconv.ParseUint(strings.TrimSuffix(digits, ".xml"), 10, 32)
-	if err != nil || f.SheetFile(uint32(n)) != file {
-		return Sheet{}, false
-	}
 	if f.src.draft == nil {
-		if n >= uint64(len(f.base)) {
+		if int64(n) >= int64(len(f.base)) {
 			return Sheet{}, false
 		}
 		return f.base[n], true
 	}
-	child, ok := f.src.draft.Child(0, f.Name, uint32(n))
+	child, ok := f.src.draft.Child(0, f.Name, n)
 	if !ok {
 		return Sheet{}, false
 	}

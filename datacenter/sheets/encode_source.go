@@ -27,6 +27,7 @@ type Source struct {
 	draft *datacenter.Draft // nil if there is none
 	opts  Options
 	voc   *vocabulary
+	names nameIndex
 	store store
 	// sheets are those of the file, in its order.
 	sheets    []Sheet
@@ -177,4 +178,8 @@ func (f *Family) ID() uint32 { return uint32(f.name) }
 func (f *Family) SchemaFile() string { return f.File + ".xsd" }
 
 // SheetFile is the name of a sheet's file.
-func (f *Family) SheetFile(ordinal uint32) string { return fmt.Sprintf("%s-%05d.xml", f.File, ordinal) }
+func (f *Family) SheetFile(ordinal uint32) string { return sheetFileName(f.File, ordinal) }
+
+func sheetFileName(folder string, ordinal uint32) string {
+	return fmt.Sprintf("%s-%05d.xml", folder, ordinal)
+}

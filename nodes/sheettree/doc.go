@@ -21,6 +21,24 @@
 // made of the index of the name; a name that the file does not have gets a number
 // for as long as the tree lives.
 //
+// # Editing
+//
+// An [Editable] takes texts. One that is closed is compared with the sheet of the draft,
+// and applied as the edits that make the difference (sheets.Source.Plan): all at once,
+// or none. Then the file shows how the sheet is spelled; comments are not stored. A text
+// that is no sheet is kept as it is, and told of by EINVAL and user.lorefs.error.
+// folder.go says what is a sheet by its name, a schema, or scratch.
+//
+// Others edit the same draft, such as package dctree: an [Editor] keeps them out while a
+// text is compared and applied. Locks are taken in this order: Editable.editing, those of
+// the Editor, those of the draft, Editable.mu. The draft tells of each edit, wherever it
+// comes from, so that caches of sheets are dropped.
+//
+// Not possible are a text above EditOptions.MaxText, one that changes more than
+// EditOptions.MaxRecord at once, and the renaming of a folder that has sheets.
+//
+// # Sizes
+//
 // Sizes are exact, and so the first listing of a directory measures its sheets,
 // unless that was kept from the last time.
 package sheettree

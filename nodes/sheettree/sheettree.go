@@ -94,6 +94,8 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
 		n.family, ok = t.src.FamilyByID(number)
 	case sheet:
 		n.sheet, ok = t.src.Sheet(datacenter.Number(number))
+	case madeFile, madeFolder:
+		ok = false
 	}
 	if !ok {
 		return n, nodes.NotExist(id)
@@ -175,6 +177,14 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	text, err := t.schemaText(ctx, n)
 	if err != nil {
 		return 0, err
+	}
+	return readText(text, p, off)
+}
+
+// readText is ReadAt of a file that holds text.
+func readText(text, p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
 	}
 	if off >= int64(len(text)) {
 		return 0, io.EOF

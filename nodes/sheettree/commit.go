@@ -1,0 +1,216 @@
+package sheettree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/nodes"
+)
+
+// refusal turns the errors of texts and of edits into those of the tree.
+func refusal(err error) error {
+	if _, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
+	}
+	if _, ok := errors.AsType[*sheets.ValueError](err); ok {
+		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
+	}
+	for _, m := range []struct{ of, to error }{
+		{datacenter.ErrValue, nodes.ErrInvalid},
+		{datacenter.ErrTooLarge, nodes.ErrTooLarge},
+	} {
+		if errors.Is(err, m.of) && !errors.Is(err, m.to) {
+			return fmt.Errorf("%w: %w", m.to, err)
+		}
+	}
+	return wrap(err)
+}
+
+// commit makes of the text of a file what it is to be. If it can't be that, the file
+// shows the text nevertheless. The caller holds editing.
+func (e *Editable) commit(ctx context.Context, c *content) error {
+	e.mu.RLock()
+	name, dir, data := c.name, "", c.data
+	if c.folder != nil {
+		dir = c.folder.name
+	}
+	e.mu.RUnlock()
+	var err error
+	var s *sheets.Schema
+	switch {
+	case name == "":
+	case classOf(dir, name) == sheetFile:
+		if err = e.save(ctx, c, dir, name); err == nil {
+			return nil
+		}
+	case classOf(dir, name) == schemaFile:
+		s, err = e.readSchema(dir, name, data)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // it is tried again
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.dirty, c.cut, c.problem = false, false, err
+	if name != "" && classOf(dir, name) == schemaFile {
+		e.override(c, s)
+	}
+	return err
+}
+
+// readSchema reads what is written in the place of a schema. DataCenter.xsd says
+// nothing that anybody needs.
+func (e *Editable) readSchema(dir, name string, data []byte) (*sheets.Schema, error) {
+	if dir == "" {
+		return nil, nil //nolint:nilnil // it gives no types
+	}
+	s, err := sheets.ReadSchema(dir+"/"+name, data)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if want, ok := e.src.NameOf(dir); !ok || s.Sheet != want {
+		return nil, fmt.Errorf("%w: %s/%s: the schema of %q: want that of %q", nodes.ErrInvalid, dir, name, s.Sheet, want)
+	}
+	return s, nil
+}
+
+// override puts a file in the place of a schema, s being what it says. The caller holds
+// mu.
+func (e *Editable) override(c *content, s *sheets.Schema) {
+	f := c.folder
+	if f.scratch[c.name] != c {
+		e.put(c, f.name, c.name)
+	}
+	f.schema = s
+}
+
+// save makes the text of a file the sheet that is called like it, and lets the file show
+// that. The caller holds editing.
+func (e *Editable) save(ctx context.Context, c *content, dir, name string) error {
+	target, err := e.target(c, dir, name)
+	if err != nil {
+		return err
+	}
+	number, err := e.apply(ctx, target, dir, name, c.data, nil)
+	if err != nil {
+		return err
+	}
+	e.becomes(c, dir, name, number)
+	return nil
+}
+
+// target is the sheet that a file is, or is to be. The caller holds editing.
+func (e *Editable) target(c *content, dir, name string) (sheets.Sheet, error) {
+	if c != nil && c.sheet != 0 {
+		if s, ok := e.src.Sheet(c.sheet); ok {
+			return s, nil
+		}
+	}
+	sheet, ok := e.src.NameOf(dir)
+	ordinal, isSheet := sheets.FileOrdinal(dir, name)
+	if !ok || !isSheet {
+		return sheets.Sheet{}, fmt.Errorf("%w: no sheet can be called %s/%s", nodes.ErrInvalid, dir, name)
+	}
+	if child, ok := e.draft.Child(0, sheet, ordinal); ok {
+		if s, ok := e.src.Sheet(child.Number); ok {
+			return s, nil // hidden, or made in another way
+		}
+	}
+	return sheets.Sheet{Name: sheet, Ordinal: ordinal}, nil
+}
+
+// apply makes a sheet what a text says, and gives its number. With it come other
+// edits. The caller holds editing.
+func (e *Editable) apply(
+	ctx context.Context, target sheets.Sheet, dir, name string, data []byte, with []datacenter.Edit,
+) (datacenter.Number, error) {
+	e.mu.RLock()
+	opts := sheets.PlanOptions{}
+	if f := e.folders[dir]; f != nil {
+		opts.Schema = f.schema
+	}
+	e.mu.RUnlock()
+	number := target.Number
+	err := e.change(ctx, func() ([]datacenter.Edit, error) {
+		edits, err := e.src.Plan(ctx, target, dir+"/"+name, data, opts)
+		if err == nil && number == 0 {
+			number = edits[0].Node
+		}
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, with...)
+		if size := datacenter.RecordBound(edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
+				nodes.ErrTooLarge, dir, name, size, e.opts.MaxRecord)
+		}
+		return edits, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	e.tell(data)
+	return number, nil
+}
+
+// change has the Editor make edits. What they change elsewhere is told by changed.
+func (e *Editable) change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
+	err := e.opts.Editor.Change(ctx, func() ([]datacenter.Edit, error) {
+		e.mu.Lock()
+		e.own = true // from now on
+		e.mu.Unlock()
+		return plan()
+	})
+	e.mu.Lock()
+	e.own = false
+	e.mu.Unlock()
+	if err != nil {
+		return refusal(err)
+	}
+	return nil
+}
+
+// tell says once what of a text is not stored.
+func (e *Editable) tell(data []byte) {
+	if e.told || !bytes.Contains(data, []byte("<!--")) {
+		return
+	}
+	e.mu.Lock()
+	e.told = true
+	e.mu.Unlock()
+	e.opts.Logger.Warn("comments in sheets are not stored: a data center has no room for them")
+}
+
+// Notices are what the user should know of what was written so far.
+func (e *Editable) Notices() []string {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if !e.told {
+		return nil
+	}
+	return []string{"comments in sheets are not stored"}
+}
+
+// becomes lets a file show a sheet.
+func (e *Editable) becomes(c *content, dir, name string, number datacenter.Number) {
+	e.mu.Lock()
+	e.take(c)
+	if hid := e.hidden[number]; hid != nil {
+		hid.hides = 0
+		delete(e.hidden, number)
+	}
+	e.show(number, c.id)
+	c.folder, c.name, c.sheet, c.hides = e.state(dir), name, number, 0
+	c.dirty, c.cut, c.problem = false, false, nil
+	c.held, c.data = false, nil
+	e.count(c)
+	if c.writers == 0 {
+		delete(e.files, c.id)
+	}
+	e.mu.Unlock()
+	e.watch(nodes.Change{ID: c.id})
+}

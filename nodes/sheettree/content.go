@@ -1,0 +1,187 @@
+package sheettree
+
+import (
+	"context"
+	"fmt"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// content is a file that is more than a sheet: one that is open for writing, one whose
+// text was refused, one that is no sheet, or one that was removed while it was in use. It
+// is guarded by Editable.mu, and changed by whoever holds Editable.editing; but the
+// sheet may go at any time.
+type content struct {
+	id nodes.ID
+	// folder and name are where it is; name is empty once it was removed.
+	folder *folderState
+	name   string
+	// sheet is the one that it shows, 0 if none. hides is the one that it was before
+	// it was renamed to a scratch file.
+	sheet, hides datacenter.Number
+	cursor       uint64
+
+	// data is what is read, if held; else the draft or the file has it. counted is how
+	// much of it Editable.texts has.
+	data    []byte
+	held    bool
+	counted int64
+	// dirty tells that data is not the sheet yet. cut tells that nothing was written
+	// since the file was truncated: what comes then is still open.
+	dirty, cut bool
+	// problem is why data is not the sheet, nil if nobody tried.
+	problem error
+	writers int
+}
+
+// count keeps account of the memory that texts take. The caller holds mu.
+func (e *Editable) count(c *content) {
+	n := int64(0)
+	if c.held && c.name != "" {
+		n = int64(cap(c.data))
+	}
+	e.texts += n - c.counted
+	c.counted = n
+}
+
+// open is the content that there is of a file, or nil.
+func (e *Editable) open(id nodes.ID) *content {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.files[id]
+}
+
+// content makes the content of a file. The caller holds editing.
+func (e *Editable) content(ctx context.Context, id nodes.ID) (*content, error) {
+	if c := e.open(id); c != nil {
+		return c, nil
+	}
+	attr, err := e.attr(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case attr.Kind == nodes.Dir:
+		return nil, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := &content{id: id}
+	if n, ok := e.sheetOf(id); ok {
+		s, ok := e.src.Sheet(n)
+		if !ok {
+			return nil, nodes.NotExist(id)
+		}
+		f := e.src.FamilyOf(s)
+		c.folder, c.name, c.sheet = e.state(f.File), f.SheetFile(s.Ordinal), n
+		return c, nil
+	}
+	switch k, number, _ := split(id); k {
+	case common:
+		c.folder, c.name = e.state(""), "DataCenter.xsd"
+	case schema:
+		f, ok := e.src.FamilyByID(number)
+		if !ok {
+			return nil, nodes.NotExist(id)
+		}
+		c.folder, c.name = e.state(f.File), f.SchemaFile()
+	default:
+		return nil, nodes.NotExist(id)
+	}
+	return c, nil
+}
+
+// bytes reads all of a file. The caller holds editing.
+func (e *Editable) bytes(ctx context.Context, id nodes.ID) ([]byte, error) {
+	attr, err := e.attr(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, attr.Size)
+	if n, err := e.ReadAt(ctx, id, b, 0); n < len(b) {
+		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
+	}
+	return b, nil
+}
+
+// hold makes data what is read. The caller holds editing.
+func (e *Editable) hold(ctx context.Context, c *content) error {
+	if c.held {
+		return nil
+	}
+	data, err := e.bytes(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	e.holdAs(c, data)
+	return nil
+}
+
+func (e *Editable) holdAs(c *content, data []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.data, c.held = data, true
+	e.files[c.id] = c
+	e.count(c)
+}
+
+// leave makes the content of a file that is about to go elsewhere, with all that there
+// is to read for whoever has it open. It ends with stay, or another state.
+func (e *Editable) leave(ctx context.Context, id nodes.ID) (*content, error) {
+	c, err := e.content(ctx, id)
+	if err == nil {
+		err = e.hold(ctx, c)
+	}
+	return c, err
+}
+
+// stay is the end of leave if the file does not go.
+func (e *Editable) stay(c *content) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.settle(c)
+}
+
+// settle forgets the text of a content that is nothing but a sheet, or a schema that
+// nobody wrote. The caller holds mu.
+func (e *Editable) settle(c *content) {
+	if c.dirty || c.problem != nil || c.name == "" || c.folder.scratch[c.name] == c {
+		return
+	}
+	c.held, c.data = false, nil
+	e.count(c)
+	if c.writers == 0 {
+		delete(e.files, c.id)
+	}
+}
+
+// gone notes that a file is no more. The caller holds mu.
+func (e *Editable) gone(c *content) {
+	if c.name != "" && classOf(c.folder.name, c.name) == schemaFile {
+		c.folder.noSchema = true
+	}
+	e.take(c)
+	if c.sheet != 0 {
+		delete(e.shown, c.sheet)
+		delete(e.sheets, c.id)
+	}
+	delete(e.times, c.id)
+	c.name, c.sheet, c.dirty, c.problem = "", 0, false, nil
+	c.held = true
+	e.files[c.id] = c // until Forget
+	e.count(c)
+}
+
+// Forget is the tree's.
+func (e *Editable) Forget(id nodes.ID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.files[id]; c != nil && c.name == "" && c.writers == 0 {
+		delete(e.files, id)
+		delete(e.times, id)
+	}
+	if f := e.byID[id]; f != nil && f.removed {
+		delete(e.byID, id)
+		delete(e.times, id)
+	}
+}

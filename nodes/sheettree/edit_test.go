@@ -1,0 +1,519 @@
+package sheettree_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/sheets"
+	"lorefs/nodes"
+	"lorefs/nodes/dctree"
+	"lorefs/nodes/nodetest"
+	"lorefs/nodes/sheettree"
+)
+
+// edited is a draft as sheets and, if it has been asked for, as a tree.
+type edited struct {
+	*testing.T
+	draft *datacenter.Draft
+	*sheettree.Editable
+	tree *dctree.Editable
+
+	mu      sync.Mutex
+	changes map[nodes.Change]bool // of the sheets
+	inTree  map[nodes.Change]bool
+}
+
+func (e *edited) told(to map[nodes.Change]bool) func(nodes.Change) {
+	return func(c nodes.Change) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		to[c] = true
+	}
+}
+
+// was tells whether a change was told since the last time, and forgets all.
+func (e *edited) was(of map[nodes.Change]bool, c nodes.Change) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was := of[c]
+	clear(of)
+	return was
+}
+
+func edit(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
+	t.Helper()
+	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := datacenter.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := dctree.New(f, dctree.Options{ModTime: modTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := sheets.New(f, d, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &edited{T: t, draft: d, tree: dctree.NewEditable(plain, d, dctree.EditOptions{}), changes: map[nodes.Change]bool{}, inTree: map[nodes.Change]bool{}}
+	opts.Editor = e.tree
+	e.Editable = sheettree.NewEditable(sheettree.New(src, sheettree.Options{ModTime: modTime}), d, opts)
+	e.Watch(e.told(e.changes))
+	e.tree.Watch(e.told(e.inTree))
+	return e
+}
+
+// items has sheets of two names.
+func items() []byte {
+	root := dctest.Root()
+	for i := range 3 {
+		sheet := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "version", Value: float32(i)}}}
+		for k := range 3 {
+			item := &dctest.Node{Name: "Thing", Keys: []string{"id"}}
+			item.Attrs = []dctest.Attr{{Name: "id", Value: 10*i + k}, {Name: "name", Value: fmt.Sprintf("n%d%d", i, k)}}
+			sheet.Children = append(sheet.Children, item)
+		}
+		root.Children = append(root.Children, sheet)
+	}
+	root.Children = append(root.Children, &dctest.Node{Name: "Other", Attrs: []dctest.Attr{{Name: "a", Value: "x"}}})
+	return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
+}
+
+func (e *edited) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// at finds a path; the entry has no ID if it is not there.
+func (e *edited) at(path string) nodes.Entry {
+	e.Helper()
+	entry, _ := at(e.T, e.Editable, path)
+	return entry
+}
+
+func (e *edited) read(path string) string {
+	e.Helper()
+	return read(e.T, e.Editable, path)
+}
+
+// write writes a file as a program does that makes it if it is not there.
+func (e *edited) write(path, text string) error {
+	e.Helper()
+	dir, name, ok := strings.Cut(path, "/")
+	if !ok {
+		dir, name = "", path
+	}
+	folder := nodes.Entry{ID: nodes.Root}
+	if dir != "" {
+		folder = e.at(dir)
+	}
+	entry, err := e.Lookup(e.Context(), folder.ID, name)
+	if errors.Is(err, nodes.ErrNotExist) {
+		entry, err = e.Create(e.Context(), folder.ID, name)
+	}
+	if err != nil {
+		return err
+	}
+	w, err := e.OpenWrite(e.Context(), entry.ID)
+	e.must(err)
+	e.must(w.Truncate(e.Context(), 0))
+	_, err = w.WriteAt(e.Context(), []byte(text), 0)
+	e.must(err)
+	err = w.Flush(e.Context())
+	e.must(w.Release())
+	return err
+}
+
+func (e *edited) rename(dir, from, to string) error {
+	e.Helper()
+	id := e.at(dir).ID
+	return e.Rename(e.Context(), id, from, id, to, nodes.RenameReplace)
+}
+
+const header = `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="https://vezel.dev/novadrop/dc/Item Item.xsd"`
+
+func text(version, rest string) string {
+	return "<Item " + header + ` version="` + version + `" xmlns="https://vezel.dev/novadrop/dc/Item"` + rest
+}
+
+func TestMutable(t *testing.T) {
+	opened := func(t *testing.T) nodes.Mutable { return edit(t, items(), sheettree.EditOptions{}).Editable }
+	nodetest.RunMutable(t, opened, nodetest.Edits{
+		Dir: []string{"Item"}, Files: [2]string{"Item-00007.xml", "Item-00009.xml"}, Flat: true,
+		Valid:   [2]string{text("5", " />\n"), text("0.5", ">\n    <Thing id=\"7\" name=\"x\" />\n</Item>\n")},
+		Invalid: "<Item></Thing>", Kept: true,
+	})
+	nodetest.RunMutable(t, opened, nodetest.Edits{
+		Dir: []string{"Item"}, Files: [2]string{".scratch", "sedAbCdEf"}, Flat: true, Valid: [2]string{"some text", "other"},
+	})
+}
+
+const schema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="https://vezel.dev/novadrop/dc/Item" xmlns:dc="https://vezel.dev/novadrop/dc" targetNamespace="https://vezel.dev/novadrop/dc/Item" elementFormDefault="qualified">
+    <xsd:complexType name="Item"><xsd:attribute name="fresh" type="xsd:int" /></xsd:complexType>
+    <xsd:element name="Item" type="Item" />
+</xsd:schema>`
+
+func TestTreeStaysConform(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	nodetest.Run(t, e.Editable)
+	e.must(e.write("Item/Item-00001.xml", text("9", "/>")))
+	e.must(e.write("Item/.scratch", "x"))
+	e.must(e.rename("Item", "Item-00002.xml", "Item-00008.xml"))
+	_, err := e.Mkdir(t.Context(), nodes.Root, "Fresh")
+	e.must(err)
+	nodetest.Run(t, e.Editable)
+	nodetest.Run(t, e.tree)
+}
+
+// What is written shows at once in both trees, and both are told to whoever keeps
+// what they showed.
+func TestBothTreesShowIt(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	const path = "Item/Item-00000.xml"
+	sheet := e.at(path)
+	name, _ := at(t, e.tree, "Item/Thing.1/name")
+	thing, _ := at(t, e.tree, "Item/Thing.1")
+	item, _ := at(t, e.tree, "Item")
+	xsd := e.at("Item/Item.xsd")
+	save := func(from, to string) {
+		t.Helper()
+		old := e.read(path)
+		if !strings.Contains(old, from) {
+			t.Fatalf("%s is not in %s", from, old)
+		}
+		e.must(e.write(path, strings.Replace(old, from, to, 1)))
+	}
+
+	save(`"n01"`, `"other"`)
+	if !e.was(e.inTree, nodes.Change{ID: name.ID}) || read(t, e.tree, "Item/Thing.1/name") != "other\n" {
+		t.Error("a value that a sheet changes")
+	}
+	if !e.was(e.changes, nodes.Change{ID: sheet.ID}) || e.at(path).Size != int64(len(e.read(path))) {
+		t.Error("the sheet that was changed")
+	}
+	save(`name="other"`, `name="other" more="1"`)
+	if !e.was(e.inTree, nodes.Change{Dir: thing.ID}) || read(t, e.tree, "Item/Thing.1/more") != "1\n" {
+		t.Error("an attribute that a sheet adds")
+	}
+	save(` name="other"`, ``)
+	if !e.was(e.inTree, nodes.Change{Dir: thing.ID, Name: "name"}) {
+		t.Error("an attribute that a sheet removes")
+	}
+	if _, there := at(t, e.tree, "Item/Thing.1/name"); there {
+		t.Error("the removed attribute is there")
+	}
+	save(`    <Thing id="1" more="1" />`+"\n", ``)
+	if !e.was(e.inTree, nodes.Change{Dir: item.ID, Name: "Thing.1"}) {
+		t.Error("a node that a sheet removes")
+	}
+	if attr, err := e.tree.Attr(t.Context(), thing.ID); err != nil || !attr.Removed {
+		t.Errorf("the removed node is %+v, %v", attr, err)
+	}
+	save(`<Thing id="2"`, `<Thing id="1"/><Thing id="2"`)
+	if !e.was(e.inTree, nodes.Change{Dir: item.ID, Name: "Thing.3"}) || read(t, e.tree, "Item/Thing.3/id") != "1\n" {
+		t.Error("a node that a sheet adds")
+	}
+
+	clear(e.changes)
+	first, _ := at(t, e.tree, "Item/Thing/name")
+	put := func(id nodes.ID, text string) {
+		w, err := e.tree.OpenWrite(t.Context(), id)
+		e.must(err)
+		e.must(w.Truncate(t.Context(), 0))
+		_, err = w.WriteAt(t.Context(), []byte(text), 0)
+		e.must(err)
+		e.must(w.Flush(t.Context()))
+		e.must(w.Release())
+	}
+	put(first.ID, "by the tree")
+	if !strings.Contains(e.read(path), `name="by the tree"`) {
+		t.Error("a value that the tree changes is not in the sheet")
+	}
+	if !e.changes[nodes.Change{ID: xsd.ID}] || !e.was(e.changes, nodes.Change{ID: sheet.ID}) {
+		t.Error("nobody was told of the sheet that the tree changed")
+	}
+	_, err := e.tree.Mkdir(t.Context(), nodes.Root, "Item.5")
+	e.must(err)
+	if folder := e.at("Item"); !e.was(e.changes, nodes.Change{Dir: folder.ID, Name: "Item-00005.xml"}) {
+		t.Error("nobody was told of a sheet that the tree made")
+	}
+	e.must(e.tree.Remove(t.Context(), must(at(t, e.tree, "Other")), "a", nodes.File))
+	e.must(e.tree.Remove(t.Context(), nodes.Root, "Other", nodes.Dir))
+	if !e.was(e.changes, nodes.Change{Dir: nodes.Root, Name: "Other"}) || e.at("Other").ID != 0 {
+		t.Error("nobody was told of a folder that the tree emptied")
+	}
+}
+
+func must(e nodes.Entry, ok bool) nodes.ID {
+	if !ok {
+		panic("it is not there")
+	}
+	return e.ID
+}
+
+// A temporary file that is renamed to a sheet is the sheet from then on, which is edited
+// and not made anew. So it is with one that is written when the old one was moved away.
+func TestEditorsWays(t *testing.T) {
+	const path = "Item/Item-00000.xml"
+	for name, way := range map[string]func(e *edited, text string){
+		"in place": func(e *edited, text string) { e.must(e.write(path, text)) },
+		"renamed": func(e *edited, text string) {
+			e.must(e.write("Item/sedX", text))
+			e.must(e.rename("Item", "sedX", "Item-00000.xml"))
+		},
+		"backup": func(e *edited, text string) {
+			pending := e.draft.Pending()
+			e.must(e.rename("Item", "Item-00000.xml", "Item-00000.xml~"))
+			if e.at(path).ID != 0 || e.draft.Pending() != pending {
+				e.Error("the sheet is there, or gone for good")
+			}
+			e.must(e.write(path, text))
+			e.must(e.Remove(e.Context(), e.at("Item").ID, "Item-00000.xml~", nodes.File))
+		},
+		"and back": func(e *edited, text string) {
+			e.must(e.rename("Item", "Item-00000.xml", "4913"))
+			e.must(e.write("Item/4913", text))
+			e.must(e.rename("Item", "4913", "Item-00000.xml"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edit(t, items(), sheettree.EditOptions{})
+			for i := range 3 {
+				old := e.at(path)
+				want := strings.Replace(e.read(path), `name="n01`, fmt.Sprintf(`name="n01%d`, i), 1)
+				way(e, want)
+				if got := e.read(path); got != want {
+					t.Fatalf("it is %s", got)
+				}
+				if n := e.draft.Pending(); n != int64(i+1) {
+					t.Errorf("%d edits, want %d", n, i+1)
+				}
+				if now := e.at(path); now.ID != old.ID {
+					if attr, err := e.Attr(t.Context(), old.ID); err != nil || !attr.Removed || attr.Size == 0 {
+						t.Errorf("the file that was replaced is %+v, %v", attr, err)
+					}
+					e.Forget(old.ID)
+					if _, err := e.Attr(t.Context(), old.ID); !errors.Is(err, nodes.ErrNotExist) {
+						t.Errorf("the file that was forgotten: %v", err)
+					}
+				}
+				if count, names := e.Unsaved(9); count != 0 {
+					t.Errorf("unsaved: %v", names)
+				}
+			}
+			nodetest.Run(t, e.Editable)
+		})
+	}
+}
+
+// A text that is no sheet is kept, and the sheet is as it was.
+func TestDrafts(t *testing.T) {
+	const path = "Item/Item-00000.xml"
+	e := edit(t, items(), sheettree.EditOptions{})
+	good := e.read(path)
+	bad := strings.Replace(good, `id="1"`, `id="one"`, 1)
+	err := e.write(path, bad)
+	const want = `Item/Item-00000.xml:3:16: Thing id: `
+	if !errors.Is(err, nodes.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		t.Fatalf("the error is %v, want %s", err, want)
+	}
+	if e.read(path) != bad || e.draft.Pending() != 0 || read(t, e.tree, "Item/Thing.1/id") != "1\n" {
+		t.Error("the text is not kept, or the sheet is not as it was")
+	}
+	id := e.at(path).ID
+	if x, err := e.Xattr(t.Context(), id, "user.lorefs.error"); err != nil || !strings.Contains(string(x), want) {
+		t.Errorf("user.lorefs.error is %q, %v", x, err)
+	}
+	if count, names := e.Unsaved(9); count != 1 || names[0] != path {
+		t.Errorf("unsaved: %v", names)
+	}
+	if err := e.write("Item/tmp", "<Item>"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.rename("Item", "tmp", "Item-00001.xml"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Errorf("rename of what is no sheet: %v", err)
+	}
+	if e.read("Item/tmp") != "<Item>" || !strings.Contains(e.read("Item/Item-00001.xml"), "n10") {
+		t.Error("what can't be renamed is not as it was")
+	}
+	e.must(e.Remove(t.Context(), e.at("Item").ID, "tmp", nodes.File))
+	e.must(e.write(path, good))
+	if names, err := e.Xattrs(t.Context(), id); err != nil || len(names) > 0 {
+		t.Errorf("the attributes are %v, %v", names, err)
+	}
+	if count, names := e.Unsaved(9); count != 0 || e.draft.Pending() != 0 {
+		t.Errorf("unsaved: %v", names)
+	}
+}
+
+// Sheets and their folders come and go.
+func TestNewAndGone(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	e.must(e.write("Item/Item-00007.xml", `<Item version="7"><Thing id="5" name="6"/></Item>`))
+	if got := read(t, e.tree, "Item.7/Thing/name"); got != "6\n" {
+		t.Errorf("the new sheet has %q", got)
+	}
+	if x, err := e.tree.Xattr(t.Context(), must(at(t, e.tree, "Item.7/Thing")), "user.lorefs.keys"); err != nil || string(x) != "id" {
+		t.Errorf("its keys are %q, %v", x, err)
+	}
+	_, err := e.Mkdir(t.Context(), nodes.Root, "Fresh")
+	e.must(err)
+	made := e.at("Fresh")
+	e.must(e.write("Fresh/Fresh.xsd", strings.ReplaceAll(schema, "Item", "Fresh")))
+	e.must(e.write("Fresh/Fresh-00000.xml", `<Fresh fresh="5" other="x"/>`))
+	if now := e.at("Fresh"); now.ID != made.ID {
+		t.Error("the folder is another one")
+	}
+	e.must(e.write("Fresh/Fresh.xsd", strings.ReplaceAll(strings.ReplaceAll(schema, "Item", "Fresh"), "int", "string")))
+	if err := e.write("Fresh/Fresh.xsd", "<xsd"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Errorf("a schema that is none: %v", err)
+	}
+	for name, want := range map[string]error{
+		"Item/Item-7.xml": nodes.ErrInvalid, "Item/Other-00000.xml": nodes.ErrInvalid, "Sheet.xml": nodes.ErrInvalid,
+		"Item/notes.txt": nil, "Item/.x.xml": nil, "DataCenter.xsd": nil, "Other/Other-00003.xml": nodes.ErrInvalid,
+	} {
+		if err := e.write(name, "anything"); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if _, err := e.Mkdir(t.Context(), e.at("Item").ID, "Deeper"); !errors.Is(err, nodes.ErrNotPermitted) {
+		t.Errorf("a folder in a folder: %v", err)
+	}
+	if _, err := e.Mkdir(t.Context(), nodes.Root, "a.1"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Errorf("a folder of no sheets: %v", err)
+	}
+	e.removeAll("Item")
+	if _, there := at(t, e.tree, "Item.7"); there || e.at("Item").ID != 0 {
+		t.Error("what was removed is there")
+	}
+	if err := e.Rename(t.Context(), nodes.Root, "Fresh", nodes.Root, "Again", nodes.RenameReplace); !errors.Is(err, nodes.ErrNotPermitted) {
+		t.Errorf("rename of a folder of sheets: %v", err)
+	}
+}
+
+// removeAll is rm -r.
+func (e *edited) removeAll(folder string) {
+	e.Helper()
+	id := e.at(folder).ID
+	for entry, err := range e.ReadDir(e.Context(), id, 0) {
+		e.must(err)
+		e.must(e.Remove(e.Context(), id, entry.Name, nodes.File))
+	}
+	e.must(e.Remove(e.Context(), nodes.Root, folder, nodes.Dir))
+}
+
+// There is an end to the memory that texts may take.
+func TestLimits(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
+	folder := e.at("Item").ID
+	write := func(name string, size int) error {
+		f, err := e.Create(t.Context(), folder, name)
+		e.must(err)
+		w, err := e.OpenWrite(t.Context(), f.ID)
+		e.must(err)
+		_, err = w.WriteAt(t.Context(), make([]byte, size), 0)
+		e.must(w.Release())
+		return err
+	}
+	if err := write(".large", 1001); !errors.Is(err, nodes.ErrTooLarge) {
+		t.Errorf("a large text: %v", err)
+	}
+	e.must(write(".a", 900))
+	e.must(write(".b", 900))
+	if err := write(".c", 900); !errors.Is(err, nodes.ErrNoSpace) {
+		t.Errorf("many texts: %v", err)
+	}
+	e.must(e.Remove(t.Context(), folder, ".a", nodes.File))
+	e.must(write(".d", 900))
+}
+
+// What was moved away and not written again is away when all is saved, and not before.
+func TestSaveWithoutHidden(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	e.must(e.rename("Item", "Item-00001.xml", "Item-00001.xml~"))
+	no := errors.New("no")
+	if err := e.Save(t.Context(), datacenter.WriteOptions{}, func(*datacenter.Saving) error { return no }); !errors.Is(err, no) {
+		t.Fatal(err)
+	}
+	if _, there := at(t, e.tree, "Item.1"); there {
+		t.Error("it is there")
+	}
+	if !strings.Contains(e.read("Item/Item-00001.xml~"), "n10") {
+		t.Error("the scratch file is not as it was")
+	}
+}
+
+// What one text changes has to fit into one record.
+func TestMaxRecord(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{MaxRecord: 100})
+	var long strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&long, `<Thing id="%d" name="x"/>`, i)
+	}
+	if err := e.write("Item/Item-00008.xml", text("1", ">"+long.String()+"</Item>")); !errors.Is(err, nodes.ErrTooLarge) {
+		t.Errorf("a long record: %v", err)
+	}
+	e.must(e.write("Item/Item-00008.xml", text("1", "/>")))
+}
+
+// An attribute that is open in the tree when a sheet removes it is a removed file.
+func TestOpenInTheTree(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	const path = "Item/Item-00000.xml"
+	name, _ := at(t, e.tree, "Item/Thing.1/name")
+	w, err := e.tree.OpenWrite(t.Context(), name.ID)
+	e.must(err)
+	e.must(e.write(path, strings.Replace(e.read(path), ` name="n01"`, "", 1)))
+	if attr, err := e.tree.Attr(t.Context(), name.ID); err != nil || !attr.Removed {
+		t.Errorf("the open file is %+v, %v", attr, err)
+	}
+	_, err = w.WriteAt(t.Context(), []byte("new"), 0)
+	e.must(err)
+	e.must(w.Flush(t.Context()))
+	e.must(w.Release())
+	if strings.Contains(e.read(path), "new") {
+		t.Error("what was removed is back")
+	}
+}
+
+// Both trees are edited at once, for the race detector.
+func TestConcurrent(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	var wg sync.WaitGroup
+	for n := range 3 {
+		wg.Go(func() {
+			for i := range 15 {
+				path := fmt.Sprintf("Item/Item-%05d.xml", n)
+				if err := e.write(path, text(fmt.Sprint(i), fmt.Sprintf(`><Thing id="%d" name="%d"/></Item>`, i, n))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			dir, _ := at(t, e.tree, "Item")
+			for i := range 15 {
+				name := fmt.Sprintf("made%d", n)
+				if _, err := e.tree.Mkdir(t.Context(), dir.ID, name); err != nil && !errors.Is(err, nodes.ErrExist) {
+					t.Error(i, err)
+				}
+				if err := e.tree.Remove(t.Context(), dir.ID, name, nodes.Dir); err != nil && !errors.Is(err, nodes.ErrNotExist) {
+					t.Error(i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	nodetest.Run(t, e.Editable)
+	nodetest.Run(t, e.tree)
+}

@@ -1,0 +1,69 @@
+package sheettree
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// Save saves the draft by the Editor. Nothing can be changed here meanwhile. Of a sheet
+// whose file was renamed to a scratch file, nothing is saved.
+func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+	e.editing.Lock()
+	defer e.editing.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(e.hidden)) {
+		// One that can't be logged stays as it was, as after a crash: it must not keep
+		// all else from being saved.
+		if err := e.removeHidden(ctx, n); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	return e.opts.Editor.Save(ctx, opts, store)
+}
+
+// removeHidden removes a sheet whose file is another one by now. The caller holds
+// editing.
+func (e *Editable) removeHidden(ctx context.Context, n datacenter.Number) error {
+	err := e.change(ctx, func() ([]datacenter.Edit, error) {
+		return []datacenter.Edit{{Op: datacenter.RemoveNode, Node: n}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.hidden[n]; c != nil {
+		c.hides = 0
+		delete(e.hidden, n)
+	}
+	return nil
+}
+
+// Unsaved tells how many files hold what is not saved, and gives the names of some of
+// them: scratch files, and those whose texts are no sheets.
+func (e *Editable) Unsaved(most int) (count int, names []string) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for _, c := range e.files {
+		schema := c.name != "" && classOf(c.folder.name, c.name) == schemaFile
+		if c.name == "" || c.problem == nil && (schema || c.sheet != 0) {
+			continue
+		}
+		count++
+		if len(names) < most {
+			names = append(names, c.path())
+		}
+	}
+	slices.Sort(names)
+	return count, names
+}
+
+// path is where a file is. The caller holds mu.
+func (c *content) path() string {
+	if c.folder.name == "" {
+		return c.name
+	}
+	return c.folder.name + "/" + c.name
+}
