@@ -16,7 +16,6 @@ import (
 
 // writing are the flags of commands that write a data center.
 type writing struct {
-	layout   string
 	level    int
 	revision uint32
 	noBackup bool
