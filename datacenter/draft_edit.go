@@ -61,7 +61,8 @@ type Edit struct {
 const maxRun = math.MaxUint16
 
 // Apply makes all the edits or, if one of them can't be made, none. When it
-// returns they are logged.
+// returns they are logged. Who reads meanwhile may see the first of them without
+// the others.
 //
 // Errors match [ErrValue] for what no data center can hold, [ErrTooLarge] for
 // what is too much, and [ErrGone] if a number stands for nothing; others are of
