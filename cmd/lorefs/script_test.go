@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,18 +16,31 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands see into the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(cleaning{m}, map[string]func(){
 		"lorefs": main,
 		// The names by which mount(8) calls.
 		"mount.lorefs":      main,
 		"mount.fuse.lorefs": main,
 	})
+}
+
+// cleaning runs tests, and removes what is made once for all of them.
+type cleaning struct{ m *testing.M }
+
+// Run is testscript.TestingM's.
+func (c cleaning) Run() int {
+	code := c.m.Run()
+	if atEnd != "" {
+		_ = os.RemoveAll(atEnd) // it is in the folder for temporary files anyway
+	}
+	return code
 }
 
 // TestScript runs what needs no mount.
@@ -69,6 +83,7 @@ func setupScript(env *testscript.Env) error {
 // those that look at mounts and processes.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
+	"sample":   cmdSample,
 	"scramble": cmdScramble,
 	"damaged":  cmdDamaged,
 	"logged":   cmdLogged,
@@ -97,6 +112,30 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// madeSample is a folder with what lorefs sample writes: to make it takes a program
+// built with -race some seconds, and most scripts begin with it.
+var madeSample = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "lorefs-sample-")
+	if err == nil {
+		atEnd = dir
+		_, err = sample.Write(dir)
+	}
+	return dir, err
+})
+
+// atEnd is the folder that is removed when all tests are through.
+var atEnd string
+
+// cmdSample is: sample DIR. It does what lorefs sample does.
+func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sample DIR")
+	}
+	made, err := madeSample()
+	ts.Check(err)
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(made)))
 }
 
 // cmdScramble is: scramble PATTERN. It changes a byte in the middle of each file.
