@@ -47,7 +47,11 @@ func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 			if err != nil {
 				return nil, &FormatError{Format: string(overwatch), Off: off, Err: err}
 			}
-			r.files = append(r.files, File{Name: cleanName(cells[name]), CKey: k, Size: -1})
+			file := cleanName(cells[name])
+			if file == "" {
+				return nil, overwatch.bad(off, "no name in %.80q", line)
+			}
+			r.files = append(r.files, File{Name: file, CKey: k, Size: -1})
 		}
 	}
 	return r, nil
