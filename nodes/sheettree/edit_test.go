@@ -321,7 +321,7 @@ func TestEditorsWays(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	const path = "Item/Item-00000.xml"
 	e := edit(t, items(), sheettree.EditOptions{})
-	good := e.read(path)
+	good, second := e.read(path), e.read("Item/Item-00001.xml")
 	bad := strings.Replace(good, `id="1"`, `id="one"`, 1)
 	err := e.write(path, bad)
 	const want = `Item/Item-00000.xml:3:16: Thing id: `
@@ -344,16 +344,112 @@ func TestDrafts(t *testing.T) {
 	if err := e.rename("Item", "tmp", "Item-00001.xml"); !errors.Is(err, nodes.ErrInvalid) {
 		t.Errorf("rename of what is no sheet: %v", err)
 	}
-	if e.read("Item/tmp") != "<Item>" || !strings.Contains(e.read("Item/Item-00001.xml"), "n10") {
+	if e.read("Item/tmp") != "<Item>" {
 		t.Error("what can't be renamed is not as it was")
 	}
 	e.must(e.Remove(t.Context(), e.at("Item").ID, "tmp", nodes.File))
+	if count, names := e.Unsaved(9); count != 2 || names[1] != "Item/Item-00001.xml" {
+		t.Errorf("unsaved: %v", names)
+	}
+	e.must(e.write("Item/Item-00001.xml", second))
 	e.must(e.write(path, good))
 	if names, err := e.Xattrs(t.Context(), id); err != nil || len(names) > 0 {
 		t.Errorf("the attributes are %v, %v", names, err)
 	}
 	if count, names := e.Unsaved(9); count != 0 || e.draft.Pending() != 0 {
 		t.Errorf("unsaved: %v", names)
+	}
+}
+
+// A tool that saves by renaming removes what it can't rename: the text is kept as that
+// of the file that it was to be.
+func TestRefusedRename(t *testing.T) {
+	for _, tt := range []struct {
+		name, bad, good string
+	}{
+		{name: "Item/Item-00001.xml", bad: "<Item>", good: `<Item version="8"/>`},
+		{name: "Item/Item-00009.xml", bad: `<Item a="1" a="2"/>`, good: `<Item version="9"/>`},
+		{name: "Item/Item.xsd", bad: "<xsd", good: schema},
+		{name: "Other/Other-00000.xml", bad: `<Else/>`, good: `<Other a="y"/>`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := edit(t, items(), sheettree.EditOptions{})
+			dir, name, _ := strings.Cut(tt.name, "/")
+			before := e.at(tt.name)
+			e.must(e.write(dir+"/.tmp", tt.bad))
+			e.was(e.changes, nodes.Change{})
+			err := e.rename(dir, ".tmp", name)
+			if !errors.Is(err, nodes.ErrInvalid) {
+				t.Fatalf("the error is %v", err)
+			}
+			now := e.at(tt.name)
+			told := nodes.Change{ID: now.ID}
+			if before.ID == 0 {
+				told = nodes.Change{Dir: e.at(dir).ID, Name: name}
+			} else if before.ID != now.ID {
+				t.Error("it is another file, though the rename failed")
+			}
+			if !e.was(e.changes, told) {
+				t.Errorf("%+v is not told", told)
+			}
+			e.must(e.Remove(t.Context(), e.at(dir).ID, ".tmp", nodes.File))
+			if got := e.read(tt.name); got != tt.bad || e.draft.Pending() != 0 {
+				t.Errorf("it has %q after %d edits", got, e.draft.Pending())
+			}
+			if x, xerr := e.Xattr(t.Context(), now.ID, "user.lorefs.error"); xerr != nil || string(x) != err.Error() {
+				t.Errorf("user.lorefs.error is %q, %v", x, xerr)
+			}
+			if count, names := e.Unsaved(9); count != 1 || names[0] != tt.name {
+				t.Errorf("unsaved: %v", names)
+			}
+			e.must(e.write(dir+"/.tmp", tt.good))
+			e.must(e.rename(dir, ".tmp", name))
+			if count, names := e.Unsaved(9); count != 0 {
+				t.Errorf("unsaved: %v", names)
+			}
+			nodetest.Run(t, e.Editable)
+		})
+	}
+}
+
+// A refused rename takes neither the place of what somebody is writing nor of the sheet that
+// the file was.
+func TestRefusedRenameKeepsOthers(t *testing.T) {
+	const path = "Item/Item-00001.xml"
+	e := edit(t, items(), sheettree.EditOptions{MaxText: 1 << 20, MaxTexts: 3000})
+	w, err := e.OpenWrite(t.Context(), e.at(path).ID)
+	e.must(err)
+	e.must(w.Truncate(t.Context(), 0))
+	_, err = w.WriteAt(t.Context(), []byte("<Item>half"), 0)
+	e.must(err)
+	e.must(e.write("Item/.tmp", "<Bad"))
+	if err := e.rename("Item", ".tmp", "Item-00001.xml"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Error(err)
+	}
+	if got := e.read(path); got != "<Item>half" {
+		t.Errorf("what is being written has become %q", got)
+	}
+	e.must(w.Truncate(t.Context(), 0))
+	if err := w.Release(); !errors.Is(err, nodes.ErrInvalid) {
+		t.Error(err)
+	}
+	long := "<Item" + strings.Repeat(" ", 2000)
+	e.must(e.write("Item/.tmp", long))
+	if err := e.rename("Item", ".tmp", "Item-00000.xml"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Error(err)
+	}
+	if e.read("Item/.tmp") != long || !strings.Contains(e.read("Item/Item-00000.xml"), "n00") {
+		t.Error("there is no room for two, and one has gone")
+	}
+	e.must(e.rename("Item", "Item-00002.xml", "Item-00002.xml~"))
+	e.Forget(e.at("Item/.tmp").ID)
+	e.must(e.write("Item/.tmp", "<Bad"))
+	e.must(e.write("Item/Item-00002.xml~", "<Item>"))
+	if err := e.rename("Item", "Item-00002.xml~", "Item-00002.xml"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Error(err)
+	}
+	if e.at("Item/Item-00002.xml").ID != 0 || e.read("Item/Item-00002.xml~") != "<Item>" {
+		t.Error("a backup is in two places")
 	}
 }
 

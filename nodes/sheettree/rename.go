@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -139,7 +140,7 @@ func (e *Editable) depart(c *content) {
 func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 	s, err := e.readSchema(to.folderAt.name, to.name, c.data)
 	if err != nil {
-		e.fails(c, err)
+		e.refuse(ctx, c, to, err)
 		return err
 	}
 	if old := e.open(to.entry.ID); old != nil && to.exists() {
@@ -156,13 +157,55 @@ func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 	return nil
 }
 
-// fails notes what is wrong with a text that was to become a sheet.
-func (e *Editable) fails(c *content, err error) {
+// refuse keeps a text that can't become what it is renamed to. It is kept under both
+// names: tools that save by renaming remove the file that they could not rename, and the
+// text must not go with it. If there is no room for that, or somebody else is writing
+// there, it is kept where it was only.
+func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause error) {
+	if ctx.Err() != nil {
+		return // nobody looked at all of the text
+	}
+	e.mu.Lock()
+	if c.sheet == 0 {
+		c.problem = cause
+	}
+	data, hides := c.data, c.hides
+	e.mu.Unlock()
+	// The sheet that c was before it was renamed goes with c, whatever is in its place.
+	if hides != 0 {
+		return
+	}
+	target, err := e.draftAt(ctx, to)
+	if err != nil || target.dirty || e.room(target, int64(len(data))) != nil {
+		return
+	}
+	e.mu.Lock()
+	target.data, target.held, target.cut, target.problem = slices.Clone(data), true, false, cause
+	switch {
+	case to.class() == schemaFile:
+		target.folder, target.name = e.state(to.folderAt.name), to.name
+		e.override(target, nil)
+	case !to.exists():
+		e.put(target, to.folderAt.name, to.name)
+	}
+	e.files[target.id] = target
+	e.count(target)
+	e.mu.Unlock()
+	e.touch(target.id)
+	e.watch(nodes.Change{ID: target.id})
+	if !to.exists() {
+		e.watch(nodes.Change{Dir: to.id, Name: to.name})
+	}
+}
+
+// draftAt is the content for the text of a file that need not be there.
+func (e *Editable) draftAt(ctx context.Context, to *place) (*content, error) {
+	if to.exists() {
+		return e.content(ctx, to.entry.ID)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.sheet == 0 {
-		c.problem = err
-	}
+	return &content{id: e.newID(madeFile)}, nil
 }
 
 // toSheet renames a file to a sheet: its text becomes that of the one that is there.
@@ -187,7 +230,7 @@ func (e *Editable) toSheet(ctx context.Context, c *content, to *place) error {
 		if replaced != nil {
 			e.stay(replaced)
 		}
-		e.fails(c, err)
+		e.refuse(ctx, c, to, err)
 		return err
 	}
 	e.mu.Lock()
