@@ -16,8 +16,16 @@ type PlanOptions struct {
 	Schema *Schema
 }
 
-// Plan finds out what makes a sheet of the draft equal to a text: edits for
-// [datacenter.Draft.Apply], none if they are equal already. The name of the file is
+// Plan is what makes a sheet equal to a text.
+type Plan struct {
+	// Edits are for [datacenter.Draft.Apply], none if they are equal already.
+	Edits []datacenter.Edit
+	// Comments and Spellings tell that the text has what is not stored: comments, and
+	// numbers that a sheet spells otherwise.
+	Comments, Spellings bool
+}
+
+// Plan finds out what makes a sheet of the draft equal to a text. The name of the file is
 // for errors, and data must not be changed meanwhile. Nor must the draft: whoever
 // applies the edits has to see to that.
 //
@@ -35,10 +43,10 @@ type PlanOptions struct {
 // a node that is there keeps them, unless it has dc:keys.
 //
 // Errors of the text are a [SyntaxError] or a [ValueError].
-func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts PlanOptions) ([]datacenter.Edit, error) {
+func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts PlanOptions) (Plan, error) {
 	parser, err := NewParser(file, data)
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	p := &planner{
 		ctx: ctx, src: s, draft: s.draft, file: s.file.Private(), parser: parser, sheet: sheet,
@@ -48,11 +56,11 @@ func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte
 	root := oldNode{}
 	if sheet.Number != 0 {
 		if root, err = p.oldNode(sheet.Number, sheet.addr); err != nil {
-			return nil, err
+			return Plan{}, err
 		}
 	}
 	if err := p.read(root); err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	top := p.ref(0)
 	p.path = append(p.path, p.nodes[0].name)
@@ -62,9 +70,9 @@ func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte
 		err = p.diff(root, top)
 	}
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
-	return removalsFirst(p.edits), nil
+	return Plan{Edits: removalsFirst(p.edits), Comments: parser.x.comments, Spellings: p.respelled}, nil
 }
 
 // removalsFirst makes room before it is needed: a node can have no more than so many
@@ -124,6 +132,8 @@ type planner struct {
 	entries []datacenter.DraftEntry
 	steps   int
 	edits   []datacenter.Edit
+	// respelled tells that the text spells a number otherwise than a sheet does.
+	respelled bool
 }
 
 // check ends long work if nobody waits for it any more.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/testneeds"
 )
@@ -46,13 +45,13 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
-			var edits []datacenter.Edit
+			var plan sheets.Plan
 			for b.Loop() {
-				if edits, err = p.src.Plan(b.Context(), c.sheet, "x.xml", text, sheets.PlanOptions{}); err != nil {
+				if plan, err = p.src.Plan(b.Context(), c.sheet, "x.xml", text, sheets.PlanOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(len(edits)), "edits")
+			b.ReportMetric(float64(len(plan.Edits)), "edits")
 		})
 	}
 }

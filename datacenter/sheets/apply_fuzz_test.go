@@ -22,12 +22,12 @@ func FuzzPlan(f *testing.F) {
 		}
 		p := planOf(t, data)
 		s := p.sheet("Zoo", 0)
-		edits, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+		plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
 		if err != nil {
 			return
 		}
-		if err := p.draft.Apply(context.Background(), edits...); err != nil {
-			t.Fatalf("%v: %s", err, ops(edits))
+		if err := p.draft.Apply(context.Background(), plan.Edits...); err != nil {
+			t.Fatalf("%v: %s", err, ops(plan.Edits))
 		}
 		if got := ops(p.save(s, text)); got != "" {
 			t.Errorf("again: %s", got)

@@ -187,7 +187,9 @@ func (p *planner) sameValue(a *oldAttribute, text []byte, typ datacenter.Type) (
 	if err != nil {
 		return false, nil //nolint:nilerr // it is another text; who sets it finds out what is wrong
 	}
-	return v.Text() == string(p.scratch), nil
+	same := v.Text() == string(p.scratch)
+	p.respelled = p.respelled || same
+	return same, nil
 }
 
 // sameSelf tells whether a node has the attributes, but __value__, keys and flags of

@@ -66,14 +66,14 @@ func (p *planned) text(s sheets.Sheet) string {
 // save applies what makes a sheet equal to a text, and gives the edits.
 func (p *planned) save(s sheets.Sheet, text string) []datacenter.Edit {
 	p.Helper()
-	edits, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+	plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
 	if err == nil {
-		err = p.draft.Apply(context.Background(), edits...)
+		err = p.draft.Apply(context.Background(), plan.Edits...)
 	}
 	if err != nil {
 		p.Fatalf("%v\nof %s", err, text)
 	}
-	return edits
+	return plan.Edits
 }
 
 // ops are what edits do.
@@ -202,7 +202,8 @@ func TestPlanErrors(t *testing.T) {
 			s := p.sheet("Zoo", 0)
 			before := p.text(s)
 			text := strings.ReplaceAll(before, c.from, c.to)
-			edits, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+			edits := plan.Edits
 			if err == nil || edits != nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, %v; want %s", ops(edits), err, c.want)
 			}
@@ -210,6 +211,34 @@ func TestPlanErrors(t *testing.T) {
 			_, value := errors.AsType[*sheets.ValueError](err)
 			if !syntax && !value {
 				t.Errorf("the error is a %T", err)
+			}
+		})
+	}
+}
+
+// What is not stored of a text is told, whether or not anything else is.
+func TestPlanTellsWhatIsLost(t *testing.T) {
+	for _, c := range []struct {
+		name, from, to      string
+		comments, spellings bool
+	}{
+		{"nothing", `key="4"`, `key="40"`, false, false},
+		{"comment", `<Keyed`, `<!-- k --><Keyed`, true, false},
+		{"no comment", `name="n2"`, `name="&lt;!-- n2 --&gt;"`, false, false},
+		{"same value", `rate="256"`, `rate="256.000000"`, false, true},
+		{"other value", `rate="256"`, `rate="0.750"`, false, true},
+		{"text", `name="n2"`, `name="2.0"`, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := planOf(t, zoo())
+			s := p.sheet("Zoo", 0)
+			text := strings.Replace(p.text(s), c.from, c.to, 1)
+			if text == p.text(s) {
+				t.Fatalf("no %s in %s", c.from, text)
+			}
+			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+			if err != nil || plan.Comments != c.comments || plan.Spellings != c.spellings {
+				t.Errorf("%+v, %v", plan, err)
 			}
 		})
 	}
@@ -234,7 +263,8 @@ func TestPlanNewSheet(t *testing.T) {
 		{"Fresh", `<Fresh a="5"/>`, xsd, "string a"},
 		{"Other", `<Other a="5" b="0.5"><N c="1"/><N c="0.5"/><N c="2"/></Other>`, nil, "int a, float b, float c, float c, float c"},
 	} {
-		edits, err := p.src.Plan(t.Context(), sheets.Sheet{Name: c.name, Ordinal: 9}, "x.xml", []byte(c.text), sheets.PlanOptions{Schema: c.xsd})
+		plan, err := p.src.Plan(t.Context(), sheets.Sheet{Name: c.name, Ordinal: 9}, "x.xml", []byte(c.text), sheets.PlanOptions{Schema: c.xsd})
+		edits := plan.Edits
 		if err == nil {
 			err = p.draft.Apply(t.Context(), edits...)
 		}

@@ -149,6 +149,7 @@ func (p *planner) look(s *textTypes, at int32) {
 func (p *planner) value(t datacenter.Type, w *wanted) (datacenter.Value, error) {
 	v, err := datacenter.ParseValue(t, string(w.text))
 	if err == nil {
+		p.respelled = p.respelled || t != datacenter.String && v.Text() != string(w.text)
 		return v, nil
 	}
 	where := fmt.Sprintf("%s %s", p.names.name(p.path[len(p.path)-1]), p.names.name(w.name))

@@ -20,6 +20,7 @@ type xmlReader struct {
 
 	open      []openElement
 	closing   bool // the start tag just read has no content
+	comments  bool // there were some
 	ended     bool // the document's element has been closed
 	spaces    []binding
 	scratch   []byte // what values with references are decoded into
@@ -190,7 +191,7 @@ func (x *xmlReader) comment() error {
 	if !bytes.HasPrefix(x.data[end:], []byte("-->")) {
 		return x.errorf(end, "-- in a comment")
 	}
-	x.pos = end + len("-->")
+	x.pos, x.comments = end+len("-->"), true
 	return x.noControls(start, end)
 }
 

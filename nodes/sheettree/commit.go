@@ -1,10 +1,10 @@
 package sheettree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -135,25 +135,31 @@ func (e *Editable) apply(
 	}
 	e.mu.RUnlock()
 	number := target.Number
+	var plan sheets.Plan
 	err := e.change(ctx, func() ([]datacenter.Edit, error) {
-		edits, err := e.src.Plan(ctx, target, dir+"/"+name, data, opts)
-		if err == nil && number == 0 {
-			number = edits[0].Node
-		}
-		if err != nil {
+		var err error
+		if plan, err = e.src.Plan(ctx, target, dir+"/"+name, data, opts); err != nil {
 			return nil, err
 		}
-		edits = append(edits, with...)
-		if size := datacenter.RecordBound(edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+		if number == 0 {
+			number = plan.Edits[0].Node
+		}
+		plan.Edits = append(plan.Edits, with...)
+		if size := datacenter.RecordBound(plan.Edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
 			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
 				nodes.ErrTooLarge, dir, name, size, e.opts.MaxRecord)
 		}
-		return edits, nil
+		return plan.Edits, nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	e.tell(data)
+	if plan.Comments {
+		e.tell(commentsLost)
+	}
+	if plan.Spellings {
+		e.tell(spellingsLost)
+	}
 	return number, nil
 }
 
@@ -174,25 +180,30 @@ func (e *Editable) change(ctx context.Context, plan func() ([]datacenter.Edit, e
 	return nil
 }
 
+// What of a text is not stored.
+const (
+	commentsLost  = "comments in sheets are not stored"
+	spellingsLost = "the spelling of numbers in sheets is not stored: 256.000000 is 256"
+)
+
 // tell says once what of a text is not stored.
-func (e *Editable) tell(data []byte) {
-	if e.told || !bytes.Contains(data, []byte("<!--")) {
-		return
-	}
+func (e *Editable) tell(what string) {
 	e.mu.Lock()
-	e.told = true
+	told := slices.Contains(e.told, what)
+	if !told {
+		e.told = append(e.told, what)
+	}
 	e.mu.Unlock()
-	e.opts.Logger.Warn("comments in sheets are not stored: a data center has no room for them")
+	if !told {
+		e.opts.Logger.Warn(what)
+	}
 }
 
 // Notices are what the user should know of what was written so far.
 func (e *Editable) Notices() []string {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if !e.told {
-		return nil
-	}
-	return []string{"comments in sheets are not stored"}
+	return slices.Clone(e.told)
 }
 
 // becomes lets a file show a sheet.

@@ -25,7 +25,8 @@
 //
 // An [Editable] takes texts. One that is closed is compared with the sheet of the draft,
 // and applied as the edits that make the difference (sheets.Source.Plan): all at once,
-// or none. Then the file shows how the sheet is spelled; comments are not stored. A text
+// or none. Then the file shows how the sheet is spelled; comments are not stored, and
+// Notices tells so. A text
 // that is no sheet is kept as it is, and told of by EINVAL and user.lorefs.error.
 // folder.go says what is a sheet by its name, a schema, or scratch.
 //

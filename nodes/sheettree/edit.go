@@ -34,7 +34,7 @@ type EditOptions struct {
 	// MaxRecord is how long the record of what one text changes may be, see
 	// [datacenter.RecordBound]. Default: there is no limit.
 	MaxRecord int64
-	// Logger is told once that comments are not stored. Default: nobody is.
+	// Logger is told once of each thing in texts that is not stored. Default: nobody is.
 	Logger *slog.Logger
 }
 
@@ -88,8 +88,8 @@ type Editable struct {
 	texts  int64
 	// own tells that a change of the draft is this tree's.
 	own bool
-	// told tells that the user knows what is not stored.
-	told bool
+	// told is what the user was told of what is not stored.
+	told []string
 }
 
 var (
