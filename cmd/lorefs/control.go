@@ -48,6 +48,8 @@ type answer struct {
 	// Left is how many files hold no value and so were not saved, Names some of them.
 	Left  int      `json:"left,omitempty"`
 	Names []string `json:"names,omitempty"`
+	// Kept is the folder of texts that were refused, empty if there are none.
+	Kept string `json:"kept,omitempty"`
 	// Unsaved tells that Error is why edits were not saved.
 	Unsaved bool `json:"unsaved,omitempty"`
 	// Editing tells that an answer follows when all is saved.

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
@@ -70,7 +71,10 @@ func (m *mounting) save(ctx context.Context) error {
 	if m.opened.editor == nil {
 		return nil
 	}
-	return m.saveBy(ctx, true)
+	err := m.saveBy(ctx, true)
+	var keepErr error
+	m.kept, keepErr = m.keepRefused(time.Now())
+	return errors.Join(err, keepErr)
 }
 
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and
@@ -129,6 +133,7 @@ func (m *mounting) lastAnswer(err error) answer {
 	a := answerOf(m.saves.last(), err)
 	if m.opened.editor != nil {
 		a.Left, a.Names = m.opened.editor.unsaved(mostNames)
+		a.Kept = m.kept
 	}
 	return a
 }
@@ -148,6 +153,11 @@ func (a *answer) saved(w io.Writer) error {
 	if a.Left > 0 {
 		_, err := fmt.Fprintf(w, "not saved: %d files that hold no value, such as %s\n", a.Left, strings.Join(a.Names, ", "))
 		if err != nil {
+			return err
+		}
+	}
+	if a.Kept != "" {
+		if _, err := fmt.Fprintf(w, "the texts that were refused are kept in %s\n", a.Kept); err != nil {
 			return err
 		}
 	}

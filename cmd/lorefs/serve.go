@@ -44,6 +44,8 @@ type mounting struct {
 	stopping sync.Mutex
 	// saves is what the commits and the last save have come to.
 	saves saves
+	// kept is where texts are that were refused, once the mount is gone.
+	kept string
 }
 
 // serve mounts and returns when the mount is gone.

@@ -402,9 +402,12 @@ func TestRefusedRename(t *testing.T) {
 			if count, names := e.Unsaved(9); count != 1 || names[0] != tt.name {
 				t.Errorf("unsaved: %v", names)
 			}
+			if r := e.Refused(); len(r) != 1 || r[0].Path != tt.name || string(r[0].Text) != tt.bad || r[0].Problem.Error() != err.Error() {
+				t.Errorf("refused: %+v", r)
+			}
 			e.must(e.write(dir+"/.tmp", tt.good))
 			e.must(e.rename(dir, ".tmp", name))
-			if count, names := e.Unsaved(9); count != 0 {
+			if count, names := e.Unsaved(9); count != 0 || len(e.Refused()) != 0 {
 				t.Errorf("unsaved: %v", names)
 			}
 			nodetest.Run(t, e.Editable)

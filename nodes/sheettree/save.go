@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"lorefs/datacenter"
 )
@@ -58,6 +59,29 @@ func (e *Editable) Unsaved(most int) (count int, names []string) {
 	}
 	slices.Sort(names)
 	return count, names
+}
+
+// Refused is a text that could not become the sheet or schema that it is called like.
+type Refused struct {
+	// Path is where it is in the tree.
+	Path    string
+	Text    []byte
+	Problem error
+}
+
+// Refused gives the texts that were refused and not saved anew since. They must not be
+// changed.
+func (e *Editable) Refused() []Refused {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var list []Refused
+	for _, c := range e.files {
+		if c.problem != nil && c.name != "" && classOf(c.folder.name, c.name) != scratchFile {
+			list = append(list, Refused{Path: c.path(), Text: c.data, Problem: c.problem})
+		}
+	}
+	slices.SortFunc(list, func(a, b Refused) int { return strings.Compare(a.Path, b.Path) })
+	return list
 }
 
 // path is where a file is. The caller holds mu.

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"time"
+
+	"lorefs/internal/userdir"
+	"lorefs/nodes/sheettree"
+)
+
+// refusing is a sourceEditor that keeps texts which it could not take.
+type refusing interface {
+	refused() []sheettree.Refused
+}
+
+func (e *dataCenterEditor) refused() []sheettree.Refused { return e.sheets.Refused() }
+
+// keepRefused writes what would go with the mount to a folder of the user's state: somebody
+// has written it, and most tools say little of why it was refused. It gives that folder,
+// or nothing if there is nothing to keep.
+func (m *mounting) keepRefused(now time.Time) (folder string, err error) {
+	e, ok := m.opened.editor.(refusing)
+	if !ok {
+		return "", nil
+	}
+	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
+	for _, r := range e.refused() {
+		if folder, err = keepText(name, r); err != nil {
+			return folder, &commandError{code: exitUnsaved, err: fmt.Errorf("the text of %s, which was refused, is lost: %w", r.Path, err)}
+		}
+		m.log.Warn("a text that was refused is kept", "file", r.Path, "in", folder, "err", r.Problem)
+	}
+	return folder, nil
+}
+
+func keepText(name string, r sheettree.Refused) (folder string, err error) {
+	top, err := userdir.State("refused", name)
+	if err != nil {
+		return "", err
+	}
+	defer top.Close()
+	dir, file := path.Split(r.Path)
+	if dir == "" {
+		return top.Path(), top.WriteFile(file, r.Text)
+	}
+	d, err := userdir.State("refused", name, path.Clean(dir))
+	if err != nil {
+		return top.Path(), err
+	}
+	defer d.Close()
+	return top.Path(), d.WriteFile(file, r.Text)
+}
