@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"time"
 
 	"lorefs/internal/wtf8"
 )
@@ -211,7 +210,7 @@ func (l *Log) readAlkahest(i int, buf []byte) (Packet, error) {
 	le := binary.LittleEndian
 	size := min(int(le.Uint16(head[15:])), maxPacket-packetHeader)
 	p := Packet{
-		Time:   fromMillis(int64(le.Uint64(head[:])), time.UnixMilli(0)),
+		Time:   fromMillis(int64(le.Uint64(head[:]))),
 		Server: int32(le.Uint32(head[8:])),
 		From:   FromClient + Direction(head[12]&1),
 		Data:   room(buf, packetHeader+size),

@@ -52,8 +52,8 @@ func (f Format) String() string {
 
 // Packet is one packet of a log.
 type Packet struct {
-	// Time is when it was sent; zero if the log does not tell. Times have
-	// milliseconds.
+	// Time is when it was sent, in whole milliseconds of the years 1970 to 9999,
+	// without the very first one; zero if the log tells none of these.
 	Time time.Time
 	From Direction
 	// Name and Version are the definition's, as the log has them; mostly it has

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -213,6 +214,65 @@ func TestHexLines(t *testing.T) {
 	}
 }
 
+// All formats, and both ways of writing a time in hex, agree on what times there are.
+func TestTimes(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		is   bool
+	}{
+		{"1969-12-31T23:59:59.999Z", false},
+		{"1970-01-01T00:00:00Z", false},
+		{"1970-01-01T00:00:00.001Z", true},
+		{"2014-12-31T23:59:59.999Z", true},
+		{"2015-01-01T00:00:00Z", true},
+		{"9017-09-05T18:30:12.362Z", true},
+		{"9999-12-31T23:59:59.999Z", true},
+		{"9999-12-31T23:59:59.999-00:01", false},
+	} {
+		at, err := time.Parse(time.RFC3339Nano, tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want time.Time
+		if tt.is {
+			want = at.UTC()
+		}
+		for _, word := range []string{tt.text, strconv.FormatInt(at.UnixMilli(), 10)} {
+			if p, ok, err := capture.ParseLine(word + " 0400e803"); !p.Time.Equal(want) || !ok || err != nil {
+				t.Errorf("%s: the time is %v, want %v; %v", word, p.Time, want, err)
+			}
+		}
+		for _, f := range formats {
+			packets := []capture.Packet{{Time: at, Data: packet(1000)}}
+			if !tt.is || f.info.Format == capture.TeraLog && at.Year() < 2015 {
+				w, err := capture.NewWriter(io.Discard, f.info, f.level)
+				if err = errors.Join(err, w.Write(packets[0])); err == nil || !strings.Contains(err.Error(), "the time "+at.String()) {
+					t.Errorf("%s, %s: %v, want an error with the time", f.name, tt.text, err)
+				}
+				continue
+			}
+			if got := readAll(t, open(t, build(t, f.info, f.level, packets))); !got[0].Time.Equal(at) {
+				t.Errorf("%s, %s: the time is %v", f.name, tt.text, got[0].Time)
+			}
+		}
+	}
+}
+
+// A TeraLog cannot tell that a time has ended, and packets before the first have none.
+func TestNoTime(t *testing.T) {
+	none, some := capture.Packet{Data: packet(1000)}, capture.Packet{Time: start, Data: packet(1000)}
+	for _, f := range formats {
+		l := open(t, build(t, f.info, f.level, []capture.Packet{none, some}))
+		if got := readAll(t, l); !got[0].Time.IsZero() || !got[1].Time.Equal(start) {
+			t.Errorf("%s: %v and %v", f.name, got[0].Time, got[1].Time)
+		}
+		w, err := capture.NewWriter(io.Discard, f.info, f.level)
+		if err = errors.Join(err, w.Write(some), w.Write(none)); (err == nil) == (f.info.Format == capture.TeraLog) {
+			t.Errorf("%s: a packet without a time behind one with a time: %v", f.name, err)
+		}
+	}
+}
+
 // A TeraConnectionLog made by hand from the specification.
 func TestTeraLogBytes(t *testing.T) {
 	const text = "01 1300 54657261436f6e6e656374696f6e4c6f67" + // magic
@@ -338,6 +398,13 @@ func TestWriterErrors(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want %q", tt.info, err, tt.want)
+		}
+	}
+	for _, p := range []capture.Packet{{Name: "S_A 0400e803"}, {Name: "chat"}, {Name: "S_\n"}, {Name: "S_\xff"}, {Name: strings.Repeat("S_", 200)}, {Version: 65536}} {
+		w, err := capture.NewWriter(io.Discard, capture.Info{Format: capture.Hex}, 0)
+		p.Data = packet(1000)
+		if err = errors.Join(err, w.Write(p)); err == nil {
+			t.Errorf("the name %q, version %d: no error", p.Name, p.Version)
 		}
 	}
 	// A server without addresses has zeros.

@@ -58,6 +58,11 @@
 // object with hex or data, and with name, version, time or timestamp, direction or
 // from. Empty lines and lines that begin with # are passed over.
 //
+// # Times
+//
+// A time that is 0 in Unix milliseconds, negative, or behind the year 9999 is no time,
+// in every format. A [Writer] refuses to write one that is not read back.
+//
 // # Not supported
 //
 // Captures of encrypted traffic, such as pcap.

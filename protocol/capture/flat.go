@@ -3,7 +3,6 @@ package capture
 import (
 	"encoding/binary"
 	"strings"
-	"time"
 )
 
 // Fields of the tables, by their number in the schema.
@@ -203,9 +202,7 @@ func (l *Log) readFlat(i int, buf []byte) (p Packet, err error) {
 		return p, err
 	}
 	p.Version, p.Fake, p.From = int(version), fake != 0, byName(p.Name)
-	if millis != 0 {
-		p.Time = fromMillis(int64(millis), time.UnixMilli(0))
-	}
+	p.Time = fromMillis(int64(millis))
 	p.Data = room(buf, int(size))
 	return p, l.readAt(p.Data, data)
 }

@@ -1,9 +1,6 @@
 package capture
 
-import (
-	"encoding/binary"
-	"time"
-)
+import "encoding/binary"
 
 // flatBuilder lays packets out as FlatBuffers. References lead forward only, so
 // the vector of packets is put before them when it is known how many there are.
@@ -52,7 +49,8 @@ func (f *flatBuilder) add(p *Packet) {
 	f.packets = append(f.packets, at)
 	var t [flatTable]byte
 	le.PutUint32(t[:], uint32(at))
-	putMillis(t[flatTimestamp:], p.Time, time.UnixMilli(0))
+	millis, _ := toMillis(p.Time)
+	le.PutUint64(t[flatTimestamp:], uint64(millis))
 	le.PutUint16(t[flatCode:], p.Code())
 	le.PutUint16(t[flatVersion:], uint16(p.Version))
 	if p.Fake {

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -182,11 +181,15 @@ func direction(word string) Direction {
 // parseTime reads Unix milliseconds or RFC 3339.
 func parseTime(word string) (time.Time, bool) {
 	if ms, err := strconv.ParseInt(word, 10, 64); err == nil {
-		t := fromMillis(ms, time.UnixMilli(0))
+		t := fromMillis(ms)
 		return t, !t.IsZero()
 	}
 	t, err := time.Parse(time.RFC3339Nano, word)
-	return t.UTC().Truncate(time.Millisecond), err == nil && t.Year() > 0
+	if err != nil {
+		return time.Time{}, false
+	}
+	t = fromMillis(t.UnixMilli())
+	return t, !t.IsZero()
 }
 
 // parseJSONLine reads a line that is a JSON object.
@@ -244,13 +247,4 @@ func appendHex(dst []byte, p *Packet) []byte {
 	}
 	dst = hex.AppendEncode(dst, p.Data)
 	return append(dst, '\n')
-}
-
-// putMillis writes a time as a number of milliseconds, 0 for none.
-func putMillis(p []byte, t, epoch time.Time) {
-	var ms uint64
-	if !t.IsZero() {
-		ms = uint64(max(t.UnixMilli()-epoch.UnixMilli(), 0))
-	}
-	binary.LittleEndian.PutUint64(p, ms)
 }

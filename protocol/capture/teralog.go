@@ -23,9 +23,6 @@ const blockHead = 3
 
 const teraMagic = "TeraConnectionLog"
 
-// teraEpoch is what times count from.
-var teraEpoch = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // Old logs are told by their first packet.
 const (
 	checkVersion    = 19900
@@ -119,18 +116,7 @@ func (l *Log) time(i int) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}
-	return fromMillis(l.times[n-1].millis, teraEpoch)
-}
-
-// maxMillis keeps times within the years that can be written.
-const maxMillis = 200_000_000_000_000 // 6337 years
-
-// fromMillis is the time so long after an epoch; zero for one that cannot be.
-func fromMillis(millis int64, epoch time.Time) time.Time {
-	if millis < 0 || millis > maxMillis {
-		return time.Time{}
-	}
-	return time.UnixMilli(epoch.UnixMilli() + millis).UTC()
+	return fromTeraMillis(l.times[n-1].millis)
 }
 
 func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {

@@ -1,10 +1,12 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -21,7 +23,7 @@ type Writer struct {
 	deep   *flate.Writer
 	file   io.Writer
 	info   Info
-	last   time.Time
+	last   int64 // Unix milliseconds of the last packet of a TeraLog, 0 for none
 	err    error // sticky
 	record []byte
 	flat   flatBuilder
@@ -146,8 +148,7 @@ func (w *Writer) Write(p Packet) error {
 	case Flat:
 		w.flat.add(&p)
 	case Hex:
-		w.record = appendHex(w.record[:0], &p)
-		w.write(w.record)
+		return w.hex(&p)
 	}
 	return w.err
 }
@@ -163,17 +164,38 @@ func (w *Writer) fits(p *Packet) error {
 	if told != n && w.info.Format != Flat && w.info.Format != Hex {
 		return fmt.Errorf("capture: a packet of %d bytes whose header tells %d: %v cannot hold it", n, told, w.info.Format)
 	}
-	if w.info.Format == Flat && (len(w.flat.body) > maxFlat || len(p.Name) > maxFlatName) {
-		return fmt.Errorf("capture: more than 2^30 bytes, or a name of more than %d", maxFlatName)
+	if len(p.Name) > maxFlatName || p.Version < 0 || p.Version > math.MaxUint16 {
+		return fmt.Errorf("capture: version %d of a name of %d bytes: want 0 to 65535, and at most %d", p.Version, len(p.Name), maxFlatName)
+	}
+	if w.info.Format == Flat && len(w.flat.body) > maxFlat {
+		return errors.New("capture: more than 2^30 bytes")
+	}
+	return w.fitsTime(p.Time)
+}
+
+// fitsTime tells whether the format can hold a time.
+func (w *Writer) fitsTime(t time.Time) error {
+	millis, ok := toMillis(t)
+	if !ok {
+		return fmt.Errorf("capture: the time %v: want one from 1970 to 9999", t)
+	}
+	if w.info.Format != TeraLog {
+		return nil
+	}
+	if millis == 0 && w.last != 0 {
+		return fmt.Errorf("capture: a packet without a time behind one with a time: %v cannot hold it", TeraLog)
+	}
+	if millis != 0 && millis < teraMillis {
+		return fmt.Errorf("capture: the time %v: %v begins with 2015", t, TeraLog)
 	}
 	return nil
 }
 
 func (w *Writer) tera(p *Packet) {
-	if !p.Time.Equal(w.last) {
-		w.last = p.Time
+	if millis, _ := toMillis(p.Time); millis != w.last {
+		w.last = millis
 		var ms [8]byte
-		putMillis(ms[:], p.Time, teraEpoch)
+		binary.LittleEndian.PutUint64(ms[:], uint64(millis-teraMillis))
 		n := len(ms)
 		for n > 1 && ms[n-1] == 0 {
 			n--
@@ -191,8 +213,8 @@ func (w *Writer) tera(p *Packet) {
 }
 
 func (w *Writer) alkahest(p *Packet) {
-	b := append(w.record[:0], make([]byte, 8)...)
-	putMillis(b, p.Time, time.UnixMilli(0))
+	millis, _ := toMillis(p.Time)
+	b := binary.LittleEndian.AppendUint64(w.record[:0], uint64(millis))
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Server))
 	if p.From == FromClient {
 		b = append(b, 0)
@@ -203,6 +225,19 @@ func (w *Writer) alkahest(p *Packet) {
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(p.Data)-packetHeader))
 	w.record = append(b, p.Data[packetHeader:]...)
 	w.write(w.record)
+}
+
+// hex writes a line. Names have all kinds of characters in other formats, so a name
+// that makes the line another one is found by reading it.
+func (w *Writer) hex(p *Packet) error {
+	w.record = appendHex(w.record[:0], p)
+	got, _, err := parseHex(w.record, nil)
+	lines := bytes.Count(w.record, []byte{'\n'})
+	if err != nil || lines != 1 || !isHex(w.record) || got.Name != p.Name || !bytes.Equal(got.Data, p.Data) {
+		return fmt.Errorf("capture: a packet of the name %q: %v cannot hold it", p.Name, Hex)
+	}
+	w.write(w.record)
+	return w.err
 }
 
 // Close ends the log. It does not close what the log is written to.
