@@ -24,13 +24,30 @@ const maxFlatName = 255
 // the offset of its data, and the data with its length.
 const flatLeast = 4 + 8 + 8
 
-// flat reads tables of FlatBuffers from what gives bytes. Every offset is checked
-// when it is followed; tables may share bytes, which is legal.
+// flat reads tables of FlatBuffers from what gives bytes, which are good until it is
+// called again. Every offset is checked when it is followed; tables may share bytes,
+// which is legal.
 type flat struct {
 	bytes func(off int64, n int) ([]byte, error)
+	// last is the vtable that was read last: mostly all packets have one.
+	last vtable
 }
 
-func (f flat) u16(off int64) (uint16, error) {
+// vtable says where the fields of a table are.
+type vtable struct {
+	at     int64
+	size   int                         // of the table; 0 if there is no vtable
+	fields [packetTimestamp + 1]uint16 // offsets in the table, 0 for what it does not have
+}
+
+// flatTable is a table.
+type flatTable struct {
+	*flat
+	at int64
+	vtable
+}
+
+func (f *flat) u16(off int64) (uint16, error) {
 	b, err := f.bytes(off, 2)
 	if err != nil {
 		return 0, err
@@ -38,7 +55,7 @@ func (f flat) u16(off int64) (uint16, error) {
 	return binary.LittleEndian.Uint16(b), nil
 }
 
-func (f flat) u32(off int64) (uint32, error) {
+func (f *flat) u32(off int64) (uint32, error) {
 	b, err := f.bytes(off, 4)
 	if err != nil {
 		return 0, err
@@ -47,62 +64,79 @@ func (f flat) u32(off int64) (uint32, error) {
 }
 
 // follow gives where the offset at off leads.
-func (f flat) follow(off int64) (int64, error) {
+func (f *flat) follow(off int64) (int64, error) {
 	n, err := f.u32(off)
 	return off + int64(n), err
 }
 
-// field gives the place of a field of n bytes in a table, 0 if the table does not
-// have it.
-func (f flat) field(table int64, number, n int) (int64, error) {
-	rel, err := f.u32(table)
+// table opens the table at off.
+func (f *flat) table(off int64) (t flatTable, err error) {
+	rel, err := f.u32(off)
 	if err != nil {
-		return 0, err
+		return t, err
 	}
-	vtable := table - int64(int32(rel))
-	head, err := f.bytes(vtable, 4)
+	if at := off - int64(int32(rel)); at != f.last.at || f.last.size == 0 {
+		if f.last, err = f.vtable(at); err != nil {
+			return t, err
+		}
+	}
+	return flatTable{f, off, f.last}, nil
+}
+
+func (f *flat) vtable(off int64) (v vtable, err error) {
+	head, err := f.bytes(off, 4)
 	if err != nil {
-		return 0, err
+		return v, err
 	}
 	vsize, size := int(binary.LittleEndian.Uint16(head)), int(binary.LittleEndian.Uint16(head[2:]))
 	if vsize < 4 || vsize%2 != 0 || size < 4 {
-		return 0, badf(vtable, "a vtable of %d bytes for a table of %d", vsize, size)
+		return v, badf(off, "a vtable of %d bytes for a table of %d", vsize, size)
 	}
-	if 4+2*number+2 > vsize {
+	b, err := f.bytes(off+4, min(vsize-4, 2*len(v.fields)))
+	if err != nil {
+		return v, err
+	}
+	for i := range len(b) / 2 {
+		v.fields[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	v.at, v.size = off, size
+	return v, nil
+}
+
+// field gives the place of a field of n bytes, 0 if the table does not have it.
+func (t *flatTable) field(number, n int) (int64, error) {
+	at := int(t.fields[number])
+	if at == 0 {
 		return 0, nil
 	}
-	at, err := f.u16(vtable + 4 + 2*int64(number))
-	if err != nil || at == 0 {
-		return 0, err
+	if at < 4 || at+n > t.size {
+		return 0, badf(t.vtable.at, "field %d at %d in a table of %d bytes", number, at, t.size)
 	}
-	if at < 4 || int(at)+n > size {
-		return 0, badf(vtable, "field %d at %d in a table of %d bytes", number, at, size)
-	}
-	return table + int64(at), nil
+	return t.at + int64(at), nil
 }
 
 // vector gives the place of the elements of the vector in a field, and how many
 // bytes of them there are. Both are 0 if the field is not there.
-func (f flat) vector(table int64, number int) (at int64, n uint32, err error) {
-	field, err := f.field(table, number, 4)
+func (t *flatTable) vector(number int) (at int64, n uint32, err error) {
+	field, err := t.field(number, 4)
 	if err != nil || field == 0 {
 		return 0, 0, err
 	}
-	vector, err := f.follow(field)
+	vector, err := t.follow(field)
 	if err != nil {
 		return 0, 0, err
 	}
-	n, err = f.u32(vector)
+	n, err = t.u32(vector)
 	return vector + 4, n, err
 }
 
 // number gives an unsigned number of n bytes, 0 if the field is not there.
-func (f flat) number(table int64, number, n int) (uint64, error) {
-	at, err := f.field(table, number, n)
+func (t *flatTable) number(number, n int) (uint64, error) {
+	at, err := t.field(number, n)
 	if err != nil || at == 0 {
 		return 0, err
 	}
-	b, err := f.bytes(at, n)
+	b, err := t.bytes(at, n)
 	if err != nil {
 		return 0, err
 	}
@@ -116,35 +150,58 @@ func isFlat(w *window) bool {
 	if w.size < 16 || w.size > 1<<31 {
 		return false // larger than offsets reach
 	}
-	f := flat{w.bytes}
-	root, err := f.follow(0)
-	if err != nil || root < 4 || root%4 != 0 {
-		return false
-	}
-	at, n, err := f.vector(root, logBuffer)
+	f := flat{bytes: w.bytes}
+	at, n, err := f.packets()
 	return err == nil && at+4*int64(n) <= w.size && (at != 0 || w.size < 64)
+}
+
+// packets gives the place of the offsets of the packets, and how many there are.
+func (f *flat) packets() (at int64, n uint32, err error) {
+	root, err := f.follow(0)
+	if err != nil {
+		return 0, 0, err
+	}
+	if root < 4 || root%4 != 0 {
+		return 0, 0, badf(0, "the root table is at %d", root)
+	}
+	t, err := f.table(root)
+	if err != nil {
+		return 0, 0, err
+	}
+	return t.vector(logBuffer)
 }
 
 func (l *Log) openFlat(w *window) error {
 	l.info.Format = Flat
 	l.read = (*Log).readFlat
-	f := flat{w.bytes}
-	root, err := f.follow(0)
-	if err != nil {
-		return err
-	}
-	at, n, err := f.vector(root, logBuffer)
+	f := flat{bytes: w.bytes}
+	at, n, err := f.packets()
 	if err != nil {
 		return err
 	}
 	if int64(n) > w.size/flatLeast {
 		return badf(at, "%d packets in a file of %d bytes", n, w.size)
 	}
-	for i := range int64(n) {
-		table, err := f.follow(at + 4*i)
+	// Many offsets are read at once, or the window would go to and fro between them
+	// and the packets.
+	var batch [4 * 1024]byte
+	for end := at + 4*int64(n); at < end; {
+		b, err := w.bytes(at, int(min(end-at, int64(len(batch)))))
 		if err != nil {
 			return err
 		}
+		if err := l.addFlat(&f, at, batch[:copy(batch[:], b)]); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return nil
+}
+
+// addFlat takes packets into the index whose offsets lie at off.
+func (l *Log) addFlat(f *flat, off int64, offsets []byte) error {
+	for i := 0; i < len(offsets); i += 4 {
+		table := off + int64(i) + int64(binary.LittleEndian.Uint32(offsets[i:]))
 		code, err := f.code(table)
 		if err != nil {
 			return err
@@ -158,64 +215,105 @@ func (l *Log) openFlat(w *window) error {
 
 // code is that in the packet itself; the one in the table is only a copy of it,
 // but all there is for a packet that is too short.
-func (f flat) code(table int64) (uint16, error) {
-	data, size, err := f.vector(table, packetData)
+func (f *flat) code(off int64) (uint16, error) {
+	t, err := f.table(off)
+	if err != nil {
+		return 0, err
+	}
+	data, size, err := t.vector(packetData)
 	if err != nil {
 		return 0, err
 	}
 	if size >= packetHeader {
 		return f.u16(data + 2)
 	}
-	n, err := f.number(table, packetCode, 2)
+	n, err := t.number(packetCode, 2)
 	return uint16(n), err
 }
 
 func (l *Log) readFlat(i int, buf []byte) (p Packet, err error) {
-	var small [256]byte
-	f := flat{func(off int64, n int) ([]byte, error) {
-		if n > len(small) {
-			return nil, badf(off, "%d bytes: want fewer", n)
-		}
-		return small[:n], l.readAt(small[:n], off)
-	}}
-	table := l.at(i)
-	data, size, err := f.vector(table, packetData)
+	f := flat{bytes: l.parts()}
+	t, err := f.table(l.at(i))
+	if err != nil {
+		return p, err
+	}
+	data, size, err := t.vector(packetData)
 	if err != nil {
 		return p, err
 	}
 	if size > maxPacket {
 		return p, badf(data, "a packet of %d bytes: want at most %d", size, maxPacket)
 	}
-	if p.Name, err = f.text(table, packetName); err != nil {
+	if err := t.label(&p); err != nil {
 		return p, err
 	}
-	version, err := f.number(table, packetVersion, 2)
-	if err != nil {
-		return p, err
-	}
-	fake, err := f.number(table, packetFake, 1)
-	if err != nil {
-		return p, err
-	}
-	millis, err := f.number(table, packetTimestamp, 8)
-	if err != nil {
-		return p, err
-	}
-	p.Version, p.Fake, p.From = int(version), fake != 0, byName(p.Name)
-	p.Time = fromMillis(int64(millis))
 	p.Data = room(buf, int(size))
-	return p, l.readAt(p.Data, data)
+	if size > flatPart {
+		return p, l.readAt(p.Data, data)
+	}
+	b, err := f.bytes(data, int(size))
+	copy(p.Data, b)
+	return p, err
 }
 
-func (f flat) text(table int64, number int) (string, error) {
-	at, n, err := f.vector(table, number)
+// flatPart is how much of a file is read at once. What a packet refers to lies behind
+// its table, and mostly not far.
+const flatPart = 512
+
+// parts gives up to flatPart bytes of the file, most of them from what was read before.
+func (l *Log) parts() func(off int64, n int) ([]byte, error) {
+	var buf [flatPart]byte
+	var part []byte
+	var from int64 // of part
+	return func(off int64, n int) ([]byte, error) {
+		if off >= from && off-from <= int64(len(part)-n) {
+			return part[off-from:][:n], nil
+		}
+		if n > len(buf) {
+			return nil, badf(off, "%d bytes: want fewer", n)
+		}
+		from, part = off, buf[:max(int64(n), min(flatPart, l.size-off))]
+		if err := l.readAt(part, off); err != nil {
+			part = nil
+			return nil, err
+		}
+		return part[:n], nil
+	}
+}
+
+// label reads what is told of a packet.
+func (t *flatTable) label(p *Packet) error {
+	name, err := t.text(packetName)
+	if err != nil {
+		return err
+	}
+	version, err := t.number(packetVersion, 2)
+	if err != nil {
+		return err
+	}
+	fake, err := t.number(packetFake, 1)
+	if err != nil {
+		return err
+	}
+	millis, err := t.number(packetTimestamp, 8)
+	if err != nil {
+		return err
+	}
+	p.Name, p.From = name, byName(name)
+	p.Version, p.Fake = int(version), fake != 0
+	p.Time = fromMillis(int64(millis))
+	return nil
+}
+
+func (t *flatTable) text(number int) (string, error) {
+	at, n, err := t.vector(number)
 	if err != nil || n == 0 {
 		return "", err
 	}
 	if n > maxFlatName {
 		return "", badf(at, "a name of %d bytes: want at most %d", n, maxFlatName)
 	}
-	b, err := f.bytes(at, int(n))
+	b, err := t.bytes(at, int(n))
 	if err != nil {
 		return "", err
 	}

@@ -24,11 +24,11 @@ const (
 	flatCode      = 20
 	flatVersion   = 22
 	flatFake      = 24
-	flatTable     = 28
+	flatTableSize = 28
 )
 
 // flatVtable is the vtable of packets: sizes, then the fields by their number.
-var flatVtable = [...]uint16{16, flatTable, flatCode, flatName, flatVersion, flatFake, flatData, flatTimestamp}
+var flatVtable = [...]uint16{16, flatTableSize, flatCode, flatName, flatVersion, flatFake, flatData, flatTimestamp}
 
 // align fills up to a multiple of 8.
 func (f *flatBuilder) align() {
@@ -47,7 +47,7 @@ func (f *flatBuilder) add(p *Packet) {
 	f.align()
 	at := len(f.body)
 	f.packets = append(f.packets, at)
-	var t [flatTable]byte
+	var t [flatTableSize]byte
 	le.PutUint32(t[:], uint32(at))
 	millis, _ := toMillis(p.Time)
 	le.PutUint64(t[flatTimestamp:], uint64(millis))
