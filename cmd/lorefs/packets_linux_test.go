@@ -11,15 +11,22 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/prototest"
 )
 
-// largeSession is how long the session is that TestPacketsLarge searches. 100,000
-// packets are 200,000 files, and half a minute.
-var largeSession = flag.Int("packets", 20_000, "packets of the session that is searched through a mount")
+// largeSession is how long the session is that TestPacketsLarge searches in each form.
+// 100,000 packets are 200,000 files, and half a minute.
+var largeSession = flag.Int("packets", 2_000, "packets of the session that is searched through a mount")
+
+// sessionForms are all forms that a session can be recorded in.
+var sessionForms = []struct {
+	format capture.Format
+	level  int
+}{{capture.TeraLog, 0}, {capture.Alkahest, 0}, {capture.Alkahest, 6}, {capture.Alkahest0, 6}, {capture.Flat, 0}, {capture.Hex, 0}}
 
 // mountSession mounts a recorded session with definitions, until the end of the test.
 func mountSession(t *testing.T, path, definitions string) string {
@@ -78,10 +85,7 @@ func TestPacketsFormats(t *testing.T) {
 	}
 	definitions := writeDefinitions(t)
 	want := map[string]string{} // of the first format
-	for _, tt := range []struct {
-		format capture.Format
-		level  int
-	}{{capture.TeraLog, 0}, {capture.Alkahest, 0}, {capture.Alkahest, 6}, {capture.Alkahest0, 6}, {capture.Flat, 0}, {capture.Hex, 0}} {
+	for _, tt := range sessionForms {
 		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
 			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
 			mnt := mountSession(t, path, definitions)
@@ -134,25 +138,35 @@ func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string
 	return shown
 }
 
-// A long session is searched through a mount, with an index of it in memory and no
-// more.
+// A long session of any format is searched through a mount, with an index of it in
+// memory and no more.
 func TestPacketsLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("searches 40,000 files")
+		t.Skip("searches 4,000 files in each form")
 	}
 	testneeds.FUSE(t)
 	ownFolders(t)
-	n := *largeSession
-	data, err := prototest.Log(1, n)
+	packets, err := prototest.Session(1, *largeSession)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "large.TeraLog")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
+	definitions := writeDefinitions(t)
+	for _, tt := range sessionForms {
+		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
+			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
+			searchSession(t, path, definitions, len(packets))
+		})
 	}
-	mnt := mountSession(t, path, writeDefinitions(t))
+}
+
+// searchSession mounts a session of n packets and looks for those of one definition.
+func searchSession(t *testing.T, path, definitions string, n int) {
+	t.Helper()
+	begin := time.Now()
+	mnt := mountSession(t, path, definitions)
+	mounted := time.Now()
 	found := strings.Fields(runTool(t, mnt, "grep", "-rlF", `"definition":"C_PLAYER_LOCATION.5","packet":{`, "packets"))
+	t.Logf("mounted in %v, searched in %v", mounted.Sub(begin), time.Since(mounted))
 	slices.Sort(found)
 	if want := n / 9 * 2; len(found) < want || len(found) > want+2 {
 		t.Errorf("%d packets found, want some %d", len(found), want)
