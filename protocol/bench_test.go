@@ -32,32 +32,10 @@ func benchPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size 
 	return tabs, packets, size
 }
 
-func benchJSON(b *testing.B, tabs []*protocol.Table, packets [][]byte, size int64) {
-	b.SetBytes(size)
-	b.ReportAllocs()
-	var dst []byte
-	for b.Loop() {
-		for i, p := range packets {
-			var err error
-			if dst, err = tabs[i].AppendJSON(dst[:0], p); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(float64(len(packets))*float64(b.N)/b.Elapsed().Seconds(), "packets/s")
-}
-
-func BenchmarkAppendJSON(b *testing.B) {
-	tabs, packets, size := benchPackets(b)
-	benchJSON(b, tabs, packets, size)
-}
-
-// The vectors of tera-toolbox, which are small packets.
-func BenchmarkAppendJSONToolbox(b *testing.B) {
+// toolboxPackets are the vectors of tera-toolbox, which are small packets.
+func toolboxPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size int64) {
+	b.Helper()
 	dir, _ := fixtureNames(b, "tera-toolbox")
-	var tabs []*protocol.Table
-	var packets [][]byte
-	var size int64
 	for line := range bytes.Lines(fixtureFile(b, "vectors/tera-toolbox.jsonl")) {
 		var v struct{ Def, Hex string }
 		if err := json.Unmarshal(line, &v); err != nil {
@@ -74,21 +52,48 @@ func BenchmarkAppendJSONToolbox(b *testing.B) {
 		packet := unhex(b, v.Hex)
 		tabs, packets, size = append(tabs, tab), append(packets, packet), size+int64(len(packet))
 	}
-	benchJSON(b, tabs, packets, size)
+	return tabs, packets, size
 }
 
-func BenchmarkDecode(b *testing.B) {
-	tabs, packets, size := benchPackets(b)
+// benchEach does something with each packet again and again.
+func benchEach(b *testing.B, tabs []*protocol.Table, packets [][]byte, size int64, do func(t *protocol.Table, packet []byte) error) {
+	b.Helper()
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
 		for i, p := range packets {
-			if _, err := tabs[i].Decode(p); err != nil {
+			if err := do(tabs[i], p); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
 	b.ReportMetric(float64(len(packets))*float64(b.N)/b.Elapsed().Seconds(), "packets/s")
+}
+
+func benchBoth(b *testing.B, do func(t *protocol.Table, packet []byte) error) {
+	b.Run("generated", func(b *testing.B) {
+		tabs, packets, size := benchPackets(b)
+		benchEach(b, tabs, packets, size, do)
+	})
+	b.Run("toolbox", func(b *testing.B) {
+		tabs, packets, size := toolboxPackets(b)
+		benchEach(b, tabs, packets, size, do)
+	})
+}
+
+func BenchmarkAppendJSON(b *testing.B) {
+	var dst []byte
+	benchBoth(b, func(t *protocol.Table, packet []byte) (err error) {
+		dst, err = t.AppendJSON(dst[:0], packet)
+		return err
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	benchBoth(b, func(t *protocol.Table, packet []byte) error {
+		_, err := t.Decode(packet)
+		return err
+	})
 }
 
 func BenchmarkEncode(b *testing.B) {
