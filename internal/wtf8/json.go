@@ -1,14 +1,11 @@
 package wtf8
 
-import (
-	"fmt"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // AppendJSON appends s as a JSON string. A surrogate without partner becomes its
 // \ud800 escape, which JSON has though UTF-8 has not; bytes that are no WTF-8 become
 // U+FFFD.
-func AppendJSON(dst, s []byte) []byte {
+func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -20,12 +17,8 @@ func AppendJSON(dst, s []byte) []byte {
 		case c < utf8.RuneSelf:
 			dst = append(dst, c)
 		default:
-			r, n := utf8.DecodeRune(s[i:])
-			if u, ok := surrogate(string(s[i:min(len(s), i+3)])); ok && r == utf8.RuneError {
-				dst, n = appendEscape(dst, u), 3
-			} else {
-				dst = utf8.AppendRune(dst, r)
-			}
+			var n int
+			dst, n = appendCodePoint(dst, string(s[i:min(len(s), i+utf8.UTFMax)]))
 			i += n
 			continue
 		}
@@ -34,4 +27,20 @@ func AppendJSON(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-func appendEscape(dst []byte, u uint16) []byte { return fmt.Appendf(dst, `\u%04x`, u) }
+// appendCodePoint appends the code point that s begins with, and tells how long it is
+// spelled.
+func appendCodePoint(dst []byte, s string) ([]byte, int) {
+	r, n := utf8.DecodeRuneInString(s)
+	if r != utf8.RuneError {
+		return append(dst, s[:n]...), n
+	}
+	if u, ok := surrogate(s); ok {
+		return appendEscape(dst, u), 3
+	}
+	return utf8.AppendRune(dst, r), n
+}
+
+func appendEscape(dst []byte, u uint16) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[u>>12], digits[u>>8&15], digits[u>>4&15], digits[u&15])
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"lorefs/casc"
+	"lorefs/internal/wtf8"
 	"lorefs/nodes/blockcache"
 )
 
@@ -24,12 +25,12 @@ func (t *Tree) describe(c counts) []byte {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(appendString(append(b, "\n  "...), name), ": "...)
+		b = append(wtf8.AppendJSON(append(b, "\n  "...), name), ": "...)
 	}
 	text := func(name, value string) {
 		if value != "" {
 			field(name)
-			b = appendString(b, value)
+			b = wtf8.AppendJSON(b, value)
 		}
 	}
 	number := func(name string, n int) {

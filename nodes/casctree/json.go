@@ -2,34 +2,9 @@ package casctree
 
 import (
 	"encoding/hex"
-	"unicode/utf8"
+
+	"lorefs/internal/wtf8"
 )
-
-const hexDigits = "0123456789abcdef"
-
-// appendString appends a text as JSON has it. Bytes that are no UTF-8 become U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			switch {
-			case c == '"' || c == '\\':
-				dst = append(dst, '\\', c)
-			case c < ' ' || c == 0x7F:
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			default:
-				dst = append(dst, c)
-			}
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		dst = utf8.AppendRune(dst, r)
-		i += n
-	}
-	return append(dst, '"')
-}
 
 // appendStrings appends a list of texts.
 func appendStrings(dst []byte, list []string) []byte {
@@ -38,7 +13,7 @@ func appendStrings(dst []byte, list []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, s)
+		dst = wtf8.AppendJSON(dst, s)
 	}
 	return append(dst, ']')
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/casc"
+	"lorefs/internal/wtf8"
 )
 
 // walker is manifest.walk.
@@ -20,10 +21,10 @@ func (l *line) name(name string) {
 	if len(*l) > 1 {
 		*l = append(*l, ',')
 	}
-	*l = append(appendString(*l, name), ':')
+	*l = append(wtf8.AppendJSON(*l, name), ':')
 }
 
-func (l *line) text(name, value string)     { l.name(name); *l = appendString(*l, value) }
+func (l *line) text(name, value string)     { l.name(name); *l = wtf8.AppendJSON(*l, value) }
 func (l *line) number(name string, n int64) { l.name(name); *l = strconv.AppendInt(*l, n, 10) }
 func (l *line) hex(name string, b []byte)   { l.name(name); *l = appendHex(*l, b) }
 func (l *line) key(name string, k casc.Key) { l.hex(name, k[:]) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"lorefs/internal/wtf8"
 	"lorefs/nodes"
 	"lorefs/protocol"
 )
@@ -133,18 +134,7 @@ func isWrong(err error) bool {
 
 // wrongFile is what is shown for a definition or a map that cannot be read.
 func wrongFile(name string, err error) []byte {
-	dst := appendString([]byte(`{"file":`), name)
-	dst = appendString(append(dst, `,"error":`...), err.Error())
+	dst := wtf8.AppendJSON([]byte(`{"file":`), name)
+	dst = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error())
 	return append(dst, "}\n"...)
-}
-
-// appendString appends s as JSON.
-func appendString(dst []byte, s string) []byte {
-	b := bytes.NewBuffer(dst)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic("BUG: a string that is no JSON: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }

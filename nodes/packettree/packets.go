@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"lorefs/internal/wtf8"
 	"lorefs/nodes"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
@@ -80,7 +81,7 @@ func (t *Tree) appendPacket(dst []byte, i int, p *capture.Packet, damage error) 
 	dst = append(dst, `,"name":"`...)
 	dst = append(append(dst, c.Name...), '"')
 	if damage != nil {
-		dst = appendString(append(dst, `,"error":`...), damage.Error())
+		dst = wtf8.AppendJSON(append(dst, `,"error":`...), damage.Error())
 	} else {
 		dst = appendFields(dst, c, p.Data)
 	}
@@ -101,7 +102,7 @@ func appendFields(dst []byte, c *dissect.Code, packet []byte) []byte {
 		dst = dst[:before]
 	}
 	if err != nil {
-		dst = appendString(append(dst, `,"error":`...), err.Error())
+		dst = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error())
 	}
 	dst = append(dst, `,"hex":"`...)
 	dst = hex.AppendEncode(dst, packet)

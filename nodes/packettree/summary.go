@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lorefs/internal/wtf8"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
@@ -43,7 +44,7 @@ func (t *Tree) appendSummary(dst []byte, all map[uint16]dissect.Count) []byte {
 		{"incomplete", incomplete(info)},
 	} {
 		if part.text != "" {
-			dst = appendString(fmt.Appendf(dst, ",\n%q:", part.key), part.text)
+			dst = wtf8.AppendJSON(fmt.Appendf(dst, ",\n%q:", part.key), part.text)
 		}
 	}
 	width := len(fmt.Sprint(int64(t.log.Len()) * maxPacket))
