@@ -201,11 +201,15 @@ func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
 
 // Map reads map i of [Library.Maps].
 func (l *Library) Map(i int) (*Map, error) {
-	src, err := readFile(l.fsys, l.maps[i].Path)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMap(path.Base(l.maps[i].Path), src)
+	return ReadMap(l.fsys, l.maps[i].Path)
+}
+
+// ReadMap reads the map in a file of a folder, see [ParseMap]. A file of more than 8 MiB
+// is a [*SyntaxError] and not read.
+func ReadMap(fsys iofs.FS, name string) (*Map, error) {
+	return readList(fsys, name, func(name string, src []byte) (*Map, error) {
+		return ParseMap(path.Base(name), src)
+	})
 }
 
 // FindMap gives the index of the map of a kind for a client revision. If the

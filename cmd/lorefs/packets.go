@@ -6,7 +6,9 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,39 +83,46 @@ func isPackets(path string, info iofs.FileInfo) (bool, error) {
 // holdsDefinitions tells whether there are definitions or maps in a folder, or in one
 // right below it, as tera-data has them.
 func holdsDefinitions(dir string) (bool, error) {
-	entries, err := os.ReadDir(dir)
+	folder, err := source.OpenFolder(dir)
 	if err != nil {
 		return false, err
 	}
-	for _, e := range entries {
-		if !e.IsDir() && isDefinition(e.Name()) {
-			return true, nil
-		}
+	entries, err := iofs.ReadDir(folder, ".")
+	if err != nil || anyDefinition(folder, ".", entries) {
+		return err == nil, err
 	}
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		below, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		below, err := iofs.ReadDir(folder, e.Name())
 		if err != nil {
 			continue // it may be nobody's business
 		}
-		for _, e := range below {
-			if !e.IsDir() && isDefinition(e.Name()) {
-				return true, nil
-			}
+		if anyDefinition(folder, e.Name(), below) {
+			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// isDefinition leaves maps in JSON out, as anything can have such a name.
-func isDefinition(name string) bool {
-	if n, ok := protocol.ParseFileName(name); ok {
+func anyDefinition(folder iofs.FS, dir string, entries []iofs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e iofs.DirEntry) bool {
+		return !e.IsDir() && isDefinition(folder, path.Join(dir, e.Name()))
+	})
+}
+
+// isDefinition tells definitions and maps by their names, but maps in JSON by what they
+// hold, as anything can have such a name.
+func isDefinition(folder iofs.FS, name string) bool {
+	if n, ok := protocol.ParseFileName(path.Base(name)); ok {
 		return !n.Script
 	}
-	_, _, isMap := protocol.ParseMapName(name)
-	return isMap && strings.HasSuffix(name, ".map")
+	if _, _, isMap := protocol.ParseMapName(path.Base(name)); !isMap || strings.HasSuffix(name, ".map") {
+		return isMap
+	}
+	m, err := protocol.ReadMap(folder, name)
+	return err == nil && m.Len() > 0
 }
 
 // packets is an open recorded session with its definitions, or a folder of them.
