@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // Every packet that the reference made decodes to its values and back.
@@ -78,6 +81,41 @@ func TestBoolBehindStrings(t *testing.T) {
 	}
 	if text, err := strict.AppendJSON(nil, unhex(t, packet)); err == nil {
 		t.Errorf("strict: %s", text)
+	}
+}
+
+// Official S_INVEN have a string before the array whose pointer comes first. Only a
+// definition that lists its pointers says so; one that does not needs a layout for them,
+// and both give the same values and the same bytes.
+func TestDataOutOfOrder(t *testing.T) {
+	listed := string(fixtureFile(t, "S_INVEN.6.ref-variant.def"))
+	const text = "- string unk1 # possibly custom text?\n"
+	implied := regexp.MustCompile(`(?m)^(- )*ref .*\n`).ReplaceAllString(strings.Replace(listed, text, "", 1), "") + text
+	d, err := protocol.Parse("S_INVEN.6.def", []byte(listed), protocol.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byList, byRule := table(t, listed, protocol.Options{Strict: true}), table(t, implied, protocol.Options{Strict: true})
+	r := rand.New(rand.NewPCG(1, 1))
+	layouts := 0
+	for range 50 {
+		packet, err := byList.Encode(&protocol.Message{Data: prototest.Data(r, d.Fields, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := roundTrip(t, byList, packet), roundTrip(t, byRule, packet)
+		if diff := sameValue(data(t, b), data(t, a)); diff != "" {
+			t.Errorf("%x:%s", packet, diff)
+		}
+		if bytes.Contains(a, []byte(`"layout"`)) {
+			t.Errorf("%s: has a layout", a)
+		}
+		if bytes.Contains(b, []byte(`"layout"`)) {
+			layouts++
+		}
+	}
+	if layouts < 20 {
+		t.Errorf("%d packets need a layout, too few to tell anything", layouts)
 	}
 }
 
