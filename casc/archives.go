@@ -30,7 +30,7 @@ type archives interface {
 	// has changed. It is false if nothing has.
 	refresh() (bool, error)
 	// spans are all files, in the order of their places.
-	spans() []spanEntry
+	spans() ([]spanEntry, error)
 	// at is where one of spans is.
 	at(e *spanEntry) (place, error)
 	// problems are faults that the source lives with.

@@ -46,3 +46,11 @@ func (b *blockNumbers) first(key []byte) uint64 {
 	b.young[k] = n
 	return n << blockBits
 }
+
+// fresh is the number of the first chunk of something that has no key.
+func (b *blockNumbers) fresh() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last++
+	return b.last << blockBits
+}

@@ -9,7 +9,7 @@
 //	config/ab/cd/abcd…    name the manifests                       ParseConfig
 //	root                  name or ID to content key                ParseRoot
 //	encoding              content key to encoding keys             NewEncoding
-//	data/*.idx            encoding key to a place in data.NNN      ParseIdx
+//	data/*.idx            encoding key to a place in data.NNN      NewIdx
 //	data/…/*.index        the same, in folders of a CDN            ParseArchiveIndex
 //	data.NNN              the encoded file                         package blte
 //

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"iter"
-	"math/bits"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
+	"lorefs/blte"
 	"lorefs/casc/internal/lookup3"
 )
 
@@ -66,8 +66,8 @@ func Bucket(key ShortKey) int {
 	return int(x&15 ^ x>>4)
 }
 
-// Idx is one file of the local index. It keeps the file's bytes and searches in
-// them. It is safe for parallel use.
+// Idx is one file of the local index. It keeps the update section and searches for
+// all else in the file. It is safe for parallel use.
 type Idx struct {
 	// Version is 7, or 5 for the form of the first beta.
 	Version int
@@ -76,24 +76,51 @@ type Idx struct {
 	// Problems are the first update entries that are damaged; the others are in use.
 	Problems []error
 
-	// runs are sorted entries.
-	runs [][]byte
+	runs []*idxRun
 	// updates are newer than runs.
 	updates map[ShortKey]IdxEntry
 }
 
-// ParseIdx reads an index file of version 7 or 5, and checks all its hashes. It
-// keeps data, which must not be changed. Version 8, of 16-byte keys, matches
-// ErrUnsupported.
-func ParseIdx(data []byte) (*Idx, error) {
+// IdxOptions are what NewIdx may be told. The zero value is right for a file of which
+// nearly all is looked at.
+type IdxOptions struct {
+	// Blocks keeps sorted entries, in blocks from FirstBlock on. Default: what was
+	// read stays.
+	Blocks     blte.BlockCache
+	FirstBlock uint64
+}
+
+// NewIdx opens the index file of version 7 or 5 that r holds in its first size bytes.
+// It reads all of it once and checks all its hashes; sorted entries are read again
+// when they are needed. Version 8, of 16-byte keys, matches ErrUnsupported.
+func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 	const least = 16
-	if len(data) < least {
-		return nil, idx.bad(0, "%d bytes are no header", len(data))
+	if size < least {
+		return nil, idx.bad(0, "%d bytes are no header", size)
 	}
+	if size > maxTable {
+		return nil, idx.bad(0, "%d bytes, more than the %d that are read", size, maxTable)
+	}
+	data := make([]byte, size)
+	if err := readAll(r, data, 0); err != nil {
+		return nil, fmt.Errorf("casc: idx: %w", err)
+	}
+	parse := parseIdx7
 	if binary.LittleEndian.Uint16(data) == idxVersion5 && binary.LittleEndian.Uint32(data) != idxGuardedSize {
-		return parseIdx5(data)
+		parse = parseIdx5
 	}
-	return parseIdx7(data)
+	x, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Blocks == nil {
+		opts.Blocks = &allBlocks{}
+	}
+	for _, run := range x.runs {
+		run.src, run.blocks, run.first = r, opts.Blocks, opts.FirstBlock
+		opts.FirstBlock += uint64(len(run.sums))
+	}
+	return x, nil
 }
 
 // parsePlace reads the archive and the offset of an entry.
@@ -109,57 +136,39 @@ func idxEntry(b []byte) IdxEntry {
 	return e
 }
 
-// Find looks for the newest entry of key.
-func (x *Idx) Find(key ShortKey) (IdxEntry, bool) {
+// Find looks for the newest entry of key. An error is one of reading the file, or
+// that it is not what it was when it was opened.
+func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 	if e, ok := x.updates[key]; ok {
-		return e, true
+		return e, true, nil
 	}
 	for _, run := range slices.Backward(x.runs) {
-		at := behind(run, key)
-		if at > 0 && bytes.Equal(run[(at-1)*idxEntrySize:][:ShortKeySize], key[:]) {
-			return idxEntry(run[(at-1)*idxEntrySize:]), true
+		if e, ok, err := run.find(key); ok || err != nil {
+			return e, ok, err
 		}
 	}
-	return IdxEntry{}, false
-}
-
-// behind gives the first entry of a run whose key is behind key. Keys are MD5s, so
-// it is near where key is among all keys: searching from there touches a few entries,
-// where halving would touch some in every part of the run.
-func behind(run []byte, key ShortKey) int {
-	n := len(run) / idxEntrySize
-	beyond := func(i int) bool { return bytes.Compare(run[i*idxEntrySize:][:ShortKeySize], key[:]) > 0 }
-	guess, _ := bits.Mul64(binary.BigEndian.Uint64(key[:]), uint64(n))
-	from, to := int(guess), int(guess)
-	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may well be
-	for step := near; to < n && !beyond(to); step *= 2 {
-		from, to = to+1, min(to+step, n)
-	}
-	for step := near; from > 0 && beyond(from-1); step *= 2 {
-		to, from = from-1, max(from-step, 0)
-	}
-	return from + sort.Search(to-from, func(i int) bool { return beyond(from + i) })
+	return IdxEntry{}, false, nil
 }
 
 // Entries gives the newest entry of each key, placeholders and deleted ones too:
-// first those of the sorted part, then those that only the update section has.
-func (x *Idx) Entries() iter.Seq[IdxEntry] {
-	return func(yield func(IdxEntry) bool) {
+// first those of the sorted part, then those that only the update section has. An
+// error comes last.
+func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
+	return func(yield func(IdxEntry, error) bool) {
 		seen := make(map[ShortKey]bool, len(x.updates))
 		for _, run := range x.runs {
-			for ; len(run) > 0; run = run[idxEntrySize:] {
-				e := idxEntry(run)
-				if u, ok := x.updates[e.Key]; ok {
+			for e, err := range run.entries() {
+				if u, ok := x.updates[e.Key]; ok && err == nil {
 					e = u
 					seen[e.Key] = true
 				}
-				if !yield(e) {
+				if !yield(e, err) || err != nil {
 					return
 				}
 			}
 		}
 		for key, e := range x.updates {
-			if !seen[key] && !yield(e) {
+			if !seen[key] && !yield(e, nil) {
 				return
 			}
 		}

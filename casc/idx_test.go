@@ -1,6 +1,7 @@
 package casc_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,11 +30,37 @@ func idxEntries(n int, seed uint64) []casc.IdxEntry {
 
 func parseIdx(t testing.TB, data []byte) *casc.Idx {
 	t.Helper()
-	x, err := casc.ParseIdx(data)
+	x, err := newIdx(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+func newIdx(data []byte) (*casc.Idx, error) {
+	return casc.NewIdx(bytes.NewReader(data), int64(len(data)), casc.IdxOptions{})
+}
+
+// findIdx is Find of a file that can be read.
+func findIdx(t testing.TB, x *casc.Idx, key casc.ShortKey) (casc.IdxEntry, bool) {
+	t.Helper()
+	e, ok, err := x.Find(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, ok
+}
+
+// allIdx are the entries of a file that can be read.
+func allIdx(t testing.TB, x *casc.Idx) (all []casc.IdxEntry) {
+	t.Helper()
+	for e, err := range x.Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 func TestIdx(t *testing.T) {
@@ -47,14 +74,14 @@ func TestIdx(t *testing.T) {
 				t.Errorf("version %d: %+v", version, x)
 			}
 			for _, e := range entries {
-				if got, ok := x.Find(e.Key); !ok || got != e || !got.Local() {
+				if got, ok := findIdx(t, x, e.Key); !ok || got != e || !got.Local() {
 					t.Fatalf("version %d: %+v, want %+v", version, got, e)
 				}
 			}
-			if len(slices.Collect(x.Entries())) != n {
+			if len(allIdx(t, x)) != n {
 				t.Errorf("version %d: not %d entries", version, n)
 			}
-			if _, ok := x.Find(casc.ShortKey{1, 2, 3}); ok {
+			if _, ok := findIdx(t, x, casc.ShortKey{1, 2, 3}); ok {
 				t.Errorf("version %d: an unknown key was found", version)
 			}
 		}
@@ -78,16 +105,16 @@ func TestIdxUneven(t *testing.T) {
 			}
 			x := parseIdx(t, write.Idx(3, entries, nil))
 			for _, e := range entries {
-				if got, ok := x.Find(e.Key); !ok || got.Key != e.Key {
+				if got, ok := findIdx(t, x, e.Key); !ok || got.Key != e.Key {
 					t.Fatalf("%x: %+v, %v", e.Key, got, ok)
 				}
 				e.Key[8]++
-				if _, ok := x.Find(e.Key); ok != known[e.Key] {
+				if _, ok := findIdx(t, x, e.Key); ok != known[e.Key] {
 					t.Fatalf("%x: found is %v", e.Key, ok)
 				}
 			}
 			for _, key := range []casc.ShortKey{{}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
-				if _, ok := x.Find(key); ok != known[key] {
+				if _, ok := findIdx(t, x, key); ok != known[key] {
 					t.Errorf("%x: found is %v", key, ok)
 				}
 			}
@@ -105,13 +132,13 @@ func TestIdxUpdates(t *testing.T) {
 	updates := append(idxEntries(40, 3), first, moved, removed, absent, added, last)
 	x := parseIdx(t, write.Idx(0, entries, updates))
 	for _, want := range []casc.IdxEntry{moved, removed, absent, added, last, entries[0]} {
-		got, ok := x.Find(want.Key)
+		got, ok := findIdx(t, x, want.Key)
 		if !ok || got != want || got.Local() != (want.Status == 0) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 	all := map[casc.ShortKey]casc.IdxEntry{}
-	for e := range x.Entries() {
+	for _, e := range allIdx(t, x) {
 		if _, twice := all[e.Key]; twice {
 			t.Errorf("%x twice", e.Key)
 		}
@@ -129,10 +156,61 @@ func TestIdxUpdateOfAnyPage(t *testing.T) {
 	far := append(slices.Clone(near[:0x1000]), make([]byte, 0xF000)...)
 	far = append(far, near[0x1000:]...)
 	for name, data := range map[string][]byte{"0x1000": near, "0x10000": far} {
-		if e, ok := parseIdx(t, data).Find(updates[2].Key); !ok || e != updates[2] {
+		if e, ok := findIdx(t, parseIdx(t, data), updates[2].Key); !ok || e != updates[2] {
 			t.Errorf("at %s: %+v", name, e)
 		}
 	}
+}
+
+// TestIdxChanges has somebody write to a file that is open: what is not there any more
+// is not believed, and an error.
+func TestIdxChanges(t *testing.T) {
+	entries := idxEntries(5000, 1)
+	for what, change := range map[string]func(data []byte) []byte{
+		"written": func(data []byte) []byte {
+			for i := range data {
+				data[i]++
+			}
+			return data
+		},
+		"cut": func(data []byte) []byte { return data[:0x100] },
+	} {
+		src := &changing{write.Idx(3, entries, nil)}
+		x, err := casc.NewIdx(src, int64(len(src.data)), casc.IdxOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := entries[1]
+		findIdx(t, x, before.Key)
+		src.data = change(src.data)
+		if got, ok := findIdx(t, x, before.Key); !ok || got != before {
+			t.Errorf("%s: what was read is not kept: %+v", what, got)
+		}
+		failed := 0
+		for _, e := range entries {
+			got, ok, err := x.Find(e.Key)
+			if err != nil {
+				failed++
+			} else if !ok || got != e {
+				t.Fatalf("%s: %+v, want %+v", what, got, e)
+			}
+		}
+		if failed < len(entries)/2 {
+			t.Errorf("%s: only %d entries fail", what, failed)
+		}
+		for _, err = range x.Entries() { //nolint:revive // the last one counts
+		}
+		if err == nil {
+			t.Errorf("%s: all entries are there", what)
+		}
+	}
+}
+
+// changing is a file that becomes another.
+type changing struct{ data []byte }
+
+func (c *changing) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(c.data).ReadAt(p, off)
 }
 
 func TestIdxErrors(t *testing.T) {
@@ -158,7 +236,7 @@ func TestIdxErrors(t *testing.T) {
 		"five, run":    {patch(five, 0x31, 1, 2, 3), "casc: idx: offset 0x24: run 0 has the hash"},
 		"five, cut":    {five[:0x60], "casc: idx: offset 0x1c: 360 bytes of entries at 0x30 in a file of 96"},
 	} {
-		_, err := casc.ParseIdx(c.data)
+		_, err := newIdx(c.data)
 		if _, ok := errors.AsType[*casc.FormatError](err); !ok || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -180,13 +258,13 @@ func unsorted() []byte {
 }
 
 func TestIdxVersion8IsToldApart(t *testing.T) {
-	if _, err := casc.ParseIdx(write.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := newIdx(write.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := casc.ParseIdx(write.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := newIdx(write.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := casc.ParseIdx(write.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
+	if _, err := newIdx(write.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -258,12 +336,12 @@ func FuzzIdx(f *testing.F) {
 	f.Add(write.Idx(3, idxEntries(3, 1), idxEntries(2, 2)))
 	f.Add(write.Idx5(3, idxEntries(3, 1), idxEntries(2, 2)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := casc.ParseIdx(data)
+		x, err := newIdx(data)
 		if err != nil {
 			return
 		}
-		for e := range x.Entries() {
-			if _, ok := x.Find(e.Key); !ok {
+		for _, e := range allIdx(t, x) {
+			if _, ok := findIdx(t, x, e.Key); !ok {
 				t.Fatalf("%x is not found", e.Key)
 			}
 		}

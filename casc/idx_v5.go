@@ -41,7 +41,7 @@ func parseIdx5(data []byte) (*Idx, error) {
 		if err := checkSorted(run, off); err != nil {
 			return nil, err
 		}
-		x.runs = append(x.runs, run)
+		x.runs = append(x.runs, newIdxRun(off, run))
 		off += size
 	}
 	return x, nil

@@ -65,7 +65,7 @@ func (x *Idx) parseSorted(data []byte) error {
 	if err := checkSorted(run, idxEntriesOff); err != nil {
 		return err
 	}
-	x.runs = [][]byte{run}
+	x.runs = []*idxRun{newIdxRun(idxEntriesOff, run)}
 	x.parseUpdates(data, idxEntriesOff+int(size))
 	return nil
 }

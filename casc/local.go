@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"lorefs/blte"
 )
 
 // localArchives are the archives data.NNN with their index, as installs have them.
@@ -16,7 +18,10 @@ import (
 type localArchives struct {
 	fsys iofs.FS
 	dir  string
-	now  atomic.Pointer[localState]
+	// blocks and numbers are for the index; blocks may be nil.
+	blocks  blte.BlockCache
+	numbers *blockNumbers
+	now     atomic.Pointer[localState]
 	// refreshing is held while the folder is looked at again: who finds it held needs
 	// what comes of it.
 	refreshing sync.Mutex
@@ -38,11 +43,12 @@ const maxArchives = 1 << (8*idxPlaceSize - idxOffsetBits)
 // absent stands for an archive that is not there.
 var absent = &file{}
 
-// localIdx is an index file with what it was read from.
+// localIdx is an index file with what it is read from.
 type localIdx struct {
 	*Idx
 	idxFile
 	stamp
+	io.Closer
 }
 
 // idxFile is the name of an index file, taken apart.
@@ -51,9 +57,9 @@ type idxFile struct {
 	bucket, version int
 }
 
-// openLocal reads the index files of a folder.
-func openLocal(fsys iofs.FS, dir string) (*localArchives, error) {
-	l := &localArchives{fsys: fsys, dir: dir}
+// openLocal opens the index files of a folder.
+func openLocal(fsys iofs.FS, dir string, blocks blte.BlockCache, numbers *blockNumbers) (*localArchives, error) {
+	l := &localArchives{fsys: fsys, dir: dir, blocks: blocks, numbers: numbers}
 	s, err := l.look(&localState{})
 	if err != nil {
 		return nil, err
@@ -65,7 +71,7 @@ func openLocal(fsys iofs.FS, dir string) (*localArchives, error) {
 	return l, nil
 }
 
-// look reads the index files of the folder but those that are as they were. Of each
+// look opens the index files of the folder but those that are as they were. Of each
 // bucket the highest version counts; if that is damaged the next lower one is
 // taken, and the fault kept.
 func (l *localArchives) look(before *localState) (*localState, error) {
@@ -78,7 +84,7 @@ func (l *localArchives) look(before *localState) (*localState, error) {
 		if s.indexes[f.bucket] != nil {
 			continue
 		}
-		x, err := l.readIdx(f, before.indexes[f.bucket])
+		x, err := l.openIdx(f, before.indexes[f.bucket])
 		if err != nil {
 			s.faults = append(s.faults, err)
 			continue
@@ -117,8 +123,8 @@ func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
 	return files, nil
 }
 
-// readIdx reads an index file, unless it is the one that was read before.
-func (l *localArchives) readIdx(f idxFile, before *localIdx) (*localIdx, error) {
+// openIdx opens an index file, unless it is the one that was opened before.
+func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) {
 	name := path.Join(l.dir, f.name)
 	// The stamp is taken first: what is written after it is seen the next time.
 	st, err := stampOf(l.fsys, name)
@@ -128,18 +134,18 @@ func (l *localArchives) readIdx(f idxFile, before *localIdx) (*localIdx, error) 
 	if before != nil && before.idxFile == f && before.same(st) {
 		return before, nil
 	}
-	data, err := readFile(l.fsys, name, maxTable)
+	src, err := openFile(l.fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	x, err := ParseIdx(data)
+	x, err := NewIdx(src, src.size, IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.fresh()})
+	if err == nil && x.Bucket != f.bucket {
+		err = idx.bad(10, "bucket %x", x.Bucket)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), src.Close())
 	}
-	if x.Bucket != f.bucket {
-		return nil, fmt.Errorf("%s: %w", name, idx.bad(10, "bucket %x", x.Bucket))
-	}
-	return &localIdx{x, f, st}, nil
+	return &localIdx{x, f, st, src}, nil
 }
 
 // refresh looks at the folder again. It is false if all is as it was.
@@ -154,7 +160,7 @@ func (l *localArchives) refresh() (bool, error) {
 	if s.indexes == before.indexes && !before.written() {
 		return false, nil
 	}
-	// The archives of before stay open for those who read them, and are closed by
+	// The archives and indexes of before stay open for those who read them, and are closed by
 	// themselves behind the last.
 	l.now.Store(s)
 	return true, nil
@@ -177,7 +183,7 @@ func (s *localState) written() bool {
 
 // entry looks in the bucket of the key, then in the others: an entry is not
 // always where it should be.
-func (s *localState) entry(key []byte) (IdxEntry, bool) {
+func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 	short := ShortKey(key)
 	own := Bucket(short)
 	for i := range Buckets {
@@ -185,26 +191,35 @@ func (s *localState) entry(key []byte) (IdxEntry, bool) {
 		if x == nil {
 			continue
 		}
-		if e, ok := x.Find(short); ok && e.Local() {
-			return e, true
+		e, ok, err := x.Find(short)
+		if err != nil {
+			return IdxEntry{}, false, fmt.Errorf("%s: %w", x.name, err)
+		}
+		if ok && e.Local() {
+			return e, true, nil
 		}
 	}
-	return IdxEntry{}, false
+	return IdxEntry{}, false, nil
 }
 
 func (l *localArchives) has(key []byte) bool {
 	s := l.now.Load()
-	e, ok := s.entry(key)
-	if !ok {
-		return false
+	e, ok, err := s.entry(key)
+	if ok {
+		_, err = s.archive(e.Archive)
 	}
-	_, err := s.archive(e.Archive)
-	return !errors.Is(err, ErrNotLocal) // another error is for whoever reads it
+	if err != nil {
+		return !errors.Is(err, ErrNotLocal) // another error is for whoever reads it
+	}
+	return ok
 }
 
 func (l *localArchives) find(key []byte) (place, error) {
 	s := l.now.Load()
-	e, ok := s.entry(key)
+	e, ok, err := s.entry(key)
+	if err != nil {
+		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
+	}
 	if !ok {
 		if b := Bucket(ShortKey(key)); s.indexes[b] == nil {
 			return place{}, fmt.Errorf("encoding key %x: bucket %x has no index: %w", key, b, ErrNotLocal)
@@ -267,12 +282,15 @@ func (s *localState) archive(n int) (*file, error) {
 	return f, nil
 }
 
-func (l *localArchives) spans() (all []spanEntry) {
+func (l *localArchives) spans() (all []spanEntry, err error) {
 	for _, x := range l.now.Load().indexes {
 		if x == nil {
 			continue
 		}
-		for e := range x.Entries() {
+		for e, err := range x.Entries() {
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", x.name, err)
+			}
 			if e.Local() {
 				s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
 				copy(s.key[:], e.Key[:])
@@ -281,7 +299,7 @@ func (l *localArchives) spans() (all []spanEntry) {
 		}
 	}
 	sortSpans(all)
-	return all
+	return all, nil
 }
 
 func (l *localArchives) at(e *spanEntry) (place, error) {
@@ -293,6 +311,11 @@ func (l *localArchives) problems() []error { return l.now.Load().faults }
 func (l *localArchives) Close() error {
 	s := l.now.Load()
 	var errs []error
+	for _, x := range s.indexes {
+		if x != nil {
+			errs = append(errs, x.Close())
+		}
+	}
 	for n := range s.open {
 		if f := s.open[n].Swap(absent); f != nil && f != absent {
 			errs = append(errs, f.Close())

@@ -232,7 +232,7 @@ func (m *mirrorArchives) refresh() (bool, error) {
 }
 
 // spans are the files of all archives that are there, and then the loose ones.
-func (m *mirrorArchives) spans() (all []spanEntry) {
+func (m *mirrorArchives) spans() (all []spanEntry, err error) {
 	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
 	number := make(map[Key]int, len(keys))
 	for i, k := range keys {
@@ -256,7 +256,7 @@ func (m *mirrorArchives) spans() (all []spanEntry) {
 		}
 	}
 	sortSpans(all)
-	return all
+	return all, nil
 }
 
 // loose stands for no index.

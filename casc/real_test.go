@@ -307,7 +307,7 @@ func TestRealSpanHeader(t *testing.T) {
 // the entries are cut off.
 func TestRealIdxHead(t *testing.T) {
 	b := vectors(t)["idx_v7_head"]
-	_, err := casc.ParseIdx(b)
+	_, err := newIdx(b)
 	if want := "casc: idx: offset 0x20: 44460 bytes of entries in a file of 58"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -349,11 +349,7 @@ func TestSyntheticSpans(t *testing.T) {
 		if !strings.HasSuffix(name, ".idx") {
 			continue
 		}
-		x, err := casc.ParseIdx(f.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e := range x.Entries() {
+		for _, e := range allIdx(t, parseIdx(t, f.Data)) {
 			archive := s.store["Data/data/data.00"+string(rune('0'+e.Archive))].Data
 			if e.Off+e.Size > int64(len(archive)) {
 				continue // of an old version

@@ -34,8 +34,8 @@ type Options struct {
 	// Locale leaves out files that are for other languages only. Default: none
 	// are left out.
 	Locale Locale
-	// Blocks keeps decoded chunks, under numbers that belong to encoding keys. Default:
-	// each open file keeps one.
+	// Blocks keeps decoded chunks, under numbers that belong to encoding keys, and parts
+	// of the local index. Default: each open file keeps one chunk, and the index stays.
 	Blocks blte.BlockCache
 	// Logger is told of faults that the storage lives with. Default: nobody is.
 	Logger *slog.Logger
@@ -274,7 +274,7 @@ func (s *Storage) openArchives() error {
 		return err
 	}
 	if len(files) > 0 {
-		l, err := openLocal(s.fsys, dir)
+		l, err := openLocal(s.fsys, dir, s.opts.Blocks, &s.blocks)
 		if err != nil {
 			return err
 		}

@@ -249,9 +249,7 @@ func TestTablesOfAStorage(t *testing.T) {
 				t.Errorf("%s: bucket %d is %d", form, b, x.Bucket)
 			}
 			buckets++
-			for range x.Entries() {
-				entries++
-			}
+			entries += len(allIdx(t, x))
 		}
 		for key, x := range st.ArchiveIndexes() {
 			if key.IsZero() {
@@ -338,12 +336,7 @@ func TestEarlyInstall(t *testing.T) {
 			cells := bytes.Split(row, []byte("|"))
 			early[".build.db"] = bytes.Join([][]byte{cells[2], cells[3], []byte("Windows enUS?")}, []byte("|"))
 		case ok:
-			x := parseIdx(t, data)
-			var entries []casc.IdxEntry
-			for e := range x.Entries() {
-				entries = append(entries, e)
-			}
-			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = write.Idx5(bucket, entries, nil)
+			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = write.Idx5(bucket, allIdx(t, parseIdx(t, data)), nil)
 		default:
 			early[name] = data
 		}

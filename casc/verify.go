@@ -245,7 +245,10 @@ func kindOf(err error) FindingKind {
 
 // spans checks all encoded files, in the order of the archives.
 func (v *verifier) spans() error {
-	all := v.s.archives.spans()
+	all, err := v.s.archives.spans()
+	if err != nil {
+		return err
+	}
 	p := Progress{}
 	for i := range all {
 		p.Total += all[i].size

@@ -3,7 +3,10 @@
 package casctest
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -224,4 +227,35 @@ func (g *Game) List() string {
 		}
 	}
 	return list.String()
+}
+
+// Moved gives the files of an install after an updater that moves everything: its
+// archives begin with by other bytes, and indexes of a higher version say so.
+func Moved(tb testing.TB, files write.Files, by int) write.Files {
+	tb.Helper()
+	moved := maps.Clone(files)
+	for name, data := range files {
+		base := path.Base(name)
+		if strings.HasPrefix(base, "data.") {
+			moved[name] = append(make([]byte, by), data...)
+		}
+		_, version, ok := casc.ParseIdxName(base)
+		if !ok {
+			continue
+		}
+		x, err := casc.NewIdx(bytes.NewReader(data), int64(len(data)), casc.IdxOptions{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var entries []casc.IdxEntry
+		for e, err := range x.Entries() {
+			if err != nil {
+				tb.Fatal(err)
+			}
+			e.Off += int64(by)
+			entries = append(entries, e)
+		}
+		moved[fmt.Sprintf("%s/%02x%08x.idx", path.Dir(name), x.Bucket, version+1)] = write.Idx(x.Bucket, entries, nil)
+	}
+	return moved
 }

@@ -253,10 +253,8 @@ func TestCASCUpdate(t *testing.T) {
 	maps.DeleteFunc(want, func(_ string, content []byte) bool { return content == nil })
 	// What is read before stays in the kernel; all else has to be found elsewhere.
 	runTool(t, files, "cat", "readme.txt", "data/units/Orc.xml")
-	for name, data := range movedCASC(t, readStorage(t, dir)) {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := casctest.Moved(t, readStorage(t, dir), 1000).Write(dir); err != nil {
+		t.Fatal(err)
 	}
 	sameFiles(t, files, want)
 	info := filepath.Join(dir, ".build.info")
@@ -302,33 +300,6 @@ func readStorage(t *testing.T, dir string) write.Files {
 		t.Fatal(err)
 	}
 	return files
-}
-
-// movedCASC gives the files of a storage that an updater writes who moves everything:
-// archives that begin with something else, and indexes of a higher version.
-func movedCASC(t *testing.T, files write.Files) write.Files {
-	t.Helper()
-	const by = 1000
-	written := write.Files{}
-	for name, data := range files {
-		base := path.Base(name)
-		if strings.HasPrefix(base, "data.") {
-			written[name] = append(make([]byte, by), data...)
-		}
-		if _, version, ok := casc.ParseIdxName(base); ok {
-			x, err := casc.ParseIdx(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var entries []casc.IdxEntry
-			for e := range x.Entries() {
-				e.Off += by
-				entries = append(entries, e)
-			}
-			written[fmt.Sprintf("%s/%02x%08x.idx", path.Dir(name), x.Bucket, version+1)] = write.Idx(x.Bucket, entries, nil)
-		}
-	}
-	return written
 }
 
 // TestCASCSixteenReaders reads one mount with sixteen processes at once; under the

@@ -44,8 +44,15 @@ func idxLines(idx []*casc.Idx) walker {
 		var l line
 		i := -1
 		for _, x := range idx {
+			var entries []casc.IdxEntry
+			for e, err := range x.Entries() {
+				if err != nil {
+					return err
+				}
+				entries = append(entries, e)
+			}
 			// Those of the update section come in no order of their own.
-			entries := slices.SortedFunc(x.Entries(), func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
+			slices.SortFunc(entries, func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
 			for _, e := range entries {
 				if i++; i < from {
 					continue

@@ -56,33 +56,6 @@ func become(fsys fstest.MapFS, files write.Files) {
 // archive is the only archive with files of twoFiles.
 const archive = "Data/data/data.000"
 
-// moved gives a storage of which the archive begins with something else: all files
-// are somewhere else, and the index says so in a higher version.
-func moved(t *testing.T, files write.Files, by int) write.Files {
-	t.Helper()
-	files = maps.Clone(files)
-	files[archive] = append(make([]byte, by), files[archive]...)
-	for name, data := range maps.Clone(files) {
-		at := strings.LastIndexByte(name, '/') + 1
-		if _, _, ok := casc.ParseIdxName(name[at:]); !ok {
-			continue
-		}
-		x, err := casc.ParseIdx(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var entries []casc.IdxEntry
-		for e := range x.Entries() {
-			if e.Archive == 0 {
-				e.Off += int64(by)
-			}
-			entries = append(entries, e)
-		}
-		files[name[:len(name)-len("2.idx")]+"3.idx"] = write.Idx(x.Bucket, entries, nil)
-	}
-	return files
-}
-
 // TestMoved moves all data in the archive while files are open: they are found again.
 func TestMoved(t *testing.T) {
 	before := twoFiles(t, "the second file")
@@ -91,7 +64,7 @@ func TestMoved(t *testing.T) {
 	if got, err := readPath(t.Context(), tree, "files/first"); err != nil || string(got) != "the first file" {
 		t.Fatalf("%q, %v", got, err)
 	}
-	become(fsys, moved(t, before, 1000))
+	become(fsys, casctest.Moved(t, before, 1000))
 	for name, want := range map[string]string{"first": "the first file", "second": "the second file", "last": "the last file"} {
 		if got, err := readPath(t.Context(), tree, "files/"+name); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -123,7 +96,7 @@ func TestPutInPlace(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			become(fsys, moved(t, after, 0))
+			become(fsys, casctest.Moved(t, after, 0))
 			got, err := readAll(t.Context(), tree, e)
 			switch {
 			case opened && size > 0 && err == nil: // its chunk was kept

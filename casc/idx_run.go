@@ -1,0 +1,158 @@
+package casc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"math/bits"
+	"sort"
+	"sync"
+
+	"lorefs/blte"
+)
+
+// idxBlock is how many entries of a run are kept or dropped at a time: 18 KiB. Most
+// searches end in the one that they begin in.
+const idxBlock = 1 << 10
+
+// errIdxChanged means that a file was written to since its hashes were checked.
+var errIdxChanged = errors.New("it is not what it was when it was opened")
+
+// idxSeed is that of the sums of blocks, which never leave the process.
+var idxSeed = maphash.MakeSeed()
+
+// idxRun is a run of sorted entries, which stay in the file. That is not mapped: a game
+// that cuts it short would end the process. Since it may also write to it, each block has
+// a sum.
+type idxRun struct {
+	off  int64
+	len  int // in entries
+	sums []uint64
+
+	src    io.ReaderAt
+	blocks blte.BlockCache
+	first  uint64 // of its blocks
+	load   func(n uint64) ([]byte, error)
+}
+
+// newIdxRun describes the entries that are at off of a file. They can be looked at when
+// src and what is below is set.
+func newIdxRun(off int64, entries []byte) *idxRun {
+	r := &idxRun{off: off, len: len(entries) / idxEntrySize}
+	for i := 0; i < r.len; i += idxBlock {
+		r.sums = append(r.sums, maphash.Bytes(idxSeed, entries[i*idxEntrySize:min(i+idxBlock, r.len)*idxEntrySize]))
+	}
+	r.load = r.loadBlock
+	return r
+}
+
+func (r *idxRun) block(i int) ([]byte, error) { return r.blocks.Block(r.first+uint64(i), r.load) }
+
+// loadBlock reads a block by its number in the cache.
+func (r *idxRun) loadBlock(n uint64) ([]byte, error) {
+	i := int(n - r.first)
+	b := make([]byte, min(idxBlock, r.len-i*idxBlock)*idxEntrySize)
+	off := r.off + int64(i*idxBlock*idxEntrySize)
+	if err := readAll(r.src, b, off); err != nil {
+		return nil, fmt.Errorf("casc: idx: %w", err)
+	}
+	if maphash.Bytes(idxSeed, b) != r.sums[i] {
+		return nil, &FormatError{Format: string(idx), Off: off, Err: errIdxChanged}
+	}
+	return b, nil
+}
+
+// find looks for the last entry of key.
+func (r *idxRun) find(key ShortKey) (IdxEntry, bool, error) {
+	c := runCursor{run: r, in: -1}
+	at := c.behind(key)
+	if c.err != nil || at == 0 {
+		return IdxEntry{}, false, c.err
+	}
+	e := c.entry(at - 1)
+	if c.err != nil || !bytes.Equal(e[:ShortKeySize], key[:]) {
+		return IdxEntry{}, false, c.err
+	}
+	return idxEntry(e), true, nil
+}
+
+// runCursor looks at entries, mostly near each other. Its error is sticky.
+type runCursor struct {
+	run  *idxRun
+	in   int // the block that it has
+	data []byte
+	err  error
+}
+
+// noEntry stands for those that can't be read.
+var noEntry [idxEntrySize]byte
+
+func (c *runCursor) entry(i int) []byte {
+	if n := i / idxBlock; n != c.in && c.err == nil {
+		c.data, c.err = c.run.block(n)
+		c.in = n
+	}
+	if c.err != nil {
+		return noEntry[:]
+	}
+	return c.data[i%idxBlock*idxEntrySize:][:idxEntrySize]
+}
+
+// behind gives the first entry whose key is behind key. Keys are MD5s, so it is near
+// where key is among all keys: searching from there touches a few entries, where
+// halving would touch some in every part of the run.
+func (c *runCursor) behind(key ShortKey) int {
+	n := c.run.len
+	beyond := func(i int) bool { return bytes.Compare(c.entry(i)[:ShortKeySize], key[:]) > 0 }
+	guess, _ := bits.Mul64(binary.BigEndian.Uint64(key[:]), uint64(n))
+	from, to := int(guess), int(guess)
+	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may well be
+	for step := near; to < n && !beyond(to); step *= 2 {
+		from, to = to+1, min(to+step, n)
+	}
+	for step := near; from > 0 && beyond(from-1); step *= 2 {
+		to, from = from-1, max(from-step, 0)
+	}
+	return from + sort.Search(to-from, func(i int) bool { return beyond(from + i) })
+}
+
+// entries gives all entries in order. An error comes last.
+func (r *idxRun) entries() iter.Seq2[IdxEntry, error] {
+	return func(yield func(IdxEntry, error) bool) {
+		c := runCursor{run: r, in: -1}
+		for i := range r.len {
+			e := idxEntry(c.entry(i))
+			if !yield(e, c.err) || c.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// allBlocks is the BlockCache of those who bring none.
+type allBlocks struct {
+	mu   sync.Mutex // guards kept, and is held while loading
+	kept map[uint64][]byte
+}
+
+func (a *allBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b, ok := a.kept[n]
+	if ok {
+		return b, nil
+	}
+	b, err := load(n)
+	if err != nil {
+		return nil, err
+	}
+	if a.kept == nil {
+		a.kept = map[uint64][]byte{}
+	}
+	a.kept[n] = b
+	return b, nil
+}
