@@ -1,11 +1,13 @@
 package casc
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sort"
 	"strconv"
@@ -29,53 +31,104 @@ type listName struct {
 	off, end uint32
 }
 
-// maxListFile bounds a list file, for offsets are of 32 bits.
+// maxListFile bounds the names of a list file, for offsets are of 32 bits.
 const maxListFile = 1<<31 - 1
 
 var errNoID = errors.New("no file data ID")
 
-// ReadListFile reads lines of either form, ID;NAME or NAME, from r, which has about
-// size bytes. Empty lines and those that begin with # are skipped. If an ID stands
+// maxListLine bounds a line of a list file, in bytes.
+const maxListLine = 1 << 16
+
+// ListLine is a line of a list file.
+type ListLine struct {
+	// ID is the file data ID, if HasID; a line without one is known by the hash of its
+	// name.
+	ID    uint32
+	HasID bool
+	// Name is good until the next line is read, and may be written to.
+	Name []byte
+}
+
+// ListLines gives the lines of either form, ID;NAME or NAME, that r has. Empty lines
+// and those that begin with # are skipped. An error comes last.
+func ListLines(r io.Reader) iter.Seq2[ListLine, error] {
+	return func(yield func(ListLine, error) bool) {
+		off := int64(0)
+		in := bufio.NewScanner(r)
+		in.Buffer(make([]byte, maxListLine), maxListLine)
+		in.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+			n, line, err := bufio.ScanLines(data, atEOF)
+			off += int64(n)
+			return n, line, err
+		})
+		mark := []byte("\ufeff")
+		for at := off; in.Scan(); at = off {
+			text := in.Bytes()
+			if at == 0 {
+				text = bytes.TrimPrefix(text, mark)
+			}
+			if text = bytes.TrimRight(text, "\r"); len(text) == 0 || text[0] == '#' {
+				continue
+			}
+			line, err := parseListLine(text, at)
+			if !yield(line, err) || err != nil {
+				return
+			}
+		}
+		switch err := in.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(ListLine{}, listFile.bad(off, "a line of more than %d bytes", maxListLine))
+		case err != nil:
+			yield(ListLine{}, fmt.Errorf("casc: list file: %w", err))
+		}
+	}
+}
+
+// parseListLine reads the line at off.
+func parseListLine(text []byte, off int64) (ListLine, error) {
+	digits, name, ok := bytes.Cut(text, []byte(";"))
+	if !ok {
+		return ListLine{Name: text}, nil
+	}
+	id, err := strconv.ParseUint(string(digits), 10, 32)
+	if err != nil {
+		return ListLine{}, &FormatError{Format: string(listFile), Off: off, What: strconv.Quote(string(digits)), Err: errNoID}
+	}
+	return ListLine{ID: uint32(id), HasID: true, Name: name}, nil
+}
+
+// ReadListFile reads the lines of r, which has about size bytes. If an ID stands
 // twice the first line counts.
 func ReadListFile(r io.Reader, size int64) (*ListFile, error) {
-	var b strings.Builder
-	b.Grow(int(min(max(size, 0), maxListFile)))
-	n, err := io.Copy(&b, io.LimitReader(r, maxListFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("casc: list file: %w", err)
-	case n > maxListFile:
-		return nil, listFile.bad(maxListFile, "more than the %d bytes that are read", maxListFile)
+	l := &ListFile{}
+	var text strings.Builder
+	text.Grow(int(min(max(size, 0), maxListFile)))
+	for line, err := range ListLines(r) {
+		if err != nil {
+			return nil, err
+		}
+		off := text.Len()
+		text.Write(line.Name)
+		if text.Len() > maxListFile {
+			return nil, listFile.bad(int64(off), "more than the %d bytes of names that are kept", maxListFile)
+		}
+		name := listName{uint64(line.ID), uint32(off), uint32(text.Len())}
+		if line.HasID {
+			l.ids = append(l.ids, name)
+			continue
+		}
+		name.number = NameHash(string(line.Name))
+		l.hashes = append(l.hashes, name)
 	}
-	return parseListFile(b.String())
+	l.text = text.String()
+	sortNames(l.ids)
+	sortNames(l.hashes)
+	return l, nil
 }
 
 // ParseListFile is ReadListFile of data, which it does not keep.
 func ParseListFile(data []byte) (*ListFile, error) {
 	return ReadListFile(bytes.NewReader(data), int64(len(data)))
-}
-
-func parseListFile(text string) (*ListFile, error) {
-	l := &ListFile{text: strings.TrimPrefix(text, "\ufeff")}
-	if lines := strings.Count(l.text, "\n") + 1; strings.Contains(l.text[:min(len(l.text), 256)], ";") {
-		l.ids = make([]listName, 0, lines)
-	} else {
-		l.hashes = make([]listName, 0, lines)
-	}
-	for off := 0; off < len(l.text); {
-		line := l.text[off:]
-		next := strings.IndexByte(line, '\n') + 1
-		if next == 0 {
-			next = len(line)
-		}
-		if err := l.add(off, strings.TrimRight(line[:next], "\r\n")); err != nil {
-			return nil, err
-		}
-		off += next
-	}
-	sortNames(l.ids)
-	sortNames(l.hashes)
-	return l, nil
 }
 
 // sortNames sorts by number, and leaves those of one number in their order. Lists
@@ -85,24 +138,6 @@ func sortNames(names []listName) {
 	if !slices.IsSortedFunc(names, byNumber) {
 		slices.SortStableFunc(names, byNumber)
 	}
-}
-
-func (l *ListFile) add(off int, line string) error {
-	if line == "" || line[0] == '#' {
-		return nil
-	}
-	end := uint32(off + len(line))
-	id, name, ok := strings.Cut(line, ";")
-	if !ok {
-		l.hashes = append(l.hashes, listName{NameHash(line), uint32(off), end})
-		return nil
-	}
-	n, err := strconv.ParseUint(id, 10, 32)
-	if err != nil {
-		return &FormatError{Format: string(listFile), Off: int64(off), What: strconv.Quote(id), Err: errNoID}
-	}
-	l.ids = append(l.ids, listName{n, end - uint32(len(name)), end})
-	return nil
 }
 
 // Len is the number of names.

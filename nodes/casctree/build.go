@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ type builder struct {
 	}
 	further []byte
 	counts  header
-	scratch []byte
+	// ids and hashes are files that wait for a name.
+	ids, hashes waiting
+	// scratch and pathName are for put and add.
+	scratch, pathName []byte
 }
 
 // buildDir is a directory.
@@ -60,6 +64,8 @@ const (
 	statePreferred
 	// stateDropped means that another file is the same.
 	stateDropped
+	// stateWaiting means that no list has named it yet.
+	stateWaiting
 )
 
 // errTooMany is wrapped by what the table has no room for.
@@ -94,55 +100,59 @@ func (b *builder) dir(parent uint32, part string) uint32 {
 }
 
 // path gives the directory of the text before the last slash, below that of files.
-func (b *builder) path(text string) uint32 {
-	if text == b.last.path && text != "" {
+func (b *builder) path(text []byte) uint32 {
+	if string(text) == b.last.path && len(text) > 0 {
 		return b.last.dir
 	}
-	d, ok := b.byPath[text]
+	d, ok := b.byPath[string(text)]
 	if !ok {
 		d = b.dir(0, filesName)
-		if text != "" {
-			for part := range strings.SplitSeq(text, "/") {
+		if len(text) > 0 {
+			for part := range strings.SplitSeq(string(text), "/") {
 				d = b.dir(d, part)
 			}
 		}
-		b.byPath[text] = d
+		b.byPath[string(text)] = d
 	}
-	b.last.path, b.last.dir = text, d
+	b.last.path, b.last.dir = string(text), d
 	return d
 }
 
-// add adds a file that the root gives. name is from a list file if it has none.
-func (b *builder) add(f *casc.File, name string) error {
+// add adds a file that the root gives. One without name waits for a list that has it.
+func (b *builder) add(f *casc.File) error {
 	b.counts.rootRows++
-	if name == "" {
-		b.counts.unnamed++
-		return b.addUnnamed(f)
+	x, err := b.file(f)
+	if err != nil {
+		return err
 	}
+	if f.Name == "" {
+		return b.wait(x, f)
+	}
+	b.pathName = append(b.pathName[:0], f.Name...)
+	if b.kind == "tvfs" {
+		for i, c := range b.pathName {
+			if c == ':' {
+				b.pathName[i] = '/'
+			}
+		}
+	}
+	return b.show(x, b.pathName)
+}
+
+// show puts a file where its name says, below files/.
+func (b *builder) show(x *buildFile, name []byte) error {
 	b.counts.named++
-	if b.kind == "tvfs" && strings.Contains(name, ":") {
-		name = strings.ReplaceAll(name, ":", "/")
-	}
-	at := strings.LastIndexByte(name, '/')
-	return b.put(b.path(name[:max(at, 0)]), name[at+1:], f)
+	at := bytes.LastIndexByte(name, '/')
+	return put(b, x, b.path(name[:max(at, 0)]), name[at+1:])
 }
 
 // unnamedDigits are how many digits of a number its directory is called by.
 const unnamedDigits = 4
 
-func (b *builder) addUnnamed(f *casc.File) error {
-	var name string
-	switch {
-	case f.HasID:
-		name = fmt.Sprintf("%08x", f.ID)
-	case f.HasHash:
-		name = fmt.Sprintf("%016x", f.NameHash)
-	case len(f.Spans) > 0:
-		name = f.Spans[0].EKey.String()
-	default:
-		name = f.CKey.String()
-	}
-	return b.put(b.dir(b.dir(0, unnamedName), name[:unnamedDigits]), name+".dat", f)
+// showUnnamed puts a file below unnamed/ that has a number instead of a name.
+func (b *builder) showUnnamed(x *buildFile, number string) error {
+	b.counts.unnamed++
+	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+".dat")
 }
 
 // addInstall adds the install manifest's files, by tag.
@@ -154,7 +164,11 @@ func (b *builder) addInstall(m *casc.Install) error {
 		for {
 			part, rest, deeper := strings.Cut(name, "/")
 			if !deeper {
-				return b.put(d, name, &casc.File{CKey: e.CKey, Size: e.Size})
+				x, err := b.file(&casc.File{CKey: e.CKey, Size: e.Size})
+				if err != nil {
+					return err
+				}
+				return put(b, x, d, name)
 			}
 			d, name = b.dir(d, part), rest
 		}
@@ -179,18 +193,23 @@ func (b *builder) addInstall(m *casc.Install) error {
 	return nil
 }
 
-// put adds a file to a directory.
-func (b *builder) put(dir uint32, part string, f *casc.File) error {
+// put gives a file its directory and its name there.
+func put[S string | []byte](b *builder, x *buildFile, dir uint32, part S) error {
 	b.scratch = appendEscaped(b.scratch[:0], part)
-	if b.files.len >= maxFiles {
-		return fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
-	}
-	x := b.files.add()
 	at, ok := b.names.add(b.scratch)
 	if !ok {
 		return fmt.Errorf("casctree: %w: 4 GiB", errTooMany)
 	}
 	x.dir, x.name, x.nameLen = dir, at, uint8(len(b.scratch))
+	return nil
+}
+
+// file adds a file, which has no name yet.
+func (b *builder) file(f *casc.File) (*buildFile, error) {
+	if b.files.len >= maxFiles {
+		return nil, fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
+	}
+	x := b.files.add()
 	if f.Locale == 0 || f.Locale&b.locale != 0 {
 		x.state = statePreferred
 	}
@@ -200,14 +219,14 @@ func (b *builder) put(dir uint32, part string, f *casc.File) error {
 		size = 1
 	}
 	if size >= 1<<(8*sizeSize) {
-		return fmt.Errorf("casctree: %s has %d bytes: %w", b.scratch, size, casc.ErrUnsupported)
+		return nil, fmt.Errorf("casctree: a file of %d bytes: %w", size, casc.ErrUnsupported)
 	}
 	putBE40(x.size[:], size)
 	if len(f.Spans) == 0 {
 		x.key = f.CKey
-		return nil
+		return x, nil
 	}
-	return b.putSpans(x, f.Spans)
+	return x, b.putSpans(x, f.Spans)
 }
 
 // maxFiles bounds the files of a table: one in each tag may be many.

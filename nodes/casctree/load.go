@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,7 +10,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
-	"strings"
 
 	"lorefs/casc"
 )
@@ -18,8 +18,6 @@ import (
 type loader struct {
 	st   *casc.Storage
 	opts *Options
-	// sizes are those of the list files.
-	sizes []int64
 }
 
 func (l *loader) load(ctx context.Context) (*table, error) {
@@ -70,11 +68,11 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	for _, word := range []any{tableMagic, l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
 		fmt.Fprintf(h, "%v\n", word)
 	}
-	l.sizes = make([]int64, len(l.opts.ListFiles))
 	for i, open := range l.opts.ListFiles {
 		sum := sha256.New()
-		if l.sizes[i], err = readList(ctx, i, open, func(r io.Reader) (int64, error) {
-			return io.CopyBuffer(sum, r, make([]byte, 1<<20))
+		if err := readList(ctx, i, open, func(r io.Reader) error {
+			_, err := io.CopyBuffer(sum, r, make([]byte, 1<<20))
+			return err
 		}); err != nil {
 			return key, err
 		}
@@ -84,20 +82,15 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 }
 
 // readList opens a list file and has it read. i is its place in Options.ListFiles.
-func readList[T any](ctx context.Context, i int, open func() (io.ReadCloser, error), read func(io.Reader) (T, error)) (T, error) {
+func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), read func(io.Reader) error) error {
 	f, err := open()
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("list file %d: %w", i+1, err)
-	}
-	got, err := read(reader{ctx, f})
-	if closed := f.Close(); err == nil {
-		err = closed
+	if err == nil {
+		err = cmp.Or(read(reader{ctx, f}), f.Close())
 	}
 	if err != nil {
 		err = fmt.Errorf("list file %d: %w", i+1, err)
 	}
-	return got, err
+	return err
 }
 
 // build makes the table. It is not complete if something that belongs to it could
@@ -127,16 +120,8 @@ func (l *loader) build(ctx context.Context, key [32]byte) (t *table, complete bo
 	return t, complete, err
 }
 
+// addRoot adds what the root gives, and then the names of the list files.
 func (l *loader) addRoot(ctx context.Context, b *builder) error {
-	lists := make([]*casc.ListFile, len(l.opts.ListFiles))
-	for i, open := range l.opts.ListFiles {
-		var err error
-		if lists[i], err = readList(ctx, i, open, func(r io.Reader) (*casc.ListFile, error) {
-			return casc.ReadListFile(r, l.sizes[i])
-		}); err != nil {
-			return err
-		}
-	}
 	for f, err := range l.st.Walk() {
 		if err != nil {
 			return err
@@ -147,19 +132,16 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 		if b.counts.rootRows&(chunkSize-1) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		name := f.Name
-		for i := 0; name == "" && i < len(lists); i++ {
-			name = cleanName(lists[i].Name(&f))
-		}
-		if err := b.add(&f, name); err != nil {
+		if err := b.add(&f); err != nil {
 			return err
 		}
 	}
 	b.kind = l.st.Kind()
-	return nil
-}
-
-// cleanName gives a name of a list file with slashes only, none of which is first.
-func cleanName(name string) string {
-	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
+	b.sortWaiting()
+	for i, open := range l.opts.ListFiles {
+		if err := readList(ctx, i, open, func(r io.Reader) error { return b.nameFrom(ctx, casc.ListLines(r)) }); err != nil {
+			return err
+		}
+	}
+	return b.nameRest()
 }

@@ -25,9 +25,9 @@ const (
 )
 
 // appendEscaped appends the spelling of a part of a name.
-func appendEscaped(dst []byte, part string) []byte {
+func appendEscaped[S string | []byte](dst []byte, part S) []byte {
 	from := len(dst)
-	switch part {
+	switch string(part) {
 	case "":
 		return append(dst, '%')
 	case ".":
@@ -55,7 +55,7 @@ func appendEscaped(dst []byte, part string) []byte {
 
 // shorten keeps the start of the name that begins at from. It cuts between characters
 // and between escapes.
-func shorten(dst []byte, from int, part string) []byte {
+func shorten[S string | []byte](dst []byte, from int, part S) []byte {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(part)) // it never fails
 	cut := maxPart - len("%~x") - hex.EncodedLen(h.Size())

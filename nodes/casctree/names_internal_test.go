@@ -86,11 +86,10 @@ func sampleTable(tb testing.TB) []byte {
 	for i, name := range []string{"a/b/c.txt", "a/d.txt", "A/D.txt", "a/d.txt", "x", "x/y"} {
 		at := strings.LastIndexByte(name, '/')
 		x := b.files.add()
-		b.scratch = appendEscaped(b.scratch[:0], name[at+1:])
-		x.dir = b.path(name[:max(at, 0)])
-		b.scratch = appendEscaped(b.scratch[:0], name[at+1:])
-		x.name, _ = b.names.add(b.scratch)
-		x.nameLen, x.state = uint8(len(b.scratch)), stateKeyed
+		x.state = stateKeyed
+		if err := put(b, x, b.path([]byte(name[:max(at, 0)])), name[at+1:]); err != nil {
+			tb.Fatal(err)
+		}
 		x.key[0] = byte(i)
 		switch i {
 		case 1:
