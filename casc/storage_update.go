@@ -38,8 +38,8 @@ func (s *Storage) Refresh() (bool, error) {
 // Updates is how often Refresh was true.
 func (s *Storage) Updates() uint64 { return s.update.times.Load() }
 
-// NewBuild gives the build that is installed now, if Refresh found another than the
-// one that is open.
+// NewBuild gives the build that is installed, if the last Refresh found another than
+// the one that is open.
 func (s *Storage) NewBuild() (Build, bool) {
 	if b := s.update.build.Load(); b != nil {
 		return *b, true
@@ -65,8 +65,12 @@ func (s *Storage) refreshBuild() error {
 		return fmt.Errorf("%s: %w", s.update.file, err)
 	}
 	b, err := SelectBuild(builds, cmp.Or(s.opts.Product, s.Build.Product))
-	if err != nil || b.BuildKey == s.Build.BuildKey {
+	if err != nil {
 		return err
+	}
+	if b.BuildKey == s.Build.BuildKey {
+		s.update.build.Store(nil) // it is back
+		return nil
 	}
 	if s.update.build.Swap(&b) == nil {
 		s.log.Warn("another build is installed now; the one before stays open", slog.Any("build", b.BuildKey), slog.String("version", b.Version))

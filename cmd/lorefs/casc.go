@@ -118,6 +118,17 @@ func (c *cascStorage) check() error {
 	return nil
 }
 
+// notices tell what has become of the storage while it is mounted.
+func (c *cascStorage) notices() (all []string) {
+	if _, err := c.storage.Refresh(); err != nil {
+		all = append(all, "the storage can't be looked at: "+errorText(err))
+	}
+	if b, ok := c.storage.NewBuild(); ok {
+		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
+	}
+	return all
+}
+
 func (c *cascStorage) show() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
 
 // Close waits until what was found out is saved.

@@ -242,13 +242,14 @@ func TestCASCSynthetic(t *testing.T) {
 }
 
 // An updater moves all data under a mount, and installs another build: the files of
-// the build that is mounted are read on, and the log tells.
+// the build that is mounted are read on, and status and the log tell.
 func TestCASCUpdate(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
 	g, dir, flags := writeGame(t, "text", "install")
 	log := filepath.Join(t.TempDir(), "log")
-	files := filepath.Join(mountCASC(t, dir, append(flags, "--cache-size=0", "--log-file="+log)...), "files")
+	mnt := mountCASC(t, dir, append(flags, "--cache-size=0", "--log-file="+log)...)
+	files := filepath.Join(mnt, "files")
 	want := maps.Clone(g.Want)
 	maps.DeleteFunc(want, func(_ string, content []byte) bool { return content == nil })
 	// What is read before stays in the kernel; all else has to be found elsewhere.
@@ -266,18 +267,25 @@ func TestCASCUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if out := runTool(t, "", "lorefs", "status", mnt); strings.Contains(out, "notice") {
+		t.Errorf("before there is another build, status tells of something: %s", out)
+	}
 	other := strings.ReplaceAll(string(data), builds[0].BuildKey.String(), casc.Key{15: 9}.String()) + "\n"
 	if err := os.WriteFile(info, []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	told := "another build is installed now"
 	asked := 0
 	await(t.Fatalf, "the new build in the log", func() bool {
 		// A name that nobody has looked up makes the tree look at the storage.
 		asked++
 		_, _ = os.Stat(filepath.Join(files, fmt.Sprintf("none %d", asked)))
 		text, err := os.ReadFile(log)
-		return err == nil && strings.Contains(string(text), "another build is installed now")
+		return err == nil && strings.Contains(string(text), told)
 	})
+	if out := runTool(t, "", "lorefs", "status", mnt); !strings.Contains(out, told+", 1.0.0.1 (00000000000000000000000000000009)") {
+		t.Errorf("status: %s", out)
+	}
 	sameFiles(t, files, want)
 }
 

@@ -24,7 +24,10 @@ type status struct {
 	PID        int       `json:"pid"`
 	Since      time.Time `json:"since"`
 	// Problem is why nothing can be read any more, or empty.
-	Problem string      `json:"problem"`
+	Problem string `json:"problem"`
+	// Notices are what else is to be known of the source, such as that there is a newer
+	// one in its place.
+	Notices []string    `json:"notices,omitempty"`
 	Views   []view      `json:"views"`
 	Cache   cacheStatus `json:"cache"`
 	// Editing is null in a read-only mount.
@@ -133,6 +136,9 @@ func (m *mounting) status() *status {
 	if err := m.opened.check(); err != nil {
 		s.Problem = err.Error()
 	}
+	if n, ok := m.opened.archive.(interface{ notices() []string }); ok {
+		s.Notices = n.notices()
+	}
 	for _, e := range st.LastErrors {
 		s.LastErrors = append(s.LastErrors, errorStatus{e.Time.UTC(), e.Op, e.Path, e.Err})
 	}
@@ -211,6 +217,9 @@ func (s *status) print(w io.Writer) error {
 	fmt.Fprintf(t, "process\t%d, since %s\n", s.PID, s.Since.Local().Format(time.DateTime))
 	if s.Problem != "" {
 		fmt.Fprintf(t, "problem\t%s\n", s.Problem)
+	}
+	for _, n := range s.Notices {
+		fmt.Fprintf(t, "notice\t%s\n", n)
 	}
 	for _, v := range s.Views {
 		fmt.Fprintf(t, "%s/\t%d nodes\n", v.Name, v.Nodes)

@@ -167,6 +167,15 @@ func TestNewBuild(t *testing.T) {
 	if got, err := readPath(t.Context(), tree, "files/second"); err != nil || string(got) != "the second file" {
 		t.Errorf("%q, %v", got, err)
 	}
+	back := casctest.FS(before)[".build.info"]
+	back.ModTime = back.ModTime.AddDate(2, 0, 0)
+	fsys[".build.info"] = back
+	if _, err := st.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if b, ok := st.NewBuild(); ok {
+		t.Errorf("the build that is open is back, and a new one is told: %+v", b)
+	}
 }
 
 // TestBecomesLocal loads a file that was not there.
