@@ -10,6 +10,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/casctest"
 )
 
 func openEncoding(t testing.TB, data []byte) *casc.Encoding {
@@ -323,7 +324,7 @@ func TestRealShmemHead(t *testing.T) {
 
 // TestSyntheticShmem compares the versions in shmem with the names of the files.
 func TestSyntheticShmem(t *testing.T) {
-	for kind := range kinds {
+	for _, kind := range casctest.Synthetics {
 		s := loadSynthetic(t, kind)
 		m, err := casc.ParseShmem(s.store["Data/data/shmem"].Data)
 		if err != nil {

@@ -1,15 +1,10 @@
 package casc_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"crypto/md5"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,26 +13,16 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/internal/testneeds"
+	"lorefs/casc/casctest"
 )
 
 // synthetic is a storage of the fixtures, unpacked in memory, with what its maker
 // and CascLib say of it.
 type synthetic struct {
-	kind string
-	// all are the files of the archive, store those of the storage.
-	all, store fstest.MapFS
-	manifest   struct {
-		Files []syntheticFile `json:"files"`
-	}
-	rows []cascLibRow
-}
-
-type syntheticFile struct {
-	Name, Listed, Kind, MD5, CKey string
-	EKeys                         []string
-	Size                          int64
-	FDID, CFlags, Locale          uint32
+	*casctest.Synthetic
+	kind  string
+	store fstest.MapFS
+	rows  []cascLibRow
 }
 
 // cascLibRow is a line of CascLib's own listing.
@@ -50,43 +35,6 @@ type cascLibRow struct {
 	spans                         int
 }
 
-// kinds are the storages, with their folder in the archive.
-var kinds = map[string]string{
-	"tvfs": "tvfs", "wow0": "wow0", "wow1": "wow1", "wow2": "wow2", "wow3": "wow3", "text": "text", "install": "install",
-	"tvfs_mixedidx": "mixed",
-}
-
-func unpack(t testing.TB, kind string) fstest.MapFS {
-	t.Helper()
-	f, err := os.Open(testneeds.Fixture(t, "casc/synthetic/"+kind+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fsys := fstest.MapFS{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return fsys
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fsys[path.Clean(h.Name)] = &fstest.MapFile{Data: data, Mode: 0o444}
-	}
-}
-
 // loaded keeps what was unpacked; nobody changes it.
 var loaded = map[string]*synthetic{}
 
@@ -95,17 +43,9 @@ func loadSynthetic(t testing.TB, kind string) *synthetic {
 	if s, ok := loaded[kind]; ok {
 		return s
 	}
-	s := &synthetic{kind: kind, all: unpack(t, kind), store: fstest.MapFS{}}
-	folder := kinds[kind]
-	for name, f := range s.all {
-		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
-			s.store[rest] = f
-		}
-	}
-	if err := json.Unmarshal(s.all[folder+".manifest.json"].Data, &s.manifest); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(s.all[folder+".casclib.tsv"].Data)) {
+	s := &synthetic{Synthetic: casctest.LoadSynthetic(t, kind), kind: kind}
+	s.store = casctest.FS(s.Store)
+	for line := range strings.Lines(string(s.Beside["casclib.tsv"])) {
 		s.rows = append(s.rows, parseRow(t, strings.Split(strings.TrimRight(line, "\n"), "\t")))
 	}
 	loaded[kind] = s
@@ -134,14 +74,13 @@ func parseRow(t testing.TB, c []string) cascLibRow {
 // open opens the storage with its keys and, for WoW, its list of IDs or of names.
 func (s *synthetic) open(t testing.TB, list string, opts casc.Options) *casc.Storage {
 	t.Helper()
-	folder := kinds[s.kind]
-	keys, err := blte.ParseKeys(s.all[folder+".keys"].Data)
+	keys, err := blte.ParseKeys(s.Beside["keys"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts.Keys = keys
-	if f := s.all[folder+".listfile."+list]; f != nil {
-		if opts.Names, err = casc.ParseListFile(f.Data); err != nil {
+	if text := s.Beside["listfile."+list]; text != nil {
+		if opts.Names, err = casc.ParseListFile(text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +106,7 @@ func read(c *casc.Content) (string, error) {
 // TestManifest reads every file of the manifests by name, content key and
 // encoding key.
 func TestManifest(t *testing.T) {
-	for kind := range kinds {
+	for _, kind := range casctest.Synthetics {
 		for _, list := range []string{"csv", "txt"} {
 			if list == "txt" && (testing.Short() || !strings.HasPrefix(kind, "wow")) {
 				continue // the others have no list
@@ -177,7 +116,7 @@ func TestManifest(t *testing.T) {
 			if p := st.Problems(); len(p) > 0 {
 				t.Errorf("%s: %v", kind, p)
 			}
-			for _, f := range s.manifest.Files {
+			for _, f := range s.Files {
 				if list == "txt" && f.CFlags&uint32(casc.ContentNoNames) != 0 {
 					continue // it can be named by its ID only
 				}
@@ -187,7 +126,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *syntheticFile) {
+func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.SyntheticFile) {
 	name := f.Name
 	if f.Listed != "" {
 		name = f.Listed
@@ -239,7 +178,7 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *syntheticFile) 
 // TestCascLib compares names, sizes, keys, IDs, flags, and what can be read with
 // CascLib's listing, but for what it lists by encoding key only.
 func TestCascLib(t *testing.T) {
-	for kind := range kinds {
+	for _, kind := range casctest.Synthetics {
 		if kind == "tvfs_mixedidx" {
 			continue // CascLib does not read the update section
 		}

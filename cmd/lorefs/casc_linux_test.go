@@ -1,23 +1,17 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"crypto/md5"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -149,76 +143,28 @@ func sameFiles(t *testing.T, dir string, want map[string][]byte) {
 	}
 }
 
-// syntheticCASC is what the maker of a storage says of it.
-type syntheticCASC struct {
-	Files []struct {
-		Name, Listed, MD5 string
-		Size              int64
-	}
-}
-
-// unpackCASC unpacks a storage of the fixtures, and gives the path of its folder: what
-// is beside it has the same name with more.
-func unpackCASC(t *testing.T, kind string) (dir string, made syntheticCASC) {
-	t.Helper()
-	to := t.TempDir()
-	f, err := os.Open(testneeds.Fixture(t, "casc/synthetic/"+kind+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		name := filepath.Join(to, filepath.FromSlash(path.Clean(h.Name)))
-		if err := errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, data, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if base, ok := strings.CutSuffix(name, ".manifest.json"); ok {
-			dir = base
-			if err := json.Unmarshal(data, &made); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return dir, made
-}
-
 // The storages of the fixtures, of whose making the project had no part, are read by
 // the program through a mount.
 func TestCASCSynthetic(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
-	for _, kind := range []string{"install", "text", "tvfs", "tvfs_mixedidx", "wow0", "wow1", "wow2", "wow3"} {
+	for _, kind := range casctest.Synthetics {
 		t.Run(kind, func(t *testing.T) {
 			if testing.Short() && kind != "tvfs_mixedidx" && kind != "wow3" {
 				t.Skip("two of eight are enough")
 			}
-			dir, made := unpackCASC(t, kind)
-			flags := []string{"--missing=show", "--keys=" + dir + ".keys"}
-			if _, err := os.Stat(dir + ".listfile.csv"); err == nil {
-				flags = append(flags, "--listfile="+dir+".listfile.csv")
+			s, dir := casctest.LoadSynthetic(t, kind), t.TempDir()
+			beside, game := filepath.Join(dir, "beside"), filepath.Join(dir, "game")
+			if err := errors.Join(s.Store.Write(game), s.Beside.Write(beside)); err != nil {
+				t.Fatal(err)
 			}
-			files := filepath.Join(mountCASC(t, dir, flags...), "files")
-			for _, f := range made.Files {
-				name := f.Name
-				if f.Listed != "" {
-					name = f.Listed
-				}
-				name = shownName(strings.ReplaceAll(name, `\`, "/"), strings.HasPrefix(kind, "tvfs"))
+			flags := []string{"--missing=show", "--keys", filepath.Join(beside, "keys")}
+			if s.Beside["listfile.csv"] != nil {
+				flags = append(flags, "--listfile", filepath.Join(beside, "listfile.csv"))
+			}
+			files := filepath.Join(mountCASC(t, game, flags...), "files")
+			for _, f := range s.Files {
+				name := shownName(f.Shown(), strings.HasPrefix(kind, "tvfs"))
 				want := error(nil)
 				switch {
 				case strings.Contains(name, "absent/"):
@@ -319,25 +265,5 @@ func TestCASCSixteenReaders(t *testing.T) {
 	runTool(t, dir, "lorefs", "sample", "s")
 	s := filepath.Join(dir, "s")
 	mnt := mountCASC(t, filepath.Join(s, "game"), "--cache-size=64K", "--listfile="+filepath.Join(s, "listfile.csv"), "--keys="+filepath.Join(s, "keys.txt"))
-	const readers = 16
-	const script = `find . -type f | sort | xargs -d '\n' cat | sha256sum; find . -printf '%i %s %p\n' | sort | sha256sum`
-	sums := make([]string, readers)
-	var all sync.WaitGroup
-	for i := range readers {
-		all.Go(func() {
-			c := exec.CommandContext(t.Context(), "sh", "-c", script)
-			c.Dir = mnt
-			out, err := c.CombinedOutput()
-			if err != nil {
-				t.Errorf("reader %d: %v: %.300s", i, err, out)
-			}
-			sums[i] = string(out)
-		})
-	}
-	all.Wait()
-	for i, sum := range sums {
-		if sum != sums[0] || len(sum) < 2*64 {
-			t.Errorf("reader %d has %q, the first %q", i, sum, sums[0])
-		}
-	}
+	readBySixteen(t, mnt)
 }

@@ -472,7 +472,13 @@ func TestSixteenReaders(t *testing.T) {
 	ownFolders(t)
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
-	tree := filepath.Join(mountFile(t, filepath.Join(dir, "s", "DataCenter_Final_Sample.dat")), "tree")
+	readBySixteen(t, filepath.Join(mountFile(t, filepath.Join(dir, "s", "DataCenter_Final_Sample.dat")), "tree"))
+}
+
+// readBySixteen has sixteen processes read all of a folder at once. They have to see the
+// same.
+func readBySixteen(t *testing.T, folder string) {
+	t.Helper()
 	const readers = 16
 	const script = `find . -type f | sort | xargs -d '\n' cat | sha256sum; find . -printf '%i %s %p\n' | sort | sha256sum`
 	sums := make([]string, readers)
@@ -480,7 +486,7 @@ func TestSixteenReaders(t *testing.T) {
 	for i := range readers {
 		all.Go(func() {
 			c := exec.CommandContext(t.Context(), "sh", "-c", script)
-			c.Dir = tree
+			c.Dir = folder
 			out, err := c.CombinedOutput()
 			if err != nil {
 				t.Errorf("reader %d: %v: %.300s", i, err, out)

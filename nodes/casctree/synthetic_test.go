@@ -1,114 +1,60 @@
 package casctree_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"crypto/md5"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
-	"maps"
-	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/internal/testneeds"
+	"lorefs/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
 )
-
-// synthetics are the storages of the fixtures, with their folder in the archive.
-var synthetics = map[string]string{
-	"tvfs": "tvfs", "wow0": "wow0", "wow1": "wow1", "wow2": "wow2", "wow3": "wow3", "text": "text", "install": "install",
-	"tvfs_mixedidx": "mixed",
-}
 
 // someSynthetics are all of them, or the most different with -short.
 func someSynthetics() []string {
 	if testing.Short() {
 		return []string{"tvfs", "wow3"}
 	}
-	return slices.Sorted(maps.Keys(synthetics))
+	return casctest.Synthetics
 }
 
-// synthetic is a storage of the fixtures in memory.
+// synthetic is a storage of the fixtures.
 type synthetic struct {
-	folder   string
-	beside   fstest.MapFS // what its maker says of it
-	store    fstest.MapFS
-	manifest struct {
-		Files []struct {
-			Name, Listed, MD5 string
-			Size              int64
-		}
-	}
+	*casctest.Synthetic
+	kind string
 }
 
 func loadSynthetic(t testing.TB, kind string) *synthetic {
 	t.Helper()
-	f, err := os.Open(testneeds.Fixture(t, "casc/synthetic/"+kind+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &synthetic{folder: synthetics[kind], beside: fstest.MapFS{}, store: fstest.MapFS{}}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, to := path.Clean(h.Name), s.beside
-		if rest, ok := strings.CutPrefix(name, s.folder+"/"); ok {
-			name, to = rest, s.store
-		}
-		to[name] = &fstest.MapFile{Data: data, Mode: 0o444}
-	}
-	if err := json.Unmarshal(s.beside[s.folder+".manifest.json"].Data, &s.manifest); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return &synthetic{casctest.LoadSynthetic(t, kind), kind}
 }
 
 func (s *synthetic) tree(t testing.TB, sopts casc.Options, opts casctree.Options) *casctree.Tree {
 	t.Helper()
-	keys, err := blte.ParseKeys(s.beside[s.folder+".keys"].Data)
+	keys, err := blte.ParseKeys(s.Beside["keys"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	sopts.Keys = keys
-	if f := s.beside[s.folder+".listfile.csv"]; f != nil {
-		opts.ListFiles = []func() (io.ReadCloser, error){listFile(string(f.Data))}
+	if text := s.Beside["listfile.csv"]; text != nil {
+		opts.ListFiles = []func() (io.ReadCloser, error){listFile(string(text))}
 	}
-	return open(t, s.store, sopts, opts)
+	return open(t, casctest.FS(s.Store), sopts, opts)
 }
 
 // mountPath is where a name of the storage is; TVFS separates nested manifests by
 // colons.
 func (s *synthetic) mountPath(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
-	if strings.HasPrefix(s.folder, "tvfs") || s.folder == "mixed" {
+	if strings.HasPrefix(s.kind, "tvfs") {
 		return pathOf("tvfs", name)
 	}
 	return "files/" + name
@@ -141,12 +87,8 @@ func TestSyntheticManifests(t *testing.T) {
 		s := loadSynthetic(t, kind)
 		tree := s.tree(t, casc.Options{}, casctree.Options{Missing: true})
 		hidden := s.tree(t, casc.Options{}, casctree.Options{})
-		for _, f := range s.manifest.Files {
-			name := f.Name
-			if f.Listed != "" {
-				name = f.Listed
-			}
-			name = s.mountPath(name)
+		for _, f := range s.Files {
+			name := s.mountPath(f.Shown())
 			e, err := lookup(t.Context(), tree, name)
 			if err != nil || e.Size != f.Size {
 				t.Errorf("%s: %s: %+v, %v; the size is %d", kind, name, e, err, f.Size)
@@ -189,7 +131,7 @@ func TestSyntheticCascLib(t *testing.T) {
 		for name, e := range listed(t, tree, "files") {
 			found[spelled(name)] = e
 		}
-		for line := range strings.Lines(string(s.beside[s.folder+".casclib.tsv"].Data)) {
+		for line := range strings.Lines(string(s.Beside["casclib.tsv"])) {
 			c := strings.Split(strings.TrimRight(line, "\n"), "\t")
 			status, sum, local, name := c[0], c[2], c[8] == "1", c[10]
 			if _, err := casc.ParseKey(name); err == nil {

@@ -1,0 +1,97 @@
+package casctest
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"lorefs/casc/write"
+	"lorefs/internal/testneeds"
+)
+
+// Synthetics are the storages of the fixtures, in whose making the project had no part.
+var Synthetics = []string{"install", "text", "tvfs", "tvfs_mixedidx", "wow0", "wow1", "wow2", "wow3"}
+
+// Synthetic is one of them in memory.
+type Synthetic struct {
+	// Store are the files of the storage. Beside are those that its maker put beside it,
+	// by what is behind the storage's name: keys, lists, and what CascLib says of it.
+	Store, Beside write.Files
+	// Files is what is in it.
+	Files []SyntheticFile
+}
+
+// SyntheticFile is a file as its maker has it.
+type SyntheticFile struct {
+	Name, Listed, Kind, MD5, CKey string
+	EKeys                         []string
+	Size                          int64
+	FDID, CFlags, Locale          uint32
+}
+
+// Shown is the name that a root or a list gives the file, with slashes.
+func (f *SyntheticFile) Shown() string {
+	name := f.Name
+	if f.Listed != "" {
+		name = f.Listed
+	}
+	return strings.ReplaceAll(name, `\`, "/")
+}
+
+// LoadSynthetic unpacks one of Synthetics, or skips the test if they are not there.
+func LoadSynthetic(tb testing.TB, kind string) *Synthetic {
+	tb.Helper()
+	folder := kind
+	if kind == "tvfs_mixedidx" {
+		folder = "mixed"
+	}
+	s := &Synthetic{Store: write.Files{}, Beside: write.Files{}}
+	for name, data := range unpack(tb, testneeds.Fixture(tb, "casc/synthetic/"+kind+".tar.gz")) {
+		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
+			s.Store[rest] = data
+		} else if rest, ok := strings.CutPrefix(name, folder+"."); ok {
+			s.Beside[rest] = data
+		}
+	}
+	made := struct{ Files *[]SyntheticFile }{&s.Files}
+	if err := json.Unmarshal(s.Beside["manifest.json"], &made); err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// unpack reads the files of an archive.
+func unpack(tb testing.TB, archive string) write.Files {
+	tb.Helper()
+	f, err := os.Open(archive)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	files := write.Files{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if files[path.Clean(h.Name)], err = io.ReadAll(r); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
