@@ -16,7 +16,7 @@ import (
 
 const listFile format = "list file"
 
-// ListFile has names for the files of roots that have none. It keeps its text,
+// ListFile has names for the files of roots that have none. It keeps the names,
 // and a few bytes for each line. The nil ListFile is empty.
 type ListFile struct {
 	text string

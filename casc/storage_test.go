@@ -437,6 +437,7 @@ func TestListFile(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"1;a\nx;b": `casc: list file: offset 0x4: "x": no file data ID`, "4294967296;a": `casc: list file: offset 0x0: "4294967296": no file data ID`,
+		"1;a\n" + strings.Repeat("b", 1<<16): "casc: list file: offset 0x4: a line of more than 65536 bytes",
 	} {
 		if _, err := casc.ParseListFile([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
