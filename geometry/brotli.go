@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -90,8 +91,17 @@ func grow(buf []byte, limit int64) []byte {
 	return bigger
 }
 
-// compress writes data as a Brotli stream. Quality 11 takes some seconds for a
-// zone, so ctx is asked now and then.
+// maxParallel bounds what encoding takes at once to some 600 MB.
+const maxParallel = 6
+
+// Parallel is how many zones and areas to encode at once: one a core, and 6 at most,
+// as each takes some 100 MB at Quality 11. A single one can't be shared out: what
+// Brotli finds depends on all that comes before.
+func Parallel() int { return min(runtime.GOMAXPROCS(0), maxParallel) }
+
+// compress writes data as a Brotli stream. Quality 11 takes about five seconds for
+// each megabyte, nearly all of it in the search for the cheapest matches, so ctx is
+// asked now and then.
 func compress(ctx context.Context, w io.Writer, data []byte, opts EncodeOptions) error {
 	quality := opts.Quality
 	switch {

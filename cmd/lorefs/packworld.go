@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
 )
@@ -35,24 +37,43 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 	}
 	p := newCounter("files")
 	defer p.finish()
-	for i, in := range inputs {
-		p.set(int64(i), int64(len(inputs)))
-		err := f.write.writeFile(ctx, filepath.Join(to, in.Name),
-			func(w io.Writer) error {
-				out := bufio.NewWriter(w)
-				err := in.Pack(ctx, os.DirFS(dir), out, geometry.EncodeOptions{Quality: f.quality})
-				if err != nil {
-					return err
-				}
-				return out.Flush()
-			}, decodes(in.Name))
-		if err != nil {
-			return fmt.Errorf("%s: %w", in.Name, err)
-		}
+	var mu sync.Mutex // guards done and p
+	done := int64(0)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(geometry.Parallel())
+	for _, in := range inputs {
+		group.Go(func() error {
+			if err := f.geometry(ctx, dir, to, in); err != nil {
+				return fmt.Errorf("%s: %w", in.Name, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			p.set(done, int64(len(inputs)))
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	p.finish()
 	_, err := fmt.Fprintf(c.OutOrStdout(), "wrote %d files to %s\n", len(inputs), to)
 	return err
+}
+
+// geometry packs one zone or area.
+func (f *packing) geometry(ctx context.Context, dir, to string, in geometry.Input) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f.write.writeFile(ctx, filepath.Join(to, in.Name), func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		err := in.Pack(ctx, os.DirFS(dir), out, geometry.EncodeOptions{Quality: f.quality})
+		if err != nil {
+			return err
+		}
+		return out.Flush()
+	}, decodes(in.Name))
 }
 
 // decodes reads back a zone or an area that was written.

@@ -9,6 +9,7 @@ import (
 	iofs "io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -28,11 +29,25 @@ type edited struct {
 	*worldtree.Editable
 	t    testing.TB
 	fsys fstest.MapFS
+	// put is taken to put a file there, while others are read.
+	put sync.Locker
 
 	mu      sync.Mutex
 	records []logged
 	told    map[nodes.ID]int
 	fail    error
+}
+
+// sharedFS is a folder to which files are written while others are read.
+type sharedFS struct {
+	mu sync.Mutex
+	fstest.MapFS
+}
+
+func (f *sharedFS) Open(name string) (iofs.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.MapFS.Open(name)
 }
 
 type logged struct {
@@ -42,8 +57,9 @@ type logged struct {
 
 func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 	t.Helper()
-	d := &edited{t: t, fsys: fsys, told: map[nodes.ID]int{}}
-	tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
+	shared := &sharedFS{MapFS: fsys}
+	d := &edited{t: t, fsys: fsys, put: &shared.mu, told: map[nodes.ID]int{}}
+	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
 	d.Editable = worldtree.NewEditable(tree, worldtree.EditOptions{Log: d.log, Encode: geometry.EncodeOptions{Quality: 1}})
 	d.Watch(func(c nodes.Change) {
 		d.mu.Lock()
@@ -142,6 +158,8 @@ func (d *edited) save() (files []string) {
 		if err := c.Compare(bytes.NewReader(b.Bytes())); err != nil {
 			return nil, err
 		}
+		d.put.Lock()
+		defer d.put.Unlock()
 		d.fsys[c.File] = &fstest.MapFile{Data: b.Bytes(), ModTime: time.Now()}
 		return d.fsys.Stat(c.File)
 	})
@@ -568,6 +586,57 @@ func TestSourceChanged(t *testing.T) {
 	})
 	if !errors.Is(err, failed) || !strings.HasPrefix(err.Error(), "x1000y1000.zgd: ") || len(saved) != 1 {
 		t.Errorf("saved %v: %v", saved, err)
+	}
+	if files := d.save(); fmt.Sprint(files) != "[x1000y1000.zgd]" {
+		t.Errorf("then saved %v", files)
+	}
+}
+
+// Files are packed ahead, several at once, and stored one after the other.
+func TestPackedAhead(t *testing.T) {
+	d := newEdited(t, light())
+	paths := []string{aSquare, "squares/x1000y1001/000-000.json"}
+	for _, path := range paths {
+		if err := d.write(path, lift(t, read(t, d.Editable, path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	var storing atomic.Int64
+	failed := errors.New("no room")
+	stored := 0
+	err := d.Save(t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+		if storing.Add(1) > 1 {
+			t.Error("two files are stored at once")
+		}
+		defer storing.Add(-1)
+		stored++
+		var b bytes.Buffer
+		if err := errors.Join(c.Write(canceled, &b), c.Compare(&b)); err != nil {
+			t.Errorf("%s was not packed before: %v", c.File, err)
+		}
+		return nil, failed
+	})
+	if !errors.Is(err, failed) || stored != len(paths) {
+		t.Errorf("%d files: %v", stored, err)
+	}
+}
+
+// Who does not want to wait gets an error, and loses nothing.
+func TestSaveCanceled(t *testing.T) {
+	d := newEdited(t, light())
+	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {
+		t.Fatal(err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := d.Save(canceled, func(c *worldtree.Changed) (iofs.FileInfo, error) {
+		t.Errorf("%s is stored", c.File)
+		return nil, nil //nolint:nilnil // it is not to be called
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
 	}
 	if files := d.save(); fmt.Sprint(files) != "[x1000y1000.zgd]" {
 		t.Errorf("then saved %v", files)

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
 )
@@ -22,10 +25,33 @@ type Changed struct {
 	kind   kind
 	image  []byte
 	encode geometry.EncodeOptions
+	// packed is what the file is to hold, nil as long as nobody has made it.
+	packed []byte
 }
 
 // Write writes what the file is to hold.
 func (c *Changed) Write(ctx context.Context, w io.Writer) error {
+	if err := c.pack(ctx); err != nil {
+		return err
+	}
+	_, err := w.Write(c.packed)
+	return err
+}
+
+// pack makes what Write writes.
+func (c *Changed) pack(ctx context.Context) error {
+	if c.packed != nil {
+		return nil
+	}
+	var file bytes.Buffer
+	if err := c.encodeTo(ctx, &file); err != nil {
+		return err
+	}
+	c.packed = file.Bytes()
+	return nil
+}
+
+func (c *Changed) encodeTo(ctx context.Context, w io.Writer) error {
 	if c.kind == zone {
 		z, err := geometry.ZoneOfImage(c.image)
 		if err != nil {
@@ -60,25 +86,34 @@ func (c *Changed) Compare(r io.Reader) error {
 // new file looks like, or nil if there is none because the old one is the Same. One
 // that fails does not keep the others from being saved. Nothing can be changed
 // meanwhile.
+//
+// [geometry.Parallel] files are packed at once, as that is what takes time; store is
+// called for one after the other, for whichever is ready.
 func (e *Editable) Save(ctx context.Context, store func(c *Changed) (iofs.FileInfo, error)) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
-	var errs []error
-	for _, s := range e.sources {
+	errs := make([]error, len(e.sources)+1)
+	var storing sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(geometry.Parallel())
+	for i, s := range e.sources {
 		if s.now().edit == nil {
 			continue
 		}
-		if err := e.save(ctx, s, store); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", s.file, err))
-		}
-		if ctx.Err() != nil {
+		if errs[len(e.sources)] = ctx.Err(); ctx.Err() != nil {
 			break
 		}
+		group.Go(func() error {
+			if err := e.save(ctx, s, &storing, store); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", s.file, err)
+			}
+			return nil
+		})
 	}
-	return errors.Join(errs...)
+	return errors.Join(group.Wait(), errors.Join(errs...))
 }
 
-func (e *Editable) save(ctx context.Context, s *source, store func(c *Changed) (iofs.FileInfo, error)) error {
+func (e *Editable) save(ctx context.Context, s *source, storing *sync.Mutex, store func(c *Changed) (iofs.FileInfo, error)) error {
 	now := s.now()
 	image, err := e.image(ctx, now)
 	if err != nil {
@@ -88,11 +123,18 @@ func (e *Editable) save(ctx context.Context, s *source, store func(c *Changed) (
 		return err
 	}
 	c := &Changed{File: s.file, Size: now.size, kind: s.kind, image: image, encode: e.opts.Encode}
+	// Where the file can't be read any more, store will most likely refuse.
 	if data, err := now.read(e.fsys); err == nil {
 		before, _, err := decodeFile(s.kind, data)
-		c.Same = err == nil && bytes.Equal(before, image)
+		if c.Same = err == nil && bytes.Equal(before, image); !c.Same {
+			if err := c.pack(ctx); err != nil {
+				return err
+			}
+		}
 	}
+	storing.Lock()
 	info, err := store(c)
+	storing.Unlock()
 	if info == nil && (err != nil || !c.Same) {
 		return err
 	}
