@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,7 @@ type zoneDocument struct {
 }
 
 func TestZoneJSON(t *testing.T) {
+	t.Parallel()
 	for name, cells := range samples {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "extremes" {
@@ -76,11 +78,10 @@ func TestZoneJSON(t *testing.T) {
 			}
 			for i, square := range doc.Squares {
 				for k, cell := range square {
-					var want [][2]int
-					for _, v := range cells(i/120*8+k/8, i%120*8+k%8) {
-						want = append(want, [2]int{int(v.Z), int(v.Height)})
-					}
-					if len(cell) != len(want) || (len(want) > 0 && fmt.Sprint(cell) != fmt.Sprint(want)) {
+					want := cells(i/120*8+k/8, i%120*8+k%8)
+					if !slices.EqualFunc(cell, want, func(got [2]int, v geometry.Volume) bool {
+						return got == [2]int{int(v.Z), int(v.Height)}
+					}) {
 						t.Fatalf("cell %d of square %d is %v, want %v", k, i, cell, want)
 					}
 				}
@@ -113,6 +114,7 @@ func few(names []string) []string {
 }
 
 func TestJSONOfFixtures(t *testing.T) {
+	t.Parallel()
 	for _, name := range few(zoneFixtures) {
 		z := zoneFixture(t, name)
 		text := checkText(t, geometry.ZoneJSON(z))
@@ -409,6 +411,7 @@ func TestBadSquareJSON(t *testing.T) {
 
 // Other programs lay JSON out in another way.
 func TestFreeLayout(t *testing.T) {
+	t.Parallel()
 	a := parseArea(t, paths())
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, write(t, geometry.AreaJSON(a)), "\t", "  "); err != nil {

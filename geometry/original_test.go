@@ -12,6 +12,7 @@ import (
 )
 
 func TestParseOriginalZone(t *testing.T) {
+	t.Parallel()
 	for name, cells := range samples {
 		idx, geo := geomtest.OriginalZone(cells)
 		z, err := geometry.ParseOriginalZone(idx, geo)

@@ -31,6 +31,7 @@ func packed(t *testing.T, fsys fstest.MapFS) map[string][]byte {
 }
 
 func TestPack(t *testing.T) {
+	t.Parallel()
 	z := parseZone(t, geomtest.Hills(3))
 	paths := geomtest.Paths(geometry.DefaultOrigin, geometry.ZonePosition{X: 5, Y: 6})
 	a, err := geometry.ParseArea(paths.Raw())

@@ -46,6 +46,7 @@ func pngOf(t *testing.T, img image.Image) image.Image {
 }
 
 func TestHeightmap(t *testing.T) {
+	t.Parallel()
 	z := parseZone(t, steps)
 	for floor, rise := range map[geometry.Floor]int{geometry.Lowest: 0, geometry.Highest: 1000} {
 		img, ok := pngOf(t, geometry.Heightmap(z, floor)).(*image.Gray16)
@@ -79,6 +80,7 @@ func TestHeightmapOfAnyOrder(t *testing.T) {
 }
 
 func TestRelief(t *testing.T) {
+	t.Parallel()
 	// A ridge along y at x = 480: lit on the left, in the shade on the right.
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x == 5 && y == 5 {

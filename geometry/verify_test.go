@@ -27,6 +27,7 @@ func findings(file []byte, area, strict bool) []string {
 }
 
 func TestVerifyBroken(t *testing.T) {
+	t.Parallel()
 	for _, area := range []bool{false, true} {
 		broken := geomtest.BrokenZones()
 		if area {
@@ -98,6 +99,7 @@ func TestVerifyArea(t *testing.T) {
 }
 
 func TestVerifyFixtures(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Dir(testneeds.Fixture(t, "world/x1002y1006.zgd"))
 	for _, area := range []bool{false, true} {
 		pattern := "*.zgd"

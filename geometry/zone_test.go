@@ -44,6 +44,7 @@ var samples = map[string]geomtest.Cells{
 }
 
 func TestParseZone(t *testing.T) {
+	t.Parallel()
 	for name, cells := range samples {
 		t.Run(name, func(t *testing.T) {
 			raw := geomtest.RawZone(cells)
@@ -125,6 +126,7 @@ func TestAscending(t *testing.T) {
 }
 
 func TestWithSquares(t *testing.T) {
+	t.Parallel()
 	z := parseZone(t, geomtest.Hills(1))
 	before := z.AppendRaw(nil)
 	var cells [geometry.SquareCells][]geometry.Volume
@@ -181,6 +183,7 @@ func TestZoneBuilderRefuses(t *testing.T) {
 }
 
 func TestEncodeZone(t *testing.T) {
+	t.Parallel()
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x+y > 300 {
 			return nil
@@ -206,6 +209,7 @@ func TestEncodeZone(t *testing.T) {
 }
 
 func TestBrokenZones(t *testing.T) {
+	t.Parallel()
 	for _, b := range geomtest.BrokenZones() {
 		t.Run(b.Name, func(t *testing.T) {
 			z, err := geometry.DecodeZone(b.File, geometry.DecodeOptions{})
