@@ -27,6 +27,11 @@
 // that the caller brings: decoded zones and areas, the places of the parts of
 // texts, and pictures. Texts, also those of 90 MB, are made as they are read.
 //
+// An [Editable] keeps what was edited, until it is saved: for each zone the whole
+// of it packed, 1 to 2 MB, and up to 512 squares that differ from that; for an area
+// the whole packed. All 635 zones of the game edited are 0.8 GB, which saving gives
+// back; nothing else bounds it.
+//
 // # Bad files
 //
 // A file that cannot be decoded is listed, and reading what is made of it fails

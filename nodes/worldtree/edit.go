@@ -54,7 +54,7 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 	var c *change
 	switch {
 	case n.square >= 0:
-		c, err = parseSquare(s, image, n.square, text)
+		c, err = parseSquare(ctx, s, image, n.square, text)
 	case n.view == zoneJSON:
 		c, err = parseZone(ctx, image, text)
 	default:
@@ -121,7 +121,11 @@ func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, er
 	return &change{edit: &edit{packed: b[1:]}, image: image, record: b}, nil
 }
 
-func parseSquare(s *version, image []byte, square int, text []byte) (*change, error) {
+// maxSquares is how many squares an edit keeps by themselves: they take more memory
+// than in a packed zone, and each further edit copies the list.
+const maxSquares = 512
+
+func parseSquare(ctx context.Context, s *version, image []byte, square int, text []byte) (*change, error) {
 	z, err := geometry.ZoneOfImage(image)
 	if err != nil {
 		return nil, err
@@ -135,7 +139,15 @@ func parseSquare(s *version, image []byte, square int, text []byte) (*change, er
 		return nil, err
 	}
 	record := append(binary.LittleEndian.AppendUint16([]byte{recordSquare}, uint16(square)), text...)
-	return &change{edit: s.edit.with(square, after), image: next.Image(), record: record}, nil
+	e := s.edit.with(square, after)
+	if len(e.squares) > maxSquares {
+		whole, err := wholeChange(ctx, next.Image(), next.Encode)
+		if err != nil {
+			return nil, err
+		}
+		e = whole.edit
+	}
+	return &change{edit: e, image: next.Image(), record: record}, nil
 }
 
 // with is the edit with one more square.
@@ -168,7 +180,7 @@ func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, 
 		if err != nil {
 			return nil, err
 		}
-		return parseSquare(s, image, square, record[3:])
+		return parseSquare(ctx, s, image, square, record[3:])
 	}
 	return nil, fmt.Errorf("no record of an edit of %s", s.file)
 }

@@ -592,6 +592,35 @@ func TestSourceChanged(t *testing.T) {
 	}
 }
 
+// More squares than are kept by themselves are edited, and none is lost.
+func TestManySquares(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	d := newEdited(t, fstest.MapFS{"x1000y1000.zgd": {Data: geomtest.ZoneFile(geomtest.Empty), ModTime: geomtest.FolderTime}})
+	text := read(t, d.Editable, aSquare)
+	const squares = 700
+	for i := range squares {
+		floor := fmt.Appendf(nil, `"volumes":[[%d,1]]`, i)
+		record := append([]byte{'Q', byte(i), byte(i >> 8)}, bytes.Replace(text, []byte(`"volumes":[]`), floor, 1)...)
+		if err := d.Replay(t.Context(), "x1000y1000.zgd", record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.save()
+	z, err := geometry.DecodeZone(d.fsys["x1000y1000.zgd"].Data, geometry.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range squares {
+		if v := z.Square(i).Cell(0); v.Len() != 1 || int(v.At(0).Z) != i {
+			t.Fatalf("square %d has %d volumes", i, v.Len())
+		}
+	}
+	if z.Volumes() != squares {
+		t.Errorf("%d volumes, want %d", z.Volumes(), squares)
+	}
+}
+
 // Files are packed ahead, several at once, and stored one after the other.
 func TestPackedAhead(t *testing.T) {
 	d := newEdited(t, light())
