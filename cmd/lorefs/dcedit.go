@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
-	"lorefs/internal/folderedit"
 	"lorefs/internal/journal"
+	"lorefs/internal/pending"
 	"lorefs/internal/session"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -109,7 +109,7 @@ const reopenCache = 64 << 20
 // explainSession says what can be done about a source that can't be edited.
 func explainSession(err error) error {
 	switch {
-	case errors.Is(err, session.ErrStale), errors.Is(err, folderedit.ErrStale):
+	case errors.Is(err, pending.ErrStale):
 		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +
 			"which may be the .bak; to give them up, use lorefs journal drop"}
 	case errors.Is(err, filelock.ErrLocked):

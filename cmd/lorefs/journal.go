@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,8 +17,14 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
+	"lorefs/internal/folderedit"
+	"lorefs/internal/pending"
 	"lorefs/internal/session"
 )
+
+// journals are those of all kinds of sources that can be edited: to a user they are the
+// same.
+var journals = pending.Kinds{session.Journals, folderedit.Journals}
 
 func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
@@ -37,7 +44,7 @@ func newJournalList() *cobra.Command {
 		Short: "show the journals that there are",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := allJournals()
+			list, err := journals.List()
 			if err != nil {
 				return err
 			}
@@ -53,7 +60,7 @@ func newJournalList() *cobra.Command {
 	return c
 }
 
-func printJournals(w io.Writer, list []session.Journal) error {
+func printJournals(w io.Writer, list []pending.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
 		fmt.Fprintf(t, "%s\t%d edits\t%s\t%s\n", j.State, j.Edits, j.Began.Local().Format(time.DateTime), j.Source)
@@ -116,13 +123,14 @@ func newJournalDrop() *cobra.Command {
 	return &cobra.Command{
 		Use:   "drop SOURCE",
 		Short: "give up the edits in a source's journal",
-		Args:  exactArgs("SOURCE"),
+		Long: "Gives up the edits in the journal of a source, which may be gone. SOURCE may also be\n" +
+			"the journal itself, as list shows it.",
+		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			path, err := withoutLinks(args[0])
-			if err != nil {
-				return err
+			j, err := journalOf(args[0])
+			if err == nil {
+				err = j.Drop()
 			}
-			edits, err := dropJournal(path)
 			switch {
 			case errors.Is(err, iofs.ErrNotExist):
 				return fmt.Errorf("%s has no journal", args[0])
@@ -131,10 +139,20 @@ func newJournalDrop() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %d edits of %s\n", edits, path)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %d edits of %s\n", j.Edits, cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}
+}
+
+// journalOf looks for the journal of a source, which may be gone, or for one by its own
+// path. An error matches [iofs.ErrNotExist] if there is none.
+func journalOf(path string) (pending.Journal, error) {
+	path, err := withoutLinks(path)
+	if err != nil {
+		return pending.Journal{}, err
+	}
+	return journals.Find(path)
 }
 
 // withoutLinks is a path as journals have it, also of a source that is gone.

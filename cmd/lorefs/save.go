@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/session"
 	"lorefs/internal/source"
@@ -106,8 +107,8 @@ func (m *mounting) unsaved(err error) error {
 		outcome = "may not be saved for good"
 	}
 	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", m.source, outcome, err)}
-	if conflict, ok := errors.AsType[*session.ConflictError](err); ok {
-		e.hint = "to go on with it, put " + conflict.Path + " in the place of the source; "
+	for _, c := range pending.Conflicts(err) {
+		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
 	if journal := m.opened.editor.journal(); journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)

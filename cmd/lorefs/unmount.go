@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
-	"lorefs/internal/session"
+	"lorefs/internal/pending"
 )
 
 // endTimeout is how long unmount waits for the process to end once the mount is
@@ -144,15 +143,11 @@ func unmountAlone(dir, name string, lazy bool) error {
 // leftBehind is an error if the process of a mount that is dead has left edits
 // of its source in the journal.
 func leftBehind(source string) error {
-	path, err := filepath.EvalSymlinks(source)
+	j, err := journalOf(source)
 	if err != nil {
-		return nil //nolint:nilerr // the source is gone, and lorefs journal list tells the rest
+		return nil //nolint:nilerr // nothing was edited, or all is saved
 	}
-	j, ok := journalOf(path)
-	if !ok {
-		return nil // nothing was edited, or all is saved
-	}
-	if j.Edits == 0 && j.Problem == "" || j.State == session.StateSaved || j.State == session.StateInUse {
+	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved || j.State == pending.InUse {
 		return nil
 	}
 	return &commandError{

@@ -25,7 +25,7 @@ type worldEditor struct {
 
 // edit makes the folder editable.
 func (w *world) edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.Mount, error) {
-	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Logger: o.log})
+	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrLocked means that somebody else holds the lock: another process, or this one
@@ -29,6 +30,8 @@ type HeldError struct {
 	PID int
 	// What is locked, as the holder wrote it.
 	What string
+	// Since is when the holder took the lock.
+	Since time.Time
 }
 
 func (e *HeldError) Error() string {
@@ -59,7 +62,7 @@ func Acquire(path, what string) (*Lock, error) {
 	}
 	err = LockFile(f)
 	if errors.Is(err, ErrLocked) {
-		err = heldError(path, f)
+		err = held(path, f)
 	}
 	if err == nil {
 		err = note(f, what)
@@ -89,9 +92,20 @@ func note(f *os.File, what string) error {
 	return nil
 }
 
+// held is the error of a lock that somebody else holds.
+func held(path string, f *os.File) error {
+	e := heldError(path, f)
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(e, err)
+	}
+	e.Since = info.ModTime()
+	return e
+}
+
 // heldError reads who holds a lock. A holder that was killed leaves its note, and
 // the next one needs a moment to write its own, so this is for people to read and
-// nothing to decide by.
+// little to decide by.
 func heldError(path string, r io.ReaderAt) *HeldError {
 	e := &HeldError{Path: path}
 	s := bufio.NewScanner(io.NewSectionReader(r, 0, maxNote))

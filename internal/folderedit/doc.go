@@ -1,10 +1,9 @@
 // Package folderedit edits the files of a folder in their places, so that nothing
-// is lost: it keeps the lock and the journal, and saves one file after the other.
-// What is in the files, and what an edit is, it does not know.
+// is lost: it keeps the journal, and saves each file by itself. What is in the files,
+// and what an edit is, it does not know.
 //
-// From the first edit on there is a journal (package journal) in the user's state
-// folder, named after the path of the folder. Its header says which folder that is,
-// and its records are, with what they say about one file each:
+// Lock and journal are those of package pending. The journal's header says which
+// folder it belongs to, and its records are, with what they say about one file each:
 //
 //	'F' {json}                the file (name, size, SHA-256) to which edits belong
 //	'E' length:2 name record  an edit
@@ -18,8 +17,7 @@
 // nothing is made again, nor lost, until its owner decides. When all files are
 // saved, the journal goes.
 //
-// One session may have a folder at a time. It holds a lock in the state folder and,
-// for other users, one on the folder itself, where folders can be locked.
-//
-// Not supported is the salvage of a damaged journal: it is refused.
+// If a file was replaced by somebody else, what was edited is rescued to a file of its
+// own, of which there is an 'S' as well: it may be put in the file's place. The other
+// files are saved all the same.
 package folderedit

@@ -9,13 +9,15 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/pending"
+	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
-	"lorefs/internal/source"
 )
 
 // folder is a folder of texts. An edit adds a record to the text of a file.
@@ -51,6 +53,22 @@ func (f *folder) holds(name, want string) {
 	got, err := os.ReadFile(filepath.Join(f.dir, name))
 	if err != nil || string(got) != want {
 		f.t.Errorf("%s holds %q, %v; want %q", name, got, err, want)
+	}
+}
+
+// only checks that nothing but these files is in the folder.
+func (f *folder) only(names ...string) {
+	f.t.Helper()
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, names) {
+		f.t.Errorf("in the folder are %q, want %q", got, names)
 	}
 }
 
@@ -118,14 +136,7 @@ func (f *folder) mustSave(file string) Saved {
 // crash ends the session as the end of its process does: nothing is removed.
 func (f *folder) crash() {
 	f.t.Helper()
-	s := f.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var err error
-	if s.journal != nil {
-		err = s.journal.Close()
-	}
-	if err := errors.Join(err, s.locked.Close(), s.lock.Close()); err != nil {
+	if err := f.session.edits.Close(); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -140,7 +151,7 @@ func (f *folder) close() {
 // journals are the states and the edits of those that there are.
 func (f *folder) journals() string {
 	f.t.Helper()
-	list, err := List()
+	list, err := pending.Kinds{Journals}.List()
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -244,22 +255,19 @@ func TestOneWriter(t *testing.T) {
 	f.close()
 }
 
-// What somebody else has changed is neither replaced nor taken for what was edited.
-func TestChanged(t *testing.T) {
+// Edits of a file that was replaced while nobody edited it are neither made nor lost.
+func TestStale(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
 	f.edit("a", "1")
 	f.edit("b", "2")
-	f.put("a", "mine")
-	if _, err := f.save("a"); !errors.Is(err, source.ErrChanged) {
-		t.Errorf("got %v, want ErrChanged", err)
-	}
 	f.mustSave("b")
-	f.holds("a", "mine")
 	f.crash()
-	if err := f.open(); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "1 edits") {
+	f.put("a", "mine")
+	if err := f.open(); !errors.Is(err, pending.ErrStale) || !strings.Contains(err.Error(), ": 1 of them") {
 		t.Errorf("got %v, want ErrStale", err)
 	}
+	f.holds("a", "mine")
 	if got := f.journals(); got != "stale 1" {
 		t.Errorf("journals: %s", got)
 	}
@@ -274,10 +282,14 @@ func TestChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := Drop(path); n != 1 || err != nil {
-		t.Errorf("dropped %d, %v", n, err)
+	j, err := pending.Kinds{Journals}.Find(path)
+	if err != nil || j.Edits != 1 {
+		t.Fatalf("found %+v, %v", j, err)
 	}
-	if _, err := Drop(path); !errors.Is(err, iofs.ErrNotExist) {
+	if err := j.Drop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := (pending.Kinds{Journals}).Find(path); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("again: %v", err)
 	}
 	f.mustOpen()
@@ -288,12 +300,7 @@ func TestChanged(t *testing.T) {
 // the file or in the journal.
 func TestFaults(t *testing.T) {
 	fault := errors.New("a fault")
-	steps := []replace.Step{
-		replace.StepFind, replace.StepSpace, replace.StepCreate, replace.StepWrite, replace.StepMode, replace.StepSync,
-		replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepLink, replace.StepBackup, replace.StepSyncBackup,
-		replace.StepRename, replace.StepSyncDir,
-	}
-	for _, step := range steps {
+	for _, step := range pendingtest.Steps {
 		for _, crash := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, crash %v", step, crash), func(t *testing.T) {
 				f := newFolder(t)
@@ -434,7 +441,7 @@ func TestOddRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path, err := JournalPath(dir)
+			path, err := Journals.JournalPath(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

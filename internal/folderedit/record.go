@@ -1,20 +1,30 @@
 package folderedit
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/pending"
 )
+
+// Journals are those of folders.
+var Journals = &pending.Kind{
+	Folder: "folder-journal",
+	Digest: func(contents *journal.Contents) (pending.Summary, error) {
+		d, err := digest(contents)
+		return pending.Summary{Source: d.Folder, Began: d.Began, Edits: d.edits(), Compare: d.state}, err
+	},
+}
 
 // Kinds of records: their first byte.
 const (
@@ -32,43 +42,65 @@ type header struct {
 	Began time.Time `json:"began"`
 }
 
-// identity says which content a file has.
-type identity struct {
-	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"`
-}
-
 // fileRecord says something about a file.
 type fileRecord struct {
 	File string `json:"file"`
-	identity
+	pending.Identity
 }
 
 // fileState is what a journal says about a file.
 type fileState struct {
 	// base is the file that the edits belong to.
-	base identity
+	base pending.Identity
 	// edits is how many are not known to be saved.
 	edits int64
 	// saved is what the file was about to become with all of them, nil for nothing.
-	saved *identity
+	saved *pending.Identity
 	// first is the place of the first record of those edits.
 	first int
+	// conflict is where what was edited was rescued to, empty if it was not.
+	conflict string
 }
 
 // identify reads all of a file, as it is now.
-func identify(path string) (identity, error) {
+func identify(path string) (pending.Identity, error) {
 	f, err := filelock.OpenFile(path, os.O_RDONLY, 0)
 	if errors.Is(err, filelock.ErrNotRegular) { // a link is followed
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return identity{}, err
+		return pending.Identity{}, err
 	}
 	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	return identity{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
+	sum := pending.NewSummer(io.Discard)
+	_, err = io.Copy(sum, f)
+	return sum.Identity(), err
+}
+
+// state tells what the edits of a file are worth, given what the file is now.
+func (f *fileState) state(path string) (pending.State, error) {
+	if f.edits == 0 {
+		return pending.Saved, nil
+	}
+	now, err := identify(path)
+	switch {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return pending.Stale, err
+	case err == nil && now == f.base:
+		return pending.Open, nil
+	case err == nil && f.saved != nil && now == *f.saved:
+		return pending.Saved, nil
+	}
+	return pending.Stale, nil
+}
+
+// aboutFile is a record that says something about a file.
+func aboutFile(kind byte, file string, id pending.Identity) []byte {
+	b, err := json.Marshal(fileRecord{file, id})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %q is no JSON: %v", file, err))
+	}
+	return append([]byte{kind}, b...)
 }
 
 // editRecord is the record of an edit.
@@ -93,7 +125,7 @@ type summary struct {
 	files map[string]*fileState
 }
 
-// digest reads a journal.
+// digest reads a journal. Of a damaged one it gives what lies ahead of the damage.
 func digest(contents *journal.Contents) (summary, error) {
 	d := summary{files: map[string]*fileState{}}
 	if err := json.Unmarshal(contents.Header(), &d.header); err != nil {
@@ -137,11 +169,14 @@ func (d *summary) add(place int, record []byte) error {
 	}
 	switch record[0] {
 	case recordFile:
-		d.files[r.File] = &fileState{base: r.identity, first: place}
+		if !filepath.IsLocal(r.File) || strings.ContainsAny(r.File, `/\`) {
+			return fmt.Errorf("%q is no name of a file", r.File)
+		}
+		d.files[r.File] = &fileState{base: r.Identity, first: place}
 	case recordSaving:
-		f.saved = &r.identity
+		f.saved = &r.Identity
 	case recordDone:
-		f.base, f.edits, f.saved, f.first = r.identity, 0, nil, place
+		f.base, f.edits, f.saved, f.first = r.Identity, 0, nil, place
 	default:
 		return fmt.Errorf("a record of unknown kind %q", record[0])
 	}
@@ -154,4 +189,19 @@ func (d *summary) edits() (n int) {
 		n += int(f.edits)
 	}
 	return n
+}
+
+// state is what the journal is worth as a whole.
+func (d *summary) state() (pending.State, error) {
+	worth := pending.Saved
+	for file, f := range d.files {
+		s, err := f.state(filepath.Join(d.Folder, file))
+		switch {
+		case err != nil || s == pending.Stale:
+			return pending.Stale, err
+		case s == pending.Open:
+			worth = pending.Open
+		}
+	}
+	return worth, nil
 }

@@ -2,15 +2,13 @@ package folderedit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
 
+	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
 )
@@ -21,7 +19,8 @@ type File struct {
 	Name string
 	// Size is about how many bytes it will have.
 	Size int64
-	// Write writes it, and Verify looks at what was written.
+	// Write writes it, and Verify looks at what was written. Both may be called a
+	// second time, for another place.
 	Write  func(ctx context.Context, w io.Writer) error
 	Verify func(f *os.File) error
 }
@@ -34,82 +33,129 @@ type Saved struct {
 	Info os.FileInfo
 }
 
-// Save puts a new file in the place of one that was edited. If it fails, the file
-// is as it was and its edits stay in the journal, unless the error matches
-// [replace.ErrUnsynced]: then the new file is in place, as Saved says, and nothing
-// can be edited any more; the journal stays, and the next session decides. An error
-// matches [source.ErrChanged] if the file is not the one any more that was edited.
+// Save puts a new file in the place of one that was edited. Other files may be saved
+// at the same time, but this one is neither saved nor edited meanwhile.
+//
+// If it fails, the file is as it was and its edits stay in the journal, unless the
+// error matches [replace.ErrUnsynced]: then the new file is in place, as Saved says,
+// and nothing can be edited any more; the journal stays, and the next session decides.
+// If the file is not the one any more that was edited, the error is a
+// [*pending.ConflictError] as far as that is possible, and matches
+// [source.ErrChanged].
 //
 // A journal that fails is no reason not to save: it is needed only if the process
 // dies meanwhile.
 func (s *Session) Save(ctx context.Context, f File) (Saved, error) {
-	s.saving.Lock()
-	defer s.saving.Unlock()
-	path := filepath.Join(s.dir, f.Name)
-	base, edits, err := s.edited(f.Name)
+	now, err := s.edited(f.Name)
 	if err != nil {
 		return Saved{}, err
 	}
-	if err := s.Sync(); err != nil {
-		s.opts.Logger.Warn("the journal fails: a power cut before all is saved would lose edits", "err", err)
+	s.edits.SyncToSave()
+	saved := Saved{Edits: now.edits}
+	err = s.mustBe(f.Name, now.base) // early, as writing takes long
+	if err == nil {
+		err = s.store(ctx, f, now.base, &saved)
 	}
-	check := func() error { return mustBe(path, base) }
-	if err := check(); err != nil { // early, as writing takes long
+	switch {
+	case errors.Is(err, source.ErrChanged):
+		return Saved{}, s.rescue(ctx, f, now.conflict, err)
+	case errors.Is(err, replace.ErrUnsynced):
+		// Nobody knows which of the two files a power cut would leave, so that edits
+		// could belong to either.
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failed = fmt.Errorf("%w: mount it anew to go on", err)
+		return saved, err
+	case err != nil:
 		return Saved{}, err
 	}
-	out := &summer{hash: sha256.New()}
-	saved := Saved{Edits: edits}
-	err = replace.Replace(ctx, path, replace.Options{
-		Size: f.Size, NoBackup: s.opts.NoBackup, Check: check, Before: s.opts.before,
+	return saved, nil
+}
+
+// store puts a new file in the place of the one that base identifies.
+func (s *Session) store(ctx context.Context, f File, base pending.Identity, saved *Saved) error {
+	var out *pending.Summer
+	err := replace.Replace(ctx, filepath.Join(s.dir, f.Name), replace.Options{
+		Size: f.Size, NoBackup: s.opts.NoBackup, Before: s.opts.before,
+		Check: func() error { return s.mustBe(f.Name, base) },
 		Ready: func(info os.FileInfo) error {
-			saved.Info = info
-			s.tell(recordSaving, fileRecord{f.Name, out.identity()})
+			saved.Info, saved.Bytes = info, info.Size()
+			s.edits.Announce(aboutFile(recordSaving, f.Name, out.Identity()))
 			return nil
 		},
 	}, func(w io.Writer) error {
-		out.to = w
+		out = pending.NewSummer(w)
 		return f.Write(ctx, out)
 	}, f.Verify)
-	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
-		return Saved{}, err
-	}
-	saved.Bytes = out.n
 	if err == nil {
-		s.done(f.Name, out.identity())
-		return saved, nil
+		s.done(f.Name, out.Identity())
 	}
-	// Nobody knows which of the two files a power cut would leave, so that edits
-	// could belong to either.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = fmt.Errorf("%w: mount it anew to go on", err)
-	return saved, err
+	return err
+}
+
+// rescue writes what was edited to a file of its own, as somebody else has taken the
+// place of the file. kept is the path of the one that holds all of it already, if
+// there is one.
+func (s *Session) rescue(ctx context.Context, f File, kept string, changed error) error {
+	path := filepath.Join(s.dir, f.Name)
+	if kept == "" {
+		var err error
+		if kept, err = s.edits.Rescue(path, func(to string) error { return s.writeNew(ctx, f, path, to) }); err != nil {
+			return fmt.Errorf("%w; nor could what was edited be written elsewhere: %w", changed, err)
+		}
+		s.mu.Lock()
+		s.files[f.Name].conflict = kept
+		s.mu.Unlock()
+	}
+	return &pending.ConflictError{File: path, Path: kept, Err: changed}
+}
+
+// writeNew writes a file where there is none, like the one at path if that is there.
+// The journal is told of it, so that it has done its duty once somebody puts the new
+// file in the place of that one.
+func (s *Session) writeNew(ctx context.Context, f File, path, to string) error {
+	like, err := os.Stat(path)
+	if err != nil {
+		like = nil // it is gone
+	}
+	var out *pending.Summer
+	return replace.Create(ctx, to, like, replace.Options{
+		Size: f.Size, Before: s.opts.before,
+		Ready: func(os.FileInfo) error {
+			s.edits.Announce(aboutFile(recordSaving, f.Name, out.Identity()))
+			return nil
+		},
+	}, func(w io.Writer) error {
+		out = pending.NewSummer(w)
+		return f.Write(ctx, out)
+	}, f.Verify)
 }
 
 // Settle tells that a file holds all its edits as it is.
 func (s *Session) Settle(name string) error {
-	base, _, err := s.edited(name)
+	now, err := s.edited(name)
 	if err == nil {
-		err = mustBe(filepath.Join(s.dir, name), base)
+		err = s.mustBe(name, now.base)
 	}
 	if err == nil {
-		s.done(name, base)
+		s.done(name, now.base)
 	}
 	return err
 }
 
 // edited is what is known of a file that was edited.
-func (s *Session) edited(name string) (base identity, edits int64, err error) {
+func (s *Session) edited(name string) (fileState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.files[name]; f != nil {
-		return f.base, f.edits, nil
+		return *f, nil
 	}
-	return base, 0, fmt.Errorf("%s was not edited", name)
+	return fileState{}, fmt.Errorf("%s was not edited", name)
 }
 
 // mustBe is an error if a file is another one now.
-func mustBe(path string, want identity) error {
+func (s *Session) mustBe(name string, want pending.Identity) error {
+	path := filepath.Join(s.dir, name)
 	now, err := identify(path)
 	if err == nil && now == want {
 		return nil
@@ -117,50 +163,13 @@ func mustBe(path string, want identity) error {
 	return errors.Join(fmt.Errorf("%s: %w", path, source.ErrChanged), err)
 }
 
-// tell notes something about a file in the journal. Without the note, a process
-// that dies before the journal is removed leaves a stale one: its edits are not
-// lost, but somebody has to look at it.
-func (s *Session) tell(kind byte, r fileRecord) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.journal == nil {
-		return
-	}
-	err := s.note(kind, r)
-	if err == nil {
-		err = s.journal.Sync()
-	}
-	if err != nil {
-		s.opts.Logger.Warn("the journal does not know what is saved", "file", r.File, "err", err)
-	}
-}
-
 // done goes on with the file that is in place.
-func (s *Session) done(name string, id identity) {
-	s.tell(recordDone, fileRecord{name, id})
+func (s *Session) done(name string, id pending.Identity) {
+	s.edits.Announce(aboutFile(recordDone, name, id))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.files[name]; f != nil {
-		f.base, f.edits, f.saved = id, 0, nil
+		f.base, f.edits, f.saved, f.conflict = id, 0, nil, ""
 	}
 	s.retire()
-}
-
-// summer writes, and sums up what it writes.
-type summer struct {
-	to   io.Writer
-	hash hash.Hash
-	n    int64
-}
-
-func (s *summer) Write(p []byte) (int, error) {
-	n, err := s.to.Write(p)
-	s.hash.Write(p[:n])
-	s.n += int64(n)
-	return n, err
-}
-
-// identity is that of what was written so far.
-func (s *summer) identity() identity {
-	return identity{Size: s.n, SHA256: hex.EncodeToString(s.hash.Sum(nil))}
 }

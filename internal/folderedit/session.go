@@ -1,6 +1,7 @@
 package folderedit
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 )
 
@@ -22,27 +23,26 @@ type Options struct {
 	// Logger is told of what was replayed and cleaned up. Default: nobody is.
 	Logger *slog.Logger
 
+	// Salvage takes what is whole of a damaged journal, and keeps the journal as
+	// NAME.damaged. Without it, such a journal is refused.
+	Salvage bool
+
 	// before is called ahead of each step of a save, and its error fails the step.
 	before func(replace.Step) error
+	// system is the disk, but in tests.
+	system pending.System
 }
 
 // Session is a folder whose files are being edited. Its methods may be called from
 // many goroutines at once.
 type Session struct {
-	dir  string // without links
-	opts Options
+	dir   string // without links
+	opts  Options
+	edits *pending.Edits
 
-	lock   *filelock.Lock
-	locked *os.File // the folder, locked for other users
-
-	// saving is held while files are saved.
-	saving sync.Mutex
 	// mu guards what follows.
-	mu sync.Mutex
-	// journal is nil until there is something to keep, and info describes its file.
-	journal *journal.Journal
-	info    os.FileInfo
-	files   map[string]*fileState
+	mu    sync.Mutex
+	files map[string]*fileState
 	// left is what a crash has left behind, until it is replayed.
 	left     *journal.Contents
 	replayed int
@@ -51,42 +51,28 @@ type Session struct {
 }
 
 // Open begins to edit the files of a folder. Errors match [filelock.ErrLocked] while
-// somebody else edits them, [ErrStale] if there are edits that belong to other
+// somebody else edits them, [pending.ErrStale] if there are edits that belong to other
 // files, and [journal.ErrDamaged] if there are some that can't be read. Edits that
 // are left from before have to be made again by Replay, before anything else.
 func Open(dir string, opts Options) (*Session, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
 	path, err := filepath.Abs(dir)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil {
+		err = writable(path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{dir: path, opts: opts, files: map[string]*fileState{}}
-	if err := s.open(); err != nil {
+	if s.edits, err = Journals.Hold(path, pending.Options{Logger: opts.Logger, System: opts.system}); err != nil {
+		return nil, err
+	}
+	if err := s.resume(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func (s *Session) open() error {
-	if err := writable(s.dir); err != nil {
-		return err
-	}
-	var err error
-	if s.lock, err = lockFor(s.dir); err != nil {
-		return err
-	}
-	if s.locked, err = os.Open(s.dir); err != nil {
-		return err
-	}
-	if err := filelock.LockFile(s.locked); errors.Is(err, filelock.ErrLocked) {
-		return fmt.Errorf("%s: %w", s.dir, err)
-	}
-	return s.resume()
 }
 
 // writable tells early what saving would find out.
@@ -98,15 +84,88 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Journal is the path of the journal, empty if there is none.
-func (s *Session) Journal() string {
+// resume looks for a journal that was left behind.
+func (s *Session) resume() error {
+	contents, err := s.edits.Resume(s.opts.Salvage)
+	if err != nil || contents == nil {
+		return err
+	}
+	s.left = contents // until it is known that nothing of it is to be replayed
+	d, err := digest(contents)
+	if err != nil {
+		return s.unfit(err)
+	}
+	return s.decide(&d)
+}
+
+// unfit is the error of a journal that can't be replayed.
+func (s *Session) unfit(err error) error {
+	return &pending.JournalError{Path: s.edits.Journal(), Err: err}
+}
+
+// decide finds out which edits of a journal are to be made again.
+func (s *Session) decide(d *summary) error {
+	for file, f := range d.files {
+		path := filepath.Join(s.dir, file)
+		s.edits.Sweep(path)
+		state, err := f.state(path)
+		if err != nil || state == pending.Stale {
+			return errors.Join(&pending.StaleError{Journal: s.edits.Journal(), File: path, Edits: d.edits()}, err)
+		}
+		if state == pending.Saved && f.saved != nil {
+			f.base, f.edits, f.saved = *f.saved, 0, nil
+		}
+	}
+	s.files = d.files
+	if d.edits() > 0 {
+		return nil
+	}
+	if err := s.edits.Settle(s.dir); err != nil {
+		return err
+	}
+	s.left = nil
+	clear(s.files)
+	return nil
+}
+
+// Replay has apply make the edits again that a crash has left behind, in their
+// order. An error matches [journal.ErrDamaged].
+func (s *Session) Replay(ctx context.Context, apply func(file string, record []byte) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.journal == nil {
-		return ""
+	if s.left == nil {
+		return nil
 	}
-	return s.journal.Path()
+	place := -1
+	for b, err := range s.left.Records() {
+		place++
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if b[0] != recordEdit {
+			continue
+		}
+		file, record, err := parseEdit(b)
+		if err != nil {
+			return err
+		}
+		if f := s.files[file]; f.edits == 0 || place < f.first {
+			continue
+		}
+		if err := apply(file, record); err != nil {
+			return s.unfit(fmt.Errorf("edit %d: %w", s.replayed+1, err))
+		}
+		s.replayed++
+	}
+	s.left = nil
+	return nil
 }
+
+// Journal is the path of the journal, empty if there is none.
+func (s *Session) Journal() string { return s.edits.Journal() }
 
 // Replayed is how many edits Replay has made again.
 func (s *Session) Replayed() int {
@@ -133,108 +192,42 @@ func (s *Session) Log(file string, record []byte) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if s.journal == nil {
-		if err := s.begin(); err != nil {
-			return fmt.Errorf("journal: %w", err)
-		}
-	}
-	if info, err := os.Lstat(s.journal.Path()); err != nil || !os.SameFile(info, s.info) {
-		return fmt.Errorf("the journal %s was removed by somebody: only saving helps", s.journal.Path())
-	}
 	f := s.files[file]
 	if f == nil {
 		id, err := identify(filepath.Join(s.dir, file))
 		if err != nil {
 			return err
 		}
-		if err := s.note(recordFile, fileRecord{file, id}); err != nil {
+		if err := s.edits.Append(s.header, aboutFile(recordFile, file, id)); err != nil {
 			return err
 		}
 		f = &fileState{base: id}
 		s.files[file] = f
 	}
-	if err := s.journal.Append(editRecord(file, record)); err != nil {
+	if err := s.edits.Append(s.header, editRecord(file, record)); err != nil {
 		return err
 	}
 	f.edits++
-	f.saved = nil
+	f.saved, f.conflict = nil, ""
 	return nil
 }
 
-// begin makes the journal. The caller holds mu.
-func (s *Session) begin() error {
-	path, err := JournalPath(s.dir)
-	if err != nil {
-		return err
-	}
-	head, err := json.Marshal(header{Folder: s.dir, Began: time.Now().UTC().Truncate(time.Second)})
-	if err != nil {
-		return err
-	}
-	j, err := journal.Create(path, head)
-	if err != nil {
-		return err
-	}
-	if err := s.take(j); err != nil {
-		return errors.Join(err, j.Remove())
-	}
-	return nil
-}
-
-// take goes on with a journal. The caller holds mu, or is alone.
-func (s *Session) take(j *journal.Journal) error {
-	info, err := os.Lstat(j.Path())
-	if err == nil {
-		s.journal, s.info = j, info
-	}
-	return err
-}
-
-// note keeps a record about a file. The caller holds mu.
-func (s *Session) note(kind byte, r fileRecord) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return s.journal.Append(append([]byte{kind}, b...))
+// header is what a journal begins with.
+func (s *Session) header() ([]byte, error) {
+	return json.Marshal(header{Folder: s.dir, Began: time.Now().UTC().Truncate(time.Second)})
 }
 
 // Sync returns when all edits made so far would survive a power cut.
-func (s *Session) Sync() error {
-	s.mu.Lock()
-	j := s.journal
-	s.mu.Unlock()
-	if j == nil {
-		return nil
-	}
-	err := j.Sync()
-	if err == nil || !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.journal != j && !errors.Is(s.failed, os.ErrClosed) {
-		return nil // All that was in it was saved meanwhile.
-	}
-	return err
-}
+func (s *Session) Sync() error { return s.edits.Sync() }
 
-// retire removes the journal if all that it holds is saved. The caller holds mu, or
-// is alone.
+// retire removes the journal if all that it holds is saved. The caller holds mu.
 func (s *Session) retire() {
 	for _, f := range s.files {
 		if f.edits > 0 {
 			return
 		}
 	}
-	if s.journal == nil {
-		return
-	}
-	if err := s.journal.Remove(); err != nil {
-		s.opts.Logger.Warn("the journal of what is saved can't be removed yet", "journal", s.journal.Path(), "err", err)
-		return
-	}
-	s.journal = nil
+	s.edits.Retire()
 	clear(s.files)
 }
 
@@ -243,21 +236,8 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = os.ErrClosed
-	var errs []error
 	if s.left == nil {
 		s.retire() // an edit that did not get into it leaves it empty
 	}
-	if s.journal != nil {
-		errs = append(errs, s.journal.Close())
-		s.journal = nil
-	}
-	if s.locked != nil {
-		errs = append(errs, s.locked.Close())
-		s.locked = nil
-	}
-	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
-		s.lock = nil
-	}
-	return errors.Join(errs...)
+	return s.edits.Close()
 }

@@ -10,15 +10,14 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// Sweep removes what writers that died left beside the file at path, and gives
-// the paths of what it removed. It touches only names that Replace makes, and
+// Sweep removes what writers that died left beside the file at path, which need not be
+// there itself, and gives the paths of what it removed. It touches only names that Replace makes, and
 // none of a writer that lives.
 func Sweep(path string) ([]string, error) {
-	path, err := resolve(path)
+	dir, base, err := resolveName(path)
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
-	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
@@ -38,6 +37,17 @@ func Sweep(path string) ([]string, error) {
 		}
 	}
 	return removed, nil
+}
+
+// resolveName splits the path of a file, of which links are followed if it is there.
+func resolveName(path string) (dir, base string, err error) {
+	whole, err := resolve(path)
+	if errors.Is(err, iofs.ErrNotExist) {
+		whole, err = resolve(filepath.Dir(path))
+		whole = filepath.Join(whole, filepath.Base(path))
+	}
+	dir, base = filepath.Split(whole)
+	return dir, base, err
 }
 
 // sweepOne removes a file if its owner, which may be itself, is abandoned: not

@@ -19,15 +19,7 @@
 // Edits made after that belong to the new file. If the journal fails, edits are
 // refused, but saving goes on without it, as the draft has all that it holds.
 //
-// If the source was replaced by somebody else, its place is theirs, and what was
-// edited is written to a new file, NAME.conflict-TIME beside it or, where that
-// can't be, beside the journal. The journal is kept as well, with an 'S' record of
-// that file: it may be put in the source's place.
-//
-// A journal with damage is refused, or salvaged: the records ahead of the damage
-// take its place, and it is kept as NAME.journal.damaged.
-//
-// One session may have a source at a time: it holds a lock in the state folder
-// and one on the file, for other users. A journal goes by the path of its source:
-// one that was moved has none, until it is moved back.
+// If the source was replaced by somebody else, what was edited is rescued to a file
+// of its own, of which the journal has an 'S' record: it may be put in the source's
+// place. Lock, journal and rescue are those of package pending.
 package session

@@ -10,35 +10,13 @@ import (
 	"testing"
 
 	"lorefs/internal/journal"
+	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
 )
 
-var errFault = errors.New("a fault")
-
-// stepsOfSave are those of a save with a backup, in their order.
-var stepsOfSave = []replace.Step{
-	replace.StepFind, replace.StepSpace, replace.StepCreate, replace.StepWrite, replace.StepMode, replace.StepSync,
-	replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepLink, replace.StepBackup,
-	replace.StepSyncBackup, replace.StepRename, replace.StepSyncDir,
-}
-
-// faultAt fails one step, the nth time that it begins.
-func faultAt(step replace.Step, nth int) func(replace.Step) error {
-	n := 0
-	return func(s replace.Step) error {
-		if s == step {
-			n++
-		}
-		if s == step && n == nth {
-			return errFault
-		}
-		return nil
-	}
-}
-
 // A save that fails at any step leaves a whole file, old or new, and all edits.
 func TestSaveFails(t *testing.T) {
-	for _, step := range stepsOfSave {
+	for _, step := range pendingtest.Steps {
 		counts := []int{1}
 		if step == replace.StepWrite {
 			counts = []int{2, 1, 3} // before all, and before each single write
@@ -61,13 +39,13 @@ func testSaveFails(t *testing.T, step replace.Step, nth int, dies bool) {
 	}
 	p := newPlace(t, pad)
 	before := p.bytes()
-	e := p.mustOpen(Options{before: faultAt(step, nth)})
+	e := p.mustOpen(Options{before: pendingtest.FaultAt(step, nth)})
 	e.mustSet("A", "a1")
 	e.mustSet("D", "d1")
 	e.mustSet("B", "")
 	edited := model{"A": "a1", "C": "c0", "D": "d1"}
 	r, err := e.save()
-	if !errors.Is(err, errFault) || r.Problem != "" {
+	if !errors.Is(err, pendingtest.ErrFault) || r.Problem != "" {
 		t.Fatalf("saved: %+v, %v", r, err)
 	}
 	unsynced := step == replace.StepSyncDir
@@ -102,7 +80,7 @@ func testSaveFails(t *testing.T, step replace.Step, nth int, dies bool) {
 	}
 	e.mustSet("E", "e1") // and on it goes
 	e.close()
-	wantReplayed(p, false, edited.with("E", "e1"))
+	wantReplayed(p, false, edited.With("E", "e1"))
 }
 
 // wantReplayed opens the source after a crash, saves, and checks what there is.
@@ -125,94 +103,12 @@ func wantReplayed(p *place, saved bool, m model) {
 	}
 }
 
-// broken is a disk on which operations of the journal fail: fault is asked before
-// each, and its error is that of the operation. Once a sync has failed, the
-// journal can't be used, as a real one.
-type broken struct {
-	disk
-	fault func(op string) error
-}
-
-func (b *broken) create(path string, header []byte) (records, error) {
-	if err := b.fault("create"); err != nil {
-		return nil, err
-	}
-	j, err := b.disk.create(path, header)
-	if err != nil {
-		return nil, err
-	}
-	return &brokenJournal{j, b, nil}, nil
-}
-
-func (b *broken) resume(path string) (records, *journal.Contents, error) {
-	if err := b.fault("resume"); err != nil {
-		return nil, nil, err
-	}
-	j, contents, err := b.disk.resume(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &brokenJournal{j, b, nil}, contents, nil
-}
-
-func (b *broken) syncDir(path string) error {
-	if err := b.fault("sync folder"); err != nil {
-		return err
-	}
-	return b.disk.syncDir(path)
-}
-
-type brokenJournal struct {
-	records
-	b        *broken
-	unusable error
-}
-
-func (j *brokenJournal) Append(p []byte) error {
-	if j.unusable != nil {
-		return j.unusable
-	}
-	if err := j.b.fault("append " + string(p[:1])); err != nil {
-		return err
-	}
-	return j.records.Append(p)
-}
-
-func (j *brokenJournal) Sync() error {
-	if j.unusable != nil {
-		return j.unusable
-	}
-	if err := j.b.fault("sync"); err != nil {
-		j.unusable = fmt.Errorf("%w: %w", journal.ErrUnusable, err)
-		return j.unusable
-	}
-	return j.records.Sync()
-}
-
-func (j *brokenJournal) Remove() error {
-	if err := j.b.fault("remove"); err != nil {
-		return err
-	}
-	return j.records.Remove()
-}
-
-// failing gives a disk on which one operation fails a number of times.
-func failing(op string, times int) *broken {
-	return &broken{fault: func(now string) error {
-		if now == op && times > 0 {
-			times--
-			return fmt.Errorf("%w: %w", errFault, syscall.ENOSPC)
-		}
-		return nil
-	}}
-}
-
 // An edit that the journal can't take is refused, and nothing else happens.
 func TestEditFails(t *testing.T) {
 	for _, op := range []string{"create", "append E"} {
 		t.Run(op, func(t *testing.T) {
 			p := newPlace(t, 0)
-			e := p.mustOpen(Options{system: failing(op, 2)})
+			e := p.mustOpen(Options{system: pendingtest.Failing(op, 2)})
 			for range 2 {
 				if err := e.set("A", "no"); !errors.Is(err, syscall.ENOSPC) {
 					t.Fatalf("%v", err)
@@ -226,7 +122,7 @@ func TestEditFails(t *testing.T) {
 				t.Error(err)
 			}
 			e.close()
-			wantReplayed(p, false, first().with("A", "a1"))
+			wantReplayed(p, false, first().With("A", "a1"))
 		})
 	}
 }
@@ -235,7 +131,7 @@ func TestEditFails(t *testing.T) {
 func TestFirstEditFails(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		p := newPlace(t, 0)
-		e := p.mustOpen(Options{system: failing("append E", 1)})
+		e := p.mustOpen(Options{system: pendingtest.Failing("append E", 1)})
 		if err := e.set("A", "no"); err == nil {
 			t.Fatal("no error")
 		}
@@ -266,10 +162,10 @@ func TestSaveWithoutJournal(t *testing.T) {
 	for op, times := range map[string]int{"append S": 1, "sync": 1, "remove": 1} {
 		t.Run(op, func(t *testing.T) {
 			p := newPlace(t, 0)
-			e := p.mustOpen(Options{system: failing(op, times)})
+			e := p.mustOpen(Options{system: pendingtest.Failing(op, times)})
 			e.mustSet("A", "a1")
 			if op == "sync" {
-				if err := e.Sync(); !errors.Is(err, errFault) {
+				if err := e.Sync(); !errors.Is(err, pendingtest.ErrFault) {
 					t.Errorf("sync: %v", err)
 				}
 				if err := e.set("A", "a2"); !errors.Is(err, journal.ErrUnusable) {
@@ -279,7 +175,7 @@ func TestSaveWithoutJournal(t *testing.T) {
 			if r := e.mustSave(); r.Edits != 1 || r.Problem != "" {
 				t.Errorf("%+v", r)
 			}
-			saved := first().with("A", "a1")
+			saved := first().With("A", "a1")
 			p.want(p.path, saved)
 			if got := p.hasJournal(); got != (op == "remove") {
 				t.Errorf("there is a journal: %v", got)
@@ -289,7 +185,7 @@ func TestSaveWithoutJournal(t *testing.T) {
 			}
 			e.mustSet("B", "b1")
 			e.close()
-			wantReplayed(p, false, saved.with("B", "b1"))
+			wantReplayed(p, false, saved.With("B", "b1"))
 		})
 	}
 }
@@ -297,39 +193,39 @@ func TestSaveWithoutJournal(t *testing.T) {
 // A journal that can't be removed after a save is known to be saved.
 func TestRemoveFails(t *testing.T) {
 	p := newPlace(t, 0)
-	e := p.mustOpen(Options{system: failing("remove", 1000)})
+	e := p.mustOpen(Options{system: pendingtest.Failing("remove", 1000)})
 	e.mustSet("A", "a1")
 	e.mustSave()
-	if err := e.set("B", "b1"); !errors.Is(err, errFault) {
+	if err := e.set("B", "b1"); !errors.Is(err, pendingtest.ErrFault) {
 		t.Errorf("an edit that no journal can hold: %v", err)
 	}
 	if r := e.mustSave(); r.Path != "" {
 		t.Errorf("saved again: %+v", r)
 	}
 	e.close()
-	if got := Describe(p.journal()); got.State != "saved" {
+	if got := p.describe(); got.State != "saved" {
 		t.Errorf("%+v", got)
 	}
-	wantReplayed(p, true, first().with("A", "a1"))
+	wantReplayed(p, true, first().With("A", "a1"))
 }
 
 // Whoever died between the two left a new file that may not last. The journal
 // goes only once it does.
 func TestResumeSyncs(t *testing.T) {
 	p := newPlace(t, 0)
-	e := p.mustOpen(Options{before: faultAt(replace.StepSyncDir, 1)})
+	e := p.mustOpen(Options{before: pendingtest.FaultAt(replace.StepSyncDir, 1)})
 	e.mustSet("A", "a1")
 	if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
 		t.Fatal(err)
 	}
 	e.close()
-	if _, err := p.open(Options{system: failing("sync folder", 1)}); !errors.Is(err, errFault) {
+	if _, err := p.open(Options{system: pendingtest.Failing("sync folder", 1)}); !errors.Is(err, pendingtest.ErrFault) {
 		t.Errorf("%v", err)
 	}
 	if !p.hasJournal() {
 		t.Error("the journal is gone")
 	}
-	wantReplayed(p, true, first().with("A", "a1"))
+	wantReplayed(p, true, first().With("A", "a1"))
 }
 
 // As long as the new file may not outlast a power cut, saving fails, and the
@@ -340,7 +236,7 @@ func TestUnsyncedAgain(t *testing.T) {
 	e := p.mustOpen(Options{before: func(s replace.Step) error {
 		if s == replace.StepSyncDir && fails > 0 {
 			fails--
-			return errFault
+			return pendingtest.ErrFault
 		}
 		return nil
 	}})
@@ -361,7 +257,7 @@ func TestUnsyncedAgain(t *testing.T) {
 	e.mustSet("B", "b1")
 	e.mustSave()
 	p.want(p.path, model{"A": "a1", "B": "b1", "C": "c0"})
-	p.want(p.path+".bak", first().with("A", "a1"))
+	p.want(p.path+".bak", first().With("A", "a1"))
 	e.close()
 }
 

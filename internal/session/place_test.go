@@ -13,6 +13,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/pending"
+	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/source"
 )
 
@@ -25,17 +27,7 @@ const (
 	sheet datacenter.Number = 1
 )
 
-type model map[string]string
-
-func (m model) with(name, value string) model {
-	c := maps.Clone(m)
-	if value == "" {
-		delete(c, name)
-	} else {
-		c[name] = value
-	}
-	return c
-}
+type model = pendingtest.Model
 
 // first is what a place begins with.
 func first() model { return model{"A": "a0", "B": "b0", "C": "c0"} }
@@ -106,11 +98,33 @@ func (p *place) bytes() []byte {
 // journal is the path of the source's journal.
 func (p *place) journal() string {
 	p.t.Helper()
-	path, err := JournalPath(p.path)
+	path, err := Journals.JournalPath(p.path)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return path
+}
+
+// all are the kinds of journals that the tests make.
+var all = pending.Kinds{Journals}
+
+// drop gives up the edits of a source, and tells how many.
+func drop(path string) (edits int, err error) {
+	j, err := all.Find(path)
+	if err == nil {
+		err = j.Drop()
+	}
+	return j.Edits, err
+}
+
+// describe is the journal as it is listed.
+func (p *place) describe() pending.Journal {
+	p.t.Helper()
+	j, err := all.Find(p.journal())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return j
 }
 
 func (p *place) hasJournal() bool {
@@ -164,7 +178,7 @@ func read(ctx context.Context, path string) (model, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := m.add(n); err != nil {
+			if err := addTo(m, n); err != nil {
 				return nil, err
 			}
 		}
@@ -172,8 +186,8 @@ func read(ctx context.Context, path string) (model, error) {
 	return m, nil
 }
 
-// add takes a node that was read. One that was made twice is an error.
-func (m model) add(n datacenter.Node) error {
+// addTo takes a node that was read. One that was made twice is an error.
+func addTo(m model, n datacenter.Node) error {
 	if _, twice := m[n.Name()]; twice || n.AttributeCount() != 1 {
 		return fmt.Errorf("%s comes twice, or has %d attributes", n.Name(), n.AttributeCount())
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/internal/pending"
+	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
 )
@@ -26,20 +28,20 @@ func conflict(p *place, o Options) (*editing, error) {
 
 var (
 	theirs = model{"T": "theirs"}
-	rescue = first().with("A", "a1").with("B", "b1")
+	rescue = first().With("A", "a1").With("B", "b1")
 )
 
 func TestConflict(t *testing.T) {
 	p := newPlace(t, 0)
 	e, err := conflict(p, Options{})
-	c, ok := errors.AsType[*ConflictError](err)
+	c, ok := errors.AsType[*pending.ConflictError](err)
 	if !ok || !errors.Is(err, source.ErrChanged) || !strings.HasPrefix(c.Path, p.path+".conflict-") {
 		t.Fatalf("saved: %v", err)
 	}
 	p.want(p.path, theirs)
 	p.want(c.Path, rescue)
 	_, err = e.save()
-	if again, ok := errors.AsType[*ConflictError](err); !ok || again.Path != c.Path {
+	if again, ok := errors.AsType[*pending.ConflictError](err); !ok || again.Path != c.Path {
 		t.Errorf("saved again: %v", err)
 	}
 	e.close()
@@ -47,7 +49,7 @@ func TestConflict(t *testing.T) {
 	if !p.hasJournal() {
 		t.Error("the journal is gone")
 	}
-	if _, err := p.open(Options{}); !errors.Is(err, ErrStale) {
+	if _, err := p.open(Options{}); !errors.Is(err, pending.ErrStale) {
 		t.Errorf("opened: %v", err)
 	}
 	if err := os.Rename(c.Path, p.path); err != nil {
@@ -71,9 +73,9 @@ func TestConflictElsewhere(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := e.save()
-		wantRescued(p, err, first().with("A", "a1"))
+		wantRescued(p, err, first().With("A", "a1"))
 	})
-	for _, step := range stepsOfSave {
+	for _, step := range pendingtest.Steps {
 		switch step {
 		case replace.StepCheck, replace.StepLink, replace.StepBackup, replace.StepSyncBackup, replace.StepSyncDir:
 			continue // a new file has none of them, or is in place by then
@@ -81,7 +83,7 @@ func TestConflictElsewhere(t *testing.T) {
 		t.Run(string(step), func(t *testing.T) {
 			p := newPlace(t, 0)
 			saved := false
-			fail := faultAt(step, 1)
+			fail := pendingtest.FaultAt(step, 1)
 			_, err := conflict(p, Options{before: func(s replace.Step) error {
 				if saved {
 					return fail(s)
@@ -97,7 +99,7 @@ func TestConflictElsewhere(t *testing.T) {
 
 func wantRescued(p *place, err error, m model) {
 	p.t.Helper()
-	c, ok := errors.AsType[*ConflictError](err)
+	c, ok := errors.AsType[*pending.ConflictError](err)
 	if !ok || filepath.Dir(c.Path) != filepath.Dir(p.journal()) {
 		p.t.Fatalf("saved: %v", err)
 	}
@@ -110,7 +112,7 @@ func TestConflictInVain(t *testing.T) {
 	changed := false
 	e := p.mustOpen(Options{before: func(s replace.Step) error {
 		if changed && s == replace.StepSync {
-			return errFault
+			return pendingtest.ErrFault
 		}
 		return nil
 	}})
@@ -119,7 +121,7 @@ func TestConflictInVain(t *testing.T) {
 	p.put(build(theirs, 0))
 	changed = true
 	_, err := e.save()
-	if !errors.Is(err, errFault) || !errors.Is(err, source.ErrChanged) {
+	if !errors.Is(err, pendingtest.ErrFault) || !errors.Is(err, source.ErrChanged) {
 		t.Errorf("saved: %v", err)
 	}
 	p.only("a.dat")
@@ -128,17 +130,17 @@ func TestConflictInVain(t *testing.T) {
 	}
 	changed = false
 	_, err = e.save() // there is room again
-	c, ok := errors.AsType[*ConflictError](err)
+	c, ok := errors.AsType[*pending.ConflictError](err)
 	if !ok {
 		t.Fatalf("saved again: %v", err)
 	}
-	p.want(c.Path, first().with("A", "a1"))
+	p.want(c.Path, first().With("A", "a1"))
 	e.close()
 	p.put(mine) // and the edits are still in the journal
 	e = p.mustOpen(Options{})
 	e.mustSave()
 	e.close()
-	p.want(p.path, first().with("A", "a1"))
+	p.want(p.path, first().With("A", "a1"))
 }
 
 // Of a source that was written to in place nothing can be read any more.
@@ -150,7 +152,7 @@ func TestNoConflictFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.save()
-	if _, ok := errors.AsType[*ConflictError](err); ok || !errors.Is(err, source.ErrChanged) {
+	if _, ok := errors.AsType[*pending.ConflictError](err); ok || !errors.Is(err, source.ErrChanged) {
 		t.Errorf("saved: %v", err)
 	}
 	p.only("a.dat")

@@ -2,17 +2,15 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
 )
@@ -45,7 +43,7 @@ func (s *Session) Pending() bool { return s.draft.Pending() > 0 || s.Converts() 
 // it fails, the source is as it was and the journal is kept, unless the error
 // matches [replace.ErrUnsynced]: then the new file is in place, nothing can be
 // edited, and saving again may make good for it. If the source is not the one any
-// more that was edited, the error is a *ConflictError as far as that is possible.
+// more that was edited, the error is a [*pending.ConflictError] as far as that is possible.
 //
 // A journal that fails is no reason not to save: it is needed only if the process
 // dies meanwhile.
@@ -74,10 +72,8 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 
 // store puts a new file in the place of the source.
 func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) error {
-	if err := s.Sync(); err != nil {
-		s.opts.Logger.Warn("the journal fails: a power cut before all is saved would lose edits", "err", err)
-	}
-	out := newSummer()
+	s.edits.SyncToSave()
+	var out *pending.Summer
 	var ready os.FileInfo
 	err := replace.Replace(ctx, s.path, replace.Options{
 		Size: s.src.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(),
@@ -85,23 +81,24 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 		Ready: func(info os.FileInfo) error {
 			ready = info
 			s.src.Expect(info) // whoever reads meanwhile may find either file
-			s.announce(out.identity())
+			s.announce(out.Identity())
 			return nil
 		},
 		Before: s.opts.before,
 	}, func(to io.Writer) error {
-		out.to = to
+		out = pending.NewSummer(to)
 		return w.Write(ctx, out)
 	}, func(f *os.File) error { return s.verify(ctx, w, f) })
 	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
 		s.src.Expect(nil)
 		return err
 	}
-	r.Path, r.Bytes = s.path, out.n
+	id := out.Identity()
+	r.Path, r.Bytes = s.path, id.Size
 	if !s.opts.NoBackup {
 		r.Backup = s.path + ".bak"
 	}
-	if problem := s.adopt(out.identity(), ready, err); problem != nil {
+	if problem := s.adopt(id, ready, err); problem != nil {
 		r.Problem = problem.Error()
 	}
 	return err
@@ -130,77 +127,34 @@ func (s *Session) verify(ctx context.Context, w *datacenter.Saving, f *os.File) 
 	return w.Compare(ctx, g)
 }
 
-// announce notes in the journal what the source is about to become. Without the
-// note, a process that dies before the journal is removed leaves a stale one: its
-// edits are not lost, but somebody has to look at it.
-func (s *Session) announce(id identity) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.journal == nil {
-		return // only the layout changes
-	}
+// announce notes in the journal what the source is about to become.
+func (s *Session) announce(id pending.Identity) {
 	b, err := json.Marshal(id)
-	if err == nil {
-		err = s.journal.Append(append([]byte{recordSaving}, b...))
-	}
-	if err == nil {
-		err = s.journal.Sync()
-	}
 	if err != nil {
-		s.opts.Logger.Warn("the journal does not know what is about to be saved", "err", err)
+		panic(fmt.Sprintf("BUG: %+v is no JSON: %v", id, err))
 	}
+	s.edits.Announce(append([]byte{recordSaving}, b...))
 }
 
 // adopt goes on with the file that was put in place. If that may not outlast a
 // power cut, the journal stays, and nothing can be added to it until the file was
 // saved once more: to rename it anew is the only way to have the folder synced
 // for certain. The error tells why nothing can be edited although all is saved.
-func (s *Session) adopt(id identity, info os.FileInfo, unsynced error) error {
+func (s *Session) adopt(id pending.Identity, info os.FileInfo, unsynced error) error {
 	s.src.Adopt(info)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.id = id
 	s.unsynced, s.failed = unsynced != nil, nil
-	lockErr := s.lockAgain()
+	lockErr := s.edits.LockAgain()
 	if unsynced != nil {
 		s.failed = fmt.Errorf("%w: save again to go on", unsynced)
 		return nil
 	}
 	s.layout = s.opts.Write.Layout
-	s.retire()
+	s.edits.Retire()
 	if lockErr != nil {
 		s.failed = fmt.Errorf("it can't be edited any more: %w: mount it anew to go on", lockErr)
 	}
 	return s.failed
-}
-
-// lockAgain moves the lock for other users to the new file. The caller holds mu.
-func (s *Session) lockAgain() error {
-	var closeErr, err error
-	if s.locked != nil {
-		closeErr = s.locked.Close()
-	}
-	s.locked, err = lockSource(s.path)
-	return errors.Join(closeErr, err)
-}
-
-// summer writes, and sums up what it writes.
-type summer struct {
-	to   io.Writer
-	hash hash.Hash
-	n    int64
-}
-
-func newSummer() *summer { return &summer{hash: sha256.New()} }
-
-func (s *summer) Write(p []byte) (int, error) {
-	n, err := s.to.Write(p)
-	s.hash.Write(p[:n])
-	s.n += int64(n)
-	return n, err
-}
-
-// identity is that of what was written so far.
-func (s *summer) identity() identity {
-	return identity{Size: s.n, SHA256: hex.EncodeToString(s.hash.Sum(nil))}
 }

@@ -13,6 +13,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/pending"
+	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
 )
@@ -74,7 +76,7 @@ func TestNoBackup(t *testing.T) {
 	}
 	e.close()
 	p.only("a.dat")
-	p.want(p.path, first().with("A", "a1"))
+	p.want(p.path, first().With("A", "a1"))
 }
 
 // A layout is converted once, with edits or without.
@@ -104,7 +106,7 @@ func TestConverts(t *testing.T) {
 			t.Errorf("it has the layout %v, and %d edits", e.dc.Layout(), e.Replayed())
 		}
 		e.mustSave()
-		p.want(p.path, want.with("B", "b1"))
+		p.want(p.path, want.With("B", "b1"))
 		e.close()
 	}
 }
@@ -113,7 +115,7 @@ func TestConverts(t *testing.T) {
 func TestConversionUnsynced(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{
-		Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}, before: faultAt(replace.StepSyncDir, 1),
+		Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}, before: pendingtest.FaultAt(replace.StepSyncDir, 1),
 	})
 	if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
 		t.Fatal(err)
@@ -126,7 +128,7 @@ func TestConversionUnsynced(t *testing.T) {
 	}
 	e.mustSet("A", "a1")
 	e.close()
-	wantReplayed(p, false, first().with("A", "a1"))
+	wantReplayed(p, false, first().With("A", "a1"))
 }
 
 // A link leads to the file that is edited; it stays one.
@@ -150,7 +152,7 @@ func TestLink(t *testing.T) {
 	if _, err := os.Readlink(link); err != nil {
 		t.Error(err)
 	}
-	wantReplayed(p, false, first().with("A", "a2"))
+	wantReplayed(p, false, first().With("A", "a2"))
 }
 
 // A file that others replace is left to them, and the edits in the journal.
@@ -172,21 +174,21 @@ func TestSourceReplaced(t *testing.T) {
 	}
 	for range 2 { // whoever tries again finds the same
 		_, err := p.open(Options{})
-		stale, ok := errors.AsType[*StaleError](err)
-		if !ok || !errors.Is(err, ErrStale) || stale.Edits != 1 || stale.Source != p.path || stale.Journal != p.journal() {
+		stale, ok := errors.AsType[*pending.StaleError](err)
+		if !ok || !errors.Is(err, pending.ErrStale) || stale.Edits != 1 || stale.File != p.path || stale.Journal != p.journal() {
 			t.Fatalf("%v", err)
 		}
-		if got := Describe(p.journal()); got.State != "stale" || got.Edits != 1 {
+		if got := p.describe(); got.State != "stale" || got.Edits != 1 {
 			t.Errorf("%+v", got)
 		}
 	}
 	p.put(mine)
-	if got := Describe(p.journal()); got.State != "not saved yet" {
+	if got := p.describe(); got.State != "not saved yet" {
 		t.Errorf("%+v", got)
 	}
 	e = p.mustOpen(Options{})
 	e.mustSave()
-	p.want(p.path, first().with("A", "a1"))
+	p.want(p.path, first().With("A", "a1"))
 	e.close()
 }
 
@@ -209,7 +211,7 @@ func TestReplacedBeforeOpen(t *testing.T) {
 	if _, err := Open(t.Context(), src, dc, Options{}); !errors.Is(err, source.ErrChanged) {
 		t.Errorf("%v", err)
 	}
-	p.want(p.path, first().with("A", "a1"))
+	p.want(p.path, first().With("A", "a1"))
 }
 
 // A source that was moved away takes its edits along in no way but one: back.
@@ -222,7 +224,7 @@ func TestSourceMoved(t *testing.T) {
 	if err := os.Rename(p.path, moved); err != nil {
 		t.Fatal(err)
 	}
-	if got := Describe(p.journal()); got.State != "stale" || got.Source != p.path || !strings.Contains(got.Problem, "no such file") {
+	if got := p.describe(); got.State != "stale" || got.Source != p.path || !strings.Contains(got.Problem, "no such file") {
 		t.Errorf("%+v", got)
 	}
 	e, err := p.openAt(moved, Options{})
@@ -233,7 +235,7 @@ func TestSourceMoved(t *testing.T) {
 	if err := os.Rename(moved, p.path); err != nil {
 		t.Fatal(err)
 	}
-	wantReplayed(p, false, first().with("A", "a1"))
+	wantReplayed(p, false, first().With("A", "a1"))
 }
 
 // One session has a source at a time, by all its names.
@@ -258,18 +260,18 @@ func TestOneWriter(t *testing.T) {
 	again()
 	e.mustSave()
 	again() // the new file is locked as well
-	if _, err := Drop(p.path); !errors.Is(err, iofs.ErrNotExist) {
+	if _, err := drop(p.path); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("dropping what is not there: %v", err)
 	}
 	e.mustSet("A", "a2")
-	if got := Describe(p.journal()); got.State != "in use" || got.Edits != 1 {
+	if got := p.describe(); got.State != "in use" || got.Edits != 1 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := Drop(p.path); !errors.Is(err, filelock.ErrLocked) {
+	if _, err := drop(p.path); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("dropping what is in use: %v", err)
 	}
 	e.close()
-	wantReplayed(p, false, first().with("A", "a2"))
+	wantReplayed(p, false, first().With("A", "a2"))
 }
 
 // The user's state folder is needed from the start.
@@ -281,7 +283,7 @@ func TestNoStateFolder(t *testing.T) {
 	if _, err := p.open(Options{}); err == nil || !strings.Contains(err.Error(), p.state) {
 		t.Errorf("%v", err)
 	}
-	if list, err := List(); err == nil {
+	if list, err := all.List(); err == nil {
 		t.Errorf("%v", list)
 	}
 	p.want(p.path, first())
@@ -289,7 +291,7 @@ func TestNoStateFolder(t *testing.T) {
 
 func TestList(t *testing.T) {
 	p := newPlace(t, 0)
-	if list, err := List(); err != nil || len(list) != 0 {
+	if list, err := all.List(); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
 	e := p.mustOpen(Options{})
@@ -302,7 +304,7 @@ func TestList(t *testing.T) {
 	if err := os.WriteFile(other+".damaged", []byte("kept by salvage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := List()
+	list, err := all.List()
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%v, %v", list, err)
 	}
@@ -314,7 +316,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 	}
-	edits, err := Drop(p.path)
+	edits, err := drop(p.path)
 	if err != nil || edits != 1 || p.hasJournal() {
 		t.Errorf("dropped %d: %v", edits, err)
 	}
@@ -366,11 +368,11 @@ func TestDamaged(t *testing.T) {
 	if _, err := p.open(Options{}); !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), p.journal()) {
 		t.Fatalf("%v", err)
 	}
-	if got := Describe(p.journal()); got.State != "damaged" || got.Source != p.path || got.Edits != 2 || got.Problem == "" {
+	if got := p.describe(); got.State != "damaged" || got.Source != p.path || got.Edits != 2 || got.Problem == "" {
 		t.Errorf("%+v", got)
 	}
 	// Salvage may die over it, and leave something behind.
-	if err := os.WriteFile(strings.TrimSuffix(p.journal(), journalSuffix)+".salvage", []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(strings.TrimSuffix(p.journal(), ".journal")+".salvage", []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time there is nothing to be done
@@ -387,7 +389,7 @@ func TestDamaged(t *testing.T) {
 	if b, err := os.ReadFile(kept[0]); err != nil || string(b) != string(damaged) {
 		t.Errorf("what is kept is another: %v", err)
 	}
-	wantReplayed(p, false, first().with("A", "a2"))
+	wantReplayed(p, false, first().With("A", "a2"))
 }
 
 // A session that salvages finds nothing wrong where nothing is.
@@ -432,14 +434,14 @@ func TestTorn(t *testing.T) {
 	if err := os.Truncate(p.journal(), info.Size()-3); err != nil {
 		t.Fatal(err)
 	}
-	wantReplayed(p, false, first().with("A", "a1"))
+	wantReplayed(p, false, first().With("A", "a1"))
 }
 
 // What is no journal of ours, or has edits that can't be made, is kept and told.
 func TestUnusable(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
-	head, err := json.Marshal(header{Source: p.path, identity: e.id})
+	head, err := json.Marshal(header{Source: p.path, Identity: e.id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,17 +462,17 @@ func TestUnusable(t *testing.T) {
 			}
 			before, _ := os.ReadFile(p.journal()) // a folder has none
 			_, err := p.open(Options{})
-			broken, ok := errors.AsType[*JournalError](err)
+			broken, ok := errors.AsType[*pending.JournalError](err)
 			if !ok || broken.Path != p.journal() || !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), p.journal()) {
 				t.Errorf("%v", err)
 			}
 			if after, _ := os.ReadFile(p.journal()); string(after) != string(before) {
 				t.Error("the journal was changed")
 			}
-			if got := Describe(p.journal()); got.State != "damaged" && name != "edit" && name != "unknown node" {
+			if got := p.describe(); got.State != "damaged" && name != "edit" && name != "unknown node" {
 				t.Errorf("%+v", got)
 			}
-			if _, err := Drop(p.path); err != nil {
+			if _, err := drop(p.path); err != nil {
 				t.Errorf("can't be dropped: %v", err)
 			}
 		})
@@ -510,7 +512,7 @@ func TestReplayCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || errors.Is(err, journal.ErrDamaged) {
 		t.Errorf("%v", err)
 	}
-	wantReplayed(p, false, first().with("A", "a1"))
+	wantReplayed(p, false, first().With("A", "a1"))
 }
 
 // A closed session takes no edits, and syncs nothing.
@@ -525,7 +527,7 @@ func TestClosed(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
-	wantReplayed(p, false, first().with("A", "a1"))
+	wantReplayed(p, false, first().With("A", "a1"))
 }
 
 // Those who sync while all is being saved are told that it is kept.

@@ -1,0 +1,153 @@
+package folderedit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lorefs/internal/pending"
+	"lorefs/internal/pending/pendingtest"
+	"lorefs/internal/replace"
+	"lorefs/internal/source"
+)
+
+// conflict saves a file that somebody else has replaced.
+func (f *folder) conflict(file string) *pending.ConflictError {
+	f.t.Helper()
+	saved, err := f.save(file)
+	c, ok := errors.AsType[*pending.ConflictError](err)
+	if !ok || !errors.Is(err, source.ErrChanged) || saved.Info != nil {
+		f.t.Fatalf("saved %+v: %v", saved, err)
+	}
+	return c
+}
+
+// What somebody else has put in the place of a file stays there, what was edited is
+// written beside it, and the other files are saved.
+func TestConflict(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.edit("b", "2")
+	f.mustSave("a")
+	f.edit("a", "3") // on a file that nobody has once it is replaced
+	f.put("a", "mine")
+	c := f.conflict("a")
+	if filepath.Base(c.File) != "a" || !strings.HasPrefix(c.Path, c.File+".conflict-") {
+		t.Errorf("%+v", c)
+	}
+	if again := f.conflict("a"); again.Path != c.Path {
+		t.Errorf("again it is in %s", again.Path)
+	}
+	f.mustSave("b")
+	name := filepath.Base(c.Path)
+	f.holds("a", "mine")
+	f.holds("b", "b.2")
+	f.holds(name, "a.13")
+	if f.session.Pending() != 1 {
+		t.Errorf("%d edits are pending", f.session.Pending())
+	}
+	f.close()
+	if err := f.open(); !errors.Is(err, pending.ErrStale) {
+		t.Errorf("opened: %v", err)
+	}
+	if err := os.Rename(c.Path, c.File); err != nil { // its owner decides
+		t.Fatal(err)
+	}
+	f.mustOpen()
+	if f.session.Replayed() != 0 || f.journals() != "" {
+		t.Errorf("made again %d edits that the file holds: %s", f.session.Replayed(), f.journals())
+	}
+	f.close()
+	f.only("a", "a.bak", "b", "b.bak")
+}
+
+// What is edited after a rescue is in the next one.
+func TestConflictAgain(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.put("a", "mine")
+	first := f.conflict("a")
+	if err := os.Remove(first.Path); err != nil { // or it would take a second to have another name
+		t.Fatal(err)
+	}
+	f.edit("a", "2")
+	f.holds(filepath.Base(f.conflict("a").Path), "a.12")
+	f.close()
+}
+
+// Where nothing can be written beside the file, the journal's folder will do; and where
+// that can't be either, all is as it was.
+func TestConflictElsewhere(t *testing.T) {
+	for _, step := range pendingtest.Steps {
+		switch step {
+		case replace.StepCheck, replace.StepLink, replace.StepBackup, replace.StepSyncBackup, replace.StepSyncDir:
+			continue // a new file has none of them, or is in place by then
+		}
+		for _, faults := range []int{1, 2} {
+			f := newFolder(t)
+			left := faults
+			f.opts.before = func(s replace.Step) error {
+				if s == step && left > 0 {
+					left--
+					return pendingtest.ErrFault
+				}
+				return nil
+			}
+			f.mustOpen()
+			f.edit("a", "1")
+			f.put("a", "mine")
+			if faults == 2 {
+				if _, err := f.save("a"); !errors.Is(err, source.ErrChanged) || !errors.Is(err, pendingtest.ErrFault) {
+					t.Errorf("%s: %v", step, err)
+				}
+			} else if c := f.conflict("a"); filepath.Dir(c.Path) != filepath.Dir(f.session.Journal()) {
+				t.Errorf("%s: rescued to %s", step, c.Path)
+			}
+			f.only("a", "b")
+			f.put("a", "a.")
+			f.close()
+			f.mustOpen()
+			if f.texts["a"] != "a.1" {
+				t.Errorf("%s: made again: %q", step, f.texts)
+			}
+			f.close()
+		}
+	}
+}
+
+// Files that come to a file's place at the last moment are not lost.
+func TestConflictAtLast(t *testing.T) {
+	for _, step := range []replace.Step{replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepRename} {
+		f := newFolder(t)
+		f.mustOpen()
+		f.edit("a", "1")
+		f.session.opts.before = func(s replace.Step) error {
+			if s == step {
+				f.put("a", "mine")
+			}
+			return nil
+		}
+		c := f.conflict("a")
+		f.holds("a", "mine")
+		f.holds(filepath.Base(c.Path), "a.1")
+		f.close()
+	}
+}
+
+// A process that dies over a rescue leaves nothing for good.
+func TestConflictDies(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.put("a", "mine")
+	f.crash()
+	f.put(".a.conflict-20261121-150000.lorefs-0123456789abcdef.tmp", "half of it")
+	f.put("a", "a.")
+	f.mustOpen()
+	f.close()
+	f.only("a", "b")
+}

@@ -1,0 +1,251 @@
+package folderedit
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"lorefs/internal/pending/pendingtest"
+	"lorefs/internal/replace"
+)
+
+// dying is a folder of which all moments are recorded.
+type dying struct {
+	*folder
+	*pendingtest.World
+}
+
+func newDying(t *testing.T) *dying {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(base, "state")
+	t.Setenv("XDG_STATE_HOME", state)
+	f := &folder{t: t, dir: filepath.Join(base, "source")}
+	if err := os.Mkdir(f.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := pendingtest.Model{"a": "a.", "b": "b.", "c": "c."}
+	for name, text := range first {
+		f.put(name, text)
+	}
+	w := &dying{f, pendingtest.NewWorld(t, f.dir, state, first)}
+	f.opts.before, f.opts.system = w.Step, w.Journals()
+	return w
+}
+
+// edits adds to files, which it names: one letter, one edit.
+func (w *dying) edits(files, record string) {
+	w.t.Helper()
+	for _, name := range files {
+		file := string(name)
+		w.Edit(w.Model().With(file, w.Model()[file]+record), func() {
+			if err := errors.Join(w.apply(file, record), w.session.Log(file, []byte(record))); err != nil {
+				w.t.Fatal(err)
+			}
+		})
+	}
+}
+
+func (w *dying) sync() {
+	w.t.Helper()
+	w.Sync(func() {
+		if err := w.session.Sync(); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+// saveAll saves what was edited, all files at the same time.
+func (w *dying) saveAll() (err error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for _, file := range slices.Sorted(maps.Keys(w.texts)) {
+		if f, known := w.session.edited(file); known != nil || f.edits == 0 {
+			continue
+		}
+		wg.Go(func() {
+			w.Enter()
+			defer w.Leave()
+			_, saveErr := w.save(file)
+			mu.Lock()
+			defer mu.Unlock()
+			err = errors.Join(err, saveErr)
+		})
+	}
+	wg.Wait()
+	return err
+}
+
+func (w *dying) mustSaveAll() {
+	w.t.Helper()
+	w.Sync(func() {
+		if err := w.saveAll(); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+// finish saves what a moment has left.
+func (w *dying) finish(t *testing.T) pendingtest.Model {
+	t.Helper()
+	f := &folder{t: t, dir: w.dir}
+	f.mustOpen()
+	for _, file := range slices.Sorted(maps.Keys(f.texts)) {
+		f.mustSave(file)
+	}
+	f.close()
+	got := pendingtest.Model{}
+	for name := range w.Model() {
+		b, err := os.ReadFile(filepath.Join(f.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = string(b)
+	}
+	return got
+}
+
+// A session that dies at any moment, or whose machine does, loses nothing that it
+// has promised to keep, also while it saves several files at the same time.
+func TestCrashAnywhere(t *testing.T) {
+	w := newDying(t)
+	w.mustOpen()
+	w.edits("aba", "1")
+	w.sync()
+	w.edits("b", "2")
+	w.mustSaveAll()
+	w.edits("c", "3")
+	w.sync()
+	w.crash()
+	w.Closed()
+	w.mustOpen() // finds edits
+	w.edits("a", "4")
+	w.mustSaveAll()
+	w.close()
+	w.All(1, w.finish)
+}
+
+// The same of saves of which one fails, with more edits and saves behind them.
+func TestCrashAfterFailures(t *testing.T) {
+	for _, step := range []replace.Step{replace.StepCheck, replace.StepRename, replace.StepSyncDir} {
+		t.Run(string(step), func(t *testing.T) {
+			w := newDying(t)
+			fault := pendingtest.FaultAt(step, 1)
+			w.opts.before = func(s replace.Step) error { return errors.Join(w.Step(s), fault(s)) }
+			w.mustOpen()
+			w.edits("ab", "1")
+			w.sync()
+			if err := w.saveAll(); !errors.Is(err, pendingtest.ErrFault) {
+				t.Fatal(err)
+			}
+			w.Failed()
+			if step == replace.StepSyncDir { // nothing can be edited any more
+				w.crash()
+				w.Closed()
+				w.mustOpen()
+			}
+			w.edits("a", "2")
+			w.sync()
+			w.mustSaveAll()
+			w.edits("b", "3")
+			w.crash()
+			w.Closed()
+			const some = 3 // TestCrashAnywhere meets most of them
+			w.All(some, w.finish)
+		})
+	}
+}
+
+// What the journal can't do is no reason not to save.
+func TestSaveWithoutJournal(t *testing.T) {
+	for op, times := range map[string]int{"append S": 3, "append D": 3, "sync": 1, "remove": 1} {
+		t.Run(op, func(t *testing.T) {
+			f := newFolder(t)
+			f.opts.system = pendingtest.Failing(op, times)
+			f.mustOpen()
+			for _, file := range []string{"a", "b"} {
+				if err := errors.Join(f.apply(file, "1"), f.session.Log(file, []byte("1"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := f.session.Sync(); (err != nil) != (op == "sync") {
+				t.Errorf("sync: %v", err)
+			}
+			f.mustSave("a")
+			f.mustSave("b")
+			f.holds("a", "a.1")
+			f.holds("b", "b.1")
+			if f.session.Pending() != 0 || f.session.Journal() != "" {
+				t.Error("it counts as unsaved")
+			}
+			if want := map[bool]string{true: "in use 0"}[op == "remove"]; f.journals() != want {
+				t.Errorf("journals: %s, want %q", f.journals(), want)
+			}
+			f.edit("b", "2")
+			f.crash()
+			f.mustOpen()
+			if f.texts["b"] != "b.12" || len(f.texts) != 1 {
+				t.Errorf("made again: %q", f.texts)
+			}
+			f.close()
+		})
+	}
+}
+
+// An edit that the journal can't take is refused, and nothing else happens.
+func TestEditFails(t *testing.T) {
+	for _, op := range []string{"create", "append F", "append E"} {
+		t.Run(op, func(t *testing.T) {
+			f := newFolder(t)
+			f.opts.system = pendingtest.Failing(op, 2)
+			f.mustOpen()
+			for range 2 {
+				if err := f.session.Log("a", []byte("no")); !errors.Is(err, pendingtest.ErrFault) {
+					t.Fatal(err)
+				}
+			}
+			if f.session.Pending() != 0 {
+				t.Error("it counts as an edit")
+			}
+			f.edit("a", "1") // there is room again
+			f.crash()
+			f.mustOpen()
+			if f.texts["a"] != "a.1" {
+				t.Errorf("made again: %q", f.texts)
+			}
+			f.close()
+		})
+	}
+}
+
+// The journal goes only once the new files are sure to last.
+func TestResumeSyncs(t *testing.T) {
+	f := newFolder(t)
+	f.opts.before = pendingtest.FaultAt(replace.StepSyncDir, 1)
+	f.mustOpen()
+	f.edit("a", "1")
+	if _, err := f.save("a"); !errors.Is(err, replace.ErrUnsynced) {
+		t.Fatal(err)
+	}
+	f.crash()
+	f.opts = Options{system: pendingtest.Failing("sync folder", 1)}
+	if err := f.open(); !errors.Is(err, pendingtest.ErrFault) {
+		t.Errorf("%v", err)
+	}
+	if got := f.journals(); got != "saved 1" {
+		t.Errorf("journals: %s", got)
+	}
+	f.mustOpen()
+	f.holds("a", "a.1")
+	if f.journals() != "" || len(f.texts) != 0 {
+		t.Errorf("made again: %q", f.texts)
+	}
+	f.close()
+}

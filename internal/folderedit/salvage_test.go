@@ -1,0 +1,53 @@
+package folderedit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/internal/journal"
+)
+
+// Of a damaged journal, what lies ahead of the damage is made again if that is wanted,
+// and the journal is kept.
+func TestSalvage(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	for i := range 9 {
+		f.edit("ab"[i%2:i%2+1], strings.Repeat("x", 100))
+	}
+	path := f.session.Journal()
+	f.crash()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
+		t.Fatalf("got %v, want ErrDamaged", err)
+	}
+	f.opts.Salvage = true
+	for range 2 { // the second time there is nothing to be done
+		f.mustOpen()
+		if n := f.session.Replayed(); n != 3 || f.texts["a"] != "a."+strings.Repeat("x", 200) {
+			t.Errorf("%d edits: %q", n, f.texts)
+		}
+		f.crash()
+	}
+	if kept, err := os.ReadFile(path + ".damaged"); err != nil || !slices.Equal(kept, b) {
+		t.Errorf("the damaged journal is not kept: %v", err)
+	}
+	f.mustOpen()
+	f.mustSave("a")
+	f.mustSave("b")
+	f.close()
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}

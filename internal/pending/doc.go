@@ -1,0 +1,28 @@
+// Package pending keeps the edits of a source that are not saved yet, so that they
+// outlast the process. A source is a file or a folder, and goes by its path without
+// links; what an edit is, and how sources are saved, is for packages session (data
+// centers) and folderedit (folders) to know.
+//
+// Of each source there may be, in the user's state folder,
+//
+//	lock/HASH.lock      held by the process that edits it (package filelock)
+//	KIND/HASH.journal   edits that are not saved (package journal)
+//
+// where HASH is made of its path, and KIND is the folder of a [Kind] of sources. A
+// journal of a source that was moved has lost it, until it is moved back: [List]
+// shows it all the same, as its header has the path.
+//
+// A journal is made when there is the first edit to keep, and removed when all of it
+// is saved and sure to last. Before a file that is new is put in place, the journal
+// is told what it will be (an [Identity]), so that after a crash one of three things
+// is the case: the source is what the edits were made on, and they are made again; or
+// it is what they were saved as, and the journal goes; or somebody else has changed
+// it, and the journal is kept until its owner decides.
+//
+// If a source was replaced by somebody else while it was edited, its place is theirs:
+// what was edited is written to a new file, NAME.conflict-TIME beside it or, where
+// that can't be, beside the journal, which is kept as well.
+//
+// A journal with damage is refused, or salvaged: the records ahead of the damage
+// take its place, and it is kept as NAME.journal.damaged.
+package pending

@@ -1,0 +1,136 @@
+package pending
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lorefs/internal/filelock"
+	"lorefs/internal/journal"
+	"lorefs/internal/replace"
+)
+
+// Journal describes one that was left behind, or is in use.
+type Journal struct {
+	Path   string    `json:"path"`
+	Source string    `json:"source,omitempty"`
+	Began  time.Time `json:"began"`
+	Edits  int       `json:"edits"`
+	State  State     `json:"state"`
+	// Problem says more of a State that is one.
+	Problem string `json:"problem,omitempty"`
+	// Held is when whoever has it InUse took it, else zero.
+	Held time.Time `json:"-"`
+
+	kind *Kind
+}
+
+// Kinds are all that there are, in the order in which they are listed.
+type Kinds []*Kind
+
+// List describes all journals of the user.
+func (all Kinds) List() ([]Journal, error) {
+	list := []Journal{}
+	for _, k := range all {
+		dir, err := statePath(k.Folder, "")
+		if err != nil {
+			return nil, err
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), journalSuffix) {
+				list = append(list, k.describe(filepath.Join(dir, e.Name())))
+			}
+		}
+	}
+	return list, nil
+}
+
+// Find looks for the journal of a source, whose path has no links, or for one by its
+// own path as List gives it, also if its source is gone. An error matches
+// [iofs.ErrNotExist] if there is none. Nothing is changed.
+func (all Kinds) Find(path string) (Journal, error) {
+	for _, k := range all {
+		found, err := k.JournalPath(path)
+		if err != nil {
+			return Journal{}, err
+		}
+		if strings.HasSuffix(path, journalSuffix) && same(filepath.Dir(path), filepath.Dir(found)) {
+			found = path
+		}
+		if _, err := os.Lstat(found); err == nil {
+			return k.describe(found), nil
+		}
+	}
+	return Journal{}, fmt.Errorf("%s has no journal: %w", path, iofs.ErrNotExist)
+}
+
+// same tells whether two paths lead to one folder.
+func same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// describe looks at a journal.
+func (k *Kind) describe(path string) Journal {
+	j := Journal{Path: path, kind: k}
+	if err := j.describe(); err != nil {
+		j.State, j.Problem = Damaged, err.Error()
+	}
+	return j
+}
+
+func (j *Journal) describe() error {
+	contents, err := journal.Read(j.Path)
+	if err != nil {
+		return err
+	}
+	defer contents.Close()
+	d, err := j.kind.Digest(contents)
+	j.Source, j.Began, j.Edits = d.Source, d.Began, d.Edits
+	if err != nil {
+		return err
+	}
+	lock, err := j.lock()
+	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
+		j.State, j.Held = InUse, held.Since
+		return nil
+	}
+	if err == nil {
+		err = lock.Close()
+	}
+	state, compareErr := d.Compare()
+	j.State = state
+	if err = errors.Join(compareErr, err); err != nil {
+		j.Problem = err.Error()
+	}
+	return nil
+}
+
+// lock takes the lock of whoever edits the source. It goes by the journal's name, as
+// its header may be damaged.
+func (j *Journal) lock() (*filelock.Lock, error) {
+	return acquire(strings.TrimSuffix(filepath.Base(j.Path), journalSuffix), j.Source)
+}
+
+// Drop removes a journal for good, also one that is damaged. Nobody may be editing its
+// source: else the error matches [filelock.ErrLocked].
+func (j *Journal) Drop() error {
+	lock, err := j.lock()
+	if err != nil {
+		return err
+	}
+	err = os.Remove(j.Path)
+	if err == nil {
+		err = replace.SyncDir(filepath.Dir(j.Path))
+	}
+	return errors.Join(err, lock.Close())
+}
