@@ -105,10 +105,23 @@ func TestSweepOthers(t *testing.T) {
 	if removed, err := Sweep(path); err != nil || len(removed) != 0 {
 		t.Errorf("%v, %v", removed, err)
 	}
-	if _, err := Sweep(filepath.Join(t.TempDir(), "no")); err == nil {
-		t.Error("swept where there is nothing")
+	if _, err := Sweep(filepath.Join(t.TempDir(), "no", "file.dat")); err == nil {
+		t.Error("swept where there is no folder")
 	}
 	wantFiles(t, filepath.Dir(outside), map[string]int{"file.dat": 1})
+}
+
+// The file itself may be gone, or may never have come.
+func TestSweepWithoutFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.dat")
+	left := filepath.Join(filepath.Dir(path), ".file.dat.lorefs-0123456789abcdef.tmp")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := Sweep(path); err != nil || len(removed) != 1 {
+		t.Errorf("%v, %v", removed, err)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{})
 }
 
 // Sweeping while others write is never in their way.

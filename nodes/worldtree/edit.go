@@ -17,7 +17,8 @@ import (
 
 // edit is what a source holds instead of what its file does. It does not change.
 type edit struct {
-	// packed is a file of another content, nil for the source's own.
+	// packed is a file of another content or, where only squares were changed, the
+	// source's own: somebody may take its place.
 	packed []byte
 	// squares are those that differ from that.
 	squares map[int]*cells
@@ -47,6 +48,12 @@ type change struct {
 // source holds anyway. An error of the text matches [nodes.ErrInvalid].
 func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) {
 	s := n.source.now()
+	if s.edit == nil {
+		// What is looked at may come from the cache, while another file lies there.
+		if err := s.check(t.fsys); err != nil {
+			return nil, err
+		}
+	}
 	image, err := t.image(ctx, s)
 	if err != nil && (n.square >= 0 || !isBad(err)) { // a bad file may be replaced as a whole
 		return nil, err
@@ -54,7 +61,7 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 	var c *change
 	switch {
 	case n.square >= 0:
-		c, err = parseSquare(ctx, s, image, n.square, text)
+		c, err = t.parseSquare(ctx, s, image, n.square, text)
 	case n.view == zoneJSON:
 		c, err = parseZone(ctx, image, text)
 	default:
@@ -125,7 +132,7 @@ func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, er
 // than in a packed zone, and each further edit copies the list.
 const maxSquares = 512
 
-func parseSquare(ctx context.Context, s *version, image []byte, square int, text []byte) (*change, error) {
+func (t *Tree) parseSquare(ctx context.Context, s *version, image []byte, square int, text []byte) (*change, error) {
 	z, err := geometry.ZoneOfImage(image)
 	if err != nil {
 		return nil, err
@@ -138,29 +145,33 @@ func parseSquare(ctx context.Context, s *version, image []byte, square int, text
 	if err != nil {
 		return nil, err
 	}
+	to, err := t.with(s, square, after)
+	if err != nil {
+		return nil, err
+	}
 	record := append(binary.LittleEndian.AppendUint16([]byte{recordSquare}, uint16(square)), text...)
-	e := s.edit.with(square, after)
-	if len(e.squares) > maxSquares {
+	if len(to.squares) > maxSquares {
 		whole, err := wholeChange(ctx, next.Image(), next.Encode)
 		if err != nil {
 			return nil, err
 		}
-		e = whole.edit
+		to = whole.edit
 	}
-	return &change{edit: e, image: next.Image(), record: record}, nil
+	return &change{edit: to, image: next.Image(), record: record}, nil
 }
 
-// with is the edit with one more square.
-func (e *edit) with(square int, to *cells) *edit {
-	next := &edit{squares: map[int]*cells{}}
-	if e != nil {
-		next.packed, next.squares = e.packed, maps.Clone(e.squares)
+// with is the edit of a version with one more square.
+func (t *Tree) with(s *version, square int, to *cells) (*edit, error) {
+	if s.edit == nil {
+		data, err := s.read(t.fsys)
+		return &edit{packed: data, squares: map[int]*cells{square: to}}, err
 	}
+	next := &edit{packed: s.edit.packed, squares: maps.Clone(s.edit.squares)}
 	if next.squares == nil {
 		next.squares = map[int]*cells{}
 	}
 	next.squares[square] = to
-	return next
+	return next, nil
 }
 
 // replay makes a change of a record.
@@ -180,7 +191,7 @@ func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, 
 		if err != nil {
 			return nil, err
 		}
-		return parseSquare(ctx, s, image, square, record[3:])
+		return t.parseSquare(ctx, s, image, square, record[3:])
 	}
 	return nil, fmt.Errorf("no record of an edit of %s", s.file)
 }

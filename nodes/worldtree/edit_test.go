@@ -567,6 +567,37 @@ func TestBadZoneMayBeReplaced(t *testing.T) {
 	}
 }
 
+// Somebody else takes the place of a file: an edit that would be of theirs is refused,
+// while what was edited before stays whole, also with nothing of it in the cache.
+func TestSourceReplaced(t *testing.T) {
+	const later = "squares/x1000y1000/000-000.json"
+	d := newEdited(t, light())
+	cached := lift(t, read(t, d.Editable, "squares/x1000y1001/017-093.json"))
+	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {
+		t.Fatal(err)
+	}
+	want, next := read(t, d.Editable, aZone), lift(t, read(t, d.Editable, later))
+	for _, file := range []string{"x1000y1000.zgd", "x1000y1001.zgd"} {
+		d.fsys[file] = &fstest.MapFile{Data: []byte("theirs"), ModTime: time.Now()}
+	}
+	if err := d.write("squares/x1000y1001/017-093.json", cached); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("edited: %v", err)
+	}
+	if err := d.write("zones/x1000y1001.json", want); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("edited as a whole: %v", err)
+	}
+	if err := d.write(later, next); err != nil {
+		t.Error(err)
+	}
+	if files := d.save(); fmt.Sprint(files) != "[x1000y1000.zgd]" {
+		t.Errorf("saved %v", files)
+	}
+	saved := newEdited(t, d.fsys)
+	if !bytes.Equal(read(t, saved.Editable, later), next) || bytes.Equal(read(t, saved.Editable, aZone), want) {
+		t.Error("what was edited is not what is saved")
+	}
+}
+
 func TestSourceChanged(t *testing.T) {
 	d := newEdited(t, light())
 	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {

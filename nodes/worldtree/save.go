@@ -119,9 +119,6 @@ func (e *Editable) save(ctx context.Context, s *source, storing *sync.Mutex, sto
 	if err != nil {
 		return err
 	}
-	if now, err = e.pack(ctx, now, image); err != nil {
-		return err
-	}
 	c := &Changed{File: s.file, Size: now.size, kind: s.kind, image: image, encode: e.opts.Encode}
 	// Where the file can't be read any more, store will most likely refuse.
 	if data, err := now.read(e.fsys); err == nil {
@@ -145,23 +142,4 @@ func (e *Editable) save(ctx context.Context, s *source, storing *sync.Mutex, sto
 	}
 	s.current.Store(&next)
 	return err
-}
-
-// pack makes a version independent of the file, which is about to be another one.
-func (e *Editable) pack(ctx context.Context, now *version, image []byte) (*version, error) {
-	if now.edit.packed != nil {
-		return now, nil
-	}
-	z, err := geometry.ZoneOfImage(image)
-	if err != nil {
-		return nil, err
-	}
-	c, err := wholeChange(ctx, image, z.Encode)
-	if err != nil {
-		return nil, err
-	}
-	next := *now
-	next.edit = c.edit
-	now.current.Store(&next)
-	return &next, nil
 }

@@ -97,7 +97,7 @@ func (t *Tree) decode(s *version) ([]byte, error) {
 }
 
 func (t *Tree) tryDecode(s *version) ([]byte, error) {
-	data, own := []byte(nil), s.edit == nil || s.edit.packed == nil
+	data, own := []byte(nil), s.edit == nil
 	if own {
 		var err error
 		if data, err = s.read(t.fsys); err != nil {
