@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,13 +17,14 @@ import (
 
 // isMounted tells whether the file system on name is one of ours.
 func isMounted(name string) (bool, error) {
-	_, ours, err := mountedSource(name)
+	_, ours, err := editedSource(name)
 	return ours, err
 }
 
-// mountedSource gives the source of the mount on name, if that is one of ours, from
-// the list that the kernel has. proc(5) tells its form.
-func mountedSource(name string) (source string, ours bool, err error) {
+// editedSource tells whether the mount on name is one of ours, and gives its source if
+// that can be edited through it, from the list that the kernel has. proc(5) tells its
+// form.
+func editedSource(name string) (source string, ours bool, err error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return "", false, err
@@ -32,9 +34,11 @@ func mountedSource(name string) (source string, ours bool, err error) {
 	for lines.Scan() {
 		front, back, _ := strings.Cut(lines.Text(), " - ")
 		fields := strings.Fields(front)
-		if len(fields) > 4 && unescapeMount(fields[4]) == name {
+		if len(fields) > 5 && unescapeMount(fields[4]) == name {
 			// The last one lies on top.
-			if back, ours = strings.CutPrefix(back, "fuse.lorefs "); ours {
+			source = ""
+			back, ours = strings.CutPrefix(back, "fuse.lorefs ")
+			if ours && !slices.Contains(strings.Split(fields[5], ","), "ro") {
 				back, _, _ = strings.Cut(back, " ")
 				source = unescapeMount(back)
 			}

@@ -28,8 +28,8 @@ func isMounted(name string) (bool, error) {
 	return false, nil
 }
 
-// mountedSource is not told here.
-func mountedSource(name string) (source string, ours bool, err error) {
+// editedSource does not tell the source here.
+func editedSource(name string) (source string, ours bool, err error) {
 	ours, err = isMounted(name)
 	return "", ours, err
 }

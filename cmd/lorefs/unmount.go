@@ -108,14 +108,14 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 
 // unmountAlone is for a mount whose process is dead or can't be reached.
 func unmountAlone(dir, name string, lazy bool) error {
-	source, _, _ := mountedSource(name) // only to tell of edits that are left
+	source, _, _ := editedSource(name) // only to tell of edits that are left
 	there, err := mountState(name)
 	if errors.Is(err, errNoAnswer) {
 		// A process that was killed can hang in a call to its own mount.
 		if err := forceUnmount(name); err != nil {
 			return err
 		}
-		return leftBehind(source)
+		return leftBehind(name, source)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
@@ -127,7 +127,7 @@ func unmountAlone(dir, name string, lazy bool) error {
 		if err := fs.Detach(name); err != nil {
 			return err
 		}
-		return leftBehind(source)
+		return leftBehind(name, source)
 	case lazy:
 		return fs.Detach(name)
 	}
@@ -137,23 +137,56 @@ func unmountAlone(dir, name string, lazy bool) error {
 		}
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	return leftBehind(source)
+	return leftBehind(name, source)
 }
 
-// leftBehind is an error if the process of a mount that is dead has left edits
-// of its source in the journal.
-func leftBehind(source string) error {
-	j, err := journalOf(source)
+// leftBehind is an error if the process of a mount that is dead has left edits of its
+// source in the journal. source is empty if there can't be any.
+func leftBehind(name, source string) error {
+	if source == "" {
+		return nil
+	}
+	j, err := journalOfDead(name, source)
 	if err != nil {
 		return nil //nolint:nilerr // nothing was edited, or all is saved
 	}
-	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved || j.State == pending.InUse {
+	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved {
+		return nil
+	}
+	if j.State == pending.InUse && takenOver(name, &j) {
 		return nil
 	}
 	return &commandError{
 		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %d edits of %s were saved", j.Edits, source),
 		hint: fmt.Sprintf("they are in %s: lorefs mount --rw brings them back", j.Path),
 	}
+}
+
+// dyingPoll is how often a process is looked at that is about to end.
+const dyingPoll = 20 * time.Millisecond
+
+// journalOfDead describes the journal of a source as soon as the process that served
+// it on name holds it no more: the kernel takes the mount from a process that was
+// killed before it takes its locks.
+func journalOfDead(name, source string) (pending.Journal, error) {
+	for end := time.Now().Add(endTimeout); ; time.Sleep(dyingPoll) {
+		j, err := journalOf(source)
+		if err != nil || j.State != pending.InUse || takenOver(name, &j) || time.Now().After(end) {
+			return j, err
+		}
+	}
+}
+
+// takenOver tells whether whoever has a journal in use came behind the process that
+// served name, and so has all that it left. That one took the lock before it mounted,
+// and listened behind that.
+func takenOver(name string, j *pending.Journal) bool {
+	path, err := socketPath(name)
+	if err != nil {
+		return false
+	}
+	socket, err := os.Lstat(path)
+	return err == nil && j.Held.After(socket.ModTime())
 }
 
 // mountStatus tells whether a directory is one of our mounts.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// die kills the process of a mount, and returns when it has ended.
+func (x *trouble) die() {
+	x.t.Helper()
+	pid := x.status().PID
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		x.t.Fatal(err)
+	}
+	await(x.t.Fatalf, "the end of the mount's process", func() bool { return hasEnded(strconv.Itoa(pid)) })
+}
+
+// holdLock takes the lock that a dead process had, as if it had it still.
+func (x *trouble) holdLock() (release func()) {
+	x.t.Helper()
+	locks, err := filepath.Glob(filepath.Join(x.state, "lorefs", "lock", "*.lock"))
+	if err != nil || len(locks) != 1 {
+		x.t.Fatalf("locks: %v, %v", locks, err)
+	}
+	f, err := os.OpenFile(locks[0], os.O_RDWR, 0)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	await(x.t.Fatalf, "the lock", func() bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
+	return func() { f.Close() }
+}
+
+// A process that was killed holds its lock for a moment when its mount is dead already:
+// that it has left edits is told all the same.
+func TestUnmountOfDying(t *testing.T) {
+	x := newTrouble(t)
+	x.mount()
+	x.edit("left")
+	x.die()
+	release := x.holdLock()
+	defer release()
+	unmounting := launch(t, "lorefs", "unmount", x.mnt)
+	await(t.Fatalf, "the unmount", func() bool {
+		mounted, err := isMounted(x.mnt)
+		return err == nil && !mounted
+	})
+	time.Sleep(5 * dyingPoll) // it looks at the lock now
+	if unmounting.hasEnded() {
+		t.Error("unmount has not waited for the process to end")
+	}
+	release()
+	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != exitUnsaved {
+		t.Errorf("%v: %s", err, unmounting.output.String())
+	}
+	x.says("unmount", unmounting.output.String(), "its process died before 1 edits of")
+	x.heals("left")
+}
+
+// Edits that another mount has taken over are not lost, and nobody is waited for.
+func TestUnmountOfDeadTakenOver(t *testing.T) {
+	x := newTrouble(t)
+	x.mount()
+	x.edit("left")
+	x.die()
+	other := filepath.Join(filepath.Dir(x.mnt), "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.lorefs(exitOK, "mount", "--rw", x.path, other)
+	if out := x.lorefs(exitOK, "unmount", x.mnt); out != "" {
+		t.Errorf("unmount says %q", out)
+	}
+	x.says("unmount", x.lorefs(exitOK, "unmount", other), "saved 1 edits")
+}
+
+// A mount that nothing could be edited through has left nothing.
+func TestUnmountOfDeadReadOnly(t *testing.T) {
+	x := newTrouble(t)
+	x.mount()
+	x.edit("left")
+	other := filepath.Join(filepath.Dir(x.mnt), "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	edited := x.mnt
+	x.lorefs(exitOK, "mount", x.path, other)
+	x.mnt = other
+	x.die()
+	x.lorefs(exitOK, "unmount", other)
+	x.mnt = edited
+	x.saves("left")
+}
