@@ -69,6 +69,9 @@ func (r *replacement) copyOld() error {
 		return err
 	})
 	if err == nil {
+		err = takeAttributes(to, from)
+	}
+	if err == nil {
 		err = takeOver(to, r.old)
 	}
 	if err == nil {

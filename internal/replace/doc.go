@@ -8,13 +8,12 @@
 //	NAME.bak                                the old file
 //
 // In order: room is looked for; the temporary file is made, readable by its owner
-// only, and locked; it is written, given the old file's permission bits (and owner,
-// where the process may), synced, opened anew and verified; the caller says
-// whether the old file is still what it was, and notes what the new one looks
-// like; the old file gets a second name, which is renamed over NAME.bak, and the
-// folder is synced, so that the old file has a lasting name; the new file is
-// renamed over NAME, and the folder is synced again. Extended attributes are not
-// copied.
+// only, and locked; it is written, given the old file's permission bits (and owner
+// and extended attributes, where the process may), synced, opened anew and verified;
+// the caller says whether the old file is still what it was, and notes what the new
+// one looks like; the old file gets a second name, which is renamed over NAME.bak, and
+// the folder is synced, so that the old file has a lasting name; the new file is
+// renamed over NAME, and the folder is synced again.
 //
 // A new file where there was none is made by the same steps, without those that
 // are about the old one.
@@ -28,6 +27,9 @@
 // renameio is not used as it syncs, closes and renames in one call, which leaves
 // no moment to verify, to make a backup or to hold a lock, syncs no folder, and
 // makes names that Sweep could not tell from others'.
+//
+// Extended attributes are those of Linux, macOS, FreeBSD and NetBSD; access control
+// lists are among them on Linux only. What vouches for a file's content is left out.
 //
 // On Windows, folders cannot be synced, the file keeps the rights that its folder
 // gives it, and it has to be closed, and so unlocked, just before it is renamed.

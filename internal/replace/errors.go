@@ -20,7 +20,7 @@ const (
 	StepSpace      Step = "look for room for" // ask the file system
 	StepCreate     Step = "create"            // make and lock the temporary file
 	StepWrite      Step = "write"             // also before each single write
-	StepMode       Step = "set the mode of"   // owner and permission bits
+	StepMode       Step = "set the mode of"   // owner, permission bits, extended attributes
 	StepSync       Step = "sync"              // the temporary file
 	StepVerify     Step = "verify"            // the caller reads it
 	StepCheck      Step = "check"             // the caller looks at the old file

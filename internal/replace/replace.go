@@ -214,8 +214,14 @@ func (r *replacement) fill() error {
 	return r.step(StepSync, path, r.temp.Sync)
 }
 
-// setMode sets permission bits and owner.
+// setMode sets permission bits, owner and extended attributes. An access control list
+// moves the bits, which so come last.
 func (r *replacement) setMode() error {
+	if !r.fresh {
+		if err := r.takeAttributes(); err != nil {
+			return err
+		}
+	}
 	if r.old != nil {
 		return takeOver(r.temp.File, r.old)
 	}
@@ -242,6 +248,15 @@ func (r *replacement) ask() error {
 		}
 		return r.o.Ready(info)
 	})
+}
+
+func (r *replacement) takeAttributes() error {
+	old, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil //nolint:nilerr // it may be gone, which check tells
+	}
+	defer old.Close() // It was only read.
+	return takeAttributes(r.temp.File, old)
 }
 
 func (r *replacement) check() error {

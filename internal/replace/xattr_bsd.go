@@ -1,0 +1,8 @@
+//go:build darwin || freebsd || netbsd
+
+package replace
+
+import "golang.org/x/sys/unix"
+
+// noAttribute is the error of an attribute that is gone.
+const noAttribute = unix.ENOATTR
