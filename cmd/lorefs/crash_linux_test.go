@@ -30,22 +30,23 @@ import (
 )
 
 const (
-	// editorVar holds the folder tree/ of the mount that a process made from this
-	// test is to edit, and editorSeedVar what its choices come from.
+	// editorVar holds the mount that a process made from this test is to edit, and
+	// editorSeedVar what its choices come from.
 	editorVar     = "LOREFS_CRASH_EDITOR"
 	editorSeedVar = "LOREFS_CRASH_SEED"
-	// crashSeedVar makes a run like one before, as far as the machine allows.
-	crashSeedVar = "LOREFS_CRASH_RUN"
+	// crashSeedVar makes a run like one before, as far as the machine allows, and
+	// crashKillsVar a longer one.
+	crashSeedVar  = "LOREFS_CRASH_RUN"
+	crashKillsVar = "LOREFS_CRASH_KILLS"
 
 	kills = 200
 )
 
-// The attributes that are edited, below tree/. The last one is not there at first,
-// nor is its node.
+// The attributes that are edited. The last one is not there at first, nor is its node.
 var (
-	crashTexts = []string{"ItemData/Item/name", "ItemData/Item.1/name", "ItemData.1/Item/name"}
-	crashInts  = []string{"ItemData/Item.2/price", "ItemData/Item.3/price"}
-	crashMade  = "Quest/Crash/note"
+	crashTexts = []string{"tree/ItemData/Item/name", "tree/ItemData/Item.1/name", "tree/ItemData.1/Item/name"}
+	crashInts  = []string{"tree/ItemData/Item.2/price", "tree/ItemData/Item.3/price"}
+	crashMade  = "tree/Quest/Crash/note"
 )
 
 func crashAll() []string { return slices.Concat(crashTexts, crashInts, []string{crashMade}) }
@@ -73,6 +74,10 @@ func runEditor(dir string) int {
 		stop.Store(true)
 	}()
 	e := &editor{dir: dir, r: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+	if e.squares, err = readSquares(dir); err != nil {
+		fmt.Println("error", err)
+		return exitFailure
+	}
 	for !stop.Load() {
 		if err := e.one(); err != nil {
 			fmt.Println("error", strings.ReplaceAll(err.Error(), "\n", " "))
@@ -87,11 +92,16 @@ type editor struct {
 	r    *rand.Rand
 	seed uint64
 	n    int
+	// squares are the texts of those that are edited, if it is a world.
+	squares map[string]string
 }
 
 // one makes an edit in one of the ways in which programs do.
 func (e *editor) one() error {
 	e.n++
+	if len(e.squares) > 0 {
+		return e.square()
+	}
 	if e.r.IntN(6) == 0 {
 		return e.made()
 	}
@@ -99,9 +109,14 @@ func (e *editor) one() error {
 	if e.r.IntN(3) > 0 {
 		name, value = crashTexts[e.r.IntN(len(crashTexts))], fmt.Sprintf("v%d.%d", e.seed, e.n)
 	}
-	ways := []func(file, value string) error{e.echo, e.fsync, e.sed, e.vim}
+	return e.write(name, value, value+"\n")
+}
+
+// write writes a value, of which a file holds a text.
+func (e *editor) write(name, value, text string) error {
+	ways := []func(file, text string) error{e.echo, e.fsync, e.sed, e.vim}
 	fmt.Println("begin", name, value)
-	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), value+"\n")
+	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), text)
 }
 
 // done is called as soon as an edit has to last.
@@ -213,13 +228,25 @@ type history struct {
 	sure int
 }
 
+// crashed is a source that may be of any kind.
+type crashed interface {
+	// flags are those of its mount, and names the files that are edited in it.
+	flags() []string
+	names() []string
+	// value is what the text of such a file says, and values are those that are
+	// saved.
+	value(text string) string
+	values() map[string]string
+	// unchanged finds everything else as it was.
+	unchanged()
+}
+
 // crash is a source that is edited through mounts that are killed.
 type crash struct {
+	crashed
 	t         *testing.T
 	r         *rand.Rand
 	path, mnt string
-	// original is what all files held at first.
-	original map[string]string
 	// saving is how long a commit takes here.
 	saving time.Duration
 	// What has happened so far, for the log.
@@ -236,47 +263,64 @@ type crash struct {
 // and while they are saved. Nothing may be missing afterwards of which a program
 // was told that it is kept, and nothing else may have changed.
 func TestCrash(t *testing.T) {
+	c := newCrash(t, "DataCenter_Final_Sample.dat")
+	d := &crashedDataCenter{crash: c}
+	d.original = d.contents()
+	c.run(d, kills)
+}
+
+func newCrash(t *testing.T, source string) *crash {
+	t.Helper()
 	testneeds.FUSE(t)
 	if testing.Short() {
-		t.Skipf("kills %d mounts", kills)
+		t.Skip("kills many mounts")
 	}
 	ownFolders(t)
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second with -race
-	c := newCrash(t)
-	began := time.Now()
-	for c.killed < kills && !t.Failed() {
-		c.round()
-	}
-	c.finish()
-	t.Logf("%d kills in %.0f s: %d while a commit ran, %d while an unmount did; %d edits had returned, a commit takes %v",
-		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
-}
-
-func newCrash(t *testing.T) *crash {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv(crashSeedVar); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	seed := uint64(fromEnvironment(t, crashSeedVar, time.Now().UnixNano()))
 	t.Logf("%s=%d chooses the same", crashSeedVar, seed)
 	dir := t.TempDir()
 	runTool(t, "", "lorefs", "sample", dir)
 	c := &crash{
 		t: t, r: rand.New(rand.NewPCG(seed, 0)), mnt: t.TempDir(), said: map[string]*history{},
-		path: filepath.Join(dir, "DataCenter_Final_Sample.dat"), saving: 100 * time.Millisecond,
+		path: filepath.Join(dir, source), saving: 100 * time.Millisecond,
 	}
 	t.Cleanup(func() { detachBelow(filepath.Dir(c.mnt)) })
-	c.original = c.contents()
-	for _, name := range crashAll() {
-		c.said[name] = &history{values: []string{c.original["tree/"+name]}}
-		if c.original["tree/"+name] == "" && name != crashMade {
-			t.Fatalf("the sample has no %s", name)
+	return c
+}
+
+// fromEnvironment is a number that a variable holds, if it is set.
+func fromEnvironment(t *testing.T, name string, otherwise int64) int64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// run kills as often as it is told, unless the environment says otherwise.
+func (c *crash) run(source crashed, kills int) {
+	c.t.Helper()
+	c.crashed = source
+	first := c.values()
+	for _, name := range c.names() {
+		c.said[name] = &history{values: []string{first[name]}}
+		if first[name] == "" && name != crashMade {
+			c.t.Fatalf("the sample has no %s", name)
 		}
 	}
-	return c
+	began := time.Now()
+	for kills = int(fromEnvironment(c.t, crashKillsVar, int64(kills))); c.killed < kills && !c.t.Failed(); {
+		c.round()
+	}
+	c.finish()
+	c.t.Logf("%d kills in %.0f s: %d while a commit ran, %d while an unmount did; %d edits had returned, a commit takes %v",
+		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
 }
 
 // round mounts, checks what those before have left, edits, and kills.
@@ -290,10 +334,7 @@ func (c *crash) round() {
 		c.commit()
 	}
 	sure := c.sure()
-	before, err := os.Stat(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	before := c.stat()
 	var save *command
 	longest := 30 * time.Millisecond
 	switch kind := c.r.IntN(10); {
@@ -317,16 +358,29 @@ func (c *crash) round() {
 	c.inspect(sure)
 }
 
-// replaced waits for the moment in which the new file takes the source's place:
-// too much is to be done within so little time to leave it to chance.
-func (c *crash) replaced(before os.FileInfo, save *command) {
+// stat describes the files of the source.
+func (c *crash) stat() (all []os.FileInfo) {
+	c.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(c.path, "*.zgd"))
+	if len(paths) == 0 {
+		paths = []string{c.path}
+	}
+	for _, path := range paths {
+		info, statErr := os.Stat(path)
+		all, err = append(all, info), errors.Join(err, statErr)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return all
+}
+
+// replaced waits for the moment in which a new file takes the place of another: too
+// much is to be done within so little time to leave it to chance.
+func (c *crash) replaced(before []os.FileInfo, save *command) {
 	c.t.Helper()
 	for !save.hasEnded() {
-		now, err := os.Stat(c.path)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if !os.SameFile(before, now) {
+		if !slices.EqualFunc(before, c.stat(), os.SameFile) {
 			return
 		}
 		time.Sleep(50 * time.Microsecond)
@@ -389,7 +443,7 @@ func (p *command) hasEnded() bool {
 // mount for a moment, and a process that dies then waits for itself.
 func (c *crash) mount() *command {
 	c.t.Helper()
-	p := launch(c.t, "lorefs", "mount", "-f", "--rw", c.path, c.mnt)
+	p := launch(c.t, "lorefs", slices.Concat([]string{"mount", "-f", "--rw"}, c.flags(), []string{c.path, c.mnt})...)
 	await(c.t.Fatalf, "the mount", func() bool {
 		if p.hasEnded() {
 			c.t.Fatalf("after kill %d the mount fails: %v: %s", c.killed, p.err, p.output.String())
@@ -407,12 +461,13 @@ func (c *crash) settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, h := range c.said {
-		b, err := os.ReadFile(filepath.Join(c.mnt, "tree", name))
+		b, err := os.ReadFile(filepath.Join(c.mnt, name))
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			c.t.Fatal(err)
 		}
-		c.want(name, strings.TrimSuffix(string(b), "\n"), h.sure)
-		*h = history{values: []string{strings.TrimSuffix(string(b), "\n")}}
+		value := c.value(string(b))
+		c.want(name, value, h.sure)
+		*h = history{values: []string{value}}
 	}
 }
 
@@ -440,7 +495,7 @@ func (c *crash) edit() *editorProcess {
 		c.t.Fatal(err)
 	}
 	p := &command{cmd: exec.CommandContext(c.t.Context(), exe), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), editorVar+"="+filepath.Join(c.mnt, "tree"), editorSeedVar+"="+strconv.Itoa(c.r.IntN(1000_000)))
+	p.cmd.Env = append(os.Environ(), editorVar+"="+c.mnt, editorSeedVar+"="+strconv.Itoa(c.r.IntN(1000_000)))
 	p.cmd.Stderr = &p.output
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -522,11 +577,11 @@ func (c *crash) commit() {
 // holds finds in the source what a save had to put there.
 func (c *crash) holds(sure map[string]int) {
 	c.t.Helper()
-	now := c.contents()
+	now := c.values()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, from := range sure {
-		c.want(name, now["tree/"+name], from)
+		c.want(name, now[name], from)
 	}
 }
 
@@ -584,59 +639,6 @@ func clearDead(t *testing.T, mnt string) {
 	}
 }
 
-// contents are those of all files of the source; of a directory it is "/".
-func (c *crash) contents() map[string]string {
-	c.t.Helper()
-	s, err := openSource(c.t.Context(), c.path, &sourceFlags{
-		kind: kindAuto, layout: datacenter.LayoutAuto.String(), cacheSize: defaultCacheSize, noCache: true,
-	}, slog.New(slog.DiscardHandler), func(int64, int64) {})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer s.Close()
-	all := map[string]string{}
-	p := &part{opened: s}
-	for e, err := range nodes.Walk(c.t.Context(), s.tree, nodes.Root) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if strings.HasPrefix(e.Path, "sheets") {
-			continue // the same once more
-		}
-		all[e.Path] = "/"
-		if e.Kind == nodes.File {
-			b, err := p.content(c.t.Context(), e.Entry)
-			if err != nil {
-				c.t.Fatal(err)
-			}
-			all[e.Path] = strings.TrimSuffix(string(b), "\n")
-		}
-	}
-	return all
-}
-
-// unchanged finds everything but the edited attributes as it was.
-func (c *crash) unchanged() {
-	c.t.Helper()
-	was, now := maps.Clone(c.original), c.contents()
-	for _, all := range []map[string]string{was, now} {
-		delete(all, "datacenter.json") // it tells the size of the file
-		delete(all, "tree/"+path.Dir(crashMade))
-		for _, name := range crashAll() {
-			delete(all, "tree/"+name)
-		}
-		maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(path.Base(name), sedTemp) })
-	}
-	for name := range was {
-		if value, ok := now[name]; !ok || value != was[name] {
-			c.t.Errorf("after kill %d, %s is %q, want %q", c.killed, name, value, was[name])
-		}
-	}
-	if len(was) != len(now) {
-		c.t.Errorf("after kill %d there are %d files and directories, want %d", c.killed, len(now), len(was))
-	}
-}
-
 // finish mounts once more and unmounts, after which nothing is left to be done.
 func (c *crash) finish() {
 	c.t.Helper()
@@ -651,8 +653,75 @@ func (c *crash) finish() {
 	if out := runTool(c.t, "", "lorefs", "journal", "list"); out != "" {
 		c.t.Errorf("there are journals still: %s", out)
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(c.path), ".*"))
-	if err != nil || len(left) > 0 {
-		c.t.Errorf("left behind: %v, %v", left, err)
+	for _, dir := range []string{c.path, filepath.Dir(c.path)} {
+		left, err := filepath.Glob(filepath.Join(dir, ".*"))
+		if err != nil || len(left) > 0 {
+			c.t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+}
+
+// crashedDataCenter is a crashed that is a data center.
+type crashedDataCenter struct {
+	*crash
+	// original is what all files held at first.
+	original map[string]string
+}
+
+func (d *crashedDataCenter) flags() []string           { return nil }
+func (d *crashedDataCenter) names() []string           { return crashAll() }
+func (d *crashedDataCenter) value(text string) string  { return strings.TrimSuffix(text, "\n") }
+func (d *crashedDataCenter) values() map[string]string { return d.contents() }
+
+// contents are those of all files of the source; of a directory it is "/".
+func (d *crashedDataCenter) contents() map[string]string {
+	d.t.Helper()
+	s, err := openSource(d.t.Context(), d.path, &sourceFlags{
+		kind: kindAuto, layout: datacenter.LayoutAuto.String(), cacheSize: defaultCacheSize, noCache: true,
+	}, slog.New(slog.DiscardHandler), func(int64, int64) {})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer s.Close()
+	all := map[string]string{}
+	p := &part{opened: s}
+	for e, err := range nodes.Walk(d.t.Context(), s.tree, nodes.Root) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if strings.HasPrefix(e.Path, "sheets") {
+			continue // the same once more
+		}
+		all[e.Path] = "/"
+		if e.Kind == nodes.File {
+			b, err := p.content(d.t.Context(), e.Entry)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			all[e.Path] = strings.TrimSuffix(string(b), "\n")
+		}
+	}
+	return all
+}
+
+// unchanged finds everything but the edited attributes as it was.
+func (d *crashedDataCenter) unchanged() {
+	d.t.Helper()
+	was, now := maps.Clone(d.original), d.contents()
+	for _, all := range []map[string]string{was, now} {
+		delete(all, "datacenter.json") // it tells the size of the file
+		delete(all, path.Dir(crashMade))
+		for _, name := range crashAll() {
+			delete(all, name)
+		}
+		maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(path.Base(name), sedTemp) })
+	}
+	for name := range was {
+		if value, ok := now[name]; !ok || value != was[name] {
+			d.t.Errorf("after kill %d, %s is %q, want %q", d.killed, name, value, was[name])
+		}
+	}
+	if len(was) != len(now) {
+		d.t.Errorf("after kill %d there are %d files and directories, want %d", d.killed, len(now), len(was))
 	}
 }

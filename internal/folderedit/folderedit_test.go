@@ -1,7 +1,6 @@
 package folderedit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -395,33 +394,6 @@ func TestDiesWhileSaving(t *testing.T) {
 		if got := f.journals(); got != "" {
 			t.Errorf("%s: journals: %s", step, got)
 		}
-	}
-}
-
-func TestDamagedJournal(t *testing.T) {
-	f := newFolder(t)
-	f.mustOpen()
-	for range 5 {
-		f.edit("a", strings.Repeat("x", 100))
-	}
-	path := f.session.Journal()
-	f.crash()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[len(b)/2] ^= 1
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
-		t.Errorf("got %v, want ErrDamaged", err)
-	}
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, b) {
-		t.Errorf("the journal was touched: %v", err)
-	}
-	if !strings.HasPrefix(f.journals(), "damaged") {
-		t.Errorf("journals: %s", f.journals())
 	}
 }
 

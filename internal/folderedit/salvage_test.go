@@ -32,6 +32,9 @@ func TestSalvage(t *testing.T) {
 	if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
 		t.Fatalf("got %v, want ErrDamaged", err)
 	}
+	if now, err := os.ReadFile(path); err != nil || !slices.Equal(now, b) || !strings.HasPrefix(f.journals(), "damaged") {
+		t.Errorf("the journal was touched: %v, %s", err, f.journals())
+	}
 	f.opts.Salvage = true
 	for range 2 { // the second time there is nothing to be done
 		f.mustOpen()
