@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,10 +93,14 @@ func (w *dying) mustSaveAll() {
 	})
 }
 
-// finish saves what a moment has left.
+// finish saves what a moment has left, after one more edit and the end of one more
+// process. It gives what there is without that edit.
 func (w *dying) finish(t *testing.T) pendingtest.Model {
 	t.Helper()
 	f := &folder{t: t, dir: w.dir}
+	f.mustOpen()
+	f.edit("a", "!")
+	f.crash()
 	f.mustOpen()
 	for _, file := range slices.Sorted(maps.Keys(f.texts)) {
 		f.mustSave(file)
@@ -108,6 +113,10 @@ func (w *dying) finish(t *testing.T) pendingtest.Model {
 			t.Fatal(err)
 		}
 		got[name] = string(b)
+	}
+	text, edited := strings.CutSuffix(got["a"], "!")
+	if got["a"] = text; !edited {
+		t.Error("the last edit is missing")
 	}
 	return got
 }

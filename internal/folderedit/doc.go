@@ -5,7 +5,7 @@
 // Lock and journal are those of package pending. The journal's header says which
 // folder it belongs to, and its records are, with what they say about one file each:
 //
-//	'F' {json}                the file (name, size, SHA-256) to which edits belong
+//	'F' {json}                the file (name, size, SHA-256) to which the edits behind belong
 //	'E' length:2 name record  an edit
 //	'S' {json}                the file that is about to take its place
 //	'D' {json}                all edits so far are saved

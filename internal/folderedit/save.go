@@ -168,8 +168,6 @@ func (s *Session) done(name string, id pending.Identity) {
 	s.edits.Announce(aboutFile(recordDone, name, id))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.files[name]; f != nil {
-		f.base, f.edits, f.saved, f.conflict = id, 0, nil, ""
-	}
+	delete(s.files, name)
 	s.retire()
 }

@@ -41,7 +41,8 @@ type Session struct {
 	edits *pending.Edits
 
 	// mu guards what follows.
-	mu    sync.Mutex
+	mu sync.Mutex
+	// files are those with edits that are not saved.
 	files map[string]*fileState
 	// left is what a crash has left behind, until it is replayed.
 	left     *journal.Contents
@@ -103,28 +104,31 @@ func (s *Session) unfit(err error) error {
 	return &pending.JournalError{Path: s.edits.Journal(), Err: err}
 }
 
-// decide finds out which edits of a journal are to be made again.
+// decide finds out which edits of a journal are to be made again. Of files that hold
+// all of theirs nothing is known any more: what is edited next has a record of its own
+// of what it belongs to. Whoever put such a file in place may have died before that
+// would last, so it is made to.
 func (s *Session) decide(d *summary) error {
+	edits := d.edits()
 	for file, f := range d.files {
 		path := filepath.Join(s.dir, file)
 		s.edits.Sweep(path)
 		state, err := f.state(path)
 		if err != nil || state == pending.Stale {
-			return errors.Join(&pending.StaleError{Journal: s.edits.Journal(), File: path, Edits: d.edits()}, err)
+			return errors.Join(&pending.StaleError{Journal: s.edits.Journal(), File: path, Edits: edits}, err)
 		}
-		if state == pending.Saved && f.saved != nil {
-			f.base, f.edits, f.saved = *f.saved, 0, nil
+		if state == pending.Saved {
+			delete(d.files, file)
 		}
 	}
 	s.files = d.files
-	if d.edits() > 0 {
-		return nil
+	if len(s.files) > 0 {
+		return s.edits.SyncDir(s.dir)
 	}
 	if err := s.edits.Settle(s.dir); err != nil {
 		return err
 	}
 	s.left = nil
-	clear(s.files)
 	return nil
 }
 
@@ -152,7 +156,7 @@ func (s *Session) Replay(ctx context.Context, apply func(file string, record []b
 		if err != nil {
 			return err
 		}
-		if f := s.files[file]; f.edits == 0 || place < f.first {
+		if f := s.files[file]; f == nil || place < f.first {
 			continue
 		}
 		if err := apply(file, record); err != nil {

@@ -176,12 +176,15 @@ func (e *Edits) Announce(record []byte) {
 	}
 }
 
+// SyncDir makes the names in a folder last.
+func (e *Edits) SyncDir(dir string) error { return e.system.SyncDir(dir) }
+
 // Settle removes the journal of a source that is known to hold all of it. Whoever put
 // it there may have died before that would last: a power cut must not bring the old
 // one back when the journal is gone. dir is the folder that the source's name, or
 // those of its files, are in.
 func (e *Edits) Settle(dir string) error {
-	if err := e.system.SyncDir(dir); err != nil {
+	if err := e.SyncDir(dir); err != nil {
 		return err
 	}
 	e.log.Info("the journal is removed: what it holds was saved", "journal", e.Journal())
