@@ -279,8 +279,14 @@ func newCrash(t *testing.T, source string) *crash {
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second with -race
 	seed := uint64(fromEnvironment(t, crashSeedVar, time.Now().UnixNano()))
 	t.Logf("%s=%d chooses the same", crashSeedVar, seed)
+	made, err := madeSample()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	runTool(t, "", "lorefs", "sample", dir)
+	if err := os.CopyFS(dir, os.DirFS(made)); err != nil {
+		t.Fatal(err)
+	}
 	c := &crash{
 		t: t, r: rand.New(rand.NewPCG(seed, 0)), mnt: t.TempDir(), said: map[string]*history{},
 		path: filepath.Join(dir, source), saving: 100 * time.Millisecond,
