@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"path"
 	"slices"
@@ -286,19 +285,9 @@ func (m *Mem) ReadAt(_ context.Context, file ID, p []byte, off int64) (int, erro
 		return 0, err
 	case n.kind == Dir:
 		return 0, ErrIsDir
-	case off < 0:
-		return 0, errNegativeOffset
-	case off >= int64(len(n.content)):
-		return 0, io.EOF
 	}
-	c := copy(p, n.content[off:])
-	if c < len(p) {
-		return c, io.EOF
-	}
-	return c, nil
+	return ReadContent(n.content, p, off)
 }
-
-var errNegativeOffset = errors.New("negative offset")
 
 // Usage implements [Tree].
 func (m *Mem) Usage() Usage {

@@ -1,0 +1,54 @@
+package editing
+
+import (
+	"sync"
+	"time"
+
+	"lorefs/nodes"
+)
+
+// Times are those of nodes that have another one than their source tells. They are
+// safe for parallel use.
+type Times struct {
+	now func() time.Time
+
+	mu sync.RWMutex
+	at map[nodes.ID]time.Time
+}
+
+// NewTimes makes Times that are told by a clock.
+func NewTimes(now func() time.Time) *Times { return &Times{now: now, at: map[nodes.ID]time.Time{}} }
+
+// Of is the time of a node, or its source's if there is no other.
+func (t *Times) Of(id nodes.ID, source time.Time) time.Time {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if at, ok := t.at[id]; ok {
+		return at
+	}
+	return source
+}
+
+// Touch gives nodes the time of now.
+func (t *Times) Touch(ids ...nodes.ID) {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range ids {
+		t.at[id] = now
+	}
+}
+
+// Set gives a node a time.
+func (t *Times) Set(id nodes.ID, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at[id] = at
+}
+
+// Drop lets a node have its source's time again.
+func (t *Times) Drop(id nodes.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.at, id)
+}
