@@ -3,25 +3,24 @@ package dctree
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
-// place is where a name leads: the directory, and the entry if there is one.
+// place is where a name leads.
 type place struct {
+	editing.Place
+	// dirID is the directory, and dir its number.
 	dirID nodes.ID
 	dir   datacenter.Number
-	name  string
-	// entry has no ID if there is none.
-	entry nodes.Entry
 }
 
 // find looks at a name of a directory, which becomes a draft node. The caller
 // holds editing.
 func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
-	p := place{dirID: dir, name: name}
+	p := place{Place: editing.Place{Name: name}, dirID: dir}
 	if err := e.check(ctx); err != nil {
 		return p, err
 	}
@@ -34,7 +33,7 @@ func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, 
 	}
 	entry, err := e.lookup(p.dir, name)
 	if err == nil {
-		p.entry = entry
+		p.ID, p.Kind = entry.ID, entry.Kind
 	}
 	if isNotExist(err) {
 		return p, nil
@@ -42,27 +41,21 @@ func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, 
 	return p, err
 }
 
-func (p *place) exists() bool { return p.entry.ID != 0 }
-
-func (p *place) isDir() bool { return p.entry.Kind == nodes.Dir }
-
 func (p *place) number() datacenter.Number {
-	n, _, _ := number(p.entry.ID)
+	n, _, _ := number(p.ID)
 	return n
 }
 
-func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.name)) }
-
 // isScratchFile tells whether a place holds a file that is no attribute.
 func (e *Editable) isScratchFile(p *place) bool {
-	c := e.open(p.entry.ID)
+	c := e.open(p.ID)
 	return c != nil && !c.attribute
 }
 
 // newAttribute tells whether a file of that name can become an attribute of the
 // directory. An attribute has one file only.
 func (e *Editable) newAttribute(p *place) (name string, marked bool, err error) {
-	if name, marked, err = e.attributeFile(p.name); err == nil {
+	if name, marked, err = e.attributeFile(p.Name); err == nil {
 		err = newName(name)
 	}
 	switch {
@@ -70,12 +63,12 @@ func (e *Editable) newAttribute(p *place) (name string, marked bool, err error) 
 		return "", false, err
 	case p.dir == 0:
 		return "", false, fmt.Errorf("%w: the root of a data center has no attributes", nodes.ErrNotPermitted)
-	case p.exists():
+	case p.Exists():
 		return name, marked, nil
 	}
-	other := "@" + p.name
+	other := "@" + p.Name
 	if marked {
-		other = p.name[1:]
+		other = p.Name[1:]
 	}
 	_, there := e.seen(p.dir, name)
 	if _, scratch := e.scratchFile(p.dir, other); there || scratch {
@@ -89,7 +82,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
-	if err == nil && p.exists() {
+	if err == nil && p.Exists() {
 		err = nodes.ErrExist
 	}
 	if err == nil && !isScratch(name) {
@@ -106,7 +99,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	e.mu.Lock()
 	e.putScratch(c, p.dir, name)
 	e.mu.Unlock()
-	e.touch(dir, c.id)
+	e.times.Touch(dir, c.id)
 	entry := scratchEntry(c)
 	entry.Next = 0
 	e.complete(&entry)
@@ -119,7 +112,7 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
-	if err == nil && p.exists() {
+	if err == nil && p.Exists() {
 		err = nodes.ErrExist
 	}
 	if err != nil {
@@ -144,7 +137,7 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 		return nodes.Entry{}, refusal(err)
 	}
 	id := madeID(n, false)
-	e.touch(dir, id)
+	e.times.Touch(dir, id)
 	entry := nodes.Entry{Name: name, ID: id, Kind: nodes.Dir}
 	e.complete(&entry)
 	return entry, nil
@@ -155,23 +148,18 @@ func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind n
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
+	if err == nil {
+		err = p.CheckRemove(kind)
+	}
 	switch {
 	case err != nil:
-		return err
-	case !p.exists():
-		return p.missing()
-	case kind == nodes.File && p.isDir():
-		return nodes.ErrIsDir
-	case kind == nodes.Dir && !p.isDir():
-		return nodes.ErrNotDir
-	}
-	if p.isDir() {
+	case p.IsDir():
 		err = e.removeDir(ctx, &p)
-	} else {
+	default:
 		err = e.removeFile(ctx, &p)
 	}
 	if err == nil {
-		e.touch(dir)
+		e.times.Touch(dir)
 	}
 	return err
 }
@@ -194,7 +182,7 @@ func (e *Editable) removeDir(ctx context.Context, p *place) error {
 // pinMark makes sure that an attribute that is @name because of a directory keeps
 // its name when the directory goes.
 func (e *Editable) pinMark(dir *place) {
-	name, ordinal, err := e.childFile(dir.name)
+	name, ordinal, err := e.childFile(dir.Name)
 	d, ok := e.draft.Attribute(dir.dir, name)
 	if err != nil || ordinal > 0 || !ok {
 		return
@@ -209,7 +197,7 @@ func (e *Editable) pinMark(dir *place) {
 // goneDir notes that a directory is no more. The caller holds mu.
 func (e *Editable) goneDir(p *place) {
 	delete(e.dirs, p.number())
-	e.removed[p.entry.ID] = true // until Forget
+	e.removed[p.ID] = true // until Forget
 }
 
 // mustBeEmpty is for directories.
@@ -230,20 +218,20 @@ func (e *Editable) mustBeEmpty(p *place) error {
 
 func (e *Editable) removeFile(ctx context.Context, p *place) error {
 	if e.isScratchFile(p) {
-		return e.removeScratch(ctx, e.open(p.entry.ID))
+		return e.removeScratch(ctx, e.open(p.ID))
 	}
 	c, err := e.leave(ctx, p)
 	if err != nil {
 		return err
 	}
-	name, _, err := e.attributeFile(p.name)
+	name, _, err := e.attributeFile(p.Name)
 	if err == nil {
 		err = e.removeAttribute(ctx, attributeKey{p.dir, name})
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil {
-		e.stay(c)
+		e.settle(c)
 		return err
 	}
 	e.gone(c)
@@ -281,46 +269,31 @@ func (e *Editable) removeAttribute(ctx context.Context, k attributeKey) error {
 }
 
 // leave makes the content of a file that is about to go elsewhere, with all that
-// there is to read for whoever has it open. It ends with stay, or another state.
+// there is to read for whoever has it open. It ends with settle, or another state.
 func (e *Editable) leave(ctx context.Context, p *place) (*content, error) {
-	c, err := e.content(ctx, p.entry.ID)
-	if err != nil || c.held {
-		return c, err
+	c, err := e.content(ctx, p.ID)
+	if err == nil {
+		err = e.hold(ctx, c)
 	}
-	data, err := e.bytes(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	c.data, c.held = data, true
-	e.files[c.id] = c
-	return c, nil
-}
-
-// stay is the end of leave if the file does not go. The caller holds mu.
-func (e *Editable) stay(c *content) {
-	if c.attribute && !c.dirty {
-		c.data, c.held = nil, false
-	}
-	e.settle(c)
+	return c, err
 }
 
 // gone notes that the attribute of a content is no more. The caller holds mu.
 func (e *Editable) gone(c *content) {
 	delete(e.bare, c.number)
 	delete(e.marked, c.number)
-	delete(e.times, c.id)
-	c.name, c.attribute, c.dirty = "", false, false
-	c.held = true
+	e.times.Drop(c.id)
+	c.name, c.attribute = "", false
+	c.Clean()
 	e.files[c.id] = c // until Forget
 }
 
 // unlink removes a scratch file. The caller holds mu.
 func (e *Editable) unlink(c *content) {
 	e.dropScratch(c)
-	delete(e.times, c.id)
-	c.name, c.dirty = "", false
+	e.times.Drop(c.id)
+	c.name = ""
+	c.Clean()
 }
 
 // Forget is the tree's.
@@ -328,11 +301,11 @@ func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.files[id]
-	if c != nil && c.name == "" && c.writers == 0 {
+	if c != nil && c.name == "" && !c.Open() {
 		delete(e.files, id)
 	} else if !e.removed[id] {
 		return
 	}
 	delete(e.removed, id)
-	delete(e.times, id)
+	e.times.Drop(id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // textName is the attribute that holds a node's text, a string.
@@ -39,14 +40,8 @@ type content struct {
 	// typ is what setfattr(1) said before there was a value; 0 is nothing.
 	typ datacenter.Type
 
-	// data is what is read, if held; else the draft or the file has it.
-	data []byte
-	held bool
-	// dirty tells that data is not the value yet. cut tells that nothing was
-	// written since the file was truncated: what comes then is still open. refused
-	// tells that a part of what was to be the value was refused, so that data is none.
-	dirty, cut, refused bool
-	writers             int
+	// Text is what is read, if held; else the draft or the file has it.
+	editing.Text
 }
 
 // fileAttr is what Attr tells of a content.
@@ -54,10 +49,10 @@ func (e *Editable) fileAttr(id nodes.ID) (size int64, removed, ok bool) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	c := e.files[id]
-	if c == nil || !c.held {
+	if c == nil || !c.Held() {
 		return 0, false, false
 	}
-	return int64(len(c.data)), c.name == "", true
+	return c.Size(), c.name == "", true
 }
 
 // readContent is ReadAt of a content.
@@ -65,10 +60,10 @@ func (e *Editable) readContent(id nodes.ID, p []byte, off int64) (n int, ok bool
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	c := e.files[id]
-	if c == nil || !c.held {
+	if c == nil || !c.Held() {
 		return 0, false, nil
 	}
-	n, err = readText(c.data, p, off)
+	n, err = c.ReadAt(p, off)
 	return n, true, err
 }
 
@@ -113,27 +108,30 @@ func (e *Editable) spelled(dir datacenter.Number, name string) (string, error) {
 	return e.attributeName(dir, &of, &d)
 }
 
-// bytes reads all of a file. The caller holds editing.
-func (e *Editable) bytes(ctx context.Context, c *content) ([]byte, error) {
-	if c.held {
-		return bytes.Clone(c.data), nil
+// hold makes a text of what a file shows. The caller holds editing.
+func (e *Editable) hold(ctx context.Context, c *content) error {
+	if c.Held() {
+		return nil
 	}
-	attr, err := e.attr(ctx, c.id)
+	data, err := editing.ReadAll(ctx, e, c.id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := make([]byte, attr.Size)
-	if n, err := e.ReadAt(ctx, c.id, b, 0); n < len(b) {
-		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
-	}
-	return b, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.Hold(data)
+	e.files[c.id] = c
+	return nil
 }
 
-// settle forgets a content that is nothing but an attribute's value. The caller
-// holds editing and mu.
+// settle forgets the text of a content that is nothing but an attribute's value. The
+// caller holds editing and mu.
 func (e *Editable) settle(c *content) {
-	if c.writers == 0 && c.attribute && c.name != "" && !c.dirty {
-		c.held, c.data = false, nil
+	if !c.attribute || c.name == "" || c.Dirty() {
+		return
+	}
+	c.Drop()
+	if !c.Open() {
 		delete(e.files, c.id)
 	}
 }
@@ -144,15 +142,14 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 	if c.name == "" || isScratch(c.name) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		c.dirty, c.cut, c.refused = false, false, false
+		c.Clean()
 		return nil
 	}
 	err := e.set(ctx, c)
 	if err != nil {
 		e.revert(c)
-		return err
 	}
-	return nil
+	return err
 }
 
 // set gives an attribute what its file holds as value.
@@ -168,7 +165,7 @@ func (e *Editable) set(ctx context.Context, c *content) error {
 	if err != nil {
 		return err
 	}
-	v, err := valueOf(t, string(c.data))
+	v, err := valueOf(t, string(c.Bytes()))
 	if err != nil {
 		return err
 	}
@@ -195,29 +192,28 @@ func (e *Editable) set(ctx context.Context, c *content) error {
 // another way. The caller holds mu.
 func (e *Editable) show(c *content, v datacenter.Value) {
 	delete(e.bare, c.number)
-	if v.Type() == datacenter.String && !bytes.HasSuffix(c.data, []byte("\n")) {
+	if v.Type() == datacenter.String && !bytes.HasSuffix(c.Bytes(), []byte("\n")) {
 		e.bare[c.number] = true
 	}
 	text := v.Text()
 	if !e.bare[c.number] {
 		text += "\n"
 	}
-	if text != string(c.data) {
+	if text != string(c.Bytes()) {
 		e.watch(nodes.Change{ID: c.id})
 	}
-	c.dirty, c.cut, c.refused = false, false, false
-	c.held, c.data = false, nil
+	c.Drop()
 }
 
 // revert makes a file what it was before it was written to.
 func (e *Editable) revert(c *content) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.dirty, c.cut, c.refused = false, false, false
 	if c.attribute {
-		c.held, c.data, c.typ = false, nil, 0
+		c.Drop()
+		c.typ = 0
 	} else {
-		c.data = nil
+		c.Empty()
 	}
 	e.watch(nodes.Change{ID: c.id})
 }

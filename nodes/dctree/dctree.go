@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"strconv"
@@ -170,22 +169,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if err != nil {
 		return 0, wrap(err)
 	}
-	return readText(append(text, '\n'), p, off)
-}
-
-// readText is ReadAt of a file that holds text.
-func readText[T string | []byte](text T, p []byte, off int64) (int, error) {
-	if off < 0 {
-		return 0, fmt.Errorf("negative offset %d", off)
-	}
-	if off >= int64(len(text)) {
-		return 0, io.EOF
-	}
-	n := copy(p, text[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return nodes.ReadContent(append(text, '\n'), p, off)
 }
 
 // Lookup is the tree's.

@@ -1,21 +1,18 @@
 package dctree
 
 import (
-	"slices"
-	"sort"
-
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // dirState is what is to know of a directory beyond what the draft knows. It is
 // guarded by Editable.mu.
 type dirState struct {
-	// scratch are the files that are no attributes, by name.
+	// scratch are the files that are no attributes, by name, order has them by their
+	// cursors.
 	scratch map[string]*content
-	// order has them by their cursors, gone is how many of it are empty.
-	order []scratchPlace
-	gone  int
+	order   editing.Order[content]
 	// hidden are attributes whose file was renamed to a scratch file, which it is
 	// now. Editors do so before they write it anew: the draft keeps the attribute
 	// until then, or until the scratch file is removed or all is saved, so that
@@ -23,12 +20,6 @@ type dirState struct {
 	hidden map[string]*content
 	// types are those of removed attributes: one that comes back takes it again.
 	types map[string]datacenter.Type
-}
-
-// scratchPlace is a place in a listing; it has no file any more if that has gone.
-type scratchPlace struct {
-	cursor uint64
-	file   *content
 }
 
 // attributeKey is an attribute by its place.
@@ -60,7 +51,7 @@ func (e *Editable) scratchFile(dir datacenter.Number, name string) (entry nodes.
 
 // scratchEntry is for whoever holds editing or mu.
 func scratchEntry(c *content) nodes.Entry {
-	return nodes.Entry{Name: c.name, ID: c.id, Kind: nodes.File, Size: int64(len(c.data)), Next: c.cursor + 1}
+	return nodes.Entry{Name: c.name, ID: c.id, Kind: nodes.File, Size: c.Size(), Next: c.cursor + 1}
 }
 
 // scratchFrom appends up to limit scratch files of a directory from a cursor on.
@@ -71,43 +62,34 @@ func (e *Editable) scratchFrom(dir datacenter.Number, cursor uint64, limit int, 
 	if s == nil {
 		return dst
 	}
-	for i := s.place(cursor); i < len(s.order) && len(dst) < limit; i++ {
-		if c := s.order[i].file; c != nil {
-			dst = append(dst, scratchEntry(c))
+	for c := range s.order.From(cursor) {
+		if len(dst) == limit {
+			break
 		}
+		dst = append(dst, scratchEntry(c))
 	}
 	return dst
-}
-
-// place is the first in the order that has the cursor or a later one.
-func (s *dirState) place(cursor uint64) int {
-	return sort.Search(len(s.order), func(i int) bool { return s.order[i].cursor >= cursor })
 }
 
 // putScratch makes a content a scratch file. The caller holds mu.
 func (e *Editable) putScratch(c *content, dir datacenter.Number, name string) {
 	s := e.dirState(dir)
 	c.dir, c.name, c.attribute = dir, name, false
-	c.held = true
+	c.Keep()
 	c.cursor = e.cursor
 	e.cursor++
 	e.loose++
 	s.scratch[name] = c
-	s.order = append(s.order, scratchPlace{c.cursor, c})
+	s.order.Put(c.cursor, c)
 	e.files[c.id] = c
 }
 
 // dropScratch takes a content out of its directory. The caller holds mu.
 func (e *Editable) dropScratch(c *content) {
-	const few = 16
 	s := e.dirs[c.dir]
 	e.loose--
 	delete(s.scratch, c.name)
-	s.order[s.place(c.cursor)].file = nil
-	if s.gone++; s.gone > few && 2*s.gone > len(s.order) {
-		s.order = slices.DeleteFunc(s.order, func(p scratchPlace) bool { return p.file == nil })
-		s.gone = 0
-	}
+	s.order.Take(c.cursor)
 }
 
 // isHidden tells whether an attribute of the draft is not to be seen.

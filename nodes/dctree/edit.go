@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // EditOptions are what NewEditable may be told.
@@ -35,13 +36,14 @@ type Editable struct {
 	opts  EditOptions
 	// watch is told of changes that nobody asked for by their number.
 	watch func(nodes.Change)
+	owner editing.Owner
+	times *editing.Times
 
 	// editing is held by whoever changes something, also while the draft reads
 	// the file or logs. It is taken before mu.
 	editing sync.Mutex
 	// mu guards everything below for as long as memory is looked at. Who holds
-	// editing may read without it, but for what Forget changes: files, removed and
-	// times.
+	// editing may read without it, but for what Forget changes: files and removed.
 	mu sync.RWMutex
 	// files are those that are more than an attribute's value: open for writing,
 	// without a value, or removed but perhaps still in use.
@@ -51,8 +53,6 @@ type Editable struct {
 	// loose counts the scratch files of all, and cursor is that of the next one.
 	loose  int64
 	cursor uint64
-	// times are those of what was edited, or told by utimes(2).
-	times map[nodes.ID]time.Time
 	// bare are attributes whose value was written without a newline: they are
 	// shown as they were written for as long as the tree lives.
 	bare map[datacenter.Number]bool
@@ -76,16 +76,17 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Editable{
-		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {},
+	e := &Editable{
+		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {}, times: editing.NewTimes(opts.Now),
 		files:   map[nodes.ID]*content{},
 		dirs:    map[datacenter.Number]*dirState{},
 		cursor:  scratchCursor,
-		times:   map[nodes.ID]time.Time{},
 		bare:    map[datacenter.Number]bool{},
 		marked:  map[datacenter.Number]bool{},
 		removed: map[nodes.ID]bool{},
 	}
+	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
+	return e
 }
 
 // Watch is the tree's.
@@ -281,11 +282,7 @@ func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 		return nodes.Attr{}, err
 	}
 	attr.Writable = true
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if t, ok := e.times[id]; ok {
-		attr.ModTime = t
-	}
+	attr.ModTime = e.times.Of(id, attr.ModTime)
 	return attr, nil
 }
 
@@ -335,7 +332,7 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	}
 	if v, changed := e.draft.Value(n); ok && attribute && changed {
-		return readText(e.text(n, v), p, off)
+		return nodes.ReadContent(e.text(n, v), p, off)
 	}
 	return e.Tree.ReadAt(ctx, id, p, off)
 }
@@ -418,12 +415,7 @@ func (e *Editable) entry(dir datacenter.Number, of *datacenter.DraftNode, d *dat
 // complete adds what all entries have.
 func (e *Editable) complete(entry *nodes.Entry) {
 	entry.Writable = true
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	entry.ModTime = e.Tree.opts.ModTime // that of the directory may be another
-	if t, ok := e.times[entry.ID]; ok {
-		entry.ModTime = t
-	}
+	entry.ModTime = e.times.Of(entry.ID, e.Tree.opts.ModTime) // that of the directory may be another
 }
 
 // Sync is the tree's.
@@ -434,20 +426,8 @@ func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time)
 	if _, err := e.Attr(ctx, id); err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.times[id] = mtime
+	e.times.Set(id, mtime)
 	return nil
-}
-
-// touch gives nodes and attributes the time of now.
-func (e *Editable) touch(ids ...nodes.ID) {
-	now := e.opts.Now()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, id := range ids {
-		e.times[id] = now
-	}
 }
 
 func isNotExist(err error) bool { return errors.Is(err, nodes.ErrNotExist) }

@@ -13,17 +13,12 @@ import (
 func (e *Editable) exchange(ctx context.Context, from, to *place) error {
 	var err error
 	switch {
-	case !to.exists():
-		return to.missing()
-	case from.isDir() && to.isDir():
+	case from.IsDir() && to.IsDir():
 		err = e.exchangeDirs(ctx, from, to)
-	case from.isDir() || to.isDir() || e.isScratchFile(from) || e.isScratchFile(to):
+	case from.IsDir() || to.IsDir() || e.isScratchFile(from) || e.isScratchFile(to):
 		return fmt.Errorf("%w: only two nodes or two attributes can be exchanged", nodes.ErrInvalid)
 	default:
 		err = e.exchangeFiles(ctx, from, to)
-	}
-	if err == nil {
-		e.touch(from.dirID, to.dirID)
 	}
 	return err
 }
@@ -33,11 +28,11 @@ func (e *Editable) exchange(ctx context.Context, from, to *place) error {
 const asideOrdinal = math.MaxInt32 + 1
 
 func (e *Editable) exchangeDirs(ctx context.Context, from, to *place) error {
-	fromName, fromOrdinal, err := e.childFile(from.name)
+	fromName, fromOrdinal, err := e.childFile(from.Name)
 	if err != nil {
 		return err
 	}
-	toName, toOrdinal, err := e.childFile(to.name)
+	toName, toOrdinal, err := e.childFile(to.Name)
 	if err != nil {
 		return err
 	}
@@ -86,7 +81,7 @@ func (e *Editable) exchangeFiles(ctx context.Context, from, to *place) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.marked[f.c.number], e.marked[t.c.number] = t.marked, f.marked
-	f.c.dir, f.c.name, t.c.dir, t.c.name = to.dir, to.name, from.dir, from.name
+	f.c.dir, f.c.name, t.c.dir, t.c.name = to.dir, to.Name, from.dir, from.Name
 	for _, s := range []*swapped{f, t} {
 		s.c.typ = 0
 		e.show(s.c, s.value)
@@ -100,13 +95,13 @@ func (e *Editable) exchangeFiles(ctx context.Context, from, to *place) error {
 func (e *Editable) swap(ctx context.Context, at, other *place) (*swapped, error) {
 	s := &swapped{}
 	var err error
-	if s.name, s.marked, err = e.attributeFile(at.name); err != nil {
+	if s.name, s.marked, err = e.attributeFile(at.Name); err != nil {
 		return nil, err
 	}
 	if s.c, err = e.leave(ctx, at); err != nil {
 		return nil, err
 	}
-	name, _, err := e.attributeFile(other.name)
+	name, _, err := e.attributeFile(other.Name)
 	var own datacenter.Type
 	if err == nil {
 		own, err = e.ownType(s.c)
@@ -125,6 +120,6 @@ func (e *Editable) unswap(sides ...*swapped) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range sides {
-		e.stay(s.c)
+		e.settle(s.c)
 	}
 }

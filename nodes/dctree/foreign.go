@@ -5,6 +5,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // Change makes edits of the draft that do not come from this tree, such as those that
@@ -137,9 +138,9 @@ func (f *foreign) entersDir(edit *datacenter.Edit) error {
 // leavesDir is for a node that is about to go.
 func (f *foreign) leavesDir(number datacenter.Number) {
 	n, _ := f.e.draft.Node(number)
-	dir := &place{dir: n.Parent, name: numbered(f.spell(n.Name), n.Ordinal)}
+	dir := &place{Place: editing.Place{Name: numbered(f.spell(n.Name), n.Ordinal)}, dir: n.Parent}
 	f.e.pinMark(dir)
-	f.changes[nodes.Change{Dir: f.e.dirID(n.Parent), Name: dir.name}] = true
+	f.changes[nodes.Change{Dir: f.e.dirID(n.Parent), Name: dir.Name}] = true
 }
 
 // attribute is for an attribute that is about to be set or removed.
@@ -181,14 +182,8 @@ func (f *foreign) leave(ctx context.Context) error {
 	}
 	e.mu.RUnlock()
 	for _, c := range going {
-		if !c.held {
-			data, err := e.bytes(ctx, c)
-			if err != nil {
-				return err
-			}
-			e.mu.Lock()
-			c.data, c.held = data, true
-			e.mu.Unlock()
+		if err := e.hold(ctx, c); err != nil {
+			return err
 		}
 		f.leaving = append(f.leaving, c)
 	}
@@ -215,14 +210,13 @@ func (f *foreign) stay() {
 	f.e.mu.Lock()
 	defer f.e.mu.Unlock()
 	for _, c := range f.leaving {
-		f.e.stay(c)
+		f.e.settle(c)
 	}
 }
 
 // after takes notice of what was edited, and tells of it.
 func (f *foreign) after(edits []datacenter.Edit) {
 	e := f.e
-	now := e.opts.Now()
 	e.mu.Lock()
 	for _, c := range f.leaving {
 		if c.attribute {
@@ -242,17 +236,23 @@ func (f *foreign) after(edits []datacenter.Edit) {
 			delete(e.dirs, dir)
 		}
 	}
+	e.mu.Unlock()
+	f.tell()
+}
+
+// tell tells of what was edited, which has the time of now.
+func (f *foreign) tell() {
+	ids := make([]nodes.ID, 0, 2*len(f.changes))
 	for c := range f.changes {
-		if c.ID != 0 {
-			e.times[c.ID] = now
-		}
-		if c.Dir != 0 {
-			e.times[c.Dir] = now
+		for _, id := range []nodes.ID{c.ID, c.Dir} {
+			if id != 0 {
+				ids = append(ids, id)
+			}
 		}
 	}
-	e.mu.Unlock()
+	f.e.times.Touch(ids...)
 	for c := range f.changes {
-		e.watch(c)
+		f.e.watch(c)
 	}
 }
 
@@ -268,7 +268,7 @@ func (f *foreign) settle(edit *datacenter.Edit) {
 		return
 	}
 	delete(e.bare, d.Number)
-	if c := e.files[entryID(&d)]; c != nil && !c.dirty {
-		c.held, c.data = false, nil
+	if c := e.files[entryID(&d)]; c != nil && !c.Dirty() {
+		c.Drop()
 	}
 }

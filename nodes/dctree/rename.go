@@ -5,6 +5,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // Rename is the tree's. Two files can be exchanged if both are attributes.
@@ -18,35 +19,29 @@ func (e *Editable) Rename(
 		return err
 	}
 	to, err := e.find(ctx, toDir, toName)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !from.exists():
-		return from.missing()
-	case to.exists() && mode == nodes.RenameKeep:
-		return nodes.ErrExist
-	case from.entry.ID == to.entry.ID:
-		return nil
-	case mode == nodes.RenameExchange:
-		return e.exchange(ctx, &from, &to)
-	case to.exists() && to.isDir() && !from.isDir():
-		return nodes.ErrIsDir
-	case to.exists() && !to.isDir() && from.isDir():
-		return nodes.ErrNotDir
 	}
-	if from.isDir() {
+	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
+	if err != nil || done {
+		return err
+	}
+	switch {
+	case mode == nodes.RenameExchange:
+		err = e.exchange(ctx, &from, &to)
+	case from.IsDir():
 		err = e.renameDir(ctx, &from, &to)
-	} else {
+	default:
 		err = e.renameFile(ctx, &from, &to)
 	}
 	if err == nil {
-		e.touch(dir, toDir)
+		e.times.Touch(dir, toDir)
 	}
 	return err
 }
 
 func (e *Editable) renameDir(ctx context.Context, from, to *place) error {
-	plain, ordinal, err := e.childFile(to.name)
+	plain, ordinal, err := e.childFile(to.Name)
 	if err == nil {
 		err = newName(plain)
 	}
@@ -54,7 +49,7 @@ func (e *Editable) renameDir(ctx context.Context, from, to *place) error {
 		return err
 	}
 	var edits []datacenter.Edit
-	if to.exists() {
+	if to.Exists() {
 		if err := e.mustBeEmpty(to); err != nil {
 			return err
 		}
@@ -68,7 +63,7 @@ func (e *Editable) renameDir(ctx context.Context, from, to *place) error {
 	if err != nil {
 		return refusal(err)
 	}
-	if to.exists() {
+	if to.Exists() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.goneDir(to)
@@ -81,7 +76,7 @@ func (e *Editable) renameFile(ctx context.Context, from, to *place) error {
 	if err != nil {
 		return err
 	}
-	if isScratch(to.name) {
+	if isScratch(to.Name) {
 		err = e.toScratch(ctx, c, from, to)
 	} else {
 		err = e.toAttribute(ctx, c, to)
@@ -89,7 +84,7 @@ func (e *Editable) renameFile(ctx context.Context, from, to *place) error {
 	if err != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.stay(c)
+		e.settle(c)
 	}
 	return err
 }
@@ -99,7 +94,7 @@ func (e *Editable) toScratch(ctx context.Context, c *content, from, to *place) e
 	var of attributeKey
 	var t datacenter.Type
 	if c.attribute {
-		name, _, err := e.attributeFile(from.name)
+		name, _, err := e.attributeFile(from.Name)
 		if err == nil {
 			t, err = e.typeAt(from.dir, name)
 		}
@@ -108,8 +103,8 @@ func (e *Editable) toScratch(ctx context.Context, c *content, from, to *place) e
 		}
 		of = attributeKey{from.dir, name}
 	}
-	if to.exists() { // what has such a name is scratch
-		if err := e.removeScratch(ctx, e.open(to.entry.ID)); err != nil {
+	if to.Exists() { // what has such a name is scratch
+		if err := e.removeScratch(ctx, e.open(to.ID)); err != nil {
 			return err
 		}
 	}
@@ -121,7 +116,7 @@ func (e *Editable) toScratch(ctx context.Context, c *content, from, to *place) e
 	} else {
 		e.dropScratch(c)
 	}
-	e.putScratch(c, to.dir, to.name)
+	e.putScratch(c, to.dir, to.Name)
 	return nil
 }
 
@@ -153,7 +148,7 @@ func (e *Editable) toAttribute(ctx context.Context, c *content, to *place) error
 	defer e.mu.Unlock()
 	if err != nil {
 		if replaced != nil && replaced.attribute {
-			e.stay(replaced)
+			e.settle(replaced)
 		}
 		return err
 	}
@@ -165,7 +160,7 @@ func (e *Editable) toAttribute(ctx context.Context, c *content, to *place) error
 	}
 	e.unhide(target)
 	e.marked[c.number] = marked
-	c.dir, c.name, c.attribute, c.typ = to.dir, to.name, true, 0
+	c.dir, c.name, c.attribute, c.typ = to.dir, to.Name, true, 0
 	e.show(c, v)
 	e.settle(c)
 	return nil
@@ -174,7 +169,7 @@ func (e *Editable) toAttribute(ctx context.Context, c *content, to *place) error
 // replaced is the content of the file that a rename replaces, nil if there is
 // none.
 func (e *Editable) replaced(ctx context.Context, to *place) (*content, error) {
-	if !to.exists() {
+	if !to.Exists() {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	return e.leave(ctx, to)
@@ -198,7 +193,7 @@ func (e *Editable) valueAt(c *content, own datacenter.Type, at attributeKey) (da
 	if t == 0 {
 		t = own
 	}
-	return valueOf(t, string(c.data))
+	return valueOf(t, string(c.Bytes()))
 }
 
 // moveEdits are those that give a file's attribute another place.

@@ -100,7 +100,7 @@ func (e *Editable) setNode(ctx context.Context, id nodes.ID, edit datacenter.Edi
 	if err := e.draft.Apply(ctx, edit); err != nil {
 		return refusal(err)
 	}
-	e.touch(id)
+	e.times.Touch(id)
 	return nil
 }
 
@@ -115,34 +115,24 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	if err != nil {
 		return err
 	}
-	if !c.attribute || c.dirty {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		c.typ = t
+	e.mu.Lock()
+	c.typ = t
+	e.mu.Unlock()
+	if !c.attribute || c.Dirty() {
 		return nil
 	}
-	data, err := e.bytes(ctx, c)
-	if err != nil {
-		return err
+	err = e.hold(ctx, c)
+	if err == nil {
+		err = e.set(ctx, c) // 256.0 as a string is 256 as a float
 	}
-	v, err := valueOf(t, string(data))
-	if err != nil {
-		return err
+	if err == nil {
+		e.times.Touch(id)
 	}
-	name, _, err := e.attributeFile(c.name)
-	if err != nil {
-		return err
-	}
-	err = e.draft.Apply(ctx, datacenter.Edit{Op: datacenter.SetAttribute, Node: c.dir, Name: name, Value: v, Attr: c.number})
-	if err != nil {
-		return refusal(err)
-	}
-	e.touch(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.data, c.held = data, true
-	e.show(c, v) // 256.0 as a string is 256 as a float
-	return nil
+	c.typ = 0
+	e.settle(c)
+	return err
 }
 
 // RemoveXattr is the tree's. Nothing can be without what it has, so that nothing
