@@ -3,64 +3,61 @@ package sheettree
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
-// place is where a name leads: the folder, and the entry if there is one.
+// place is where a name leads.
 type place struct {
-	folderAt
-	name string
-	// entry has no ID if there is none.
-	entry nodes.Entry
-	// sheet is the one that the entry shows, 0 if none.
+	editing.Place
+	// at is the folder.
+	at folderAt
+	// sheet is the one that is there, 0 if none.
 	sheet datacenter.Number
 }
 
 // find looks at a name of a folder. The caller holds editing.
 func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
 	f, err := e.folder(ctx, dir)
-	p := place{folderAt: f, name: name}
+	p := place{Place: editing.Place{Name: name}, at: f}
 	if err != nil {
 		return p, err
 	}
-	p.entry, err = e.lookup(ctx, f, name)
-	if isNotExist(err) {
-		p.entry = nodes.Entry{}
+	entry, err := e.lookup(ctx, f, name)
+	switch {
+	case isNotExist(err):
+		return p, nil
+	case err != nil:
+		return p, err
+	}
+	p.ID, p.Kind = entry.ID, entry.Kind
+	if p.IsDir() {
 		return p, nil
 	}
-	if err == nil && p.entry.Kind == nodes.File {
-		e.mu.RLock()
-		if c := e.files[p.entry.ID]; c != nil {
-			p.sheet = c.sheet
-		} else {
-			p.sheet, _ = e.sheetOf(p.entry.ID)
-		}
-		e.mu.RUnlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if c := e.files[p.ID]; c != nil {
+		p.sheet = c.sheet
+	} else {
+		p.sheet, _ = e.sheetOf(p.ID)
 	}
-	return p, err
+	return p, nil
 }
 
-func (p *place) exists() bool { return p.entry.ID != 0 }
-
-func (p *place) isDir() bool { return p.entry.Kind == nodes.Dir }
-
-func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.name)) }
-
-func (p *place) class() class { return classOf(p.folderAt.name, p.name) }
+func (p *place) class() class { return classOf(p.at.name, p.Name) }
 
 // allowed tells whether a file can have the name.
 func (p *place) allowed() error {
 	if p.class() != noFile {
 		return nil
 	}
-	if p.folderAt.name == "" {
-		return fmt.Errorf("%w: sheets lie in folders, as Name/Name-00000.xml: %q does not", nodes.ErrInvalid, p.name)
+	if p.at.name == "" {
+		return fmt.Errorf("%w: sheets lie in folders, as Name/Name-00000.xml: %q does not", nodes.ErrInvalid, p.Name)
 	}
 	return fmt.Errorf("%w: sheets in %s are called %s-00000.xml and so on: %q is not",
-		nodes.ErrInvalid, p.folderAt.name, p.folderAt.name, p.name)
+		nodes.ErrInvalid, p.at.name, p.at.name, p.Name)
 }
 
 // Create is the tree's. A new sheet is none until it gets its text.
@@ -68,7 +65,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
-	if err == nil && p.exists() {
+	if err == nil && p.Exists() {
 		err = nodes.ErrExist
 	}
 	if err == nil {
@@ -79,9 +76,9 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	}
 	e.mu.Lock()
 	c := &content{id: e.newID(madeFile)}
-	e.put(c, p.folderAt.name, name)
+	e.put(c, p.at.name, name)
 	e.mu.Unlock()
-	e.touch(dir, c.id)
+	e.times.Touch(dir, c.id)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	entry := e.scratchEntry(c)
@@ -94,7 +91,7 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
-	if err == nil && p.exists() {
+	if err == nil && p.Exists() {
 		err = nodes.ErrExist
 	}
 	if err == nil {
@@ -110,17 +107,17 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 	}
 	f.stays = true
 	e.mu.Unlock()
-	e.touch(dir, f.id)
+	e.times.Touch(dir, f.id)
 	return e.folderEntry(name), nil
 }
 
 // folderAllowed tells whether there can be a folder of the name.
 func (e *Editable) folderAllowed(p *place) error {
-	if p.folderAt.name != "" {
+	if p.at.name != "" {
 		return fmt.Errorf("%w: folders of sheets have no folders in them", nodes.ErrNotPermitted)
 	}
-	if _, ok := e.src.NameOf(p.name); !ok && !isScratch(p.name) {
-		return fmt.Errorf("%w: no sheets can be called %q", nodes.ErrInvalid, p.name)
+	if _, ok := e.src.NameOf(p.Name); !ok && !isScratch(p.Name) {
+		return fmt.Errorf("%w: no sheets can be called %q", nodes.ErrInvalid, p.Name)
 	}
 	return nil
 }
@@ -130,23 +127,18 @@ func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind n
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
+	if err == nil {
+		err = p.CheckRemove(kind)
+	}
 	switch {
 	case err != nil:
-		return err
-	case !p.exists():
-		return p.missing()
-	case kind == nodes.File && p.isDir():
-		return nodes.ErrIsDir
-	case kind == nodes.Dir && !p.isDir():
-		return nodes.ErrNotDir
-	}
-	if p.isDir() {
-		err = e.removeFolder(p.name)
-	} else {
+	case p.IsDir():
+		err = e.removeFolder(p.Name)
+	default:
 		err = e.removeFile(ctx, &p)
 	}
 	if err == nil {
-		e.touch(dir)
+		e.times.Touch(dir)
 	}
 	return err
 }
@@ -190,16 +182,16 @@ func (e *Editable) anySheet(name string) bool {
 }
 
 func (e *Editable) removeFile(ctx context.Context, p *place) error {
-	if c := e.open(p.entry.ID); c != nil && c.sheet == 0 && p.sheet == 0 {
+	if c := e.open(p.ID); c != nil && c.sheet == 0 && p.sheet == 0 {
 		return e.removeScratch(ctx, c)
 	}
 	if p.sheet == 0 { // a schema that nobody wrote
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.state(p.folderAt.name).noSchema = true
+		e.state(p.at.name).noSchema = true
 		return nil
 	}
-	c, err := e.leave(ctx, p.entry.ID)
+	c, err := e.leave(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -212,7 +204,7 @@ func (e *Editable) removeFile(ctx context.Context, p *place) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keepFolder(p.folderAt)
+	e.keepFolder(p.at)
 	e.gone(c)
 	return nil
 }

@@ -34,7 +34,7 @@ func refusal(err error) error {
 // shows the text nevertheless. The caller holds editing.
 func (e *Editable) commit(ctx context.Context, c *content) error {
 	e.mu.RLock()
-	name, dir, data := c.name, "", c.data
+	name, dir, data := c.name, "", c.Bytes()
 	if c.folder != nil {
 		dir = c.folder.name
 	}
@@ -55,7 +55,8 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.dirty, c.cut, c.problem = false, false, err
+	c.Clean()
+	c.problem = err
 	if name != "" && classOf(dir, name) == schemaFile {
 		e.override(c, s)
 	}
@@ -95,7 +96,7 @@ func (e *Editable) save(ctx context.Context, c *content, dir, name string) error
 	if err != nil {
 		return err
 	}
-	number, err := e.apply(ctx, target, dir, name, c.data, nil)
+	number, err := e.apply(ctx, target, dir, name, c.Bytes(), nil)
 	if err != nil {
 		return err
 	}
@@ -216,10 +217,10 @@ func (e *Editable) becomes(c *content, dir, name string, number datacenter.Numbe
 	}
 	e.show(number, c.id)
 	c.folder, c.name, c.sheet, c.hides = e.state(dir), name, number, 0
-	c.dirty, c.cut, c.problem = false, false, nil
-	c.held, c.data = false, nil
+	c.Drop()
+	c.problem = nil
 	e.count(c)
-	if c.writers == 0 {
+	if !c.Open() {
 		delete(e.files, c.id)
 	}
 	e.mu.Unlock()

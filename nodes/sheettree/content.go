@@ -6,6 +6,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // content is a file that is more than a sheet: one that is open for writing, one whose
@@ -22,24 +23,19 @@ type content struct {
 	sheet, hides datacenter.Number
 	cursor       uint64
 
-	// data is what is read, if held; else the draft or the file has it. counted is how
+	// Text is what is read, if held; else the draft or the file has it. counted is how
 	// much of it Editable.texts has.
-	data    []byte
-	held    bool
+	editing.Text
 	counted int64
-	// dirty tells that data is not the sheet yet. cut tells that nothing was written
-	// since the file was truncated: what comes then is still open.
-	dirty, cut bool
-	// problem is why data is not the sheet, nil if nobody tried.
+	// problem is why the text is not the sheet, nil if nobody tried.
 	problem error
-	writers int
 }
 
 // count keeps account of the memory that texts take. The caller holds mu.
 func (e *Editable) count(c *content) {
 	n := int64(0)
-	if c.held && c.name != "" {
-		n = int64(cap(c.data))
+	if c.Held() && c.name != "" {
+		n = c.Cap()
 	}
 	e.texts += n - c.counted
 	c.counted = n
@@ -91,25 +87,19 @@ func (e *Editable) content(ctx context.Context, id nodes.ID) (*content, error) {
 	return c, nil
 }
 
-// bytes reads all of a file. The caller holds editing.
-func (e *Editable) bytes(ctx context.Context, id nodes.ID) ([]byte, error) {
-	attr, err := e.attr(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, attr.Size)
-	if n, err := e.ReadAt(ctx, id, b, 0); n < len(b) {
-		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
-	}
-	return b, nil
+// isHeld tells whether a file shows a text. Somebody else's edit may see to that it does.
+func (e *Editable) isHeld(c *content) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return c.Held()
 }
 
 // hold makes data what is read. The caller holds editing.
 func (e *Editable) hold(ctx context.Context, c *content) error {
-	if c.held {
+	if e.isHeld(c) {
 		return nil
 	}
-	data, err := e.bytes(ctx, c.id)
+	data, err := editing.ReadAll(ctx, e, c.id)
 	if err != nil {
 		return err
 	}
@@ -120,7 +110,7 @@ func (e *Editable) hold(ctx context.Context, c *content) error {
 func (e *Editable) holdAs(c *content, data []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.data, c.held = data, true
+	c.Hold(data)
 	e.files[c.id] = c
 	e.count(c)
 }
@@ -145,12 +135,12 @@ func (e *Editable) stay(c *content) {
 // settle forgets the text of a content that is nothing but a sheet, or a schema that
 // nobody wrote. The caller holds mu.
 func (e *Editable) settle(c *content) {
-	if c.dirty || c.problem != nil || c.name == "" || c.folder.scratch[c.name] == c {
+	if c.Dirty() || c.problem != nil || c.name == "" || c.folder.scratch[c.name] == c {
 		return
 	}
-	c.held, c.data = false, nil
+	c.Drop()
 	e.count(c)
-	if c.writers == 0 {
+	if !c.Open() {
 		delete(e.files, c.id)
 	}
 }
@@ -165,9 +155,10 @@ func (e *Editable) gone(c *content) {
 		delete(e.shown, c.sheet)
 		delete(e.sheets, c.id)
 	}
-	delete(e.times, c.id)
-	c.name, c.sheet, c.dirty, c.problem = "", 0, false, nil
-	c.held = true
+	e.times.Drop(c.id)
+	c.name, c.sheet, c.problem = "", 0, nil
+	c.Clean()
+	c.Keep()
 	e.files[c.id] = c // until Forget
 	e.count(c)
 }
@@ -176,12 +167,12 @@ func (e *Editable) gone(c *content) {
 func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c := e.files[id]; c != nil && c.name == "" && c.writers == 0 {
+	if c := e.files[id]; c != nil && c.name == "" && !c.Open() {
 		delete(e.files, id)
-		delete(e.times, id)
+		e.times.Drop(id)
 	}
 	if f := e.byID[id]; f != nil && f.removed {
 		delete(e.byID, id)
-		delete(e.times, id)
+		e.times.Drop(id)
 	}
 }

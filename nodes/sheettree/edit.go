@@ -9,6 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // Editor makes edits of a draft that others edit as well.
@@ -55,6 +56,8 @@ type Editable struct {
 	opts  EditOptions
 	// watch is told of changes that nobody asked for by their number.
 	watch func(nodes.Change)
+	owner editing.Owner
+	times *editing.Times
 
 	// editing is held by whoever changes something, also while the Editor works. It
 	// is taken before all that the Editor takes, and before mu.
@@ -80,7 +83,6 @@ type Editable struct {
 	hidden map[datacenter.Number]*content
 	// places are where sheets are, if not where the file has them.
 	places map[datacenter.Number]sheetPlace
-	times  map[nodes.ID]time.Time
 	// made counts the IDs that were given, cursor the scratch files, and texts the bytes
 	// of contents.
 	made   uint32
@@ -125,15 +127,15 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Editable{
-		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {},
+		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {}, times: editing.NewTimes(opts.Now),
 		files:   map[nodes.ID]*content{},
 		folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{},
 		shown: map[datacenter.Number]nodes.ID{}, sheets: map[nodes.ID]datacenter.Number{},
 		hidden: map[datacenter.Number]*content{},
 		places: map[datacenter.Number]sheetPlace{},
-		times:  map[nodes.ID]time.Time{},
 		cursor: scratchCursor,
 	}
+	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
 	d.Watch(e.changed)
 	return e
 }
@@ -217,11 +219,7 @@ func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 		return nodes.Attr{}, err
 	}
 	attr.Writable = true
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if at, ok := e.times[id]; ok {
-		attr.ModTime = at
-	}
+	attr.ModTime = e.times.Of(id, attr.ModTime)
 	return attr, nil
 }
 
@@ -229,8 +227,8 @@ func (e *Editable) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	e.mu.RLock()
 	c, state := e.files[id], e.byID[id]
 	attr := nodes.Attr{Kind: nodes.File, ModTime: e.Tree.opts.ModTime}
-	if c != nil && c.held {
-		attr.Size, attr.Removed = int64(len(c.data)), c.name == ""
+	if c != nil && c.Held() {
+		attr.Size, attr.Removed = c.Size(), c.name == ""
 		e.mu.RUnlock()
 		return attr, nil
 	}
@@ -266,9 +264,9 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 		return 0, err
 	}
 	e.mu.RLock()
-	if c := e.files[id]; c != nil && c.held {
+	if c := e.files[id]; c != nil && c.Held() {
 		defer e.mu.RUnlock()
-		return readText(c.data, p, off)
+		return c.ReadAt(p, off)
 	}
 	state := e.byID[id]
 	n, isSheet := e.sheetOf(id)
@@ -290,18 +288,6 @@ func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time)
 	if _, err := e.Attr(ctx, id); err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.times[id] = mtime
+	e.times.Set(id, mtime)
 	return nil
-}
-
-// touch gives files and directories the time of now.
-func (e *Editable) touch(ids ...nodes.ID) {
-	now := e.opts.Now()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, id := range ids {
-		e.times[id] = now
-	}
 }

@@ -70,8 +70,8 @@ func (e *Editable) folderEntry(name string) nodes.Entry {
 func (e *Editable) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sheet) (nodes.Entry, error) {
 	e.mu.RLock()
 	id := e.shownID(s.Number)
-	if c := e.files[id]; c != nil && c.held {
-		entry := nodes.Entry{Name: f.SheetFile(s.Ordinal), ID: id, Kind: nodes.File, Size: int64(len(c.data))}
+	if c := e.files[id]; c != nil && c.Held() {
+		entry := nodes.Entry{Name: f.SheetFile(s.Ordinal), ID: id, Kind: nodes.File, Size: c.Size()}
 		e.mu.RUnlock()
 		return e.complete(entry), nil
 	}
@@ -83,11 +83,8 @@ func (e *Editable) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sh
 
 // scratchEntry describes a file that is no sheet. The caller holds mu.
 func (e *Editable) scratchEntry(c *content) nodes.Entry {
-	entry := nodes.Entry{Name: c.name, ID: c.id, Kind: nodes.File, Size: int64(len(c.data)), Next: c.cursor + 1, Writable: true}
-	entry.ModTime = e.Tree.opts.ModTime
-	if at, ok := e.times[c.id]; ok {
-		entry.ModTime = at
-	}
+	entry := nodes.Entry{Name: c.name, ID: c.id, Kind: nodes.File, Size: c.Size(), Next: c.cursor + 1, Writable: true}
+	entry.ModTime = e.times.Of(c.id, e.Tree.opts.ModTime)
 	return entry
 }
 
@@ -97,11 +94,7 @@ func (e *Editable) complete(entry nodes.Entry) nodes.Entry {
 	if entry.ModTime.IsZero() {
 		entry.ModTime = e.Tree.opts.ModTime // that of the directory may be another
 	}
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if at, ok := e.times[entry.ID]; ok {
-		entry.ModTime = at
-	}
+	entry.ModTime = e.times.Of(entry.ID, entry.ModTime)
 	return entry
 }
 
@@ -213,7 +206,7 @@ func (e *Editable) scratchFrom(dir string, cursor uint64) []nodes.Entry {
 	var list []nodes.Entry
 	e.mu.RLock()
 	if f := e.folders[dir]; f != nil {
-		for _, c := range f.order[f.place(cursor):] {
+		for c := range f.order.From(cursor) {
 			list = append(list, e.scratchEntry(c))
 		}
 	}

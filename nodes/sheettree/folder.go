@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
-	"sort"
 	"strings"
 
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // folderState is what is to know of a folder beyond what the data center knows. It
@@ -27,7 +26,7 @@ type folderState struct {
 	// scratch are the files that are no sheets, by name, order has them by their
 	// cursors.
 	scratch map[string]*content
-	order   []*content
+	order   editing.Order[content]
 	// noSchema tells that the schema that is made out from the data was removed.
 	noSchema bool
 	// schema is what the file says that was written in its place, nil if there is none
@@ -160,11 +159,11 @@ func isScratch(name string) bool { return strings.HasPrefix(name, ".") || string
 func (e *Editable) put(c *content, dir, name string) {
 	f := e.state(dir)
 	c.folder, c.name, c.sheet = f, name, 0
-	c.held = true
+	c.Keep()
 	c.cursor = e.cursor
 	e.cursor++
 	f.scratch[name] = c
-	f.order = append(f.order, c)
+	f.order.Put(c.cursor, c)
 	e.files[c.id] = c
 }
 
@@ -175,14 +174,8 @@ func (e *Editable) take(c *content) {
 		return
 	}
 	delete(f.scratch, c.name)
-	i := f.place(c.cursor)
-	f.order = slices.Delete(f.order, i, i+1)
+	f.order.Take(c.cursor)
 	if classOf(f.name, c.name) == schemaFile {
 		f.schema, f.noSchema = nil, true
 	}
-}
-
-// place is the first in the order that has the cursor or a later one.
-func (f *folderState) place(cursor uint64) int {
-	return sort.Search(len(f.order), func(i int) bool { return f.order[i].cursor >= cursor })
 }

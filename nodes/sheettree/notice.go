@@ -103,8 +103,8 @@ func (e *Editable) fileOf(n datacenter.Number, now sheetPlace) nodes.ID {
 	if e.own {
 		return id
 	}
-	if c == nil || !c.held {
-		delete(e.times, id)
+	if c == nil || !c.Held() {
+		e.times.Drop(id)
 	}
 	if now.name == "" {
 		if c != nil && c.sheet == n {

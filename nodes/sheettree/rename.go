@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // Rename is the tree's. A sheet can get the number of another one; what becomes a sheet
@@ -23,28 +24,23 @@ func (e *Editable) Rename(
 		return err
 	}
 	to, err := e.find(ctx, toDir, toName)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !from.exists():
-		return from.missing()
-	case to.exists() && mode == nodes.RenameKeep:
-		return nodes.ErrExist
-	case from.entry.ID == to.entry.ID:
-		return nil
+	}
+	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
+	if err != nil || done {
+		return err
+	}
+	switch {
 	case mode == nodes.RenameExchange:
 		err = e.exchange(ctx, &from, &to)
-	case to.exists() && to.isDir() && !from.isDir():
-		return nodes.ErrIsDir
-	case to.exists() && !to.isDir() && from.isDir():
-		return nodes.ErrNotDir
-	case from.isDir():
+	case from.IsDir():
 		err = e.renameFolder(&from, &to)
 	default:
 		err = e.renameFile(ctx, &from, &to)
 	}
 	if err == nil {
-		e.touch(dir, toDir)
+		e.times.Touch(dir, toDir)
 	}
 	return err
 }
@@ -53,31 +49,31 @@ func (e *Editable) Rename(
 // otherwise, too.
 func (e *Editable) renameFolder(from, to *place) error {
 	if err := e.folderAllowed(to); err != nil {
-		if from.entry.ID == to.id {
+		if from.ID == to.at.id {
 			err = fmt.Errorf("%w: a folder can't be in itself", nodes.ErrInvalid)
 		}
 		return err
 	}
-	if e.hasSheets(from.name) {
-		return fmt.Errorf("%w: %s holds sheets, which are called like it", nodes.ErrNotPermitted, from.name)
+	if e.hasSheets(from.Name) {
+		return fmt.Errorf("%w: %s holds sheets, which are called like it", nodes.ErrNotPermitted, from.Name)
 	}
-	if to.exists() {
-		if err := e.removeFolder(to.name); err != nil {
+	if to.Exists() {
+		if err := e.removeFolder(to.Name); err != nil {
 			return err
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := e.state(from.name)
-	delete(e.folders, from.name)
+	f := e.state(from.Name)
+	delete(e.folders, from.Name)
 	if f.id == 0 { // it keeps that of the sheets that it had
 		e.identify(f)
 		delete(e.byID, f.id)
-		f.id = from.entry.ID
+		f.id = from.ID
 		e.byID[f.id] = f
 	}
-	f.name, f.schema, f.noSchema = to.name, nil, false
-	e.folders[to.name] = f
+	f.name, f.schema, f.noSchema = to.Name, nil, false
+	e.folders[to.Name] = f
 	return nil
 }
 
@@ -88,7 +84,7 @@ func (e *Editable) renameFile(ctx context.Context, from, to *place) error {
 	if from.sheet != 0 && to.class() == sheetFile {
 		return e.renumber(ctx, from, to)
 	}
-	c, err := e.leave(ctx, from.entry.ID)
+	c, err := e.leave(ctx, from.ID)
 	if err != nil {
 		return err
 	}
@@ -108,15 +104,15 @@ func (e *Editable) renameFile(ctx context.Context, from, to *place) error {
 
 // toScratch renames a file to one that is no sheet.
 func (e *Editable) toScratch(ctx context.Context, c *content, to *place) error {
-	if to.exists() { // what has such a name is scratch
-		if err := e.removeScratch(ctx, e.open(to.entry.ID)); err != nil {
+	if to.Exists() { // what has such a name is scratch
+		if err := e.removeScratch(ctx, e.open(to.ID)); err != nil {
 			return err
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.depart(c)
-	e.put(c, to.folderAt.name, to.name)
+	e.put(c, to.at.name, to.Name)
 	return nil
 }
 
@@ -138,12 +134,12 @@ func (e *Editable) depart(c *content) {
 
 // toSchema renames a file to a schema.
 func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
-	s, err := e.readSchema(to.folderAt.name, to.name, c.data)
+	s, err := e.readSchema(to.at.name, to.Name, c.Bytes())
 	if err != nil {
 		e.refuse(ctx, c, to, err)
 		return err
 	}
-	if old := e.open(to.entry.ID); old != nil && to.exists() {
+	if old := e.open(to.ID); old != nil && to.Exists() {
 		if err := e.removeScratch(ctx, old); err != nil {
 			return err
 		}
@@ -151,8 +147,9 @@ func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.depart(c)
-	e.put(c, to.folderAt.name, to.name)
-	c.dirty, c.cut, c.problem = false, false, nil
+	e.put(c, to.at.name, to.Name)
+	c.Clean()
+	c.problem = nil
 	c.folder.schema = s
 	return nil
 }
@@ -169,39 +166,40 @@ func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause erro
 	if c.sheet == 0 {
 		c.problem = cause
 	}
-	data, hides := c.data, c.hides
+	data, hides := c.Bytes(), c.hides
 	e.mu.Unlock()
 	// The sheet that c was before it was renamed goes with c, whatever is in its place.
 	if hides != 0 {
 		return
 	}
 	target, err := e.draftAt(ctx, to)
-	if err != nil || target.dirty || e.room(target, int64(len(data))) != nil {
+	if err != nil || target.Dirty() || e.room(target, int64(len(data))) != nil {
 		return
 	}
 	e.mu.Lock()
-	target.data, target.held, target.cut, target.problem = slices.Clone(data), true, false, cause
+	target.Hold(slices.Clone(data))
+	target.problem = cause
 	switch {
 	case to.class() == schemaFile:
-		target.folder, target.name = e.state(to.folderAt.name), to.name
+		target.folder, target.name = e.state(to.at.name), to.Name
 		e.override(target, nil)
-	case !to.exists():
-		e.put(target, to.folderAt.name, to.name)
+	case !to.Exists():
+		e.put(target, to.at.name, to.Name)
 	}
 	e.files[target.id] = target
 	e.count(target)
 	e.mu.Unlock()
-	e.touch(target.id)
+	e.times.Touch(target.id)
 	e.watch(nodes.Change{ID: target.id})
-	if !to.exists() {
-		e.watch(nodes.Change{Dir: to.id, Name: to.name})
+	if !to.Exists() {
+		e.watch(nodes.Change{Dir: to.at.id, Name: to.Name})
 	}
 }
 
 // draftAt is the content for the text of a file that need not be there.
 func (e *Editable) draftAt(ctx context.Context, to *place) (*content, error) {
-	if to.exists() {
-		return e.content(ctx, to.entry.ID)
+	if to.Exists() {
+		return e.content(ctx, to.ID)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,14 +208,14 @@ func (e *Editable) draftAt(ctx context.Context, to *place) (*content, error) {
 
 // toSheet renames a file to a sheet: its text becomes that of the one that is there.
 func (e *Editable) toSheet(ctx context.Context, c *content, to *place) error {
-	dir := to.folderAt.name
-	target, err := e.target(nil, dir, to.name)
+	dir := to.at.name
+	target, err := e.target(nil, dir, to.Name)
 	if err != nil {
 		return err
 	}
 	var replaced *content
-	if to.exists() {
-		if replaced, err = e.leave(ctx, to.entry.ID); err != nil {
+	if to.Exists() {
+		if replaced, err = e.leave(ctx, to.ID); err != nil {
 			return err
 		}
 	}
@@ -225,7 +223,7 @@ func (e *Editable) toSheet(ctx context.Context, c *content, to *place) error {
 	if c.hides != 0 && c.hides != target.Number { // that has no file any more
 		with = []datacenter.Edit{{Op: datacenter.RemoveNode, Node: c.hides}}
 	}
-	number, err := e.apply(ctx, target, dir, to.name, c.data, with)
+	number, err := e.apply(ctx, target, dir, to.Name, c.Bytes(), with)
 	if err != nil {
 		if replaced != nil {
 			e.stay(replaced)
@@ -242,7 +240,7 @@ func (e *Editable) toSheet(ctx context.Context, c *content, to *place) error {
 		c.folder.noSchema = true // it was one
 	}
 	e.mu.Unlock()
-	e.becomes(c, dir, to.name, number)
+	e.becomes(c, dir, to.Name, number)
 	return nil
 }
 
@@ -251,16 +249,16 @@ const asideOrdinal = math.MaxUint32
 
 // renumber gives a sheet the name of another one, or of none.
 func (e *Editable) renumber(ctx context.Context, from, to *place) error {
-	if from.folderAt.name != to.folderAt.name {
-		return fmt.Errorf("%w: a sheet of %s is none of %s", nodes.ErrInvalid, from.folderAt.name, to.folderAt.name)
+	if from.at.name != to.at.name {
+		return fmt.Errorf("%w: a sheet of %s is none of %s", nodes.ErrInvalid, from.at.name, to.at.name)
 	}
-	target, err := e.target(nil, to.folderAt.name, to.name)
+	target, err := e.target(nil, to.at.name, to.Name)
 	if err != nil {
 		return err
 	}
 	var replaced *content
-	if to.exists() {
-		if replaced, err = e.leave(ctx, to.entry.ID); err != nil {
+	if to.Exists() {
+		if replaced, err = e.leave(ctx, to.ID); err != nil {
 			return err
 		}
 	}
@@ -286,8 +284,8 @@ func (e *Editable) renumber(ctx context.Context, from, to *place) error {
 	if replaced != nil {
 		e.gone(replaced)
 	}
-	if c := e.files[from.entry.ID]; c != nil {
-		c.name = to.name
+	if c := e.files[from.ID]; c != nil {
+		c.name = to.Name
 	}
 	return nil
 }
@@ -300,18 +298,16 @@ func move(n datacenter.Number, to sheets.Sheet) datacenter.Edit {
 // exchange swaps two sheets, or two files that are none.
 func (e *Editable) exchange(ctx context.Context, from, to *place) error {
 	switch {
-	case !to.exists():
-		return to.missing()
-	case from.class() == scratchFile && to.class() == scratchFile && !from.isDir() && !to.isDir():
+	case from.class() == scratchFile && to.class() == scratchFile && !from.IsDir() && !to.IsDir():
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		x, y := e.files[from.entry.ID], e.files[to.entry.ID]
+		x, y := e.files[from.ID], e.files[to.ID]
 		e.take(x)
 		e.take(y)
-		e.put(x, to.folderAt.name, to.name)
-		e.put(y, from.folderAt.name, from.name)
+		e.put(x, to.at.name, to.Name)
+		e.put(y, from.at.name, from.Name)
 		return nil
-	case from.sheet == 0 || to.sheet == 0 || from.folderAt.name != to.folderAt.name:
+	case from.sheet == 0 || to.sheet == 0 || from.at.name != to.at.name:
 		return fmt.Errorf("%w: only two sheets of one folder can be exchanged, or what is no sheet", nodes.ErrInvalid)
 	}
 	x, _ := e.src.Sheet(from.sheet)
@@ -326,7 +322,7 @@ func (e *Editable) exchange(ctx context.Context, from, to *place) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for id, name := range map[nodes.ID]string{from.entry.ID: to.name, to.entry.ID: from.name} {
+	for id, name := range map[nodes.ID]string{from.ID: to.Name, to.ID: from.Name} {
 		if c := e.files[id]; c != nil {
 			c.name = name
 		}

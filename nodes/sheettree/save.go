@@ -77,7 +77,7 @@ func (e *Editable) Refused() []Refused {
 	var list []Refused
 	for _, c := range e.files {
 		if c.problem != nil && c.name != "" && classOf(c.folder.name, c.name) != scratchFile {
-			list = append(list, Refused{Path: c.path(), Text: c.data, Problem: c.problem})
+			list = append(list, Refused{Path: c.path(), Text: c.Bytes(), Problem: c.problem})
 		}
 	}
 	slices.SortFunc(list, func(a, b Refused) int { return strings.Compare(a.Path, b.Path) })

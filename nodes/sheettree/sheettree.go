@@ -178,22 +178,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if err != nil {
 		return 0, err
 	}
-	return readText(text, p, off)
-}
-
-// readText is ReadAt of a file that holds text.
-func readText(text, p []byte, off int64) (int, error) {
-	if off < 0 {
-		return 0, fmt.Errorf("negative offset %d", off)
-	}
-	if off >= int64(len(text)) {
-		return 0, io.EOF
-	}
-	k := copy(p, text[off:])
-	if k < len(p) {
-		return k, io.EOF
-	}
-	return k, nil
+	return nodes.ReadContent(text, p, off)
 }
 
 // Stream is the tree's. A sheet is written faster as a whole.

@@ -2,21 +2,11 @@ package sheettree
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
-
-// writer is one handle of a content.
-type writer struct {
-	e *Editable
-	c *content
-	// raw is the text that this handle made a sheet: what it writes later goes on from
-	// there, not from how the sheet is shown since.
-	raw []byte
-}
 
 // OpenWrite is the tree's.
 func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error) {
@@ -32,14 +22,13 @@ func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.files[id] = c
-	c.writers++
-	return &writer{e: e, c: c}, nil
+	return e.owner.Open(&c.Text, &handle{e: e, c: c}), nil
 }
 
 // room tells whether a text can have a size. The caller holds editing.
 func (e *Editable) room(c *content, size int64) error {
-	if size > e.opts.MaxText {
-		return fmt.Errorf("%w: a text of %d bytes, where %d are the most", nodes.ErrTooLarge, size, e.opts.MaxText)
+	if err := editing.CheckSize(size, e.opts.MaxText); err != nil {
+		return err
 	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -49,134 +38,37 @@ func (e *Editable) room(c *content, size int64) error {
 	return nil
 }
 
-// WriteAt is the writer's.
-func (w *writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) {
-	e, c := w.e, w.c
-	if off < 0 || off > e.opts.MaxText {
-		return 0, fmt.Errorf("%w: %d bytes at %d", nodes.ErrTooLarge, len(p), off)
-	}
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	if err := w.hold(ctx); err != nil {
-		return 0, err
-	}
-	end := max(off+int64(len(p)), int64(len(c.data)))
-	if len(p) > 0 {
-		if err := e.room(c, end); err != nil {
-			return 0, err
-		}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(p) > 0 {
-		c.resize(end)
-		copy(c.data[off:], p)
-	}
-	w.written(false)
-	return len(p), nil
+// handle is a content that is open for writing.
+type handle struct {
+	e *Editable
+	c *content
+	// raw is the text that this handle made a sheet: what it writes later goes on from
+	// there, not from how the sheet is shown since.
+	raw []byte
 }
 
-// hold makes data what is read. The caller holds editing.
-func (w *writer) hold(ctx context.Context) error {
-	if !w.c.held && w.raw != nil {
-		w.e.holdAs(w.c, w.raw)
+func (h *handle) Room(size int64) error { return h.e.room(h.c, size) }
+func (h *handle) Incomplete() bool      { return false } // a new sheet without a text is none
+func (h *handle) Settle()               { h.e.settle(h.c) }
+
+func (h *handle) Hold(ctx context.Context) error {
+	if h.raw != nil && !h.e.isHeld(h.c) {
+		h.e.holdAs(h.c, h.raw)
 	}
-	w.raw = nil
-	return w.e.hold(ctx, w.c)
+	h.raw = nil
+	return h.e.hold(ctx, h.c)
 }
 
-// resize cuts or extends the data. Most texts are written from the first byte to the
-// last, bit by bit. The caller holds mu.
-func (c *content) resize(size int64) {
-	old := int64(len(c.data))
-	if grow := int(size - old); grow > 0 && size > int64(cap(c.data)) {
-		c.data = slices.Grow(c.data, max(grow, len(c.data)/4))
-	}
-	c.data = c.data[:size]
-	if size > old {
-		clear(c.data[old:])
-	}
+func (h *handle) Touched() {
+	h.e.times.Touch(h.c.id)
+	h.e.count(h.c)
 }
 
-// written notes a change. The caller holds mu.
-func (w *writer) written(cut bool) {
-	e, c := w.e, w.c
-	c.dirty, c.cut = true, cut
-	e.times[c.id] = e.opts.Now()
-	e.count(c)
-}
-
-// Truncate is the writer's.
-func (w *writer) Truncate(ctx context.Context, size int64) error {
-	e, c := w.e, w.c
-	if size < 0 {
-		return fmt.Errorf("%w: a file of %d bytes", nodes.ErrInvalid, size)
-	}
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	if size == 0 && !c.held {
-		e.holdAs(c, nil) // nothing of it is wanted
-	}
-	if err := w.hold(ctx); err != nil {
-		return err
-	}
-	if err := e.room(c, size); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if c.resize(size); size == 0 {
-		c.data = nil
-	}
-	w.written(true)
-	return nil
-}
-
-// Flush is the writer's.
-func (w *writer) Flush(ctx context.Context) error {
-	committed, err := w.flush(ctx)
-	if committed && err == nil {
-		err = w.e.opts.Sync()
-	}
-	return err
-}
-
-func (w *writer) flush(ctx context.Context) (committed bool, err error) {
-	w.e.editing.Lock()
-	defer w.e.editing.Unlock()
-	if !w.c.dirty || w.c.cut {
-		return false, nil
-	}
-	data := w.c.data
-	err = w.e.commit(ctx, w.c)
+func (h *handle) Commit(ctx context.Context) error {
+	text := h.c.Bytes()
+	err := h.e.commit(ctx, h.c)
 	if err == nil {
-		w.raw = data
+		h.raw = text
 	}
-	return true, err
-}
-
-// Sync is the writer's.
-func (w *writer) Sync(ctx context.Context) error {
-	_, err := w.flush(ctx)
-	return errors.Join(err, w.e.opts.Sync())
-}
-
-// Release is the writer's.
-func (w *writer) Release() error {
-	e, c := w.e, w.c
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	e.mu.Lock()
-	c.writers--
-	left := c.writers
-	e.mu.Unlock()
-	if left > 0 {
-		return nil
-	}
-	var err error
-	if c.dirty {
-		err = e.commit(context.Background(), c)
-	}
-	e.stay(c)
 	return err
 }
