@@ -9,6 +9,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // EditOptions are what NewEditable may be told.
@@ -41,13 +42,15 @@ type Editable struct {
 	opts EditOptions
 	// watch is told of changes that nobody asked for by their number.
 	watch func(nodes.Change)
+	owner editing.Owner
+	// times are those that utimes(2) told.
+	times *editing.Times
 
 	// editing is held by whoever changes something, also while it decodes or logs.
 	// It is taken before mu.
 	editing sync.Mutex
 	// mu guards everything below, and the items, for as long as memory is looked
-	// at. Who holds editing may read without it, but for what Forget changes: items
-	// and times.
+	// at. Who holds editing may read without it, but for what Forget changes: items.
 	mu sync.RWMutex
 	// items are the files and directories of which there is more to know than the
 	// Tree does.
@@ -57,8 +60,6 @@ type Editable struct {
 	// made counts the items that got a number of their own, versions those of
 	// sources.
 	made, versions uint64
-	// times are those that utimes(2) told.
-	times map[nodes.ID]time.Time
 }
 
 var _ nodes.Mutable = (*Editable)(nil)
@@ -74,10 +75,12 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Editable{
+	e := &Editable{
 		Tree: t, opts: opts, watch: func(nodes.Change) {},
-		items: map[nodes.ID]*item{}, dirs: map[nodes.ID]*dirState{}, times: map[nodes.ID]time.Time{},
+		items: map[nodes.ID]*item{}, dirs: map[nodes.ID]*dirState{}, times: editing.NewTimes(opts.Now),
 	}
+	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
+	return e
 }
 
 // Watch is the tree's.
@@ -92,7 +95,7 @@ func (e *Editable) Usage() nodes.Usage {
 	defer e.mu.RUnlock()
 	u := e.Tree.Usage()
 	for _, d := range e.dirs {
-		u.Nodes += int64(len(d.scratch))
+		u.Nodes += int64(d.scratch.Len())
 	}
 	return u
 }
@@ -160,11 +163,7 @@ func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err != nil {
 		return nodes.Attr{}, err
 	}
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if t, ok := e.times[id]; ok {
-		attr.ModTime = t
-	}
+	attr.ModTime = e.times.Of(id, attr.ModTime)
 	return attr, nil
 }
 
@@ -204,10 +203,10 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 	// Writers change the data in place, so that it is copied under the lock.
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if i := e.items[id]; i != nil && i.held {
-		return copyAt(p, i.data, off)
+	if i := e.items[id]; i != nil && i.Held() {
+		return i.ReadAt(p, off)
 	}
-	return copyAt(p, seen.data, off)
+	return nodes.ReadContent(seen.data, p, off)
 }
 
 // Lookup is the tree's.
@@ -268,14 +267,11 @@ func (e *Editable) shown(ctx context.Context, dir nodes.ID, entry nodes.Entry) (
 		id = i.id
 	}
 	_, known := e.items[id]
-	mtime, timed := e.times[id]
 	e.mu.RUnlock()
 	if n, err := e.node(ctx, entry.ID); err == nil {
 		entry.Writable = n.editable() || n.holdsEditable()
 	}
-	if timed {
-		entry.ModTime = mtime
-	}
+	entry.ModTime = e.times.Of(id, entry.ModTime)
 	if !known {
 		return entry, true, nil
 	}
@@ -293,9 +289,7 @@ func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time)
 	if !attr.Writable {
 		return nodes.ErrReadOnly
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.times[id] = mtime
+	e.times.Set(id, mtime)
 	return nil
 }
 

@@ -3,10 +3,10 @@ package worldtree
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // item is a file or directory that is more than what the Tree shows: one that is
@@ -29,19 +29,13 @@ type item struct {
 	// hides is the file of the Tree that it was before it was renamed to a scratch
 	// file, nil if it was none.
 	hides *node
-	// was and of are what it showed when it was removed, if data is not held.
+	// was and of are what it showed when it was removed, if no text is held.
 	was *node
 	of  *version
 
-	// data is what is read, if held.
-	data  []byte
-	held  bool
+	// Text is what is read, if held.
+	editing.Text
 	mtime time.Time
-	// dirty tells that data is not the content yet. cut tells that nothing was
-	// written since the file was truncated: what comes then is still open. refused
-	// tells that a part of what was to be the content was refused.
-	dirty, cut, refused bool
-	writers             int
 }
 
 // dirState is what there is in a directory beyond what the Tree has.
@@ -49,7 +43,7 @@ type dirState struct {
 	// names has the items in it, scratch those that are no files of the Tree, in
 	// the order of their cursors.
 	names   map[string]*item
-	scratch []*item
+	scratch editing.Order[item]
 	// hidden are the names of those files of the Tree that are not to be seen
 	// under their own number: an item has the name, or nothing has.
 	hidden map[string]bool
@@ -88,9 +82,9 @@ func (e *Editable) look(id nodes.ID) (s seen, known bool) {
 	if i == nil {
 		return s, false
 	}
-	s = seen{kind: i.kind, data: i.data, held: i.held, mtime: i.mtime, removed: i.name == ""}
+	s = seen{kind: i.kind, data: i.Bytes(), held: i.Held(), mtime: i.mtime, removed: i.name == ""}
 	switch {
-	case i.held || i.kind == nodes.Dir:
+	case i.Held() || i.kind == nodes.Dir:
 	case i.target != nil:
 		s.node, s.of = *i.target, i.target.source.now()
 		s.mtime = s.of.shown
@@ -128,7 +122,7 @@ func (e *Editable) put(i *item, dir nodes.ID, name string) {
 	if i.target == nil {
 		e.made++
 		i.cursor = scratchCursor + e.made
-		d.scratch = append(d.scratch, i)
+		d.scratch.Put(i.cursor, i)
 	}
 }
 
@@ -136,7 +130,7 @@ func (e *Editable) put(i *item, dir nodes.ID, name string) {
 func (e *Editable) take(i *item) {
 	d := e.state(i.dir)
 	delete(d.names, i.name)
-	d.scratch = slices.DeleteFunc(d.scratch, func(s *item) bool { return s == i })
+	d.scratch.Take(i.cursor)
 }
 
 // drop takes an item out of its directory for good. The caller holds mu.
@@ -189,10 +183,8 @@ func (e *Editable) listScratch(ctx context.Context, dir nodes.ID, cursor uint64,
 	var places []place
 	e.mu.RLock()
 	if d := e.dirs[dir]; d != nil {
-		for _, i := range d.scratch {
-			if i.cursor >= cursor {
-				places = append(places, place{i.id, i.name, i.cursor})
-			}
+		for i := range d.scratch.From(cursor) {
+			places = append(places, place{i.id, i.name, i.cursor})
 		}
 	}
 	e.mu.RUnlock()
@@ -209,22 +201,24 @@ func (e *Editable) listScratch(ctx context.Context, dir nodes.ID, cursor uint64,
 func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if i := e.items[id]; i != nil && i.name == "" && i.writers == 0 {
+	if i := e.items[id]; i != nil && i.name == "" && !i.Open() {
 		delete(e.items, id)
 		delete(e.dirs, id)
-		delete(e.times, id)
+		e.times.Drop(id)
 	}
 }
 
-// bytes is all that a file holds. The caller holds editing.
-func (e *Editable) bytes(ctx context.Context, id nodes.ID) ([]byte, error) {
-	attr, err := e.Attr(ctx, id)
+// hold makes a text of what a file shows. The caller holds editing.
+func (e *Editable) hold(ctx context.Context, i *item) error {
+	if i.Held() {
+		return nil
+	}
+	data, err := editing.ReadAll(ctx, e, i.id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := make([]byte, attr.Size)
-	if n, err := e.ReadAt(ctx, id, b, 0); n < len(b) {
-		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
-	}
-	return b, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i.Hold(data)
+	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // place is a name in a directory that can be changed, and what has it.
 type place struct {
-	dir  nodes.ID
-	name string
+	editing.Place
+	dir nodes.ID
 	// item has the name; nil if there is none.
 	item *item
 	// node is the file of the Tree that the name belongs to, hidden or not; nil if
@@ -20,24 +21,9 @@ type place struct {
 	hidden bool
 }
 
-func (p *place) exists() bool { return p.item != nil || (p.node != nil && !p.hidden) }
-
-func (p *place) isDir() bool { return p.item != nil && p.item.kind == nodes.Dir }
-
-// id is that of what has the name.
-func (p *place) id() nodes.ID {
-	switch {
-	case p.item != nil:
-		return p.item.id
-	case p.exists():
-		return p.node.id()
-	}
-	return 0
-}
-
 // find looks at a name. The caller holds editing.
 func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
-	p := place{dir: dir, name: name}
+	p := place{Place: editing.Place{Name: name}, dir: dir}
 	if in := e.itemOf(dir); in != nil {
 		switch {
 		case in.kind != nodes.Dir:
@@ -62,7 +48,12 @@ func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, 
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if d := e.dirs[dir]; d != nil {
-		p.item, p.hidden = d.names[p.name], d.hidden[p.name]
+		p.item, p.hidden = d.names[p.Name], d.hidden[p.Name]
+	}
+	if p.item != nil {
+		p.ID, p.Kind = p.item.id, p.item.kind
+	} else if p.node != nil && !p.hidden {
+		p.ID, p.Kind = p.node.id(), nodes.File
 	}
 	return p, nil
 }
@@ -71,7 +62,7 @@ func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, 
 // letters.
 func (e *Editable) findNode(ctx context.Context, dir node, p *place) error {
 	if dir.source != nil {
-		if square := squareNamed(p.name); square >= 0 {
+		if square := squareNamed(p.Name); square >= 0 {
 			p.node = &node{source: dir.source, view: zoneSquares, square: square}
 		}
 		return ctx.Err()
@@ -79,9 +70,9 @@ func (e *Editable) findNode(ctx context.Context, dir node, p *place) error {
 	if dir.folder == nil {
 		return nil
 	}
-	if i := e.placeIn(dir.folder, p.name); i >= 0 {
+	if i := e.placeIn(dir.folder, p.Name); i >= 0 {
 		n := e.child(dir, i)
-		p.node, p.name = &n, n.name()
+		p.node, p.Name = &n, n.name()
 	}
 	return ctx.Err()
 }
@@ -99,10 +90,10 @@ const maxScratchName = 255
 // like a zone, a square or an area expects it to be saved.
 func (p *place) mayMake() error {
 	switch {
-	case p.name == "" || p.name == "." || p.name == ".." || len(p.name) > maxScratchName || strings.ContainsAny(p.name, "/\x00"):
-		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.name)
-	case strings.HasSuffix(p.name, ".json") && !strings.HasPrefix(p.name, "."):
-		return fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, p.name)
+	case p.Name == "" || p.Name == "." || p.Name == ".." || len(p.Name) > maxScratchName || strings.ContainsAny(p.Name, "/\x00"):
+		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.Name)
+	case strings.HasSuffix(p.Name, ".json") && !strings.HasPrefix(p.Name, "."):
+		return fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, p.Name)
 	}
 	return nil
 }
@@ -124,20 +115,23 @@ func (e *Editable) make(ctx context.Context, dir nodes.ID, name string, kind nod
 	switch {
 	case err != nil:
 		return nodes.Entry{}, err
-	case p.exists():
+	case p.Exists():
 		return nodes.Entry{}, nodes.ErrExist
 	case p.node != nil && kind == nodes.Dir:
-		return nodes.Entry{}, fmt.Errorf("%w: %s is the name of a file", nodes.ErrNotPermitted, p.name)
+		return nodes.Entry{}, fmt.Errorf("%w: %s is the name of a file", nodes.ErrNotPermitted, p.Name)
 	case p.node == nil:
 		if err := p.mayMake(); err != nil {
 			return nodes.Entry{}, err
 		}
 	}
 	e.mu.Lock()
-	i := &item{id: e.newID(), kind: kind, target: p.node, pending: p.node != nil, held: kind == nodes.File, mtime: e.opts.Now()}
-	e.put(i, dir, p.name)
+	i := &item{id: e.newID(), kind: kind, target: p.node, pending: p.node != nil, mtime: e.opts.Now()}
+	if kind == nodes.File {
+		i.Keep()
+	}
+	e.put(i, dir, p.Name)
 	e.mu.Unlock()
-	return e.entryOf(ctx, i.id, p.name)
+	return e.entryOf(ctx, i.id, p.Name)
 }
 
 // errKept is why zones and areas stay.
@@ -148,16 +142,13 @@ func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind n
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	p, err := e.find(ctx, dir, name)
+	if err == nil {
+		err = p.CheckRemove(kind)
+	}
 	switch {
 	case err != nil:
 		return err
-	case !p.exists():
-		return nodes.NotExist(name)
-	case p.isDir() && kind == nodes.File:
-		return nodes.ErrIsDir
-	case !p.isDir() && kind == nodes.Dir:
-		return nodes.ErrNotDir
-	case p.isDir() && !e.isEmpty(p.item):
+	case p.IsDir() && !e.isEmpty(p.item):
 		return nodes.ErrNotEmpty
 	case p.item == nil, p.item.target != nil && !p.item.pending, e.stillHides(p.item):
 		return errKept
@@ -196,26 +187,19 @@ func (e *Editable) Rename(
 		return err
 	}
 	to, err := e.find(ctx, toDir, toName)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !from.exists():
-		return nodes.NotExist(name)
-	case to.exists() && mode == nodes.RenameKeep:
-		return nodes.ErrExist
-	case !to.exists() && mode == nodes.RenameExchange:
-		return nodes.NotExist(toName)
-	case from.id() == to.id():
-		return nil
-	case from.isDir() && e.isIn(toDir, from.item):
+	}
+	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
+	if err != nil || done {
+		return err
+	}
+	switch {
+	case from.IsDir() && e.isIn(toDir, from.item):
 		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 	case mode == nodes.RenameExchange:
 		return e.exchange(&from, &to)
-	case to.isDir() && !from.isDir():
-		return nodes.ErrIsDir
-	case to.exists() && !to.isDir() && from.isDir():
-		return nodes.ErrNotDir
-	case to.isDir() && !e.isEmpty(to.item):
+	case to.IsDir() && !e.isEmpty(to.item):
 		return nodes.ErrNotEmpty
 	case to.node != nil:
 		return e.ontoFile(ctx, &from, &to)
@@ -240,15 +224,15 @@ func (e *Editable) exchange(from, to *place) error {
 	if from.node != nil || to.node != nil {
 		return errKept
 	}
-	if to.isDir() && e.isIn(from.dir, to.item) {
+	if to.IsDir() && e.isIn(from.dir, to.item) {
 		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.take(from.item)
 	e.take(to.item)
-	e.put(from.item, to.dir, to.name)
-	e.put(to.item, from.dir, from.name)
+	e.put(from.item, to.dir, to.Name)
+	e.put(to.item, from.dir, from.Name)
 	return nil
 }
 
@@ -257,7 +241,7 @@ func (e *Editable) toScratch(ctx context.Context, from, to *place) error {
 	if err := to.mayMake(); err != nil {
 		return err
 	}
-	if to.exists() && e.stillHides(to.item) {
+	if to.Exists() && e.stillHides(to.item) {
 		return errKept
 	}
 	i := from.item
@@ -276,10 +260,10 @@ func (e *Editable) toScratch(ctx context.Context, from, to *place) error {
 		e.take(from.item)
 	}
 	if from.node != nil {
-		e.state(from.dir).hidden[from.name] = true
+		e.state(from.dir).hidden[from.Name] = true
 		i.target = nil
 	}
-	e.put(i, to.dir, to.name)
+	e.put(i, to.dir, to.Name)
 	return nil
 }
 
@@ -289,20 +273,16 @@ func (e *Editable) hide(ctx context.Context, from *place) (*item, error) {
 	if !from.node.editable() {
 		return nil, nodes.ErrReadOnly
 	}
-	i := e.itemOf(from.id())
+	i := e.itemOf(from.ID)
 	if i == nil {
-		i = &item{id: from.id(), kind: nodes.File, target: from.node, mtime: from.node.source.now().shown}
+		i = &item{id: from.ID, kind: nodes.File, target: from.node, mtime: from.node.source.now().shown}
 	}
-	data := i.data
-	if !i.held {
-		var err error
-		if data, err = e.bytes(ctx, i.id); err != nil {
-			return nil, err
-		}
+	if err := e.hold(ctx, i); err != nil {
+		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i.data, i.held, i.hides, i.pending = data, true, from.node, false
+	i.hides, i.pending = from.node, false
 	return i, nil
 }
 
@@ -313,23 +293,23 @@ func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
 		return nodes.ErrReadOnly
 	case from.node != nil:
 		return errKept
-	case from.isDir():
+	case from.IsDir():
 		return nodes.ErrNotDir
 	}
 	i, before := from.item, to.node.source.now()
 	if i.hides != nil && *i.hides != *to.node && e.stillHides(i) {
 		return errKept
 	}
-	if err := e.change(ctx, *to.node, i.data); err != nil {
+	if err := e.change(ctx, *to.node, i.Bytes()); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	e.replaced(to, before)
 	e.take(i)
 	i.target, i.hides, i.pending = to.node, nil, false
-	i.held, i.data, i.dirty, i.cut = false, nil, false, false
-	e.state(to.dir).hidden[to.name] = true
-	e.put(i, to.dir, to.name)
+	i.Drop()
+	e.state(to.dir).hidden[to.Name] = true
+	e.put(i, to.dir, to.Name)
 	e.mu.Unlock()
 	e.watch(nodes.Change{ID: i.id}) // it may be spelled in another way now
 	return e.opts.Sync()
@@ -338,12 +318,12 @@ func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
 // replaced removes what had the name of a file of the Tree. What it showed before
 // can still be read. The caller holds mu.
 func (e *Editable) replaced(to *place, before *version) {
-	if !to.exists() {
+	if !to.Exists() {
 		return
 	}
-	i := e.items[to.id()]
+	i := e.items[to.ID]
 	if i == nil {
-		i = &item{id: to.id(), kind: nodes.File}
+		i = &item{id: to.ID, kind: nodes.File}
 		e.items[i.id] = i
 	}
 	if to.item != nil {

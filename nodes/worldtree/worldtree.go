@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"iter"
 	"runtime"
@@ -220,7 +219,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	case off < 0:
 		return 0, fmt.Errorf("negative offset %d", off)
 	case n.missing:
-		return copyAt(p, []byte(t.missing), off)
+		return nodes.ReadContent(t.missing, p, off)
 	case n.square >= 0:
 		return t.readSquare(ctx, n.source.now(), n.square, p, off)
 	}
@@ -246,7 +245,7 @@ func (t *Tree) readView(ctx context.Context, s *version, v view, p []byte, off i
 		if err != nil {
 			return 0, err
 		}
-		return copyAt(p, data, off)
+		return nodes.ReadContent(data, p, off)
 	}
 	offsets, err := t.offsets(ctx, s, v)
 	if err == nil {
@@ -290,19 +289,7 @@ func (t *Tree) readSquare(ctx context.Context, s *version, square int, p []byte,
 	if err != nil {
 		return 0, err
 	}
-	return copyAt(p, text, off)
-}
-
-// copyAt is [io.ReaderAt] on data.
-func copyAt(p, data []byte, off int64) (int, error) {
-	if off >= int64(len(data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, data[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return nodes.ReadContent(text, p, off)
 }
 
 // Lookup is the tree's.
