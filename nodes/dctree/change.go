@@ -12,15 +12,16 @@ import (
 // place is where a name leads.
 type place struct {
 	editing.Place
-	// dirID is the directory, and dir its number.
-	dirID nodes.ID
-	dir   datacenter.Number
+	dir datacenter.Number // the directory
 }
+
+// methods are what the tree does as others do.
+type methods = editing.Methods[*place]
 
 // find looks at a name of a directory, which becomes a draft node. The caller
 // holds editing.
-func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
-	p := place{Place: editing.Place{Name: name}, dirID: dir}
+func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
+	p := &place{Place: editing.Place{Name: name}}
 	if err := e.check(ctx); err != nil {
 		return p, err
 	}
@@ -86,7 +87,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 		err = nodes.ErrExist
 	}
 	if err == nil && !isScratch(name) {
-		_, _, err = e.newAttribute(&p)
+		_, _, err = e.newAttribute(p)
 	}
 	if err != nil {
 		return nodes.Entry{}, err
@@ -143,25 +144,12 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 	return entry, nil
 }
 
-// Remove is the tree's.
-func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	p, err := e.find(ctx, dir, name)
-	if err == nil {
-		err = p.CheckRemove(kind)
+// remove removes what is at a place.
+func (e *Editable) remove(ctx context.Context, p *place) error {
+	if p.IsDir() {
+		return e.removeDir(ctx, p)
 	}
-	switch {
-	case err != nil:
-	case p.IsDir():
-		err = e.removeDir(ctx, &p)
-	default:
-		err = e.removeFile(ctx, &p)
-	}
-	if err == nil {
-		e.times.Touch(dir)
-	}
-	return err
+	return e.removeFile(ctx, p)
 }
 
 func (e *Editable) removeDir(ctx context.Context, p *place) error {
@@ -273,9 +261,15 @@ func (e *Editable) removeAttribute(ctx context.Context, k attributeKey) error {
 func (e *Editable) leave(ctx context.Context, p *place) (*content, error) {
 	c, err := e.content(ctx, p.ID)
 	if err == nil {
-		err = e.hold(ctx, c)
+		err = e.owner.Hold(ctx, c.id, &c.Text)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.files[c.id] = c
+	return c, nil
 }
 
 // gone notes that the attribute of a content is no more. The caller holds mu.

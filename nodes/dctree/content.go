@@ -108,22 +108,6 @@ func (e *Editable) spelled(dir datacenter.Number, name string) (string, error) {
 	return e.attributeName(dir, &of, &d)
 }
 
-// hold makes a text of what a file shows. The caller holds editing.
-func (e *Editable) hold(ctx context.Context, c *content) error {
-	if c.Held() {
-		return nil
-	}
-	data, err := editing.ReadAll(ctx, e, c.id)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	c.Hold(data)
-	e.files[c.id] = c
-	return nil
-}
-
 // settle forgets the text of a content that is nothing but an attribute's value. The
 // caller holds editing and mu.
 func (e *Editable) settle(c *content) {
@@ -200,7 +184,7 @@ func (e *Editable) show(c *content, v datacenter.Value) {
 		text += "\n"
 	}
 	if text != string(c.Bytes()) {
-		e.watch(nodes.Change{ID: c.id})
+		e.owner.Tell(nodes.Change{ID: c.id})
 	}
 	c.Drop()
 }
@@ -215,7 +199,7 @@ func (e *Editable) revert(c *content) {
 	} else {
 		c.Empty()
 	}
-	e.watch(nodes.Change{ID: c.id})
+	e.owner.Tell(nodes.Change{ID: c.id})
 }
 
 // trimNewline takes off what a file has behind its value.

@@ -34,9 +34,9 @@ type Editable struct {
 	*Tree
 	draft *datacenter.Draft
 	opts  EditOptions
-	// watch is told of changes that nobody asked for by their number.
-	watch func(nodes.Change)
-	owner editing.Owner
+	// methods, owner and times are what package editing does for all such trees.
+	methods
+	owner *editing.Owner
 	times *editing.Times
 
 	// editing is held by whoever changes something, also while the draft reads
@@ -70,14 +70,8 @@ var (
 
 // NewEditable makes the editable tree of d, which is a draft of the file of t.
 func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
-	if opts.Sync == nil {
-		opts.Sync = func() error { return nil }
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	e := &Editable{
-		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {}, times: editing.NewTimes(opts.Now),
+		Tree: t, draft: d, opts: opts,
 		files:   map[nodes.ID]*content{},
 		dirs:    map[datacenter.Number]*dirState{},
 		cursor:  scratchCursor,
@@ -85,12 +79,13 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		marked:  map[datacenter.Number]bool{},
 		removed: map[nodes.ID]bool{},
 	}
-	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
+	e.owner = editing.NewOwner(e, &e.editing, &e.mu, opts.Sync, opts.Now)
+	e.times = e.owner.Times
+	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
+		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
+	})
 	return e
 }
-
-// Watch is the tree's.
-func (e *Editable) Watch(f func(nodes.Change)) { e.watch = f }
 
 // Usage is the .dat's size, and the number of nodes, attributes and scratch files
 // now.
@@ -416,18 +411,6 @@ func (e *Editable) entry(dir datacenter.Number, of *datacenter.DraftNode, d *dat
 func (e *Editable) complete(entry *nodes.Entry) {
 	entry.Writable = true
 	entry.ModTime = e.times.Of(entry.ID, e.Tree.opts.ModTime) // that of the directory may be another
-}
-
-// Sync is the tree's.
-func (e *Editable) Sync(context.Context) error { return e.opts.Sync() }
-
-// SetModTime is the tree's.
-func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
-	if _, err := e.Attr(ctx, id); err != nil {
-		return err
-	}
-	e.times.Set(id, mtime)
-	return nil
 }
 
 func isNotExist(err error) bool { return errors.Is(err, nodes.ErrNotExist) }

@@ -9,7 +9,7 @@ import (
 	"lorefs/nodes"
 )
 
-// exchange swaps two entries.
+// exchange swaps two nodes, or two attributes.
 func (e *Editable) exchange(ctx context.Context, from, to *place) error {
 	var err error
 	switch {

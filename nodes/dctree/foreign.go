@@ -182,7 +182,7 @@ func (f *foreign) leave(ctx context.Context) error {
 	}
 	e.mu.RUnlock()
 	for _, c := range going {
-		if err := e.hold(ctx, c); err != nil {
+		if err := e.owner.Hold(ctx, c.id, &c.Text); err != nil {
 			return err
 		}
 		f.leaving = append(f.leaving, c)
@@ -252,7 +252,7 @@ func (f *foreign) tell() {
 	}
 	f.e.times.Touch(ids...)
 	for c := range f.changes {
-		f.e.watch(c)
+		f.e.owner.Tell(c)
 	}
 }
 

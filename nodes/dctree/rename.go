@@ -4,40 +4,14 @@ import (
 	"context"
 
 	"lorefs/datacenter"
-	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
-// Rename is the tree's. Two files can be exchanged if both are attributes.
-func (e *Editable) Rename(
-	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
-) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	from, err := e.find(ctx, dir, name)
-	if err != nil {
-		return err
+// rename renames what is at a place.
+func (e *Editable) rename(ctx context.Context, from, to *place) error {
+	if from.IsDir() {
+		return e.renameDir(ctx, from, to)
 	}
-	to, err := e.find(ctx, toDir, toName)
-	if err != nil {
-		return err
-	}
-	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
-	if err != nil || done {
-		return err
-	}
-	switch {
-	case mode == nodes.RenameExchange:
-		err = e.exchange(ctx, &from, &to)
-	case from.IsDir():
-		err = e.renameDir(ctx, &from, &to)
-	default:
-		err = e.renameFile(ctx, &from, &to)
-	}
-	if err == nil {
-		e.times.Touch(dir, toDir)
-	}
-	return err
+	return e.renameFile(ctx, from, to)
 }
 
 func (e *Editable) renameDir(ctx context.Context, from, to *place) error {

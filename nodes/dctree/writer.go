@@ -34,7 +34,7 @@ type handle struct {
 
 var _ editing.Refuser = handle{}
 
-func (h handle) Hold(ctx context.Context) error   { return h.e.hold(ctx, h.c) }
+func (h handle) Hold(ctx context.Context) error   { return h.e.owner.Hold(ctx, h.c.id, &h.c.Text) }
 func (h handle) Room(size int64) error            { return editing.CheckSize(size, maxContent) }
 func (h handle) Touched()                         { h.e.times.Touch(h.c.id) }
 func (h handle) Commit(ctx context.Context) error { return h.e.commit(ctx, h.c) }

@@ -121,7 +121,7 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	if !c.attribute || c.Dirty() {
 		return nil
 	}
-	err = e.hold(ctx, c)
+	err = e.owner.Hold(ctx, c.id, &c.Text)
 	if err == nil {
 		err = e.set(ctx, c) // 256.0 as a string is 256 as a float
 	}

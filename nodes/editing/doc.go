@@ -2,9 +2,12 @@
 //
 //   - [Text]: the content of a file that is written to, in memory until it is closed
 //   - [Writer]: a handle of such a file, which asks its [File] what becomes of the text
-//   - [Place]: a name in a directory, and what rename(2) and unlink(2) refuse
+//   - [Methods]: removing, renaming and all else that is alike, made of a tree's [Own] way
+//     of finding a [Place] and of doing it
 //   - [Order]: what a directory lists behind all that its source has
 //   - [Times]: when something was edited, or was said to be
+//
+// An [Owner] holds that together.
 //
 // # Locks
 //

@@ -20,15 +20,17 @@ func (p *Place) Exists() bool { return p.ID != 0 }
 // IsDir tells whether a directory has the name.
 func (p *Place) IsDir() bool { return p.Kind == nodes.Dir }
 
-// Missing is the [nodes.ErrNotExist] of the name.
-func (p *Place) Missing() error { return nodes.NotExist(strconv.Quote(p.Name)) }
+// missing is the [nodes.ErrNotExist] of the name.
+func (p *Place) missing() error { return nodes.NotExist(strconv.Quote(p.Name)) }
 
-// CheckRemove tells why [nodes.Mutable.Remove] can't remove what is there, but for a
-// directory's not being empty.
-func (p *Place) CheckRemove(kind nodes.Kind) error {
+func (p *Place) place() *Place { return p }
+
+// checkRemove tells why what is there can't be removed, but for a directory's not being
+// empty.
+func (p *Place) checkRemove(kind nodes.Kind) error {
 	switch {
 	case !p.Exists():
-		return p.Missing()
+		return p.missing()
 	case kind == nodes.File && p.IsDir():
 		return nodes.ErrIsDir
 	case kind == nodes.Dir && !p.IsDir():
@@ -37,16 +39,16 @@ func (p *Place) CheckRemove(kind nodes.Kind) error {
 	return nil
 }
 
-// CheckRename tells why [nodes.Mutable.Rename] can't rename one place to another, as far as
-// that lies in what is there; done tells that there is nothing to do.
-func CheckRename(from, to *Place, mode nodes.RenameMode) (done bool, err error) {
+// checkRename tells why one place can't be renamed to another, as far as that lies in
+// what is there; same tells that there is nothing to do.
+func checkRename(from, to *Place, mode nodes.RenameMode) (same bool, err error) {
 	switch {
 	case !from.Exists():
-		return false, from.Missing()
+		return false, from.missing()
 	case to.Exists() && mode == nodes.RenameKeep:
 		return false, nodes.ErrExist
 	case !to.Exists() && mode == nodes.RenameExchange:
-		return false, to.Missing()
+		return false, to.missing()
 	case from.ID == to.ID:
 		return true, nil
 	case !to.Exists(), mode == nodes.RenameExchange, from.IsDir() == to.IsDir():

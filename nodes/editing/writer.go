@@ -4,25 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"lorefs/nodes"
 )
 
-// Owner is the tree that Writers belong to.
-type Owner struct {
-	// Editing and Mu are the tree's locks, see the package.
-	Editing *sync.Mutex
-	Mu      *sync.RWMutex
-	// Sync makes durable what was committed. It is called without a lock.
-	Sync func() error
-}
-
 // File is what a Writer asks of a file, under one handle of it. All but Touched and
 // Settle are called by who holds Editing, and may take Mu.
 type File interface {
-	// Hold sees to it that the text is held; if it was not, with all that the file
-	// shows.
+	// Hold sees to it that the text is held, see [Owner.Hold].
 	Hold(ctx context.Context) error
 	// Room tells whether the text can get a size in bytes: [nodes.ErrTooLarge],
 	// [nodes.ErrNoSpace].
@@ -75,8 +64,8 @@ func (w *Writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 	if off < 0 || end < off {
 		return 0, fmt.Errorf("%w: %d bytes at %d", nodes.ErrTooLarge, len(p), off)
 	}
-	w.owner.Editing.Lock()
-	defer w.owner.Editing.Unlock()
+	w.owner.editing.Lock()
+	defer w.owner.editing.Unlock()
 	if err := w.file.Hold(ctx); err != nil {
 		return 0, err
 	}
@@ -88,8 +77,8 @@ func (w *Writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 			return 0, err
 		}
 	}
-	w.owner.Mu.Lock()
-	defer w.owner.Mu.Unlock()
+	w.owner.mu.Lock()
+	defer w.owner.mu.Unlock()
 	w.text.write(p, off)
 	w.file.Touched()
 	return len(p), nil
@@ -103,8 +92,8 @@ func (w *Writer) refuse(p []byte, off int64) error {
 	}
 	err := r.Refuse(p, off)
 	if err != nil {
-		w.owner.Mu.Lock()
-		defer w.owner.Mu.Unlock()
+		w.owner.mu.Lock()
+		defer w.owner.mu.Unlock()
 		w.text.refuse()
 	}
 	return err
@@ -115,10 +104,10 @@ func (w *Writer) Truncate(ctx context.Context, size int64) error {
 	if size < 0 {
 		return fmt.Errorf("%w: a file of %d bytes", nodes.ErrInvalid, size)
 	}
-	w.owner.Editing.Lock()
-	defer w.owner.Editing.Unlock()
+	w.owner.editing.Lock()
+	defer w.owner.editing.Unlock()
 	if size == 0 {
-		w.holdNothing()
+		w.owner.HoldAs(w.text, nil) // nothing of it is wanted
 	}
 	if err := w.file.Hold(ctx); err != nil {
 		return err
@@ -126,20 +115,11 @@ func (w *Writer) Truncate(ctx context.Context, size int64) error {
 	if err := w.file.Room(size); err != nil {
 		return err
 	}
-	w.owner.Mu.Lock()
-	defer w.owner.Mu.Unlock()
+	w.owner.mu.Lock()
+	defer w.owner.mu.Unlock()
 	w.text.truncate(size)
 	w.file.Touched()
 	return nil
-}
-
-// holdNothing holds a text of which nothing is wanted, so that it need not be made.
-func (w *Writer) holdNothing() {
-	w.owner.Mu.Lock()
-	defer w.owner.Mu.Unlock()
-	if !w.text.held {
-		w.text.Hold(nil)
-	}
 }
 
 // Flush implements [nodes.Writer].
@@ -152,8 +132,8 @@ func (w *Writer) Flush(ctx context.Context) error {
 }
 
 func (w *Writer) flush(ctx context.Context) (committed bool, err error) {
-	w.owner.Editing.Lock()
-	defer w.owner.Editing.Unlock()
+	w.owner.editing.Lock()
+	defer w.owner.editing.Unlock()
 	switch w.look() {
 	case refused:
 		return false, w.revert()
@@ -166,8 +146,8 @@ func (w *Writer) flush(ctx context.Context) (committed bool, err error) {
 
 // look gives the state of the text, which may become clean at any time.
 func (w *Writer) look() state {
-	w.owner.Mu.RLock()
-	defer w.owner.Mu.RUnlock()
+	w.owner.mu.RLock()
+	defer w.owner.mu.RUnlock()
 	return w.text.state
 }
 
@@ -185,22 +165,22 @@ func (w *Writer) Sync(ctx context.Context) error {
 
 // Release implements [nodes.Writer].
 func (w *Writer) Release() error {
-	w.owner.Editing.Lock()
-	defer w.owner.Editing.Unlock()
+	w.owner.editing.Lock()
+	defer w.owner.editing.Unlock()
 	if w.leave() {
 		return nil
 	}
 	err := w.last()
-	w.owner.Mu.Lock()
-	defer w.owner.Mu.Unlock()
+	w.owner.mu.Lock()
+	defer w.owner.mu.Unlock()
 	w.file.Settle()
 	return err
 }
 
 // leave tells whether others still have the text open.
 func (w *Writer) leave() bool {
-	w.owner.Mu.Lock()
-	defer w.owner.Mu.Unlock()
+	w.owner.mu.Lock()
+	defer w.owner.mu.Unlock()
 	w.text.writers--
 	return w.text.writers > 0
 }
@@ -214,19 +194,6 @@ func (w *Writer) last() error {
 		return w.file.Commit(context.Background())
 	}
 	return nil
-}
-
-// ReadAll reads all of a file: what File.Hold needs.
-func ReadAll(ctx context.Context, t nodes.Tree, file nodes.ID) ([]byte, error) {
-	attr, err := t.Attr(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, attr.Size)
-	if n, err := t.ReadAt(ctx, file, b, 0); n < len(b) {
-		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
-	}
-	return b, nil
 }
 
 // CheckSize is the [nodes.ErrTooLarge] of a text above most bytes.

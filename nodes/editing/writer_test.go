@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -16,18 +15,20 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// tree is an owner of one file, which takes any content but one that begins with "bad".
+// tree is a tree of one file, which takes any content but one that begins with "bad".
 type tree struct {
-	owner   editing.Owner
-	editing sync.Mutex
-	mu      sync.RWMutex
+	nodes.Tree // nothing but Attr and ReadAt is asked for
+	owner      *editing.Owner
+	editing    sync.Mutex
+	mu         sync.RWMutex
 
 	text       editing.Text
 	source     []byte
 	incomplete bool
-	// held, commits, settled, touched and syncs count calls.
-	held, commits, settled, touched int
-	syncs                           atomic.Int64
+	lacks      int64 // how much shorter the file is than it says
+	// reads, commits, settled, touched and syncs count calls.
+	reads, commits, settled, touched int
+	syncs                            atomic.Int64
 }
 
 const most = 1 << 20
@@ -36,8 +37,20 @@ var errBad = errors.New("it is bad")
 
 func newTree(source string) *tree {
 	e := &tree{source: []byte(source)}
-	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: func() error { e.syncs.Add(1); return nil }}
+	e.owner = editing.NewOwner(e, &e.editing, &e.mu, func() error { e.syncs.Add(1); return nil }, nil)
 	return e
+}
+
+func (e *tree) Attr(context.Context, nodes.ID) (nodes.Attr, error) {
+	if e.incomplete {
+		return nodes.Attr{}, errBad
+	}
+	return nodes.Attr{Kind: nodes.File, Size: int64(len(e.source)) + e.lacks}, nil
+}
+
+func (e *tree) ReadAt(_ context.Context, _ nodes.ID, p []byte, off int64) (int, error) {
+	e.reads++
+	return nodes.ReadContent(e.source, p, off)
 }
 
 // open opens the file for writing, refuser tells whether by a handle that refuses
@@ -71,15 +84,7 @@ func (e *tree) read(t rapid.TB) string {
 
 type handle struct{ e *tree }
 
-func (h handle) Hold(context.Context) error {
-	if !h.e.text.Held() {
-		h.e.held++
-		h.e.mu.Lock()
-		defer h.e.mu.Unlock()
-		h.e.text.Hold(bytes.Clone(h.e.source))
-	}
-	return nil
-}
+func (h handle) Hold(ctx context.Context) error { return h.e.owner.Hold(ctx, 1, &h.e.text) }
 
 func (h handle) Room(size int64) error { return editing.CheckSize(size, most) }
 
@@ -211,7 +216,7 @@ func TestCut(t *testing.T) {
 	e := newTree("hello")
 	w := e.open(false)
 	truncate(t, w, 0)
-	if e.held != 0 {
+	if e.reads != 0 {
 		t.Error("what was to be cut off was read")
 	}
 	flush(t, w)
@@ -388,30 +393,26 @@ func TestGrowth(t *testing.T) {
 	release(t, w)
 }
 
-func TestReadAll(t *testing.T) {
-	mem := nodes.MemFiles(time.Time{}, map[string]string{"a": "hello"})
-	entry, err := mem.Lookup(t.Context(), nodes.Root, "a")
-	if err != nil {
-		t.Fatal(err)
+// What can't be read as a whole can't be written to, but for what leaves nothing of it.
+func TestHoldFails(t *testing.T) {
+	e := newTree("hello")
+	e.lacks = 1
+	w := e.open(false)
+	if _, err := w.WriteAt(t.Context(), []byte("J"), 0); !errors.Is(err, io.EOF) {
+		t.Errorf("write: %v, want %v", err, io.EOF)
 	}
-	if got, err := editing.ReadAll(t.Context(), mem, entry.ID); string(got) != "hello" || err != nil {
-		t.Errorf("read %q, %v", got, err)
+	if err := w.Truncate(t.Context(), 1); !errors.Is(err, io.EOF) {
+		t.Errorf("truncate: %v, want %v", err, io.EOF)
 	}
-	if _, err := editing.ReadAll(t.Context(), mem, 99); !errors.Is(err, nodes.ErrNotExist) {
-		t.Errorf("read what is not there: %v, want %v", err, nodes.ErrNotExist)
+	e.incomplete = true
+	if _, err := w.WriteAt(t.Context(), []byte("J"), 0); !errors.Is(err, errBad) {
+		t.Errorf("write: %v, want %v", err, errBad)
 	}
-	if _, err := editing.ReadAll(t.Context(), shorter{mem}, entry.ID); !errors.Is(err, io.EOF) {
-		t.Errorf("read what is shorter than it was said to be: %v, want %v", err, io.EOF)
-	}
-}
-
-// shorter is a tree whose files are shorter than it says.
-type shorter struct{ nodes.Tree }
-
-func (s shorter) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
-	attr, err := s.Tree.Attr(ctx, id)
-	attr.Size++
-	return attr, err
+	e.incomplete = false
+	e.shows(t, "hello", "hello")
+	truncate(t, w, 0)
+	release(t, w)
+	e.shows(t, "", "")
 }
 
 func TestReadAllocates(t *testing.T) {

@@ -18,10 +18,13 @@ type place struct {
 	sheet datacenter.Number
 }
 
+// methods are what the tree does as others do.
+type methods = editing.Methods[*place]
+
 // find looks at a name of a folder. The caller holds editing.
-func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
+func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
 	f, err := e.folder(ctx, dir)
-	p := place{Place: editing.Place{Name: name}, at: f}
+	p := &place{Place: editing.Place{Name: name}, at: f}
 	if err != nil {
 		return p, err
 	}
@@ -95,7 +98,7 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 		err = nodes.ErrExist
 	}
 	if err == nil {
-		err = e.folderAllowed(&p)
+		err = e.folderAllowed(p)
 	}
 	if err != nil {
 		return nodes.Entry{}, err
@@ -122,25 +125,12 @@ func (e *Editable) folderAllowed(p *place) error {
 	return nil
 }
 
-// Remove is the tree's.
-func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	p, err := e.find(ctx, dir, name)
-	if err == nil {
-		err = p.CheckRemove(kind)
+// remove removes what is at a place.
+func (e *Editable) remove(ctx context.Context, p *place) error {
+	if p.IsDir() {
+		return e.removeFolder(p.Name)
 	}
-	switch {
-	case err != nil:
-	case p.IsDir():
-		err = e.removeFolder(p.Name)
-	default:
-		err = e.removeFile(ctx, &p)
-	}
-	if err == nil {
-		e.times.Touch(dir)
-	}
-	return err
+	return e.removeFile(ctx, p)
 }
 
 // removeFolder removes a folder in which nothing is.

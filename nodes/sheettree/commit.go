@@ -224,5 +224,5 @@ func (e *Editable) becomes(c *content, dir, name string, number datacenter.Numbe
 		delete(e.files, c.id)
 	}
 	e.mu.Unlock()
-	e.watch(nodes.Change{ID: c.id})
+	e.owner.Tell(nodes.Change{ID: c.id})
 }

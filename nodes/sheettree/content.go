@@ -87,32 +87,16 @@ func (e *Editable) content(ctx context.Context, id nodes.ID) (*content, error) {
 	return c, nil
 }
 
-// isHeld tells whether a file shows a text. Somebody else's edit may see to that it does.
-func (e *Editable) isHeld(c *content) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return c.Held()
-}
-
-// hold makes data what is read. The caller holds editing.
+// hold makes a text of what a file shows. The caller holds editing.
 func (e *Editable) hold(ctx context.Context, c *content) error {
-	if e.isHeld(c) {
-		return nil
-	}
-	data, err := editing.ReadAll(ctx, e, c.id)
-	if err != nil {
+	if err := e.owner.Hold(ctx, c.id, &c.Text); err != nil {
 		return err
 	}
-	e.holdAs(c, data)
-	return nil
-}
-
-func (e *Editable) holdAs(c *content, data []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.Hold(data)
 	e.files[c.id] = c
 	e.count(c)
+	return nil
 }
 
 // leave makes the content of a file that is about to go elsewhere, with all that there

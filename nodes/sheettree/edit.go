@@ -54,9 +54,9 @@ type Editable struct {
 	*Tree
 	draft *datacenter.Draft
 	opts  EditOptions
-	// watch is told of changes that nobody asked for by their number.
-	watch func(nodes.Change)
-	owner editing.Owner
+	// methods, owner and times are what package editing does for all such trees.
+	methods
+	owner *editing.Owner
 	times *editing.Times
 
 	// editing is held by whoever changes something, also while the Editor works. It
@@ -111,12 +111,6 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	if opts.Editor == nil {
 		opts.Editor = alone{d}
 	}
-	if opts.Sync == nil {
-		opts.Sync = func() error { return nil }
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	if opts.MaxText == 0 {
 		opts.MaxText = defaultMaxText
 	}
@@ -127,7 +121,7 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Editable{
-		Tree: t, draft: d, opts: opts, watch: func(nodes.Change) {}, times: editing.NewTimes(opts.Now),
+		Tree: t, draft: d, opts: opts,
 		files:   map[nodes.ID]*content{},
 		folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{},
 		shown: map[datacenter.Number]nodes.ID{}, sheets: map[nodes.ID]datacenter.Number{},
@@ -135,7 +129,11 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		places: map[datacenter.Number]sheetPlace{},
 		cursor: scratchCursor,
 	}
-	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
+	e.owner = editing.NewOwner(e, &e.editing, &e.mu, opts.Sync, opts.Now)
+	e.times = e.owner.Times
+	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
+		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
+	})
 	d.Watch(e.changed)
 	return e
 }
@@ -154,12 +152,6 @@ func (a alone) Change(ctx context.Context, plan func() ([]datacenter.Edit, error
 func (a alone) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
 	return a.draft.Save(opts, store)
 }
-
-// Watch is the tree's.
-func (e *Editable) Watch(f func(nodes.Change)) { e.watch = f }
-
-// Sync is the tree's.
-func (e *Editable) Sync(context.Context) error { return e.opts.Sync() }
 
 // newID gives an ID that nothing has. The caller holds mu.
 func (e *Editable) newID(k kind) nodes.ID {
@@ -281,13 +273,4 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 		return 0, err
 	}
 	return e.Tree.ReadAt(ctx, id, p, off)
-}
-
-// SetModTime is the tree's.
-func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
-	if _, err := e.Attr(ctx, id); err != nil {
-		return err
-	}
-	e.times.Set(id, mtime)
-	return nil
 }

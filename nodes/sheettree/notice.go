@@ -29,7 +29,7 @@ func (e *Editable) changed(list []datacenter.SheetChange) {
 	for _, c := range list {
 		now := e.placeOf(c.Sheet)
 		for _, told := range e.note(c.Sheet, now) {
-			e.watch(told)
+			e.owner.Tell(told)
 		}
 	}
 }

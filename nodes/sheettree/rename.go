@@ -9,40 +9,15 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
-// Rename is the tree's. A sheet can get the number of another one; what becomes a sheet
-// otherwise has to hold its text. Two sheets of a folder can be exchanged.
-func (e *Editable) Rename(
-	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
-) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	from, err := e.find(ctx, dir, name)
-	if err != nil {
-		return err
+// rename renames what is at a place. A sheet can get the number of another one; what
+// becomes a sheet otherwise has to hold its text.
+func (e *Editable) rename(ctx context.Context, from, to *place) error {
+	if from.IsDir() {
+		return e.renameFolder(from, to)
 	}
-	to, err := e.find(ctx, toDir, toName)
-	if err != nil {
-		return err
-	}
-	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
-	if err != nil || done {
-		return err
-	}
-	switch {
-	case mode == nodes.RenameExchange:
-		err = e.exchange(ctx, &from, &to)
-	case from.IsDir():
-		err = e.renameFolder(&from, &to)
-	default:
-		err = e.renameFile(ctx, &from, &to)
-	}
-	if err == nil {
-		e.times.Touch(dir, toDir)
-	}
-	return err
+	return e.renameFile(ctx, from, to)
 }
 
 // renameFolder renames a folder that has no sheets: those would have to be called
@@ -190,9 +165,9 @@ func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause erro
 	e.count(target)
 	e.mu.Unlock()
 	e.times.Touch(target.id)
-	e.watch(nodes.Change{ID: target.id})
+	e.owner.Tell(nodes.Change{ID: target.id})
 	if !to.Exists() {
-		e.watch(nodes.Change{Dir: to.at.id, Name: to.Name})
+		e.owner.Tell(nodes.Change{Dir: to.at.id, Name: to.Name})
 	}
 }
 

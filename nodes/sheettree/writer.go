@@ -52,8 +52,8 @@ func (h *handle) Incomplete() bool      { return false } // a new sheet without 
 func (h *handle) Settle()               { h.e.settle(h.c) }
 
 func (h *handle) Hold(ctx context.Context) error {
-	if h.raw != nil && !h.e.isHeld(h.c) {
-		h.e.holdAs(h.c, h.raw)
+	if h.raw != nil {
+		h.e.owner.HoldAs(&h.c.Text, h.raw)
 	}
 	h.raw = nil
 	return h.e.hold(ctx, h.c)

@@ -40,10 +40,10 @@ type EditOptions struct {
 type Editable struct {
 	*Tree
 	opts EditOptions
-	// watch is told of changes that nobody asked for by their number.
-	watch func(nodes.Change)
-	owner editing.Owner
-	// times are those that utimes(2) told.
+	// methods, owner and times are what package editing does for all such trees. A file
+	// that is written to has its own time, see item.
+	methods
+	owner *editing.Owner
 	times *editing.Times
 
 	// editing is held by whoever changes something, also while it decodes or logs.
@@ -69,25 +69,17 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	if opts.Log == nil {
 		opts.Log = func(string, []byte) error { return nil }
 	}
-	if opts.Sync == nil {
-		opts.Sync = func() error { return nil }
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	e := &Editable{
-		Tree: t, opts: opts, watch: func(nodes.Change) {},
-		items: map[nodes.ID]*item{}, dirs: map[nodes.ID]*dirState{}, times: editing.NewTimes(opts.Now),
+		Tree: t, opts: opts,
+		items: map[nodes.ID]*item{}, dirs: map[nodes.ID]*dirState{},
 	}
-	e.owner = editing.Owner{Editing: &e.editing, Mu: &e.mu, Sync: opts.Sync}
+	e.owner = editing.NewOwner(e, &e.editing, &e.mu, opts.Sync, opts.Now)
+	e.times = e.owner.Times
+	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
+		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
+	})
 	return e
 }
-
-// Watch is the tree's.
-func (e *Editable) Watch(f func(nodes.Change)) { e.watch = f }
-
-// Sync is the tree's.
-func (e *Editable) Sync(context.Context) error { return e.opts.Sync() }
 
 // Usage counts the scratch files as well.
 func (e *Editable) Usage() nodes.Usage {
@@ -280,19 +272,6 @@ func (e *Editable) shown(ctx context.Context, dir nodes.ID, entry nodes.Entry) (
 	return entry, true, err
 }
 
-// SetModTime is the tree's.
-func (e *Editable) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
-	attr, err := e.Attr(ctx, id)
-	if err != nil {
-		return err
-	}
-	if !attr.Writable {
-		return nodes.ErrReadOnly
-	}
-	e.times.Set(id, mtime)
-	return nil
-}
-
 // Replay makes an edit again that was logged by an Editable of the same file, before
 // anything else is done. Nothing is logged.
 func (e *Editable) Replay(ctx context.Context, file string, record []byte) error {
@@ -341,7 +320,7 @@ func (e *Editable) install(s *source, c *change) {
 	number := e.versions
 	e.mu.Unlock()
 	next := *s.now()
-	next.edit, next.shown, next.made = c.edit, e.opts.Now(), &made{number: number}
+	next.edit, next.shown, next.made = c.edit, e.owner.Now(), &made{number: number}
 	s.forget()
 	s.current.Store(&next)
 	// Most will be looked at next; that the cache has no room for it is no error.
@@ -352,12 +331,12 @@ func (e *Editable) install(s *source, c *change) {
 func (e *Editable) tell(s *source, before, after []byte) {
 	for v := range viewCount {
 		if forms[v].of == s.kind && v.kindOf() == nodes.File {
-			e.watch(nodes.Change{ID: node{source: s, view: v, square: -1}.id()})
+			e.owner.Tell(nodes.Change{ID: node{source: s, view: v, square: -1}.id()})
 		}
 	}
 	if s.kind == zone {
 		for square := range differ(before, after) {
-			e.watch(nodes.Change{ID: node{source: s, view: zoneSquares, square: square}.id()})
+			e.owner.Tell(nodes.Change{ID: node{source: s, view: zoneSquares, square: square}.id()})
 		}
 	}
 	e.mu.RLock()
@@ -369,6 +348,6 @@ func (e *Editable) tell(s *source, before, after []byte) {
 	}
 	e.mu.RUnlock()
 	for _, id := range renamed {
-		e.watch(nodes.Change{ID: id})
+		e.owner.Tell(nodes.Change{ID: id})
 	}
 }

@@ -35,7 +35,7 @@ type item struct {
 
 	// Text is what is read, if held.
 	editing.Text
-	mtime time.Time
+	mtime time.Time // when it was made or written to
 }
 
 // dirState is what there is in a directory beyond what the Tree has.
@@ -206,19 +206,4 @@ func (e *Editable) Forget(id nodes.ID) {
 		delete(e.dirs, id)
 		e.times.Drop(id)
 	}
-}
-
-// hold makes a text of what a file shows. The caller holds editing.
-func (e *Editable) hold(ctx context.Context, i *item) error {
-	if i.Held() {
-		return nil
-	}
-	data, err := editing.ReadAll(ctx, e, i.id)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i.Hold(data)
-	return nil
 }

@@ -21,9 +21,12 @@ type place struct {
 	hidden bool
 }
 
+// methods are what the tree does as others do.
+type methods = editing.Methods[*place]
+
 // find looks at a name. The caller holds editing.
-func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, error) {
-	p := place{Place: editing.Place{Name: name}, dir: dir}
+func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
+	p := &place{Place: editing.Place{Name: name}, dir: dir}
 	if in := e.itemOf(dir); in != nil {
 		switch {
 		case in.kind != nodes.Dir:
@@ -41,7 +44,7 @@ func (e *Editable) find(ctx context.Context, dir nodes.ID, name string) (place, 
 		case !n.holdsEditable():
 			return p, nodes.ErrReadOnly
 		}
-		if err := e.findNode(ctx, n, &p); err != nil {
+		if err := e.findNode(ctx, n, p); err != nil {
 			return p, err
 		}
 	}
@@ -125,29 +128,22 @@ func (e *Editable) make(ctx context.Context, dir nodes.ID, name string, kind nod
 		}
 	}
 	e.mu.Lock()
-	i := &item{id: e.newID(), kind: kind, target: p.node, pending: p.node != nil, mtime: e.opts.Now()}
+	i := &item{id: e.newID(), kind: kind, target: p.node, pending: p.node != nil, mtime: e.owner.Now()}
 	if kind == nodes.File {
 		i.Keep()
 	}
 	e.put(i, dir, p.Name)
 	e.mu.Unlock()
+	e.times.Touch(dir)
 	return e.entryOf(ctx, i.id, p.Name)
 }
 
 // errKept is why zones and areas stay.
 var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
 
-// Remove is the tree's.
-func (e *Editable) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	p, err := e.find(ctx, dir, name)
-	if err == nil {
-		err = p.CheckRemove(kind)
-	}
+// remove removes what is at a place.
+func (e *Editable) remove(_ context.Context, p *place) error {
 	switch {
-	case err != nil:
-		return err
 	case p.IsDir() && !e.isEmpty(p.item):
 		return nodes.ErrNotEmpty
 	case p.item == nil, p.item.target != nil && !p.item.pending, e.stillHides(p.item):
@@ -176,36 +172,21 @@ func (e *Editable) stillHides(i *item) bool {
 	return now == nil || now.pending
 }
 
-// Rename is the tree's.
-func (e *Editable) Rename(
-	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
-) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	from, err := e.find(ctx, dir, name)
-	if err != nil {
-		return err
-	}
-	to, err := e.find(ctx, toDir, toName)
-	if err != nil {
-		return err
-	}
-	done, err := editing.CheckRename(&from.Place, &to.Place, mode)
-	if err != nil || done {
-		return err
-	}
+// rename renames what is at a place.
+func (e *Editable) rename(ctx context.Context, from, to *place) error {
 	switch {
-	case from.IsDir() && e.isIn(toDir, from.item):
-		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
-	case mode == nodes.RenameExchange:
-		return e.exchange(&from, &to)
+	case from.IsDir() && e.isIn(to.dir, from.item):
+		return errInItself
 	case to.IsDir() && !e.isEmpty(to.item):
 		return nodes.ErrNotEmpty
 	case to.node != nil:
-		return e.ontoFile(ctx, &from, &to)
+		return e.ontoFile(ctx, from, to)
 	}
-	return e.toScratch(ctx, &from, &to)
+	return e.toScratch(ctx, from, to)
 }
+
+// errInItself is why a directory can't go where it is to.
+var errInItself = fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 
 // isIn tells whether a directory is another, or in it.
 func (e *Editable) isIn(dir nodes.ID, other *item) bool {
@@ -220,12 +201,12 @@ func (e *Editable) isIn(dir nodes.ID, other *item) bool {
 }
 
 // exchange swaps two scratch files.
-func (e *Editable) exchange(from, to *place) error {
-	if from.node != nil || to.node != nil {
+func (e *Editable) exchange(_ context.Context, from, to *place) error {
+	switch {
+	case from.IsDir() && e.isIn(to.dir, from.item), to.IsDir() && e.isIn(from.dir, to.item):
+		return errInItself
+	case from.node != nil, to.node != nil:
 		return errKept
-	}
-	if to.IsDir() && e.isIn(from.dir, to.item) {
-		return fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -277,7 +258,7 @@ func (e *Editable) hide(ctx context.Context, from *place) (*item, error) {
 	if i == nil {
 		i = &item{id: from.ID, kind: nodes.File, target: from.node, mtime: from.node.source.now().shown}
 	}
-	if err := e.hold(ctx, i); err != nil {
+	if err := e.owner.Hold(ctx, i.id, &i.Text); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -311,8 +292,8 @@ func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
 	e.state(to.dir).hidden[to.Name] = true
 	e.put(i, to.dir, to.Name)
 	e.mu.Unlock()
-	e.watch(nodes.Change{ID: i.id}) // it may be spelled in another way now
-	return e.opts.Sync()
+	e.owner.Tell(nodes.Change{ID: i.id}) // it may be spelled in another way now
+	return e.owner.Sync()
 }
 
 // replaced removes what had the name of a file of the Tree. What it showed before

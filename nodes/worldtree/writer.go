@@ -62,14 +62,14 @@ type handle struct {
 
 var _ editing.Refuser = handle{}
 
-func (h handle) Hold(ctx context.Context) error   { return h.e.hold(ctx, h.i) }
+func (h handle) Hold(ctx context.Context) error   { return h.e.owner.Hold(ctx, h.i.id, &h.i.Text) }
 func (h handle) Room(size int64) error            { return editing.CheckSize(size, maxContent) }
 func (h handle) Commit(ctx context.Context) error { return h.e.commit(ctx, h.i) }
 func (h handle) Revert()                          { h.e.revert(h.i) }
 func (h handle) Settle()                          { h.e.settle(h.i) }
 
 func (h handle) Touched() {
-	h.i.mtime = h.e.opts.Now()
+	h.i.mtime = h.e.owner.Now()
 	h.e.times.Drop(h.i.id)
 }
 
@@ -102,7 +102,7 @@ func (e *Editable) commit(ctx context.Context, i *item) error {
 	i.pending = false
 	i.Drop()
 	e.mu.Unlock()
-	e.watch(nodes.Change{ID: i.id}) // it may be spelled in another way now
+	e.owner.Tell(nodes.Change{ID: i.id}) // it may be spelled in another way now
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (e *Editable) revert(i *item) {
 		i.Empty()
 	}
 	e.mu.Unlock()
-	e.watch(nodes.Change{ID: i.id})
+	e.owner.Tell(nodes.Change{ID: i.id})
 }
 
 // settle forgets the text of an item that is a file of the Tree, and the item if it is
