@@ -11,7 +11,7 @@ import (
 // File is what a Writer asks of a file, under one handle of it. All but Touched and
 // Settle are called by who holds Editing, and may take Mu.
 type File interface {
-	// Hold sees to it that the text is held, see [Owner.Hold].
+	// Hold is called if no text is held, and sees to it that one is; see [Owner.Hold].
 	Hold(ctx context.Context) error
 	// Room tells whether the text can get a size in bytes: [nodes.ErrTooLarge],
 	// [nodes.ErrNoSpace].
@@ -66,7 +66,7 @@ func (w *Writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 	}
 	w.owner.editing.Lock()
 	defer w.owner.editing.Unlock()
-	if err := w.file.Hold(ctx); err != nil {
+	if err := w.hold(ctx); err != nil {
 		return 0, err
 	}
 	if len(p) > 0 {
@@ -82,6 +82,13 @@ func (w *Writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 	w.text.write(p, off)
 	w.file.Touched()
 	return len(p), nil
+}
+
+func (w *Writer) hold(ctx context.Context) error {
+	if w.owner.isHeld(w.text) {
+		return nil
+	}
+	return w.file.Hold(ctx)
 }
 
 // refuse asks a Refuser.
@@ -109,7 +116,7 @@ func (w *Writer) Truncate(ctx context.Context, size int64) error {
 	if size == 0 {
 		w.owner.HoldAs(w.text, nil) // nothing of it is wanted
 	}
-	if err := w.file.Hold(ctx); err != nil {
+	if err := w.hold(ctx); err != nil {
 		return err
 	}
 	if err := w.file.Room(size); err != nil {

@@ -393,6 +393,18 @@ func TestGrowth(t *testing.T) {
 	release(t, w)
 }
 
+func TestHold(t *testing.T) {
+	e := newTree("hello")
+	for range 2 {
+		if err := e.owner.Hold(t.Context(), 1, &e.text); err != nil || e.reads != 1 {
+			t.Errorf("%v after %d reads, want 1", err, e.reads)
+		}
+	}
+	if e.owner.HoldAs(&e.text, []byte("other")); string(e.text.Bytes()) != "hello" {
+		t.Errorf("it holds %q, want what it held", e.text.Bytes())
+	}
+}
+
 // What can't be read as a whole can't be written to, but for what leaves nothing of it.
 func TestHoldFails(t *testing.T) {
 	e := newTree("hello")

@@ -55,11 +55,11 @@ func (h *handle) Hold(ctx context.Context) error {
 	if h.raw != nil {
 		h.e.owner.HoldAs(&h.c.Text, h.raw)
 	}
-	h.raw = nil
 	return h.e.hold(ctx, h.c)
 }
 
 func (h *handle) Touched() {
+	h.raw = nil
 	h.e.times.Touch(h.c.id)
 	h.e.count(h.c)
 }
