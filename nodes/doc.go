@@ -19,5 +19,6 @@
 //   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS], [testing/fstest] and all
 //     else that speaks io/fs (iofs.go)
 //
-// The conformance suite that every Tree has to pass is in nodes/nodetest.
+// The conformance suite that every Tree has to pass is in nodes/nodetest, and what
+// those that can be changed have in common in nodes/editing.
 package nodes
