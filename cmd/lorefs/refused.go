@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -26,11 +27,18 @@ func (m *mounting) keepRefused(now time.Time) (folder string, err error) {
 		return "", nil
 	}
 	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
+	var lost []error
 	for _, r := range e.refused() {
-		if folder, err = keepText(name, r); err != nil {
-			return folder, &commandError{code: exitUnsaved, err: fmt.Errorf("the text of %s, which was refused, is lost: %w", r.Path, err)}
+		at, err := keepText(name, r)
+		if err != nil {
+			lost = append(lost, fmt.Errorf("the text of %s, which was refused, is lost: %w", r.Path, err))
+			continue
 		}
+		folder = at
 		m.log.Warn("a text that was refused is kept", "file", r.Path, "in", folder, "err", r.Problem)
+	}
+	if len(lost) > 0 {
+		return folder, &commandError{code: exitUnsaved, err: errors.Join(lost...)}
 	}
 	return folder, nil
 }
@@ -47,7 +55,7 @@ func keepText(name string, r sheettree.Refused) (folder string, err error) {
 	}
 	d, err := userdir.State("refused", name, path.Clean(dir))
 	if err != nil {
-		return top.Path(), err
+		return "", err
 	}
 	defer d.Close()
 	return top.Path(), d.WriteFile(file, r.Text)

@@ -72,10 +72,9 @@ func (m *mounting) save(ctx context.Context) error {
 	if m.opened.editor == nil {
 		return nil
 	}
-	err := m.saveBy(ctx, true)
-	var keepErr error
-	m.kept, keepErr = m.keepRefused(time.Now())
-	return errors.Join(err, keepErr)
+	kept, err := m.keepRefused(time.Now()) // first, as it is quick
+	m.kept = kept
+	return errors.Join(m.saveBy(ctx, true), err)
 }
 
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and

@@ -444,15 +444,74 @@ func TestRefusedRenameKeepsOthers(t *testing.T) {
 	if e.read("Item/.tmp") != long || !strings.Contains(e.read("Item/Item-00000.xml"), "n00") {
 		t.Error("there is no room for two, and one has gone")
 	}
-	e.must(e.rename("Item", "Item-00002.xml", "Item-00002.xml~"))
-	e.Forget(e.at("Item/.tmp").ID)
-	e.must(e.write("Item/.tmp", "<Bad"))
-	e.must(e.write("Item/Item-00002.xml~", "<Item>"))
-	if err := e.rename("Item", "Item-00002.xml~", "Item-00002.xml"); !errors.Is(err, nodes.ErrInvalid) {
+	e.must(e.Remove(t.Context(), e.at("Item").ID, ".tmp", nodes.File))
+	e.must(e.write("Item/Item.xsd", schema))
+	e.must(e.write("Item/.tmp", "<xsd"))
+	if err := e.rename("Item", ".tmp", "Item.xsd"); !errors.Is(err, nodes.ErrInvalid) {
 		t.Error(err)
 	}
-	if e.at("Item/Item-00002.xml").ID != 0 || e.read("Item/Item-00002.xml~") != "<Item>" {
-		t.Error("a backup is in two places")
+	if e.read("Item/Item.xsd") != schema {
+		t.Error("a schema that is nowhere else is lost")
+	}
+	if r := e.Refused(); r[0].Path != "Item/.tmp" || string(r[0].Text) != "<xsd" {
+		t.Errorf("refused: %+v", r)
+	}
+}
+
+// A sheet whose file was renamed away, edited and could not be renamed back stays as it
+// was, and so does the text, whatever tools remove then.
+func TestRefusedSheetStays(t *testing.T) {
+	const name, path, bad = "Item-00001.xml", "Item/Item-00001.xml", "<Item"
+	for _, tt := range []struct {
+		name string
+		do   func(e *edited) error // the last step is refused
+		want string                // where the text is at least
+	}{
+		{"renamed back", func(e *edited) error {
+			e.must(e.rename("Item", name, "work"))
+			e.must(e.write("Item/work", bad))
+			return e.rename("Item", "work", name)
+		}, "Item/work"},
+		{"written anew", func(e *edited) error {
+			e.must(e.rename("Item", name, name+"~"))
+			return e.write(path, bad)
+		}, path},
+		{"and the backup removed", func(e *edited) error {
+			e.must(e.rename("Item", name, name+"~"))
+			err := e.write(path, bad)
+			e.must(e.Remove(e.Context(), e.at("Item").ID, name+"~", nodes.File))
+			return err
+		}, path},
+		{"renamed back, and removed", func(e *edited) error {
+			e.must(e.rename("Item", name, "work"))
+			e.must(e.write("Item/work", bad))
+			err := e.rename("Item", "work", name)
+			e.must(e.Remove(e.Context(), e.at("Item").ID, "work", nodes.File))
+			return err
+		}, path},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := edit(t, items(), sheettree.EditOptions{})
+			if err := tt.do(e); !errors.Is(err, nodes.ErrInvalid) {
+				t.Fatal(err)
+			}
+			nodetest.Run(t, e.Editable)
+			if got := e.read(tt.want); got != bad {
+				t.Errorf("%s has %q", tt.want, got)
+			}
+			if r := e.Refused(); len(r) == 0 || string(r[0].Text) != bad {
+				t.Errorf("refused: %+v", r)
+			}
+			e.must(e.Save(t.Context(), datacenter.WriteOptions{}, func(*datacenter.Saving) error { return nil }))
+			if read(t, e.tree, "Item.1/Thing/name") != "n10\n" || e.draft.Pending() != 0 {
+				t.Errorf("the sheet is not as it was, after %d edits", e.draft.Pending())
+			}
+			e.must(e.write(path, `<Item version="9"><Thing id="1" name="good"/></Item>`))
+			if read(t, e.tree, "Item.1/Thing/name") != "good\n" {
+				t.Error("a good text does not become the sheet")
+			}
+			nodetest.Run(t, e.Editable)
+		})
 	}
 }
 

@@ -131,8 +131,8 @@ func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 
 // refuse keeps a text that can't become what it is renamed to. It is kept under both
 // names: tools that save by renaming remove the file that they could not rename, and the
-// text must not go with it. If there is no room for that, or somebody else is writing
-// there, it is kept where it was only.
+// text must not go with it. If there is no room for that, if somebody else is writing
+// there, or if what is there is in no data center, it is kept where it was only.
 func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause error) {
 	if ctx.Err() != nil {
 		return // nobody looked at all of the text
@@ -141,14 +141,15 @@ func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause erro
 	if c.sheet == 0 {
 		c.problem = cause
 	}
-	data, hides := c.Bytes(), c.hides
+	data := c.Bytes()
 	e.mu.Unlock()
-	// The sheet that c was before it was renamed goes with c, whatever is in its place.
-	if hides != 0 {
-		return
-	}
 	target, err := e.draftAt(ctx, to)
-	if err != nil || target.Dirty() || e.room(target, int64(len(data))) != nil {
+	if err == nil {
+		err = e.replaceable(target, int64(len(data)))
+	}
+	if err != nil {
+		e.opts.Logger.Warn("a text that was refused is kept under its first name only",
+			"file", to.at.name+"/"+to.Name, "err", err)
 		return
 	}
 	e.mu.Lock()
@@ -169,6 +170,22 @@ func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause erro
 	if !to.Exists() {
 		e.owner.Tell(nodes.Change{Dir: to.at.id, Name: to.Name})
 	}
+}
+
+// replaceable tells whether a refused text of a size can take the place of what a file
+// shows.
+func (e *Editable) replaceable(c *content, size int64) error {
+	e.mu.RLock()
+	lost := c.folder != nil && c.folder.scratch[c.name] == c && c.problem == nil && classOf(c.folder.name, c.name) == schemaFile
+	dirty := c.Dirty()
+	e.mu.RUnlock()
+	switch {
+	case lost:
+		return fmt.Errorf("%w: the schema that is there was written, and would be lost", nodes.ErrExist)
+	case dirty:
+		return fmt.Errorf("%w: somebody is writing it", nodes.ErrExist)
+	}
+	return e.room(c, size)
 }
 
 // draftAt is the content for the text of a file that need not be there.

@@ -9,12 +9,16 @@ import (
 	"lorefs/datacenter"
 )
 
-// Save saves the draft by the Editor. Nothing can be changed here meanwhile. Of a sheet
-// whose file was renamed to a scratch file, nothing is saved.
+// Save saves the draft by the Editor. Nothing can be changed here meanwhile. A sheet
+// whose file was renamed to a scratch file is removed, unless a text was refused that was
+// to be it.
 func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, n := range slices.Sorted(maps.Keys(e.hidden)) {
+		if e.wasRefused(n) {
+			continue
+		}
 		// One that can't be logged stays as it was, as after a crash: it must not keep
 		// all else from being saved.
 		if err := e.removeHidden(ctx, n); err != nil && ctx.Err() != nil {
@@ -24,9 +28,20 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 	return e.opts.Editor.Save(ctx, opts, store)
 }
 
-// removeHidden removes a sheet whose file is another one by now. The caller holds
-// editing.
+// wasRefused tells of a hidden sheet that its file's text could not become it again.
+func (e *Editable) wasRefused(n datacenter.Number) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	c := e.hidden[n]
+	return c != nil && c.problem != nil
+}
+
+// removeHidden removes a sheet whose file is another one by now, unless there is a draft
+// of it. The caller holds editing.
 func (e *Editable) removeHidden(ctx context.Context, n datacenter.Number) error {
+	if e.restore(n) {
+		return nil
+	}
 	err := e.change(ctx, func() ([]datacenter.Edit, error) {
 		return []datacenter.Edit{{Op: datacenter.RemoveNode, Node: n}}, nil
 	})
@@ -40,6 +55,27 @@ func (e *Editable) removeHidden(ctx context.Context, n datacenter.Number) error 
 		delete(e.hidden, n)
 	}
 	return nil
+}
+
+// restore gives a hidden sheet back to a refused text that lies in its place, as its
+// draft. It is false if there is none. The caller holds editing.
+func (e *Editable) restore(n datacenter.Number) bool {
+	place := e.placeOf(n)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.folders[place.folder]
+	if f == nil || f.scratch[place.name] == nil || f.scratch[place.name].problem == nil {
+		return false
+	}
+	draft := f.scratch[place.name]
+	if c := e.hidden[n]; c != nil {
+		c.hides = 0
+		delete(e.hidden, n)
+	}
+	e.take(draft)
+	e.show(n, draft.id)
+	draft.sheet = n
+	return true
 }
 
 // Unsaved tells how many files hold what is not saved, and gives the names of some of
@@ -61,7 +97,8 @@ func (e *Editable) Unsaved(most int) (count int, names []string) {
 	return count, names
 }
 
-// Refused is a text that could not become the sheet or schema that it is called like.
+// Refused is a text that could not become the sheet or schema that it is called like, or
+// was to be renamed to.
 type Refused struct {
 	// Path is where it is in the tree.
 	Path    string
@@ -76,7 +113,7 @@ func (e *Editable) Refused() []Refused {
 	defer e.mu.RUnlock()
 	var list []Refused
 	for _, c := range e.files {
-		if c.problem != nil && c.name != "" && classOf(c.folder.name, c.name) != scratchFile {
+		if c.problem != nil && c.name != "" {
 			list = append(list, Refused{Path: c.path(), Text: c.Bytes(), Problem: c.problem})
 		}
 	}
