@@ -136,6 +136,9 @@ func TestNewDraftRefuses(t *testing.T) {
 }
 
 func TestDraftOfManyNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 65,535 names")
+	}
 	doc := keyedDoc()
 	for i := range 65_000 {
 		doc.Names = append(doc.Names, fmt.Sprintf("unused%d", i))
@@ -308,6 +311,9 @@ func TestDraftOfDeepNodes(t *testing.T) {
 }
 
 func TestDraftOfManyEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a file of as many entries as there may be")
+	}
 	many := func(name string, n int, child *dctest.Node) *dctest.Node {
 		x := &dctest.Node{Name: name, Children: make([]*dctest.Node, n)}
 		for i := range x.Children {

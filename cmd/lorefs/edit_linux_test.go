@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
-	"io"
 	iofs "io/fs"
-	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +11,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
 
+	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
@@ -191,38 +189,7 @@ func (e *editing) compareOthers(t *testing.T, now *part, edited []iofs.DirEntry)
 			return slices.ContainsFunc(edited, func(d iofs.DirEntry) bool { return d.Name() == name }) || slices.Contains(e.names, name)
 		})
 	}
-	if !slices.Equal(before.names, now.names) || len(now.names) == 0 {
-		t.Fatalf("the other sheets are %d, not %d", len(now.names), len(before.names))
-	}
-	next, stop := iter.Pull2(now.all(t.Context()))
-	defer stop()
-	n := 0
-	for x, err := range before.all(t.Context()) {
-		y, yErr, ok := next()
-		if err != nil || yErr != nil || !ok {
-			t.Fatalf("%v, %v, %v", err, yErr, ok)
-		}
-		if x.Path != y.Path || x.Kind != y.Kind || x.Size != y.Size {
-			t.Fatalf("%+v and %+v", x, y)
-		}
-		n++
-		if x.Kind == nodes.File && !sameContent(t, before, x, now, y) {
-			t.Fatalf("%s has changed", x.Path)
-		}
-	}
-	if _, _, more := next(); more || n == 0 {
-		t.Errorf("%d entries compared, and there are more: %v", n, more)
-	}
-}
-
-func sameContent(t *testing.T, p *part, x nodes.WalkEntry, q *part, y nodes.WalkEntry) bool {
-	t.Helper()
-	a, err := p.content(t.Context(), x.Entry)
-	b, yErr := q.content(t.Context(), y.Entry)
-	if err = errors.Join(err, yErr); err != nil && !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	return string(a) == string(b)
+	wantSame(t, before, now)
 }
 
 // notPosix is what of go-fuse's suite does not apply, and why.
@@ -246,15 +213,12 @@ var notPosix = map[string]string{
 func TestPosix(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
-	runTool(t, "", "lorefs", "sample", t.TempDir())
 	for name, check := range posixtest.All {
 		t.Run(name, func(t *testing.T) {
 			if why, ok := notPosix[name]; ok {
 				t.Skip("does not apply:", why)
 			}
-			s := t.TempDir()
-			runTool(t, "", "lorefs", "sample", s)
-			_, mnt := mountEditable(t, filepath.Join(s, "DataCenter_Final_Sample.dat"))
+			_, mnt := mountEditable(t, madeSampleFile(t, sample.DataCenterName))
 			dir := filepath.Join(mnt, "tree", "ItemData", "Item", "Posix")
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 )
 
@@ -52,9 +53,7 @@ func newTrouble(t *testing.T) *trouble {
 			t.Fatal(err)
 		}
 	}
-	samples := filepath.Join(base, "samples")
-	x.lorefs(exitOK, "sample", samples)
-	if x.original, err = os.ReadFile(filepath.Join(samples, "DataCenter_Final_Sample.dat")); err != nil {
+	if x.original, err = os.ReadFile(madeSampleFile(t, sample.DataCenterName)); err != nil {
 		t.Fatal(err)
 	}
 	return x

@@ -17,6 +17,9 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // TestReadme runs every command of the README, in order, in a folder like a fresh
 // clone. The tests themselves are left out, for this is one of them.
 func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program, and that without -race")
+	}
 	testneeds.FUSE(t)
 	testneeds.Program(t, "go")
 	root := testneeds.Root(t)

@@ -125,6 +125,16 @@ var madeSample = sync.OnceValues(func() (string, error) {
 	return dir, err
 })
 
+// madeSampleFile is the path of one of its files, which no test may change.
+func madeSampleFile(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := madeSample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
 // atEnd is the folder that is removed when all tests are through.
 var atEnd string
 

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
@@ -74,6 +75,7 @@ type part struct {
 	*opened
 	names []string
 	// files and dirs are all that is below the sheets, and the sheets themselves.
+	// They and bytes are what count counts.
 	files, dirs int
 	bytes       int64
 }
@@ -97,7 +99,11 @@ func openPart(t *testing.T, path string, limit int64) *part {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p := &part{opened: s, names: b.sheets}
+	return &part{opened: s, names: b.sheets}
+}
+
+func (p *part) count(t *testing.T) {
+	t.Helper()
 	for e, err := range p.all(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +115,6 @@ func openPart(t *testing.T, path string, limit int64) *part {
 			p.bytes += e.Size
 		}
 	}
-	return p
 }
 
 // all yields the sheets and what is below, with paths below tree/.
@@ -152,6 +157,7 @@ func TestTools(t *testing.T) {
 		limit = 3_000
 	}
 	p := openPart(t, path, limit)
+	p.count(t)
 	mnt := mountFile(t, path)
 	tree := filepath.Join(mnt, "tree")
 	if got := strings.Count(runTool(t, mnt, "ls", "tree"), "\n"); int64(got) != p.archive.(*dataCenter).dc.Counts().Sheets {
@@ -390,9 +396,14 @@ func TestLayoutsAgree(t *testing.T) {
 	ownFolders(t)
 	a := openPart(t, testneeds.Fixture(t, smallX64), 1<<40)
 	b := openPart(t, testneeds.Fixture(t, smallX86), 1<<40)
-	if !slices.Equal(a.names, b.names) || a.files != b.files || a.dirs != b.dirs || a.bytes != b.bytes {
-		t.Fatalf("%d sheets, %d files, %d directories, %d bytes; and %d, %d, %d, %d",
-			len(a.names), a.files, a.dirs, a.bytes, len(b.names), b.files, b.dirs, b.bytes)
+	wantSame(t, a, b)
+}
+
+// wantSame walks two parts at once, and compares the contents of all files, too.
+func wantSame(t *testing.T, a, b *part) {
+	t.Helper()
+	if !slices.Equal(a.names, b.names) || len(a.names) == 0 {
+		t.Fatalf("the sheets are %d, and %d", len(a.names), len(b.names))
 	}
 	next, stop := iter.Pull2(b.all(t.Context()))
 	defer stop()
@@ -419,6 +430,9 @@ func TestLayoutsAgree(t *testing.T) {
 			t.Fatalf("%s: %q and %q", x.Path, xb, yb)
 		}
 	}
+	if y, err, more := next(); more {
+		t.Fatalf("then there is %+v, %v, too", y, err)
+	}
 }
 
 // TestMountType mounts by way of mount(8), which needs a helper in /sbin. It is
@@ -429,9 +443,7 @@ func TestMountType(t *testing.T) {
 		t.Skip("only root can install a helper for mount(8)")
 	}
 	ownFolders(t)
-	dir := t.TempDir()
-	runTool(t, dir, "lorefs", "sample", "s")
-	source := filepath.Join(dir, "s", "DataCenter_Final_Sample.dat")
+	source := madeSampleFile(t, sample.DataCenterName)
 	for _, fsType := range []string{"lorefs", "fuse.lorefs"} {
 		t.Run(fsType, func(t *testing.T) {
 			installHelper(t, "mount."+fsType)
@@ -470,9 +482,7 @@ func installHelper(t *testing.T, name string) {
 func TestSixteenReaders(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
-	dir := t.TempDir()
-	runTool(t, dir, "lorefs", "sample", "s")
-	readBySixteen(t, filepath.Join(mountFile(t, filepath.Join(dir, "s", "DataCenter_Final_Sample.dat")), "tree"))
+	readBySixteen(t, filepath.Join(mountFile(t, madeSampleFile(t, sample.DataCenterName)), "tree"))
 }
 
 // readBySixteen has sixteen processes read all of a folder at once. They have to see the
