@@ -136,6 +136,9 @@ func TestBytesOfNovadropInSmallFiles(t *testing.T) {
 		t.Errorf("%d same, %d but for the order of attributes, %d not: want 595, %d and the rest of 1,215",
 			same, reordered, len(differ), wantReordered)
 	}
+	if testing.Short() {
+		return
+	}
 	other := newSource(t, openFixture(t, "p115_small_x86.dat", datacenter.Options{}), nil, sheets.Options{})
 	if !maps.Equal(texts(t, s), texts(t, other)) {
 		t.Error("the 32-bit file has other sheets")
