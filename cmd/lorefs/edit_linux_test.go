@@ -218,6 +218,7 @@ func TestPosix(t *testing.T) {
 			if why, ok := notPosix[name]; ok {
 				t.Skip("does not apply:", why)
 			}
+			t.Parallel()
 			_, mnt := mountEditable(t, madeSampleFile(t, sample.DataCenterName))
 			dir := filepath.Join(mnt, "tree", "ItemData", "Item", "Posix")
 			if err := os.Mkdir(dir, 0o700); err != nil {

@@ -167,7 +167,10 @@ func TestTools(t *testing.T) {
 		"find": toolFind, "ls": toolLs, "grep": toolGrep, "cat": toolCat, "cp": toolCp, "rsync": toolRsync,
 		"du": toolDu, "stat": toolStat, "getfattr": toolGetfattr,
 	} {
-		t.Run(name, func(t *testing.T) { tool(t, p, tree) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tool(t, p, tree)
+		})
 	}
 }
 
