@@ -265,5 +265,5 @@ func TestCASCSixteenReaders(t *testing.T) {
 	runTool(t, dir, "lorefs", "sample", "s")
 	s := filepath.Join(dir, "s")
 	mnt := mountCASC(t, filepath.Join(s, "game"), "--cache-size=64K", "--listfile="+filepath.Join(s, "listfile.csv"), "--keys="+filepath.Join(s, "keys.txt"))
-	readBySixteen(t, mnt)
+	readBySixteen(t, mnt, ".")
 }
