@@ -187,7 +187,11 @@ func TestIndexIsKeptAndDistrusted(t *testing.T) {
 	mustOpen(t, data, datacenter.Options{Index: store})
 	id := slices.Collect(maps.Keys(store))[0]
 	good := store[id]
-	for off := 0; off < len(good); off += 1 + len(good)/97 {
+	places := 97
+	if testing.Short() {
+		places = 10
+	}
+	for off := 0; off < len(good); off += 1 + len(good)/places {
 		bad := bytes.Clone(good)
 		bad[off] ^= 0x10
 		clear(store)
@@ -210,6 +214,9 @@ func TestIndexIsKeptAndDistrusted(t *testing.T) {
 
 // A file that is rewritten while it is open must not give other bytes.
 func TestChangedFileGivesNoWrongBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("inflates a block for each node")
+	}
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 500})
 	// Stored, so that it is larger than what a decoder reads ahead.
 	data := dctest.Build(doc, dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})
