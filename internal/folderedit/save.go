@@ -76,7 +76,7 @@ func (s *Session) Save(ctx context.Context, f File) (Saved, error) {
 func (s *Session) store(ctx context.Context, f File, base pending.Identity, saved *Saved) error {
 	var out *pending.Summer
 	err := replace.Replace(ctx, filepath.Join(s.dir, f.Name), replace.Options{
-		Size: f.Size, NoBackup: s.opts.NoBackup, Before: s.opts.before,
+		Size: f.Size, NoBackup: s.opts.NoBackup, Before: s.opts.before, Logger: s.opts.Logger,
 		Check: func() error { return s.mustBe(f.Name, base) },
 		Ready: func(info os.FileInfo) error {
 			saved.Info, saved.Bytes = info, info.Size()
@@ -110,17 +110,18 @@ func (s *Session) rescue(ctx context.Context, f File, kept string, changed error
 	return &pending.ConflictError{File: path, Path: kept, Err: changed}
 }
 
-// writeNew writes a file where there is none, like the one at path if that is there.
+// writeNew writes a file where there is none, like the one at path if that can be read.
 // The journal is told of it, so that it has done its duty once somebody puts the new
 // file in the place of that one.
 func (s *Session) writeNew(ctx context.Context, f File, path, to string) error {
-	like, err := os.Stat(path)
-	if err != nil {
-		like = nil // it is gone
+	var like *os.File
+	if there, err := source.Open(path); err == nil {
+		defer there.Close() // It was only read.
+		like = there.Opened()
 	}
 	var out *pending.Summer
 	return replace.Create(ctx, to, like, replace.Options{
-		Size: f.Size, Before: s.opts.before,
+		Size: f.Size, Before: s.opts.before, Private: true, Logger: s.opts.Logger,
 		Ready: func(os.FileInfo) error {
 			s.edits.Announce(aboutFile(recordSaving, f.Name, out.Identity()))
 			return nil

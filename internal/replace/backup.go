@@ -69,10 +69,7 @@ func (r *replacement) copyOld() error {
 		return err
 	})
 	if err == nil {
-		err = takeAttributes(to, from)
-	}
-	if err == nil {
-		err = takeOver(to, r.old)
+		err = r.model(to, from, r.old)
 	}
 	if err == nil {
 		err = to.Sync()

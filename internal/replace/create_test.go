@@ -10,10 +10,11 @@ import (
 )
 
 func create(path string, o Options) error {
-	like, err := os.Stat(filepath.Dir(path) + "/file.dat")
+	like, err := os.Open(filepath.Dir(path) + "/file.dat")
 	if err != nil {
 		return err
 	}
+	defer like.Close()
 	return Create(context.Background(), path, like, o, writeText(2), verifyText(2))
 }
 

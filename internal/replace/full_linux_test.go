@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// A disk that is full, or fills up, keeps the old file.
-func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m"); err != nil {
+// mountTest mounts a file system for as long as the test runs.
+func mountTest(t *testing.T, kind, options string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount(kind, dir, kind, 0, options); err != nil {
 		t.Skipf("nothing can be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
@@ -19,6 +20,12 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return dir
+}
+
+// A disk that is full, or fills up, keeps the old file.
+func TestFullDisk(t *testing.T) {
+	dir := mountTest(t, "tmpfs", "size=5m")
 	path := filepath.Join(dir, "file.dat")
 	if err := os.WriteFile(path, text(1), 0o600); err != nil {
 		t.Fatal(err)

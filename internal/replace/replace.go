@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -27,6 +28,12 @@ type Options struct {
 	// Ready is told what the new file will look like (size, time, identity) before
 	// it is put in place; its error keeps the old one.
 	Ready func(info os.FileInfo) error
+	// Private makes a file that Create has nothing to model on its owner's alone,
+	// where it is otherwise as open as its folder.
+	Private bool
+	// Logger is told what of a file could not be carried over to the new one.
+	// Default: nobody is.
+	Logger *slog.Logger
 
 	// Before is called ahead of each step, and its error fails the step: for tests.
 	Before func(Step) error
@@ -54,19 +61,23 @@ func Replace(ctx context.Context, path string, o Options,
 }
 
 // Create writes a new file at path, where there must be nothing, by the same
-// steps. It gets the permission bits and the owner that like has or, if like is
-// nil, the bits of its folder, as far as they are a file's.
-func Create(ctx context.Context, path string, like os.FileInfo, o Options,
+// steps. It gets the permission bits, the owner and the extended attributes that like
+// has, which may be gone from its folder but must be open until Create returns, or, if
+// like is nil, the bits of its folder, as far as they are a file's.
+func Create(ctx context.Context, path string, like *os.File, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
 	o.NoBackup = true
-	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path, old: like, fresh: true}
+	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path, like: like, fresh: true}
 	return r.replace(r.findNothing)
 }
 
 func (r *replacement) replace(find func() error) (err error) {
 	if r.o.link == nil {
 		r.o.link = os.Link
+	}
+	if r.o.Logger == nil {
+		r.o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if err := r.step(StepFind, r.path, find); err != nil {
 		return err
@@ -89,8 +100,10 @@ type replacement struct {
 	// path is what is replaced: once found, without links. old described it then.
 	path string
 	old  os.FileInfo
-	// fresh tells that there is nothing to be replaced.
+	// fresh tells that there is nothing to be replaced. like is what the new file is
+	// modelled on then, nil for nothing.
 	fresh bool
+	like  *os.File
 
 	// temp is the new file. It stays open and locked until it is in place.
 	temp *tempFile
@@ -214,17 +227,54 @@ func (r *replacement) fill() error {
 	return r.step(StepSync, path, r.temp.Sync)
 }
 
-// setMode sets permission bits, owner and extended attributes. An access control list
-// moves the bits, which so come last.
+// setMode sets permission bits, owner and extended attributes.
 func (r *replacement) setMode() error {
-	if !r.fresh {
-		if err := r.takeAttributes(); err != nil {
+	switch {
+	case !r.fresh:
+		old, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
+		if err != nil {
+			// It may be gone, which check tells. If it is not, nobody can tell whom it
+			// lets in.
+			return takeOver(r.temp.File, r.old, r.ownerOnly(r.old, err))
+		}
+		defer old.Close() // It was only read.
+		return r.model(r.temp.File, old, r.old)
+	case r.like != nil:
+		info, err := r.like.Stat()
+		if err != nil {
 			return err
 		}
+		return r.model(r.temp.File, r.like, info)
+	case r.o.Private:
+		return nil
 	}
-	if r.old != nil {
-		return takeOver(r.temp.File, r.old)
+	return r.likeFolder()
+}
+
+// model makes f the like of a file that info describes. An access control list moves
+// the permission bits, which so come last.
+func (r *replacement) model(f, like *os.File, info os.FileInfo) error {
+	perm := info.Mode().Perm()
+	if err := takeAccessList(f, like); err != nil {
+		perm = r.ownerOnly(info, err)
 	}
+	if err := takeAttributes(f, like); err != nil {
+		return err
+	}
+	return takeOver(f, info, perm)
+}
+
+// ownerOnly gives the permission bits of a file whose access control list is not
+// carried over. With a list, the group's bits are but the most that it lets anybody
+// have, and whoever it shuts out by name may be one of those who are let in without it.
+func (r *replacement) ownerOnly(info os.FileInfo, err error) os.FileMode {
+	const ofOwner = 0o700
+	r.o.Logger.Warn("nobody but its owner may use the new file: the access control list was not carried over",
+		"path", r.path, "err", err)
+	return info.Mode().Perm() & ofOwner
+}
+
+func (r *replacement) likeFolder() error {
 	const ofFiles = 0o666
 	dir, err := os.Stat(r.dir())
 	if err != nil {
@@ -248,15 +298,6 @@ func (r *replacement) ask() error {
 		}
 		return r.o.Ready(info)
 	})
-}
-
-func (r *replacement) takeAttributes() error {
-	old, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil //nolint:nilerr // it may be gone, which check tells
-	}
-	defer old.Close() // It was only read.
-	return takeAttributes(r.temp.File, old)
 }
 
 func (r *replacement) check() error {

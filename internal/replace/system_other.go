@@ -8,7 +8,7 @@ import "os"
 const closeFirst = true
 
 // takeOver leaves the file the rights that its folder gave it.
-func takeOver(*os.File, os.FileInfo) error { return nil }
+func takeOver(*os.File, os.FileInfo, os.FileMode) error { return nil }
 
 // SyncDir makes lasting what was made, renamed or removed in a folder, on the
 // systems on which a folder can be synced. This is none of them.

@@ -11,9 +11,9 @@ import (
 // closeFirst is false: an open file can be renamed and removed.
 const closeFirst = false
 
-// takeOver gives f the owner of old, as far as this process may, and then its
-// permission bits: changing the owner can take bits away.
-func takeOver(f *os.File, old os.FileInfo) error {
+// takeOver gives f the owner of old, as far as this process may, and then the
+// permission bits perm: changing the owner can take bits away.
+func takeOver(f *os.File, old os.FileInfo, perm os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -28,10 +28,10 @@ func takeOver(f *os.File, old os.FileInfo) error {
 			return err
 		}
 	}
-	if info.Mode().Perm() == old.Mode().Perm() {
+	if info.Mode().Perm() == perm {
 		return nil // Some file systems have only the bits that they were mounted with.
 	}
-	return f.Chmod(old.Mode().Perm())
+	return f.Chmod(perm)
 }
 
 // SyncDir makes lasting what was made, renamed or removed in a folder. File

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,18 +14,92 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// accessList lets a user read, besides those whom the mode 0640 lets.
-func accessList(uid uint32) []byte {
+// listOf is an access control list: what the owning group may, a user by number, and
+// the most that any of them may, which is the group's bits of the mode.
+func listOf(group, user, mask uint16) []byte {
+	const uid, nobody = 12345, 0xFFFFFFFF
 	b := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, e := range []struct {
 		tag, perm uint16
 		id        uint32
-	}{{1, 6, 0xFFFFFFFF}, {2, 4, uid}, {4, 4, 0xFFFFFFFF}, {0x10, 4, 0xFFFFFFFF}, {0x20, 0, 0xFFFFFFFF}} {
+	}{{1, 6, nobody}, {2, user, uid}, {4, group, nobody}, {0x10, mask, nobody}, {0x20, 0, nobody}} {
 		b = binary.LittleEndian.AppendUint16(b, e.tag)
 		b = binary.LittleEndian.AppendUint16(b, e.perm)
 		b = binary.LittleEndian.AppendUint32(b, e.id)
 	}
 	return b
+}
+
+// setAttribute sets an extended attribute, or skips the test where there are none.
+func setAttribute(t *testing.T, path, name string, value []byte) {
+	t.Helper()
+	err := unix.Setxattr(path, name, value, 0)
+	if errors.Is(err, unix.ENOTSUP) {
+		t.Skipf("the file system has no %s", name)
+	}
+	if err != nil {
+		t.Fatal(name, err)
+	}
+}
+
+// wantList checks what access control list a file has, and its mode.
+func wantList(t *testing.T, path string, list []byte, mode os.FileMode) {
+	t.Helper()
+	got := make([]byte, 4096)
+	n, err := unix.Getxattr(path, accessList, got)
+	if none := errors.Is(err, unix.ENODATA) || errors.Is(err, unix.ENOTSUP); err != nil && !none {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got[:max(n, 0)], list) {
+		t.Errorf("%s has the list %x, want %x", path, got[:max(n, 0)], list)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != mode {
+		t.Errorf("%s has the mode %v, want %v", path, info.Mode(), mode)
+	}
+}
+
+// A new file lets in whom its model lets in, and nobody besides: without the list, the
+// mode would let the owning group in.
+func TestCreateAccessList(t *testing.T) {
+	like := oldFile(t)
+	list := listOf(0, 6, 6)
+	setAttribute(t, like, accessList, list)
+	path := filepath.Join(filepath.Dir(like), "new.dat")
+	if err := create(path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wantList(t, path, list, 0o660)
+	gone := filepath.Join(filepath.Dir(like), "private.dat")
+	if err := Create(t.Context(), gone, nil, Options{Private: true}, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantList(t, gone, nil, 0o600)
+}
+
+// Where the list can't be set, the file is its owner's alone.
+func TestAccessListLost(t *testing.T) {
+	path := oldFile(t)
+	setAttribute(t, path, accessList, listOf(0, 6, 6))
+	like, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer like.Close()
+	dir := mountTest(t, "ramfs", "")
+	var log bytes.Buffer
+	o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	path = filepath.Join(dir, "new.dat")
+	if err := Create(t.Context(), path, like, o, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantList(t, path, nil, 0o600)
+	if !strings.Contains(log.String(), "access control list") {
+		t.Errorf("logged: %s", log.String())
+	}
 }
 
 // The new file has the old one's extended attributes, and so has a backup that had to be
@@ -32,7 +108,7 @@ func TestAttributes(t *testing.T) {
 	path := oldFile(t)
 	want := map[string][]byte{
 		"user.note": []byte("mine"), "user.empty": {}, "user.long": bytes.Repeat([]byte("x"), 2000),
-		"system.posix_acl_access": accessList(12345),
+		accessList: listOf(4, 4, 4),
 	}
 	for name, value := range want {
 		err := unix.Setxattr(path, name, value, 0)

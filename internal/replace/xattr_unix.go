@@ -15,8 +15,8 @@ import (
 // its own.
 var ofContent = []string{"security.ima", "security.evm", "security.capability"}
 
-// takeAttributes gives f the extended attributes of old, access control lists among
-// them, as far as this process may and the file system can.
+// takeAttributes gives f the extended attributes of old, as far as this process may and
+// the file system can. The access control list is not among them.
 func takeAttributes(f, old *os.File) error {
 	fd := int(old.Fd())
 	names, err := sized(func(p []byte) (int, error) { return unix.Flistxattr(fd, p) })
@@ -27,10 +27,10 @@ func takeAttributes(f, old *os.File) error {
 		return os.NewSyscallError("flistxattr", err)
 	}
 	for name := range strings.SplitSeq(string(names), "\x00") {
-		if name == "" || slices.Contains(ofContent, name) {
+		if name == "" || name == accessList || slices.Contains(ofContent, name) {
 			continue
 		}
-		value, err := sized(func(p []byte) (int, error) { return unix.Fgetxattr(fd, name, p) })
+		value, err := attribute(old, name)
 		if err == nil {
 			err = unix.Fsetxattr(int(f.Fd()), name, value, 0)
 		}
@@ -39,6 +39,10 @@ func takeAttributes(f, old *os.File) error {
 		}
 	}
 	return nil
+}
+
+func attribute(f *os.File, name string) ([]byte, error) {
+	return sized(func(p []byte) (int, error) { return unix.Fgetxattr(int(f.Fd()), name, p) })
 }
 
 // refused tells errors of what may not be done, or can't be there, from others.

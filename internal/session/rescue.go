@@ -34,8 +34,8 @@ func (s *Session) rescue(ctx context.Context, w *datacenter.Saving, changed erro
 // has done its duty once somebody puts the file in the place of the source.
 func (s *Session) writeNew(ctx context.Context, w *datacenter.Saving, path string) error {
 	var out *pending.Summer
-	return replace.Create(ctx, path, s.src.Info(), replace.Options{
-		Size: s.src.Size(), Before: s.opts.before,
+	return replace.Create(ctx, path, s.src.Opened(), replace.Options{
+		Size: s.src.Size(), Before: s.opts.before, Logger: s.opts.Logger,
 		Ready: func(os.FileInfo) error {
 			s.announce(out.Identity())
 			return nil

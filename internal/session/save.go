@@ -85,6 +85,7 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 			return nil
 		},
 		Before: s.opts.before,
+		Logger: s.opts.Logger,
 	}, func(to io.Writer) error {
 		out = pending.NewSummer(to)
 		return w.Write(ctx, out)

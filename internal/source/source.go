@@ -114,6 +114,10 @@ func (f *File) Size() int64 { return f.was.Size() }
 // ModTime is when the file was last changed before it was opened.
 func (f *File) ModTime() time.Time { return f.was.ModTime() }
 
+// Opened is the open file, for those who ask for its attributes: what is read from it
+// by itself is not guarded.
+func (f *File) Opened() *os.File { return f.file }
+
 // Close closes the file. Reads fail afterwards.
 func (f *File) Close() error { return f.file.Close() }
 
