@@ -30,7 +30,8 @@
 //
 // Extended attributes are those of Linux, macOS, FreeBSD and NetBSD; access control
 // lists are among them on Linux only. What vouches for a file's content is left out.
-// A file whose list can't be carried over is its owner's alone.
+// A file whose list can't be carried over is its owner's alone, and attributes that
+// the folder gives a new file are taken away unless the old one has them.
 //
 // On Windows, folders cannot be synced, the file keeps the rights that its folder
 // gives it, and it has to be closed, and so unlocked, just before it is renamed.

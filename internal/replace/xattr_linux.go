@@ -14,14 +14,20 @@ const (
 	accessList = "system.posix_acl_access"
 )
 
-// takeAccessList gives f the access control list of old, if that has one.
+// takeAccessList gives f the access control list of old, or none if that has none: f
+// may have one from its folder.
 func takeAccessList(f, old *os.File) error {
 	list, err := attribute(old, accessList)
 	switch {
-	case errors.Is(err, noAttribute), errors.Is(err, unix.ENOTSUP):
-		return nil
 	case err == nil:
 		err = unix.Fsetxattr(int(f.Fd()), accessList, list, 0)
+	case isNone(err):
+		if err = unix.Fremovexattr(int(f.Fd()), accessList); isNone(err) {
+			return nil
+		}
 	}
 	return os.NewSyscallError("access control list", err)
 }
+
+// isNone tells that a file has no list, or can have none.
+func isNone(err error) bool { return errors.Is(err, noAttribute) || errors.Is(err, unix.ENOTSUP) }

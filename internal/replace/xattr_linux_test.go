@@ -146,6 +146,36 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// What a folder gives to new files does not come to a file that had it not.
+func TestAttributesAdded(t *testing.T) {
+	path := oldFile(t)
+	setAttribute(t, path, "user.note", []byte("mine"))
+	setAttribute(t, filepath.Dir(path), "system.posix_acl_default", listOf(7, 7, 7))
+	noLink := func(string, string) error { return syscall.EPERM }
+	o := Options{link: noLink, Before: func(s Step) error {
+		if s != StepMode {
+			return nil
+		}
+		temps, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))
+		if err != nil || len(temps) != 1 {
+			t.Fatalf("temporary files: %v, %v", temps, err)
+		}
+		setAttribute(t, temps[0], "user.added", []byte("theirs"))
+		return nil
+	}}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + ".bak"} {
+		wantList(t, name, nil, 0o640)
+		names := make([]byte, 4096)
+		n, err := unix.Listxattr(name, names)
+		if got := string(names[:max(n, 0)]); err != nil || !strings.Contains(got, "user.note") || strings.Contains(got, "user.added") {
+			t.Errorf("%s has %q, %v", name, got, err)
+		}
+	}
+}
+
 // What may not be copied is left out.
 func TestAttributesRefused(t *testing.T) {
 	for err, want := range map[error]bool{

@@ -15,21 +15,24 @@ import (
 // its own.
 var ofContent = []string{"security.ima", "security.evm", "security.capability"}
 
-// takeAttributes gives f the extended attributes of old, as far as this process may and
-// the file system can. The access control list is not among them.
+// ofSystem begins the names of attributes that the system gives each file. They can be
+// others' values, but never go.
+const ofSystem = "security."
+
+// takeAttributes gives f the extended attributes of old and no others, as far as this
+// process may and the file system can. The access control list is not among them.
 func takeAttributes(f, old *os.File) error {
-	fd := int(old.Fd())
-	names, err := sized(func(p []byte) (int, error) { return unix.Flistxattr(fd, p) })
+	names, err := attributes(old)
 	if refused(err) {
 		return nil
 	}
 	if err != nil {
-		return os.NewSyscallError("flistxattr", err)
+		return err
 	}
-	for name := range strings.SplitSeq(string(names), "\x00") {
-		if name == "" || name == accessList || slices.Contains(ofContent, name) {
-			continue
-		}
+	if err := removeOthers(f, names); err != nil {
+		return err
+	}
+	for _, name := range names {
 		value, err := attribute(old, name)
 		if err == nil {
 			err = unix.Fsetxattr(int(f.Fd()), name, value, 0)
@@ -39,6 +42,35 @@ func takeAttributes(f, old *os.File) error {
 		}
 	}
 	return nil
+}
+
+// removeOthers removes what f has from its folder: it comes first, as it takes room.
+func removeOthers(f *os.File, names []string) error {
+	has, err := attributes(f)
+	if refused(err) {
+		return nil
+	}
+	for _, name := range has {
+		if slices.Contains(names, name) || strings.HasPrefix(name, ofSystem) {
+			continue
+		}
+		if err := unix.Fremovexattr(int(f.Fd()), name); err != nil && !refused(err) {
+			return os.NewSyscallError("extended attribute "+name, err)
+		}
+	}
+	return err
+}
+
+// attributes are the names of a file's attributes, without those that are not carried
+// over, or not as others are.
+func attributes(f *os.File) ([]string, error) {
+	list, err := sized(func(p []byte) (int, error) { return unix.Flistxattr(int(f.Fd()), p) })
+	if err != nil {
+		return nil, os.NewSyscallError("flistxattr", err)
+	}
+	return slices.DeleteFunc(strings.Split(string(list), "\x00"), func(name string) bool {
+		return name == "" || name == accessList || slices.Contains(ofContent, name)
+	}), nil
 }
 
 func attribute(f *os.File, name string) ([]byte, error) {
