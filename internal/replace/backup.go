@@ -69,9 +69,7 @@ func (r *replacement) copyOld() error {
 		return err
 	})
 	if err == nil {
-		err = r.model(to, from, r.old)
-	}
-	if err == nil {
+		r.model(to, from, r.old)
 		err = to.Sync()
 	}
 	if closeErr := to.Close(); err == nil {

@@ -30,6 +30,7 @@
 //
 // Extended attributes are those of Linux, macOS, FreeBSD and NetBSD; access control
 // lists are among them on Linux only. What vouches for a file's content is left out.
+// Those that can't be carried over keep no file from being replaced.
 // A file whose list can't be carried over is its owner's alone, and attributes that
 // the folder gives a new file are taken away unless the old one has them.
 //

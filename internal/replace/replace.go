@@ -235,33 +235,49 @@ func (r *replacement) setMode() error {
 		if err != nil {
 			// It may be gone, which check tells. If it is not, nobody can tell whom it
 			// lets in.
-			return takeOver(r.temp.File, r.old, r.ownerOnly(r.old, err))
+			r.own(r.temp.File, r.old, r.ownerOnly(r.old, err))
+			break
 		}
 		defer old.Close() // It was only read.
-		return r.model(r.temp.File, old, r.old)
+		r.model(r.temp.File, old, r.old)
 	case r.like != nil:
 		info, err := r.like.Stat()
 		if err != nil {
-			return err
+			r.lost(err)
+			break
 		}
-		return r.model(r.temp.File, r.like, info)
-	case r.o.Private:
-		return nil
+		r.model(r.temp.File, r.like, info)
+	case !r.o.Private:
+		return r.likeFolder()
 	}
-	return r.likeFolder()
+	return nil
 }
 
-// model makes f the like of a file that info describes. An access control list moves
-// the permission bits, which so come last.
-func (r *replacement) model(f, like *os.File, info os.FileInfo) error {
+// model makes f the like of a file that info describes, as far as that can be: what f
+// holds is worth more than how it looks. An access control list moves the permission
+// bits, which so come last.
+func (r *replacement) model(f, like *os.File, info os.FileInfo) {
 	perm := info.Mode().Perm()
 	if err := takeAccessList(f, like); err != nil {
 		perm = r.ownerOnly(info, err)
 	}
 	if err := takeAttributes(f, like); err != nil {
-		return err
+		r.lost(err)
 	}
-	return takeOver(f, info, perm)
+	r.own(f, info, perm)
+}
+
+// own gives f an owner and permission bits. Until then it is private, so that if it
+// can't, nobody may read it who should not.
+func (r *replacement) own(f *os.File, like os.FileInfo, perm os.FileMode) {
+	if err := takeOver(f, like, perm); err != nil {
+		r.lost(err)
+	}
+}
+
+func (r *replacement) lost(err error) {
+	r.o.Logger.Warn("the new file does not look as it should: not all attributes were carried over",
+		"path", r.path, "err", err)
 }
 
 // ownerOnly gives the permission bits of a file whose access control list is not

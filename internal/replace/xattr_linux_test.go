@@ -176,6 +176,52 @@ func TestAttributesAdded(t *testing.T) {
 	}
 }
 
+// An attribute for which there is no room keeps no file from being replaced, nor the
+// other attributes from being there.
+func TestAttributeTooLarge(t *testing.T) {
+	// Here what owners call attributes counts as files do, a kilobyte each.
+	path := filepath.Join(mountTest(t, "tmpfs", "nr_inodes=16"), "file.dat")
+	if err := os.WriteFile(path, text(1), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	// Whichever comes first, the others have room.
+	setAttribute(t, path, "user.a", []byte("a"))
+	setAttribute(t, path, "user.large", make([]byte, 9<<10))
+	setAttribute(t, path, "user.z", []byte("z"))
+	var log bytes.Buffer
+	o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+	wantList(t, path, nil, 0o640)
+	for name, want := range map[string]error{"user.a": nil, "user.z": nil, "user.large": unix.ENODATA} {
+		if _, err := unix.Getxattr(path, name, nil); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if !strings.Contains(log.String(), "user.large") {
+		t.Errorf("logged: %s", log.String())
+	}
+}
+
+// Sizes that are never right are not asked for without end.
+func TestAttributeGrows(t *testing.T) {
+	asked := 0
+	_, err := sized(func(p []byte) (int, error) {
+		if asked++; asked > 1000 {
+			t.Fatal("asked without end")
+		}
+		if len(p) > 0 {
+			return 0, unix.ERANGE
+		}
+		return 1, nil
+	})
+	if !errors.Is(err, unix.ERANGE) {
+		t.Error(err)
+	}
+}
+
 // What may not be copied is left out.
 func TestAttributesRefused(t *testing.T) {
 	for err, want := range map[error]bool{

@@ -20,7 +20,8 @@ var ofContent = []string{"security.ima", "security.evm", "security.capability"}
 const ofSystem = "security."
 
 // takeAttributes gives f the extended attributes of old and no others, as far as this
-// process may and the file system can. The access control list is not among them.
+// process may and the file system can; its error says what went wrong besides. The
+// access control list is not among them.
 func takeAttributes(f, old *os.File) error {
 	names, err := attributes(old)
 	if refused(err) {
@@ -29,19 +30,17 @@ func takeAttributes(f, old *os.File) error {
 	if err != nil {
 		return err
 	}
-	if err := removeOthers(f, names); err != nil {
-		return err
-	}
+	errs := []error{removeOthers(f, names)}
 	for _, name := range names {
 		value, err := attribute(old, name)
 		if err == nil {
 			err = unix.Fsetxattr(int(f.Fd()), name, value, 0)
 		}
 		if err != nil && !refused(err) {
-			return os.NewSyscallError("extended attribute "+name, err)
+			errs = append(errs, os.NewSyscallError("extended attribute "+name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // removeOthers removes what f has from its folder: it comes first, as it takes room.
@@ -50,15 +49,16 @@ func removeOthers(f *os.File, names []string) error {
 	if refused(err) {
 		return nil
 	}
+	errs := []error{err}
 	for _, name := range has {
 		if slices.Contains(names, name) || strings.HasPrefix(name, ofSystem) {
 			continue
 		}
 		if err := unix.Fremovexattr(int(f.Fd()), name); err != nil && !refused(err) {
-			return os.NewSyscallError("extended attribute "+name, err)
+			errs = append(errs, os.NewSyscallError("extended attribute "+name, err))
 		}
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // attributes are the names of a file's attributes, without those that are not carried
@@ -87,9 +87,11 @@ func refused(err error) bool {
 	return false
 }
 
-// sized has get fill a buffer of the size that it asks for, which can grow meanwhile.
+// sized has get fill a buffer of the size that it asks for, which can grow meanwhile:
+// not forever, or a file system that gives wrong sizes would keep a save from ending.
 func sized(get func(p []byte) (int, error)) ([]byte, error) {
-	for {
+	const asks = 10
+	for range asks {
 		n, err := get(nil)
 		if err != nil || n == 0 {
 			return nil, err
@@ -104,4 +106,5 @@ func sized(get func(p []byte) (int, error)) ([]byte, error) {
 		}
 		return p[:n], nil
 	}
+	return nil, unix.ERANGE
 }
