@@ -258,3 +258,30 @@ func TestResumeSyncs(t *testing.T) {
 	}
 	f.close()
 }
+
+// What a session finds saved stays so for the next ones, whatever becomes of the file,
+// also if there are edits of another one left.
+func TestResumeKnowsSaved(t *testing.T) {
+	for _, next := range []string{"mine", "a."} { // somebody changes it, or puts the backup back
+		f := newFolder(t)
+		f.opts.before = pendingtest.FaultAt(replace.StepSyncDir, 1)
+		f.mustOpen()
+		f.edit("a", "1")
+		f.edit("b", "2")
+		if _, err := f.save("a"); !errors.Is(err, replace.ErrUnsynced) {
+			t.Fatal(err)
+		}
+		f.crash()
+		f.mustOpen()
+		f.crash()
+		f.put("a", next)
+		f.mustOpen()
+		if f.texts["b"] != "b.2" || len(f.texts) != 1 {
+			t.Errorf("made again: %q", f.texts)
+		}
+		f.mustSave("b")
+		f.close()
+		f.holds("a", next)
+		f.holds("b", "b.2")
+	}
+}

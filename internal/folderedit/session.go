@@ -107,9 +107,12 @@ func (s *Session) unfit(err error) error {
 // decide finds out which edits of a journal are to be made again. Of files that hold
 // all of theirs nothing is known any more: what is edited next has a record of its own
 // of what it belongs to. Whoever put such a file in place may have died before that
-// would last, so it is made to.
+// would last, so it is made to; and before the journal could be told, so it is. Else
+// the next session would take the file's edits for unsaved ones as soon as its owner
+// changes it, or puts the one before back.
 func (s *Session) decide(d *summary) error {
 	edits := d.edits()
+	saved := map[string]pending.Identity{}
 	for file, f := range d.files {
 		path := filepath.Join(s.dir, file)
 		s.edits.Sweep(path)
@@ -119,16 +122,25 @@ func (s *Session) decide(d *summary) error {
 		}
 		if state == pending.Saved {
 			delete(d.files, file)
+			if f.edits > 0 {
+				saved[file] = *f.saved
+			}
 		}
 	}
 	s.files = d.files
-	if len(s.files) > 0 {
-		return s.edits.SyncDir(s.dir)
-	}
-	if err := s.edits.Settle(s.dir); err != nil {
+	if len(s.files) == 0 {
+		err := s.edits.Settle(s.dir)
+		if err == nil {
+			s.left = nil
+		}
 		return err
 	}
-	s.left = nil
+	if err := s.edits.SyncDir(s.dir); err != nil {
+		return err
+	}
+	for file, id := range saved {
+		s.edits.Announce(aboutFile(recordDone, file, id))
+	}
 	return nil
 }
 
