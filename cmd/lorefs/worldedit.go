@@ -30,7 +30,7 @@ func (w *world) edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.
 		return nil, nil, err
 	}
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
-		Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.quality},
+		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.quality},
 	})
 	// Whoever had the lock before may have replaced files since the tree was made.
 	if err = w.tree.Check(); err == nil {

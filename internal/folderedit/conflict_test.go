@@ -138,6 +138,60 @@ func TestConflictAtLast(t *testing.T) {
 	}
 }
 
+// An edit belongs to the file that was there when it was begun: what comes to its place
+// while the edit is made is somebody else's, also after a crash.
+func TestConflictWhileEdited(t *testing.T) {
+	for _, file := range []string{"a", "b"} {
+		f := newFolder(t)
+		f.mustOpen()
+		if err := errors.Join(f.session.Begin("a"), f.apply("a", "1")); err != nil {
+			t.Fatal(err)
+		}
+		if file == "b" { // its journal goes meanwhile
+			f.edit("b", "2")
+			f.mustSave("b")
+		}
+		f.put("a", "mine")
+		if err := f.session.Log("a", []byte("1")); err != nil {
+			t.Fatal(err)
+		}
+		f.crash()
+		if err := f.open(); !errors.Is(err, pending.ErrStale) {
+			t.Errorf("opened: %v", err)
+		}
+		f.put("a", "a.")
+		f.mustOpen()
+		if f.texts["a"] != "a.1" {
+			t.Errorf("made again: %q", f.texts)
+		}
+		f.close()
+	}
+}
+
+// A file that was begun, but not edited, is nothing to save, and may be another one when
+// it is begun again.
+func TestBegin(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	if err := f.session.Begin("a"); err != nil {
+		t.Fatal(err)
+	}
+	if f.session.Pending() != 0 || f.session.Journal() != "" {
+		t.Error("it counts as edited")
+	}
+	if err := f.session.Settle("a"); err == nil {
+		t.Error("it is to be saved")
+	}
+	f.put("a", "b.")
+	f.edit("a", "1")
+	f.mustSave("a")
+	f.close()
+	f.holds("a", "b.1")
+	if err := f.session.Begin("a"); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("begun when closed: %v", err)
+	}
+}
+
 // A process that dies over a rescue leaves nothing for good.
 func TestConflictDies(t *testing.T) {
 	f := newFolder(t)

@@ -47,7 +47,7 @@ func (w *dying) edits(files, record string) {
 	for _, name := range files {
 		file := string(name)
 		w.Edit(w.Model().With(file, w.Model()[file]+record), func() {
-			if err := errors.Join(w.apply(file, record), w.session.Log(file, []byte(record))); err != nil {
+			if err := w.log(file, record); err != nil {
 				w.t.Fatal(err)
 			}
 		})
@@ -180,7 +180,7 @@ func TestSaveWithoutJournal(t *testing.T) {
 			f.opts.system = pendingtest.Failing(op, times)
 			f.mustOpen()
 			for _, file := range []string{"a", "b"} {
-				if err := errors.Join(f.apply(file, "1"), f.session.Log(file, []byte("1"))); err != nil {
+				if err := f.log(file, "1"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -215,6 +215,9 @@ func TestEditFails(t *testing.T) {
 			f := newFolder(t)
 			f.opts.system = pendingtest.Failing(op, 2)
 			f.mustOpen()
+			if err := f.session.Begin("a"); err != nil {
+				t.Fatal(err)
+			}
 			for range 2 {
 				if err := f.session.Log("a", []byte("no")); !errors.Is(err, pendingtest.ErrFault) {
 					t.Fatal(err)

@@ -104,9 +104,16 @@ func (f *folder) apply(file, record string) error {
 
 func (f *folder) edit(file, record string) {
 	f.t.Helper()
-	if err := errors.Join(f.apply(file, record), f.session.Log(file, []byte(record)), f.session.Sync()); err != nil {
+	if err := errors.Join(f.log(file, record), f.session.Sync()); err != nil {
 		f.t.Fatal(err)
 	}
+}
+
+func (f *folder) log(file, record string) error {
+	if err := f.session.Begin(file); err != nil {
+		return err
+	}
+	return errors.Join(f.apply(file, record), f.session.Log(file, []byte(record)))
 }
 
 func (f *folder) save(file string) (Saved, error) {
@@ -313,6 +320,9 @@ func TestFaults(t *testing.T) {
 				}
 				f.mustOpen()
 				f.edit("a", "1")
+				if err := f.session.Begin("b"); err != nil {
+					t.Fatal(err)
+				}
 				saved, err := f.save("a")
 				if !met || !errors.Is(err, fault) {
 					t.Fatalf("met %v: %v", met, err)

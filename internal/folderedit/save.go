@@ -148,7 +148,7 @@ func (s *Session) Settle(name string) error {
 func (s *Session) edited(name string) (fileState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.files[name]; f != nil {
+	if f := s.files[name]; f != nil && f.edits > 0 {
 		return *f, nil
 	}
 	return fileState{}, fmt.Errorf("%s was not edited", name)

@@ -42,7 +42,7 @@ type Session struct {
 
 	// mu guards what follows.
 	mu sync.Mutex
-	// files are those with edits that are not saved.
+	// files are those that were begun, and maybe edited, since they were saved.
 	files map[string]*fileState
 	// left is what a crash has left behind, until it is replayed.
 	left     *journal.Contents
@@ -201,7 +201,26 @@ func (s *Session) Pending() int64 {
 	return count
 }
 
-// Log keeps the record of an edit of a file, of 1 byte to some 60 MiB.
+// Begin is called before anything of a file is looked at that decides about an edit of
+// it: what is logged next belongs to the file as it is now. If somebody replaces it from
+// here on, saving finds out. It does nothing for a file with edits that are not saved.
+func (s *Session) Begin(file string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return s.failed
+	}
+	if f := s.files[file]; f != nil && f.edits > 0 {
+		return nil
+	}
+	id, err := identify(filepath.Join(s.dir, file))
+	if err == nil {
+		s.files[file] = &fileState{base: id}
+	}
+	return err
+}
+
+// Log keeps the record of an edit of a file that was begun, of 1 byte to some 60 MiB.
 func (s *Session) Log(file string, record []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,15 +229,12 @@ func (s *Session) Log(file string, record []byte) error {
 	}
 	f := s.files[file]
 	if f == nil {
-		id, err := identify(filepath.Join(s.dir, file))
-		if err != nil {
+		return fmt.Errorf("%s was not begun", file)
+	}
+	if f.edits == 0 { // the journal knows nothing of it, or of what it was before
+		if err := s.edits.Append(s.header, aboutFile(recordFile, file, f.base)); err != nil {
 			return err
 		}
-		if err := s.edits.Append(s.header, aboutFile(recordFile, file, id)); err != nil {
-			return err
-		}
-		f = &fileState{base: id}
-		s.files[file] = f
 	}
 	if err := s.edits.Append(s.header, editRecord(file, record)); err != nil {
 		return err
@@ -244,7 +260,6 @@ func (s *Session) retire() {
 		}
 	}
 	s.edits.Retire()
-	clear(s.files)
 }
 
 // Close gives everything back. Edits that are not saved stay in the journal.

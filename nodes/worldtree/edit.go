@@ -48,12 +48,6 @@ type change struct {
 // source holds anyway. An error of the text matches [nodes.ErrInvalid].
 func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) {
 	s := n.source.now()
-	if s.edit == nil {
-		// What is looked at may come from the cache, while another file lies there.
-		if err := s.check(t.fsys); err != nil {
-			return nil, err
-		}
-	}
 	image, err := t.image(ctx, s)
 	if err != nil && (n.square >= 0 || !isBad(err)) { // a bad file may be replaced as a whole
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,10 @@ type edited struct {
 
 	mu      sync.Mutex
 	records []logged
-	told    map[nodes.ID]int
-	fail    error
+	// begin and logging are called when a file is begun, and before an edit is kept.
+	begin, logging func(file string)
+	told           map[nodes.ID]int
+	fail           error
 }
 
 // sharedFS is a folder to which files are written while others are read.
@@ -60,7 +63,11 @@ func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 	shared := &sharedFS{MapFS: fsys}
 	d := &edited{t: t, fsys: fsys, put: &shared.mu, told: map[nodes.ID]int{}}
 	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
-	d.Editable = worldtree.NewEditable(tree, worldtree.EditOptions{Log: d.log, Encode: geometry.EncodeOptions{Quality: 1}})
+	d.Editable = worldtree.NewEditable(tree, worldtree.EditOptions{
+		Begin: func(file string) error { d.begin(file); return nil },
+		Log:   d.log, Encode: geometry.EncodeOptions{Quality: 1},
+	})
+	d.begin, d.logging = func(string) {}, func(string) {}
 	d.Watch(func(c nodes.Change) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -70,6 +77,7 @@ func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 }
 
 func (d *edited) log(file string, record []byte) error {
+	d.logging(file)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fail == nil {
@@ -595,6 +603,32 @@ func TestSourceReplaced(t *testing.T) {
 	saved := newEdited(t, d.fsys)
 	if !bytes.Equal(read(t, saved.Editable, later), next) || bytes.Equal(read(t, saved.Editable, aZone), want) {
 		t.Error("what was edited is not what is saved")
+	}
+}
+
+// A file that somebody puts there while a text is parsed is not the one that the edit
+// belongs to: that one was told before it was looked at.
+func TestSourceReplacedMeanwhile(t *testing.T) {
+	d := newEdited(t, light())
+	theirs := func(file string) {
+		d.put.Lock()
+		defer d.put.Unlock()
+		d.fsys[file] = &fstest.MapFile{Data: []byte("theirs"), ModTime: time.Now()}
+	}
+	one := lift(t, read(t, d.Editable, aSquare))
+	two := lift(t, read(t, d.Editable, "squares/x1000y1001/017-093.json"))
+	var begun []string
+	d.begin = func(file string) { begun = append(begun, file+": "+string(d.fsys[file].Data)) }
+	d.logging = theirs
+	if err := d.write(aSquare, one); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"x1000y1000.zgd: " + string(lightZone)}; !slices.Equal(begun, want) {
+		t.Errorf("%d files were begun, want the first as it was", len(begun))
+	}
+	d.begin = theirs
+	if err := d.write("squares/x1000y1001/017-093.json", two); !errors.Is(err, nodes.ErrChanged) {
+		t.Errorf("edited: %v", err)
 	}
 }
 

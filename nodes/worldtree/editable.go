@@ -14,6 +14,10 @@ import (
 
 // EditOptions are what NewEditable may be told.
 type EditOptions struct {
+	// Begin is told that a file is about to be edited, before anything of it is looked
+	// at: the edit that is logged next belongs to the file as it is now. It is not called
+	// while there is an edit to save. Its error is the edit's. Default: nobody is told.
+	Begin func(file string) error
 	// Log keeps the record of an edit of a file before it counts; its error is the
 	// edit's. It must not keep the record itself. [Editable.Replay] takes it back.
 	// Default: nothing is kept.
@@ -66,6 +70,9 @@ var _ nodes.Mutable = (*Editable)(nil)
 
 // NewEditable makes t editable. Nobody may use t by itself any more.
 func NewEditable(t *Tree, opts EditOptions) *Editable {
+	if opts.Begin == nil {
+		opts.Begin = func(string) error { return nil }
+	}
 	if opts.Log == nil {
 		opts.Log = func(string, []byte) error { return nil }
 	}
@@ -291,6 +298,9 @@ func (e *Editable) Replay(ctx context.Context, file string, record []byte) error
 
 // change gives a file the content that a text says.
 func (e *Editable) change(ctx context.Context, n node, text []byte) error {
+	if err := e.begin(n.source.now()); err != nil {
+		return err
+	}
 	c, err := e.parse(ctx, n, text)
 	if err != nil || c == nil {
 		return err
@@ -308,6 +318,20 @@ func (e *Editable) change(ctx context.Context, n node, text []byte) error {
 	e.install(n.source, c)
 	e.tell(n.source, before, c.image)
 	return nil
+}
+
+// begin makes sure of the file that an edit is to be of. Parsing takes long: a file that
+// somebody puts there from here on must not be taken for the one that was edited. Told in
+// the other order, it could be.
+func (e *Editable) begin(s *version) error {
+	if s.edit != nil {
+		return nil
+	}
+	if err := e.opts.Begin(s.file); err != nil {
+		return err
+	}
+	// What is looked at may come from the cache, while another file lies there.
+	return s.check(e.fsys)
 }
 
 // maxRecord is the largest record: a journal takes no more.
