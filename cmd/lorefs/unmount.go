@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -141,14 +142,20 @@ func unmountAlone(dir, name string, lazy bool) error {
 }
 
 // leftBehind is an error if the process of a mount that is dead has left edits of its
-// source in the journal. source is empty if there can't be any.
+// source in the journal, or if nobody can tell. source is empty if there can't be any.
 func leftBehind(name, source string) error {
 	if source == "" {
 		return nil
 	}
 	j, err := journalOfDead(name, source)
-	if err != nil {
-		return nil //nolint:nilerr // nothing was edited, or all is saved
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil // nothing was edited, or all is saved
+	case err != nil:
+		return &commandError{
+			code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died, and what it left of %s is unknown: %w", source, err),
+			hint: "lorefs journal list tells what is left, once that is mended",
+		}
 	}
 	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved {
 		return nil

@@ -65,8 +65,12 @@ func (all Kinds) Find(path string) (Journal, error) {
 		if strings.HasSuffix(path, journalSuffix) && same(filepath.Dir(path), filepath.Dir(found)) {
 			found = path
 		}
-		if _, err := os.Lstat(found); err == nil {
+		_, err = os.Lstat(found)
+		if err == nil {
 			return k.describe(found), nil
+		}
+		if !errors.Is(err, iofs.ErrNotExist) {
+			return Journal{}, err
 		}
 	}
 	return Journal{}, fmt.Errorf("%s has no journal: %w", path, iofs.ErrNotExist)
