@@ -169,17 +169,31 @@ func leftBehind(name, source string) error {
 	}
 }
 
-// dyingPoll is how often a process is looked at that is about to end.
-const dyingPoll = 20 * time.Millisecond
+const (
+	// dyingPoll is how often a process is looked at that is about to end.
+	dyingPoll = 20 * time.Millisecond
+	// stayTime is how long who takes over a journal has to keep it to be believed: a mount
+	// that is refused, or a journal drop, has it for a moment.
+	stayTime = time.Second
+)
 
 // journalOfDead describes the journal of a source as soon as the process that served
 // it on name holds it no more: the kernel takes the mount from a process that was
 // killed before it takes its locks.
 func journalOfDead(name, source string) (pending.Journal, error) {
+	var held, since time.Time // of who took over
 	for end := time.Now().Add(endTimeout); ; time.Sleep(dyingPoll) {
 		j, err := journalOf(source)
-		if err != nil || j.State != pending.InUse || takenOver(name, &j) || time.Now().After(end) {
+		now := time.Now()
+		switch {
+		case err != nil, j.State != pending.InUse, now.After(end):
 			return j, err
+		case !takenOver(name, &j):
+			continue
+		case !j.Held.Equal(held):
+			held, since = j.Held, now
+		case now.Sub(since) >= stayTime:
+			return j, nil
 		}
 	}
 }

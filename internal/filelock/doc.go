@@ -10,6 +10,9 @@
 // The lock file stays when the lock is given back: if it were removed, somebody
 // who opened it just before would lock a file that nobody else finds any more.
 //
+// Probe tells whether somebody holds such a file: it takes a lock that can be shared, for
+// as long as the question takes, and Acquire waits for those who ask.
+//
 // LockFile locks a file that is open anyway, so that those who come to it by
 // another path, or with another lock file, meet the lock too.
 //

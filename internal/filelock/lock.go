@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func Acquire(path, what string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	err = LockFile(f)
+	err = lockUnprobed(path, f)
 	if errors.Is(err, ErrLocked) {
 		err = held(path, f)
 	}
@@ -71,6 +72,43 @@ func Acquire(path, what string) (*Lock, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &Lock{file: f}, nil
+}
+
+const (
+	// probes is how often Acquire finds nobody but a Probe in its way before it gives up,
+	// and probeTime how long it gives each: far longer than one takes.
+	probes    = 500
+	probeTime = time.Millisecond
+)
+
+// lockUnprobed locks a lock file, of which a Probe is no holder.
+func lockUnprobed(path string, f *os.File) error {
+	for range probes {
+		err := LockFile(f)
+		if !errors.Is(err, ErrLocked) || Probe(path) != nil {
+			return err
+		}
+		time.Sleep(probeTime)
+	}
+	return LockFile(f)
+}
+
+// Probe is a *HeldError while somebody holds the lock file at path. It neither makes the
+// file nor changes it, nor keeps anybody from acquiring it.
+func Probe(path string) error {
+	f, err := OpenFile(path, os.O_RDONLY, 0)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil // nobody has ever held it
+	}
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	defer f.Close()
+	err = lockFile(f, shared)
+	if errors.Is(err, ErrLocked) {
+		return held(path, f)
+	}
+	return err
 }
 
 // note writes down who holds the lock. It is not synced: whoever reads it is told
@@ -137,13 +175,23 @@ func (l *Lock) Close() error {
 // LockFile locks an open file for this opening of it alone, without waiting. The
 // error matches ErrLocked if somebody else holds it, and errors.ErrUnsupported
 // where files cannot be locked. The lock ends when f is closed.
-func LockFile(f *os.File) error {
+func LockFile(f *os.File) error { return lockFile(f, exclusive) }
+
+// A mode tells with whom a lock may be held at the same time.
+type mode bool
+
+const (
+	exclusive mode = false // nobody
+	shared    mode = true  // all others that are shared
+)
+
+func lockFile(f *os.File, m mode) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	var lockErr error
-	if err := conn.Control(func(fd uintptr) { lockErr = tryLock(fd) }); err != nil {
+	if err := conn.Control(func(fd uintptr) { lockErr = tryLock(fd, m) }); err != nil {
 		lockErr = err
 	}
 	if lockErr != nil {

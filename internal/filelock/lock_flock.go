@@ -8,9 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func tryLock(fd uintptr) error {
+func tryLock(fd uintptr, m mode) error {
+	how := unix.LOCK_EX | unix.LOCK_NB
+	if m == shared {
+		how = unix.LOCK_SH | unix.LOCK_NB
+	}
 	for {
-		err := unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(fd), how)
 		switch {
 		case errors.Is(err, unix.EINTR): // file systems over a network do that
 			continue

@@ -4,4 +4,4 @@ package filelock
 
 import "errors"
 
-func tryLock(uintptr) error { return errors.ErrUnsupported }
+func tryLock(uintptr, mode) error { return errors.ErrUnsupported }

@@ -217,3 +217,69 @@ func TestLockFile(t *testing.T) {
 		t.Errorf("a closed file: %v", err)
 	}
 }
+
+// Who asks learns who holds a lock, and changes nothing.
+func TestProbe(t *testing.T) {
+	requireLocks(t)
+	path := filepath.Join(t.TempDir(), "x.lock")
+	if err := filelock.Probe(path); err != nil {
+		t.Errorf("nobody ever held it: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock file: %v", err)
+	}
+	l, err := filelock.Acquire(path, "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(path, then, then); err != nil {
+		t.Fatal(err)
+	}
+	held, ok := errors.AsType[*filelock.HeldError](filelock.Probe(path))
+	if !ok || held.PID != os.Getpid() || held.What != "it" || !held.Since.Equal(then) {
+		t.Errorf("held by %+v", held)
+	}
+	if err := errors.Join(l.Close(), os.WriteFile(path, []byte("left"), 0o600), os.Chtimes(path, then, then)); err != nil {
+		t.Fatal(err)
+	}
+	if err := filelock.Probe(path); err != nil {
+		t.Errorf("nobody holds it: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !info.ModTime().Equal(then) || string(text) != "left" {
+		t.Errorf("the lock file holds %q since %v, %v", text, info.ModTime(), err)
+	}
+}
+
+// Who asks keeps nobody from taking the lock.
+func TestProbeIsNoHolder(t *testing.T) {
+	requireLocks(t)
+	path := filepath.Join(t.TempDir(), "x.lock")
+	var asking sync.WaitGroup
+	var enough atomic.Bool
+	for range 2 {
+		asking.Go(func() {
+			for !enough.Load() {
+				if err := filelock.Probe(path); err != nil && !errors.Is(err, filelock.ErrLocked) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 2000 {
+		l, err := filelock.Acquire(path, "it")
+		if err == nil {
+			err = l.Close()
+		}
+		if err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	enough.Store(true)
+	asking.Wait()
+}

@@ -10,8 +10,11 @@ import (
 // any file: a locked byte cannot be read by others.
 const lockOffHigh = 0x40000000
 
-func tryLock(fd uintptr) error {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+func tryLock(fd uintptr, m mode) error {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if m == exclusive {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
 	err := windows.LockFileEx(windows.Handle(fd), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: lockOffHigh})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return ErrLocked

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
@@ -478,5 +479,31 @@ func TestNotWritable(t *testing.T) {
 	}
 	if err := f.open(); !errors.Is(err, iofs.ErrPermission) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Who lists journals, or looks for one, is not taken for one who edits.
+func TestListOnlyLooks(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.crash()
+	locks, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "lorefs", "lock", "*"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("locks: %q, %v", locks, err)
+	}
+	then := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(locks[0], then, then); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.journals(); got != "not saved yet 1" {
+		t.Errorf("journals: %s", got)
+	}
+	info, err := os.Stat(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.ModTime().Equal(then) {
+		t.Errorf("the lock was taken at %v", info.ModTime())
 	}
 }

@@ -76,9 +76,12 @@ func (k *Kind) JournalPath(source string) (string, error) {
 	return statePath(k.Folder, nameOf(source)+journalSuffix)
 }
 
-// acquire takes the lock of whoever edits the source that a name is made of.
+// lockPath is the lock file of whoever edits the source that a name is made of.
+func lockPath(name string) (string, error) { return statePath(lockFolder, name+lockSuffix) }
+
+// acquire takes that lock.
 func acquire(name, source string) (*filelock.Lock, error) {
-	path, err := statePath(lockFolder, name+lockSuffix)
+	path, err := lockPath(name)
 	if err != nil {
 		return nil, err
 	}

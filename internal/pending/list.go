@@ -103,13 +103,10 @@ func (j *Journal) describe() error {
 	if err != nil {
 		return err
 	}
-	lock, err := j.lock()
+	err = j.probe()
 	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
 		j.State, j.Held = InUse, held.Since
 		return nil
-	}
-	if err == nil {
-		err = lock.Close()
 	}
 	state, compareErr := d.Compare()
 	j.State = state
@@ -119,16 +116,24 @@ func (j *Journal) describe() error {
 	return nil
 }
 
-// lock takes the lock of whoever edits the source. It goes by the journal's name, as
-// its header may be damaged.
-func (j *Journal) lock() (*filelock.Lock, error) {
-	return acquire(strings.TrimSuffix(filepath.Base(j.Path), journalSuffix), j.Source)
+// name is what the files of the journal's source are called by. It goes by the journal's
+// own name, as its header may be damaged.
+func (j *Journal) name() string { return strings.TrimSuffix(filepath.Base(j.Path), journalSuffix) }
+
+// probe is a [*filelock.HeldError] while somebody edits the source. Who only looks must
+// not be taken for one who does, so that it takes no lock.
+func (j *Journal) probe() error {
+	path, err := lockPath(j.name())
+	if err != nil {
+		return err
+	}
+	return filelock.Probe(path)
 }
 
 // Drop removes a journal for good, also one that is damaged. Nobody may be editing its
 // source: else the error matches [filelock.ErrLocked].
 func (j *Journal) Drop() error {
-	lock, err := j.lock()
+	lock, err := acquire(j.name(), j.Source)
 	if err != nil {
 		return err
 	}

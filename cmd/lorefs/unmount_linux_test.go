@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lorefs/internal/folderedit"
+)
+
+// Edits that a dead process has left are nobody else's until somebody takes them over for
+// good: who only tries to leaves them where they are.
+func TestLeftBehind(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		held time.Duration
+		left bool
+	}{
+		{"for a moment", 100 * time.Millisecond, true},
+		{"for good", time.Hour, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			dir, mount := folderWithEdits(t), t.TempDir()
+			listenedBefore(t, mount)
+			next, err := folderedit.Open(dir, folderedit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				time.AfterFunc(test.held, func() {
+					if err := next.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				if err := leftBehind(mount, dir); (err != nil) != test.left {
+					t.Errorf("left behind: %v", err)
+				}
+				time.Sleep(test.held)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// folderWithEdits is a folder with an edit that is not saved.
+func folderWithEdits(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := folderedit.Open(dir, folderedit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Begin("a"), s.Log("a", []byte("edit")), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// listenedBefore leaves what a dead process that served a mount has.
+func listenedBefore(t *testing.T, mount string) {
+	t.Helper()
+	socket, err := socketPath(mount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour)
+	if err := errors.Join(os.WriteFile(socket, nil, 0o600), os.Chtimes(socket, before, before)); err != nil {
+		t.Fatal(err)
+	}
+}
