@@ -197,11 +197,20 @@ func TestConflictDies(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
 	f.edit("a", "1")
+	path := f.session.Journal()
 	f.put("a", "mine")
 	f.crash()
-	f.put(".a.conflict-20261121-150000.lorefs-0123456789abcdef.tmp", "half of it")
+	const half = ".conflict-20261121-150000.lorefs-0123456789abcdef.tmp"
+	f.put(".a"+half, "half of it")
+	state, name := filepath.Split(strings.TrimSuffix(path, ".journal"))
+	if err := os.WriteFile(filepath.Join(state, "."+name+"-a"+half), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	f.put("a", "a.")
 	f.mustOpen()
 	f.close()
 	f.only("a", "b")
+	if left, err := os.ReadDir(state); err != nil || len(left) != 1 || left[0].Name() != name+".journal" {
+		t.Errorf("beside the journal are %v, %v", left, err)
+	}
 }

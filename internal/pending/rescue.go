@@ -25,8 +25,9 @@ func (e *Edits) Rescue(file string, write func(path string) error) (string, erro
 	if err == nil {
 		return beside, nil
 	}
-	state, stateErr := statePath(e.kind.Folder, nameOf(e.source)+"-"+filepath.Base(file)+suffix)
+	state, stateErr := e.besideJournal(file)
 	if stateErr == nil {
+		state += suffix
 		stateErr = write(state)
 	}
 	if stateErr != nil {
@@ -35,7 +36,13 @@ func (e *Edits) Rescue(file string, write func(path string) error) (string, erro
 	return state, nil
 }
 
-// conflictsBegun are the paths of conflict files of which a temporary one is there.
+// besideJournal is what conflict files of a file that are not beside it begin with.
+func (e *Edits) besideJournal(file string) (string, error) {
+	return statePath(e.kind.Folder, nameOf(e.source)+"-"+filepath.Base(file))
+}
+
+// conflictsBegun are the paths of conflict files of which a temporary one is there. All
+// of them begin with the path file.
 func conflictsBegun(file string) []string {
 	dir, base := filepath.Split(file)
 	entries, err := os.ReadDir(filepath.Clean(dir))

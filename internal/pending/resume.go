@@ -46,7 +46,11 @@ func (e *Edits) Resume(salvage bool) (*journal.Contents, error) {
 
 // Sweep removes what a save of a file has left that did not end, or its rescue.
 func (e *Edits) Sweep(file string) {
-	for _, f := range append(conflictsBegun(file), file) {
+	files := append(conflictsBegun(file), file)
+	if state, err := e.besideJournal(file); err == nil { // else nothing was written there
+		files = append(files, conflictsBegun(state)...)
+	}
+	for _, f := range files {
 		if removed, err := replace.Sweep(f); err != nil || len(removed) > 0 {
 			e.log.Info("removed what a save has left that did not end", "files", removed, "err", err)
 		}
