@@ -24,5 +24,6 @@
 // that can't be, beside the journal, which is kept as well.
 //
 // A journal with damage is refused, or salvaged: the records ahead of the damage
-// take its place, and it is kept as NAME.journal.damaged.
+// take its place, and it is kept as NAME.journal.damaged, or NAME.journal.damaged.N,
+// which is listed until somebody gives it up.
 package pending

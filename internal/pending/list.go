@@ -32,7 +32,7 @@ type Journal struct {
 // Kinds are all that there are, in the order in which they are listed.
 type Kinds []*Kind
 
-// List describes all journals of the user.
+// List describes all journals of the user, with those that were kept because of damage.
 func (all Kinds) List() ([]Journal, error) {
 	list := []Journal{}
 	for _, k := range all {
@@ -45,7 +45,7 @@ func (all Kinds) List() ([]Journal, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), journalSuffix) {
+			if _, ok := nameOfJournal(e.Name()); ok {
 				list = append(list, k.describe(filepath.Join(dir, e.Name())))
 			}
 		}
@@ -62,7 +62,7 @@ func (all Kinds) Find(path string) (Journal, error) {
 		if err != nil {
 			return Journal{}, err
 		}
-		if strings.HasSuffix(path, journalSuffix) && same(filepath.Dir(path), filepath.Dir(found)) {
+		if _, ok := nameOfJournal(filepath.Base(path)); ok && same(filepath.Dir(path), filepath.Dir(found)) {
 			found = path
 		}
 		_, err = os.Lstat(found)
@@ -116,9 +116,18 @@ func (j *Journal) describe() error {
 	return nil
 }
 
-// name is what the files of the journal's source are called by. It goes by the journal's
-// own name, as its header may be damaged.
-func (j *Journal) name() string { return strings.TrimSuffix(filepath.Base(j.Path), journalSuffix) }
+// nameOfJournal is what the files of a journal's source are called by. It goes by the
+// name of its file, as its header may be damaged; ok is false if that is none.
+func nameOfJournal(file string) (name string, ok bool) {
+	name, rest, ok := strings.Cut(file, journalSuffix)
+	return name, ok && name != "" && name[0] != '.' && (rest == "" || strings.HasPrefix(rest, damagedSuffix))
+}
+
+// name is what the files of the journal's source are called by.
+func (j *Journal) name() string {
+	name, _ := nameOfJournal(filepath.Base(j.Path))
+	return name
+}
 
 // probe is a [*filelock.HeldError] while somebody edits the source. Who only looks must
 // not be taken for one who does, so that it takes no lock.
