@@ -182,7 +182,8 @@ func (s *localState) written() bool {
 }
 
 // entry looks in the bucket of the key, then in the others: an entry is not
-// always where it should be.
+// always where it should be. Another bucket that can't be read says nothing of the key:
+// one index that is damaged under the storage must not take the others with it.
 func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 	short := ShortKey(key)
 	own := Bucket(short)
@@ -192,10 +193,10 @@ func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 			continue
 		}
 		e, ok, err := x.Find(short)
-		if err != nil {
+		switch {
+		case err != nil && i == 0:
 			return IdxEntry{}, false, fmt.Errorf("%s: %w", x.name, err)
-		}
-		if ok && e.Local() {
+		case err == nil && ok && e.Local():
 			return e, true, nil
 		}
 	}

@@ -1,0 +1,91 @@
+package casc_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+)
+
+// reading is a cache that keeps nothing.
+type reading struct{}
+
+func (reading) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) { return load(n) }
+
+// idxName is the index file of a bucket of an install that was just made.
+func idxName(bucket int) string { return fmt.Sprintf("Data/data/%02x00000002.idx", bucket) }
+
+// openCut opens an install, then cuts the index of a bucket behind its header, in place,
+// and has the storage look. It is nil if the bucket is empty.
+func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage {
+	t.Helper()
+	if len(allIdx(t, parseIdx(t, files[idxName(bucket)]))) == 0 {
+		return nil
+	}
+	fsys, opts := casctest.FS(files), g.options(t)
+	opts.Blocks = reading{}
+	st, err := casc.Open(fsys, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	f := fsys[idxName(bucket)]
+	f.Data, f.ModTime = f.Data[:0x28], f.ModTime.AddDate(1, 0, 0)
+	if _, err := st.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// TestCutIndex cuts the index of each bucket: the files of the others are as they were.
+func TestCutIndex(t *testing.T) {
+	g, files := makeGame(t, "text", "install")
+	own, others := 0, 0
+	for bucket := range casc.Buckets {
+		st := openCut(t, g, files, bucket)
+		if st == nil {
+			continue
+		}
+		for _, s := range g.Stored {
+			_, err := st.OpenEncoded(s.EKey[:])
+			absent := errors.Is(err, casc.ErrNotLocal)
+			if casc.Bucket(s.EKey.Short()) == bucket {
+				own++
+				if err == nil || absent || !st.Has(s.EKey[:]) {
+					t.Errorf("bucket %x: %v: %v; it is not known whether it is here", bucket, s.EKey, err)
+				}
+				continue
+			}
+			others++
+			if absent != s.Absent || st.Has(s.EKey[:]) == s.Absent {
+				t.Errorf("bucket %x: %v: absent is %v, opening it: %v", bucket, s.EKey, s.Absent, err)
+			}
+		}
+	}
+	if own == 0 || others == 0 {
+		t.Errorf("%d files of the buckets that were cut, %d of others", own, others)
+	}
+}
+
+// TestMisplacedEntry has an entry in the bucket behind one that is cut.
+func TestMisplacedEntry(t *testing.T) {
+	g, files := makeGame(t, "text", "install")
+	s := g.ByName["readme.txt"]
+	bucket := casc.Bucket(s.EKey.Short())
+	at, _ := findIdx(t, parseIdx(t, files[idxName(bucket)]), s.EKey.Short())
+	next, last := (bucket+1)%casc.Buckets, (bucket+2)%casc.Buckets
+	files[idxName(bucket)] = write.Idx(bucket, nil, nil)
+	files[idxName(next)] = write.Idx(next, append(allIdx(t, parseIdx(t, files[idxName(next)])), idxEntries(1, 1)...), nil)
+	files[idxName(last)] = write.Idx(last, append(allIdx(t, parseIdx(t, files[idxName(last)])), at), nil)
+	st := openCut(t, g, files, next)
+	if _, err := st.OpenEncoded(s.EKey[:]); err != nil || !st.Has(s.EKey[:]) {
+		t.Error(err)
+	}
+}
