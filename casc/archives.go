@@ -24,13 +24,14 @@ type archives interface {
 	// find looks for the file whose encoding key begins with key, which has
 	// ShortKeySize bytes at least. The error matches ErrNotLocal if it is not here.
 	find(key []byte) (place, error)
-	// has is find without opening anything.
-	has(key []byte) bool
+	// has is find without opening anything. An error means that it can't be told.
+	has(key []byte) (bool, error)
 	// refresh looks whether the files are still what they were, and takes over what
 	// has changed. It is false if nothing has.
 	refresh() (bool, error)
-	// spans are all files, in the order of their places.
-	spans() ([]spanEntry, error)
+	// spans are all files, in the order of their places, but those of which faults say
+	// that they can't be told.
+	spans() (all []spanEntry, faults []error)
 	// at is where one of spans is.
 	at(e *spanEntry) (place, error)
 	// problems are faults that the source lives with.

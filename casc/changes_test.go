@@ -1,10 +1,15 @@
 package casc_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 
+	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/write"
@@ -87,5 +92,60 @@ func TestMisplacedEntry(t *testing.T) {
 	st := openCut(t, g, files, next)
 	if _, err := st.OpenEncoded(s.EKey[:]); err != nil || !st.Has(s.EKey[:]) {
 		t.Error(err)
+	}
+}
+
+// TestVerifyCutIndex finds an index that was cut under the storage, the files whose
+// places only it knew, and all else as before.
+func TestVerifyCutIndex(t *testing.T) {
+	g, files := makeGame(t, "text", "install")
+	before := verify(t, files, g.options(t), casc.VerifyOptions{})
+	told := 0
+	for bucket := range casc.Buckets {
+		st := openCut(t, g, files, bucket)
+		if st == nil {
+			continue
+		}
+		all, err := st.Files()
+		if err != nil {
+			continue // the root is in this bucket
+		}
+		indexes, lost := 0, map[string]bool{}
+		left := slices.Clone(before)
+		for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+			at := slices.IndexFunc(left, func(b casc.Finding) bool { return b.String() == f.String() })
+			switch {
+			case err != nil:
+				t.Fatalf("bucket %x: %v", bucket, err)
+			case at >= 0:
+				left = slices.Delete(left, at, at+1)
+			case f.Kind != casc.FindingDamaged || !strings.Contains(f.What, path.Base(idxName(bucket))):
+				t.Errorf("bucket %x: %v", bucket, f)
+			case f.File == "":
+				indexes++
+			default:
+				lost[f.File] = true
+				told++
+			}
+		}
+		if indexes == 0 {
+			t.Errorf("bucket %x: the index is not told of", bucket)
+		}
+		for i := range all {
+			_, err := st.Open(&all[i])
+			if failed := err != nil && !errors.Is(err, casc.ErrNotLocal) && !errors.Is(err, blte.ErrNoKey); failed != lost[all[i].Name] {
+				t.Errorf("bucket %x: %s: told of is %v, opening it: %v", bucket, all[i].Name, lost[all[i].Name], err)
+			}
+		}
+		for _, f := range left {
+			if !slices.ContainsFunc(g.Stored, func(s write.Stored) bool {
+				return len(f.EKey) > 0 && bytes.HasPrefix(s.EKey[:], f.EKey) && casc.Bucket(s.EKey.Short()) == bucket
+			}) {
+				t.Errorf("bucket %x: not found any more: %v", bucket, f)
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no file was lost")
 	}
 }

@@ -203,16 +203,19 @@ func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 	return IdxEntry{}, false, nil
 }
 
-func (l *localArchives) has(key []byte) bool {
+func (l *localArchives) has(key []byte) (bool, error) {
 	s := l.now.Load()
 	e, ok, err := s.entry(key)
-	if ok {
-		_, err = s.archive(e.Archive)
+	if !ok {
+		return false, err
 	}
-	if err != nil {
-		return !errors.Is(err, ErrNotLocal) // another error is for whoever reads it
+	switch _, err := s.archive(e.Archive); {
+	case errors.Is(err, ErrNotLocal):
+		return false, nil
+	case err != nil:
+		return false, err
 	}
-	return ok
+	return true, nil
 }
 
 func (l *localArchives) find(key []byte) (place, error) {
@@ -283,14 +286,15 @@ func (s *localState) archive(n int) (*file, error) {
 	return f, nil
 }
 
-func (l *localArchives) spans() (all []spanEntry, err error) {
+func (l *localArchives) spans() (all []spanEntry, faults []error) {
 	for _, x := range l.now.Load().indexes {
 		if x == nil {
 			continue
 		}
 		for e, err := range x.Entries() {
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", x.name, err)
+				faults = append(faults, fmt.Errorf("%s: %w", x.name, err))
+				break
 			}
 			if e.Local() {
 				s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
@@ -300,7 +304,7 @@ func (l *localArchives) spans() (all []spanEntry, err error) {
 		}
 	}
 	sortSpans(all)
-	return all, nil
+	return all, faults
 }
 
 func (l *localArchives) at(e *spanEntry) (place, error) {

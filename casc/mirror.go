@@ -118,12 +118,12 @@ func (m *mirrorArchives) file(key []byte) (Key, bool) {
 	return f, ok && bytes.HasPrefix(f[:], key)
 }
 
-func (m *mirrorArchives) has(key []byte) bool {
+func (m *mirrorArchives) has(key []byte) (bool, error) {
 	if _, ok := m.entry(key); ok {
-		return true
+		return true, nil
 	}
 	_, ok := m.file(key)
-	return ok
+	return ok, nil
 }
 
 func (m *mirrorArchives) find(key []byte) (place, error) {
@@ -232,7 +232,7 @@ func (m *mirrorArchives) refresh() (bool, error) {
 }
 
 // spans are the files of all archives that are there, and then the loose ones.
-func (m *mirrorArchives) spans() (all []spanEntry, err error) {
+func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
 	number := make(map[Key]int, len(keys))
 	for i, k := range keys {

@@ -229,15 +229,20 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 }
 
 // Has says whether the file whose encoding key begins with prefix, which has
-// ShortKeySize bytes at least, is here. It looks into the indexes only.
+// ShortKeySize bytes at least, is here. It looks into the indexes only. It is true too
+// if that can't be told: whoever opens the file learns why.
 func (s *Storage) Has(prefix []byte) bool {
-	return len(prefix) >= ShortKeySize && s.archives.has(prefix)
+	if len(prefix) < ShortKeySize {
+		return false
+	}
+	ok, err := s.archives.has(prefix)
+	return ok || err != nil
 }
 
 // statEncoded gives the state of an encoded file, whose decoded size is size; that
 // of the Info is not set.
 func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
-	if !s.archives.has(key) {
+	if !s.Has(key) {
 		return Info{State: StateNotLocal}, nil
 	}
 	entry, err := s.encoding.FindEncoded(key)

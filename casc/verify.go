@@ -128,8 +128,9 @@ const verifyBatch = 256
 
 // Verify reads all that the index leads to, and checks every checksum: of indexes, of
 // each chunk, of the encoding file's pages, and of the other manifests. Then it looks
-// for each file that the root names. An error means that checking could not go on,
-// because of ctx or since the root can't be read.
+// for each file that the root names. An index that can't be read any more is damage, and
+// what it leads to is not checked. An error means that checking could not go on, because
+// of ctx or since the root can't be read.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}
@@ -245,9 +246,11 @@ func kindOf(err error) FindingKind {
 
 // spans checks all encoded files, in the order of the archives.
 func (v *verifier) spans() error {
-	all, err := v.s.archives.spans()
-	if err != nil {
-		return err
+	all, faults := v.s.archives.spans()
+	for _, err := range faults {
+		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+			return err
+		}
 	}
 	p := Progress{}
 	for i := range all {

@@ -49,8 +49,8 @@ func (v *verifier) file(f *File) error {
 func (v *verifier) readFrom(f *File) (keys [][]byte, err error) {
 	for i := range f.Spans {
 		key := f.Spans[i].EKey[:f.Spans[i].KeySize]
-		if !v.s.archives.has(key) {
-			return nil, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
+		if err := v.isHere(key); err != nil {
+			return nil, err
 		}
 		keys = append(keys, key)
 	}
@@ -65,11 +65,24 @@ func (v *verifier) readFrom(f *File) (keys [][]byte, err error) {
 		return nil, err
 	}
 	for i := range entry.EKeys {
-		if key := entry.EKeys[i][:]; v.s.archives.has(key) {
-			return [][]byte{key}, nil
+		key := entry.EKeys[i][:]
+		if err := v.isHere(key); !errors.Is(err, ErrNotLocal) {
+			return [][]byte{key}, err // the same one as OpenContent takes
 		}
 	}
 	return nil, fmt.Errorf("content key %v: %w", f.CKey, ErrNotLocal)
+}
+
+// isHere gives ErrNotLocal, or why it can't be told whether an encoded file is here.
+func (v *verifier) isHere(key []byte) error {
+	ok, err := v.s.archives.has(key)
+	if err == nil && !ok {
+		err = ErrNotLocal
+	}
+	if err != nil {
+		return fmt.Errorf("encoding key %x: %w", key, err)
+	}
+	return nil
 }
 
 // stateOf says what was found out about an encoded file.
