@@ -53,8 +53,12 @@ func (s *Storage) refreshBuild() error {
 		return nil
 	}
 	now, err := stampOf(s.fsys, s.update.file)
-	if err != nil || now.same(s.update.stamp) {
+	if err != nil {
 		return err
+	}
+	if now.same(s.update.stamp) {
+		s.update.build.Store(nil) // it was put back, if it was another
+		return nil
 	}
 	data, err := readFile(s.fsys, s.update.file, maxText)
 	if err != nil {

@@ -167,14 +167,24 @@ func TestNewBuild(t *testing.T) {
 	if got, err := readPath(t.Context(), tree, "files/second"); err != nil || string(got) != "the second file" {
 		t.Errorf("%q, %v", got, err)
 	}
-	back := casctest.FS(before)[".build.info"]
-	back.ModTime = back.ModTime.AddDate(2, 0, 0)
-	fsys[".build.info"] = back
-	if _, err := st.Refresh(); err != nil {
-		t.Fatal(err)
-	}
-	if b, ok := st.NewBuild(); ok {
-		t.Errorf("the build that is open is back, and a new one is told: %+v", b)
+	newer := fsys[".build.info"]
+	for _, years := range []int{2, 0} { // written again, or put back with its time
+		fsys[".build.info"] = newer
+		if _, err := st.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := st.NewBuild(); !ok {
+			t.Error("the new build is not told")
+		}
+		back := casctest.FS(before)[".build.info"]
+		back.ModTime = back.ModTime.AddDate(years, 0, 0)
+		fsys[".build.info"] = back
+		if _, err := st.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := st.NewBuild(); ok {
+			t.Errorf("after %d years the build that is open is back, and a new one is told: %+v", years, b)
+		}
 	}
 }
 
