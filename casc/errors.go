@@ -13,6 +13,9 @@ var ErrNotFound = errors.New("no such file in the storage")
 // ErrNotLocal means that a file is known, but its data is not here.
 var ErrNotLocal = errors.New("its data is not in the local archives")
 
+// ErrChanged means that an index file was written to or cut since its hashes were checked.
+var ErrChanged = errors.New("it is not what it was when it was opened")
+
 // ErrUnsupported means that something is valid as far as it can be told, but of
 // a form that is not read.
 var ErrUnsupported = errors.New("not supported")

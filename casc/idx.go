@@ -137,7 +137,7 @@ func idxEntry(b []byte) IdxEntry {
 }
 
 // Find looks for the newest entry of key. An error is one of reading the file, or
-// that it is not what it was when it was opened.
+// matches ErrChanged.
 func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 	if e, ok := x.updates[key]; ok {
 		return e, true, nil
@@ -152,7 +152,7 @@ func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 
 // Entries gives the newest entry of each key, placeholders and deleted ones too:
 // first those of the sorted part, then those that only the update section has. An
-// error comes last.
+// error comes last; it is as those of Find.
 func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		seen := make(map[ShortKey]bool, len(x.updates))

@@ -19,9 +19,6 @@ import (
 // searches end in the one that they begin in.
 const idxBlock = 1 << 10
 
-// errIdxChanged means that a file was written to since its hashes were checked.
-var errIdxChanged = errors.New("it is not what it was when it was opened")
-
 // idxSeed is that of the sums of blocks, which never leave the process.
 var idxSeed = maphash.MakeSeed()
 
@@ -57,11 +54,12 @@ func (r *idxRun) loadBlock(n uint64) ([]byte, error) {
 	i := int(n - r.first)
 	b := make([]byte, min(idxBlock, r.len-i*idxBlock)*idxEntrySize)
 	off := r.off + int64(i*idxBlock*idxEntrySize)
-	if err := readAll(r.src, b, off); err != nil {
+	err := readAll(r.src, b, off)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == nil && maphash.Bytes(idxSeed, b) != r.sums[i]:
+		return nil, &FormatError{Format: string(idx), Off: off, Err: ErrChanged}
+	case err != nil:
 		return nil, fmt.Errorf("casc: idx: %w", err)
-	}
-	if maphash.Bytes(idxSeed, b) != r.sums[i] {
-		return nil, &FormatError{Format: string(idx), Off: off, Err: errIdxChanged}
 	}
 	return b, nil
 }

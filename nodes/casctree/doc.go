@@ -47,7 +47,8 @@
 //
 // A file of a manifest has 4096 entries, or those of 32 pages of the encoding file.
 // Its size takes rendering it: the first look into manifests/NAME renders all, and
-// keeps the sizes only.
+// keeps the sizes only. manifests/idx stays the local index of that moment, for as long
+// as nobody writes to its files in place: from then on it fails with [nodes.ErrChanged].
 //
 // # Updates
 //

@@ -3,22 +3,22 @@ package casctree
 import (
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"slices"
 	"strconv"
+	"sync"
 
 	"lorefs/casc"
+	"lorefs/nodes"
 )
 
 // tableManifests are the tables that say where files are: the local index, the
-// indexes of archives, and shmem. What they are now is kept, so that sizes stay.
+// indexes of archives, and shmem.
 func tableManifests(st *casc.Storage) (found []*manifest, err error) {
-	var idx []*casc.Idx
-	for _, x := range st.Indexes() {
-		idx = append(idx, x)
-	}
-	if len(idx) > 0 {
-		found = append(found, &manifest{name: "idx", walk: idxLines(idx)})
+	for range st.Indexes() {
+		found = append(found, &manifest{name: "idx", walk: idxLines(st)})
+		break
 	}
 	indexes, err := st.IndexNames()
 	if err != nil {
@@ -39,20 +39,23 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 	return found, nil
 }
 
-func idxLines(idx []*casc.Idx) walker {
+// idxLines has the local index as it was when it was first looked into, so that sizes
+// stay: updates mostly put other files beside those that are open.
+func idxLines(st *casc.Storage) walker {
+	indexes := sync.OnceValue(func() (all []*casc.Idx) {
+		for _, x := range st.Indexes() {
+			all = append(all, x)
+		}
+		return all
+	})
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
 		i := -1
-		for _, x := range idx {
-			var entries []casc.IdxEntry
-			for e, err := range x.Entries() {
-				if err != nil {
-					return err
-				}
-				entries = append(entries, e)
+		for _, x := range indexes() {
+			entries, err := sortedEntries(x)
+			if err != nil {
+				return err
 			}
-			// Those of the update section come in no order of their own.
-			slices.SortFunc(entries, func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
 			for _, e := range entries {
 				if i++; i < from {
 					continue
@@ -76,6 +79,22 @@ func idxLines(idx []*casc.Idx) walker {
 		}
 		return nil
 	}
+}
+
+// sortedEntries are those of an index by key: of the update section they come in no
+// order of their own.
+func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
+	for e, err := range x.Entries() {
+		switch {
+		case errors.Is(err, casc.ErrChanged):
+			return nil, fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+		case err != nil:
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
+	return entries, nil
 }
 
 func indexLines(st *casc.Storage, names []casc.Key) walker {
