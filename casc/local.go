@@ -25,6 +25,7 @@ type localArchives struct {
 	// refreshing is held while the folder is looked at again: who finds it held needs
 	// what comes of it.
 	refreshing sync.Mutex
+	replaced   replacedFiles
 }
 
 // localState is what the folder was when it was last looked at.
@@ -48,7 +49,7 @@ type localIdx struct {
 	*Idx
 	idxFile
 	stamp
-	io.Closer
+	src *file
 }
 
 // idxFile is the name of an index file, taken apart.
@@ -160,10 +161,24 @@ func (l *localArchives) refresh() (bool, error) {
 	if s.indexes == before.indexes && !before.written() {
 		return false, nil
 	}
-	// The archives and indexes of before stay open for those who read them, and are closed by
-	// themselves behind the last.
 	l.now.Store(s)
+	l.replaced.add(before.filesBut(s)...)
 	return true, nil
+}
+
+// filesBut are the files that are open, but for the indexes that are in use in now too.
+func (s *localState) filesBut(now *localState) (files []*file) {
+	for b, x := range s.indexes {
+		if x != nil && x != now.indexes[b] {
+			files = append(files, x.src)
+		}
+	}
+	for n := range s.open {
+		if f := s.open[n].Load(); f != nil && f != absent {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // written tells whether an archive that was needed is not what it was.
@@ -318,7 +333,7 @@ func (l *localArchives) Close() error {
 	var errs []error
 	for _, x := range s.indexes {
 		if x != nil {
-			errs = append(errs, x.Close())
+			errs = append(errs, x.src.Close())
 		}
 	}
 	for n := range s.open {
@@ -326,5 +341,5 @@ func (l *localArchives) Close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.replaced.Close())...)
 }

@@ -29,6 +29,8 @@ type mirrorArchives struct {
 	mu sync.Mutex // guards open
 	// open has the archives that were needed so far, up to maxOpen.
 	open map[Key]*file
+
+	replaced replacedFiles
 }
 
 // maxOpen is how many archives are kept open.
@@ -224,7 +226,8 @@ func (m *mirrorArchives) refresh() (bool, error) {
 		changed = true
 		m.mu.Lock()
 		if m.open[key] == f {
-			delete(m.open, key) // who reads it still has it; then it is closed by itself
+			delete(m.open, key)
+			m.replaced.add(f)
 		}
 		m.mu.Unlock()
 	}
@@ -298,5 +301,5 @@ func (m *mirrorArchives) Close() error {
 		errs = append(errs, f.Close())
 		delete(m.open, key)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, m.replaced.Close())...)
 }

@@ -113,7 +113,8 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	return s, nil
 }
 
-// Close closes the archives.
+// Close closes the archives and indexes, with those that were replaced since Open and
+// are still read.
 func (s *Storage) Close() error {
 	if s.archives == nil {
 		return s.close()
