@@ -177,7 +177,7 @@ func (w *Writer) fits(p *Packet) error {
 func (w *Writer) fitsTime(t time.Time) error {
 	millis, ok := toMillis(t)
 	if !ok {
-		return fmt.Errorf("capture: the time %v: want one from 1970 to 9999", t)
+		return fmt.Errorf("capture: the time %v: want one from 1970-01-01T00:00:00.001Z to 9999-12-31T23:59:59.999Z", t)
 	}
 	if w.info.Format != TeraLog {
 		return nil
