@@ -50,7 +50,8 @@ func (e *worldEditor) Close() error     { return e.session.Close() }
 
 func (e *worldEditor) unsaved(most int) (int, []string) { return e.tree.Unsaved(most) }
 
-// save saves the files that were edited, one after the other.
+// save saves the files that were edited. Some are packed at once; they are put in place
+// one after the other.
 func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) {
 	began := time.Now()
 	var r session.Report
