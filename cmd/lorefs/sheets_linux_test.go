@@ -124,6 +124,9 @@ func TestLanguages(t *testing.T) {
 	testneeds.FUSE(t)
 	testneeds.Program(t, "rsync")
 	from := testneeds.Fixture(t, smallX64)
+	if testing.Short() {
+		t.Skip("writes 14 sheets five times")
+	}
 	ownFolders(t)
 	path, mnt := mountEditable(t, from)
 	mine := t.TempDir()
