@@ -25,10 +25,11 @@
 //
 // An [Editable] takes texts. One that is closed is compared with the sheet of the draft,
 // and applied as the edits that make the difference (sheets.Source.Plan): all at once,
-// or none. Then the file shows how the sheet is spelled; comments are not stored, and
-// Notices tells so. A text
-// that is no sheet is kept as it is, and told of by EINVAL and user.lorefs.error.
-// folder.go says what is a sheet by its name, a schema, or scratch.
+// or none. Then the file shows how the sheet is spelled; comments are not stored, nor is
+// another spelling of a number, and Notices tells so. A text that is no sheet is kept as
+// it is, and told of by EINVAL and user.lorefs.error, also if it was renamed over the
+// sheet; Refused gives what is left of those at the end. folder.go says what is a sheet
+// by its name, a schema, or scratch.
 //
 // Others edit the same draft, such as package dctree: an [Editor] keeps them out while a
 // text is compared and applied. Locks are taken in this order: Editable.editing, those of
