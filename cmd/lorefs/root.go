@@ -48,7 +48,7 @@ journal has them.`,
 		newMount(log), newUnmount(), newCommit(), newStatus(), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), newQuery(log), newDiff(log), newExport(log), newVerify(log),
 		newPack(log), newRepack(log), newValidate(log), newSchema(log), newBench(log), newSample(),
-		newDecode(), newEncode(),
+		newDecode(), newEncode(), newMan(),
 	)
 	return root
 }
