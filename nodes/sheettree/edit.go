@@ -167,17 +167,17 @@ func (e *Editable) shownID(n datacenter.Number) nodes.ID {
 	return SheetID(n)
 }
 
-// sheetOf is the inverse of shownID; ok is false for what shows no sheet. The caller
-// holds mu.
+// sheetOf is the inverse of shownID; n is 0 and ok false for what shows no sheet. The
+// caller holds mu.
 func (e *Editable) sheetOf(id nodes.ID) (n datacenter.Number, ok bool) {
 	if n, ok = e.sheets[id]; ok {
 		return n, true
 	}
 	n, ok = SheetNumber(id)
-	if _, other := e.shown[n]; other {
+	if _, other := e.shown[n]; !ok || other || e.hidden[n] != nil {
 		return 0, false
 	}
-	return n, ok && e.hidden[n] == nil
+	return n, true
 }
 
 // show lets a file show a sheet. The caller holds mu.

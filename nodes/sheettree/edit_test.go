@@ -571,6 +571,59 @@ func (e *edited) removeAll(folder string) {
 	e.must(e.Remove(e.Context(), nodes.Root, folder, nodes.Dir))
 }
 
+// refused is an error unless one is there that refuses.
+func refused(err error) error {
+	if errors.Is(err, nodes.ErrInvalid) {
+		return nil
+	}
+	return fmt.Errorf("it is not refused: %w", err)
+}
+
+// What becomes of a schema that only shows what the sheets have is no edit of any
+// sheet: its family has a number as sheets have.
+func TestInferredSchemaIsNoSheet(t *testing.T) {
+	for name, do := range map[string]func(e *edited, family string) error{
+		"remove": func(e *edited, family string) error {
+			return e.Remove(e.Context(), e.at(family).ID, family+".xsd", nodes.File)
+		},
+		"rename": func(e *edited, family string) error { return e.rename(family, family+".xsd", ".away") },
+		"rename over": func(e *edited, family string) error {
+			e.must(e.write(family+"/.scratch", "x"))
+			return e.rename(family, family+".xsd", ".scratch")
+		},
+		"rename to a sheet": func(e *edited, family string) error {
+			return refused(e.rename(family, family+".xsd", family+"-00077.xml"))
+		},
+		"exchange": func(e *edited, family string) error {
+			e.must(e.write(family+"/.scratch", "x"))
+			id := e.at(family).ID
+			return refused(e.Rename(e.Context(), id, family+".xsd", id, ".scratch", nodes.RenameExchange))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edit(t, items(), sheettree.EditOptions{})
+			paths := []string{"Item/Item-00000.xml", "Item/Item-00001.xml", "Item/Item-00002.xml", "Other/Other-00000.xml"}
+			before := map[string]string{}
+			for _, path := range paths {
+				before[path] = e.read(path)
+			}
+			for _, family := range []string{"Item", "Other"} {
+				if err := do(e, family); err != nil {
+					t.Errorf("%s: %v", family, err)
+				}
+			}
+			if n := e.draft.Pending(); n != 0 {
+				t.Errorf("%d edits", n)
+			}
+			for _, path := range paths {
+				if got := e.read(path); got != before[path] {
+					t.Errorf("%s is %s", path, got)
+				}
+			}
+		})
+	}
+}
+
 // There is an end to the memory that texts may take.
 func TestLimits(t *testing.T) {
 	e := edit(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
