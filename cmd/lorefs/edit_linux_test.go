@@ -32,9 +32,9 @@ func mountEditable(t *testing.T, from string) (path, mnt string) {
 	return path, mnt
 }
 
-// editing is what TestEditing edits, as paths below tree/: sheets of several
+// toolEdits is what TestEditing edits, as paths below tree/: sheets of several
 // kinds, and the nodes and attributes in them that its script names.
-type editing struct {
+type toolEdits struct {
 	*part
 	env []string
 }
@@ -52,7 +52,7 @@ func TestEditing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("edits and compares two times 100,000 files")
 	}
-	e := &editing{part: openPart(t, from, 1<<40)}
+	e := &toolEdits{part: openPart(t, from, 1<<40)}
 	e.choose(t)
 	path, mnt := mountEditable(t, from)
 	model := t.TempDir()
@@ -78,7 +78,7 @@ func TestEditing(t *testing.T) {
 }
 
 // script runs the edits in a folder of sheets.
-func (e *editing) script(t *testing.T, dir string) {
+func (e *toolEdits) script(t *testing.T, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("testdata/editing.sh")
 	if err != nil {
@@ -93,7 +93,7 @@ func (e *editing) script(t *testing.T, dir string) {
 }
 
 // choose takes some sheets, and finds what the script wants among them.
-func (e *editing) choose(t *testing.T) {
+func (e *toolEdits) choose(t *testing.T) {
 	t.Helper()
 	e.chooseSheets(t)
 	keys := map[string]bool{}
@@ -141,7 +141,7 @@ func (e *editing) choose(t *testing.T) {
 
 // chooseSheets takes those that have a name of their own, so that none gets
 // another number, and that are neither tiny nor large.
-func (e *editing) chooseSheets(t *testing.T) {
+func (e *toolEdits) chooseSheets(t *testing.T) {
 	t.Helper()
 	const least, most, enough = 30, 8_000, 30_000
 	var names []string
@@ -167,7 +167,7 @@ func (e *editing) chooseSheets(t *testing.T) {
 }
 
 // alone keeps one edit from meeting another.
-func (e *editing) alone(found map[string]string, path string) bool {
+func (e *toolEdits) alone(found map[string]string, path string) bool {
 	sheet, _, _ := strings.Cut(path, "/")
 	if slices.Contains(e.names[:3], sheet) {
 		return false
@@ -181,7 +181,7 @@ func (e *editing) alone(found map[string]string, path string) bool {
 }
 
 // compareOthers walks all sheets but the edited ones.
-func (e *editing) compareOthers(t *testing.T, now *part, edited []iofs.DirEntry) {
+func (e *toolEdits) compareOthers(t *testing.T, now *part, edited []iofs.DirEntry) {
 	t.Helper()
 	before := openPart(t, testneeds.Fixture(t, smallX64), 1<<40)
 	for _, p := range []*part{before, now} {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"lorefs/internal/userdir"
-	"lorefs/nodes/sheettree"
+	"lorefs/nodes/editing"
 )
 
 // refusing is a sourceEditor that keeps texts which it could not take.
 type refusing interface {
-	refused() []sheettree.Refused
+	refused() []editing.Refused
 }
 
-func (e *dataCenterEditor) refused() []sheettree.Refused { return e.sheets.Refused() }
+func (e *dataCenterEditor) refused() []editing.Refused { return e.sheets.Refused() }
 
 // keepRefused writes what would go with the mount to a folder of the user's state: somebody
 // has written it, and most tools say little of why it was refused. It gives that folder,
@@ -43,7 +43,7 @@ func (m *mounting) keepRefused(now time.Time) (folder string, err error) {
 	return folder, nil
 }
 
-func keepText(name string, r sheettree.Refused) (folder string, err error) {
+func keepText(name string, r editing.Refused) (folder string, err error) {
 	top, err := userdir.State("refused", name)
 	if err != nil {
 		return "", err

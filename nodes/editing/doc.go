@@ -2,6 +2,8 @@
 //
 //   - [Text]: the content of a file that is written to, in memory until it is closed
 //   - [Writer]: a handle of such a file, which asks its [File] what becomes of the text
+//   - [Draft]: a text that stays if it is refused, and [Drafts]: what is common to those of
+//     a tree
 //   - [Methods]: removing, renaming and all else that is alike, made of a tree's [Own] way
 //     of finding a [Place] and of doing it
 //   - [Order]: what a directory lists behind all that its source has

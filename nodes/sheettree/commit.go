@@ -55,8 +55,7 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.Clean()
-	c.problem = err
+	c.Tried(err)
 	if name != "" && classOf(dir, name) == schemaFile {
 		e.override(c, s)
 	}
@@ -218,7 +217,6 @@ func (e *Editable) becomes(c *content, dir, name string, number datacenter.Numbe
 	e.show(number, c.id)
 	c.folder, c.name, c.sheet, c.hides = e.state(dir), name, number, 0
 	c.Drop()
-	c.problem = nil
 	e.count(c)
 	if !c.Open() {
 		delete(e.files, c.id)

@@ -23,23 +23,13 @@ type content struct {
 	sheet, hides datacenter.Number
 	cursor       uint64
 
-	// Text is what is read, if held; else the draft or the file has it. counted is how
-	// much of it Editable.texts has.
-	editing.Text
-	counted int64
-	// problem is why the text is not the sheet, nil if nobody tried.
-	problem error
+	// Draft is what is read, if it is held; else the data center's draft or the file has
+	// it.
+	editing.Draft
 }
 
 // count keeps account of the memory that texts take. The caller holds mu.
-func (e *Editable) count(c *content) {
-	n := int64(0)
-	if c.Held() && c.name != "" {
-		n = c.Cap()
-	}
-	e.texts += n - c.counted
-	c.counted = n
-}
+func (e *Editable) count(c *content) { e.drafts.Count(&c.Draft, c.name != "") }
 
 // open is the content that there is of a file, or nil.
 func (e *Editable) open(id nodes.ID) *content {
@@ -119,7 +109,7 @@ func (e *Editable) stay(c *content) {
 // settle forgets the text of a content that is nothing but a sheet, or a schema that
 // nobody wrote. The caller holds mu.
 func (e *Editable) settle(c *content) {
-	if c.Dirty() || c.problem != nil || c.name == "" || c.folder.scratch[c.name] == c {
+	if c.Dirty() || c.Problem() != nil || c.name == "" || c.folder.scratch[c.name] == c {
 		return
 	}
 	c.Drop()
@@ -140,8 +130,8 @@ func (e *Editable) gone(c *content) {
 		delete(e.sheets, c.id)
 	}
 	e.times.Drop(c.id)
-	c.name, c.sheet, c.problem = "", 0, nil
-	c.Clean()
+	c.name, c.sheet = "", 0
+	c.Tried(nil)
 	c.Keep()
 	e.files[c.id] = c // until Forget
 	e.count(c)

@@ -42,9 +42,8 @@ type EditOptions struct {
 // Editable is a Tree whose sheets can be changed: each as a text, which when it is
 // closed is compared with the sheet of a [datacenter.Draft]. It is safe for parallel use.
 //
-// A text that is no sheet is refused, but kept: the file shows it until it is written
-// anew or removed, and its user.lorefs.error says what is wrong and where. The sheet
-// stays as it was.
+// A text that is no sheet is refused, but kept, see [editing.Drafts]. The sheet stays as
+// it was.
 //
 // Files that are not called like a sheet are scratch: they hold any bytes, in memory,
 // and are in no saved file. So is a new sheet until its text is one. A schema that
@@ -54,10 +53,11 @@ type Editable struct {
 	*Tree
 	draft *datacenter.Draft
 	opts  EditOptions
-	// methods, owner and times are what package editing does for all such trees.
+	// methods, owner, times and drafts are what package editing does for all such trees.
 	methods
-	owner *editing.Owner
-	times *editing.Times
+	owner  *editing.Owner
+	times  *editing.Times
+	drafts *editing.Drafts[*place]
 
 	// editing is held by whoever changes something, also while the Editor works. It
 	// is taken before all that the Editor takes, and before mu.
@@ -83,11 +83,9 @@ type Editable struct {
 	hidden map[datacenter.Number]*content
 	// places are where sheets are, if not where the file has them.
 	places map[datacenter.Number]sheetPlace
-	// made counts the IDs that were given, cursor the scratch files, and texts the bytes
-	// of contents.
+	// made counts the IDs that were given, cursor the scratch files.
 	made   uint32
 	cursor uint64
-	texts  int64
 	// own tells that a change of the draft is this tree's.
 	own bool
 	// told is what the user was told of what is not stored.
@@ -99,11 +97,7 @@ var (
 	_ nodes.Xattrer = (*Editable)(nil)
 )
 
-// Limits of texts.
-const (
-	defaultMaxText  = 200 << 20
-	defaultMaxTexts = 1 << 30
-)
+const defaultMaxText = 200 << 20
 
 // NewEditable makes the editable tree of t, which has to be of a draft: d. It watches
 // the draft, so that a draft can have one only.
@@ -115,7 +109,7 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		opts.MaxText = defaultMaxText
 	}
 	if opts.MaxTexts == 0 {
-		opts.MaxTexts = defaultMaxTexts
+		opts.MaxTexts = editing.MaxTexts
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -134,6 +128,9 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
 		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
 	})
+	e.drafts = editing.NewDrafts(e.owner, editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts}, editing.Drafted[*place]{
+		Of: e.draftOf, All: e.allDrafts, Slot: e.slot,
+	}, opts.Logger)
 	d.Watch(e.changed)
 	return e
 }

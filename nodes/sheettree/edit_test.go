@@ -458,6 +458,18 @@ func TestRefusedRenameKeepsOthers(t *testing.T) {
 	}
 }
 
+// A sheet that can't become a schema stays a sheet, and nothing else shows its text.
+func TestRefusedSheetAsSchema(t *testing.T) {
+	e := edit(t, items(), sheettree.EditOptions{})
+	sheet, types := e.read("Item/Item-00001.xml"), e.read("Item/Item.xsd")
+	if err := e.rename("Item", "Item-00001.xml", "Item.xsd"); !errors.Is(err, nodes.ErrInvalid) {
+		t.Error(err)
+	}
+	if e.read("Item/Item-00001.xml") != sheet || e.read("Item/Item.xsd") != types || len(e.Refused()) != 0 {
+		t.Errorf("refused: %+v", e.Refused())
+	}
+}
+
 // A sheet whose file was renamed away, edited and could not be renamed back stays as it
 // was, and so does the text, whatever tools remove then.
 func TestRefusedSheetStays(t *testing.T) {

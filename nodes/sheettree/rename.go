@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -111,7 +110,9 @@ func (e *Editable) depart(c *content) {
 func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 	s, err := e.readSchema(to.at.name, to.Name, c.Bytes())
 	if err != nil {
-		e.refuse(ctx, c, to, err)
+		if c.sheet == 0 { // else it stays what it is
+			e.drafts.Refuse(ctx, &c.Draft, to, err)
+		}
 		return err
 	}
 	if old := e.open(to.ID); old != nil && to.Exists() {
@@ -123,79 +124,9 @@ func (e *Editable) toSchema(ctx context.Context, c *content, to *place) error {
 	defer e.mu.Unlock()
 	e.depart(c)
 	e.put(c, to.at.name, to.Name)
-	c.Clean()
-	c.problem = nil
+	c.Tried(nil)
 	c.folder.schema = s
 	return nil
-}
-
-// refuse keeps a text that can't become what it is renamed to. It is kept under both
-// names: tools that save by renaming remove the file that they could not rename, and the
-// text must not go with it. If there is no room for that, if somebody else is writing
-// there, or if what is there is in no data center, it is kept where it was only.
-func (e *Editable) refuse(ctx context.Context, c *content, to *place, cause error) {
-	if ctx.Err() != nil {
-		return // nobody looked at all of the text
-	}
-	e.mu.Lock()
-	if c.sheet == 0 {
-		c.problem = cause
-	}
-	data := c.Bytes()
-	e.mu.Unlock()
-	target, err := e.draftAt(ctx, to)
-	if err == nil {
-		err = e.replaceable(target, int64(len(data)))
-	}
-	if err != nil {
-		e.opts.Logger.Warn("a text that was refused is kept under its first name only",
-			"file", to.at.name+"/"+to.Name, "err", err)
-		return
-	}
-	e.mu.Lock()
-	target.Hold(slices.Clone(data))
-	target.problem = cause
-	switch {
-	case to.class() == schemaFile:
-		target.folder, target.name = e.state(to.at.name), to.Name
-		e.override(target, nil)
-	case !to.Exists():
-		e.put(target, to.at.name, to.Name)
-	}
-	e.files[target.id] = target
-	e.count(target)
-	e.mu.Unlock()
-	e.times.Touch(target.id)
-	e.owner.Tell(nodes.Change{ID: target.id})
-	if !to.Exists() {
-		e.owner.Tell(nodes.Change{Dir: to.at.id, Name: to.Name})
-	}
-}
-
-// replaceable tells whether a refused text of a size can take the place of what a file
-// shows.
-func (e *Editable) replaceable(c *content, size int64) error {
-	e.mu.RLock()
-	lost := c.folder != nil && c.folder.scratch[c.name] == c && c.problem == nil && classOf(c.folder.name, c.name) == schemaFile
-	dirty := c.Dirty()
-	e.mu.RUnlock()
-	switch {
-	case lost:
-		return fmt.Errorf("%w: the schema that is there was written, and would be lost", nodes.ErrExist)
-	case dirty:
-		return fmt.Errorf("%w: somebody is writing it", nodes.ErrExist)
-	}
-	return e.room(c, size)
-}
-
-// draftAt is the content for the text of a file that need not be there.
-func (e *Editable) draftAt(ctx context.Context, to *place) (*content, error) {
-	if to.Exists() {
-		return e.content(ctx, to.ID)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return &content{id: e.newID(madeFile)}, nil
 }
 
 // toSheet renames a file to a sheet: its text becomes that of the one that is there.
@@ -220,7 +151,7 @@ func (e *Editable) toSheet(ctx context.Context, c *content, to *place) error {
 		if replaced != nil {
 			e.stay(replaced)
 		}
-		e.refuse(ctx, c, to, err)
+		e.drafts.Refuse(ctx, &c.Draft, to, err)
 		return err
 	}
 	e.mu.Lock()

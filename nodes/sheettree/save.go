@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"lorefs/datacenter"
 )
@@ -33,7 +32,7 @@ func (e *Editable) wasRefused(n datacenter.Number) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	c := e.hidden[n]
-	return c != nil && c.problem != nil
+	return c != nil && c.Problem() != nil
 }
 
 // removeHidden removes a sheet whose file is another one by now, unless there is a draft
@@ -64,7 +63,7 @@ func (e *Editable) restore(n datacenter.Number) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.folders[place.folder]
-	if f == nil || f.scratch[place.name] == nil || f.scratch[place.name].problem == nil {
+	if f == nil || f.scratch[place.name] == nil || f.scratch[place.name].Problem() == nil {
 		return false
 	}
 	draft := f.scratch[place.name]
@@ -85,7 +84,7 @@ func (e *Editable) Unsaved(most int) (count int, names []string) {
 	defer e.mu.RUnlock()
 	for _, c := range e.files {
 		schema := c.name != "" && classOf(c.folder.name, c.name) == schemaFile
-		if c.name == "" || c.problem == nil && (schema || c.sheet != 0) {
+		if c.name == "" || c.Problem() == nil && (schema || c.sheet != 0) {
 			continue
 		}
 		count++
@@ -95,30 +94,6 @@ func (e *Editable) Unsaved(most int) (count int, names []string) {
 	}
 	slices.Sort(names)
 	return count, names
-}
-
-// Refused is a text that could not become the sheet or schema that it is called like, or
-// was to be renamed to.
-type Refused struct {
-	// Path is where it is in the tree.
-	Path    string
-	Text    []byte
-	Problem error
-}
-
-// Refused gives the texts that were refused and not saved anew since. They must not be
-// changed.
-func (e *Editable) Refused() []Refused {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	var list []Refused
-	for _, c := range e.files {
-		if c.problem != nil && c.name != "" {
-			list = append(list, Refused{Path: c.path(), Text: c.Bytes(), Problem: c.problem})
-		}
-	}
-	slices.SortFunc(list, func(a, b Refused) int { return strings.Compare(a.Path, b.Path) })
-	return list
 }
 
 // path is where a file is. The caller holds mu.

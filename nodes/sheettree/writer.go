@@ -2,10 +2,8 @@ package sheettree
 
 import (
 	"context"
-	"fmt"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // OpenWrite is the tree's.
@@ -25,19 +23,6 @@ func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, er
 	return e.owner.Open(&c.Text, &handle{e: e, c: c}), nil
 }
 
-// room tells whether a text can have a size. The caller holds editing.
-func (e *Editable) room(c *content, size int64) error {
-	if err := editing.CheckSize(size, e.opts.MaxText); err != nil {
-		return err
-	}
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.texts-c.counted+size > e.opts.MaxTexts && size > c.counted {
-		return fmt.Errorf("%w: texts that are not saved have %d bytes together, where %d are the most", nodes.ErrNoSpace, e.texts, e.opts.MaxTexts)
-	}
-	return nil
-}
-
 // handle is a content that is open for writing.
 type handle struct {
 	e *Editable
@@ -47,7 +32,7 @@ type handle struct {
 	raw []byte
 }
 
-func (h *handle) Room(size int64) error { return h.e.room(h.c, size) }
+func (h *handle) Room(size int64) error { return h.e.drafts.Room(&h.c.Draft, size) }
 func (h *handle) Incomplete() bool      { return false } // a new sheet without a text is none
 func (h *handle) Settle()               { h.e.settle(h.c) }
 
