@@ -58,8 +58,8 @@ const (
 
 // Writer changes the content of one file. Several Writers of one file change the
 // same content, and whoever reads the file sees it at once. But only Flush makes
-// it the file's own: what fits no value until then is given up, and the file is
-// as it was before.
+// it the file's own. What fits no value until then is given up, and the file is as it
+// was before; or the file goes on showing it, while all else is as it was before.
 type Writer interface {
 	// WriteAt writes p at off, which may be behind the end: zeros fill the gap.
 	// An [ErrInvalid] comes early only if what p begins can't become valid.

@@ -13,6 +13,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/editing"
 	"lorefs/nodes/sheettree"
 )
 
@@ -83,6 +84,8 @@ func (e *dataCenterEditor) unsaved(most int) (int, []string) {
 	}
 	return count + more, names
 }
+
+func (e *dataCenterEditor) refused() []editing.Refused { return e.sheets.Refused() }
 
 func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
 

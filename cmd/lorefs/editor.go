@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/session"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 )
 
 // editable is an archive that can be edited.
@@ -30,6 +31,8 @@ type sourceEditor interface {
 	converts() string
 	// unsaved is how many files are nothing that can be saved, with some names.
 	unsaved(most int) (count int, names []string)
+	// refused are the texts that were refused, and that are nowhere else.
+	refused() []editing.Refused
 	// save saves all edits. last tells that nobody is in the middle of some.
 	save(ctx context.Context, last bool) (session.Report, error)
 	Close() error

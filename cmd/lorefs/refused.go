@@ -5,30 +5,20 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lorefs/internal/userdir"
 	"lorefs/nodes/editing"
 )
 
-// refusing is a sourceEditor that keeps texts which it could not take.
-type refusing interface {
-	refused() []editing.Refused
-}
-
-func (e *dataCenterEditor) refused() []editing.Refused { return e.sheets.Refused() }
-
 // keepRefused writes what would go with the mount to a folder of the user's state: somebody
 // has written it, and most tools say little of why it was refused. It gives that folder,
 // or nothing if there is nothing to keep.
 func (m *mounting) keepRefused(now time.Time) (folder string, err error) {
-	e, ok := m.opened.editor.(refusing)
-	if !ok {
-		return "", nil
-	}
 	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
 	var lost []error
-	for _, r := range e.refused() {
+	for _, r := range m.opened.editor.refused() {
 		at, err := keepText(name, r)
 		if err != nil {
 			lost = append(lost, fmt.Errorf("the text of %s, which was refused, is lost: %w", r.Path, err))
@@ -50,10 +40,8 @@ func keepText(name string, r editing.Refused) (folder string, err error) {
 	}
 	defer top.Close()
 	dir, file := path.Split(r.Path)
-	if dir == "" {
-		return top.Path(), top.WriteFile(file, r.Text)
-	}
-	d, err := userdir.State("refused", name, path.Clean(dir))
+	in := strings.FieldsFunc(dir, func(c rune) bool { return c == '/' })
+	d, err := userdir.State(append([]string{"refused", name}, in...)...)
 	if err != nil {
 		return "", err
 	}

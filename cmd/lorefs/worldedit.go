@@ -12,6 +12,7 @@ import (
 	"lorefs/internal/folderedit"
 	"lorefs/internal/session"
 	"lorefs/nodes"
+	"lorefs/nodes/editing"
 	"lorefs/nodes/worldtree"
 )
 
@@ -49,6 +50,8 @@ func (e *worldEditor) converts() string { return "" }
 func (e *worldEditor) Close() error     { return e.session.Close() }
 
 func (e *worldEditor) unsaved(most int) (int, []string) { return e.tree.Unsaved(most) }
+
+func (e *worldEditor) refused() []editing.Refused { return e.tree.Refused() }
 
 // save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.

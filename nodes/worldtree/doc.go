@@ -30,7 +30,16 @@
 // An [Editable] keeps what was edited, until it is saved: for each zone the whole
 // of it packed, 1 to 2 MB, and up to 512 squares that differ from that; for an area
 // the whole packed. All 635 zones of the game edited are 0.8 GB, which saving gives
-// back; nothing else bounds it.
+// back; nothing else bounds it. Besides, it holds texts: those that are being written,
+// scratch files, and what was refused, EditOptions.MaxTexts together.
+//
+// # Editing
+//
+// A text that is written to the JSON of a zone, a square or an area becomes what the
+// source holds, as a whole, when it is closed; all that is made of it shows that. A text
+// that can't become that is kept, and told of by its error and user.lorefs.error, also if
+// it was renamed over the file. It keeps nobody from editing the same zone by another of
+// its files, nor from saving that. Refused gives what is left of such texts at the end.
 //
 // # Bad files
 //

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"lorefs/geometry"
-	"lorefs/nodes"
 )
 
 // edit is what a source holds instead of what its file does. It does not change.
@@ -45,7 +44,7 @@ type change struct {
 }
 
 // parse makes a change of the text of a file. It is nil if the text says what the
-// source holds anyway. An error of the text matches [nodes.ErrInvalid].
+// source holds anyway. An error of the text is a [*geometry.JSONError].
 func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) {
 	s := n.source.now()
 	image, err := t.image(ctx, s)
@@ -62,7 +61,7 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 		c, err = parseArea(ctx, text)
 	}
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
 	if bytes.Equal(c.image, image) {
 		return nil, nil //nolint:nilnil // there is none
@@ -74,14 +73,6 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 func isBad(err error) bool {
 	_, bad := errors.AsType[*geometry.FormatError](err)
 	return bad
-}
-
-// refusal makes an error of a text match what the tree calls it.
-func refusal(err error) error {
-	if _, bad := errors.AsType[*geometry.JSONError](err); bad {
-		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
-	}
-	return err
 }
 
 // jsonOptions allow what a zone had before.

@@ -60,13 +60,18 @@ type logged struct {
 
 func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 	t.Helper()
+	return newEditedWith(t, fsys, worldtree.EditOptions{})
+}
+
+// newEditedWith is newEdited with some options.
+func newEditedWith(t testing.TB, fsys fstest.MapFS, opts worldtree.EditOptions) *edited {
+	t.Helper()
 	shared := &sharedFS{MapFS: fsys}
 	d := &edited{t: t, fsys: fsys, put: &shared.mu, told: map[nodes.ID]int{}}
 	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
-	d.Editable = worldtree.NewEditable(tree, worldtree.EditOptions{
-		Begin: func(file string) error { d.begin(file); return nil },
-		Log:   d.log, Encode: geometry.EncodeOptions{Quality: 1},
-	})
+	opts.Begin = func(file string) error { d.begin(file); return nil }
+	opts.Log, opts.Encode = d.log, geometry.EncodeOptions{Quality: 1}
+	d.Editable = worldtree.NewEditable(tree, opts)
 	d.begin, d.logging = func(string) {}, func(string) {}
 	d.Watch(func(c nodes.Change) {
 		d.mu.Lock()
@@ -365,43 +370,6 @@ func TestEditArea(t *testing.T) {
 	// dx and dy of edges follow from the positions; all else is as written.
 	if got := read(t, newTree(t, d.fsys, worldtree.Options{}), anArea); !bytes.Equal(got, text) {
 		t.Error("the area reads back as something else")
-	}
-}
-
-func TestRefused(t *testing.T) {
-	d := newEdited(t, folder(2))
-	for path, bad := range map[string]map[string]string{
-		aZone: {
-			"no text at all":                      "'n'",
-			"":                                    "found the end of the text",
-			`{"squares":[]}`:                      "line 1, column 13: there are 0 squares: want 14400",
-			"{\n\"squares\":[[[[0,1],[0,2]],[]]]": "line 2, column 20: the volume's z is 0: want more than that of the one before, 0",
-		},
-		aSquare: {`{"cells":[]}`: "line 1, column 11: there are 0 cells: want 64", "{": "column 2"},
-		anArea:  {`{"nodes":[],"zones":[{"zone":[1,1],"squares":[[0,1,0]]}]}`: "line 1", "[": "'['"},
-	} {
-		before := read(t, d.Editable, path)
-		for text, want := range bad {
-			err := d.write(path, []byte(text))
-			if !errors.Is(err, nodes.ErrInvalid) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s = %s: %v, want %s", path, text, err, want)
-			}
-			if !bytes.Equal(read(t, d.Editable, path), before) {
-				t.Errorf("%s changed by %q", path, text)
-			}
-		}
-	}
-	if len(d.records) != 0 || d.save() != nil {
-		t.Error("what was refused was kept")
-	}
-	disk := errors.New("the disk is full")
-	d.fail = disk
-	text := lift(t, read(t, d.Editable, aSquare))
-	if err := d.write(aSquare, text); !errors.Is(err, disk) {
-		t.Errorf("got %v, want %v", err, disk)
-	}
-	if bytes.Equal(read(t, d.Editable, aSquare), text) {
-		t.Error("what could not be logged is shown")
 	}
 }
 
@@ -757,14 +725,25 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// A model: what squares hold after any edits is what was written to them last.
+// A model: what squares hold after any edits is what was written to them last; what was
+// refused stays until then, and is in no file that is saved.
 func TestEditProperty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it decodes a thousand zones")
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newEdited(t, light())
-		want := map[string][]byte{}
+		want, refused := map[string][]byte{}, map[string]bool{}
+		good := func(path string) []byte {
+			if !refused[path] {
+				return lift(t, read(t, d.Editable, path))
+			}
+			if err := d.remove(path); err != nil {
+				rt.Fatal(err)
+			}
+			delete(refused, path)
+			return lift(t, read(t, d.Editable, path))
+		}
 		for range rapid.IntRange(1, 6).Draw(rt, "edits") {
 			path := fmt.Sprintf("squares/x1000y1000/%03d-%03d.json", rapid.IntRange(0, 1).Draw(rt, "sx"), rapid.IntRange(118, 119).Draw(rt, "sy"))
 			switch rapid.IntRange(0, 3).Draw(rt, "how") {
@@ -774,20 +753,27 @@ func TestEditProperty(t *testing.T) {
 				if err := d.write(path, []byte("{}")); !errors.Is(err, nodes.ErrInvalid) {
 					rt.Fatal(err)
 				}
+				refused[path] = true
 			case 2:
-				text := lift(t, read(t, d.Editable, path))
+				text := good(path)
 				if err := d.write(path, text); err != nil {
 					rt.Fatal(err)
 				}
 				want[path] = text
 			case 3:
-				text := lift(t, read(t, d.Editable, path))
+				text := good(path)
 				if err := errors.Join(d.create(path+".tmp", text), d.rename(path+".tmp", path)); err != nil {
 					rt.Fatal(err)
 				}
 				want[path] = text
 			}
+			if len(d.Refused()) != len(refused) {
+				rt.Fatalf("refused: %v, want %v", paths(d.Refused()), refused)
+			}
 			for path, text := range want {
+				if refused[path] {
+					text = []byte("{}")
+				}
 				if !bytes.Equal(read(t, d.Editable, path), text) {
 					rt.Fatalf("%s is not what was written", path)
 				}

@@ -2,8 +2,10 @@ package worldtree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,11 +31,22 @@ type EditOptions struct {
 	Encode geometry.EncodeOptions
 	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
+	// MaxText is how many bytes the text of a file may have, MaxTexts how many all may
+	// have that are being written, that were refused, or that are nobody's. Default: 256
+	// MiB and 1 GiB.
+	MaxText, MaxTexts int64
 }
+
+// defaultMaxText is more than the JSON of the largest zones has; that of an area of 50 MB
+// has about as much.
+const defaultMaxText = 256 << 20
 
 // Editable is a Tree of which the JSON of zones, squares and areas can be changed:
 // what is written is checked when it is flushed, and shows in everything that is
 // made of the zone or area at once. It is safe for parallel use.
+//
+// A text that is refused is kept, see [editing.Drafts]. The zone, square or area stays as
+// it was. It is shown again by who removes the file: another one has the name then.
 //
 // All other names in those directories are scratch: files and directories in
 // memory, which hold anything and are never saved. Moved onto the name of a zone,
@@ -44,11 +57,12 @@ type EditOptions struct {
 type Editable struct {
 	*Tree
 	opts EditOptions
-	// methods, owner and times are what package editing does for all such trees. A file
-	// that is written to has its own time, see item.
+	// methods, owner, times and drafts are what package editing does for all such trees.
+	// A file that is written to has its own time, see item.
 	methods
-	owner *editing.Owner
-	times *editing.Times
+	owner  *editing.Owner
+	times  *editing.Times
+	drafts *editing.Drafts[*place]
 
 	// editing is held by whoever changes something, also while it decodes or logs.
 	// It is taken before mu.
@@ -66,7 +80,10 @@ type Editable struct {
 	made, versions uint64
 }
 
-var _ nodes.Mutable = (*Editable)(nil)
+var (
+	_ nodes.Mutable = (*Editable)(nil)
+	_ nodes.Xattrer = (*Editable)(nil)
+)
 
 // NewEditable makes t editable. Nobody may use t by itself any more.
 func NewEditable(t *Tree, opts EditOptions) *Editable {
@@ -75,6 +92,12 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	}
 	if opts.Log == nil {
 		opts.Log = func(string, []byte) error { return nil }
+	}
+	if opts.MaxText == 0 {
+		opts.MaxText = defaultMaxText
+	}
+	if opts.MaxTexts == 0 {
+		opts.MaxTexts = editing.MaxTexts
 	}
 	e := &Editable{
 		Tree: t, opts: opts,
@@ -85,6 +108,9 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
 		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
 	})
+	e.drafts = editing.NewDrafts(e.owner, editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts}, editing.Drafted[*place]{
+		Of: e.draftOf, All: e.allDrafts, Slot: e.slot,
+	}, t.opts.Logger)
 	return e
 }
 
@@ -99,22 +125,22 @@ func (e *Editable) Usage() nodes.Usage {
 	return u
 }
 
-// Unsaved tells how many files can't be saved, because they are nobody's, and gives
-// the names of some of them, with those of their directories.
+// Unsaved tells how many files can't be saved, because they are nobody's or because
+// their texts were refused, and gives the names of some of them, with those of their
+// directories.
 func (e *Editable) Unsaved(most int) (count int, names []string) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	for id, d := range e.dirs {
-		for name, i := range d.names {
-			if i.kind == nodes.Dir || (i.target != nil && !i.pending) {
-				continue
-			}
-			count++
-			if len(names) < most {
-				names = append(names, e.path(id)+"/"+name)
-			}
+	for _, i := range e.items {
+		if i.name == "" || i.kind == nodes.Dir || i.target != nil && !i.pending && i.Problem() == nil {
+			continue
+		}
+		count++
+		if len(names) < most {
+			names = append(names, e.path(i.dir)+"/"+i.name)
 		}
 	}
+	slices.Sort(names)
 	return count, names
 }
 
@@ -303,7 +329,7 @@ func (e *Editable) change(ctx context.Context, n node, text []byte) error {
 	}
 	c, err := e.parse(ctx, n, text)
 	if err != nil || c == nil {
-		return err
+		return e.refusal(n, err)
 	}
 	if len(c.record) > maxRecord {
 		return fmt.Errorf("%w: %d bytes to keep of an edit, where %d are the most", nodes.ErrTooLarge, len(c.record), maxRecord)
@@ -318,6 +344,16 @@ func (e *Editable) change(ctx context.Context, n node, text []byte) error {
 	e.install(n.source, c)
 	e.tell(n.source, before, c.image)
 	return nil
+}
+
+// refusal makes an error of a text match what the tree calls it, with the file's path.
+func (e *Editable) refusal(n node, err error) error {
+	if _, bad := errors.AsType[*geometry.JSONError](err); !bad {
+		return err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return fmt.Errorf("%w: %s/%s: %w", nodes.ErrInvalid, e.path(e.parent(n)), n.name(), err)
 }
 
 // begin makes sure of the file that an edit is to be of. Parsing takes long: a file that

@@ -23,7 +23,7 @@ type item struct {
 	cursor uint64
 
 	// target is the file of the Tree that it is; nil for a scratch file. pending
-	// tells that it has the name of one, but nothing yet that fits.
+	// tells that it has the name of one, but nobody has closed it so far.
 	target  *node
 	pending bool
 	// hides is the file of the Tree that it was before it was renamed to a scratch
@@ -33,9 +33,28 @@ type item struct {
 	was *node
 	of  *version
 
-	// Text is what is read, if held.
-	editing.Text
+	// Draft is what is read, if it is held.
+	editing.Draft
 	mtime time.Time // when it was made or written to
+}
+
+// fileItem is the item of a file of the Tree of which there was none.
+func (e *Editable) fileItem(id nodes.ID, n node) *item {
+	return &item{id: id, kind: nodes.File, dir: e.parent(n), name: n.name(), target: &n, mtime: n.source.now().shown}
+}
+
+// count keeps account of the memory that texts take. The caller holds mu.
+func (e *Editable) count(i *item) { e.drafts.Count(&i.Draft, i.name != "") }
+
+// hold makes a text of what an item shows. The caller holds editing.
+func (e *Editable) hold(ctx context.Context, i *item) error {
+	if err := e.owner.Hold(ctx, i.id, &i.Text); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count(i)
+	return nil
 }
 
 // dirState is what there is in a directory beyond what the Tree has.
@@ -136,7 +155,14 @@ func (e *Editable) take(i *item) {
 // drop takes an item out of its directory for good. The caller holds mu.
 func (e *Editable) drop(i *item) {
 	e.take(i)
-	i.name = ""
+	e.gone(i)
+}
+
+// gone notes that an item is in no directory any more. The caller holds mu.
+func (e *Editable) gone(i *item) {
+	i.name, i.pending = "", false
+	i.Tried(nil)
+	e.count(i)
 }
 
 // lookScratch finds an item by its name. In a directory that is an item itself

@@ -146,6 +146,9 @@ func (e *Editable) remove(_ context.Context, p *place) error {
 	switch {
 	case p.IsDir() && !e.isEmpty(p.item):
 		return nodes.ErrNotEmpty
+	case e.isRefused(p):
+		e.giveUp(p)
+		return nil
 	case p.item == nil, p.item.target != nil && !p.item.pending, e.stillHides(p.item):
 		return errKept
 	}
@@ -256,9 +259,9 @@ func (e *Editable) hide(ctx context.Context, from *place) (*item, error) {
 	}
 	i := e.itemOf(from.ID)
 	if i == nil {
-		i = &item{id: from.ID, kind: nodes.File, target: from.node, mtime: from.node.source.now().shown}
+		i = e.fileItem(from.ID, *from.node)
 	}
-	if err := e.owner.Hold(ctx, i.id, &i.Text); err != nil {
+	if err := e.hold(ctx, i); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -282,6 +285,7 @@ func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
 		return errKept
 	}
 	if err := e.change(ctx, *to.node, i.Bytes()); err != nil {
+		e.drafts.Refuse(ctx, &i.Draft, to, err)
 		return err
 	}
 	e.mu.Lock()
@@ -289,6 +293,7 @@ func (e *Editable) ontoFile(ctx context.Context, from, to *place) error {
 	e.take(i)
 	i.target, i.hides, i.pending = to.node, nil, false
 	i.Drop()
+	e.count(i)
 	e.state(to.dir).hidden[to.Name] = true
 	e.put(i, to.dir, to.Name)
 	e.mu.Unlock()
@@ -310,6 +315,6 @@ func (e *Editable) replaced(to *place, before *version) {
 	if to.item != nil {
 		e.take(i)
 	}
-	i.was, i.of = to.node, before
-	i.target, i.name, i.pending = nil, "", false
+	i.was, i.of, i.target = to.node, before, nil
+	e.gone(i)
 }
