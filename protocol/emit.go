@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
-	"slices"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"lorefs/internal/wtf8"
 )
 
 // AppendJSON appends packet, header included, as one line of JSON to dst:
@@ -93,7 +92,8 @@ func (e emitter) value(dst []byte, m *member, base int) []byte {
 	case TypeObject:
 		return e.object(dst, m, base)
 	case TypeString:
-		return appendText(dst, e.p[e.u16(base+m.at):])
+		text := e.p[e.u16(base+m.at):]
+		return wtf8.AppendUnitsJSON(dst, text[:textLen(text)-2])
 	case TypeBytes:
 		return e.bytes(dst, m, base)
 	case TypeArray:
@@ -272,54 +272,4 @@ func (c Customize) appendJSON(dst []byte) []byte {
 		dst = strconv.AppendUint(dst, uint64(c[i]), 10)
 	}
 	return append(dst, '}')
-}
-
-// appendText appends the NUL-terminated UTF-16 that p begins with as JSON.
-func appendText(dst, p []byte) []byte {
-	dst = slices.Grow(dst, 64)
-	dst = append(dst, '"')
-	for i := 0; i+1 < len(p); i += 2 {
-		u := binary.LittleEndian.Uint16(p[i:])
-		switch {
-		case u == 0:
-			return append(dst, '"')
-		case u == '"' || u == '\\':
-			dst = append(dst, '\\', byte(u))
-		case u < ' ' || u == 0x7f:
-			dst = appendEscape(dst, u)
-		case u < utf8.RuneSelf:
-			dst = append(dst, byte(u))
-		case !utf16.IsSurrogate(rune(u)):
-			dst = utf8.AppendRune(dst, rune(u))
-		default:
-			r := utf16.DecodeRune(rune(u), nextUnit(p[i+2:]))
-			if r == utf8.RuneError {
-				dst = appendEscape(dst, u) // without a partner
-				continue
-			}
-			dst = utf8.AppendRune(dst, r)
-			i += 2
-		}
-	}
-	return append(dst, '"')
-}
-
-// nextUnit is the unit that p begins with, 0 at the end.
-func nextUnit(p []byte) rune {
-	if len(p) < 2 {
-		return 0
-	}
-	return rune(binary.LittleEndian.Uint16(p))
-}
-
-func appendEscape(dst []byte, u uint16) []byte {
-	switch u {
-	case '\n':
-		return append(dst, `\n`...)
-	case '\t':
-		return append(dst, `\t`...)
-	case '\r':
-		return append(dst, `\r`...)
-	}
-	return hexDigits(append(dst, `\u`...), uint64(u), 4)
 }

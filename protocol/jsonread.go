@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"lorefs/internal/wtf8"
 )
 
 // jsonText is one JSON value as it is spelled, known to be good JSON without
@@ -186,7 +188,7 @@ func (t jsonText) appendUnescaped(dst []byte) ([]byte, int) {
 			return utf8.AppendRune(dst, r), 12
 		}
 	}
-	return append(dst, 0xe0|byte(u>>12), 0x80|byte(u>>6)&0xbf, 0x80|byte(u)&0x3f), 6
+	return wtf8.Append(dst, []byte{byte(u), byte(u >> 8)}), 6
 }
 
 // hexUnit reads the four digits of the \u escape that t begins with.

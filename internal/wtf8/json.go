@@ -1,6 +1,10 @@
 package wtf8
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // AppendJSON appends s as a JSON string. A surrogate without partner becomes its
 // \ud800 escape, which JSON has though UTF-8 has not; bytes that are no WTF-8 become
@@ -8,23 +12,54 @@ import "unicode/utf8"
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ' || c == 0x7F:
-			dst = appendEscape(dst, uint16(c))
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			var n int
-			dst, n = appendCodePoint(dst, string(s[i:min(len(s), i+utf8.UTFMax)]))
-			i += n
+		if s[i] < utf8.RuneSelf {
+			dst = appendASCII(dst, s[i])
+			i++
 			continue
 		}
-		i++
+		var n int
+		dst, n = appendCodePoint(dst, string(s[i:min(len(s), i+utf8.UTFMax)]))
+		i += n
 	}
 	return append(dst, '"')
+}
+
+// AppendUnitsJSON appends src, little-endian UTF-16, as [AppendJSON] appends what
+// [Append] makes of it.
+func AppendUnitsJSON(dst, src []byte) []byte {
+	dst = append(dst, '"')
+	for i := 0; i+1 < len(src); i += 2 {
+		u := binary.LittleEndian.Uint16(src[i:])
+		switch {
+		case u < utf8.RuneSelf:
+			dst = appendASCII(dst, byte(u))
+		case !utf16.IsSurrogate(rune(u)):
+			dst = utf8.AppendRune(dst, rune(u))
+		case isHigh(u) && i+3 < len(src) && isLow(binary.LittleEndian.Uint16(src[i+2:])):
+			dst = Append(dst, src[i:i+4])
+			i += 2
+		default:
+			dst = appendEscape(dst, u)
+		}
+	}
+	return append(dst, '"')
+}
+
+// appendASCII appends a character below [utf8.RuneSelf].
+func appendASCII(dst []byte, c byte) []byte {
+	switch {
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c)
+	case c >= ' ' && c != 0x7f:
+		return append(dst, c)
+	case c == '\n':
+		return append(dst, `\n`...)
+	case c == '\t':
+		return append(dst, `\t`...)
+	case c == '\r':
+		return append(dst, `\r`...)
+	}
+	return appendEscape(dst, uint16(c))
 }
 
 // appendCodePoint appends the code point that s begins with, and tells how long it is

@@ -3,7 +3,8 @@
 // sequence of UTF-16 units has one spelling, and it can be told back.
 //
 // unicode/utf16 and unicode/utf8 put U+FFFD in the place of a lone surrogate,
-// which would lose what a file says.
+// which would lose what a file says. For the same reason the strings of JSON are
+// written here, not by encoding/json.
 package wtf8
 
 import (
