@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -174,34 +173,22 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	case off < 0:
 		return 0, fmt.Errorf("negative offset %d", off)
 	}
+	var data []byte
 	switch k, i := splitID(id); k {
 	case kindFixed:
-		data, err := t.description(ctx)
-		return copyAt(p, data, off, err)
+		data, err = t.description(ctx)
 	case kindConfig:
-		return copyAt(p, t.st.Configs()[i].Data, off, nil)
+		data = t.st.Configs()[i].Data
 	case kindPage:
 		m, page, _ := t.pageOf(i)
-		data, err := m.page(ctx, t, page)
-		return copyAt(p, data, off, err)
+		data, err = m.page(ctx, t, page)
 	default:
 		return t.readFile(id, size, p, off)
 	}
-}
-
-// copyAt reads data that is whole in memory.
-func copyAt(p, data []byte, off int64, err error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if off >= int64(len(data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, data[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return nodes.ReadContent(data, p, off)
 }
 
 // look looks whether somebody wrote to the storage, now and then.

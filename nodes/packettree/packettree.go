@@ -179,21 +179,11 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if t.isDir(id) {
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	}
-	if off < 0 {
-		return 0, fmt.Errorf("negative offset %d", off)
-	}
 	content, err := t.cached(ctx, id)
 	if err != nil {
 		return 0, notEnd(err)
 	}
-	if off >= int64(len(content)) {
-		return 0, io.EOF
-	}
-	n := copy(p, content[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return nodes.ReadContent(content, p, off)
 }
 
 // cached is the content of a file. Of several who ask at once one makes it, and if
