@@ -205,7 +205,7 @@ func newBenchServe(log *slog.Logger) *cobra.Command {
 func (m *mounting) serveCopy(ctx context.Context, sheets int) error {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	defer stop()
-	s, err := openSource(ctx, m.source, &m.flags.source, m.log, func(int64, int64) {})
+	s, err := openSource(ctx, m.source, &m.flags.source, m.log, silence{}.set)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func newBenchWalk(log *slog.Logger) *cobra.Command {
 		Use: "walk SOURCE", Hidden: true, Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			debug.SetMemoryLimit(int64(f.cacheSize) + baseMemory)
-			s, err := openSource(c.Context(), args[0], &f, log, func(int64, int64) {})
+			s, err := openSource(c.Context(), args[0], &f, log, silence{}.set)
 			if err != nil {
 				return err
 			}

@@ -35,30 +35,16 @@ type cascFiles struct {
 
 // benchCASC measures how fast a storage is opened, listed, and read and hashed.
 func benchCASC(ctx context.Context, b *benchRun) error {
-	var first, second, listed []float64
+	var listed []float64
 	var files *cascFiles
-	for range b.flags.repeat {
-		if err := os.RemoveAll(filepath.Join(b.dir, "lorefs")); err != nil {
-			return err
-		}
-		for _, to := range []*[]float64{&first, &second} {
-			start := time.Now()
-			s, err := openSource(ctx, b.path, &b.flags.source, b.log, func(int64, int64) {})
-			if err != nil {
-				return err
-			}
-			*to = append(*to, time.Since(start).Seconds())
-			if to == &second {
-				start = time.Now()
-				var n int
-				if files, n, err = b.listFiles(ctx, s); err == nil {
-					listed = append(listed, float64(n)/time.Since(start).Seconds())
-				}
-			}
-			if err := errors.Join(err, s.Close()); err != nil {
-				return err
-			}
-		}
+	first, second, err := b.openings(ctx, nothing, func(s *opened) error {
+		start := time.Now()
+		all, n, err := b.listFiles(ctx, s)
+		files, listed = all, append(listed, float64(n)/time.Since(start).Seconds())
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	b.add("opening", "first open", unitSeconds, first)
 	b.add("opening", "second open", unitSeconds, second)
@@ -138,7 +124,7 @@ func (b *benchRun) readFiles(ctx context.Context, files *cascFiles) error {
 
 // readTree opens the storage, so that nothing is in the cache, and reads from it.
 func (b *benchRun) readTree(ctx context.Context, files *cascFiles) (rate float64, err error) {
-	s, err := openSource(ctx, b.path, &b.flags.source, b.log, func(int64, int64) {})
+	s, err := b.open(ctx)
 	if err != nil {
 		return 0, err
 	}

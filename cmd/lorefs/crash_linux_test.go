@@ -684,7 +684,7 @@ func (d *crashedDataCenter) contents() map[string]string {
 	d.t.Helper()
 	s, err := openSource(d.t.Context(), d.path, &sourceFlags{
 		kind: kindAuto, layout: datacenter.LayoutAuto.String(), cacheSize: defaultCacheSize, noCache: true,
-	}, slog.New(slog.DiscardHandler), func(int64, int64) {})
+	}, slog.New(slog.DiscardHandler), silence{}.set)
 	if err != nil {
 		d.t.Fatal(err)
 	}

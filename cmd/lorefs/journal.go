@@ -100,7 +100,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		return err
 	}
 	o.layout = layout
-	s, err := openSource(ctx, path, f.reading(), o.log, func(int64, int64) {})
+	s, err := openSource(ctx, path, f.reading(), o.log, silence{}.set)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 		return f.world(ctx, c, dir, to, inputs)
 	}
 	if f.template != "" {
-		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, func(int64, int64) {})
+		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -37,23 +36,12 @@ func benchWorld(ctx context.Context, b *benchRun) error {
 
 // worldListing measures how long it takes to tell the sizes of all JSON.
 func (b *benchRun) worldListing(ctx context.Context) error {
-	var first, second []float64
-	for range b.flags.repeat {
-		if err := os.RemoveAll(filepath.Join(b.dir, "lorefs")); err != nil {
-			return err
-		}
-		for _, to := range []*[]float64{&first, &second} {
-			start := time.Now()
-			s, err := openSource(ctx, b.path, &b.flags.source, b.log, func(int64, int64) {})
-			if err != nil {
-				return err
-			}
-			_, err = listTexts(ctx, s, b.flags.entries)
-			*to = append(*to, time.Since(start).Seconds())
-			if err := errors.Join(err, s.Close()); err != nil {
-				return err
-			}
-		}
+	first, second, err := b.openings(ctx, func(s *opened) error {
+		_, err := listTexts(ctx, s, b.flags.entries)
+		return err
+	}, nothing)
+	if err != nil {
+		return err
 	}
 	table := "sizes of all in " + strings.Join(worldTexts, " and ")
 	b.add(table, "first", unitSeconds, first)
@@ -174,7 +162,7 @@ func (s *geometrySample) load(ctx context.Context, path string) error {
 
 // worldDecoding measures what is done with single files, without a cache.
 func (b *benchRun) worldDecoding(ctx context.Context) error {
-	s, err := openSource(ctx, b.path, &b.flags.source, b.log, func(int64, int64) {})
+	s, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -310,7 +298,7 @@ func sizeOf(texts []worldText) int64 {
 // readTexts opens the folder, so that nothing is in the cache, and reads all texts
 // that can be read, which it gives with the megabytes a second.
 func (b *benchRun) readTexts(ctx context.Context) (good []worldText, rate float64, err error) {
-	s, err := openSource(ctx, b.path, &b.flags.source, b.log, func(int64, int64) {})
+	s, err := b.open(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
