@@ -114,14 +114,14 @@ func (b *benchRun) print(w io.Writer, asJSON bool) error {
 		}
 		ratio := ""
 		if m.Of != "" {
-			ratio = fmt.Sprintf("%.2f x %s", m.Ratio, m.Of)
+			ratio = figure(m.Ratio) + " x " + m.Of
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
 	}
 	return t.Flush()
 }
 
-// figure shows three or more digits.
+// figure shows three digits, or all of those before the point.
 func figure(v float64) string {
 	if math.Abs(v) >= 100 {
 		return fmt.Sprintf("%.0f", v)
