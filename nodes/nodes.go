@@ -144,3 +144,14 @@ var (
 func NotExist(what any) error {
 	return fmt.Errorf("%v: %w", what, ErrNotExist)
 }
+
+// Mark gives an error of the source, whose text says all that is wrong, as one that
+// matches an error of this package, too.
+func Mark(err, as error) error { return marked{err, as} }
+
+type marked struct {
+	error
+	as error
+}
+
+func (m marked) Unwrap() []error { return []error{m.error, m.as} }

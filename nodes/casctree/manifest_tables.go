@@ -3,7 +3,6 @@ package casctree
 import (
 	"context"
 	"errors"
-	"fmt"
 	iofs "io/fs"
 	"slices"
 	"strconv"
@@ -87,7 +86,7 @@ func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
 	for e, err := range x.Entries() {
 		switch {
 		case errors.Is(err, casc.ErrChanged):
-			return nil, fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+			return nil, nodes.Mark(err, nodes.ErrChanged)
 		case err != nil:
 			return nil, err
 		}

@@ -82,7 +82,7 @@ func (t *Tree) check(ctx context.Context) error {
 // wrap turns the errors of the format into those of the tree.
 func wrap(err error) error {
 	if errors.Is(err, datacenter.ErrChanged) {
-		return fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+		return nodes.Mark(err, nodes.ErrChanged)
 	}
 	return err
 }

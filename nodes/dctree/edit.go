@@ -261,7 +261,7 @@ func refusal(err error) error {
 		{datacenter.ErrGone, nodes.ErrNotExist},
 	} {
 		if errors.Is(err, m.of) {
-			return fmt.Errorf("%w: %w", m.to, err)
+			return nodes.Mark(err, m.to)
 		}
 	}
 	return wrap(err)

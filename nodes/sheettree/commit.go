@@ -14,17 +14,17 @@ import (
 // refusal turns the errors of texts and of edits into those of the tree.
 func refusal(err error) error {
 	if _, ok := errors.AsType[*sheets.SyntaxError](err); ok {
-		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
+		return nodes.Mark(err, nodes.ErrInvalid)
 	}
 	if _, ok := errors.AsType[*sheets.ValueError](err); ok {
-		return fmt.Errorf("%w: %w", nodes.ErrInvalid, err)
+		return nodes.Mark(err, nodes.ErrInvalid)
 	}
 	for _, m := range []struct{ of, to error }{
 		{datacenter.ErrValue, nodes.ErrInvalid},
 		{datacenter.ErrTooLarge, nodes.ErrTooLarge},
 	} {
 		if errors.Is(err, m.of) && !errors.Is(err, m.to) {
-			return fmt.Errorf("%w: %w", m.to, err)
+			return nodes.Mark(err, m.to)
 		}
 	}
 	return wrap(err)

@@ -62,9 +62,9 @@ func (t *Tree) check(ctx context.Context) error {
 func wrap(err error) error {
 	switch {
 	case errors.Is(err, datacenter.ErrChanged):
-		return fmt.Errorf("%w: %w", nodes.ErrChanged, err)
+		return nodes.Mark(err, nodes.ErrChanged)
 	case errors.Is(err, datacenter.ErrGone):
-		return fmt.Errorf("%w: %w", nodes.ErrNotExist, err)
+		return nodes.Mark(err, nodes.ErrNotExist)
 	}
 	return err
 }

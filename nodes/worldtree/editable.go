@@ -353,7 +353,7 @@ func (e *Editable) refusal(n node, err error) error {
 	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return fmt.Errorf("%w: %s/%s: %w", nodes.ErrInvalid, e.path(e.parent(n)), n.name(), err)
+	return nodes.Mark(fmt.Errorf("%s/%s: %w", e.path(e.parent(n)), n.name(), err), nodes.ErrInvalid)
 }
 
 // begin makes sure of the file that an edit is to be of. Parsing takes long: a file that
