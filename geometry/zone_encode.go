@@ -41,9 +41,6 @@ type ZoneBuilder struct {
 	volumes []byte
 }
 
-// Cells is how many cells there are so far.
-func (b *ZoneBuilder) Cells() int { return len(b.counts) }
-
 // Add adds a cell.
 func (b *ZoneBuilder) Add(volumes ...Volume) error {
 	if len(volumes) > MaxVolumes {

@@ -20,15 +20,6 @@ func (r *Region) ElementOffset(a datacenter.Address) int64 {
 	return r.Segments[a.Segment].Elements + int64(a.Element)*r.Size
 }
 
-// Used is the number of elements in use, in all segments.
-func (r *Region) Used() int {
-	var n int
-	for _, s := range r.Segments {
-		n += s.Used
-	}
-	return n
-}
-
 // NodeOffset is the offset of a node. The constants Node… are offsets of its fields,
 // and NodeChildAddress is one that depends on the layout.
 func (m *Image) NodeOffset(a datacenter.Address) int64 { return m.Nodes.ElementOffset(a) }

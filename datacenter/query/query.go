@@ -10,10 +10,7 @@ import (
 )
 
 // Query is a compiled expression. It is safe for parallel use.
-type Query struct {
-	expr  string
-	paths []path
-}
+type Query struct{ paths []path }
 
 // Compile reads an expression, whose names and texts are WTF-8. Its error is a
 // [SyntaxError].
@@ -22,11 +19,8 @@ func Compile(expr string) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Query{expr: expr, paths: paths}, nil
+	return &Query{paths: paths}, nil
 }
-
-// String is the expression.
-func (q *Query) String() string { return q.expr }
 
 // Kind is what a Match is.
 type Kind uint8

@@ -96,14 +96,6 @@ func (c *Cursor) LE32() uint32 {
 	return 0
 }
 
-// LE64 reads a little-endian number of 8 bytes.
-func (c *Cursor) LE64() uint64 {
-	if b := c.Bytes(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
 // String reads up to a NUL, which it skips.
 func (c *Cursor) String() string {
 	if c.err != nil {
