@@ -211,7 +211,7 @@ func MNDX(version uint32, files []MNDXFile) []byte {
 	var tries [][]byte
 	var numbers []map[string]int
 	for _, words := range [][]string{packages, names, full} {
-		t, n := Trie(words)
+		t, n := trie(words)
 		tries, numbers = append(tries, append([]byte("MAR\x00"), t...)), append(numbers, n)
 	}
 	files = slices.Clone(files)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Trie writes words as a trie of the marisa-trie library without its magic: with a
+// trie writes words as a trie of the marisa-trie library without its magic: with a
 // node a byte, and without links. It gives the numbers of the words too.
-func Trie(words []string) ([]byte, map[string]int) {
+func trie(words []string) ([]byte, map[string]int) {
 	words = slices.Clone(words)
 	slices.Sort(words)
 	words = slices.Compact(words)

@@ -15,21 +15,21 @@ import (
 	"io"
 )
 
-// BlockSize is the size of a cipher block, a key and an IV in bytes.
-const BlockSize = 16
+// blockSize is the size of a cipher block, a key and an IV in bytes.
+const blockSize = 16
 
 // Reader is the plain text of a cipher text. It is safe for parallel use if
 // the source and the block are.
 type Reader struct {
 	src   io.ReaderAt
 	block cipher.Block
-	iv    [BlockSize]byte
+	iv    [blockSize]byte
 }
 
 // NewReader makes a Reader of src, whose offset 0 must be where the encryption
 // began. It panics if block is not one of 128 bits.
-func NewReader(src io.ReaderAt, block cipher.Block, iv [BlockSize]byte) *Reader {
-	if block.BlockSize() != BlockSize {
+func NewReader(src io.ReaderAt, block cipher.Block, iv [blockSize]byte) *Reader {
+	if block.BlockSize() != blockSize {
 		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
 	}
 	return &Reader{src: src, block: block, iv: iv}
@@ -46,12 +46,12 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	}
 	// before is the cipher text from one block in front of the block that off
 	// lies in up to off itself.
-	lead := int(off % BlockSize)
-	var before [2 * BlockSize]byte
-	if berr := r.readBefore(before[:BlockSize+lead], off-int64(lead)); berr != nil {
+	lead := int(off % blockSize)
+	var before [2 * blockSize]byte
+	if berr := r.readBefore(before[:blockSize+lead], off-int64(lead)); berr != nil {
 		return 0, berr
 	}
-	r.decrypt(p[:n], before[:BlockSize+lead])
+	r.decrypt(p[:n], before[:blockSize+lead])
 	return n, err
 }
 
@@ -60,9 +60,9 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 func (r *Reader) readBefore(b []byte, start int64) error {
 	if start == 0 {
 		copy(b, r.iv[:])
-		b = b[BlockSize:]
+		b = b[blockSize:]
 	} else {
-		start -= BlockSize
+		start -= blockSize
 	}
 	if len(b) == 0 {
 		return nil
@@ -79,30 +79,30 @@ func (r *Reader) readBefore(b []byte, start int64) error {
 // decrypt turns p from cipher to plain text in place. It goes backwards, since
 // each block needs the cipher text of the one before it.
 func (r *Reader) decrypt(p, before []byte) {
-	lead := len(before) - BlockSize
-	first := BlockSize - lead // index in p of the second block's start
-	var prev, stream [BlockSize]byte
+	lead := len(before) - blockSize
+	first := blockSize - lead // index in p of the second block's start
+	var prev, stream [blockSize]byte
 	if len(p) > first {
-		last := first + (len(p)-first-1)/BlockSize*BlockSize
-		for i := last; i >= BlockSize; i -= BlockSize {
-			r.block.Encrypt(stream[:], p[i-BlockSize:i])
-			xor(p[i:min(i+BlockSize, len(p))], &stream)
+		last := first + (len(p)-first-1)/blockSize*blockSize
+		for i := last; i >= blockSize; i -= blockSize {
+			r.block.Encrypt(stream[:], p[i-blockSize:i])
+			xor(p[i:min(i+blockSize, len(p))], &stream)
 		}
-		if first < BlockSize { // the block whose predecessor straddles off
-			copy(prev[:], before[BlockSize:])
+		if first < blockSize { // the block whose predecessor straddles off
+			copy(prev[:], before[blockSize:])
 			copy(prev[lead:], p[:first])
 			r.block.Encrypt(stream[:], prev[:])
-			xor(p[first:min(first+BlockSize, len(p))], &stream)
+			xor(p[first:min(first+blockSize, len(p))], &stream)
 		}
 	}
-	r.block.Encrypt(stream[:], before[:BlockSize])
+	r.block.Encrypt(stream[:], before[:blockSize])
 	for i := range p[:min(first, len(p))] {
 		p[i] ^= stream[lead+i]
 	}
 }
 
-func xor(p []byte, stream *[BlockSize]byte) {
-	if len(p) == BlockSize {
+func xor(p []byte, stream *[blockSize]byte) {
+	if len(p) == blockSize {
 		lo := binary.LittleEndian.Uint64(p) ^ binary.LittleEndian.Uint64(stream[:])
 		hi := binary.LittleEndian.Uint64(p[8:]) ^ binary.LittleEndian.Uint64(stream[8:])
 		binary.LittleEndian.PutUint64(p, lo)
@@ -120,15 +120,15 @@ type Writer struct {
 	block cipher.Block
 	// prev fills with cipher text; when it is complete the next stream is made
 	// of it. stream is what plain text is XORed with, used up to used.
-	prev, stream [BlockSize]byte
+	prev, stream [blockSize]byte
 	used         int
 	buf          []byte
 	err          error
 }
 
 // NewWriter makes a Writer to dst. It panics if block is not one of 128 bits.
-func NewWriter(dst io.Writer, block cipher.Block, iv [BlockSize]byte) *Writer {
-	if block.BlockSize() != BlockSize {
+func NewWriter(dst io.Writer, block cipher.Block, iv [blockSize]byte) *Writer {
+	if block.BlockSize() != blockSize {
 		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
 	}
 	return &Writer{dst: dst, block: block, prev: iv}
@@ -144,8 +144,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 		if w.used == 0 {
 			w.block.Encrypt(w.stream[:], w.prev[:])
 		}
-		n := min(len(b), BlockSize-w.used)
-		if n == BlockSize {
+		n := min(len(b), blockSize-w.used)
+		if n == blockSize {
 			xor(b[:n], &w.stream)
 		} else {
 			for i := range b[:n] {
@@ -153,7 +153,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 			}
 		}
 		copy(w.prev[w.used:], b[:n])
-		w.used = (w.used + n) % BlockSize
+		w.used = (w.used + n) % blockSize
 		b = b[n:]
 	}
 	if _, w.err = w.dst.Write(w.buf); w.err != nil {

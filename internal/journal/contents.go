@@ -50,7 +50,7 @@ func open(sys system, path string, flag int) (*Contents, file, error) {
 	}
 	var c *Contents
 	if err == nil {
-		c, err = Parse(f, info.Size())
+		c, err = parse(f, info.Size())
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
@@ -58,9 +58,9 @@ func open(sys system, path string, flag int) (*Contents, file, error) {
 	return c, f, nil
 }
 
-// Parse reads a journal of size bytes, all of it. A journal whose header is not
+// parse reads a journal of size bytes, all of it. A journal whose header is not
 // whole is a *FormatError; what is wrong with the records, the contents tell.
-func Parse(r io.ReaderAt, size int64) (*Contents, error) {
+func parse(r io.ReaderAt, size int64) (*Contents, error) {
 	mark, header, err := parseHeader(r, size)
 	if err != nil {
 		return nil, err

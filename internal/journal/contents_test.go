@@ -33,7 +33,9 @@ func build(n int) (data []byte, ends []int) {
 	return data, ends
 }
 
-func parse(data []byte) (*Contents, error) { return Parse(bytes.NewReader(data), int64(len(data))) }
+func parseBytes(data []byte) (*Contents, error) {
+	return parse(bytes.NewReader(data), int64(len(data)))
+}
 
 // readAll gives all records and the error that ends them.
 func readAll(c *Contents) (records [][]byte, err error) {
@@ -95,7 +97,7 @@ func TestTruncated(t *testing.T) {
 	data, ends := build(n)
 	for size := range len(data) + 1 {
 		what := fmt.Sprintf("%d bytes", size)
-		c, err := parse(data[:size])
+		c, err := parseBytes(data[:size])
 		if size < ends[0] {
 			if _, ok := errors.AsType[*FormatError](err); !ok {
 				t.Errorf("%s: %v, %v", what, c, err)
@@ -144,7 +146,7 @@ func TestFlipped(t *testing.T) {
 			what := fmt.Sprintf("byte %d ^ %#x", at, flip)
 			broken := slices.Clone(data)
 			broken[at] ^= flip
-			c, err := parse(broken)
+			c, err := parseBytes(broken)
 			if at < ends[0] {
 				if _, ok := errors.AsType[*FormatError](err); !ok {
 					t.Errorf("%s: %v, %v", what, c, err)
@@ -187,7 +189,7 @@ func TestRecordsInRecord(t *testing.T) {
 	data, ends := build(4)
 	inner := bytes.Clone(data)
 	data = appendRecord(data, testMark, int64(len(data)), append(inner, make([]byte, 100)...))
-	c, err := parse(data[:len(data)-1])
+	c, err := parseBytes(data[:len(data)-1])
 	if err != nil || c.Damage() != nil || c.Len() != 4 || c.Torn() != int64(len(data)-1-ends[4]) {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -196,14 +198,14 @@ func TestRecordsInRecord(t *testing.T) {
 // A tail of zeros is what some file systems leave after a power cut.
 func TestZeroTail(t *testing.T) {
 	data, _ := build(3)
-	c, err := parse(append(data, make([]byte, 3<<20)...))
+	c, err := parseBytes(append(data, make([]byte, 3<<20)...))
 	if err != nil || c.Damage() != nil || c.Len() != 3 || c.Torn() != 3<<20 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := parse(make([]byte, 1000)); err == nil {
+	if _, err := parseBytes(make([]byte, 1000)); err == nil {
 		t.Error("zeros were taken for a journal")
 	}
-	if _, err := parse(appendHeader(nil, 0, nil)); err == nil {
+	if _, err := parseBytes(appendHeader(nil, 0, nil)); err == nil {
 		t.Error("a mark of 0 was taken")
 	}
 }
@@ -215,7 +217,7 @@ func TestSearchPieces(t *testing.T) {
 		data = append(data, make([]byte, searchSize+1+shift)...)
 		at := len(data)
 		data = appendRecord(data, testMark, int64(at), []byte("x"))
-		c, err := parse(data)
+		c, err := parseBytes(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +234,7 @@ func TestManySuspects(t *testing.T) {
 	head = binary.LittleEndian.AppendUint32(head, 4<<20)
 	data = append(data, bytes.Repeat(append(head, 0, 0, 0, 0), 1<<20)...)
 	r := &countingReader{ReaderAt: bytes.NewReader(data)}
-	c, err := Parse(r, int64(len(data)))
+	c, err := parse(r, int64(len(data)))
 	if err != nil || !errors.Is(c.Damage(), ErrDamaged) {
 		t.Errorf("%v, %v", c.Damage(), err)
 	}
@@ -255,10 +257,10 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 func TestReadErrors(t *testing.T) {
 	data, _ := build(5)
 	for off := range len(data) {
-		if c, err := Parse(brokenAt{data, int64(off)}, int64(len(data))); !errors.Is(err, iotest.ErrTimeout) {
+		if c, err := parse(brokenAt{data, int64(off)}, int64(len(data))); !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("broken at %d: %v, %v", off, c, err)
 		}
-		if c, err := Parse(bytes.NewReader(data[:off]), int64(len(data))); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if c, err := parse(bytes.NewReader(data[:off]), int64(len(data))); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("shrunk to %d: %v, %v", off, c, err)
 		}
 	}
@@ -267,7 +269,7 @@ func TestReadErrors(t *testing.T) {
 // Records that change while they are read are not given.
 func TestChangedUnderneath(t *testing.T) {
 	data, _ := build(3)
-	c, err := parse(data)
+	c, err := parseBytes(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +296,7 @@ func FuzzParse(f *testing.F) {
 	damaged[ends[2]+20] ^= 4
 	f.Add(damaged)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := parse(data)
+		c, err := parseBytes(data)
 		if err != nil {
 			if _, ok := errors.AsType[*FormatError](err); !ok {
 				t.Fatalf("an error of another kind: %v", err)

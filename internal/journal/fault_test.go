@@ -59,7 +59,7 @@ func checkAlive(t *testing.T, what string, m *memory, p progress) {
 	if !there {
 		return
 	}
-	c, err := parse(data)
+	c, err := parseBytes(data)
 	if err != nil || c.Damage() != nil {
 		t.Errorf("%s: %v, %v", what, c, err)
 		return
@@ -81,7 +81,7 @@ func checkAfterCut(t *testing.T, what string, data []byte, there bool, p progres
 		}
 		return
 	}
-	c, err := parse(data)
+	c, err := parseBytes(data)
 	if err != nil || c.Damage() != nil {
 		t.Errorf("%s: %v, %v", what, c, err)
 		return

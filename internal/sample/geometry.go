@@ -9,9 +9,9 @@ import (
 	"lorefs/geometry"
 )
 
-// WorldName is the folder of the made-up world geometry. Its zones and areas are
+// worldName is the folder of the made-up world geometry. Its zones and areas are
 // named in the data center's AreaList.
-const WorldName = "world"
+const worldName = "world"
 
 // worldFiles makes some of the zones that the data center names, and the areas of
 // its first two places; always the same bytes.
@@ -50,7 +50,7 @@ func packed(name string, encode func(context.Context, io.Writer, geometry.Encode
 	if err := encode(context.Background(), &out, geometry.EncodeOptions{Quality: quality}); err != nil {
 		return file{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return file{WorldName + "/" + name, out.Bytes()}, nil
+	return file{worldName + "/" + name, out.Bytes()}, nil
 }
 
 // zoneCells is how many cells lie along the side of a zone.

@@ -43,7 +43,7 @@ func TestWorld(t *testing.T) {
 // namedInAreaList are the zones and areas that the data center names.
 func namedInAreaList(t *testing.T) map[string]bool {
 	t.Helper()
-	data := dataCenter(t, datacenter.LayoutV6X64)
+	data := mustDataCenter(t, datacenter.LayoutV6X64)
 	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// SessionName is the file name of the recorded session.
-	SessionName = "session.TeraLog"
-	// DefinitionsName is the folder of the definitions that the session is read by.
-	DefinitionsName = "definitions"
+	// sessionName is the file name of the recorded session.
+	sessionName = "session.TeraLog"
+	// definitionsName is the folder of the definitions that the session is read by.
+	definitionsName = "definitions"
 
 	// clientRevision is what the map is of, and the session from.
 	clientRevision = "1001"
@@ -50,17 +50,17 @@ func packetFiles() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []file{{SessionName, session}}
+	list := []file{{sessionName, session}}
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
-		list = append(list, file{DefinitionsName + "/protocol/" + name, []byte(definitions[name])})
+		list = append(list, file{definitionsName + "/protocol/" + name, []byte(definitions[name])})
 	}
 	var codes strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(packetCodes)) {
 		fmt.Fprintf(&codes, "%s %d\n", name, packetCodes[name])
 	}
 	return append(list,
-		file{DefinitionsName + "/map/protocol." + clientRevision + ".map", []byte(codes.String())},
-		file{DefinitionsName + "/map/revisions.json", []byte(`{"` + clientRevision + `": "eu-98.02"}` + "\n")}), nil
+		file{definitionsName + "/map/protocol." + clientRevision + ".map", []byte(codes.String())},
+		file{definitionsName + "/map/revisions.json", []byte(`{"` + clientRevision + `": "eu-98.02"}` + "\n")}), nil
 }
 
 // recordSession makes the log, always the same bytes.

@@ -20,7 +20,7 @@ func TestSession(t *testing.T) {
 	}
 	folder := fstest.MapFS{}
 	for _, f := range files {
-		if name, ok := strings.CutPrefix(f.name, DefinitionsName+"/"); ok {
+		if name, ok := strings.CutPrefix(f.name, definitionsName+"/"); ok {
 			folder[name] = &fstest.MapFile{Data: f.data}
 		}
 	}

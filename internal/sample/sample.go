@@ -16,9 +16,9 @@ import (
 // have.
 const DataCenterName = "DataCenter_Final_Sample.dat"
 
-// DataCenter is the file of the made-up data center, always the same bytes for a
+// dataCenter is the file of the made-up data center, always the same bytes for a
 // layout.
-func DataCenter(layout datacenter.Layout) ([]byte, error) {
+func dataCenter(layout datacenter.Layout) ([]byte, error) {
 	return build(world(), datacenter.WriteOptions{
 		Layout: layout, Header: datacenter.Header{Timestamp: -1, Revision: revision},
 	})
@@ -37,7 +37,7 @@ type file struct {
 var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles, storageFiles}
 
 func dataCenterFiles() ([]file, error) {
-	data, err := DataCenter(datacenter.LayoutV6X64)
+	data, err := dataCenter(datacenter.LayoutV6X64)
 	return []file{{DataCenterName, data}}, err
 }
 

@@ -12,9 +12,9 @@ import (
 	"lorefs/datacenter"
 )
 
-func dataCenter(t *testing.T, layout datacenter.Layout) []byte {
+func mustDataCenter(t *testing.T, layout datacenter.Layout) []byte {
 	t.Helper()
-	data, err := DataCenter(layout)
+	data, err := dataCenter(layout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func dataCenter(t *testing.T, layout datacenter.Layout) []byte {
 
 func TestDataCenter(t *testing.T) {
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
-		data := dataCenter(t, layout)
-		if !bytes.Equal(data, dataCenter(t, layout)) {
+		data := mustDataCenter(t, layout)
+		if !bytes.Equal(data, mustDataCenter(t, layout)) {
 			t.Errorf("%v: not the same bytes twice", layout)
 		}
 		for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}) {
@@ -57,7 +57,7 @@ func TestWrite(t *testing.T) {
 		t.Fatalf("%q, want %q", paths, want)
 	}
 	data, err := os.ReadFile(paths[0])
-	if err != nil || !bytes.Equal(data, dataCenter(t, datacenter.LayoutV6X64)) {
+	if err != nil || !bytes.Equal(data, mustDataCenter(t, datacenter.LayoutV6X64)) {
 		t.Errorf("the file is another one: %v", err)
 	}
 	if err := os.WriteFile(paths[0], []byte("mine"), 0o600); err != nil {

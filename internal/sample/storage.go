@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// StorageName is the folder of the made-up CASC storage.
-	StorageName = "game"
-	// ListFileName is the list of the names of its files, which are known to it by
+	// storageName is the folder of the made-up CASC storage.
+	storageName = "game"
+	// listFileName is the list of the names of its files, which are known to it by
 	// number only.
-	ListFileName = "listfile.csv"
-	// KeysName has the key that one of its files is encrypted with.
-	KeysName = "keys.txt"
+	listFileName = "listfile.csv"
+	// keysName has the key that one of its files is encrypted with.
+	keysName = "keys.txt"
 )
 
-// secretKey is the key of KeysName, and secretName what it is called by.
+// secretKey is the key of keysName, and secretName what it is called by.
 var secretKey = blte.EncryptionKey([]byte("lamps in the fog"))
 
 const secretName blte.KeyName = 0x1001200230034004
@@ -41,10 +41,10 @@ func storageFiles() ([]file, error) {
 	}
 	var list []file
 	for _, name := range slices.Sorted(maps.Keys(install)) {
-		list = append(list, file{StorageName + "/" + name, install[name]})
+		list = append(list, file{storageName + "/" + name, install[name]})
 	}
 	keys := fmt.Sprintf("%v %X lore/secret/ending.txt\n", secretName, secretKey)
-	return append(list, file{ListFileName, []byte(g.names.String())}, file{KeysName, []byte(keys)}), nil
+	return append(list, file{listFileName, []byte(g.names.String())}, file{keysName, []byte(keys)}), nil
 }
 
 // game is a storage that is being filled.
