@@ -120,7 +120,7 @@ func BenchmarkRepack(b *testing.B) {
 			b.SetBytes(f.Size())
 			for b.Loop() {
 				n := &lengthWriter{}
-				if err := f.Repack(context.Background(), n, datacenter.WriteOptions{}); err != nil {
+				if err := writeAnew(context.Background(), f, n, datacenter.WriteOptions{}); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(n.written)/float64(len(data)), "size/before")

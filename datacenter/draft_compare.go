@@ -214,7 +214,7 @@ func (c *comparer) stored(x, y Node) error {
 	}
 	key := x.raw.key
 	if int(key) >= len(c.f.keys) {
-		key = c.s.d.keyIndex[keyNames{}] // as Repack has it
+		key = c.s.d.keyIndex[keyNames{}] // as a repacker has it
 	}
 	if !c.sameKeys(key, y) {
 		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())

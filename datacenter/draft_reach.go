@@ -16,7 +16,7 @@ func (d *Draft) expand(base Node, number, saved Number) (*draftNode, error) {
 		kidAt: make(map[childKey]int, base.ChildCount()),
 	}
 	if int(n.key) >= len(d.file.keys) {
-		n.key = d.keyIndex[keyNames{}] // as Repack has it
+		n.key = d.keyIndex[keyNames{}] // as a repacker has it
 	}
 	n.seq = uint32(n.baseAttrs + n.baseKids)
 	n.attrs = make([]draftAttribute, 0, n.baseAttrs)

@@ -49,9 +49,13 @@ func (d *Draft) Save(opts WriteOptions, store func(s *Saving) error) error {
 	return s.finish()
 }
 
-// Write writes the edited tree as a new file, as [File.Repack] does: names that
-// exist keep their order, new ones come behind them. The same edits give the same
-// bytes each time.
+// Write writes the edited tree as a new file: names that exist keep their order, new
+// ones come behind them. Siblings keep their order where it is the one that the format
+// demands. What the tree does not use (placeholders, slack, values nobody refers to) is
+// left out, a root of another name is called __root__, and equal runs are stored once.
+//
+// The work and the memory grow with the stored nodes, not with the logical ones. The
+// same edits give the same bytes each time.
 func (s *Saving) Write(ctx context.Context, w io.Writer) error {
 	d := s.d
 	s.orders = nil

@@ -3,52 +3,7 @@ package datacenter
 import (
 	"context"
 	"fmt"
-	"io"
 )
-
-// Repack writes what f holds as a new file: the same tree, with the header, the
-// order of the names and the key definitions kept. Siblings keep their order
-// where it is the one that the format demands. What the tree does not use
-// (placeholders, slack, values nobody refers to) is left out, a root of another
-// name is called __root__, and equal runs are stored once. opts.Header is
-// ignored; the default of opts.Layout is f's.
-//
-// The work and the memory grow with the stored nodes, not with the logical
-// ones. The same file gives the same bytes each time.
-func (f *File) Repack(ctx context.Context, w io.Writer, opts WriteOptions) error {
-	opts.Header = f.header
-	if opts.Layout == LayoutAuto {
-		opts.Layout = f.layout
-	}
-	if opts.Key == nil {
-		opts.Key = &f.key
-	}
-	b, err := NewBuilder(f.names, opts)
-	if err != nil {
-		return err
-	}
-	defer b.abandon()
-	if err := b.takeOver(ctx, f); err != nil {
-		return err
-	}
-	return b.Write(ctx, w)
-}
-
-// takeOver makes the tree of f that of b.
-func (b *Builder) takeOver(ctx context.Context, f *File) error {
-	r := newRepacker(ctx, f, b)
-	root, err := r.f.Root()
-	if err != nil {
-		return err
-	}
-	top := b.top()
-	top.raw.flags, top.raw.key = root.raw.flags, r.keyOf(root)
-	if top.attrs, err = r.attributes(root, nil); err != nil {
-		return err
-	}
-	top.children, err = r.children(root, nil, 0)
-	return err
-}
 
 // repacker moves stored runs from a file to a Builder, each once.
 type repacker struct {

@@ -19,10 +19,19 @@ import (
 func repack(t testing.TB, f *datacenter.File, opts datacenter.WriteOptions) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := f.Repack(t.Context(), &out, opts); err != nil {
-		t.Fatalf("Repack: %v", err)
+	if err := writeAnew(t.Context(), f, &out, opts); err != nil {
+		t.Fatalf("writing it anew: %v", err)
 	}
 	return out.Bytes()
+}
+
+// writeAnew writes a draft of f that has no edits.
+func writeAnew(ctx context.Context, f *datacenter.File, w io.Writer, opts datacenter.WriteOptions) error {
+	d, err := datacenter.NewDraft(f, nil)
+	if err != nil {
+		return err
+	}
+	return d.Save(opts, func(s *datacenter.Saving) error { return s.Write(ctx, w) })
 }
 
 func TestRepackKeepsTheTree(t *testing.T) {
@@ -132,15 +141,15 @@ func TestRegionsOfManySegments(t *testing.T) {
 func TestRepackStops(t *testing.T) {
 	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 20, Nodes: 5000}), dctest.Options{}), datacenter.Options{})
 	broken := errors.New("broken")
-	if err := f.Repack(t.Context(), failingWriter{broken}, datacenter.WriteOptions{}); !errors.Is(err, broken) {
+	if err := writeAnew(t.Context(), f, failingWriter{broken}, datacenter.WriteOptions{}); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Repack(ctx, io.Discard, datacenter.WriteOptions{}); !errors.Is(err, context.Canceled) {
+	if err := writeAnew(ctx, f, io.Discard, datacenter.WriteOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	if err := f.Repack(t.Context(), io.Discard, datacenter.WriteOptions{Level: new(77)}); err == nil {
+	if err := writeAnew(t.Context(), f, io.Discard, datacenter.WriteOptions{Level: new(77)}); err == nil {
 		t.Error("wrote with a level that does not exist")
 	}
 }
