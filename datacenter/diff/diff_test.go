@@ -99,8 +99,8 @@ func TestJSON(t *testing.T) {
 // The tables' order is not the data's.
 func TestNamesInAnotherOrder(t *testing.T) {
 	root := dctest.Root(sheet(keyed(1), keyed(2), withID(5, plain("x")), plain(3)), &node{Name: "T", Attrs: attrs{{Name: "S", Value: 1}}})
-	a := open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
-	b := open(t, dctest.Build(dctest.Doc{
+	a := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
+	b := dctest.Open(t, dctest.Build(dctest.Doc{
 		Root: root, Names: []string{"unused", "v", "T", "Plain", "Row", "id", "Item"}, Keys: [][]string{{"v"}, {"id"}}, Layout: datacenter.LayoutV6X86,
 	}, dctest.Options{Placeholders: 1}))
 	for _, pair := range [][2]*datacenter.File{{a, b}, {b, a}} {
@@ -253,8 +253,8 @@ func TestDifferencesExplainAll(t *testing.T) {
 		y := mutate(rt, x)
 		names := rapid.Permutation([]string{"A", "B", "C", "id", "v", "w", "S"}).Draw(rt, "names")
 		layout := datacenter.Layout(rapid.IntRange(1, 3).Draw(rt, "layout"))
-		a := open(t, dctest.Build(dctest.Doc{Root: dctest.Root(x, x)}, drawOptions(rt)))
-		b := open(t, dctest.Build(dctest.Doc{Root: dctest.Root(y, x), Names: names, Layout: layout}, drawOptions(rt)))
+		a := dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(x, x)}, drawOptions(rt)))
+		b := dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(y, x), Names: names, Layout: layout}, drawOptions(rt)))
 		all := compare(t, a, b, diff.Options{})
 		d := tell(all)
 		if d.count() != len(all) {

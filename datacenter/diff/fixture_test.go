@@ -19,7 +19,7 @@ func fixture(t testing.TB, name string) *datacenter.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, data)
+	return dctest.Open(t, data)
 }
 
 // The two small files are one tree in two layouts.
@@ -111,7 +111,7 @@ func edited(t *testing.T, f *datacenter.File, e datacenter.Edit) *datacenter.Fil
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, out.Bytes())
+	return dctest.Open(t, out.Bytes())
 }
 
 // BenchmarkEqual compares the large fixture, or a generated file, with itself.

@@ -1,7 +1,6 @@
 package diff_test
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,18 +18,9 @@ type (
 	attrs = []dctest.Attr
 )
 
-func open(t testing.TB, data []byte) *datacenter.File {
-	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 func build(t testing.TB, o dctest.Options, sheets ...*node) *datacenter.File {
 	t.Helper()
-	return open(t, dctest.Build(dctest.Doc{Root: dctest.Root(sheets...)}, o))
+	return dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(sheets...)}, o))
 }
 
 func compare(t testing.TB, a, b *datacenter.File, o diff.Options) (all []diff.Difference) {

@@ -21,7 +21,7 @@ func TestFixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := open(t, data)
+	f := dctest.Open(t, data)
 	root := modelOf(t, f)
 	all := root.below()
 	value := func(n *modelNode, name string) string {

@@ -20,18 +20,9 @@ type (
 	attrs = []dctest.Attr
 )
 
-func open(t testing.TB, data []byte) *datacenter.File {
-	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 func build(t testing.TB, o dctest.Options, sheets ...*node) *datacenter.File {
 	t.Helper()
-	return open(t, dctest.Build(dctest.Doc{Root: dctest.Root(sheets...)}, o))
+	return dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(sheets...)}, o))
 }
 
 func compile(t testing.TB, expr string) *query.Query {
@@ -256,7 +247,7 @@ func TestRunsThatLookAlike(t *testing.T) {
 	img := dctest.NewImage(dctest.Doc{Root: dctest.Root(
 		&node{Name: "A", Children: run}, &node{Name: "B", Children: run}, &node{Name: "Z"},
 	)}, dctest.Options{})
-	f := open(t, img.Seal(dctest.SealOptions{}))
+	f := dctest.Open(t, img.Seal(dctest.SealOptions{}))
 	if got := paths(t, f, "/B//X | //Z"); !slices.Equal(got, []string{"B/X", "Z"}) {
 		t.Error(got)
 	}
@@ -270,7 +261,7 @@ func TestRunsThatLookAlike(t *testing.T) {
 	}
 	segment := img.Nodes.Segments[a.Address().Segment]
 	img.Data[segment.Elements+int64(a.Address().Element)*img.Nodes.Size+dctest.NodeChildCount] = 1
-	f = open(t, img.Seal(dctest.SealOptions{}))
+	f = dctest.Open(t, img.Seal(dctest.SealOptions{}))
 	if got := paths(t, f, "//Y"); !slices.Equal(got, []string{"B/Y"}) {
 		t.Error(got)
 	}
@@ -350,7 +341,7 @@ func drawDoc(t *rapid.T) (dctest.Doc, dctest.Options) {
 func TestNaive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		doc, o := drawDoc(rt)
-		f := open(t, dctest.Build(doc, o))
+		f := dctest.Open(t, dctest.Build(doc, o))
 		root := modelOf(t, f)
 		for range 5 {
 			p := drawPath(rt, 0, false)

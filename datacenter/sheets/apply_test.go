@@ -25,10 +25,7 @@ type planned struct {
 
 func planOf(t testing.TB, data []byte) *planned {
 	t.Helper()
-	f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := dctest.Open(t, data)
 	d, err := datacenter.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ type editing struct {
 func TestDraftShowsWhatIsWritten(t *testing.T) {
 	files := [][]byte{}
 	for _, data := range sources() {
-		if f := openData(t, data); f.Counts().Nodes < 4000 {
+		if f := dctest.Open(t, data); f.Counts().Nodes < 4000 {
 			if _, err := datacenter.NewDraft(f, nil); err == nil {
 				files = append(files, data)
 			}

@@ -16,16 +16,7 @@ import (
 
 func openDoc(t testing.TB, root *dctest.Node) *datacenter.File {
 	t.Helper()
-	return openData(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
-}
-
-func openData(t testing.TB, data []byte) *datacenter.File {
-	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 }
 
 // texts gives all sheets by the names of their files, and the schemas.
@@ -192,7 +183,7 @@ func TestPlainSheetsBesideOthers(t *testing.T) {
 // Two names of one text would give a sheet that nobody could read.
 func TestNamesThatComeTwice(t *testing.T) {
 	for i, data := range sources() {
-		f := openData(t, data)
+		f := dctest.Open(t, data)
 		seen := map[string]bool{}
 		twice := false
 		for _, name := range f.Names() {

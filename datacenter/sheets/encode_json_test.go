@@ -72,7 +72,7 @@ func TestWriteJSONOfLegalFiles(t *testing.T) {
 				t.Skip("a large one")
 			}
 			x.Options.Seal = dctest.SealOptions{}
-			f := openBytes(t, dctest.Build(x.Doc, x.Options))
+			f := dctest.Open(t, dctest.Build(x.Doc, x.Options))
 			s, err := sheets.New(f, nil, sheets.Options{})
 			if err != nil {
 				t.Skip(err)

@@ -38,7 +38,7 @@ var sources = sync.OnceValue(func() (files [][]byte) {
 // reads come, and whether sizes were just found out or remembered.
 func TestReadAtAnywhere(t *testing.T) {
 	for i, data := range sources() {
-		f := openData(t, data)
+		f := dctest.Open(t, data)
 		index := &memoryIndex{}
 		first, err := sheets.New(f, nil, sheets.Options{Index: index})
 		if err != nil {
@@ -108,7 +108,7 @@ func (m *memoryIndex) Save(key string, data []byte) error {
 // An index that is damaged, or of another file, is not believed.
 func TestDamagedIndex(t *testing.T) {
 	data := sources()[len(sources())-1]
-	f := openData(t, data)
+	f := dctest.Open(t, data)
 	index := &memoryIndex{}
 	want := texts(t, newSource(t, f, nil, sheets.Options{Index: index}))
 	key := slices.Collect(maps.Keys(index.data))[0]
@@ -138,7 +138,7 @@ func TestDamagedIndex(t *testing.T) {
 // A read that is given up ends with the context's error, and whoever waits for the
 // same sizes finds them out.
 func TestCancelled(t *testing.T) {
-	s := newSource(t, openData(t, sources()[len(sources())-1]), nil, sheets.Options{})
+	s := newSource(t, dctest.Open(t, sources()[len(sources())-1]), nil, sheets.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, f := range s.Families() {

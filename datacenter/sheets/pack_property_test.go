@@ -94,7 +94,7 @@ func TestRoundTripOfAnyTree(t *testing.T) {
 			sheet.Name, sheet.Keys = fmt.Sprintf("S%d", i%2), nil
 			root.Children = append(root.Children, sheet)
 		}
-		f := openBytes(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
+		f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 		fsys := exported(t, f)
 		got, _ := mustPack(t, fsys, sheets.PackOptions{Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}})
 		c := comparison{equal: map[[2]datacenter.Address]bool{}}

@@ -26,15 +26,6 @@ func folder(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-func openBytes(t testing.TB, data []byte) *datacenter.File {
-	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // mustPack packs a folder, and opens what was packed.
 func mustPack(t testing.TB, fsys iofs.FS, opts sheets.PackOptions) (*datacenter.File, sheets.PackReport) {
 	t.Helper()
@@ -47,7 +38,7 @@ func mustPack(t testing.TB, fsys iofs.FS, opts sheets.PackOptions) (*datacenter.
 	for finding, err := range datacenter.VerifyStrict(t.Context(), r, r.Size(), datacenter.Options{}) {
 		t.Fatalf("what was packed: %v %v", finding, err)
 	}
-	return openBytes(t, out.Bytes()), report
+	return dctest.Open(t, out.Bytes()), report
 }
 
 // exported are the sheets of a data center and their schemas, in a folder.
@@ -191,7 +182,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Skip("there may be names that no file can have here")
 			}
 			ex.Options.Seal = dctest.SealOptions{}
-			f := openBytes(t, dctest.Build(ex.Doc, ex.Options))
+			f := dctest.Open(t, dctest.Build(ex.Doc, ex.Options))
 			got, _ := mustPack(t, exported(t, f), sheets.PackOptions{Write: datacenter.WriteOptions{Header: f.Header(), Layout: f.Layout()}})
 			same(t, got, f)
 			if got.Layout() != f.Layout() {
@@ -201,7 +192,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("generated ", seed), func(t *testing.T) {
-			f := openBytes(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 3000}), dctest.Options{}))
+			f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 3000}), dctest.Options{}))
 			got, report := mustPack(t, exported(t, f), sheets.PackOptions{})
 			same(t, got, f)
 			if report.Sheets != 60 || len(report.Inferred) > 0 || len(report.Ignored) > 0 {
@@ -247,7 +238,7 @@ func TestPackNames(t *testing.T) {
 
 // The same sheets give the same bytes, however the work was shared out.
 func TestPackGivesTheSameBytes(t *testing.T) {
-	f := openBytes(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 9, Sheets: 60, Nodes: 3000}), dctest.Options{}))
+	f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 9, Sheets: 60, Nodes: 3000}), dctest.Options{}))
 	fsys := exported(t, f)
 	var first []byte
 	for i := range 3 {

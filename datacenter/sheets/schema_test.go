@@ -179,7 +179,7 @@ func TestSheetsAreValid(t *testing.T) {
 			Name: "S", Flags: 1, Keys: []string{"a b"}, Attrs: []attr{{Name: "a b", Value: "\x01"}, dctest.Text("x")},
 			Children: []*dctest.Node{{Name: "1", Attrs: []attr{{Name: "t", Value: 1}, dctest.Text(" ")}}, {Name: "1", Keys: []string{"t"}, Attrs: []attr{{Name: "t", Value: 2}}}},
 		})), nil, sheets.Options{})},
-		{"generated", newSource(t, openData(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 5, Sheets: 30, Nodes: 9000}), dctest.Options{})), nil, sheets.Options{})},
+		{"generated", newSource(t, dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 5, Sheets: 30, Nodes: 9000}), dctest.Options{})), nil, sheets.Options{})},
 	} {
 		t.Run(c.name, func(t *testing.T) { validate(t, c.src, 1) })
 	}

@@ -89,7 +89,7 @@ func TestValidateWhatIsUnpacked(t *testing.T) {
 		if len(doc.Root.Children) == 0 {
 			continue
 		}
-		f := openBytes(t, dctest.Build(doc, dctest.Options{}))
+		f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
 		err := sheets.Validate(t.Context(), exported(t, f), func(p sheets.Problem) error { return errors.New(p.String()) })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -15,12 +15,7 @@ import (
 
 func open(t *testing.T, d dctest.Doc, o dctest.Options) *datacenter.File {
 	t.Helper()
-	data := dctest.Build(d, o)
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return dctest.Open(t, dctest.Build(d, o))
 }
 
 // walker lists all paths as the package spells them.
@@ -146,11 +141,7 @@ func TestNamesThatComeTwice(t *testing.T) {
 		t.Fatal("the name is not there")
 	}
 	img.Data[at+2] = 'b'
-	data := img.Seal(dctest.SealOptions{})
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := dctest.Open(t, img.Seal(dctest.SealOptions{}))
 	if _, err := treepath.NewNames(f); err == nil || !strings.Contains(err.Error(), `are both "Ab"`) {
 		t.Error(err)
 	}

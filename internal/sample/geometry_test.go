@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/geometry"
 )
 
@@ -43,11 +44,7 @@ func TestWorld(t *testing.T) {
 // namedInAreaList are the zones and areas that the data center names.
 func namedInAreaList(t *testing.T) map[string]bool {
 	t.Helper()
-	data := mustDataCenter(t, datacenter.LayoutV6X64)
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := dctest.Open(t, mustDataCenter(t, datacenter.LayoutV6X64))
 	root, err := f.Root()
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 )
 
 func mustDataCenter(t *testing.T, layout datacenter.Layout) []byte {
@@ -30,11 +31,7 @@ func TestDataCenter(t *testing.T) {
 		for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}) {
 			t.Errorf("%v: %v, %v", layout, f, err)
 		}
-		f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := f.Counts()
+		c := dctest.Open(t, data).Counts()
 		if c.Sheets != 40 || c.Nodes < 5000 || c.Nodes > 10000 {
 			t.Errorf("%v: %+v", layout, c)
 		}

@@ -1,7 +1,6 @@
 package dctree_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -24,10 +23,7 @@ func newTree(t testing.TB, doc dctest.Doc, opts dctest.Options) *dctree.Tree {
 
 func treeOf(t testing.TB, data []byte, opts dctree.Options) *dctree.Tree {
 	t.Helper()
-	f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := dctest.Open(t, data)
 	if opts.ModTime.IsZero() {
 		opts.ModTime = time.Unix(1_600_000_000, 0)
 	}

@@ -1,7 +1,6 @@
 package sheettree_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,10 +47,7 @@ func (e *edited) was(of map[nodes.Change]bool, c nodes.Change) bool {
 
 func edit(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
 	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := dctest.Open(t, data)
 	d, err := datacenter.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package sheettree_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -21,15 +20,6 @@ import (
 )
 
 var modTime = time.Unix(1e9, 0)
-
-func open(t testing.TB, data []byte) *datacenter.File {
-	t.Helper()
-	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
 
 func treeOf(t testing.TB, f *datacenter.File, d *datacenter.Draft) *sheettree.Tree {
 	t.Helper()
@@ -57,7 +47,7 @@ func TestConformance(t *testing.T) {
 	}
 	for name, doc := range docs {
 		t.Run(name, func(t *testing.T) {
-			f := open(t, dctest.Build(doc, dctest.Options{}))
+			f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
 			nodetest.Run(t, treeOf(t, f, nil))
 			d, err := datacenter.NewDraft(f, nil)
 			if err != nil {
@@ -73,7 +63,7 @@ func TestFixtureConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodetest.Run(t, treeOf(t, open(t, data), nil))
+	nodetest.Run(t, treeOf(t, dctest.Open(t, data), nil))
 }
 
 // list gives the paths of all files.
@@ -91,7 +81,7 @@ func list(t testing.TB, tree nodes.Tree) (paths []string) {
 }
 
 func TestNames(t *testing.T) {
-	got := list(t, treeOf(t, open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{})), nil))
+	got := list(t, treeOf(t, dctest.Open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{})), nil))
 	for _, want := range []string{
 		"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00000.xml", "Item/Item-00001.xml", "item/item-00000.xml",
 		"a%2Fb/a%2Fb-00000.xml", "%2Ehidden/%2Ehidden.xsd", "%2E./%2E.-00000.xml", "%/%-00000.xml", "x%2E1/x%2E1-00000.xml",
@@ -149,7 +139,7 @@ func TestEditsShow(t *testing.T) {
 	for i := range 3 {
 		root.Children = append(root.Children, &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: i}}})
 	}
-	f := open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
+	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 	d, err := datacenter.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +196,7 @@ func TestEditsShow(t *testing.T) {
 func TestIDsLast(t *testing.T) {
 	data := dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 8, Sheets: 10, Nodes: 300}), dctest.Options{})
 	ids := func() (all []nodes.ID) {
-		for e, err := range nodes.Walk(t.Context(), treeOf(t, open(t, data), nil), nodes.Root) {
+		for e, err := range nodes.Walk(t.Context(), treeOf(t, dctest.Open(t, data), nil), nodes.Root) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +211,7 @@ func TestIDsLast(t *testing.T) {
 
 // A source that changed is told of by every method.
 func TestCheck(t *testing.T) {
-	f := open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{}))
+	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{}))
 	src, err := sheets.New(f, nil, sheets.Options{})
 	if err != nil {
 		t.Fatal(err)
