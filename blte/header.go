@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"lorefs/internal/readat"
 )
 
 const (
@@ -66,7 +68,7 @@ func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 	if size < prefixSize+1 {
 		return nil, badHeader(0, "the file has %d bytes, its header and one chunk take at least %d", size, prefixSize+1)
 	}
-	if err := readFull(r, prefix[:min(size, tableOff)], 0); err != nil {
+	if err := readat.Full(r, prefix[:min(size, tableOff)], 0); err != nil {
 		return nil, fmt.Errorf("blte: reading the header: %w", err)
 	}
 	if string(prefix[:4]) != magic {
@@ -81,7 +83,7 @@ func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 		return nil, err
 	}
 	raw := make([]byte, headerSize)
-	if err := readFull(r, raw, 0); err != nil {
+	if err := readat.Full(r, raw, 0); err != nil {
 		return nil, fmt.Errorf("blte: reading the chunk table: %w", err)
 	}
 	h.Key = md5.Sum(raw)
@@ -141,18 +143,6 @@ func (h *Header) parseTable(raw []byte, count int, size int64) error {
 	}
 	h.DecodedSize = decoded
 	return nil
-}
-
-// readFull reads all of b or fails; less than all is an unexpected end.
-func readFull(r io.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(b, off)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil || err == io.EOF:
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // appendHeader writes a header for chunks of which sizes and sums are set.

@@ -5,6 +5,8 @@ import (
 	"crypto/md5"
 	"io"
 	"sync"
+
+	"lorefs/internal/readat"
 )
 
 // maxHeld is the largest plain chunk that is decoded as a whole. A larger one, as
@@ -32,7 +34,7 @@ func (r *Reader) inPlace(i int) (bool, error) {
 		return is, nil
 	}
 	var mode [1]byte
-	if err := readFull(r.src, mode[:], c.Off); err != nil {
+	if err := readat.Full(r.src, mode[:], c.Off); err != nil {
 		return false, r.fail(i, err)
 	}
 	is := mode[0] == ModePlain

@@ -7,6 +7,8 @@ import (
 	"io"
 	"sort"
 	"sync"
+
+	"lorefs/internal/readat"
 )
 
 // BlockCache keeps decoded chunks. Block gives block n, from memory or by load,
@@ -136,7 +138,7 @@ func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
 	}
 	c := &r.head.Chunks[i]
 	p = p[:max(0, min(int64(len(p)), c.EncodedSize-1-at))]
-	if err := readFull(r.src, p, c.Off+1+at); err != nil {
+	if err := readat.Full(r.src, p, c.Off+1+at); err != nil {
 		return 0, r.fail(i, err)
 	}
 	return len(p), nil
@@ -157,10 +159,10 @@ func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
 		return false
 	}
 	var mode [1]byte
-	if readFull(r.src, mode[:], c.Off) != nil || mode[0] != ModePlain {
+	if readat.Full(r.src, mode[:], c.Off) != nil || mode[0] != ModePlain {
 		return false
 	}
-	return readFull(r.src, p, c.Off+1+at) == nil
+	return readat.Full(r.src, p, c.Off+1+at) == nil
 }
 
 // find gives the chunk that byte off is in, or the number of chunks.
@@ -218,7 +220,7 @@ func (r *Reader) loadBlock(n uint64) ([]byte, error) {
 
 // decodeChunk decodes chunk i, which it reads into raw. The content may lie there.
 func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
-	if err := readFull(r.src, raw, r.head.Chunks[i].Off); err != nil {
+	if err := readat.Full(r.src, raw, r.head.Chunks[i].Off); err != nil {
 		return nil, r.fail(i, err)
 	}
 	if !r.head.Table && len(r.opts.Key) > 0 {
@@ -262,7 +264,7 @@ func (r *Reader) MissingKey() (KeyName, bool, error) {
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
 		raw := b[:min(int64(len(b)), c.EncodedSize)]
-		if err := readFull(r.src, raw, c.Off); err != nil {
+		if err := readat.Full(r.src, raw, c.Off); err != nil {
 			return 0, false, r.fail(i, err)
 		}
 		if raw[0] != ModeEncrypted {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/casc/internal/cursor"
+	"lorefs/internal/readat"
 )
 
 const encoding format = "encoding"
@@ -83,7 +84,7 @@ func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) 
 // bytes.
 func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
 	head := make([]byte, min(size, encodingHeaderSize))
-	if err := readAll(r, head, 0); err != nil {
+	if err := readat.Full(r, head, 0); err != nil {
 		return nil, fmt.Errorf("casc: encoding: reading the header: %w", err)
 	}
 	c := cursor.New(head)
@@ -129,7 +130,7 @@ func (e *Encoding) open(size, specs, cPages, ePages int64) error {
 		{e.encoded.refs, e.encoded.off - int64(len(e.encoded.refs))},
 		{own, end},
 	} {
-		if err := readAll(e.r, part.b, part.off); err != nil {
+		if err := readat.Full(e.r, part.b, part.off); err != nil {
 			return fmt.Errorf("casc: encoding: reading the contents: %w", err)
 		}
 	}
@@ -195,7 +196,7 @@ func (e *Encoding) readPage(t *pageTable, i int, data []byte) error {
 			return nil
 		}
 	}
-	if err := readAll(e.r, data, off); err != nil {
+	if err := readat.Full(e.r, data, off); err != nil {
 		return fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
 	}
 	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
@@ -278,16 +279,4 @@ func (e *Encoding) encodedEntry(b []byte, off int64) (EncodedEntry, error) {
 		return EncodedEntry{}, err
 	}
 	return EncodedEntry{EKey: row.EKey, Spec: e.Spec(row.Spec), Size: row.Size}, nil
-}
-
-// readAll fills b from off or fails; less than all is an unexpected end.
-func readAll(r io.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(b, off)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil || err == io.EOF:
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/internal/readat"
 )
 
 const idx format = "idx"
@@ -102,7 +103,7 @@ func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 		return nil, idx.bad(0, "%d bytes, more than the %d that are read", size, maxTable)
 	}
 	data := make([]byte, size)
-	if err := readAll(r, data, 0); err != nil {
+	if err := readat.Full(r, data, 0); err != nil {
 		return nil, fmt.Errorf("casc: idx: %w", err)
 	}
 	parse := parseIdx7

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/internal/readat"
 )
 
 // idxBlock is how many entries of a run are kept or dropped at a time: 18 KiB. Most
@@ -54,7 +55,7 @@ func (r *idxRun) loadBlock(n uint64) ([]byte, error) {
 	i := int(n - r.first)
 	b := make([]byte, min(idxBlock, r.len-i*idxBlock)*idxEntrySize)
 	off := r.off + int64(i*idxBlock*idxEntrySize)
-	err := readAll(r.src, b, off)
+	err := readat.Full(r.src, b, off)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == nil && maphash.Bytes(idxSeed, b) != r.sums[i]:
 		return nil, &FormatError{Format: string(idx), Off: off, Err: ErrChanged}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"lorefs/internal/readat"
 )
 
 // maxText and maxTable bound files that are read as a whole, in bytes:
@@ -69,7 +71,7 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("casc: %s: %d bytes, more than the %d that are read", name, f.size, limit)
 	}
 	b := make([]byte, f.size)
-	if err := readAll(f, b, 0); err != nil {
+	if err := readat.Full(f, b, 0); err != nil {
 		return nil, fmt.Errorf("casc: %s: %w", name, err)
 	}
 	return b, nil

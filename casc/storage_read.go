@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/internal/readat"
 )
 
 // State says whether a file can be read.
@@ -53,7 +54,7 @@ func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded,
 		return nil, err
 	}
 	var magic [4]byte
-	if err := readAll(p, magic[:min(p.size, 4)], 0); err != nil {
+	if err := readat.Full(p, magic[:min(p.size, 4)], 0); err != nil {
 		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
 	}
 	if string(magic[:]) != "BLTE" {
@@ -95,7 +96,7 @@ func openRaw(p place, key []byte) (decoded, error) {
 		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, span.bad(0, "no BLTE, and %d bytes", p.size))
 	}
 	b := make([]byte, p.size)
-	if err := readAll(p, b, 0); err != nil {
+	if err := readat.Full(p, b, 0); err != nil {
 		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
 	}
 	sum := keyOf(b)

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/internal/readat"
 )
 
 // FindingKind says what is wrong.
@@ -331,7 +332,7 @@ func (s *Storage) checkSpan(e *spanEntry) Finding {
 
 func (s *Storage) checkPlace(p place, key []byte) error {
 	var magic [4]byte
-	if err := readAll(p, magic[:min(p.size, 4)], 0); err != nil {
+	if err := readat.Full(p, magic[:min(p.size, 4)], 0); err != nil {
 		return err
 	}
 	if string(magic[:]) != "BLTE" {

@@ -10,9 +10,10 @@ package cfb
 import (
 	"crypto/cipher"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+
+	"lorefs/internal/readat"
 )
 
 // blockSize is the size of a cipher block, a key and an IV in bytes.
@@ -67,13 +68,7 @@ func (r *Reader) readBefore(b []byte, start int64) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if n, err := r.src.ReadAt(b, start); n < len(b) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return err
-	}
-	return nil
+	return readat.Full(r.src, b, start)
 }
 
 // decrypt turns p from cipher to plain text in place. It goes backwards, since

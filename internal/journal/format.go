@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"lorefs/internal/readat"
 )
 
 const (
@@ -133,12 +135,9 @@ func readRecord(r io.ReaderAt, size, off int64, mark uint32, buf []byte) ([]byte
 
 // readFull fills b. The end of the file is an error: it was longer just now.
 func readFull(r io.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(b, off)
-	if n == len(b) {
+	err := readat.Full(r, b, off)
+	if err == nil {
 		return nil
-	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
 	}
 	return fmt.Errorf("journal: reading at offset %#x: %w", off, err)
 }

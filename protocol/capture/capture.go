@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"lorefs/internal/readat"
 )
 
 // Direction is who sent a packet.
@@ -252,14 +254,10 @@ func (l *Log) readAt(p []byte, off int64) error {
 	if off < 0 || off > l.size || int64(len(p)) > l.size-off {
 		return badf(off, "%d bytes: the data ends at %d", len(p), l.size)
 	}
-	n, err := l.src.ReadAt(p, off)
-	if n == len(p) {
-		return nil
+	if err := readat.Full(l.src, p, off); err != nil {
+		return fmt.Errorf("capture: %d bytes at %d: %w", len(p), off, err)
 	}
-	if errors.Is(err, io.EOF) || err == nil {
-		err = io.ErrUnexpectedEOF // the size was told, so the end is a surprise
-	}
-	return fmt.Errorf("capture: %d bytes at %d: %w", len(p), off, err)
+	return nil
 }
 
 // room gives a buffer of n bytes, buf if it has them.

@@ -2,9 +2,10 @@ package capture
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+
+	"lorefs/internal/readat"
 )
 
 // windowSize is how much is read at once. It is several times the longest line of
@@ -46,15 +47,11 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 		w.part = jumpSize
 	}
 	part := w.all[:min(int64(max(w.part, n)), w.size-off)]
-	got, err := w.src.ReadAt(part, off)
-	w.off, w.buf = off, part[:got]
-	if got < len(part) {
-		if errors.Is(err, io.EOF) || err == nil {
-			err = io.ErrUnexpectedEOF
-		}
+	if err := readat.Full(w.src, part, off); err != nil {
 		w.buf = nil
 		return nil, fmt.Errorf("capture: %d bytes at %d: %w", len(part), off, err)
 	}
+	w.off, w.buf = off, part
 	return w.buf[:n], nil
 }
 
