@@ -53,22 +53,34 @@ func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded,
 	if err != nil {
 		return nil, err
 	}
-	var magic [4]byte
-	if err := readat.Full(p, magic[:min(p.size, 4)], 0); err != nil {
-		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+	l := &located{key: key, place: p}
+	isBLTE, err := p.isBLTE()
+	if err != nil {
+		return nil, l.fail(err)
 	}
-	if string(magic[:]) != "BLTE" {
-		return openRaw(p, key)
+	if !isBLTE {
+		d, err := openRaw(p, key)
+		if err != nil {
+			return nil, l.fail(err)
+		}
+		return d, nil
 	}
 	opts := blte.Options{Keys: s.keys, Key: key, Size: max(size, 0)}
 	if blocks != nil {
 		opts.Blocks, opts.FirstBlock = blocks, s.blocks.first(key)
 	}
-	r, err := blte.NewReader(p, p.size, opts)
-	if err != nil {
-		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+	if l.Reader, err = blte.NewReader(p, p.size, opts); err != nil {
+		return nil, l.fail(err)
 	}
-	return &located{Reader: r, key: key, place: p}, nil
+	return l, nil
+}
+
+// isBLTE tells whether the encoded file begins like BLTE.
+func (p *place) isBLTE() (bool, error) {
+	const magic = "BLTE"
+	b := make([]byte, min(p.size, int64(len(magic))))
+	err := readat.Full(p, b, 0)
+	return string(b) == magic, err
 }
 
 // located is an encoded file whose errors say where it is.
@@ -81,9 +93,13 @@ type located struct {
 func (l *located) ReadAt(p []byte, off int64) (int, error) {
 	n, err := l.Reader.ReadAt(p, off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("encoding key %x, %v: %w", l.key, &l.place, err)
+		err = l.fail(err)
 	}
 	return n, err
+}
+
+func (l *located) fail(err error) error {
+	return fmt.Errorf("encoding key %x, %v: %w", l.key, &l.place, err)
 }
 
 // maxRaw bounds files that are stored as they are, in bytes.
@@ -93,20 +109,20 @@ const maxRaw = 1 << 28
 // manifest, of its beginning.
 func openRaw(p place, key []byte) (decoded, error) {
 	if p.size > maxRaw {
-		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, span.bad(0, "no BLTE, and %d bytes", p.size))
+		return nil, span.bad(0, "no BLTE, and %d bytes", p.size)
 	}
 	b := make([]byte, p.size)
 	if err := readat.Full(p, b, 0); err != nil {
-		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, err)
+		return nil, err
 	}
 	sum := keyOf(b)
 	if m, err := ParsePatch(b); err == nil {
 		sum = m.Key
 	}
 	if !bytes.HasPrefix(sum[:], key) {
-		return nil, fmt.Errorf("encoding key %x, %v: %w", key, &p, &FormatError{
+		return nil, &FormatError{
 			Format: "file", What: fmt.Sprintf("neither BLTE nor of this MD5: it begins with % x", b[:min(4, len(b))]),
-		})
+		}
 	}
 	return raw{bytes.NewReader(b)}, nil
 }

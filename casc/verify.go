@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
-	"lorefs/internal/readat"
 )
 
 // FindingKind says what is wrong.
@@ -331,11 +330,11 @@ func (s *Storage) checkSpan(e *spanEntry) Finding {
 }
 
 func (s *Storage) checkPlace(p place, key []byte) error {
-	var magic [4]byte
-	if err := readat.Full(p, magic[:min(p.size, 4)], 0); err != nil {
+	isBLTE, err := p.isBLTE()
+	if err != nil {
 		return err
 	}
-	if string(magic[:]) != "BLTE" {
+	if !isBLTE {
 		_, err := openRaw(p, key)
 		return err
 	}

@@ -77,6 +77,23 @@ func (g game) nameOf(file string) string {
 	return strings.TrimSuffix(file, ":")
 }
 
+// TestVerifyTellsThePlaceOnce damages a file that is stored as it is.
+func TestVerifyTellsThePlaceOnce(t *testing.T) {
+	g := newGame()
+	s := g.Add([]byte("content"))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.AddRaw([]byte("no BLTE"), casc.Key{1})
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := verify(t, files, casc.Options{}, casc.VerifyOptions{})
+	const want = "casc: file: offset 0x0: neither BLTE nor of this MD5: it begins with 6e 6f 20 42"
+	if len(found) != 1 || found[0].Archive == "" || found[0].What != want {
+		t.Errorf("found %v, want %s", found, want)
+	}
+}
+
 // TestVerifyFlips flips bits in the archives. What can't be read any more is found,
 // with the place, and told of with the file that it is of.
 func TestVerifyFlips(t *testing.T) {
