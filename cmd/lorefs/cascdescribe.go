@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,15 +57,6 @@ func (c *cascStorage) describe() (description, error) {
 		d.Problems = append(d.Problems, errorText(p))
 	}
 	return d, nil
-}
-
-func (d cascDescription) json() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(d)
-	return b.Bytes(), err
 }
 
 // print writes the description for people.

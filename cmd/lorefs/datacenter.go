@@ -126,13 +126,13 @@ func (d *dataCenter) show() ([]nodes.Mount, error) {
 
 // showWith is show with trees of d that can be edited, or not.
 func (d *dataCenter) showWith(tree, sheets nodes.Tree) ([]nodes.Mount, error) {
-	text, err := describeDataCenter(d).json()
+	text, err := jsonText(describeDataCenter(d))
 	if err != nil {
 		return nil, err
 	}
 	mounts := []nodes.Mount{
 		{Name: "tree", Tree: tree},
-		{Name: "datacenter.json", Content: string(text)},
+		{Name: "datacenter.json", Content: text},
 		{Name: "sheets", Tree: sheets},
 	}
 	if d.world != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -58,11 +57,6 @@ func describeDataCenter(s *dataCenter) dataCenterDescription {
 	}
 	d.TrailingBytes, d.InflatedTrailingBytes = s.dc.TrailingBytes()
 	return d
-}
-
-func (d dataCenterDescription) json() ([]byte, error) {
-	b, err := json.MarshalIndent(d, "", "  ")
-	return append(b, '\n'), err
 }
 
 // print writes the description for people.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -81,9 +80,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 
 func (f *differing) print(d *diff.Difference) error {
 	if f.asJSON {
-		enc := json.NewEncoder(f.out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(d)
+		return jsonLines(f.out).Encode(d)
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err

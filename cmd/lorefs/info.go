@@ -26,11 +26,7 @@ func newInfo(log *slog.Logger) *cobra.Command {
 			if !asJSON {
 				return d.print(c.OutOrStdout())
 			}
-			b, err := d.json()
-			if err == nil {
-				_, err = c.OutOrStdout().Write(b)
-			}
-			return err
+			return jsonDocument(c.OutOrStdout()).Encode(d)
 		},
 	}
 	f.add(c.Flags())

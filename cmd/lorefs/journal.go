@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,9 +50,7 @@ func newJournalList() *cobra.Command {
 			if !asJSON {
 				return printJournals(c.OutOrStdout(), list)
 			}
-			enc := json.NewEncoder(c.OutOrStdout())
-			enc.SetIndent("", "  ")
-			return enc.Encode(list)
+			return jsonDocument(c.OutOrStdout()).Encode(list)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

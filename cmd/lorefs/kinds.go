@@ -37,7 +37,6 @@ func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree
 // description is what is known of a source as a whole: what info prints, and the
 // file in the root of a mount.
 type description interface {
-	json() ([]byte, error)
 	// print writes it for people.
 	print(w io.Writer) error
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -92,8 +91,7 @@ func (s *opened) entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Ent
 // lister picks the form of the output.
 func lister(w io.Writer, long, asJSON bool) func(nodes.Entry) error {
 	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
+		enc := jsonLines(w)
 		return func(e nodes.Entry) error {
 			return enc.Encode(jsonEntry{e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID)})
 		}

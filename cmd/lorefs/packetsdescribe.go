@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -132,11 +131,6 @@ func (d *sessionDescription) times(log *capture.Log) error {
 		d.Seconds = d.Last.Sub(*d.First).Seconds()
 	}
 	return nil
-}
-
-func (d packetsDescription) json() ([]byte, error) {
-	b, err := json.MarshalIndent(d, "", "  ")
-	return append(b, '\n'), err
 }
 
 // print writes the description for people.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os/signal"
@@ -112,9 +111,7 @@ func (q *querying) print(m *query.Match) error {
 		if m.Kind == query.Attribute {
 			j.Type, j.Value = m.Attribute.Type().String(), string(text)
 		}
-		enc := json.NewEncoder(q.out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(j)
+		return jsonLines(q.out).Encode(j)
 	}
 	line := append(q.out.AvailableBuffer(), m.Path...)
 	if m.Kind == query.Attribute {

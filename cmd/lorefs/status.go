@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -166,9 +165,7 @@ func newStatus() *cobra.Command {
 			if !asJSON {
 				return s.print(c.OutOrStdout())
 			}
-			enc := json.NewEncoder(c.OutOrStdout())
-			enc.SetIndent("", "  ")
-			return enc.Encode(s)
+			return jsonDocument(c.OutOrStdout()).Encode(s)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -93,9 +92,7 @@ type jsonFinding struct {
 func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
 	v.count++
 	if v.asJSON {
-		enc := json.NewEncoder(v.out)
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(object)
+		err = jsonLines(v.out).Encode(object)
 	} else {
 		_, err = io.WriteString(v.out, text.String()+"\n")
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -86,11 +85,6 @@ func (z *zonesDescription) surround(at geometry.ZonePosition) {
 	}
 	z.First[0], z.First[1] = min(z.First[0], at.X), min(z.First[1], at.Y)
 	z.Last[0], z.Last[1] = max(z.Last[0], at.X), max(z.Last[1], at.Y)
-}
-
-func (d worldDescription) json() ([]byte, error) {
-	b, err := json.MarshalIndent(d, "", "  ")
-	return append(b, '\n'), err
 }
 
 // print writes the description for people.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +22,7 @@ func (d *dataCenter) openWorld(o opening) (*world, error) {
 		Areas:  func(name string) bool { return list.areas[name] != "" },
 		Origin: func(at geometry.ZonePosition) geometry.ZonePosition { return list.zones[at] },
 		Missing: func(files []worldtree.File) string {
-			return list.missing(files).json()
+			return list.missing(files).text()
 		},
 	})
 	if err != nil {
@@ -80,10 +79,10 @@ func (l *worldList) missing(files []worldtree.File) missing {
 	return m
 }
 
-func (m missing) json() string {
-	b, err := json.MarshalIndent(m, "", "  ")
+func (m missing) text() string {
+	text, err := jsonText(m)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: strings can't be written as JSON: %v", err))
 	}
-	return string(b) + "\n"
+	return text
 }

@@ -1,0 +1,11 @@
+package main
+
+import "testing"
+
+func TestJSONText(t *testing.T) {
+	got, err := jsonText(map[string]string{"path": "/games/Sword & <Shield>"})
+	const want = "{\n  \"path\": \"/games/Sword & <Shield>\"\n}\n"
+	if err != nil || got != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+}
