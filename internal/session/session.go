@@ -29,7 +29,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Salvage takes what is whole of a damaged journal, and keeps the journal as
-	// NAME.damaged. Without it, such a journal is refused.
+	// NAME.journal.damaged. Without it, such a journal is refused.
 	Salvage bool
 
 	// before is called ahead of each step of a save, and its error fails the step.
