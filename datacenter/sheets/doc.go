@@ -83,10 +83,10 @@
 //
 // # How it is read
 //
-// A [Source] is a file, or a draft of it. [Source.Family] finds out, once for each
-// name of sheets, what the schema is, how long each sheet is, and which of them need
-// the namespace above. It looks at each stored run of children once for each path,
-// not at each node, and keeps the sizes of those that are long: so a [Reader] can
+// A [Source] is a file, or a draft of it. Each [Family] of sheets finds out, once and
+// when it is first asked, what the schema is, how long each sheet is, and which of them
+// need the namespace above. It looks at each stored run of children once for each path,
+// not at each node, and keeps the sizes of those that are long: so [Source.ReadAt] can
 // begin anywhere in a sheet. What was found can be kept between runs, by
 // [Options.Index].
 package sheets
