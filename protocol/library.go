@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Limits of what is looked for in a folder.
@@ -142,11 +143,18 @@ func (l *Library) addFile(name string) (err error) {
 	return err
 }
 
-// readFile reads a file that may not be larger than a map.
+// errNoFile is the error of a name that leads to a pipe, a folder, or the like.
+var errNoFile = errors.New("no regular file")
+
+// readFile reads a file that may not be larger than a map. What is no file is not even
+// opened: to open a pipe waits for somebody to write.
 func readFile(fsys iofs.FS, name string) ([]byte, error) {
 	info, err := iofs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &iofs.PathError{Op: "read", Path: name, Err: errNoFile}
 	}
 	if info.Size() > maxMap {
 		text := fmt.Sprintf("the file has %d bytes: want at most %d", info.Size(), maxMap)
@@ -182,9 +190,27 @@ func (l *Library) Definitions() []DefinitionFile { return slices.Clip(l.defs) }
 // Maps lists the maps in the order of a walk.
 func (l *Library) Maps() []MapFile { return slices.Clip(l.maps) }
 
-// Definition reads definition i of [Library.Definitions].
+// Definition reads definition i of [Library.Definitions]. What is wrong with its file
+// alone is a [*SyntaxError], so that it need not keep anybody from the others: that
+// there is none, as behind a dangling link, or that it may not be read.
 func (l *Library) Definition(i int) (*Definition, error) {
-	return ReadDefinition(l.fsys, l.defs[i].Path)
+	name := l.defs[i].Path
+	d, err := ReadDefinition(l.fsys, name)
+	return d, ofFile(name, err)
+}
+
+// ofFile makes a SyntaxError of an error that says what a file is, and not that reading
+// it failed.
+func ofFile(name string, err error) error {
+	for _, odd := range []error{iofs.ErrNotExist, iofs.ErrPermission, syscall.ELOOP, errNoFile} {
+		if errors.Is(err, odd) {
+			if pe, ok := errors.AsType[*iofs.PathError](err); ok {
+				err = pe.Err // the rest is told by the diagnostic
+			}
+			return &SyntaxError{Diagnostics: []Diagnostic{{File: name, Line: 1, Text: err.Error()}}}
+		}
+	}
+	return err
 }
 
 // ReadDefinition reads the definition in a file of a folder. The files that it includes
@@ -199,9 +225,11 @@ func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
 	}})
 }
 
-// Map reads map i of [Library.Maps].
+// Map reads map i of [Library.Maps]. Its errors are those of [Library.Definition].
 func (l *Library) Map(i int) (*Map, error) {
-	return ReadMap(l.fsys, l.maps[i].Path)
+	name := l.maps[i].Path
+	m, err := ReadMap(l.fsys, name)
+	return m, ofFile(name, err)
 }
 
 // ReadMap reads the map in a file of a folder, see [ParseMap]. A file of more than 8 MiB

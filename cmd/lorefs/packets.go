@@ -238,6 +238,11 @@ func (g guardedFS) Open(name string) (iofs.File, error) {
 	return f, changed(err)
 }
 
+func (g guardedFS) Stat(name string) (iofs.FileInfo, error) {
+	info, err := g.folder.Stat(name)
+	return info, changed(err)
+}
+
 // explainPackets turns an error of opening into what a user can do about it.
 func explainPackets(path string, err error) error {
 	if _, ok := errors.AsType[*commandError](err); ok {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -57,24 +58,62 @@ func (d *Folder) Path() string { return d.path }
 // open a pipe would wait for somebody to write. An error matches [ErrChanged] if the
 // file is not what it was when it was opened before.
 func (d *Folder) Open(name string) (iofs.File, error) {
-	info, err := iofs.Stat(d.files, name)
+	info, err := d.Stat(name)
 	if err == nil && !info.IsDir() {
 		err = regular(name, info)
-	}
-	if err == nil || errors.Is(err, iofs.ErrNotExist) {
-		err = errors.Join(d.note(name, info), err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return d.files.Open(name)
+	if err := d.note(name, info); err != nil {
+		return nil, err
+	}
+	return d.open(name)
 }
 
-// note takes note of a file that is about to be read. info is nil if it is gone.
+// open opens what is neither pipe nor device, or was not a moment ago: without
+// O_NONBLOCK, a pipe that took its place would block.
+func (d *Folder) open(name string) (iofs.File, error) {
+	f, err := os.OpenFile(filepath.Join(d.path, filepath.FromSlash(name)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
+		pe.Path = name
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.IsDir() {
+		err = regular(name, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Stat describes what a name leads to, without opening it. An error matches
+// [ErrChanged], and nothing else, if that was opened before and is another now.
+func (d *Folder) Stat(name string) (iofs.FileInfo, error) {
+	info, err := iofs.Stat(d.files, name)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	d.mu.Lock()
+	was, known := d.seen[name]
+	d.mu.Unlock()
+	if known {
+		if changed := d.compare(name, was, info); changed != nil {
+			return nil, changed
+		}
+	}
+	return info, err
+}
+
+// note takes note of a file that is about to be read.
 func (d *Folder) note(name string, info os.FileInfo) error {
 	d.mu.Lock()
 	was, known := d.seen[name]
-	if !known && info != nil && !info.IsDir() {
+	if !known && !info.IsDir() {
 		d.seen[name] = info
 	}
 	d.mu.Unlock()

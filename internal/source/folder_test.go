@@ -60,8 +60,11 @@ func TestFolderChanged(t *testing.T) {
 			if err := change(filepath.Join(dir, "sub", "b")); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := iofs.ReadFile(d, "sub/b"); !errors.Is(err, ErrChanged) {
+			if _, err := iofs.ReadFile(d, "sub/b"); !errors.Is(err, ErrChanged) || errors.Is(err, iofs.ErrNotExist) {
 				t.Errorf("opened again: %v", err)
+			}
+			if _, err := d.Stat("sub/b"); !errors.Is(err, ErrChanged) || errors.Is(err, iofs.ErrNotExist) {
+				t.Errorf("Stat: %v", err)
 			}
 			if err := d.Check(); !errors.Is(err, ErrChanged) {
 				t.Errorf("Check: %v", err)

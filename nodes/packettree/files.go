@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	iofs "io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -124,12 +123,11 @@ func mapName(file string) string {
 	return base
 }
 
-// isWrong tells of a file that cannot be parsed, or that the user may not read, or that
-// is gone: it must not keep the others from being listed.
+// isWrong tells of a definition or a map that is none, or that cannot be parsed: it must
+// not keep the others from being listed.
 func isWrong(err error) bool {
-	_, syntax := errors.AsType[*protocol.SyntaxError](err)
-	changed := errors.Is(err, nodes.ErrChanged)
-	return syntax || !changed && (errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist))
+	_, wrong := errors.AsType[*protocol.SyntaxError](err)
+	return wrong
 }
 
 // wrongFile is what is shown for a definition or a map that cannot be read.

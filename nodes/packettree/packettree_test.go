@@ -272,7 +272,7 @@ func TestDeniedDefinition(t *testing.T) {
 	if got := list(t, tree, "definitions"); len(got) != 7 {
 		t.Errorf("definitions has %q", got)
 	}
-	if got, want := read(t, tree, "definitions/S_CHAT.3.json"), `{"file":"defs/S_CHAT.3.def","error":"open defs/S_CHAT.3.def: permission denied"}`+"\n"; got != want {
+	if got, want := read(t, tree, "definitions/S_CHAT.3.json"), `{"file":"defs/S_CHAT.3.def","error":"protocol: defs/S_CHAT.3.def:1: permission denied"}`+"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
