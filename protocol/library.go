@@ -264,22 +264,20 @@ func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
 }
 
 // Choose gives the index of the definition to read packets of a name with.
-// version is a number, or "*" for the highest one that is good for the patch by
-// its own word and by the list of deprecated ones.
+// version is a number, a number and a platform as in 3.console, or "*" for the highest
+// one that is good for the patch by its own word and by the list of deprecated ones.
 func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 	best := -1
 	for _, i := range l.byName[name] {
 		d := l.defs[i]
+		if d.Platform != "" && d.String() == name+"."+version {
+			return i, nil
+		}
 		if d.Platform != "" && d.Platform != l.opts.Platform {
 			continue
 		}
-		if version != "*" {
-			if strconv.Itoa(d.Version) == version {
-				best = i // a definition for the platform comes behind the one for all
-			}
-			continue
-		}
-		if l.allowed(i, patch) {
+		// A definition for the platform comes behind the one for all.
+		if strconv.Itoa(d.Version) == version || version == "*" && l.allowed(i, patch) {
 			best = i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,11 @@ func (k *codec) decodeBytes(dst, packet []byte) ([]byte, error) {
 
 // decodePacket appends a packet as a line of JSON.
 func (k *codec) decodePacket(dst []byte, p *capture.Packet) ([]byte, error) {
-	table, err := k.table(p.Name, p.Version, p.Code())
+	named := packetName{p.Name, "*"}
+	if p.Version > 0 {
+		named.version = strconv.Itoa(p.Version)
+	}
+	table, err := k.table(named, p.Code())
 	if err != nil {
 		return dst, err
 	}

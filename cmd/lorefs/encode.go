@@ -81,18 +81,18 @@ func (k *codec) encode(dst, value []byte) ([]byte, error) {
 		packet, err := hex.DecodeString(e.Hex)
 		return appendHexLine(dst, packet), err
 	}
-	name, version := "", 0
+	var named packetName
 	if e.Packet != nil {
 		value = e.Packet
 		if err := json.Unmarshal(value, &e); err != nil {
 			return dst, fmt.Errorf("want a packet: %w", err)
 		}
 		var err error
-		if name, version, err = parsePacketName(e.Definition); err != nil {
-			return dst, err
+		if named, err = parsePacketName(e.Definition); err != nil {
+			return dst, fmt.Errorf("the member definition is %w", err)
 		}
 	}
-	packet, err := k.encodePacket(name, version, e.Code, value)
+	packet, err := k.encodePacket(named, e.Code, value)
 	return appendHexLine(dst, packet), err
 }
 
@@ -100,12 +100,12 @@ func appendHexLine(dst, packet []byte) []byte {
 	return append(hex.AppendEncode(dst, packet), '\n')
 }
 
-func (k *codec) encodePacket(name string, version int, code *uint16, value []byte) ([]byte, error) {
+func (k *codec) encodePacket(named packetName, code *uint16, value []byte) ([]byte, error) {
 	known := uint16(0)
 	if code != nil {
 		known = *code
 	}
-	table, err := k.table(name, version, known)
+	table, err := k.table(named, known)
 	if err != nil {
 		return nil, err
 	}

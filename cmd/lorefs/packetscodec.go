@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -48,9 +47,8 @@ type codec struct {
 	names *protocol.Map
 	patch protocol.Patch
 
-	name    string // of --name
-	version int    // of --name, 0 for the best
-	code    uint16 // of --code
+	named   packetName // by --name
+	code    uint16     // of --code
 	hasCode bool
 }
 
@@ -62,8 +60,8 @@ func (f *codecFlags) codec() (*codec, error) {
 	}
 	k.patch = opts.Patch
 	if f.name != "" {
-		if k.name, k.version, err = parsePacketName(f.name); err != nil {
-			return nil, err
+		if k.named, err = parsePacketName(f.name); err != nil {
+			return nil, usageErrorf("--name %v", err)
 		}
 	}
 	switch {
@@ -88,17 +86,21 @@ func (f *codecFlags) codecOptions(patch protocol.Patch) protocol.Options {
 	return protocol.Options{Patch: patch, Padded: f.padded, Inline: f.inline, Strict: f.strict}
 }
 
-// parsePacketName reads NAME or NAME.VERSION.
-func parsePacketName(text string) (name string, version int, err error) {
-	name, number, has := strings.Cut(text, ".")
+// packetName is the name of packets, and how [protocol.Library.Choose] finds their
+// definition.
+type packetName struct{ name, version string }
+
+// parsePacketName reads NAME, or the name of a definition as [protocol.Table.Name]
+// gives it: NAME.VERSION or NAME.VERSION.PLATFORM.
+func parsePacketName(text string) (packetName, error) {
+	name, version, has := strings.Cut(text, ".")
 	if !has {
-		return name, 0, nil
+		return packetName{name, "*"}, nil
 	}
-	n, err := strconv.ParseUint(number, 10, 16)
-	if err != nil || n == 0 {
-		return "", 0, usageErrorf("--name %q: want NAME or NAME.VERSION, such as S_CHAT.3", text)
+	if _, ok := protocol.ParseFileName(text + ".def"); !ok {
+		return packetName{}, fmt.Errorf("%q: want NAME or NAME.VERSION, such as S_CHAT.3", text)
 	}
-	return name, int(n), nil
+	return packetName{name, version}, nil
 }
 
 // readDefinition reads the file of --def. What it includes lies beside it.
@@ -133,29 +135,25 @@ func errNoDefinition(code uint16) error {
 	return fmt.Errorf("no map has a name for the code %d: --name or --revision helps", code)
 }
 
-// table is the one for packets of a name and a version, where the packet itself says
-// them; else they are empty and 0.
-func (k *codec) table(name string, version int, code uint16) (*protocol.Table, error) {
+// table is the one for packets of a name, where the packet itself says it; else that is
+// empty.
+func (k *codec) table(named packetName, code uint16) (*protocol.Table, error) {
 	if k.one != nil {
 		return k.one, nil
 	}
-	if k.name != "" {
-		name, version = k.name, k.version
+	if k.named.name != "" {
+		named = k.named
 	}
 	if k.hasCode {
 		code = k.code
 	}
-	if name == "" {
-		name = dissect.NameOf(k.names, code)
+	if named.name == "" {
+		named = packetName{dissect.NameOf(k.names, code), "*"}
 	}
-	if name == "" {
+	if named.name == "" {
 		return nil, errNoDefinition(code)
 	}
-	wanted := "*"
-	if version > 0 {
-		wanted = strconv.Itoa(version)
-	}
-	i, err := k.lib.Choose(name, wanted, k.patch)
+	i, err := k.lib.Choose(named.name, named.version, k.patch)
 	if err != nil {
 		return nil, err
 	}
