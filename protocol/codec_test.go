@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -335,5 +336,27 @@ func TestNoGrowth(t *testing.T) {
 	_, err := table(t, "array a\n- array b\n- - int16 x", protocol.Options{}).AppendJSON(nil, packet)
 	if err == nil {
 		t.Error("no error")
+	}
+}
+
+// Bytes that belong to two fields count once, also in a packet that would be too long if
+// they were there twice.
+func TestSharedBytes(t *testing.T) {
+	const n = 40_000
+	packet := make([]byte, 12+n)
+	for i, v := range []uint16{12 + n, 1, 12, n, 12, n} {
+		binary.LittleEndian.PutUint16(packet[2*i:], v)
+	}
+	packet[12] = 7
+	tab := table(t, "bytes a\nbytes b\n", protocol.Options{})
+	roundTrip(t, tab, packet)
+	m := decode(t, tab, packet)
+	m.Length = new(uint16(12 + n)) // what it is anyway
+	if got, err := tab.Encode(m); err != nil || !bytes.Equal(got, packet) {
+		t.Errorf("with its length: %d bytes, %v", len(got), err)
+	}
+	m.Data[1].Value = make([]byte, n)
+	if _, err := tab.Encode(m); !errors.Is(err, protocol.ErrLayout) {
+		t.Errorf("other bytes in one place: %v, want ErrLayout", err)
 	}
 }

@@ -30,6 +30,9 @@ type walker struct {
 	shared bool // some byte belongs to two
 }
 
+// workPerByte is how many bytes are visited for each byte of a packet, at most.
+const workPerByte = 2
+
 // check walks a whole packet.
 func (w *walker) check() error {
 	t, p := w.t, w.p
@@ -39,7 +42,7 @@ func (w *walker) check() error {
 	case len(p) < t.body.head:
 		return badf(len(p), "the packet ends in its header of %d bytes", t.body.head)
 	}
-	w.elements, w.work = len(p)/linkSize, 2*len(p)
+	w.elements, w.work = len(p)/linkSize, workPerByte*len(p)
 	w.next, w.plain = t.body.size, true
 	if w.record {
 		w.used = make([]bool, len(p))
