@@ -194,6 +194,22 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// What follows a compressed log is no part of it, and is told.
+func TestBehindStream(t *testing.T) {
+	for _, format := range []capture.Format{capture.Alkahest, capture.Alkahest0} {
+		want := session(40)
+		data := build(t, capture.Info{Format: format}, 6, want)
+		l := open(t, append(bytes.Clone(data), "TPPL\x01"...))
+		got, ok := errors.AsType[*capture.FormatError](l.Info().Incomplete)
+		if !ok || got.Off != int64(len(data)) || got.Inflated || got.What != "5 bytes follow the deflate stream" {
+			t.Errorf("%v: got %v", format, l.Info().Incomplete)
+		}
+		if l.Len() != len(want) {
+			t.Errorf("%v: %d packets, want %d", format, l.Len(), len(want))
+		}
+	}
+}
+
 func TestHexLines(t *testing.T) {
 	const text = "\ufeff# a session\r\n\r\n" +
 		"0600E8030102\r\n" +

@@ -18,7 +18,7 @@ type inflated struct {
 	src   io.ReaderAt
 	size  int64 // of the output
 	steps []step
-	// cut says how the stream ends if not well; nil if it does.
+	// cut says how the stream ends if not well, with the file; nil if it does.
 	cut error
 
 	mu sync.Mutex
@@ -56,6 +56,9 @@ func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (
 			return nil, &FormatError{Off: in.size, Inflated: true, What: fmt.Sprintf("more than %d bytes", limit)}
 		}
 		if errors.Is(err, io.EOF) {
+			if rest := size - in.dec.InputOffset(); rest > 0 {
+				in.cut = badf(off+size-rest, "%d bytes follow the deflate stream", rest)
+			}
 			return in, nil
 		}
 		if err != nil {
