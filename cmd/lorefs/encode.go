@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,38 +64,103 @@ func (in *input) readValues() func() ([]byte, error) {
 	}
 }
 
-// envelope is a packet with what is known of it, as decode and a mount show it.
-type envelope struct {
-	Definition string          `json:"definition"`
-	Packet     json.RawMessage `json:"packet"`
-	// Hex is there instead of Packet for one that nobody could decode.
-	Hex string `json:"hex"`
-	// Code is there in a packet that is no envelope.
-	Code *uint16 `json:"code"`
-}
+// envelopeKeys are the members of a packet with what is known of it, as decode and a
+// mount show it. It has packet, or hex for one that nobody could decode.
+var envelopeKeys = []string{"number", "time", "from", "fake", "name", "definition", "packet", "error", "hex"}
 
 // encode appends a packet as a line of hex digits.
 func (k *codec) encode(dst, value []byte) ([]byte, error) {
-	var e envelope
-	if err := json.Unmarshal(value, &e); err != nil {
-		return dst, fmt.Errorf("want a packet: %w", err)
+	members, err := objectMembers(value)
+	if err != nil {
+		return dst, err
 	}
-	if e.Packet == nil && e.Hex != "" {
-		packet, err := hex.DecodeString(e.Hex)
-		return appendHexLine(dst, packet), err
+	_, decoded := members["packet"]
+	_, raw := members["hex"]
+	if !decoded && !raw {
+		return k.appendEncoded(dst, packetName{}, value, members)
+	}
+	if decoded && raw {
+		return dst, errors.New("packet and hex are both there: want one of them")
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(envelopeKeys, key) {
+			return dst, fmt.Errorf("there is no member %q beside packet or hex", key)
+		}
+	}
+	if raw {
+		return appendRaw(dst, members["hex"])
 	}
 	var named packetName
-	if e.Packet != nil {
-		value = e.Packet
-		if err := json.Unmarshal(value, &e); err != nil {
-			return dst, fmt.Errorf("want a packet: %w", err)
-		}
-		var err error
-		if named, err = parsePacketName(e.Definition); err != nil {
-			return dst, fmt.Errorf("the member definition is %w", err)
+	if text, ok := members["definition"]; ok {
+		if named, err = definitionMember(text); err != nil {
+			return dst, err
 		}
 	}
-	packet, err := k.encodePacket(named, e.Code, value)
+	packet := members["packet"]
+	if members, err = objectMembers(packet); err != nil {
+		return dst, err
+	}
+	return k.appendEncoded(dst, named, packet, members)
+}
+
+// objectMembers gives the members of an object. One that is there twice is an error:
+// nobody knows which one counts.
+func objectMembers(value []byte) (map[string]json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("want a packet, which is an object")
+	}
+	members := make(map[string]json.RawMessage)
+	for dec.More() {
+		key, err := dec.Token()
+		name, ok := key.(string)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("want a packet: %w", err)
+		}
+		if _, twice := members[name]; twice {
+			return nil, fmt.Errorf("%q is there twice", name)
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, fmt.Errorf("want a packet: %w", err)
+		}
+		members[name] = v
+	}
+	return members, nil
+}
+
+func appendRaw(dst, digits []byte) ([]byte, error) {
+	var text string
+	if err := json.Unmarshal(digits, &text); err != nil {
+		return dst, fmt.Errorf("the member hex: %w", err)
+	}
+	packet, err := hex.DecodeString(text)
+	if err != nil {
+		return dst, fmt.Errorf("the member hex: %w", err)
+	}
+	return appendHexLine(dst, packet), nil
+}
+
+func definitionMember(value []byte) (named packetName, err error) {
+	var text string
+	if err = json.Unmarshal(value, &text); err == nil {
+		named, err = parsePacketName(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("the member definition: %w", err)
+	}
+	return named, err
+}
+
+// appendEncoded appends the packet that value is, with its members.
+func (k *codec) appendEncoded(dst []byte, named packetName, value []byte, members map[string]json.RawMessage) ([]byte, error) {
+	var code *uint16
+	if text, ok := members["code"]; ok {
+		if err := json.Unmarshal(text, &code); err != nil {
+			return dst, fmt.Errorf("want a code of 0 to 65535: %w", err)
+		}
+	}
+	packet, err := k.encodePacket(named, code, value)
 	return appendHexLine(dst, packet), err
 }
 
