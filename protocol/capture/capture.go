@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"lorefs/internal/readat"
@@ -127,8 +128,47 @@ type Log struct {
 	// wanted tells whether somebody still waits for Open; nil once it has returned.
 	wanted func() error
 
+	// labels has what the log itself calls the packets of a code.
+	labels map[uint16]label
+
 	times    []timeMark // of a TeraLog
 	inflated bool
+}
+
+// label is a name and a version, as in [Packet].
+type label struct {
+	name    string
+	version int
+}
+
+// MaxName is the longest name that is taken for a packet's, so that the name of a file
+// with it stays below 255 bytes.
+const MaxName = 200
+
+// isPacketName tells whether a name can be that of a packet: letters, digits and _, but
+// not digits alone, which codes are shown by.
+func isPacketName(name string) bool {
+	const digits = "0123456789"
+	letters := strings.Trim(strings.ToUpper(name), digits+"_ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return letters && strings.Trim(name, digits) != "" && len(name) <= MaxName
+}
+
+// note keeps the first name that a packet of a code has.
+func (l *Log) note(code uint16, p *Packet) {
+	if _, known := l.labels[code]; known || !isPacketName(p.Name) {
+		return
+	}
+	if l.labels == nil {
+		l.labels = make(map[uint16]label)
+	}
+	l.labels[code] = label{p.Name, p.Version}
+}
+
+// Label is what the log itself calls the packets of a code: the name and the version of
+// the first one that has a name, of letters, digits and _; empty if none has.
+func (l *Log) Label(code uint16) (name string, version int) {
+	one := l.labels[code]
+	return one.name, one.version
 }
 
 // timeMark is the time from one packet on.

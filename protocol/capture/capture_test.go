@@ -210,6 +210,34 @@ func TestBehindStream(t *testing.T) {
 	}
 }
 
+// A code is called what the first of its packets is called that has a name.
+func TestLabels(t *testing.T) {
+	packets := []capture.Packet{
+		{Data: packet(1)},
+		{Data: packet(1), Name: "123"},
+		{Data: packet(1), Name: "S_ONE", Version: 3},
+		{Data: packet(1), Name: "S_OTHER", Version: 4},
+		{Data: packet(2)},
+	}
+	for _, f := range []capture.Format{capture.Flat, capture.TeraLog} {
+		l := open(t, build(t, capture.Info{Format: f}, 0, packets))
+		name, version := l.Label(1)
+		if want := f == capture.Flat; (name == "S_ONE" && version == 3) != want || (name == "") == want {
+			t.Errorf("%v: %q %d", f, name, version)
+		}
+		if name, _ := l.Label(2); name != "" {
+			t.Errorf("%v: %q for packets without a name", f, name)
+		}
+	}
+	l := open(t, []byte("04000100\nS_/../X 04000100\nS_ONE.3 04000100\n"+strings.Repeat("S_", 101)+" 04000200\n"))
+	if name, version := l.Label(1); name != "S_ONE" || version != 3 {
+		t.Errorf("hex lines: %q %d", name, version)
+	}
+	if name, _ := l.Label(2); name != "" {
+		t.Errorf("a long name: %q", name)
+	}
+}
+
 func TestHexLines(t *testing.T) {
 	const text = "\ufeff# a session\r\n\r\n" +
 		"0600E8030102\r\n" +

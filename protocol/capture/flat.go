@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"errors"
 	"strings"
 )
 
@@ -209,8 +210,30 @@ func (l *Log) addFlat(f *flat, off int64, offsets []byte) error {
 		if err := l.add(table, code); err != nil {
 			return err
 		}
+		if err := l.noteFlat(f, table, code); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// noteFlat keeps the name of the packet whose table lies at off, unless another one of its
+// code has told it. Whoever reads the packet is told of a name that is damaged.
+func (l *Log) noteFlat(f *flat, off int64, code uint16) error {
+	if _, known := l.labels[code]; known {
+		return nil
+	}
+	t, err := f.table(off)
+	if err != nil {
+		return err
+	}
+	var p Packet
+	err = t.label(&p)
+	if _, damage := errors.AsType[*FormatError](err); damage {
+		return nil
+	}
+	l.note(code, &p)
+	return err
 }
 
 // code is that in the packet itself; the one in the table is only a copy of it,

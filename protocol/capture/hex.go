@@ -74,6 +74,7 @@ func (l *Log) openHex(w *window) error {
 			if err := l.add(off, p.Code()); err != nil {
 				return err
 			}
+			l.note(p.Code(), &p)
 		}
 		off += int64(end)
 	}

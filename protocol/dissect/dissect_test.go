@@ -69,10 +69,10 @@ func names(s *dissect.Session) string {
 }
 
 func TestNames(t *testing.T) {
-	// 5002, 5002 with another name, 19900, 9999 with a name, 9998 with none that can be
-	// one.
-	const hex = "0400 8a13\nS_SPAWN_USER 04008a13\n0400bc4d\nS_PARTY_MEMBER_LIST 04000f27\nS_/../X 04000e27\n"
-	log := openLog(t, []byte(strings.ReplaceAll(hex, "0400 8a13", "04008a13")))
+	// 5002, 5002 with another name, 19900, 9999 with two names, the first of which counts,
+	// 9998 with none that can be one.
+	const hex = "04008a13\nS_SPAWN_USER 04008a13\n0400bc4d\nS_PARTY_MEMBER_LIST 04000f27\nS_LOGIN 04000f27\nS_/../X 04000e27\n"
+	log := openLog(t, []byte(hex))
 	files := prototest.Files()
 	for _, tt := range []struct {
 		name string
@@ -80,8 +80,8 @@ func TestNames(t *testing.T) {
 		opts dissect.Options
 		want string
 	}{
-		{"no definitions", nil, dissect.Options{}, "5002 9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST"},
-		{"two maps", library(t, files), dissect.Options{}, "5002 9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7"},
+		{"no definitions", nil, dissect.Options{}, "9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST S_SPAWN_USER"},
+		{"two maps", library(t, files), dissect.Options{}, "9998 C_CHECK_VERSION S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7 S_SPAWN_USER=S_SPAWN_USER.15"},
 		{
 			"revision", library(t, files),
 			dissect.Options{Revision: prototest.Revision},

@@ -57,9 +57,6 @@ func NameOf(m *protocol.Map, code uint16) string {
 	return fixedNames[code]
 }
 
-// maxName is the longest packet name, so that a file's name stays below 255 bytes.
-const maxName = 200
-
 // New finds the name and the definition of each code that a log has. lib may be nil:
 // then no packet has a definition.
 //
@@ -78,7 +75,7 @@ func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error
 		if s.codes[c] != nil {
 			continue
 		}
-		if s.codes[c], err = s.identify(i, c, names); err != nil {
+		if s.codes[c], err = s.identify(c, names); err != nil {
 			return nil, err
 		}
 		s.sorted = append(s.sorted, c)
@@ -128,39 +125,19 @@ func (s *Session) names() (*protocol.Map, error) {
 	return m, nil
 }
 
-// identify finds the name and the definition of the code c, which packet i has.
-func (s *Session) identify(i int, c uint16, names *protocol.Map) (*Code, error) {
+// identify finds the name and the definition of a code.
+func (s *Session) identify(c uint16, names *protocol.Map) (*Code, error) {
 	one, version := &Code{Name: NameOf(names, c)}, "*"
 	if one.Name == "" {
-		var err error
-		if one.Name, version, err = s.loggedName(i); err != nil {
-			return nil, err
+		var n int
+		if one.Name, n = s.log.Label(c); n > 0 {
+			version = strconv.Itoa(n)
 		}
 	}
 	if one.Name == "" {
 		one.Name = strconv.Itoa(int(c))
 	}
 	return one, s.define(one, version)
-}
-
-// loggedName is the name and the version that the log itself has for packet i,
-// empty if it has none that can be used.
-func (s *Session) loggedName(i int) (name, version string, err error) {
-	p, err := s.log.Packet(i, nil)
-	if err != nil {
-		if IsDamage(err) {
-			err = nil // whoever reads that packet is told of it
-		}
-		return "", "*", err
-	}
-	bad := strings.Trim(strings.ToUpper(p.Name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || len(p.Name) > maxName
-	if bad || strings.Trim(p.Name, "0123456789") == "" {
-		return "", "*", nil
-	}
-	if p.Version > 0 {
-		return p.Name, strconv.Itoa(p.Version), nil
-	}
-	return p.Name, "*", nil
 }
 
 // define finds the definition of a code. Only reading errors are returned: a
