@@ -50,8 +50,10 @@ type Library struct {
 	maps   []MapFile
 
 	mu sync.Mutex
-	// tables holds what was compiled; guarded by mu.
-	tables map[tableKey]compiled
+	// tables holds what was compiled, and patches what definitions themselves say that
+	// they are good for; both guarded by mu.
+	tables  map[tableKey]compiled
+	patches map[int]PatchRange
 }
 
 type tableKey struct {
@@ -89,7 +91,8 @@ type MapFile struct {
 func OpenLibrary(fsys iofs.FS, opts LibraryOptions) (*Library, error) {
 	l := &Library{
 		fsys: fsys, opts: opts,
-		padding: make(map[int]Names), byName: make(map[string][]int), tables: make(map[tableKey]compiled),
+		padding: make(map[int]Names), byName: make(map[string][]int),
+		tables: make(map[tableKey]compiled), patches: make(map[int]PatchRange),
 	}
 	if l.opts.Platform == "" {
 		l.opts.Platform = "pc"
@@ -297,8 +300,28 @@ func (l *Library) allowed(i int, patch Patch) bool {
 	if !l.Deprecated.Allows(d.Name, d.Version, patch) {
 		return false
 	}
+	return l.patchesOf(i).Contains(patch)
+}
+
+// patchesOf is for which patches definition i says that it is good: all of them for one
+// that cannot be read.
+func (l *Library) patchesOf(i int) PatchRange {
+	l.mu.Lock()
+	r, known := l.patches[i]
+	l.mu.Unlock()
+	if known {
+		return r
+	}
 	def, err := l.Definition(i)
-	return err != nil || def.Patches.Contains(patch)
+	if err == nil {
+		r = def.Patches
+	}
+	if _, wrong := errors.AsType[*SyntaxError](err); err == nil || wrong {
+		l.mu.Lock()
+		l.patches[i] = r
+		l.mu.Unlock()
+	}
+	return r
 }
 
 // Padded tells whether packets of a name have a counter and a checksum at a patch:

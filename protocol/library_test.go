@@ -91,6 +91,42 @@ func TestChoose(t *testing.T) {
 	wantError(t, err, `S_B.1.def:1: no such type: "in32"`)
 }
 
+// counting counts how often files are opened.
+type counting struct {
+	iofs.FS
+	opened *int
+}
+
+func (c counting) Open(name string) (iofs.File, error) {
+	*c.opened++
+	return c.FS.Open(name)
+}
+
+// A definition is not read again for each packet.
+func TestChooseReadsOnce(t *testing.T) {
+	opened := 0
+	lib, err := protocol.OpenLibrary(counting{files(map[string]string{
+		"S_A.1.def": "# majorPatchVersion < 90\nbyte a",
+		"S_A.2.def": "in32 a",
+		"S_A.3.def": "# majorPatchVersion >= 100\nbyte a",
+	}), &opened}, protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := 0
+	for range 3 {
+		if _, err := lib.Choose("S_A", "*", 9000); err != nil {
+			t.Fatal(err)
+		}
+		if once == 0 {
+			once = opened
+		}
+	}
+	if opened != once {
+		t.Errorf("%d files opened, and %d for the first packet", opened, once)
+	}
+}
+
 func TestLibraryErrors(t *testing.T) {
 	_, err := protocol.OpenLibrary(files(map[string]string{"revisions.json": "["}), protocol.LibraryOptions{})
 	wantError(t, err, "revisions.json:1: unexpected end of JSON input")
