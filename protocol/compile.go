@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -50,6 +51,8 @@ type Table struct {
 type scope struct {
 	head int // bytes before the first field
 	size int // of the fixed part, head included
+	// text is how many bytes of JSON the names in it take, each time that it is there.
+	text int
 	// root holds the fields, as if the scope were an object.
 	root *member
 	// bare says that there is one member, and that an element is its value and not
@@ -136,6 +139,8 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	if err := list.flatten(s.root, fields, ""); err != nil {
 		return nil, err
 	}
+	s.root.prune()
+	s.text = s.root.text()
 	flats := list.flats
 	place := c.placeByRule
 	switch {
@@ -195,6 +200,29 @@ func (l *flattener) flatten(into *member, fields []Field, path string) error {
 		l.flats = append(l.flats, flat{field: f, typ: m.typ, path: path + f.Name, m: m})
 	}
 	return nil
+}
+
+// prune drops the objects that have no fields, at this patch at least: nothing in a packet
+// says that they are there, so they could be more than it has bytes. No public definition
+// has one.
+func (m *member) prune() {
+	m.members = slices.DeleteFunc(m.members, func(sub *member) bool {
+		sub.prune()
+		empty := sub.typ == TypeObject && len(sub.members) == 0
+		if empty {
+			delete(m.named, sub.name)
+		}
+		return empty
+	})
+}
+
+// text is how many bytes of JSON the names in an object take.
+func (m *member) text() int {
+	n := len("{}")
+	for _, sub := range m.members {
+		n += len(sub.key) + len(",") + sub.text()
+	}
+	return n
 }
 
 // findTargets lists what the lines of a scope can point to.

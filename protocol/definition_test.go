@@ -167,11 +167,11 @@ func TestCompileErrors(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	d, err := protocol.Parse("X", []byte("# majorPatchVersion >= 1\n# majorPatchVersion >= 2\nobject o\n- int32 a\nint32 b ^0-86\nint32 b ^86\nobject o\n- int32 a\nint32 c\nint32 c ^90\n"), protocol.ParseOptions{})
+	d, err := protocol.Parse("X", []byte("# majorPatchVersion >= 1\n# majorPatchVersion >= 2\nobject o\n- int32 a\nint32 b ^0-86\nint32 b ^86\nobject o\n- int32 a\nint32 c\nint32 c ^90\narray d\n- object e\n"), protocol.ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(d.Warnings); strings.Count(got, "X:") != 2 || !strings.Contains(got, "X:2: a second range") || !strings.Contains(got, "X:10: c was there before, in line 9") {
+	if got := fmt.Sprint(d.Warnings); strings.Count(got, "X:") != 3 || !strings.Contains(got, "X:12: object d.e has no fields") || !strings.Contains(got, "X:2: a second range") || !strings.Contains(got, "X:10: c was there before, in line 9") {
 		t.Errorf("got %s", got)
 	}
 }

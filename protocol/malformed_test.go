@@ -2,6 +2,8 @@ package protocol_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"lorefs/protocol"
@@ -87,4 +89,29 @@ func checkPacket(t *testing.T, tab *protocol.Table, packet []byte, data, errText
 	if err := json.Unmarshal(text, &doc); err != nil || string(doc.Data) != data {
 		t.Errorf("got %s, %v, want data %s", text, err, data)
 	}
+}
+
+// However many names a definition has for a byte, a small packet does not grow beyond
+// all bounds.
+func TestNamesGrow(t *testing.T) {
+	const n = 1000
+	packet := []byte{0, 0, 1, 0, n & 0xff, n >> 8, 8, 0}
+	for i := range n {
+		here, next := len(packet), len(packet)+5
+		if i == n-1 {
+			next = 0
+		}
+		packet = append(packet, byte(here), byte(here>>8), byte(next), byte(next>>8), 1)
+	}
+	packet[0], packet[1] = byte(len(packet)), byte(len(packet)>>8)
+	var empty strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&empty, "- object object_number_%d\n", i)
+	}
+	text := roundTrip(t, table(t, "array a\n- byte b\n"+empty.String(), protocol.Options{}), packet)
+	if len(text) > 10*n {
+		t.Errorf("%d bytes of JSON", len(text))
+	}
+	long := "array a\n- byte " + strings.Repeat("b", 100_000) + "\n"
+	checkPacket(t, table(t, long, protocol.Options{}), packet, "", "the names of the fields alone would be more than 67108864 bytes of JSON")
 }

@@ -34,6 +34,7 @@ func Parse(name string, src []byte, opts ParseOptions) (*Definition, error) {
 	p := parser{def: d, opts: opts}
 	p.file(name, src, 0)
 	p.warnTwice("", d.Fields)
+	p.warnEmpty("", d.Fields)
 	d.Warnings = p.warnings
 	if err := p.errs.err(); err != nil {
 		return nil, err
@@ -162,6 +163,17 @@ func (p *parser) warnTwice(path string, fields []Field) {
 		if bothObjects := f.Type == TypeObject && other.Type == TypeObject; !bothObjects && f.Patches.overlaps(other.Patches) {
 			p.warnings.addf(f.File, f.Line, "%s%s was there before, in line %d: it is shown with a number behind its name", path, f.Name, other.Line)
 		}
+	}
+}
+
+// warnEmpty warns of objects without fields.
+func (p *parser) warnEmpty(path string, fields []Field) {
+	for i := range fields {
+		f := &fields[i]
+		if f.Type == TypeObject && len(f.Fields) == 0 {
+			p.warnings.addf(f.File, f.Line, "object %s%s has no fields: it is left out", path, f.Name)
+		}
+		p.warnEmpty(path+f.Name+".", f.Fields)
 	}
 }
 

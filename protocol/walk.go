@@ -16,6 +16,9 @@ type walker struct {
 	// packet whose pointers meet runs out of one of them before it grows.
 	elements int
 	work     int
+	// names is how many bytes of JSON the names may still take. A name can be as long as
+	// a definition, and be there once for each element.
+	names int
 
 	// next is where the rule puts the next datum; plain says that all of them
 	// have been there so far.
@@ -33,6 +36,10 @@ type walker struct {
 // workPerByte is how many bytes are visited for each byte of a packet, at most.
 const workPerByte = 2
 
+// maxNames bounds the JSON of a packet, and so what it becomes as values, in bytes. The
+// values themselves are bounded by the bytes that are visited.
+const maxNames = 64 << 20
+
 // check walks a whole packet.
 func (w *walker) check() error {
 	t, p := w.t, w.p
@@ -43,7 +50,7 @@ func (w *walker) check() error {
 		return badf(len(p), "the packet ends in its header of %d bytes", t.body.head)
 	}
 	w.elements, w.work = len(p)/linkSize, workPerByte*len(p)
-	w.next, w.plain = t.body.size, true
+	w.next, w.plain, w.names = t.body.size, true, maxNames
 	if w.record {
 		w.used = make([]bool, len(p))
 	}
@@ -99,6 +106,9 @@ func (w *walker) u16(off int) int { return int(binary.LittleEndian.Uint16(w.p[of
 func (w *walker) scope(s *scope, base int) error {
 	if err := w.visit(base, s.size, "fields"); err != nil {
 		return err
+	}
+	if w.names -= s.text; w.names < 0 {
+		return badf(base, "the names of the fields alone would be more than %d bytes of JSON", maxNames)
 	}
 	if w.t.opts.Strict {
 		if err := w.bools(s.root, base); err != nil {

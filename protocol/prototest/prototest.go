@@ -88,7 +88,8 @@ func (g *generator) field(indent, name string) (lines string, variable bool) {
 }
 
 // Data makes values for the fields that a definition has at a patch. Of fields of
-// one name in one object, all but the first are left out.
+// one name in one object, all but the first are left out, and so are objects without
+// fields.
 func Data(r *rand.Rand, fields []protocol.Field, patch protocol.Patch) protocol.Object {
 	o := protocol.Object{}
 	for i := range fields {
@@ -97,7 +98,11 @@ func Data(r *rand.Rand, fields []protocol.Field, patch protocol.Patch) protocol.
 		if pointer || !f.Patches.Contains(patch) || o.Get(f.Name) != nil {
 			continue
 		}
-		o = append(o, protocol.Member{Name: f.Name, Value: value(r, f, patch)})
+		v := value(r, f, patch)
+		if object, ok := v.(protocol.Object); ok && len(object) == 0 {
+			continue
+		}
+		o = append(o, protocol.Member{Name: f.Name, Value: v})
 	}
 	return o
 }
