@@ -45,7 +45,10 @@ type Library struct {
 	Revisions  map[string]Revision
 	padding    map[int]Names
 
+	// defs holds the definitions, and behind the first used of them those that others
+	// of the same name and version hide.
 	defs   []DefinitionFile
+	used   int
 	byName map[string][]int // indexes of defs, by rising version
 	maps   []MapFile
 
@@ -84,7 +87,7 @@ type MapFile struct {
 // protocol.REVISION.map, sysmsg.REVISION.map and their forms in JSON,
 // revisions.json, deprecated.json, and the lists of padded packets,
 // integrity/MAJOR.json. Of two definitions of one name and version it takes the
-// first that a walk by name meets.
+// first that a walk by name meets; see [Library.Hidden].
 //
 // An error is one of reading the folder, or of those lists. Definitions and maps
 // are read when they are asked for.
@@ -175,20 +178,31 @@ func readList[T any](fsys iofs.FS, name string, parse func(string, []byte) (T, e
 	return parse(name, src)
 }
 
-// sort orders the definitions by name, version and platform, and drops those that
-// are there twice.
+// sort orders the definitions by name, version and platform, and puts those at the end
+// that are there twice.
 func (l *Library) sort() {
 	slices.SortStableFunc(l.defs, func(a, b DefinitionFile) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Version-b.Version, strings.Compare(a.Platform, b.Platform))
 	})
-	l.defs = slices.CompactFunc(l.defs, func(a, b DefinitionFile) bool { return a.FileName == b.FileName })
-	for i, d := range l.defs {
-		l.byName[d.Name] = append(l.byName[d.Name], i)
+	var used, hidden []DefinitionFile
+	for _, d := range l.defs {
+		if n := len(used); n > 0 && used[n-1].FileName == d.FileName {
+			hidden = append(hidden, d)
+			continue
+		}
+		l.byName[d.Name] = append(l.byName[d.Name], len(used))
+		used = append(used, d)
 	}
+	l.defs, l.used = slices.Concat(used, hidden), len(used)
 }
 
 // Definitions lists the definitions by name, version and platform.
-func (l *Library) Definitions() []DefinitionFile { return slices.Clip(l.defs) }
+func (l *Library) Definitions() []DefinitionFile { return slices.Clip(l.defs[:l.used]) }
+
+// Hidden lists the definitions that are not used because another one has the same name,
+// version and platform. [Library.Definition] and [Library.Table] number them on from
+// those of [Library.Definitions].
+func (l *Library) Hidden() []DefinitionFile { return slices.Clip(l.defs[l.used:]) }
 
 // Maps lists the maps in the order of a walk.
 func (l *Library) Maps() []MapFile { return slices.Clip(l.maps) }

@@ -52,7 +52,9 @@ type nameDescription struct {
 
 type libraryDescription struct {
 	Definitions int `json:"definitions"`
-	Maps        int `json:"maps"`
+	// Hidden is how many definitions are not used because others have their names.
+	Hidden int `json:"hidden,omitempty"`
+	Maps   int `json:"maps"`
 	// Wrong is how many lines can't be made sense of.
 	Wrong int `json:"wrong"`
 }
@@ -68,7 +70,7 @@ func (p *packets) describe() (description, error) {
 		}
 	}
 	if p.lib != nil {
-		d.Library = &libraryDescription{Definitions: len(p.lib.Definitions()), Maps: len(p.lib.Maps())}
+		d.Library = &libraryDescription{Definitions: len(p.lib.Definitions()), Hidden: len(p.lib.Hidden()), Maps: len(p.lib.Maps())}
 		for _, err := range dissect.VerifyLibrary(ctx, p.lib, 0, false) {
 			if err != nil {
 				return nil, err
@@ -141,6 +143,9 @@ func (d packetsDescription) print(w io.Writer) error {
 	}
 	if d.Library != nil {
 		fmt.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
+		if d.Library.Hidden > 0 {
+			fmt.Fprintf(t, "odd\t%d more of them have the name and version of another: verify --strict tells which\n", d.Library.Hidden)
+		}
 		fmt.Fprintf(t, "maps\t%d\n", d.Library.Maps)
 		if d.Library.Wrong > 0 {
 			fmt.Fprintf(t, "odd\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)

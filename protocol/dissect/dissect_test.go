@@ -198,6 +198,31 @@ func TestVerifyDamage(t *testing.T) {
 	}
 }
 
+// A definition that another one hides is checked like the others.
+func TestVerifyHidden(t *testing.T) {
+	files := prototest.Files()
+	files["old/S_CHAT.3.def"] = &fstest.MapFile{Data: []byte("in32 a\n")}
+	lib := library(t, files)
+	if hidden := lib.Hidden(); len(hidden) != 1 || hidden[0].Path != "old/S_CHAT.3.def" {
+		t.Errorf("hidden are %v", hidden)
+	}
+	for strict, want := range map[bool]string{
+		false: `old/S_CHAT.3.def:1: no such type: "in32" (did you mean "int32"?)`,
+		true:  "old/S_CHAT.3.def:1: not used: defs/S_CHAT.3.def is S_CHAT.3 already",
+	} {
+		var got []string
+		for f, err := range dissect.VerifyLibrary(t.Context(), lib, 0, strict) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, f.String())
+		}
+		if !slices.Contains(got, want) {
+			t.Errorf("strict %v: got %q, want %q among them", strict, got, want)
+		}
+	}
+}
+
 func TestVerifyLibrary(t *testing.T) {
 	files := prototest.Files()
 	files["defs/S_TWICE.1.def"] = &fstest.MapFile{Data: []byte("int32 a\nint32 a\n")}

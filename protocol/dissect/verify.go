@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
@@ -89,6 +90,9 @@ func atEnd(err error) Finding {
 	f := Finding{Packet: -1, What: err.Error()}
 	if e, ok := errors.AsType[*capture.FormatError](err); ok {
 		f.Off, f.Inflated, f.What = e.Off, e.Inflated, e.What
+		if e.Err != nil {
+			f.What += ": " + e.Err.Error()
+		}
 	}
 	return f
 }
@@ -154,7 +158,7 @@ func difference(a, b []byte) int {
 
 // VerifyLibrary reads every definition and every map of a library, and tells of
 // each line that cannot be made sense of; with strict, also of what is odd but has
-// one meaning. patch is the version of the game, 0 for the newest.
+// one meaning, and of definitions that others hide. patch is the version of the game, 0 for the newest.
 //
 // An error ends it: it is one of reading.
 func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Patch, strict bool) iter.Seq2[Finding, error] {
@@ -181,11 +185,11 @@ func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Pa
 			}
 			return true
 		}
-		for i, d := range lib.Definitions() {
+		for i, d := range slices.Concat(lib.Definitions(), lib.Hidden()) {
+			warnings := hiddenBy(lib, i, d)
 			def, err := lib.Definition(i)
-			var warnings []protocol.Diagnostic
 			if err == nil {
-				warnings = def.Warnings
+				warnings = append(warnings, def.Warnings...)
 				_, err = lib.Table(i, patch)
 			}
 			if !show(d.Path, warnings, err) {
@@ -203,6 +207,17 @@ func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Pa
 			}
 		}
 	}
+}
+
+// hiddenBy is the remark on definition i that another one is used in its place; none if
+// it is used itself.
+func hiddenBy(lib *protocol.Library, i int, d protocol.DefinitionFile) []protocol.Diagnostic {
+	used := lib.Definitions()
+	if i < len(used) {
+		return nil
+	}
+	k := slices.IndexFunc(used, func(u protocol.DefinitionFile) bool { return u.FileName == d.FileName })
+	return []protocol.Diagnostic{{File: d.Path, Line: 1, Text: fmt.Sprintf("not used: %s is %v already", used[k].Path, d.FileName)}}
 }
 
 // inFolder is the path of the file that a diagnostic names: file itself, or one
