@@ -104,6 +104,11 @@ func TestNames(t *testing.T) {
 	if s := newSession(t, generated(t, 20), library(t, files), dissect.Options{}); s.Patch() != 9802 || s.MapFile() != "protocol.373824.map" {
 		t.Errorf("patch %v, map %s", s.Patch(), s.MapFile())
 	}
+	files["map/protocol.6.map"] = &fstest.MapFile{Data: []byte(strings.Repeat("S_", 101) + " 5002\n" + strings.Repeat("C_", 100) + " 9998\n")}
+	s := newSession(t, log, library(t, files), dissect.Options{Revision: "6"})
+	if got, want := names(s), "C_CHECK_VERSION "+strings.Repeat("C_", 100)+" S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7 S_SPAWN_USER=S_SPAWN_USER.15"; got != want {
+		t.Errorf("a map with a long name: got %s, want %s", got, want)
+	}
 	files["map/protocol.7.map"] = &fstest.MapFile{Data: []byte("S_CHAT\n")}
 	if _, err := dissect.New(log, library(t, files), dissect.Options{Revision: "7"}); err == nil || !strings.Contains(err.Error(), "protocol.7.map:1") {
 		t.Errorf("a map that is wrong: %v", err)

@@ -47,10 +47,10 @@ type Options struct {
 var fixedNames = map[uint16]string{19900: "C_CHECK_VERSION", 19901: "S_CHECK_VERSION"}
 
 // NameOf is the name of the packets of a code by a map, which may be nil; empty if
-// nobody knows.
+// nobody knows. A name that is longer than [capture.MaxName] is none.
 func NameOf(m *protocol.Map, code uint16) string {
 	if m != nil {
-		if name, ok := m.Name(uint32(code)); ok {
+		if name, ok := m.Name(uint32(code)); ok && len(name) <= capture.MaxName {
 			return name
 		}
 	}
