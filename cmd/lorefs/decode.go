@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -87,9 +86,6 @@ func isPacket(b []byte) bool {
 // decodeLine appends the packet of a line as a line of JSON, and nothing for a remark.
 func (k *codec) decodeLine(dst []byte, line string) ([]byte, error) {
 	p, ok, err := capture.ParseLine(joinDigits(line))
-	if e, is := errors.AsType[*capture.FormatError](err); is {
-		return dst, errors.New(e.What) // its offset is of no file
-	}
 	if err != nil || !ok {
 		return dst, err
 	}

@@ -171,13 +171,13 @@ func TestRandomAccess(t *testing.T) {
 // A recording that was cut off gives what it has, and says so.
 func TestCutOff(t *testing.T) {
 	for _, f := range formats {
-		if f.info.Format == capture.Flat || f.info.Format == capture.Hex {
+		if f.info.Format == capture.Flat {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
 			want := sessionFor(f.info, 40, f.names)
 			data := build(t, f.info, f.level, want)
-			l := open(t, data[:len(data)-5])
+			l := open(t, data[:len(data)-6])
 			if l.Info().Incomplete == nil {
 				t.Error("it does not say that it is incomplete")
 			}
@@ -191,6 +191,17 @@ func TestCutOff(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is served of a log of lines that ends badly is told, with the line.
+func TestLastLine(t *testing.T) {
+	for _, end := range []string{"0400e80", "hello\r\n", "hello\n\n \n", `{"hex":"0400`} {
+		l := open(t, []byte("0400e803\n0400e903\n"+end))
+		e, ok := errors.AsType[*capture.FormatError](l.Info().Incomplete)
+		if l.Len() != 2 || !ok || e.Off != 18 || e.What != "line 3" || e.Err == nil {
+			t.Errorf("%q: %d packets, %v", end, l.Len(), l.Info().Incomplete)
+		}
 	}
 }
 
@@ -365,7 +376,8 @@ func TestDamage(t *testing.T) {
 		{"deflate", set(deep, 40, 255, 255, 255, 255, 255, 255), "of the inflated data: the deflate stream is damaged"},
 		{"packet's vtable", set(flat, 40, 3, 0), "a vtable of 3 bytes"},
 		{"packets that share all", sharedFlat(), "13 packets in a file of 93 bytes"},
-		{"hex", []byte("# x\n0400e803\n0400e80\n"), "line 3"},
+		{"hex", []byte("# x\n0400e803\n0400e80\n0400e803\n"), "capture: offset 0xd of the file: line 3: want a packet of 4 to 65535 bytes in hex digits, got \"0400e80\""},
+		{"hex, the only line", []byte("# x\n0400e80\n"), "line 2"},
 		{"no hex", []byte("hello\n"), "want a packet"},
 		{"JSON", []byte("{\"hex\":\"00\"}\n"), "line 1"},
 	} {

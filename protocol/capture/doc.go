@@ -56,7 +56,9 @@
 // and if at all, the direction (C->S, S->C, C, S, client, server), a name or
 // NAME.VERSION, and the time (Unix milliseconds or RFC 3339). Or the line is a JSON
 // object with hex or data, and with name, version, time or timestamp, direction or
-// from. Empty lines and lines that begin with # are passed over.
+// from. Empty lines and lines that begin with # are passed over. A last line that is
+// none of these was cut off: what is before it is good, as in the other formats. Any
+// other such line is an error.
 //
 // # Times
 //

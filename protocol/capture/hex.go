@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +52,8 @@ func beginsWithPacket(w *window) (bool, error) {
 	return false, nil
 }
 
-// openHex goes from line to line.
+// openHex goes from line to line. A last line that is no packet is one that was cut off
+// while it was written; any other one says that the file is no log, or a damaged one.
 func (l *Log) openHex(w *window) error {
 	l.info.Format = Hex
 	l.read = (*Log).readHex
@@ -68,7 +71,16 @@ func (l *Log) openHex(w *window) error {
 		}
 		p, ok, err := parseHex(line[:end], nil)
 		if err != nil {
-			return &FormatError{Off: off, What: "line " + strconv.Itoa(num), Err: err}
+			err = &FormatError{Off: off, What: "line " + strconv.Itoa(num), Err: err}
+			last, readErr := onlySpace(w, off+int64(end))
+			if readErr != nil {
+				return readErr
+			}
+			if !last || len(l.index) == 0 {
+				return err
+			}
+			l.info.Incomplete = err
+			return nil
 		}
 		if ok {
 			if err := l.add(off, p.Code()); err != nil {
@@ -79,6 +91,12 @@ func (l *Log) openHex(w *window) error {
 		off += int64(end)
 	}
 	return nil
+}
+
+// onlySpace tells whether there is nothing from off on but a few empty lines.
+func onlySpace(w *window, off int64) (bool, error) {
+	rest, err := w.upTo(off, headSize)
+	return len(bytes.TrimSpace(rest)) == 0 && off+int64(len(rest)) >= w.size, err
 }
 
 func (l *Log) readHex(i int, buf []byte) (Packet, error) {
@@ -118,7 +136,7 @@ func parseHex(line, buf []byte) (p Packet, ok bool, err error) {
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == ';' })
 	if len(words) == 0 {
-		return p, false, badf(0, "want a packet in hex")
+		return p, false, errors.New("want a packet in hex")
 	}
 	first := len(words) - 1
 	for len(words[first]) == 2 && first > 0 && len(words[first-1]) == 2 && isHexDigits(words[first-1]) {
@@ -142,7 +160,7 @@ func isHexDigits(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF
 func decodeHex(digits string, buf []byte) ([]byte, error) {
 	n := len(digits) / 2
 	if n < packetHeader || n > maxPacket || !isHexDigits(digits) || len(digits)%2 != 0 {
-		return nil, badf(0, "want a packet of 4 to 65535 bytes in hex digits, got %.20q", digits)
+		return nil, fmt.Errorf("want a packet of 4 to 65535 bytes in hex digits, got %.20q", digits)
 	}
 	data := room(buf, n)
 	_, err := hex.Decode(data, []byte(digits))
