@@ -61,5 +61,7 @@
 // Definitions that are scripts (.js). Fields of fixed size behind the data that
 // stands before them in the definition, as tera-toolbox writes I_INPUT_COMMAND.1,
 // and cannot read. Strings, bytes and arrays of which a definition that lists its
-// pointers has none. The maps inside of tera-toolbox's data.json. Encryption.
+// pointers has none. The maps inside of tera-toolbox's data.json. Lists of padded packets
+// for each client revision (padding.json): nobody has written down what they look like.
+// Encryption.
 package protocol
