@@ -317,6 +317,18 @@ func (l *Library) allowed(i int, patch Patch) bool {
 	return l.patchesOf(i).Contains(patch)
 }
 
+// Writable tells whether packets of a patch may be written by definition i: nil, or an
+// error that says which patches it is good for, by the list of deprecated ones. One that
+// is only readable elsewhere is not. Without a patch there is nothing to be said.
+func (l *Library) Writable(i int, patch Patch) error {
+	d := l.defs[i]
+	one, deprecated := l.Deprecated[d.Name][strconv.Itoa(d.Version)]
+	if !deprecated || patch == 0 || one.contains(patch) {
+		return nil
+	}
+	return fmt.Errorf("protocol: %v is deprecated: packets of patch %v are not written by it, only those %v", d.FileName, patch, one)
+}
+
 // patchesOf is for which patches definition i says that it is good: all of them for one
 // that cannot be read.
 func (l *Library) patchesOf(i int) PatchRange {

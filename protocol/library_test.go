@@ -91,6 +91,35 @@ func TestChoose(t *testing.T) {
 	wantError(t, err, `S_B.1.def:1: no such type: "in32"`)
 }
 
+// What is deprecated may be readable still, but is not written.
+func TestWritable(t *testing.T) {
+	lib, err := protocol.OpenLibrary(files(map[string]string{
+		"S_A.1.def": "", "S_A.2.def": "", "S_A.3.def": "",
+		"deprecated.json": `{"S_A":{"1":{"max":113,"readable":true},"2":{"min":90,"max":100}}}`,
+	}), protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		i     int
+		patch protocol.Patch
+		want  string
+	}{
+		{0, 11302, ""},
+		{0, 11500, "S_A.1 is deprecated: packets of patch 115 are not written by it, only those up to patch 113"},
+		{0, 0, ""},
+		{1, 8999, "only those from patch 90 on up to patch 100"},
+		{1, 9000, ""},
+		{2, 11500, ""},
+	} {
+		err := lib.Writable(tt.i, tt.patch)
+		if tt.want == "" && err == nil {
+			continue
+		}
+		wantError(t, err, tt.want)
+	}
+}
+
 // counting counts how often files are opened.
 type counting struct {
 	iofs.FS

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -222,9 +223,23 @@ type Deprecation struct {
 
 // Allows tells whether packets of patch p may be read by the definition. A patch
 // that is not known counts as the newest.
-func (d Deprecation) Allows(p Patch) bool {
+func (d Deprecation) Allows(p Patch) bool { return d.Readable || d.contains(p) }
+
+// contains tells whether patch p is in the range.
+func (d Deprecation) contains(p Patch) bool {
 	major := uint32(p / 100)
-	return d.Readable || (d.Min == nil || p == 0 || major >= *d.Min) && (d.Max == nil || p != 0 && major <= *d.Max)
+	return (d.Min == nil || p == 0 || major >= *d.Min) && (d.Max == nil || p != 0 && major <= *d.Max)
+}
+
+func (d Deprecation) String() string {
+	var words []string
+	if d.Min != nil {
+		words = append(words, fmt.Sprintf("from patch %d on", *d.Min))
+	}
+	if d.Max != nil {
+		words = append(words, fmt.Sprintf("up to patch %d", *d.Max))
+	}
+	return strings.Join(words, " ")
 }
 
 // Deprecations are those of each name and version.

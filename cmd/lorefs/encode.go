@@ -26,7 +26,8 @@ that are left out of data are zero. Without FILE it reads stdin.
 
 The definition is that of --def, or one of --definitions: that of --name, else the one
 that the object names, else that of its code by the map of --revision. A packet without
-a code gets that of --code, else the map's.
+a code gets that of --code, else the map's. A definition that deprecated.json says is not
+good for --patch is refused.
 
 A packet that can't be encoded does not keep the others from it; the exit code is 1 then.`,
 		Args: atMostOne,
@@ -35,6 +36,7 @@ A packet that can't be encoded does not keep the others from it; the exit code i
 			if err != nil {
 				return err
 			}
+			k.writing = true
 			in, err := openInput(c, args)
 			if err != nil {
 				return err

@@ -24,6 +24,7 @@ var optionFlags = map[string]string{
 	"no_backup":   "no-backup",
 	"no_cache":    "no-cache",
 	"patch":       "patch",
+	"platform":    "platform",
 	"product":     "product",
 	"quality":     "quality",
 	"revision":    "revision",

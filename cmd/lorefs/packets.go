@@ -39,17 +39,27 @@ type packetFlags struct {
 	definitions string
 	patch       string
 	revision    string
+	platform    string
 }
 
 func (f *packetFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.definitions, "definitions", "", "folder with the packet definitions and maps of a recorded session")
 	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: what revisions.json says, or the newest)")
 	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by (default: what the session says)")
+	f.addPlatform(flags)
+}
+
+func (f *packetFlags) addPlatform(flags *pflag.FlagSet) {
+	flags.StringVar(&f.platform, "platform", "", "platform whose packet definitions go before those for all, such as console or classic (default: pc)")
 }
 
 // options are what a session is read by.
 func (f *packetFlags) options() (dissect.Options, error) {
 	patch, err := parsePatch(f.patch)
+	// It is a part of file names, whatever platforms there are.
+	if _, ok := protocol.ParseFileName("NAME.1." + f.platform + ".def"); err == nil && f.platform != "" && !ok {
+		err = usageErrorf("--platform %q: want a name such as pc, console or classic", f.platform)
+	}
 	return dissect.Options{Revision: f.revision, Patch: patch}, err
 }
 
@@ -169,11 +179,11 @@ func newPackets(ctx context.Context, path string, f *packetFlags, codec protocol
 		if f.definitions != "" {
 			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
 		}
-		return newDefinitions(path, info, codec)
+		return newDefinitions(path, info, protocol.LibraryOptions{Codec: codec, Platform: f.platform})
 	}
 	p := &packets{since: info.ModTime(), size: info.Size()}
 	if f.definitions != "" {
-		if p.folder, p.lib, err = openDefinitions(f.definitions, codec); err != nil {
+		if p.folder, p.lib, err = openDefinitions(f.definitions, protocol.LibraryOptions{Codec: codec, Platform: f.platform}); err != nil {
 			return nil, err
 		}
 	}
@@ -191,9 +201,9 @@ func newPackets(ctx context.Context, path string, f *packetFlags, codec protocol
 }
 
 // newDefinitions opens a folder of definitions as the source itself.
-func newDefinitions(path string, info iofs.FileInfo, codec protocol.Options) (p *packets, err error) {
+func newDefinitions(path string, info iofs.FileInfo, opts protocol.LibraryOptions) (p *packets, err error) {
 	p = &packets{since: info.ModTime()}
-	if p.folder, p.lib, err = openDefinitions(path, codec); err != nil {
+	if p.folder, p.lib, err = openDefinitions(path, opts); err != nil {
 		return nil, err
 	}
 	for _, d := range p.lib.Definitions() {
@@ -215,12 +225,12 @@ func fileSize(dir, name string) int64 {
 }
 
 // openDefinitions looks through a folder of definitions and maps.
-func openDefinitions(dir string, codec protocol.Options) (*source.Folder, *protocol.Library, error) {
+func openDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, *protocol.Library, error) {
 	folder, err := source.OpenFolder(dir)
 	if err != nil {
 		return nil, nil, explainOpen(dir, err)
 	}
-	lib, err := protocol.OpenLibrary(guardedFS{folder}, protocol.LibraryOptions{Codec: codec})
+	lib, err := protocol.OpenLibrary(guardedFS{folder}, opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}

@@ -32,6 +32,7 @@ func (f *codecFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.definitions, "definitions", "", "folder with definitions and maps, instead of --def")
 	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: that of --revision, or the newest)")
 	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by")
+	f.addPlatform(flags)
 	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: what they say)")
 	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
@@ -50,6 +51,8 @@ type codec struct {
 	named   packetName // by --name
 	code    uint16     // of --code
 	hasCode bool
+	// writing says that packets are made: not every definition is good for that.
+	writing bool
 }
 
 func (f *codecFlags) codec() (*codec, error) {
@@ -69,6 +72,8 @@ func (f *codecFlags) codec() (*codec, error) {
 		return nil, usageErrorf("--def or --definitions has to say how packets are read, and not both")
 	case f.def != "" && f.name != "":
 		return nil, usageErrorf("--name goes with --definitions: --def is one definition already")
+	case f.def != "" && f.platform != "":
+		return nil, usageErrorf("--platform goes with --definitions: --def is one definition already")
 	case f.definitions != "" && f.padded:
 		return nil, usageErrorf("--padded goes with --def: the folder of --definitions says which packets are padded")
 	case f.def != "":
@@ -118,7 +123,7 @@ func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, erro
 
 // openLibrary opens the folder of --definitions and finds the map.
 func (f *codecFlags) openLibrary(k *codec) (err error) {
-	if _, k.lib, err = openDefinitions(f.definitions, f.codecOptions(0)); err != nil {
+	if _, k.lib, err = openDefinitions(f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform}); err != nil {
 		return err
 	}
 	if r, ok := k.lib.Revisions[f.revision]; ok && k.patch == 0 {
@@ -154,6 +159,9 @@ func (k *codec) table(named packetName, code uint16) (*protocol.Table, error) {
 		return nil, errNoDefinition(code)
 	}
 	i, err := k.lib.Choose(named.name, named.version, k.patch)
+	if err == nil && k.writing {
+		err = k.lib.Writable(i, k.patch)
+	}
 	if err != nil {
 		return nil, err
 	}
