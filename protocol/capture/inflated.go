@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"lorefs/internal/inflate"
@@ -22,11 +23,20 @@ type inflated struct {
 	cut error
 
 	mu sync.Mutex
-	// Guarded by mu: the decoder, and the output of one step with the window
-	// before it.
+	// Guarded by mu: the decoder, and the steps that were read last, the very last
+	// one first.
 	dec    *inflate.Decoder
+	loaded []*output
+}
+
+// keptSteps is how many steps are kept inflated, somewhat more than a MiB each: so many
+// readers can go through a log side by side, and do not take the steps from each other.
+const keptSteps = 4
+
+// output is the output of one step with the window before it.
+type output struct {
+	step   int // -1 for none
 	buf    []byte
-	loaded int // which step is in buf, -1 for none
 	hist   int // how much of buf is the window
 	filled int // how much of buf is good
 }
@@ -42,15 +52,16 @@ type step struct {
 // there. wanted tells whether somebody still waits for it.
 func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (*inflated, error) {
 	part := io.NewSectionReader(src, off, size)
-	in := &inflated{src: part, dec: inflate.NewDecoder(part, size), loaded: -1}
-	in.buf = make([]byte, inflate.WindowSize+stepSize)
+	in := &inflated{src: part, dec: inflate.NewDecoder(part, size)}
+	buf := make([]byte, inflate.WindowSize+stepSize)
+	in.loaded = []*output{{step: -1, buf: buf}}
 	hist := 0
 	for {
 		if err := wanted(); err != nil {
 			return nil, err
 		}
-		in.steps = append(in.steps, step{in.dec.Point(), append([]byte(nil), in.buf[:hist]...)})
-		n, err := in.dec.Decode(in.buf[:hist+stepSize], hist)
+		in.steps = append(in.steps, step{in.dec.Point(), append([]byte(nil), buf[:hist]...)})
+		n, err := in.dec.Decode(buf[:hist+stepSize], hist)
 		in.size += int64(n)
 		if in.size > limit {
 			return nil, &FormatError{Off: in.size, Inflated: true, What: fmt.Sprintf("more than %d bytes", limit)}
@@ -65,7 +76,7 @@ func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (
 			return in, in.cutOff(err)
 		}
 		keep := min(inflate.WindowSize, hist+n)
-		copy(in.buf, in.buf[hist+n-keep:hist+n])
+		copy(buf, buf[hist+n-keep:hist+n])
 		hist = keep
 	}
 }
@@ -95,10 +106,11 @@ func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
 		if at >= in.size {
 			return done, io.EOF
 		}
-		if err := in.load(int(at / stepSize)); err != nil {
+		out, err := in.load(int(at / stepSize))
+		if err != nil {
 			return done, err
 		}
-		n := copy(p[done:], in.buf[in.hist+int(at%stepSize):in.filled])
+		n := copy(p[done:], out.buf[out.hist+int(at%stepSize):out.filled])
 		if n == 0 {
 			return done, fmt.Errorf("capture: the deflate stream is not what it was when it was opened")
 		}
@@ -107,22 +119,43 @@ func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// load inflates one step, unless it is there.
-func (in *inflated) load(k int) error {
-	if in.loaded == k {
-		return nil
+// load gives the output of a step, and inflates it unless it is there.
+func (in *inflated) load(k int) (*output, error) {
+	out := in.take(k)
+	if out.step == k {
+		return out, nil
 	}
-	in.loaded = -1
+	out.step = -1
 	s := in.steps[k]
 	if err := in.dec.Reset(s.point); err != nil {
-		return fmt.Errorf("capture: inflating: %w", err)
+		return nil, fmt.Errorf("capture: inflating: %w", err)
 	}
-	in.hist = copy(in.buf, s.window)
-	want := in.hist + int(min(stepSize, in.size-int64(k)*stepSize))
-	n, err := in.dec.Decode(in.buf[:want], in.hist)
-	if in.filled = in.hist + n; in.filled < want {
-		return fmt.Errorf("capture: inflating: %w", err)
+	out.hist = copy(out.buf, s.window)
+	want := out.hist + int(min(stepSize, in.size-int64(k)*stepSize))
+	n, err := in.dec.Decode(out.buf[:want], out.hist)
+	if out.filled = out.hist + n; out.filled < want {
+		return nil, fmt.Errorf("capture: inflating: %w", err)
 	}
-	in.loaded = k
-	return nil
+	out.step = k
+	return out, nil
+}
+
+// take gives the output that holds a step, or one that can hold it, and puts it first.
+func (in *inflated) take(k int) *output {
+	i := slices.IndexFunc(in.loaded, func(o *output) bool { return o.step == k })
+	if i < 0 {
+		i = slices.IndexFunc(in.loaded, func(o *output) bool { return o.step < 0 })
+	}
+	switch {
+	case i >= 0:
+	case len(in.loaded) < keptSteps:
+		i = len(in.loaded)
+		in.loaded = append(in.loaded, &output{step: -1, buf: make([]byte, inflate.WindowSize+stepSize)})
+	default:
+		i = keptSteps - 1
+	}
+	out := in.loaded[i]
+	copy(in.loaded[1:i+1], in.loaded[:i])
+	in.loaded[0] = out
+	return out
 }
