@@ -360,3 +360,12 @@ func TestSharedBytes(t *testing.T) {
 		t.Errorf("other bytes in one place: %v, want ErrLayout", err)
 	}
 }
+
+// An object goes on where it was begun, also if its name was taken by a field.
+func TestReopenedObject(t *testing.T) {
+	tab := table(t, "byte o\nobject o\n- byte a\nobject o\n- byte b\n", protocol.Options{})
+	text := roundTrip(t, tab, []byte{7, 0, 1, 0, 1, 2, 3})
+	if want := `{"code":1,"data":{"o":1,"o#2":{"a":2,"b":3}}}`; string(text) != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+}

@@ -87,7 +87,7 @@ type member struct {
 // made sense of; it is a [*SyntaxError].
 func Compile(d *Definition, opts Options) (*Table, error) {
 	t := &Table{opts: opts, name: FileName{Name: d.Name, Version: d.Version, Platform: d.Platform}.String()}
-	c := compiler{opts: opts, explicit: hasPointers(d.Fields, 0), twice: make(map[nameIn]int)}
+	c := compiler{opts: opts, explicit: hasPointers(d.Fields, 0), twice: make(map[nameIn]int), objects: make(map[nameIn]*member)}
 	head := headerSize
 	if opts.Padded {
 		head += paddingSize
@@ -120,6 +120,8 @@ type compiler struct {
 	depth    int
 	// twice counts how often a name was taken.
 	twice map[nameIn]int
+	// objects are those that were begun, by the name in the definition.
+	objects map[nameIn]*member
 }
 
 // flat is a field of a scope with the objects around it taken off.
@@ -261,11 +263,13 @@ type nameIn struct {
 
 // object gives the member of an object that f begins or goes on with.
 func (c *compiler) object(in *member, f *Field) *member {
-	if o := in.named[f.Name]; o != nil && o.typ == TypeObject {
-		return o
+	key := nameIn{in, f.Name}
+	if o := c.objects[key]; o != nil {
+		return o // also one that has a number, as a field had its name
 	}
 	o := &member{name: f.Name, typ: TypeObject}
 	c.add(in, o)
+	c.objects[key] = o
 	return o
 }
 
