@@ -199,6 +199,9 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	}
 	l := &Log{src: src, size: size, max: opts.MaxPackets, wanted: ctx.Err}
 	defer func() { l.wanted = nil }()
+	if size == 0 {
+		return nil, badf(0, "the file is empty")
+	}
 	if size > 1<<(64-codeBits)-1 {
 		return nil, badf(0, "a file of %d bytes: want at most 2^48", size)
 	}

@@ -379,6 +379,7 @@ func TestDamage(t *testing.T) {
 		{"hex", []byte("# x\n0400e803\n0400e80\n0400e803\n"), "capture: offset 0xd of the file: line 3: want a packet of 4 to 65535 bytes in hex digits, got \"0400e80\""},
 		{"hex, the only line", []byte("# x\n0400e80\n"), "line 2"},
 		{"no hex", []byte("hello\n"), "want a packet"},
+		{"nothing", nil, "the file is empty"},
 		{"JSON", []byte("{\"hex\":\"00\"}\n"), "line 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
