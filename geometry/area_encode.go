@@ -23,6 +23,9 @@ type AreaBuilder struct {
 // Nodes is how many nodes there are so far.
 func (b *AreaBuilder) Nodes() int { return b.nodes }
 
+// rawSize is how much there is so far of the decompressed area.
+func (b *AreaBuilder) rawSize() int { return 2*countSize + len(b.nodeBytes) + len(b.zoneBytes) }
+
 // AddNode adds a node. Its edges must be in the order of their bits, and may lead
 // to nodes that are added later.
 func (b *AreaBuilder) AddNode(position [3]float32, edges ...Edge) error {
@@ -60,7 +63,7 @@ func (b *AreaBuilder) Area() (*Area, error) {
 	if b.nodes > math.MaxUint32 || b.zones > math.MaxUint32 {
 		return nil, fmt.Errorf("geometry: %d nodes and %d zones: %w", b.nodes, b.zones, ErrTooLarge)
 	}
-	raw := make([]byte, 0, 2*countSize+len(b.nodeBytes)+len(b.zoneBytes)+offsetSize*(b.nodes+1))
+	raw := make([]byte, 0, b.rawSize()+offsetSize*(b.nodes+1))
 	raw = binary.LittleEndian.AppendUint32(raw, uint32(b.nodes))
 	raw = append(raw, b.nodeBytes...)
 	raw = binary.LittleEndian.AppendUint32(raw, uint32(b.zones))

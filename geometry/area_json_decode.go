@@ -85,6 +85,14 @@ func (d *areaDecoder) node() {
 		if err := d.area.AddNode(position, d.edges...); err != nil {
 			d.fail(d.pos, "%v", err)
 		}
+		d.checkSize()
+	}
+}
+
+// checkSize keeps what nobody could read back from being packed.
+func (d *areaDecoder) checkSize() {
+	if d.area.rawSize() > MaxArea {
+		d.fail(d.pos, "the area takes more than the %d bytes that one may have", MaxArea)
 	}
 }
 
@@ -160,6 +168,7 @@ func (d *areaDecoder) zone() {
 	}
 	if d.failed == nil {
 		d.area.AddZone(position, squares)
+		d.checkSize()
 	}
 }
 

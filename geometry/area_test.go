@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"lorefs/geometry"
@@ -142,6 +144,35 @@ func TestAreaBuilderRefuses(t *testing.T) {
 	}
 	if _, err := b.Area(); err == nil {
 		t.Error("an edge to nowhere is accepted")
+	}
+}
+
+// What no reader takes is not packed either, and costs no more than what it takes.
+func TestAreaIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long texts")
+	}
+	zones := geometry.MaxArea/(8+5*geometry.ZoneSquares) + 1
+	many := geomtest.Area{}
+	for i := range zones {
+		many.Zones = append(many.Zones, geomtest.AreaZone{Position: geometry.ZonePosition{X: uint32(i)}})
+	}
+	if _, err := geometry.DecodeArea(many.File(), geometry.DecodeOptions{}); !errors.Is(err, geometry.ErrTooLarge) {
+		t.Errorf("an area of %d zones: %v", zones, err)
+	}
+	squares := "[" + strings.Repeat("[0,0],", geometry.ZoneSquares-1) + "[0,0]]"
+	var text strings.Builder
+	text.WriteString(`{"nodes":[],"zones":[`)
+	for i := range zones {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `{"zone":[%d,0],"squares":%s}`, i, squares)
+	}
+	text.WriteString("]}")
+	_, err := geometry.DecodeAreaJSON([]byte(text.String()))
+	if _, ok := errors.AsType[*geometry.JSONError](err); !ok || !strings.Contains(err.Error(), "67108864 bytes") {
+		t.Errorf("its JSON: %v", err)
 	}
 }
 

@@ -12,11 +12,13 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// What files may decompress to by default. Known zones have 5 MB and hardly can
-// have more than 10; the largest known areas have 15 MB.
+// What files may decompress to by default, and JSON texts be packed to. Known zones
+// have 5 MB and hardly can have more than 10; the largest known areas have 15 MB, and
+// each zone more of their rectangle is 72 kB. A few kilobytes of file can ask for all
+// of it.
 const (
 	MaxZone = 64 << 20
-	MaxArea = 256 << 20
+	MaxArea = 64 << 20
 )
 
 // DecodeOptions are what decoders may be told.

@@ -62,6 +62,6 @@
 // # What is not supported
 //
 // Files that decompress to more than [MaxZone] or [MaxArea], unless
-// [DecodeOptions] allow it, and Brotli's large windows. The distances of the
+// [DecodeOptions] allow it, JSON of such, and Brotli's large windows. The distances of the
 // original server's .nod files are dropped: an area has no place for them.
 package geometry

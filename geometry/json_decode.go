@@ -67,10 +67,18 @@ func (d *cellDecoder) square() {
 			if err := d.zone.Add(d.volumes...); err != nil {
 				d.fail(d.pos, "%v", err)
 			}
+			d.checkSize()
 		}
 	}
 	if n < SquareCells {
 		d.fail(d.pos-1, "the square has %d cells: want %d", n, SquareCells)
+	}
+}
+
+// checkSize keeps what nobody could read back from being packed.
+func (d *cellDecoder) checkSize() {
+	if d.zone.rawSize() > MaxZone {
+		d.fail(d.pos, "the zone takes more than the %d bytes that one may have", MaxZone)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
@@ -196,6 +197,44 @@ func TestAreaGeoJSON(t *testing.T) {
 				name, points, lines, oneWay, s.Nodes, s.Edges, s.OneWay)
 		}
 	}
+}
+
+// Squares that share their nodes take no longer than others.
+func TestStatisticsOfSharedNodes(t *testing.T) {
+	quickest := func(count uint8) (took time.Duration, s geometry.AreaStatistics) {
+		a := sharing(t, count)
+		took = time.Hour
+		for range 3 {
+			began := time.Now()
+			s = geometry.StatisticsOfArea(a)
+			took = min(took, time.Since(began))
+		}
+		return took, s
+	}
+	one, _ := quickest(1)
+	most, s := quickest(255)
+	if most > 10*one {
+		t.Errorf("squares of 255 nodes take %v, those of one %v", most, one)
+	}
+	if s.Unlisted != 290-257 || s.MaxSquare != 255 || s.EmptySquares != 0 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// sharing is an area in which all squares have nearly the same nodes, and one the last.
+func sharing(t *testing.T, count uint8) *geometry.Area {
+	t.Helper()
+	const zones = 40
+	area := geomtest.Area{Nodes: make([]geomtest.Node, 300)}
+	for i := range zones {
+		z := geomtest.AreaZone{Position: geometry.ZonePosition{X: uint32(i)}, Squares: map[int]geometry.NodeRange{}}
+		for square := range geometry.ZoneSquares {
+			z.Squares[square] = geometry.NodeRange{First: uint32(square % 3), Count: count}
+		}
+		area.Zones = append(area.Zones, z)
+	}
+	area.Zones[zones-1].Squares[0] = geometry.NodeRange{First: 290, Count: 10}
+	return parseArea(t, area)
 }
 
 func TestStatistics(t *testing.T) {

@@ -150,8 +150,9 @@ func (s *AreaStatistics) addEdge(a *Area, from int, e Edge) {
 }
 
 func (s *AreaStatistics) addSquares(a *Area) {
-	listed := make([]bool, a.nodes)
-	s.Unlisted = a.nodes
+	// begins[n] is how many more squares have node n than have the one before it: all
+	// squares may have the same nodes.
+	begins := make([]int32, a.nodes+1)
 	for i := range a.zones {
 		z := a.Zone(i)
 		for square := range ZoneSquares {
@@ -160,12 +161,14 @@ func (s *AreaStatistics) addSquares(a *Area) {
 				s.EmptySquares++
 			}
 			s.MaxSquare = max(s.MaxSquare, int(r.Count))
-			for n := r.First; n < r.First+uint32(r.Count); n++ {
-				if !listed[n] {
-					listed[n] = true
-					s.Unlisted--
-				}
-			}
+			begins[r.First]++
+			begins[r.First+uint32(r.Count)]--
+		}
+	}
+	squares := int32(0)
+	for _, more := range begins[:a.nodes] {
+		if squares += more; squares == 0 {
+			s.Unlisted++
 		}
 	}
 }

@@ -41,6 +41,9 @@ type ZoneBuilder struct {
 	volumes []byte
 }
 
+// rawSize is how much there is so far of the decompressed zone.
+func (b *ZoneBuilder) rawSize() int { return len(b.counts) + len(b.volumes) }
+
 // Add adds a cell.
 func (b *ZoneBuilder) Add(volumes ...Volume) error {
 	if len(volumes) > MaxVolumes {

@@ -25,7 +25,8 @@
 // next time: a file counts as the same if its size, its time and its ends are.
 // Should a size be wrong all the same, reading the file fails. All else is blocks of a cache
 // that the caller brings: decoded zones and areas, the places of the parts of
-// texts, and pictures. Texts, also those of 90 MB, are made as they are read.
+// texts, and pictures. What was read last is kept even where the cache has no room
+// for it: else each piece of a text would take decoding all. Texts, also those of 90 MB, are made as they are read.
 //
 // An [Editable] keeps what was edited, until it is saved: for each zone the whole
 // of it packed, 1 to 2 MB, and up to 512 squares that differ from that; for an area

@@ -19,9 +19,9 @@ type BlockCache interface {
 type Options struct {
 	// ModTime is that of the directories. Default: the folder's.
 	ModTime time.Time
-	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. A
-	// cache that has no room for one makes it anew for each read. Default: one
-	// of 64 MiB.
+	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. Of a
+	// cache that has no room for one, what was read last is kept all the same, and
+	// all else is made anew. Default: one of 64 MiB.
 	Blocks BlockCache
 	// Origin tells in which zone the origin of a zone's world is, for world
 	// coordinates. Default: [geometry.DefaultOrigin] for all.

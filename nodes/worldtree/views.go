@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image"
+	"sync/atomic"
 
 	"lorefs/geometry"
 	"lorefs/nodes"
@@ -120,6 +121,24 @@ const (
 	imageBlock  = uint64(viewCount)
 )
 
+// kept are the last blocks that were asked for: one image, and one of what is made of
+// images. Who reads a file bit by bit needs both for each bit, and the cache may have
+// room for neither.
+type kept struct{ image, view atomic.Pointer[keptBlock] }
+
+type keptBlock struct {
+	number uint64
+	data   []byte
+}
+
+// of is where a block of a version is kept.
+func (k *kept) of(n uint64) *atomic.Pointer[keptBlock] {
+	if n == imageBlock {
+		return &k.image
+	}
+	return &k.view
+}
+
 // block gives a block of a version. What load does is never canceled: others may
 // wait for it as well, and it is bounded.
 func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
@@ -130,7 +149,15 @@ func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx co
 		return nil, *err
 	}
 	ctx = context.WithoutCancel(ctx)
-	return t.opts.Blocks.Block(s.made.number<<numberShift|uint64(s.index)<<blockShift|n, func(uint64) ([]byte, error) { return load(ctx) })
+	number, last := s.made.number<<numberShift|uint64(s.index)<<blockShift|n, t.kept.of(n)
+	if b := last.Load(); b != nil && b.number == number {
+		return b.data, nil
+	}
+	data, err := t.opts.Blocks.Block(number, func(uint64) ([]byte, error) { return load(ctx) })
+	if err == nil {
+		last.Store(&keptBlock{number, data})
+	}
+	return data, err
 }
 
 // image is a decoded version.

@@ -31,6 +31,7 @@ type Tree struct {
 	// decoding has room for as many as may decode at once: each takes some 10 MB
 	// beside the cache.
 	decoding chan struct{}
+	kept     kept
 }
 
 var _ nodes.Tree = (*Tree)(nil)

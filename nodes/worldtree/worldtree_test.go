@@ -439,10 +439,28 @@ func TestLazyAndRemembered(t *testing.T) {
 	check("listing them again", 0)
 }
 
+// A cache that has no room for a file keeps nobody from reading it bit by bit in
+// linear time.
+func TestReadInOrder(t *testing.T) {
+	for _, budget := range []int64{1, 1 << 20, 7 << 20} {
+		fsys := &countedFS{MapFS: folder(1)}
+		tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(budget).View()})
+		const once = 1
+		for _, path := range []string{"zones/x1000y1000.json", "heightmaps/x1000y1000.png", "squares/x1000y1000/017-093.json"} {
+			find(t, tree, path)
+			before := fsys.opened.Load()
+			read(t, tree, path)
+			if got := fsys.opened.Load() - before; got > once {
+				t.Errorf("with %d bytes, %s takes opening the file %d times, want %d", budget, path, got, once)
+			}
+		}
+	}
+}
+
 // A file that could not be read when its size was asked for was told another
 // size: it must not be readable later, up to that.
 func TestFailureStays(t *testing.T) {
-	fsys := &countedFS{MapFS: folder(1)}
+	fsys := &countedFS{MapFS: folder(2)}
 	tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(1).View()})
 	fsys.fail.Store(true)
 	e := find(t, tree, "zones/x1000y1000.json")
@@ -455,6 +473,7 @@ func TestFailureStays(t *testing.T) {
 		t.Error("nothing is read")
 	}
 	// And a size that is known stays, when reading fails for a while.
+	read(t, tree, "statistics/zones/x1000y1001.json") // of the other nothing is held now
 	fsys.fail.Store(true)
 	e = find(t, tree, "statistics/zones/x1000y1000.json")
 	if _, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 9), 0); !errors.Is(err, errDisk) {
