@@ -37,18 +37,22 @@ const pathdataPrefix = "pathdata_"
 // Inputs finds what can be packed in a folder: zones/*.json and areas/*.json, as a
 // mount shows them, the same in the folder itself, and .idx with .geo and .gdi with
 // .nod files there. They are in the order of the names of what they make; two that
-// make the same are an error.
-func Inputs(fsys iofs.FS) ([]Input, error) {
-	var all []Input
+// make the same are an error. Hidden are the paths of files that are left out because
+// their names begin with a dot, as those that systems and editors leave behind do.
+func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	for _, dir := range []string{".", "zones", "areas"} {
 		entries, err := iofs.ReadDir(fsys, dir)
 		if err != nil && dir == "." {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, e := range entries { // none, if there is no such folder
+			if isHidden(e) {
+				hidden = append(hidden, path.Join(dir, e.Name()))
+				continue
+			}
 			in, ok, err := inputOf(fsys, dir, e, entries)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if ok {
 				all = append(all, in)
@@ -58,11 +62,17 @@ func Inputs(fsys iofs.FS) ([]Input, error) {
 	slices.SortFunc(all, func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
 		if all[i].Name == all[i-1].Name {
-			return nil, fmt.Errorf("geometry: %s and %s would both be packed as %s",
+			return nil, nil, fmt.Errorf("geometry: %s and %s would both be packed as %s",
 				all[i-1].Files[0], all[i].Files[0], all[i].Name)
 		}
 	}
-	return all, nil
+	return all, hidden, nil
+}
+
+// isHidden tells of a file that looks like an input but for the dot in front.
+func isHidden(e iofs.DirEntry) bool {
+	ext := strings.ToLower(path.Ext(e.Name()))
+	return !e.IsDir() && e.Name()[0] == '.' && (ext == ".json" || ext == ".idx" || ext == ".gdi")
 }
 
 // inputOf tells what an entry of a directory can be packed as.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,7 +17,7 @@ import (
 // packed packs all of a folder, by names.
 func packed(t *testing.T, fsys fstest.MapFS) map[string][]byte {
 	t.Helper()
-	inputs, err := geometry.Inputs(fsys)
+	inputs, _, err := geometry.Inputs(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +71,22 @@ func TestPack(t *testing.T) {
 	}
 }
 
+func TestPackHidden(t *testing.T) {
+	file := &fstest.MapFile{}
+	fsys := fstest.MapFS{
+		"areas/.town_p.json": file, "zones/._x1y2.json": file, ".pathdata_a.gdi": file, ".x1y2.idx": file,
+		"areas/town_p.json": file, "areas/.town_p.json.swp": file, ".git": &fstest.MapFile{Mode: iofs.ModeDir},
+	}
+	inputs, hidden, err := geometry.Inputs(fsys)
+	if err != nil || len(inputs) != 1 || inputs[0].Name != "town_p.apd" {
+		t.Errorf("found %v, %v", inputs, err)
+	}
+	want := []string{".pathdata_a.gdi", ".x1y2.idx", "zones/._x1y2.json", "areas/.town_p.json"}
+	if !slices.Equal(hidden, want) {
+		t.Errorf("hidden are %v, want %v", hidden, want)
+	}
+}
+
 func TestPackRefuses(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	for want, fsys := range map[string]fstest.MapFS{
@@ -76,12 +94,12 @@ func TestPackRefuses(t *testing.T) {
 		"pathdata_a.gdi is there without pathdata_a.nod":              {"pathdata_a.gdi": text("")},
 		"x1y2.json and zones/x1y2.json would both be packed as x0001": {"x1y2.json": text(""), "zones/x1y2.json": text("")},
 	} {
-		if _, err := geometry.Inputs(fsys); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := geometry.Inputs(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	fsys := fstest.MapFS{"zones/x1y2.json": text("{\n[]}"), "x3y4.idx": text("1234"), "x3y4.geo": text("")}
-	inputs, err := geometry.Inputs(fsys)
+	inputs, _, err := geometry.Inputs(fsys)
 	if err != nil || len(inputs) != 2 {
 		t.Fatal(inputs, err)
 	}

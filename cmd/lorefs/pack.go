@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 
 // packing are the flags of pack.
 type packing struct {
+	kind     string
 	layout   string
 	key, iv  string
 	template string
@@ -35,7 +37,8 @@ a data center; else by the values of all sheets of the name.
 
 If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx with
 .geo and .gdi with .nod files of the original server, their .zgd and .apd files are
-written to the folder OUT.
+written to the folder OUT. Files whose names begin with a dot are left out. If there
+are sheets as well, --kind has to say which to pack.
 
 A file that was there becomes NAME.bak.`,
 		Args: exactArgs("DIR", "OUT"),
@@ -46,6 +49,7 @@ A file that was there becomes NAME.bak.`,
 		},
 	}
 	flags := c.Flags()
+	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kindDataCenter+", "+kindWorld+" or "+kindAuto)
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
@@ -56,6 +60,9 @@ A file that was there becomes NAME.bak.`,
 }
 
 func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
+	if !slices.Contains([]string{kindAuto, kindDataCenter, kindWorld}, f.kind) {
+		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kindDataCenter, kindWorld, kindAuto)
+	}
 	opts, err := f.options()
 	if err != nil {
 		return err
@@ -63,12 +70,21 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	if inputs, err := worldInputs(dir); err != nil || len(inputs) > 0 {
-		if err != nil {
-			return err
+	inputs, hidden, err := f.worldInputs(dir)
+	if err != nil {
+		return err
+	}
+	if len(inputs) > 0 {
+		for _, name := range hidden {
+			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: its name begins with a dot, ignored\n", name)
 		}
 		return f.world(ctx, c, dir, to, inputs)
 	}
+	return f.sheets(ctx, c, dir, to, opts, log)
+}
+
+// sheets packs sheets into a data center.
+func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts sheets.PackOptions, log *slog.Logger) error {
 	if f.template != "" {
 		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,15 +17,36 @@ import (
 )
 
 // worldInputs are the zones and areas that a folder holds as JSON, or as the files
-// of the original server; none if it is a folder of sheets.
-func worldInputs(dir string) ([]geometry.Input, error) {
-	for _, pattern := range []string{"*-*.xml", "*/*-*.xml"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(found) > 0 {
-			return nil, err
+// of the original server; none if it is a folder of sheets. One that has both needs
+// --kind.
+func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []string, err error) {
+	if f.kind == kindDataCenter {
+		return nil, nil, nil
+	}
+	fsys := os.DirFS(dir)
+	inputs, hidden, err = geometry.Inputs(fsys)
+	switch {
+	case f.kind == kindWorld:
+		if err == nil && len(inputs) == 0 {
+			err = fmt.Errorf("%s: neither zones nor areas are in it", dir)
+		}
+	case err != nil || len(inputs) > 0:
+		if sheet := aSheet(fsys); sheet != "" {
+			err = usageErrorf("%s holds sheets, such as %s, and zones or areas: --kind %s or %s says which to pack",
+				dir, sheet, kindDataCenter, kindWorld)
 		}
 	}
-	return geometry.Inputs(os.DirFS(dir))
+	return inputs, hidden, err
+}
+
+// aSheet is a file of a folder that is called like a sheet, empty if there is none.
+func aSheet(fsys iofs.FS) string {
+	for _, pattern := range []string{"[^.]*-?*.xml", "[^.]*/[^.]*-?*.xml"} {
+		if found, err := iofs.Glob(fsys, pattern); err == nil && len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
 }
 
 // world packs zones and areas into a folder.
