@@ -43,8 +43,8 @@ type answer struct {
 	Error  string  `json:"error,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *status `json:"status,omitempty"`
-	// Saved is what was saved, nil if nothing can be.
-	Saved *session.Report `json:"saved,omitempty"`
+	// Saved are what was saved by each editor, none if nothing can be.
+	Saved []session.Report `json:"saved,omitempty"`
 	// Left is how many files hold no value and so were not saved, Names some of them.
 	Left  int      `json:"left,omitempty"`
 	Names []string `json:"names,omitempty"`
@@ -92,6 +92,35 @@ func socketPath(dir string) (string, error) {
 	return filepath.Join(run.Path(), hex.EncodeToString(sum[:8])+".sock"), nil
 }
 
+// besideSuffix is behind the socket's name for the file that has the path of what is
+// edited besides the source: the kernel's list of mounts has the source only.
+const besideSuffix = ".beside"
+
+// noteBeside writes that file, or removes the one of a mount before.
+func (m *mounting) noteBeside(socket string) error {
+	if len(m.opened.editors) > 1 {
+		return os.WriteFile(socket+besideSuffix, []byte(m.opened.editors[1].path()), 0o600)
+	}
+	if err := os.Remove(socket + besideSuffix); !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// editedBeside is what the mount on dir, a mountName, edited besides its source, as its
+// process has left it behind: empty for nothing.
+func editedBeside(dir string) string {
+	socket, err := socketPath(dir)
+	if err != nil {
+		return ""
+	}
+	path, err := os.ReadFile(socket + besideSuffix)
+	if err != nil {
+		return "" // most mounts have none
+	}
+	return string(path)
+}
+
 // control is the listening side. A nil control does nothing.
 type control struct {
 	m        *mounting
@@ -114,6 +143,9 @@ func (m *mounting) listen() (*control, error) {
 		return nil, err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	if err := m.noteBeside(path); err != nil {
 		return nil, err
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -148,6 +180,9 @@ func (c *control) close(last answer) error {
 	}
 	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
 		err = errors.Join(err, os.Remove(c.path))
+		if len(c.m.opened.editors) > 1 {
+			err = errors.Join(err, os.Remove(c.path+besideSuffix))
+		}
 	}
 	return err
 }
@@ -203,7 +238,7 @@ func (c *control) do(r request) answer {
 		if err := c.m.unmount(r.Lazy); err != nil {
 			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}
 		}
-		return answer{Editing: c.m.opened.editor != nil}
+		return answer{Editing: c.m.opened.editors != nil}
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 }

@@ -121,11 +121,15 @@ func (d *dataCenter) show() ([]nodes.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.showWith(tree, d.sheetTree())
+	var world nodes.Tree
+	if d.world != nil {
+		world = d.world.tree
+	}
+	return d.showWith(tree, d.sheetTree(), world)
 }
 
-// showWith is show with trees of d that can be edited, or not.
-func (d *dataCenter) showWith(tree, sheets nodes.Tree) ([]nodes.Mount, error) {
+// showWith is show with trees of d that can be edited, or not. world may be nil.
+func (d *dataCenter) showWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, error) {
 	text, err := jsonText(describeDataCenter(d))
 	if err != nil {
 		return nil, err
@@ -135,8 +139,8 @@ func (d *dataCenter) showWith(tree, sheets nodes.Tree) ([]nodes.Mount, error) {
 		{Name: "datacenter.json", Content: text},
 		{Name: "sheets", Tree: sheets},
 	}
-	if d.world != nil {
-		mounts = append(mounts, nodes.Mount{Name: "world", Tree: d.world.tree})
+	if world != nil {
+		mounts = append(mounts, nodes.Mount{Name: worldName, Tree: world})
 	}
 	return mounts, nil
 }

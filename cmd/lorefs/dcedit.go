@@ -19,6 +19,7 @@ import (
 
 // dataCenterEditor is a data center that is being edited.
 type dataCenterEditor struct {
+	file    string
 	session *session.Session
 	tree    *dctree.Editable
 	sheets  *sheettree.Editable
@@ -27,7 +28,30 @@ type dataCenterEditor struct {
 }
 
 // edit makes the data center editable.
-func (d *dataCenter) edit(ctx context.Context, o editOptions) (_ sourceEditor, mounts []nodes.Mount, err error) {
+func (d *dataCenter) edit(ctx context.Context, o editOptions) (editors []sourceEditor, mounts []nodes.Mount, err error) {
+	e, err := d.editor(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	editors = []sourceEditor{e}
+	w, err := d.editWorld(ctx, o)
+	if err == nil {
+		var world nodes.Tree
+		if w != nil {
+			editors, world = append(editors, w), w.tree
+		} else if d.world != nil {
+			world = d.world.tree
+		}
+		mounts, err = d.showWith(e.tree, e.sheets, world)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeEditors(editors))
+	}
+	return editors, mounts, nil
+}
+
+// editor makes the file editable.
+func (d *dataCenter) editor(ctx context.Context, o editOptions) (_ *dataCenterEditor, err error) {
 	s, err := session.Open(ctx, d.file, d.dc, session.Options{
 		Write: datacenter.WriteOptions{Layout: o.layout}, NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log,
 		Reopen: func() datacenter.Options {
@@ -41,7 +65,7 @@ func (d *dataCenter) edit(ctx context.Context, o editOptions) (_ sourceEditor, m
 		},
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -50,20 +74,20 @@ func (d *dataCenter) edit(ctx context.Context, o editOptions) (_ sourceEditor, m
 	}()
 	tree, err := d.tree()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := d.makeSheets(s.Draft()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e := &dataCenterEditor{session: s, layout: o.layout}
+	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.layout}
 	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync})
 	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
 		Editor: e.tree, Sync: s.Sync, MaxRecord: journal.MaxPayload, Logger: o.log,
 	})
-	mounts, err = d.showWith(e.tree, e.sheets)
-	return e, mounts, err
+	return e, nil
 }
 
+func (e *dataCenterEditor) path() string    { return e.file }
 func (e *dataCenterEditor) pending() int64  { return e.session.Draft().Pending() }
 func (e *dataCenterEditor) journal() string { return e.session.Journal() }
 func (e *dataCenterEditor) replayed() int   { return e.session.Replayed() }
@@ -111,6 +135,9 @@ const reopenCache = 64 << 20
 
 // explainSession says what can be done about a source that can't be edited.
 func explainSession(err error) error {
+	if _, told := errors.AsType[*commandError](err); told {
+		return err
+	}
 	switch {
 	case errors.Is(err, pending.ErrStale):
 		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +

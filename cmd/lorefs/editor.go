@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/spf13/pflag"
@@ -15,12 +16,16 @@ import (
 // editable is an archive that can be edited.
 type editable interface {
 	// edit begins, and makes edits again that a crash has left behind. The mounts
-	// are those of show, of a tree that can be changed.
-	edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.Mount, error)
+	// are those of show, of trees that can be changed. Each editor saves its own; the
+	// first is the source's.
+	edit(ctx context.Context, o editOptions) ([]sourceEditor, []nodes.Mount, error)
 }
 
-// sourceEditor is a source that is being edited.
+// sourceEditor is a source that is being edited, or a part of it that is a source by
+// itself.
 type sourceEditor interface {
+	// path is where what is saved lies.
+	path() string
 	// pending is how many edits are not saved yet, journal where they are: empty if
 	// there are none.
 	pending() int64
@@ -62,16 +67,43 @@ func checkQuality(quality int) error {
 	return nil
 }
 
+// closeEditors closes all.
+func closeEditors(editors []sourceEditor) error {
+	var errs []error
+	for _, e := range editors {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// unsaved is how many files of all editors are nothing that can be saved, with some
+// names.
+func (s *opened) unsaved(most int) (count int, names []string) {
+	for _, e := range s.editors {
+		n, more := e.unsaved(most - len(names))
+		count, names = count+n, append(names, more...)
+	}
+	return count, names
+}
+
+// replayed is how many edits of all editors a crash had left behind.
+func (s *opened) replayed() (count int) {
+	for _, e := range s.editors {
+		count += e.replayed()
+	}
+	return count
+}
+
 // edit makes what was opened editable.
 func (s *opened) edit(ctx context.Context, o editOptions) error {
 	a, ok := s.archive.(editable)
 	if !ok {
 		return usageErrorf("--rw: sources of the kind %s can't be edited", s.kind)
 	}
-	e, mounts, err := a.edit(ctx, o)
+	editors, mounts, err := a.edit(ctx, o)
 	if err != nil {
 		return explainSession(err)
 	}
-	s.editor = e
+	s.editors = editors
 	return s.mux(mounts)
 }

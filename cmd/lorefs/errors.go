@@ -25,6 +25,17 @@ func (e *commandError) Error() string {
 
 func (e *commandError) Unwrap() error { return e.err }
 
+// and is the error of two, each of which may be nil.
+func (e *commandError) and(other *commandError) *commandError {
+	switch {
+	case e == nil:
+		return other
+	case other == nil:
+		return e
+	}
+	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: e.hint + "; " + other.hint}
+}
+
 // usageErrorf is a mistake in flags or arguments.
 func usageErrorf(format string, args ...any) error {
 	return &commandError{code: exitUsage, err: fmt.Errorf(format, args...)}

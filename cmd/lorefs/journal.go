@@ -105,14 +105,14 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if err := s.edit(ctx, o); err != nil {
 		return err
 	}
-	if s.editor.replayed() == 0 {
+	if s.replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	r, err := s.editor.save(ctx, true)
+	reports, err := s.save(ctx, true)
 	if err != nil {
-		return &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
+		err = &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
 	}
-	a := answerOf(&r, nil)
+	a := answerOf(reports, err)
 	return a.saved(w)
 }
 

@@ -46,7 +46,9 @@ the mount can be used, and serves it from the background until it is unmounted.
 
 With --rw, attributes and nodes can be edited as files and directories. Each edit
 goes to a journal at once; the source is written anew when the mount is unmounted,
-or by lorefs commit, and kept as NAME.bak. --layout then says which layout is written.`,
+or by lorefs commit, and kept as NAME.bak. --layout then says which layout is written.
+The zones and areas of --world are edited, and saved, as those of a folder that is
+mounted by itself; a folder that may not be written to is told of, and stays as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := applyOptions(c.Flags(), f.options, optionRules{}); err != nil {

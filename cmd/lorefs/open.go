@@ -21,8 +21,8 @@ type opened struct {
 	tree    nodes.Tree
 	views   []view
 
-	// editor is nil unless the source is being edited.
-	editor sourceEditor
+	// editors are those of what is being edited, none in a read-only mount.
+	editors []sourceEditor
 }
 
 // view is one directory in the root of the tree, or without a name all of it.
@@ -80,9 +80,5 @@ func (s *opened) mux(mounts []nodes.Mount) error {
 
 // Close gives the source back.
 func (s *opened) Close() error {
-	var err error
-	if s.editor != nil {
-		err = s.editor.Close()
-	}
-	return errors.Join(err, s.archive.Close())
+	return errors.Join(closeEditors(s.editors), s.archive.Close())
 }

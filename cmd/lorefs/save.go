@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,22 +28,23 @@ const (
 
 // saves remembers what came of saving.
 type saves struct {
-	mu     sync.Mutex
-	report *session.Report
+	mu sync.Mutex
+	// reports are those of the editors, as far as it came.
+	reports []session.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
 }
 
-func (s *saves) note(r session.Report, err error) {
+func (s *saves) note(reports []session.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.report, s.failed = &r, err
+	s.reports, s.failed = reports, err
 }
 
-func (s *saves) last() *session.Report {
+func (s *saves) last() []session.Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.report
+	return s.reports
 }
 
 func (s *saves) problem() error {
@@ -60,16 +62,18 @@ func (m *mounting) edit(ctx context.Context) error {
 	err = m.opened.edit(ctx, editOptions{
 		layout: layout, noBackup: m.flags.noBackup, quality: m.flags.quality, log: m.log,
 	})
-	if err == nil && m.opened.editor.replayed() > 0 {
-		m.log.Warn("edits of an earlier mount that were not saved are back",
-			"edits", m.opened.editor.replayed(), "journal", m.opened.editor.journal())
+	for _, e := range m.opened.editors {
+		if e.replayed() > 0 {
+			m.log.Warn("edits of an earlier mount that were not saved are back",
+				"edits", e.replayed(), "journal", e.journal())
+		}
 	}
 	return err
 }
 
 // save writes back what was edited, when the mount is gone.
 func (m *mounting) save(ctx context.Context) error {
-	if m.opened.editor == nil {
+	if m.opened.editors == nil {
 		return nil
 	}
 	kept, err := m.keepRefused(time.Now()) // first, as it is quick
@@ -84,32 +88,48 @@ func (m *mounting) saveBy(ctx context.Context, last bool) error {
 	// later would only take room from what it makes.
 	budget := m.opened.blocks.SetBudget(min(int64(m.flags.source.cacheSize), savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
-	r, err := m.opened.editor.save(ctx, last)
+	reports, err := m.opened.save(ctx, last)
 	debug.SetMemoryLimit(limit)
 	m.opened.blocks.SetBudget(budget)
 	debug.FreeOSMemory()
 	if err != nil {
-		err = m.unsaved(err)
 		m.log.Error("the edits were not saved", "err", err)
 	}
-	m.saves.note(r, err)
+	m.saves.note(reports, err)
 	return err
+}
+
+// save has each editor save what is its own, whatever becomes of the others.
+func (s *opened) save(ctx context.Context, last bool) ([]session.Report, error) {
+	var reports []session.Report
+	var failed *commandError
+	for _, e := range s.editors {
+		r, err := e.save(ctx, last)
+		reports = append(reports, r)
+		if err != nil {
+			failed = failed.and(unsaved(e, err))
+		}
+	}
+	if failed == nil {
+		return reports, nil
+	}
+	return reports, failed
 }
 
 // mostNames is how many files are named that were not saved.
 const mostNames = 5
 
 // unsaved is the error of a save that failed.
-func (m *mounting) unsaved(err error) error {
+func unsaved(editor sourceEditor, err error) *commandError {
 	outcome := "was not saved"
 	if errors.Is(err, replace.ErrUnsynced) {
 		outcome = "may not be saved for good"
 	}
-	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", m.source, outcome, err)}
+	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", editor.path(), outcome, err)}
 	for _, c := range pending.Conflicts(err) {
 		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
-	if journal := m.opened.editor.journal(); journal != "" {
+	if journal := editor.journal(); journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
 		if errors.Is(err, source.ErrChanged) {
 			e.hint += ", once the file is back that they were made on"
@@ -120,7 +140,7 @@ func (m *mounting) unsaved(err error) error {
 
 // commit is save for one who waits.
 func (m *mounting) commit() answer {
-	if m.opened.editor == nil {
+	if m.opened.editors == nil {
 		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
 	}
 	err := m.saveBy(context.Background(), false)
@@ -131,16 +151,14 @@ func (m *mounting) commit() answer {
 // what was left out of it.
 func (m *mounting) lastAnswer(err error) answer {
 	a := answerOf(m.saves.last(), err)
-	if m.opened.editor != nil {
-		a.Left, a.Names = m.opened.editor.unsaved(mostNames)
-		a.Kept = m.kept
-	}
+	a.Left, a.Names = m.opened.unsaved(mostNames)
+	a.Kept = m.kept
 	return a
 }
 
-// answerOf tells of a save. Nothing was to be saved if r is nil.
-func answerOf(r *session.Report, err error) answer {
-	a := answer{Saved: r}
+// answerOf tells of a save. Nothing was to be saved if there are no reports.
+func answerOf(reports []session.Report, err error) answer {
+	a := answer{Saved: reports}
 	if err != nil {
 		a.Error = errorText(err)
 		a.Unsaved = true
@@ -163,22 +181,37 @@ func (a *answer) saved(w io.Writer) error {
 	}
 	switch {
 	case a.Unsaved:
-		return &commandError{code: exitUnsaved, err: errors.New(a.Error)}
+		return errors.Join(a.printSaved(w), &commandError{code: exitUnsaved, err: errors.New(a.Error)})
 	case a.Error != "":
 		return errors.New(a.Error)
-	case a.Saved == nil:
-		return nil
-	case a.Saved.Path == "":
+	case a.Saved != nil && !a.wrote():
 		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
 		return err
 	}
-	_, err := fmt.Fprintf(w, "saved %d edits to %s: %d bytes in %.1f s\n",
-		a.Saved.Edits, a.Saved.Path, a.Saved.Bytes, a.Saved.Seconds)
-	if err == nil && a.Saved.Backup != "" {
-		_, err = fmt.Fprintf(w, "the file before is %s\n", a.Saved.Backup)
+	return a.printSaved(w)
+}
+
+// wrote tells whether something was saved.
+func (a *answer) wrote() bool {
+	return slices.ContainsFunc(a.Saved, func(r session.Report) bool { return r.Path != "" })
+}
+
+// printSaved tells what was saved.
+func (a *answer) printSaved(w io.Writer) error {
+	for _, r := range a.Saved {
+		if r.Path == "" {
+			continue
+		}
+		text := fmt.Sprintf("saved %d edits to %s: %d bytes in %.1f s\n", r.Edits, r.Path, r.Bytes, r.Seconds)
+		if r.Backup != "" {
+			text += fmt.Sprintf("the file before is %s\n", r.Backup)
+		}
+		if r.Problem != "" {
+			text += r.Problem + "\n"
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
 	}
-	if err == nil && a.Saved.Problem != "" {
-		_, err = fmt.Fprintln(w, a.Saved.Problem)
-	}
-	return err
+	return nil
 }

@@ -40,7 +40,7 @@ type status struct {
 
 // editStatus tells of a mount that can be edited.
 type editStatus struct {
-	// Pending is how many edits are not saved yet, Journal where they are.
+	// Pending is how many edits of the source are not saved yet, Journal where they are.
 	Pending int64  `json:"pending"`
 	Journal string `json:"journal"`
 	// Unsaved is how many files hold no value that could be saved: scratch files,
@@ -55,21 +55,37 @@ type editStatus struct {
 	Notices []string `json:"notices,omitempty"`
 	// Saved is what the last save did, null if there was none.
 	Saved *session.Report `json:"saved"`
+	// World is what of that concerns the folder of --world, nil if it is not edited.
+	World *worldEditStatus `json:"world,omitempty"`
+}
+
+// worldEditStatus tells of the folder of --world what editStatus does of the source.
+type worldEditStatus struct {
+	Pending int64           `json:"pending"`
+	Journal string          `json:"journal"`
+	Saved   *session.Report `json:"saved"`
 }
 
 func (m *mounting) editStatus() *editStatus {
-	if m.opened.editor == nil {
+	if m.opened.editors == nil {
 		return nil
 	}
-	e := &editStatus{
-		Pending: m.opened.editor.pending(), Journal: m.opened.editor.journal(), Converts: m.opened.editor.converts(),
-		Saved: m.saves.last(),
+	first, reports := m.opened.editors[0], m.saves.last()
+	e := &editStatus{Pending: first.pending(), Journal: first.journal(), Converts: first.converts()}
+	if len(reports) > 0 {
+		e.Saved = &reports[0]
 	}
-	e.Unsaved, e.Names = m.opened.editor.unsaved(mostNames)
+	for i, w := range m.opened.editors[1:] {
+		e.World = &worldEditStatus{Pending: w.pending(), Journal: w.journal()}
+		if len(reports) > i+1 {
+			e.World.Saved = &reports[i+1]
+		}
+	}
+	e.Unsaved, e.Names = m.opened.unsaved(mostNames)
 	if err := m.saves.problem(); err != nil {
 		e.Problem = errorText(err)
 	}
-	if n, ok := m.opened.editor.(interface{ notices() []string }); ok {
+	if n, ok := first.(interface{ notices() []string }); ok {
 		e.Notices = n.notices()
 	}
 	return e
@@ -80,6 +96,12 @@ func (e *editStatus) print(w io.Writer) {
 	fmt.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
 	if e.Journal != "" {
 		fmt.Fprintf(w, "journal\t%s\n", e.Journal)
+	}
+	if e.World != nil {
+		fmt.Fprintf(w, "edits of %s\t%d to be saved\n", worldName, e.World.Pending)
+		if e.World.Journal != "" {
+			fmt.Fprintf(w, "journal\t%s\n", e.World.Journal)
+		}
 	}
 	if e.Converts != "" {
 		fmt.Fprintf(w, "layout\twill be %s\n", e.Converts)

@@ -141,12 +141,24 @@ func unmountAlone(dir, name string, lazy bool) error {
 	return leftBehind(name, source)
 }
 
-// leftBehind is an error if the process of a mount that is dead has left edits of its
-// source in the journal, or if nobody can tell. source is empty if there can't be any.
+// leftBehind is an error if the process of a mount that is dead has left edits in a
+// journal, or if nobody can tell. source is empty if there can't be any.
 func leftBehind(name, source string) error {
 	if source == "" {
 		return nil
 	}
+	left := leftOf(name, source)
+	if beside := editedBeside(name); beside != "" {
+		left = left.and(leftOf(name, beside))
+	}
+	if left == nil {
+		return nil
+	}
+	return left
+}
+
+// leftOf is leftBehind of one thing that was edited; nil if nothing is left.
+func leftOf(name, source string) *commandError {
 	j, err := journalOfDead(name, source)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):

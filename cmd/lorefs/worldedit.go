@@ -18,17 +18,27 @@ import (
 
 // worldEditor is a folder of world geometry that is being edited.
 type worldEditor struct {
-	dir      string
+	dir string
+	// at is where the folder is shown: empty, or with a slash behind it.
+	at       string
 	session  *folderedit.Session
 	tree     *worldtree.Editable
 	noBackup bool
 }
 
 // edit makes the folder editable.
-func (w *world) edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.Mount, error) {
-	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
+func (w *world) edit(ctx context.Context, o editOptions) ([]sourceEditor, []nodes.Mount, error) {
+	e, err := w.editor(ctx, "", o)
 	if err != nil {
 		return nil, nil, err
+	}
+	return []sourceEditor{e}, wholeRoot(e.tree), nil
+}
+
+func (w *world) editor(ctx context.Context, at string, o editOptions) (*worldEditor, error) {
+	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
+	if err != nil {
+		return nil, err
 	}
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
 		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.quality},
@@ -38,20 +48,33 @@ func (w *world) edit(ctx context.Context, o editOptions) (sourceEditor, []nodes.
 		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, s.Close())
 	}
-	return &worldEditor{w.dir, s, tree, o.noBackup}, wholeRoot(tree), nil
+	return &worldEditor{w.dir, at, s, tree, o.noBackup}, nil
 }
 
+func (e *worldEditor) path() string     { return e.dir }
 func (e *worldEditor) pending() int64   { return e.session.Pending() }
 func (e *worldEditor) journal() string  { return e.session.Journal() }
 func (e *worldEditor) replayed() int    { return e.session.Replayed() }
 func (e *worldEditor) converts() string { return "" }
 func (e *worldEditor) Close() error     { return e.session.Close() }
 
-func (e *worldEditor) unsaved(most int) (int, []string) { return e.tree.Unsaved(most) }
+func (e *worldEditor) unsaved(most int) (int, []string) {
+	count, names := e.tree.Unsaved(most)
+	for i := range names {
+		names[i] = e.at + names[i]
+	}
+	return count, names
+}
 
-func (e *worldEditor) refused() []editing.Refused { return e.tree.Refused() }
+func (e *worldEditor) refused() []editing.Refused {
+	texts := e.tree.Refused()
+	for i := range texts {
+		texts[i].Path = e.at + texts[i].Path
+	}
+	return texts
+}
 
 // save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.

@@ -2,13 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 	"maps"
 	"slices"
+	"syscall"
 
 	"lorefs/geometry"
+	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
+
+// worldName is the directory that shows the folder of --world.
+const worldName = "world"
 
 // openWorld opens the folder of --world: of its zones and areas, those that d names.
 func (d *dataCenter) openWorld(o opening) (*world, error) {
@@ -29,6 +37,28 @@ func (d *dataCenter) openWorld(o opening) (*world, error) {
 		return nil, &commandError{code: exitSource, err: fmt.Errorf("--world: %w", err)}
 	}
 	return w, nil
+}
+
+// editWorld makes the folder of --world editable, if there is one. One that nobody may
+// write to can be looked at all the same: then the editor is nil.
+func (d *dataCenter) editWorld(ctx context.Context, o editOptions) (*worldEditor, error) {
+	if d.world == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	e, err := d.world.editor(ctx, worldName+"/", o)
+	switch {
+	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
+		o.log.Warn("the files of "+worldName+" can't be edited", "folder", d.world.dir, "err", err)
+		return nil, nil //nolint:nilnil // there is none
+	case errors.Is(err, nodes.ErrNotExist):
+		return nil, &commandError{
+			code: exitUnsaved, err: fmt.Errorf("--world: edits were left behind of what the data center does not name: %w", err),
+			hint: "lorefs journal replay " + d.world.dir + " saves them",
+		}
+	case err != nil:
+		return nil, fmt.Errorf("--world: %w", err)
+	}
+	return e, nil
 }
 
 // missing is what world/missing.json holds.
