@@ -20,10 +20,9 @@ import (
 type worldEditor struct {
 	dir string
 	// at is where the folder is shown: empty, or with a slash behind it.
-	at       string
-	session  *folderedit.Session
-	tree     *worldtree.Editable
-	noBackup bool
+	at      string
+	session *folderedit.Session
+	tree    *worldtree.Editable
 }
 
 // edit makes the folder editable.
@@ -50,7 +49,7 @@ func (w *world) editor(ctx context.Context, at string, o editOptions) (*worldEdi
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &worldEditor{w.dir, at, s, tree, o.noBackup}, nil
+	return &worldEditor{w.dir, at, s, tree}, nil
 }
 
 func (e *worldEditor) path() string     { return e.dir }
@@ -81,7 +80,7 @@ func (e *worldEditor) refused() []editing.Refused {
 func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) {
 	began := time.Now()
 	var r session.Report
-	var names []string
+	var backups []string
 	err := e.tree.Save(ctx, func(c *worldtree.Changed) (iofs.FileInfo, error) {
 		if c.Same {
 			return nil, e.session.Settle(c.File)
@@ -93,15 +92,15 @@ func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) 
 		if saved.Info == nil {
 			return nil, err
 		}
-		names = append(names, c.File)
+		backups = append(backups, saved.Backup)
 		r.Path, r.Edits, r.Bytes = e.dir, r.Edits+saved.Edits, r.Bytes+saved.Bytes
 		return saved.Info, err
 	})
-	if len(names) > 0 && !e.noBackup {
-		if len(names) > 1 {
-			names[0] = "*"
-		}
-		r.Backup = filepath.Join(e.dir, names[0]+".bak")
+	if len(backups) > 0 {
+		r.Backup = backups[0]
+	}
+	if len(backups) > 1 && r.Backup != "" {
+		r.Backup = filepath.Join(filepath.Dir(r.Backup), "*.bak")
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err

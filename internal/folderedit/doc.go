@@ -11,7 +11,7 @@
 //	'D' {json}                all edits so far are saved
 //
 // A file is saved by package replace: the new one is written beside it, read back
-// by the caller, and renamed over it. 'S' is written before that, so that after a
+// by the caller, and renamed over it; if it is a link, over what that leads to. 'S' is written before that, so that after a
 // crash each file is one of three things: what 'F' says, and its edits are made
 // again; or what 'S' says, and they are saved; or somebody else has changed it, and
 // nothing is made again, nor lost, until its owner decides. When all files are

@@ -262,6 +262,56 @@ func TestOneWriter(t *testing.T) {
 	f.close()
 }
 
+// A link stays one: the file that it leads to is edited, in its own folder.
+func TestLink(t *testing.T) {
+	f := newFolder(t)
+	there, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(there, "file")
+	if err := os.WriteFile(path, []byte("c."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	f.mustOpen()
+	f.edit("c", "1")
+	f.crash()
+	f.mustOpen()
+	f.edit("c", "2")
+	if saved := f.mustSave("c"); saved.Backup != path+".bak" {
+		t.Errorf("the backup is %s, want %s.bak", saved.Backup, path)
+	}
+	f.close()
+	f.only("a", "b", "c")
+	f.holds("c", "c.12")
+	if info, err := os.Lstat(filepath.Join(f.dir, "c")); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+	if got := f.journals(); got != "" {
+		t.Errorf("journals: %s", got)
+	}
+}
+
+// A folder behind a link that can't be written to is found out at the edit, not at the
+// end.
+func TestLinkToReadOnly(t *testing.T) {
+	f := newFolder(t)
+	if err := os.Symlink("/sys/kernel/notes", filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	f.mustOpen()
+	defer f.close()
+	if err := f.session.Begin("c"); err == nil || !strings.Contains(err.Error(), "/sys/kernel/.lorefs-") {
+		t.Errorf("got %v, want that nothing can be written there", err)
+	}
+}
+
 // Edits of a file that was replaced while nobody edited it are neither made nor lost.
 func TestStale(t *testing.T) {
 	f := newFolder(t)

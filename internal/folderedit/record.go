@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
 	"lorefs/internal/pending"
+	"lorefs/internal/source"
 )
 
 // Journals are those of folders.
@@ -62,18 +62,16 @@ type fileState struct {
 	conflict string
 }
 
-// identify reads all of a file, as it is now.
+// identify reads all of a file, as it is now. A link is followed, as when the file is
+// replaced.
 func identify(path string) (pending.Identity, error) {
-	f, err := filelock.OpenFile(path, os.O_RDONLY, 0)
-	if errors.Is(err, filelock.ErrNotRegular) { // a link is followed
-		f, err = os.Open(path)
-	}
+	f, err := source.Open(path)
 	if err != nil {
 		return pending.Identity{}, err
 	}
 	defer f.Close()
 	sum := pending.NewSummer(io.Discard)
-	_, err = io.Copy(sum, f)
+	_, err = io.Copy(sum, f.Opened())
 	return sum.Identity(), err
 }
 

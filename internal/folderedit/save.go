@@ -31,6 +31,8 @@ type Saved struct {
 	Edits, Bytes int64
 	// Info is what the new file looks like.
 	Info os.FileInfo
+	// Backup is the path of the file before, empty if it was not kept.
+	Backup string
 }
 
 // Save puts a new file in the place of one that was edited. Other files may be saved
@@ -87,10 +89,22 @@ func (s *Session) store(ctx context.Context, f File, base pending.Identity, save
 		out = pending.NewSummer(w)
 		return f.Write(ctx, out)
 	}, f.Verify)
+	if !s.opts.NoBackup && saved.Info != nil {
+		saved.Backup = s.backupOf(f.Name)
+	}
 	if err == nil {
 		s.done(f.Name, out.Identity())
 	}
 	return err
+}
+
+// backupOf is where [replace.Replace] has put the file before.
+func (s *Session) backupOf(name string) string {
+	path := filepath.Join(s.dir, name)
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		path = whole
+	}
+	return path + ".bak"
 }
 
 // rescue writes what was edited to a file of its own, as somebody else has taken the

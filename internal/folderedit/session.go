@@ -124,6 +124,9 @@ func (s *Session) decide(d *summary) error {
 			delete(d.files, file)
 			if f.edits > 0 {
 				saved[file] = *f.saved
+				if err := s.syncElsewhere(path); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -142,6 +145,15 @@ func (s *Session) decide(d *summary) error {
 		s.edits.Announce(aboutFile(recordDone, file, id))
 	}
 	return nil
+}
+
+// syncElsewhere makes a file last that a link leads to.
+func (s *Session) syncElsewhere(path string) error {
+	dir, err := s.elsewhere(path)
+	if err != nil || dir == "" {
+		return err
+	}
+	return s.edits.SyncDir(dir)
 }
 
 // Replay has apply make the edits again that a crash has left behind, in their
@@ -213,11 +225,29 @@ func (s *Session) Begin(file string) error {
 	if f := s.files[file]; f != nil && f.edits > 0 {
 		return nil
 	}
-	id, err := identify(filepath.Join(s.dir, file))
+	path := filepath.Join(s.dir, file)
+	dir, err := s.elsewhere(path)
+	if err == nil && dir != "" {
+		err = writable(dir)
+	}
+	if err != nil {
+		return err
+	}
+	id, err := identify(path)
 	if err == nil {
 		s.files[file] = &fileState{base: id}
 	}
 	return err
+}
+
+// elsewhere is the folder in which a file is replaced that lies in another than s.dir
+// has it: the one that a link leads to. It is empty for most files.
+func (s *Session) elsewhere(path string) (dir string, err error) {
+	whole, err := filepath.EvalSymlinks(path)
+	if err != nil || filepath.Dir(whole) == s.dir {
+		return "", err
+	}
+	return filepath.Dir(whole), nil
 }
 
 // Log keeps the record of an edit of a file that was begun, of 1 byte to some 60 MiB.
