@@ -70,7 +70,7 @@ type Writer interface {
 	Truncate(ctx context.Context, size int64) error
 	// Flush is called for each close(2) of a handle, of which there may be several
 	// before the last; [ErrInvalid] if the content is no value for the file. What was
-	// truncated but not written since is left alone until Release: shells flush a
+	// emptied but not written since is left alone until Release: shells flush a
 	// file in between. After Flush the content survives the end of the process.
 	Flush(ctx context.Context) error
 	// Sync is fsync(2): Flush, and then Mutable.Sync.

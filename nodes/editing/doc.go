@@ -26,6 +26,6 @@
 // A text is held from the first write on: what the file shows so far, if the write
 // leaves any of that. From then on everybody reads the text, but it is only what
 // somebody writes at the moment. [Writer.Flush] has the File commit it, and the source
-// then has the content again. One that was cut off and not written to since is left
+// then has the content again. One that was emptied and not written to since is left
 // alone until the last Writer is released, because shells close a file between the two.
 package editing

@@ -22,7 +22,8 @@ type state uint8
 
 const (
 	clean state = iota
-	// cut texts were truncated and not written to since: what comes then is open.
+	// cut texts were emptied and not written to since: what comes then is open. One that
+	// was cut to a length is what somebody wants it to be, as if that was written.
 	cut
 	written
 	// refused texts lack a part of what was to be the content, so that they are none.
@@ -100,8 +101,11 @@ func (t *Text) truncate(size int64) {
 		t.extend(int(size))
 		clear(t.data[old:])
 	}
-	if t.state != refused || size == 0 {
+	switch {
+	case size == 0:
 		t.state = cut
+	case t.state != refused:
+		t.state = written
 	}
 }
 

@@ -224,11 +224,27 @@ func TestCut(t *testing.T) {
 	write(t, w, "new", 0)
 	flush(t, w)
 	e.shows(t, "new", "new")
-	truncate(t, w, 1)
+	truncate(t, w, 0)
 	flush(t, w)
-	e.shows(t, "n", "new")
+	e.shows(t, "", "new")
 	release(t, w)
-	e.shows(t, "n", "n")
+	e.shows(t, "", "")
+}
+
+// What is cut to a length is judged when it is flushed, as nothing else need come.
+func TestCutToLength(t *testing.T) {
+	e := newTree("bad hello")
+	w := e.open(false)
+	truncate(t, w, 4)
+	if err := w.Flush(t.Context()); !errors.Is(err, errBad) {
+		t.Errorf("flush: %v, want %v", err, errBad)
+	}
+	e.shows(t, "bad hello", "bad hello")
+	truncate(t, w, 0)
+	truncate(t, w, 2)
+	flush(t, w)
+	e.shows(t, "\x00\x00", "\x00\x00")
+	release(t, w)
 }
 
 // An empty write counts as one: truncate(2) gets its answer by it.
@@ -476,7 +492,7 @@ func (m *model) write(p []byte, off int) {
 
 func (m *model) truncate(size int) {
 	m.shown = append(m.shown, make([]byte, max(size-len(m.shown), 0))...)[:size:size]
-	m.written, m.cut = true, true
+	m.written, m.cut = true, size == 0
 }
 
 func (m *model) commit() {

@@ -69,7 +69,7 @@ type draftState uint8
 
 const (
 	asOwn draftState = iota
-	truncated
+	emptied
 	written
 )
 
@@ -602,7 +602,11 @@ func (w *mutWriter) WriteAt(_ context.Context, p []byte, off int64) (int, error)
 }
 
 func (w *mutWriter) Truncate(_ context.Context, size int64) error {
-	return w.change(size, truncated, func(n *mutNode) { n.resize(size) })
+	state := written
+	if size == 0 {
+		state = emptied
+	}
+	return w.change(size, state, func(n *mutNode) { n.resize(size) })
 }
 
 func (w *mutWriter) Flush(context.Context) error { return w.flush(false) }
@@ -611,7 +615,7 @@ func (w *mutWriter) Flush(context.Context) error { return w.flush(false) }
 func (w *mutWriter) flush(last bool) error {
 	w.m.mu.Lock()
 	n := w.n
-	if n.state == asOwn || (n.state == truncated && !last) {
+	if n.state == asOwn || (n.state == emptied && !last) {
 		w.m.mu.Unlock()
 		return nil
 	}
