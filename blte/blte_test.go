@@ -212,6 +212,41 @@ func TestLargeChunks(t *testing.T) {
 	}
 }
 
+// TestLargeChunkChanges writes to a plain chunk that is not held after its MD5 was
+// checked: no wrong byte is handed out, also not by readers that are open, and what is
+// elsewhere is read.
+func TestLargeChunkChanges(t *testing.T) {
+	large := bltetest.Text(9 << 20)
+	for name, opts := range map[string]blte.WriteOptions{"table": {}, "long entries": {Long: true}, "no table": {NoTable: true}} {
+		file := bltetest.Build(t, opts, blte.Chunk{Content: large})
+		key, err := blte.FileKey(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Key: key[:]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := make([]byte, 100)
+		if n, err := r.ReadAt(p, 5<<20); n != len(p) || err != nil {
+			t.Fatalf("%s: %d, %v", name, n, err)
+		}
+		file[len(file)-1000] ^= 1
+		got := make([]byte, len(large))
+		n, err := r.ReadAt(got, 0)
+		if fault, ok := errors.AsType[*blte.FormatError](err); !ok || fault.Chunk != 0 || n < 8<<20 || !bytes.HasPrefix(large, got[:n]) {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		if n, err := r.ReadAt(p[:1], int64(len(large)-2)); n > 0 || err == nil {
+			t.Errorf("%s: a byte of the piece: %d, %v", name, n, err)
+		}
+		file[len(file)-1000] ^= 1
+		if n, err := r.ReadAt(got, 0); n != len(large) || err != nil || !bytes.Equal(got, large) {
+			t.Errorf("%s: when it is put back: %d bytes, %v", name, n, err)
+		}
+	}
+}
+
 func TestParallelReads(t *testing.T) {
 	for _, s := range bltetest.Samples(t) {
 		r, err := blte.NewReader(bytes.NewReader(s.File), int64(len(s.File)), blte.Options{Keys: bltetest.Keys()})

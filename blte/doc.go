@@ -35,8 +35,8 @@
 // A Reader decodes only the chunks that a read needs, each as a whole, and checks
 // the MD5 of each before it decodes it. A chunk that decodes to another size than
 // the table states is refused: no byte of it is handed out. Plain chunks of more
-// than 8 MiB are not held: they are checked once, when they are first read, and
-// then read where they are.
+// than 8 MiB are not held: they are checked when they are first read, which leaves a
+// sum of each 32 KiB, and then read where they are, each piece compared with its sum.
 //
 // # What is not proven
 //

@@ -12,6 +12,8 @@ import (
 const (
 	// magic begins every file.
 	magic = "BLTE"
+	// noTable is the header of a file without table.
+	noTable = magic + "\x00\x00\x00\x00"
 	// prefixSize is the magic and the header size.
 	prefixSize = 8
 	// tableOff is where the entries begin.

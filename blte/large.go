@@ -1,11 +1,11 @@
 package blte
 
 import (
-	"bytes"
 	"crypto/md5"
 	"io"
 	"sync"
 
+	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -14,90 +14,75 @@ import (
 // for the next few bytes.
 const maxHeld = 8 << 20
 
-// largeChunks are the plain chunks that are read in place: their MD5 is checked
-// when they are first read, once.
+// largeChunks are the plain chunks that are read in place: their MD5 is checked when
+// they are first read, and from then on the sum of each piece that is read.
 type largeChunks struct {
 	mu sync.Mutex // held while a chunk is checked, so that it is checked once
-	// inPlace says of a chunk whether it is read so, once that is known.
-	inPlace map[int]bool
+	// content is that of each chunk that was looked at, nil for one that is decoded as
+	// a whole.
+	content map[int]*pieces.Data
 }
 
-// inPlace says whether chunk i is read in place, and checks it if so.
-func (r *Reader) inPlace(i int) (bool, error) {
+// inPlace gives the content of chunk i if it is read in place, and checks it if nobody
+// has; else it gives nil.
+func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize <= maxHeld {
-		return false, nil
+		return nil, nil
 	}
 	r.large.mu.Lock()
 	defer r.large.mu.Unlock()
-	if is, known := r.large.inPlace[i]; known {
-		return is, nil
+	if content, known := r.large.content[i]; known {
+		return content, nil
 	}
 	var mode [1]byte
 	if err := readat.Full(r.src, mode[:], c.Off); err != nil {
-		return false, r.fail(i, err)
+		return nil, r.fail(i, err)
 	}
-	is := mode[0] == ModePlain
-	if is {
-		if err := r.checkLarge(i); err != nil {
-			return false, err
+	var content *pieces.Data
+	if mode[0] == ModePlain {
+		var err error
+		if content, err = r.checkLarge(i); err != nil {
+			return nil, err
 		}
 	}
-	if r.large.inPlace == nil {
-		r.large.inPlace = map[int]bool{}
+	if r.large.content == nil {
+		r.large.content = map[int]*pieces.Data{}
 	}
-	r.large.inPlace[i] = is
-	return is, nil
+	r.large.content[i] = content
+	return content, nil
 }
 
-// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does.
-func (r *Reader) checkLarge(i int) error {
+// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and
+// the key of a file without table, as checkWhole does.
+func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
 	c := &r.head.Chunks[i]
-	if c.DecodedSize >= 0 && c.DecodedSize != c.EncodedSize-1 {
-		return r.fail(i, badChunk("mode %c: %d bytes decoded, %d stated", ModePlain, c.EncodedSize-1, c.DecodedSize))
+	size := c.EncodedSize - 1
+	if c.DecodedSize >= 0 && c.DecodedSize != size {
+		return nil, r.fail(i, badChunk("mode %c: %d bytes decoded, %d stated", ModePlain, size, c.DecodedSize))
 	}
-	if !r.head.Table {
-		return r.checkLargeFile(i)
+	encoded, decoded := md5.New(), md5.New()
+	var check io.Writer = encoded
+	switch {
+	case !r.head.Table:
+		encoded.Write([]byte(noTable))
+	case r.head.Long:
+		check = io.MultiWriter(encoded, decoded)
 	}
-	if sum, err := r.sum(i, 0); err != nil {
-		return err
-	} else if sum != c.Sum {
-		return r.fail(i, badChunk("the MD5 is %x, the table has %x", sum, c.Sum))
-	}
-	if !r.head.Long {
-		return nil
-	}
-	if sum, err := r.sum(i, 1); err != nil {
-		return err
-	} else if sum != c.DecodedSum {
-		return r.fail(i, badChunk("the MD5 of the content is %x, the table has %x", sum, c.DecodedSum))
-	}
-	return nil
-}
-
-// checkLargeFile checks the key of a file without table.
-func (r *Reader) checkLargeFile(i int) error {
-	if len(r.opts.Key) == 0 {
-		return nil
-	}
-	key, err := r.sum(i, -prefixSize)
-	if err == nil && !bytes.HasPrefix(key[:], r.opts.Key) {
-		return badHeader(0, "the encoding key is %x, expected %x", key, r.opts.Key)
-	}
-	return err
-}
-
-// sum is the MD5 of chunk i from a byte on, which may be before it.
-func (r *Reader) sum(i int, from int64) (MD5, error) {
-	c := &r.head.Chunks[i]
-	h := md5.New()
-	part := io.NewSectionReader(r.src, c.Off+from, c.EncodedSize-from)
-	n, err := io.CopyBuffer(h, part, make([]byte, maxPooled))
-	if err == nil && n < c.EncodedSize-from {
-		err = io.ErrUnexpectedEOF
-	}
+	// The mode that was read may not be the one that is there now.
+	encoded.Write([]byte{ModePlain})
+	content, err := pieces.Read(io.NewSectionReader(r.src, c.Off+1, size), size, check)
 	if err != nil {
-		return MD5{}, r.fail(i, err)
+		return nil, r.fail(i, err)
 	}
-	return MD5(h.Sum(nil)), nil
+	sum := MD5(encoded.Sum(nil))
+	switch {
+	case !r.head.Table && !hasPrefix(sum, r.opts.Key):
+		return nil, badHeader(0, "the encoding key is %x, expected %x", sum, r.opts.Key)
+	case r.head.Table && sum != c.Sum:
+		return nil, r.fail(i, badChunk("the MD5 is %x, the table has %x", sum, c.Sum))
+	case r.head.Long && MD5(decoded.Sum(nil)) != c.DecodedSum:
+		return nil, r.fail(i, badChunk("the MD5 of the content is %x, the table has %x", decoded.Sum(nil), c.DecodedSum))
+	}
+	return content, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"sync"
 
+	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -83,7 +84,7 @@ func (r *Reader) check() error {
 		r.head.Chunks[0].DecodedSize = r.size
 		return nil
 	}
-	if inPlace, err := r.inPlace(0); inPlace || err != nil {
+	if large, err := r.inPlace(0); large != nil || err != nil {
 		r.size = r.head.Chunks[0].EncodedSize - 1
 		return err
 	}
@@ -125,23 +126,22 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 
 // readChunk copies the content of chunk i from a byte on.
 func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
-	inPlace, err := r.inPlace(i)
+	large, err := r.inPlace(i)
 	if err != nil {
 		return 0, err
 	}
-	if !inPlace {
+	if large == nil {
 		content, err := r.chunk(i)
 		if err != nil {
 			return 0, err
 		}
 		return copy(p, content[min(at, int64(len(content))):]), nil
 	}
-	c := &r.head.Chunks[i]
-	p = p[:max(0, min(int64(len(p)), c.EncodedSize-1-at))]
-	if err := readat.Full(r.src, p, c.Off+1+at); err != nil {
-		return 0, r.fail(i, err)
+	n, err := large.ReadAt(p, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, r.fail(i, err)
 	}
-	return len(p), nil
+	return n, nil
 }
 
 // ReadPlainAt fills p with bytes of the decoded file from off that are all in one
@@ -186,8 +186,8 @@ func (r *Reader) chunk(i int) ([]byte, error) {
 // CheckChunk reads and decodes chunk i, and checks it, as ReadAt does when it needs
 // some of it. It reaches chunks without content too.
 func (r *Reader) CheckChunk(i int) error {
-	inPlace, err := r.inPlace(i)
-	if inPlace || err != nil {
+	large, err := r.inPlace(i)
+	if large != nil || err != nil {
 		return err
 	}
 	_, err = r.chunk(i)
@@ -238,7 +238,7 @@ func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
 // checkWhole compares the key of a file without table, which is the MD5 of all.
 func (r *Reader) checkWhole(raw []byte) error {
 	sum := md5.New()
-	sum.Write([]byte(magic + "\x00\x00\x00\x00"))
+	sum.Write([]byte(noTable))
 	sum.Write(raw)
 	if key := MD5(sum.Sum(nil)); !hasPrefix(key, r.opts.Key) {
 		return badHeader(0, "the encoding key is %x, expected %x", key, r.opts.Key)
@@ -250,7 +250,8 @@ func (r *Reader) checkWhole(raw []byte) error {
 func (r *Reader) fail(i int, err error) error {
 	off := r.head.Chunks[i].Off
 	_, damaged := errors.AsType[*errFormat](err)
-	if damaged || errors.Is(err, ErrNoKey) || errors.Is(err, io.ErrUnexpectedEOF) {
+	damaged = damaged || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pieces.ErrChanged)
+	if damaged || errors.Is(err, ErrNoKey) {
 		return &FormatError{Off: off, Chunk: i, Err: err}
 	}
 	return fmt.Errorf("blte: offset %#x: reading chunk %d: %w", off, i, err)

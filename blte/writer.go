@@ -61,7 +61,7 @@ func appendNoTable(dst []byte, chunks []Chunk) ([]byte, error) {
 	if len(chunks) != 1 {
 		return nil, fmt.Errorf("blte: a file without table has one chunk, not %d", len(chunks))
 	}
-	return chunks[0].append(append(dst, magic+"\x00\x00\x00\x00"...), 0)
+	return chunks[0].append(append(dst, noTable...), 0)
 }
 
 // FileKey is the encoding key of an encoded file.

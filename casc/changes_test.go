@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/write"
@@ -47,6 +49,58 @@ func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage 
 		t.Fatal(err)
 	}
 	return st
+}
+
+// TestRawChanges opens a file that is no BLTE: it stays where it is, and no byte of what
+// is written over it is handed out.
+func TestRawChanges(t *testing.T) {
+	content := bltetest.Text(48 << 20)
+	key := write.Key(content)
+	g := newGame()
+	s := write.Stored{CKey: key, EKey: key, Size: int64(len(content)), Encoded: content, Spec: "n"}
+	g.Stored = append(g.Stored, s)
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "raw", CKey: key}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	c, err := st.OpenName("raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more := heap() - before; more > 4<<20 {
+		t.Errorf("%d bytes are held", more)
+	}
+	p := make([]byte, 1000)
+	if n, err := c.ReadAt(p, 100); n != len(p) || err != nil || !bytes.Equal(p, content[100:1100]) {
+		t.Errorf("%d, %v", n, err)
+	}
+	name, at := find(files, content)
+	files[name][at+30<<20] ^= 1
+	if n, err := c.ReadAt(p, 30<<20+500); n > 0 || err == nil || !strings.Contains(err.Error(), "data.000 at ") {
+		t.Errorf("written over: %d, %v", n, err)
+	}
+	if _, err := st.OpenName("raw"); err == nil || !strings.Contains(err.Error(), "neither BLTE nor of this MD5") {
+		t.Errorf("opened again: %v", err)
+	}
+	files[name][at+30<<20] ^= 1
+	if got, err := c.ReadAll(1 << 30); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("put back: %d bytes, %v", len(got), err)
+	}
+	runtime.KeepAlive(st)
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestCutIndex cuts the index of each bucket: the files of the others are as they were.

@@ -1,13 +1,13 @@
 package casc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/internal/pieces"
 )
 
 // Content is the decoded content of a file. It is safe for parallel use, and
@@ -34,7 +34,7 @@ type decoded interface {
 }
 
 // raw is the content of a file that is stored as it is.
-type raw struct{ *bytes.Reader }
+type raw struct{ *pieces.Data }
 
 func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
 

@@ -42,6 +42,7 @@ type PatchStep struct {
 }
 
 const (
+	patchMagic       = "PA"
 	patchHasEncoding = 2
 	maxPatchBlock    = 24
 )
@@ -59,8 +60,8 @@ func ParsePatch(data []byte) (*Patch, error) {
 	if err := patch.ends(c, 0); err != nil {
 		return nil, err
 	}
-	if string(magic) != "PA" {
-		return nil, patch.bad(0, "found %q instead of %q", magic, "PA")
+	if string(magic) != patchMagic {
+		return nil, patch.bad(0, "found %q instead of %q", magic, patchMagic)
 	}
 	if version < 1 || version > 2 || sizes != [3]int{16, 16, 16} || bits > maxPatchBlock {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patch.bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))

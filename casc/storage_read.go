@@ -2,12 +2,14 @@ package casc
 
 import (
 	"bytes"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -59,17 +61,16 @@ func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded,
 		return nil, l.fail(err)
 	}
 	if !isBLTE {
-		d, err := openRaw(p, key)
-		if err != nil {
+		if l.decoded, err = openRaw(p, key); err != nil {
 			return nil, l.fail(err)
 		}
-		return d, nil
+		return l, nil
 	}
 	opts := blte.Options{Keys: s.keys, Key: key, Size: max(size, 0)}
 	if blocks != nil {
 		opts.Blocks, opts.FirstBlock = blocks, s.blocks.first(key)
 	}
-	if l.Reader, err = blte.NewReader(p, p.size, opts); err != nil {
+	if l.decoded, err = blte.NewReader(p, p.size, opts); err != nil {
 		return nil, l.fail(err)
 	}
 	return l, nil
@@ -85,13 +86,13 @@ func (p *place) isBLTE() (bool, error) {
 
 // located is an encoded file whose errors say where it is.
 type located struct {
-	*blte.Reader
+	decoded
 	key   []byte
 	place place
 }
 
 func (l *located) ReadAt(p []byte, off int64) (int, error) {
-	n, err := l.Reader.ReadAt(p, off)
+	n, err := l.decoded.ReadAt(p, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = l.fail(err)
 	}
@@ -102,29 +103,38 @@ func (l *located) fail(err error) error {
 	return fmt.Errorf("encoding key %x, %v: %w", l.key, &l.place, err)
 }
 
-// maxRaw bounds files that are stored as they are, in bytes.
-const maxRaw = 1 << 28
+// maxPatch bounds the patch manifest, in bytes, which takes reading it as a whole to
+// check.
+const maxPatch = 1 << 28
 
 // openRaw reads a file that is no BLTE, whose key is the MD5 of all or, of a patch
-// manifest, of its beginning.
+// manifest, of its beginning. Its content stays where it is.
 func openRaw(p place, key []byte) (decoded, error) {
-	if p.size > maxRaw {
-		return nil, span.bad(0, "no BLTE, and %d bytes", p.size)
-	}
-	b := make([]byte, p.size)
-	if err := readat.Full(p, b, 0); err != nil {
+	h := md5.New()
+	content, err := pieces.Read(p, p.size, h)
+	if err != nil {
 		return nil, err
 	}
-	sum := keyOf(b)
-	if m, err := ParsePatch(b); err == nil {
-		sum = m.Key
+	begin := make([]byte, min(p.size, 4))
+	if err := readat.Full(content, begin, 0); err != nil {
+		return nil, err
+	}
+	sum := Key(h.Sum(nil))
+	if bytes.HasPrefix(begin, []byte(patchMagic)) && p.size <= maxPatch {
+		b := make([]byte, p.size)
+		if err := readat.Full(content, b, 0); err != nil {
+			return nil, err
+		}
+		if m, err := ParsePatch(b); err == nil {
+			sum = m.Key
+		}
 	}
 	if !bytes.HasPrefix(sum[:], key) {
 		return nil, &FormatError{
-			Format: "file", What: fmt.Sprintf("neither BLTE nor of this MD5: it begins with % x", b[:min(4, len(b))]),
+			Format: "file", What: fmt.Sprintf("neither BLTE nor of this MD5: it begins with % x", begin),
 		}
 	}
-	return raw{bytes.NewReader(b)}, nil
+	return raw{content}, nil
 }
 
 // Open opens a file of Files.

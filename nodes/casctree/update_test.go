@@ -122,6 +122,40 @@ func TestPutInPlace(t *testing.T) {
 	}
 }
 
+// TestLargeWrittenOver writes over a file that is too large to be held while it is open:
+// no wrong byte is handed out, and when it is put back it is read again.
+func TestLargeWrittenOver(t *testing.T) {
+	content := bltetest.Text(9 << 20)
+	g := casctest.New()
+	s := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content})
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "film", CKey: s.CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, st := openBoth(t, casctest.FS(files), casc.Options{}, casctree.Options{})
+	e, err := lookup(t.Context(), tree, "files/film")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]byte, 1000)
+	if n, err := tree.ReadAt(t.Context(), e.ID, p, 0); n != len(p) || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	at := bytes.Index(files[archive], s.Encoded) + len(s.Encoded) - 500
+	files[archive][at] ^= 1
+	if n, err := tree.ReadAt(t.Context(), e.ID, p, int64(len(content)-len(p))); n > 0 || err == nil {
+		t.Errorf("%d bytes of what is not the file, %v", n, err)
+	}
+	files[archive][at] ^= 1
+	if got, err := readAll(t.Context(), tree, e); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("when it is put back: %d bytes, %v", len(got), err)
+	}
+	if st.Updates() != 0 {
+		t.Errorf("%d updates were noticed: the test is of what is not noticed", st.Updates())
+	}
+}
+
 // TestTruncated cuts the archive under the mount.
 func TestTruncated(t *testing.T) {
 	before := twoFiles(t, "the second file")
