@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"log/slog"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lorefs/blte"
@@ -301,12 +303,49 @@ func (s *Storage) openEncoding() error {
 	if ref.EKey.IsZero() {
 		return config.bad(0, "the build configuration has no encoding key of the encoding file")
 	}
-	c, err := s.OpenEncoded(ref.EKey[:])
+	f := &encodingFile{storage: s, ref: ref}
+	c, err := f.open()
 	if err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
-	if s.encoding, err = NewEncoding(c, c.Size()); err != nil {
+	if s.encoding, err = NewEncoding(f, c.Size()); err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
 	return nil
 }
+
+// encodingFile is the encoding file as it is here now: an update may move it, and it is
+// in use for as long as the storage is.
+type encodingFile struct {
+	storage *Storage
+	ref     Ref
+	now     atomic.Pointer[Content]
+}
+
+func (f *encodingFile) open() (*Content, error) {
+	c, err := f.storage.OpenEncoded(f.ref.EKey[:])
+	if err != nil {
+		return nil, err
+	}
+	f.now.Store(c)
+	return c, nil
+}
+
+// ReadAt reads it, and tries again if what it was opened from is not there any more.
+func (f *encodingFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.now.Load().ReadAt(p, off)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if _, refresh := f.storage.Refresh(); refresh != nil {
+		return n, err
+	}
+	c, open := f.open()
+	if open != nil {
+		return n, err
+	}
+	return c.ReadAt(p, off)
+}
+
+// ReadPlainAt is that of Content.
+func (f *encodingFile) ReadPlainAt(p []byte, off int64) bool { return f.now.Load().ReadPlainAt(p, off) }

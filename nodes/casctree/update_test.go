@@ -78,6 +78,25 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestMovedEncoding moves the encoding file, which is open for as long as the storage is.
+func TestMovedEncoding(t *testing.T) {
+	l, err := casctest.NewLarge(2500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := casctest.FS(l.Files)
+	tree := open(t, fsys, casc.Options{Blocks: blockcache.New(0).View()}, casctree.Options{})
+	become(fsys, casctest.Moved(t, l.Files, 1000))
+	for i := range 500 {
+		content := casctest.LargeContent(i)
+		key := write.Key(content).String()
+		got, err := readPath(t.Context(), tree, "content/"+key[:2]+"/"+key)
+		if l.Local(i) && (err != nil || !bytes.Equal(got, content)) {
+			t.Fatalf("file %d: %x, %v", i, got, err)
+		}
+	}
+}
+
 // TestPutInPlace puts another file where one was: the one is gone, and no byte of the
 // other is handed out for it, whether chunks are kept or not.
 func TestPutInPlace(t *testing.T) {
