@@ -366,6 +366,68 @@ func TestMissingKey(t *testing.T) {
 	}
 }
 
+// countingBlocks is a cache that keeps all, and what was put into it.
+type countingBlocks map[uint64][]byte
+
+func (c countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+	if b, ok := c[n]; ok {
+		return b, nil
+	}
+	b, err := load(n)
+	if err == nil {
+		c[n] = b
+	}
+	return b, err
+}
+
+// TestDecrypted asks before it hands out what was decrypted, or may be, and nothing of
+// it is kept until the answer is right.
+func TestDecrypted(t *testing.T) {
+	for _, s := range bltetest.Samples(t) {
+		errRefused := errors.New("refused")
+		asked, refuse := 0, true
+		blocks := countingBlocks{}
+		var whole bytes.Buffer
+		r, err := blte.NewReader(bytes.NewReader(s.File), int64(len(s.File)), blte.Options{
+			Keys: bltetest.Keys(), Blocks: blocks, Size: int64(len(s.Content)),
+			Decrypted: func(r *blte.Reader) error {
+				if asked++; refuse {
+					return errRefused
+				}
+				for i := range r.Header().Chunks {
+					if err := r.CopyChunk(&whole, i); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret := strings.Contains(s.Name, "encrypted") || strings.HasPrefix(s.Name, "frame")
+		p := make([]byte, len(s.Content))
+		for range 2 {
+			n, err := r.ReadAt(p, 0)
+			if errors.Is(err, errRefused) != secret || secret && (n > 0 || len(blocks) > 0) {
+				t.Errorf("%s: %d bytes, %v, %d chunks are kept", s.Name, n, err, len(blocks))
+			}
+		}
+		if secret != (asked == 2) {
+			t.Errorf("%s: asked %d times", s.Name, asked)
+		}
+		refuse = false
+		for range 2 {
+			if n, err := r.ReadAt(p, 0); n != len(p) || err != nil || !bytes.Equal(p, s.Content) {
+				t.Errorf("%s: %d bytes, %v", s.Name, n, err)
+			}
+		}
+		if secret && (asked != 3 || !bytes.Equal(whole.Bytes(), s.Content)) {
+			t.Errorf("%s: asked %d times, and copied %d bytes", s.Name, asked, whole.Len())
+		}
+	}
+}
+
 // failing is a source whose bytes can't be read from some offset on.
 type failing struct {
 	io.ReaderAt

@@ -47,7 +47,8 @@
 // description says that the key is used alone, without IV; it is followed.
 //
 // What decrypts with a wrong key is noticed by its mode, its compression and its
-// size only: the MD5s are of what is encrypted.
+// size only: the MD5s are of what is encrypted. One of 256 wrong keys makes a plain
+// chunk of it. Who knows the MD5 of the content compares it: see Options.Decrypted.
 //
 // # What is not supported
 //

@@ -35,6 +35,12 @@ type Options struct {
 	// size is refused. It saves decoding a file without table to learn its size.
 	// Default: it is not known.
 	Size int64
+	// Decrypted is asked once before content of a chunk that is encrypted, or that may
+	// have such inside, is handed out: the MD5s are of what is encrypted, and a wrong
+	// key makes something else of it. It may read the file by CopyChunk. Its error is
+	// told instead, and it is asked again the next time. It is not asked if the table
+	// has the MD5s of decoded chunks too. Default: nobody is asked.
+	Decrypted func(*Reader) error
 }
 
 // Reader gives the decoded content of a file. It is safe for parallel use.
@@ -46,6 +52,10 @@ type Reader struct {
 	// load is loadBlock as a value: made once, for reads allocate nothing.
 	load  func(n uint64) ([]byte, error)
 	large largeChunks
+	asked struct {
+		mu   sync.Mutex // held while Options.Decrypted is asked
+		done bool
+	}
 }
 
 // NewReader opens the file that src holds in its first size bytes. It reads the
@@ -183,14 +193,25 @@ func (r *Reader) chunk(i int) ([]byte, error) {
 	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
 }
 
-// CheckChunk reads and decodes chunk i, and checks it, as ReadAt does when it needs
-// some of it. It reaches chunks without content too.
-func (r *Reader) CheckChunk(i int) error {
+// CopyChunk reads and decodes chunk i, checks it as ReadAt does when it needs some of it,
+// and writes its content to w; but it does not ask Options.Decrypted, and keeps no chunk.
+// It reaches chunks without content too.
+func (r *Reader) CopyChunk(w io.Writer, i int) error {
 	large, err := r.inPlace(i)
-	if large != nil || err != nil {
+	if err != nil {
 		return err
 	}
-	_, err = r.chunk(i)
+	if large != nil {
+		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, pieces.Size))
+		if err != nil {
+			return r.fail(i, err)
+		}
+		return nil
+	}
+	content, _, err := r.loadChunk(i)
+	if err == nil {
+		_, err = w.Write(content)
+	}
 	return err
 }
 
@@ -200,22 +221,50 @@ const maxPooled = 1 << 20
 // encodedBuffers keeps buffers for chunks that are not handed out as they are.
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// loadBlock reads, checks and decodes the chunk of block n.
+// loadBlock gives the chunk of block n to the cache: nothing that Options.Decrypted
+// refuses.
 func (r *Reader) loadBlock(n uint64) ([]byte, error) {
-	i := int(n - r.opts.FirstBlock)
+	content, mode, err := r.loadChunk(int(n - r.opts.FirstBlock))
+	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
+		err = r.askDecrypted()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+func (r *Reader) askDecrypted() error {
+	if r.opts.Decrypted == nil || r.head.Long {
+		return nil
+	}
+	r.asked.mu.Lock()
+	defer r.asked.mu.Unlock()
+	if r.asked.done {
+		return nil
+	}
+	err := r.opts.Decrypted(r)
+	r.asked.done = err == nil
+	return err
+}
+
+// loadChunk reads, checks and decodes chunk i.
+func (r *Reader) loadChunk(i int) (content []byte, mode byte, err error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize > maxPooled {
-		return r.decodeChunk(i, make([]byte, c.EncodedSize))
+		raw := make([]byte, c.EncodedSize)
+		content, err = r.decodeChunk(i, raw)
+		return content, raw[0], err
 	}
 	buf := encodedBuffers.Get().(*[maxPooled]byte)
 	defer encodedBuffers.Put(buf)
 	raw := buf[:c.EncodedSize]
-	content, err := r.decodeChunk(i, raw)
+	content, err = r.decodeChunk(i, raw)
 	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
 		// It may lie in the buffer, which the next load takes.
 		content = append(make([]byte, 0, len(content)), content...)
 	}
-	return content, err
+	return content, raw[0], err
 }
 
 // decodeChunk decodes chunk i, which it reads into raw. The content may lie there.

@@ -26,10 +26,15 @@ type encodingKey struct {
 	size  int
 }
 
-// first is the number of the first chunk of the file that key stands for.
-func (b *blockNumbers) first(key []byte) uint64 {
+func encodingKeyOf(key []byte) encodingKey {
 	k := encodingKey{size: len(key)}
 	copy(k.bytes[:], key)
+	return k
+}
+
+// first is the number of the first chunk of the file that key stands for.
+func (b *blockNumbers) first(key []byte) uint64 {
+	k := encodingKeyOf(key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n, ok := b.young[k]; ok {

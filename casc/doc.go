@@ -15,7 +15,11 @@
 //
 // A content key is the MD5 of a file's content. An encoding key is that of the
 // encoded file's header, which has the MD5 of each chunk: so what leads to a file
-// also proves that it is the right one.
+// also proves that it is the right one. These MD5s are of what is encrypted: a file of
+// which some is gets compared with its content key as a whole before any of that is
+// handed out, for else a wrong key may give anything. Only of one that is known by its
+// encoding key alone, which neither the root nor the encoding file has with a content
+// key, what a key makes of it is believed.
 //
 // Open reads the configurations, the index, and where the pages of the encoding file
 // are; the root is read by Files and Walk. A game may write to its storage

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
+
+	"lorefs/blte"
 )
 
 // ContentRow is an entry of a content page as it stands: count:1 size:5 ckey:16
@@ -186,4 +189,33 @@ func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
 	}
 	row.Spec = int(spec)
 	return row, nil
+}
+
+// Encrypted are the encoded files of which some may be encrypted: their ESpec has keys,
+// or is none that can be read.
+func (e *Encoding) Encrypted() (map[ShortKey]struct{}, error) {
+	suspect := make([]bool, e.Specs())
+	for i := range suspect {
+		spec, err := blte.ParseSpec(e.Spec(i))
+		suspect[i] = err != nil
+		if err == nil {
+			for range spec.KeyNames() {
+				suspect[i] = true
+				break
+			}
+		}
+	}
+	set := map[ShortKey]struct{}{}
+	if !slices.Contains(suspect, true) {
+		return set, nil
+	}
+	for row, err := range e.EncodedRows(0, math.MaxInt) {
+		if err != nil {
+			return nil, err
+		}
+		if suspect[row.Spec] {
+			set[row.EKey.Short()] = struct{}{}
+		}
+	}
+	return set, nil
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"lorefs/blte"
 )
 
@@ -78,8 +80,15 @@ type Storage struct {
 		list []File
 		err  error
 	}
-	names  nameIndex
-	specs  specCache
+	names nameIndex
+	specs specCache
+	// proven are files that were compared with their content keys, encrypted the content
+	// keys that it takes.
+	proven    *lru.Cache[encodingKey, struct{}]
+	encrypted struct {
+		once sync.Once
+		keys contentKeys
+	}
 	blocks blockNumbers
 	update update
 }
@@ -106,6 +115,10 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger, close: func() error { return nil }}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
+		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
 	for _, step := range []func() error{s.findBuild, s.readConfigs, s.readKeys, s.openArchives, s.openEncoding} {
 		if err := step(); err != nil {
@@ -323,10 +336,11 @@ type encodingFile struct {
 }
 
 func (f *encodingFile) open() (*Content, error) {
-	c, err := f.storage.OpenEncoded(f.ref.EKey[:])
+	d, err := f.storage.open(encoded{key: f.ref.EKey[:], ckey: f.ref.CKey, blocks: f.storage.opts.Blocks})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("casc: %w", err)
 	}
+	c := newContent(d)
 	f.now.Store(c)
 	return c, nil
 }

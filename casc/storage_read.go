@@ -47,10 +47,21 @@ type Info struct {
 	Key blte.KeyName
 }
 
-// open opens the encoded file that begins with key, whose decoded size is size,
-// or unknown if 0. Its chunks go into blocks, if that is not nil.
-func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded, error) {
-	key = bytes.Clone(key) // it is kept
+// encoded is what is known of an encoded file that is to be opened.
+type encoded struct {
+	// key is the encoding key or its beginning.
+	key []byte
+	// ckey is the content key, zero if it is not known.
+	ckey Key
+	// size is the decoded size, 0 if it is not known.
+	size int64
+	// blocks gets its chunks, if it is not nil.
+	blocks blte.BlockCache
+}
+
+// open opens an encoded file.
+func (s *Storage) open(e encoded) (decoded, error) {
+	key := bytes.Clone(e.key) // it is kept
 	p, err := s.archives.find(key)
 	if err != nil {
 		return nil, err
@@ -66,9 +77,12 @@ func (s *Storage) open(key []byte, size int64, blocks blte.BlockCache) (decoded,
 		}
 		return l, nil
 	}
-	opts := blte.Options{Keys: s.keys, Key: key, Size: max(size, 0)}
-	if blocks != nil {
-		opts.Blocks, opts.FirstBlock = blocks, s.blocks.first(key)
+	opts := blte.Options{
+		Keys: s.keys, Key: key, Size: max(e.size, 0),
+		Decrypted: func(r *blte.Reader) error { return s.prove(r, key, e.ckey) },
+	}
+	if e.blocks != nil {
+		opts.Blocks, opts.FirstBlock = e.blocks, s.blocks.first(key)
 	}
 	if l.decoded, err = blte.NewReader(p, p.size, opts); err != nil {
 		return nil, l.fail(err)
@@ -145,7 +159,7 @@ func (s *Storage) Open(f *File) (*Content, error) {
 	c := &Content{}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		d, err := s.open(sp.EKey[:sp.KeySize], sp.ContentSize, s.opts.Blocks)
+		d, err := s.open(encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, blocks: s.opts.Blocks})
 		if err != nil {
 			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
 		}
@@ -179,7 +193,7 @@ func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error
 	}
 	var errs []error
 	for _, ekey := range entry.EKeys {
-		d, err := s.open(ekey[:], entry.Size, blocks)
+		d, err := s.open(encoded{key: ekey[:], ckey: ckey, size: entry.Size, blocks: blocks})
 		if err == nil {
 			return newContent(d), nil
 		}
@@ -202,7 +216,7 @@ func (s *Storage) openEncoded(prefix []byte, blocks blte.BlockCache) (*Content, 
 	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
 		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
 	}
-	d, err := s.open(prefix, 0, blocks)
+	d, err := s.open(encoded{key: prefix, blocks: blocks})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -280,7 +294,7 @@ func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	} else if !errors.Is(err, ErrNotFound) {
 		return Info{}, err
 	}
-	d, err := s.open(key, size, s.opts.Blocks)
+	d, err := s.open(encoded{key: key, size: size, blocks: s.opts.Blocks})
 	if err != nil {
 		return Info{}, err
 	}

@@ -1,8 +1,10 @@
 package casc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"iter"
@@ -127,7 +129,8 @@ type spanEntry struct {
 const verifyBatch = 256
 
 // Verify reads all that the index leads to, and checks every checksum: of indexes, of
-// each chunk, of the encoding file's pages, and of the other manifests. Then it looks
+// each chunk, of the encoding file's pages, of the other manifests, and of the content of
+// files that the encoding file has. Then it looks
 // for each file that the root names. An index that can't be read any more is damage, and
 // what it leads to is not checked. An error means that checking could not go on, because
 // of ctx or since the root can't be read.
@@ -150,6 +153,9 @@ type verifier struct {
 	ctx   context.Context
 	opts  VerifyOptions
 	yield func(Finding) bool
+	// keys are the content keys of encoded files; encoding has that of the encoding file.
+	keys     contentKeys
+	encoding Ref
 	// damaged and noKey are the encoded files that are not as they should be, with what
 	// is wrong.
 	damaged, noKey map[ShortKey]string
@@ -252,6 +258,12 @@ func (v *verifier) spans() error {
 			return err
 		}
 	}
+	// The pages that can't be read were told of.
+	v.keys, _ = v.s.encoding.contentKeys(func(Key) bool { return true })
+	var err error
+	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
+		return err
+	}
 	p := Progress{}
 	for i := range all {
 		p.Total += all[i].size
@@ -306,7 +318,7 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(batch) && v.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				found[i] = v.s.checkSpan(&batch[i])
+				found[i] = v.checkSpan(&batch[i])
 			}
 		})
 	}
@@ -315,13 +327,13 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 }
 
 // checkSpan decodes an encoded file; What is empty if it is as it should be.
-func (s *Storage) checkSpan(e *spanEntry) Finding {
+func (v *verifier) checkSpan(e *spanEntry) Finding {
 	key := e.key[:e.keySize]
 	f := Finding{EKey: key}
-	p, err := s.archives.at(e)
+	p, err := v.s.archives.at(e)
 	if err == nil {
 		f.Archive, f.Off = p.file, p.off
-		err = s.checkPlace(p, key)
+		err = v.checkPlace(p, key)
 	}
 	if err != nil {
 		f.Kind, f.What = kindOf(err), err.Error()
@@ -329,7 +341,7 @@ func (s *Storage) checkSpan(e *spanEntry) Finding {
 	return f
 }
 
-func (s *Storage) checkPlace(p place, key []byte) error {
+func (v *verifier) checkPlace(p place, key []byte) error {
 	isBLTE, err := p.isBLTE()
 	if err != nil {
 		return err
@@ -338,18 +350,42 @@ func (s *Storage) checkPlace(p place, key []byte) error {
 		_, err := openRaw(p, key)
 		return err
 	}
-	r, err := blte.NewReader(p, p.size, blte.Options{Keys: s.keys, Key: key})
+	keys := &askedKeys{Keys: v.s.keys}
+	r, err := blte.NewReader(p, p.size, blte.Options{Keys: keys, Key: key})
 	if err != nil {
 		return err
 	}
 	// That a key is missing is only told if all else is right.
 	var noKey error
+	h := md5.New()
 	for i := range r.Header().Chunks {
-		err := r.CheckChunk(i)
+		err := r.CopyChunk(h, i)
 		if err != nil && !errors.Is(err, blte.ErrNoKey) {
 			return err
 		}
 		noKey = cmp.Or(err, noKey)
 	}
+	if ckey, known := v.contentKey(key); known && noKey == nil {
+		return compareContent(Key(h.Sum(nil)), ckey, keys.asked)
+	}
 	return noKey
+}
+
+// contentKey is that of an encoded file.
+func (v *verifier) contentKey(key []byte) (Key, bool) {
+	if bytes.HasPrefix(v.encoding.EKey[:], key) {
+		return v.encoding.CKey, true
+	}
+	return v.keys.find(key)
+}
+
+// askedKeys tells whether a key was needed.
+type askedKeys struct {
+	blte.Keys
+	asked bool
+}
+
+func (k *askedKeys) EncryptionKey(name blte.KeyName) (blte.EncryptionKey, bool) {
+	k.asked = true
+	return k.Keys.EncryptionKey(name)
 }

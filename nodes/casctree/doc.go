@@ -57,7 +57,8 @@
 // tried again. Files whose data is gone or was written over since they were opened
 // fail with [nodes.ErrChanged]. The tree stays that of the build that was open.
 // Checksums lead from the build to each chunk, so that what an update left half done
-// is never handed out.
+// is never handed out. A file of which some is encrypted is read through, and compared
+// with its content key, when such a chunk of it is first needed.
 //
 // IDs are places in the table, which is the same at every mount of one build with the
 // same list files.

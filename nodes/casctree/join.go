@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"lorefs/blte"
 	"lorefs/casc"
 )
 
@@ -90,31 +89,12 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 	return nil
 }
 
-// markEncrypted marks files whose ESpec has keys, or is none that can be read: which
-// of the keys are known can be another thing the next time.
+// markEncrypted marks files that may be encrypted: which of the keys are known can be
+// another thing the next time.
 func (b *builder) markEncrypted(enc *casc.Encoding) error {
-	suspect := make([]bool, enc.Specs())
-	for i := range suspect {
-		spec, err := blte.ParseSpec(enc.Spec(i))
-		suspect[i] = err != nil
-		if err == nil {
-			for range spec.KeyNames() {
-				suspect[i] = true
-				break
-			}
-		}
-	}
-	if !slices.Contains(suspect, true) {
-		return nil
-	}
-	encrypted := map[casc.ShortKey]struct{}{}
-	for row, err := range enc.EncodedRows(0, math.MaxInt) {
-		if err != nil {
-			return err
-		}
-		if suspect[row.Spec] {
-			encrypted[row.EKey.Short()] = struct{}{}
-		}
+	encrypted, err := enc.Encrypted()
+	if err != nil || len(encrypted) == 0 {
+		return err
 	}
 	for i := range b.files.len {
 		x := b.files.at(i)

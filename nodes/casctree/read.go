@@ -114,7 +114,9 @@ func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error)
 	}
 	for i := range row.Forms() {
 		ekey := row.EKey(i)
-		forms = append(forms, oneForm(ekey[:], row.Size()))
+		form := oneForm(ekey[:], row.Size())
+		form.Spans[0].CKey = row.CKey()
+		forms = append(forms, form)
 	}
 	return forms, row.Size(), nil
 }

@@ -307,6 +307,36 @@ func TestDamagedChunk(t *testing.T) {
 	}
 }
 
+// TestWrongKey has keys of which some make a plain chunk of other content: no byte of it
+// is handed out, by any path.
+func TestWrongKey(t *testing.T) {
+	salsa := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	g := casctest.New()
+	s := g.AddChunks("e:{8877665544332211,01020304,n}", blte.WriteOptions{}, blte.Chunk{Content: bltetest.Text(50), Encrypt: salsa, Key: bltetest.Key()})
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "secret", CKey: s.CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := 0
+	for i := range 1000 {
+		key := blte.EncryptionKey{byte(i), byte(i >> 8)}
+		tree := open(t, casctest.FS(files), casc.Options{Keys: blte.KeyRing{bltetest.KeyName: key}}, casctree.Options{})
+		for _, name := range []string{"files/secret", "content/" + s.CKey.String()[:2] + "/" + s.CKey.String()} {
+			got, err := readPath(t.Context(), tree, name)
+			if err == nil || len(got) > 0 || errors.Is(err, nodes.ErrChanged) || errors.Is(err, nodes.ErrNoKey) {
+				t.Fatalf("key %x: %s: %q, %v", key, name, got, err)
+			}
+			if strings.Contains(err.Error(), "a key that it is decrypted with is wrong") {
+				plain++
+			}
+		}
+	}
+	if plain == 0 {
+		t.Error("no key made a plain chunk")
+	}
+}
+
 // TestOtherForm damages each of two encoded forms of one content in turn: the other is
 // read instead.
 func TestOtherForm(t *testing.T) {

@@ -1,0 +1,131 @@
+package casc
+
+import (
+	"bytes"
+	"crypto/md5"
+	"fmt"
+	"slices"
+	"sort"
+
+	"lorefs/blte"
+)
+
+// maxProven is how many encrypted files are remembered as compared with their content
+// keys, so that none is read through each time it is opened.
+const maxProven = 1 << 14
+
+// prove compares a file of which some is encrypted with its content key, before any of
+// that is handed out: all else that leads to it proves what is encrypted only. It is
+// read through for that, once. One whose content key is known from nowhere is let
+// through. ckey may be zero.
+func (s *Storage) prove(r *blte.Reader, key []byte, ckey Key) error {
+	id := encodingKeyOf(key)
+	if s.proven.Contains(id) {
+		return nil
+	}
+	if ckey.IsZero() {
+		var err error
+		if ckey, err = s.contentKeyOf(key); err != nil {
+			return err
+		}
+	}
+	if !ckey.IsZero() {
+		h := md5.New()
+		for i := range r.Header().Chunks {
+			if err := r.CopyChunk(h, i); err != nil {
+				return err
+			}
+		}
+		if err := compareContent(Key(h.Sum(nil)), ckey, true); err != nil {
+			return err
+		}
+	}
+	s.proven.Add(id, struct{}{})
+	return nil
+}
+
+func compareContent(sum, ckey Key, decrypted bool) error {
+	if sum == ckey {
+		return nil
+	}
+	why := ""
+	if decrypted {
+		why = ": a key that it is decrypted with is wrong"
+	}
+	return &FormatError{Format: "content", What: fmt.Sprintf("the MD5 is %v, expected %v%s", sum, ckey, why)}
+}
+
+// contentKeyOf looks for the content key of a file that may be encrypted; zero if there
+// is none.
+func (s *Storage) contentKeyOf(key []byte) (Key, error) {
+	if s.encoding == nil {
+		return Key{}, nil // it is the encoding file
+	}
+	if ckey, ok := s.encryptedKeys().find(key); ok {
+		return ckey, nil
+	}
+	// Its ESpec does not say that it is encrypted, or can't be read.
+	keys, err := s.encoding.contentKeys(func(ekey Key) bool { return bytes.HasPrefix(ekey[:], key) })
+	if ckey, ok := keys.find(key); ok {
+		return ckey, nil
+	}
+	return Key{}, err
+}
+
+// encryptedKeys are the content keys of files that may be encrypted, but for those that
+// only damaged pages have. They are looked for when they are first needed.
+func (s *Storage) encryptedKeys() contentKeys {
+	s.encrypted.once.Do(func() {
+		set, err := s.encoding.Encrypted()
+		if err == nil && len(set) > 0 {
+			s.encrypted.keys, err = s.encoding.contentKeys(func(ekey Key) bool {
+				_, in := set[ekey.Short()]
+				return in
+			})
+		}
+		if err != nil {
+			s.warn(err)
+		}
+	})
+	return s.encrypted.keys
+}
+
+// contentKeys are content keys of encoded files, in the order of their encoding keys.
+type contentKeys []contentKey
+
+type contentKey struct {
+	ekey ShortKey
+	ckey Key
+}
+
+// contentKeys gives the content keys of those encoded files that are wanted. Pages that
+// can't be read are left out, and the first such error is given too.
+func (e *Encoding) contentKeys(want func(ekey Key) bool) (keys contentKeys, first error) {
+	for page := range e.ContentPages() {
+		for row, err := range e.ContentRows(page, page+1) {
+			if err != nil {
+				if first == nil {
+					first = err
+				}
+				break
+			}
+			for i := range row.Forms() {
+				if ekey := row.EKey(i); want(ekey) {
+					keys = append(keys, contentKey{ekey.Short(), row.CKey()})
+				}
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b contentKey) int { return bytes.Compare(a.ekey[:], b.ekey[:]) })
+	return keys, first
+}
+
+// find looks for the file whose encoding key begins with key.
+func (k contentKeys) find(key []byte) (Key, bool) {
+	short := ShortKey(key)
+	i := sort.Search(len(k), func(i int) bool { return bytes.Compare(k[i].ekey[:], short[:]) >= 0 })
+	if i == len(k) || k[i].ekey != short {
+		return Key{}, false
+	}
+	return k[i].ckey, true
+}
