@@ -13,7 +13,8 @@ import (
 )
 
 // BlockCache keeps decoded chunks. Block gives block n, from memory or by load,
-// which it runs once however many callers wait; nobody writes to what it gives.
+// which it runs once however many callers wait, and which may ask for other blocks;
+// nobody writes to what it gives.
 // nodes/blockcache has one with a budget.
 type BlockCache interface {
 	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)

@@ -89,6 +89,70 @@ func TestPatchManifest(t *testing.T) {
 	}
 }
 
+// TestPatchBlocksOverlap has two blocks at one place: any number of blocks may be there,
+// and each would give the same files again.
+func TestPatchBlocksOverlap(t *testing.T) {
+	var files []casc.PatchFile
+	for i := range 3 {
+		files = append(files, casc.PatchFile{CKey: casc.Key{byte(i)}, Patches: make([]casc.PatchStep, 1)})
+	}
+	data, _ := write.Patch(files)
+	const table, entry = 10, 36
+	copy(data[table+entry:table+2*entry], data[table:table+entry])
+	want := "casc: patch manifest: offset 0x4e: block 1 begins at 0x52, what is before it ends at "
+	if m, err := casc.ParsePatch(data); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%+v, %v, want %s", m, err, want)
+	}
+}
+
+// tvfsOf makes a manifest whose names lead to places in the table of spans.
+func tvfsOf(places []uint32, vfs, containers []byte) []byte {
+	be := binary.BigEndian
+	var path []byte
+	for i, at := range places {
+		path = append(path, 4)
+		path = be.AppendUint32(path, uint32(i)|0x40404040)
+		path = be.AppendUint32(append(path, 0xFF), at)
+	}
+	b := be.AppendUint32(append([]byte("TVFS"), 1, 38, 9, 9), 1)
+	off := 38
+	for _, table := range [][]byte{path, vfs, containers} {
+		b = be.AppendUint32(be.AppendUint32(b, uint32(off)), uint32(len(table)))
+		off += len(table)
+	}
+	return slices.Concat(be.AppendUint16(b, 1), path, vfs, containers)
+}
+
+// TestTVFSSpansShared has many names of one file of many spans, which takes little
+// memory, and files whose spans overlap, of which any number may be in a small table.
+func TestTVFSSpansShared(t *testing.T) {
+	containers := bytes.Repeat([]byte{0x7F}, 200)
+	one := append([]byte{224}, bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0}, 224)...)
+	r, err := casc.ParseTVFS(tvfsOf(make([]uint32, 10_000), one, containers), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	var all []casc.File
+	for f, err := range r.Files() {
+		if err != nil || len(f.Spans) != 224 || f.Size != 224 {
+			t.Fatalf("%d spans of %d bytes, %v", len(f.Spans), f.Size, err)
+		}
+		all = append(all, f)
+	}
+	if more := heap() - before; more > 8<<20 || len(all) != 10_000 {
+		t.Errorf("%d files take %d bytes", len(all), more)
+	}
+	places := make([]uint32, 100)
+	for i := range places {
+		places[i] = uint32(i)
+	}
+	err = readTVFS(tvfsOf(places, bytes.Repeat([]byte{2}, 200), containers))
+	if err == nil || !strings.HasSuffix(err.Error(), "spans that overlap those of other files") {
+		t.Errorf("spans that overlap: %v", err)
+	}
+}
+
 func TestShmemFree(t *testing.T) {
 	s, err := casc.ParseShmem(write.Shmem("C:/x", 9))
 	if err != nil || s.DataPath != "C:/x" || s.Versions[15] != 9 {

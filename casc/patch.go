@@ -92,8 +92,12 @@ const patchBlockSize = 36
 
 func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error {
 	c := cursor.New(table)
+	end := tableOff + int64(len(table)) // of the block before
 	for i := 0; c.Left() > 0; i++ {
 		last, sum, off := c.Bytes(16), c.Bytes(16), int64(c.BE32())
+		if off < end {
+			return patch.bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, what is before it ends at %#x", i, off, end)
+		}
 		if off > int64(len(data)) {
 			return patch.bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, the file ends at %#x", i, off, len(data))
 		}
@@ -101,7 +105,8 @@ func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error
 		if err != nil {
 			return err
 		}
-		block := data[off : off+int64(size)]
+		end = off + int64(size)
+		block := data[off:end]
 		if got := keyOf(block); !bytes.Equal(got[:], sum) {
 			return patch.bad(off, "block %d of %d bytes has the MD5 %v, stated is %x", i, size, got, sum)
 		}

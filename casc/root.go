@@ -28,7 +28,7 @@ type File struct {
 	// Size is the decoded size as the root has it, or -1.
 	Size int64
 	// Spans are the encoded files that the file is put together from, in roots
-	// that have them.
+	// that have them. They must not be changed, for files may share them.
 	Spans []Span
 }
 

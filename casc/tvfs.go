@@ -44,6 +44,10 @@ type tvfsTables struct {
 	path, vfs, files []byte
 	specs            int
 	pathOff, vfsOff  int64
+	// many are the files of several spans, by their offset in vfs, for any number of
+	// names may lead to each. vfsRead is the size of what was read of vfs for them.
+	many    map[uint32][]Span
+	vfsRead int
 }
 
 func parseTVFSHeader(data []byte) (*tvfsTables, error) {
@@ -198,9 +202,12 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 	return n, nil
 }
 
-// spans reads the spans of a file. There are none for a deleted file and for
-// other things that are no files.
+// spans gives the spans of a file, which nobody may change. There are none for a deleted
+// file and for other things that are no files.
 func (t *tvfsTables) spans(off uint32) ([]Span, error) {
+	if spans, ok := t.many[off]; ok {
+		return spans, nil
+	}
 	at := t.vfsOff + int64(off)
 	if int64(off) >= int64(len(t.vfs)) {
 		return nil, tvfs.bad(at, "spans behind the table of %d bytes", len(t.vfs))
@@ -227,6 +234,16 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 		next += size
 		spans[i] = s
 	}
+	if n == 1 {
+		return spans, nil
+	}
+	if t.vfsRead += c.Off(); t.vfsRead > len(t.vfs) {
+		return nil, tvfs.bad(at, "spans that overlap those of other files")
+	}
+	if t.many == nil {
+		t.many = map[uint32][]Span{}
+	}
+	t.many[off] = spans
 	return spans, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"lorefs/casc"
@@ -26,7 +27,10 @@ type builder struct {
 		dir  uint32
 	}
 	further []byte
-	counts  header
+	// places finds what is in further by its hash: any number of files may be made of the
+	// same spans.
+	places map[uint64]uint32
+	counts header
 	// ids and hashes are files that wait for a name.
 	ids, hashes waiting
 	// scratch and pathName are for put and add.
@@ -79,7 +83,7 @@ const (
 )
 
 func newBuilder(st *casc.Storage) *builder {
-	b := &builder{locale: st.PreferredLocale(), byPath: map[string]uint32{}, byName: map[dirName]uint32{}}
+	b := &builder{locale: st.PreferredLocale(), byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}}
 	b.dirs = append(b.dirs, buildDir{})
 	b.dir(0, filesName)
 	return b
@@ -241,29 +245,37 @@ func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
 		return nil
 	}
 	x.flags |= flagSpans
-	if err := b.refer(x, len(spans), len(spans)*spanSize); err != nil {
-		return err
-	}
+	more := make([]byte, 0, len(spans)*spanSize)
 	for i := range spans {
 		s := &spans[i]
-		b.further = append(b.further, s.EKey[:casc.ShortKeySize]...)
+		more = append(more, s.EKey[:casc.ShortKeySize]...)
 		for _, n := range [...]int64{s.Off, s.Size, s.ContentSize} {
 			var v [sizeSize]byte
 			putBE40(v[:], n)
-			b.further = append(b.further, v[:]...)
+			more = append(more, v[:]...)
 		}
 	}
-	return nil
+	return b.refer(x, len(spans), more)
 }
 
-// refer makes a file refer to what is put into further next.
-func (b *builder) refer(x *buildFile, count, size int) error {
-	if count > 255 || len(b.further)+1+size > maxTableString {
+// placesSeed is that of the hashes of places.
+var placesSeed = maphash.MakeSeed()
+
+// refer makes a file refer to records, which it puts into further unless they are there.
+func (b *builder) refer(x *buildFile, count int, records []byte) error {
+	if count > 255 || len(b.further)+1+len(records) > maxTableString {
 		return fmt.Errorf("casctree: %w: a file of %d parts", errTooMany, count)
 	}
+	sum := maphash.Bytes(placesSeed, records)
+	at, ok := b.places[sum]
+	if end := int64(at) + 1 + int64(len(records)); !ok || end > int64(len(b.further)) ||
+		int(b.further[at]) != count || !bytes.Equal(b.further[at+1:end], records) {
+		at = uint32(len(b.further))
+		b.further = append(append(b.further, byte(count)), records...)
+		b.places[sum] = at
+	}
 	x.key = casc.Key{}
-	binary.LittleEndian.PutUint32(x.key[:], uint32(len(b.further)))
-	b.further = append(b.further, byte(count))
+	binary.LittleEndian.PutUint32(x.key[:], at)
 	return nil
 }
 

@@ -79,14 +79,12 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 		return nil
 	}
 	x.flags |= flagForms
-	if err := b.refer(x, row.Forms(), row.Forms()*casc.ShortKeySize); err != nil {
-		return err
-	}
+	more := make([]byte, 0, row.Forms()*casc.ShortKeySize)
 	for i := range row.Forms() {
 		ekey := row.EKey(i)
-		b.further = append(b.further, ekey[:casc.ShortKeySize]...)
+		more = append(more, ekey[:casc.ShortKeySize]...)
 	}
-	return nil
+	return b.refer(x, row.Forms(), more)
 }
 
 // markEncrypted marks files that may be encrypted: which of the keys are known can be

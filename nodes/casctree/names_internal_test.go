@@ -81,7 +81,7 @@ func sign(n int) int {
 // sampleTable is a table with all kinds of files.
 func sampleTable(tb testing.TB) []byte {
 	tb.Helper()
-	b := &builder{byPath: map[string]uint32{}, byName: map[dirName]uint32{}, dirs: []buildDir{{}}, kind: "text"}
+	b := &builder{byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}, dirs: []buildDir{{}}, kind: "text"}
 	b.dir(0, filesName)
 	for i, name := range []string{"a/b/c.txt", "a/d.txt", "A/D.txt", "a/d.txt", "x", "x/y"} {
 		at := strings.LastIndexByte(name, '/')
@@ -94,16 +94,14 @@ func sampleTable(tb testing.TB) []byte {
 		switch i {
 		case 1:
 			x.flags = flagForms
-			if err := b.refer(x, 2, 18); err != nil {
+			if err := b.refer(x, 2, make([]byte, 18)); err != nil {
 				tb.Fatal(err)
 			}
-			b.further = append(b.further, make([]byte, 18)...)
 		case 4:
 			x.flags = flagSpans
-			if err := b.refer(x, 1, spanSize); err != nil {
+			if err := b.refer(x, 1, make([]byte, spanSize)); err != nil {
 				tb.Fatal(err)
 			}
-			b.further = append(b.further, make([]byte, spanSize)...)
 		}
 	}
 	t, err := b.finish(tb.Context(), [32]byte{1})
