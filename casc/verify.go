@@ -7,6 +7,7 @@ import (
 	"crypto/md5"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"iter"
 	"runtime"
 	"slices"
@@ -172,9 +173,15 @@ func (v *verifier) report(f Finding) error {
 	return nil
 }
 
-// tables tells what Open found, such as indexes that are damaged.
+// tables tells what Open found, such as indexes that are damaged, and looks into tables
+// that nothing is read from.
 func (v *verifier) tables() error {
 	for _, err := range v.s.faults {
+		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+			return err
+		}
+	}
+	if _, err := v.s.Shmem(); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
 			return err
 		}

@@ -241,3 +241,14 @@ func TestVerifyIndex(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 }
+
+// TestVerifyShmem damages shmem, which nothing is read from.
+func TestVerifyShmem(t *testing.T) {
+	g, files := makeGame(t, "text", "install")
+	before := verify(t, files, g.options(t), casc.VerifyOptions{})
+	files["Data/data/shmem"] = files["Data/data/shmem"][:100]
+	found := verify(t, files, g.options(t), casc.VerifyOptions{})
+	if len(found) != len(before)+1 || found[0].Kind != casc.FindingDamaged || !strings.HasPrefix(found[0].What, "casc: shmem: offset 0x0: 100 bytes") {
+		t.Errorf("%v", found)
+	}
+}

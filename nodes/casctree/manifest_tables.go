@@ -26,14 +26,14 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 	if len(indexes) > 0 {
 		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes)})
 	}
-	shmem, err := st.Shmem()
+	shmem, damaged := st.Shmem()
 	switch {
-	case err == nil:
+	case damaged == nil:
 		found = append(found, &manifest{name: "shmem", walk: shmemLines(shmem)})
-	case errors.Is(err, iofs.ErrNotExist):
+	case errors.Is(damaged, iofs.ErrNotExist):
 	default:
-		// It is not needed for anything: that it is damaged is for verify to tell.
-		found = append(found, &manifest{name: "shmem", walk: func(context.Context, int, eachLine) error { return err }})
+		// It is not needed for anything: who looks into it is told.
+		found = append(found, &manifest{name: "shmem", walk: func(context.Context, int, eachLine) error { return damaged }})
 	}
 	return found, nil
 }

@@ -3,6 +3,7 @@ package casctree_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,5 +140,23 @@ func TestManifestPages(t *testing.T) {
 		if i != len(encoding) {
 			t.Errorf("encoding: %d lines, want %d", len(encoding), i)
 		}
+	}
+}
+
+// TestDamagedShmem looks into a table that is damaged: that is an error, not nothing.
+func TestDamagedShmem(t *testing.T) {
+	_, files, sopts, opts := makeGame(t, "text", "install")
+	files["Data/data/shmem"] = files["Data/data/shmem"][:100]
+	tree := open(t, casctest.FS(files), sopts, opts)
+	e, err := lookup(t.Context(), tree, "manifests/shmem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for _, err := range tree.ReadDir(t.Context(), e.ID, 0) {
+		last = err
+	}
+	if _, ok := errors.AsType[*casc.FormatError](last); !ok {
+		t.Errorf("listing it: %v", last)
 	}
 }
