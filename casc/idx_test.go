@@ -247,6 +247,40 @@ func TestIdxErrors(t *testing.T) {
 	}
 }
 
+// TestIdxDamagedUpdate damages, or blanks, one entry of the update section: it is told of,
+// and all others are as they were.
+func TestIdxDamagedUpdate(t *testing.T) {
+	entries, updates := idxEntries(40, 2), idxEntries(30, 3)
+	good := write.Idx(0, entries, updates)
+	const page, size = 0x200, 24
+	for i := range updates {
+		at := 0x1000 + i/21*page + i%21*size
+		for name, damage := range map[string]func([]byte){
+			"damaged": func(b []byte) { b[5] ^= 1 },
+			"blank":   func(b []byte) { clear(b) },
+		} {
+			if name == "blank" && i == len(updates)-1 {
+				continue // nothing is behind it
+			}
+			bad := bytes.Clone(good)
+			damage(bad[at : at+size])
+			if i == 20 && name == "blank" {
+				bad[at] = 1 // nothing is behind it in its page
+			}
+			x := parseIdx(t, bad)
+			want := fmt.Sprintf("casc: idx: offset %#x: an update entry of which the guard is wrong", at)
+			if len(x.Problems) != 1 || x.Problems[0].Error() != want {
+				t.Errorf("entry %d %s: %v, want %s", i, name, x.Problems, want)
+			}
+			for j, e := range updates {
+				if got, ok := findIdx(t, x, e.Key); ok != (i != j) || ok && got != e {
+					t.Errorf("entry %d %s: entry %d is %+v, %v", i, name, j, got, ok)
+				}
+			}
+		}
+	}
+}
+
 // unsorted is an index file that is out of order, but of the right hashes.
 func unsorted() []byte {
 	e := idxEntries(2, 1)

@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -75,24 +76,28 @@ func (x *Idx) parseSorted(data []byte) error {
 // entries are looked at, and an entry is known by its guard. Later entries win.
 func (x *Idx) parseUpdates(data []byte, end int) {
 	for page := (end + idxPageSize - 1) / idxPageSize * idxPageSize; page+idxPageSize <= len(data); page += idxPageSize {
-		for off := page; off+idxUpdateSize <= page+idxPageSize; off += idxUpdateSize {
-			u := data[off : off+idxUpdateSize]
-			if binary.LittleEndian.Uint32(u) == 0 {
-				break
+		x.parseUpdatePage(data[page:page+idxPageSize], page)
+	}
+}
+
+// parseUpdatePage reads a page of the update section, which is at off. It ends with the
+// last bytes that are not zero: an entry that is damaged hides none of those behind it.
+func (x *Idx) parseUpdatePage(page []byte, off int) {
+	used := len(bytes.TrimRight(page, "\x00"))
+	for at := 0; at < used && at+idxUpdateSize <= len(page); at += idxUpdateSize {
+		u := page[at : at+idxUpdateSize]
+		if !guarded(u) {
+			if len(x.Problems) < maxIdxProblems {
+				x.Problems = append(x.Problems, idx.bad(int64(off+at), "an update entry of which the guard is wrong"))
 			}
-			if !guarded(u) {
-				if len(x.Problems) < maxIdxProblems {
-					x.Problems = append(x.Problems, idx.bad(int64(off), "an update entry of which the guard is wrong"))
-				}
-				break
-			}
-			if x.updates == nil {
-				x.updates = map[ShortKey]IdxEntry{}
-			}
-			e := idxEntry(u[4:])
-			e.Status = u[4+idxEntrySize]
-			x.updates[e.Key] = e
+			continue
 		}
+		if x.updates == nil {
+			x.updates = map[ShortKey]IdxEntry{}
+		}
+		e := idxEntry(u[4:])
+		e.Status = u[4+idxEntrySize]
+		x.updates[e.Key] = e
 	}
 }
 
