@@ -40,7 +40,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}
 	t := &Tree{st: st, opts: opts, table: names, started: time.Now()}
-	t.readers = newReaders(t.openRef)
+	t.readers = newReaders(t.open)
 	if t.bytes, err = st.DiskSize(); err != nil {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}

@@ -75,7 +75,14 @@ func oneForm(ekey []byte, size int64) casc.File {
 	return casc.File{Spans: []casc.Span{s}, Size: size}
 }
 
-// openRef opens a file of the table or of content/.
+// open opens a file of the table or of content/.
+func (t *Tree) open(id nodes.ID) (openFile, error) {
+	f := openFile{updates: t.st.Updates()}
+	var err error
+	f.Content, err = t.openRef(id)
+	return f, err
+}
+
 func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
 	forms, size, err := t.formsOfID(id)
 	if err != nil {
@@ -129,9 +136,9 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 	}
 	ended := int64(len(p)) > size-off
 	p = p[:min(int64(len(p)), size-off)]
-	n, before, err := t.tryRead(id, p, off)
+	n, was, before, err := t.tryRead(id, p, off)
 	if err != nil && !errors.Is(err, blte.ErrNoKey) {
-		n, err = t.readAgain(id, p, off, before, err)
+		n, err = t.readAgain(id, p, off, was, before, err)
 	}
 	if err != nil && t.readOther(id, size, p, off) {
 		n, err = len(p), nil
@@ -145,34 +152,34 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 	return n, nil
 }
 
-// tryRead fills p. It tells whether the file had been opened before.
-func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, before bool, err error) {
-	c, before, err := t.readers.get(id)
+// tryRead fills p. It tells from what, and whether that had been opened before.
+func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, before bool, err error) {
+	f, before, err = t.readers.get(id)
 	if err != nil {
-		return 0, before, err
+		return 0, f, before, err
 	}
-	n, err = c.ReadAt(p, off)
+	n, err = f.ReadAt(p, off)
 	if n < len(p) && (err == nil || errors.Is(err, io.EOF)) {
 		err = fmt.Errorf("byte %d: %w", off+int64(n), io.ErrUnexpectedEOF)
 	}
 	if n == len(p) {
 		err = nil
 	}
-	return n, before, err
+	return n, f, before, err
 }
 
-// readAgain looks whether the storage was written to, and reads again if so. An
-// error then is the update's.
-func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, before bool, first error) (int, error) {
+// readAgain looks whether the storage was written to since the file was opened, as was
+// says, and reads again if so. An error then is the update's.
+func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before bool, first error) (int, error) {
 	t.readers.drop(id)
 	if _, err := t.st.Refresh(); err != nil {
 		return 0, errors.Join(first, err)
 	}
-	updated := t.st.Updates() > 0
+	updated := t.st.Updates() != was.updates
 	if !before && !updated {
 		return 0, first
 	}
-	n, _, err := t.tryRead(id, p, off)
+	n, _, _, err := t.tryRead(id, p, off)
 	if err == nil || errors.Is(err, blte.ErrNoKey) {
 		return n, err
 	}
@@ -192,12 +199,13 @@ func (t *Tree) readOther(id nodes.ID, size int64, p []byte, off int64) bool {
 		return false
 	}
 	for i := range forms {
+		updates := t.st.Updates()
 		c, err := t.st.Open(&forms[i])
 		if err != nil || c.Size() != size {
 			continue
 		}
 		if n, err := c.ReadAt(p, off); n == len(p) && (err == nil || errors.Is(err, io.EOF)) {
-			t.readers.put(id, c)
+			t.readers.put(id, openFile{c, updates})
 			return true
 		}
 	}

@@ -18,17 +18,24 @@ const (
 	maxFailures = 1024
 )
 
+// openFile is a file that is open.
+type openFile struct {
+	*casc.Content
+	// updates is how often the storage had been written to when it was opened.
+	updates uint64
+}
+
 // readers keeps files open that were read last.
 type readers struct {
-	open func(nodes.ID) (*casc.Content, error)
+	open func(nodes.ID) (openFile, error)
 
 	mu     sync.Mutex // guards what follows; never held while a file is opened or read
-	kept   *simplelru.LRU[nodes.ID, *casc.Content]
+	kept   *simplelru.LRU[nodes.ID, openFile]
 	failed *simplelru.LRU[nodes.ID, struct{}]
 }
 
-func newReaders(open func(nodes.ID) (*casc.Content, error)) *readers {
-	kept, err := simplelru.NewLRU[nodes.ID, *casc.Content](maxReaders, nil)
+func newReaders(open func(nodes.ID) (openFile, error)) *readers {
+	kept, err := simplelru.NewLRU[nodes.ID, openFile](maxReaders, nil)
 	if err != nil {
 		panic(fmt.Sprintf("casctree: BUG: %v", err))
 	}
@@ -39,31 +46,32 @@ func newReaders(open func(nodes.ID) (*casc.Content, error)) *readers {
 	return &readers{open: open, kept: kept, failed: failed}
 }
 
-// get gives a file, and whether it was open already.
-func (r *readers) get(id nodes.ID) (c *casc.Content, before bool, err error) {
+// get gives a file, and whether it was open already. If it can't be opened, updates is
+// set all the same.
+func (r *readers) get(id nodes.ID) (f openFile, before bool, err error) {
 	r.mu.Lock()
-	c, before = r.kept.Get(id)
+	f, before = r.kept.Get(id)
 	r.mu.Unlock()
 	if before {
-		return c, true, nil
+		return f, true, nil
 	}
-	if c, err = r.open(id); err != nil {
-		return nil, false, err
+	if f, err = r.open(id); err != nil {
+		return f, false, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if other, ok := r.kept.Get(id); ok {
 		return other, false, nil
 	}
-	r.kept.Add(id, c)
-	return c, false, nil
+	r.kept.Add(id, f)
+	return f, false, nil
 }
 
-// put has a file read from c from now on.
-func (r *readers) put(id nodes.ID, c *casc.Content) {
+// put has a file read from f from now on.
+func (r *readers) put(id nodes.ID, f openFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept.Add(id, c)
+	r.kept.Add(id, f)
 }
 
 func (r *readers) drop(id nodes.ID) {

@@ -337,6 +337,27 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
+// TestDamagedAllAlong reads a damaged file after an update that did not touch it: it did
+// not change, and is not told as such.
+func TestDamagedAllAlong(t *testing.T) {
+	files := twoFiles(t, "the second file")
+	data := bytes.Clone(files[archive])
+	data[bytes.Index(data, []byte("second file"))] ^= 1
+	files[archive] = data
+	fsys := casctest.FS(files)
+	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{})
+	fsys[archive].ModTime = fsys[archive].ModTime.AddDate(1, 0, 0)
+	if changed, err := st.Refresh(); !changed || err != nil || st.Updates() != 1 {
+		t.Fatalf("%v, %v, %d updates", changed, err, st.Updates())
+	}
+	for range 2 {
+		got, err := readPath(t.Context(), tree, "files/second")
+		if _, ok := errors.AsType[*blte.FormatError](err); !ok || len(got) > 0 || errors.Is(err, nodes.ErrChanged) {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
 // TestOtherForm damages each of two encoded forms of one content in turn: the other is
 // read instead.
 func TestOtherForm(t *testing.T) {
