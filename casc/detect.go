@@ -50,7 +50,7 @@ func detect(fsys iofs.FS) (bool, error) {
 // holdsKeys tells whether a folder has others that are called as the first byte of a
 // key.
 func holdsKeys(fsys iofs.FS, dir string) bool {
-	entries, err := iofs.ReadDir(fsys, dir)
+	entries, err := readDir(fsys, dir)
 	if err != nil {
 		return false
 	}

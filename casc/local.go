@@ -110,9 +110,9 @@ func (l *localArchives) look(before *localState) (*localState, error) {
 
 // idxFiles lists the index files of a folder, the highest version first.
 func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
-	entries, err := iofs.ReadDir(fsys, dir)
+	entries, err := readDir(fsys, dir)
 	if err != nil {
-		return nil, fmt.Errorf("casc: %w", err)
+		return nil, err
 	}
 	var files []idxFile
 	for _, e := range entries {

@@ -43,21 +43,54 @@ func stampOf(fsys iofs.FS, name string) (stamp, error) {
 
 func (s stamp) same(other stamp) bool { return s.size == other.size && s.modTime.Equal(other.modTime) }
 
-// openFile opens a file of a source, which must be one that is read anywhere.
+// openFile opens a file of a source, which must be one that is read anywhere. It asks
+// what it is before it opens it: to open a pipe would wait for somebody to write.
 func openFile(fsys iofs.FS, name string) (*file, error) {
+	info, err := iofs.Stat(fsys, name)
+	if err == nil {
+		err = regular(name, info)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
-	info, err := f.Stat()
+	if info, err = f.Stat(); err == nil {
+		err = regular(name, info)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("casc: %w", err), f.Close())
 	}
 	r, ok := f.(io.ReaderAt)
-	if !ok || !info.Mode().IsRegular() {
+	if !ok {
 		return nil, errors.Join(fmt.Errorf("casc: %s: no file that can be read from anywhere", name), f.Close())
 	}
 	return &file{r, f, stamp{info.Size(), info.ModTime()}}, nil
+}
+
+func regular(name string, info iofs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file (%v)", name, info.Mode().Type())
+	}
+	return nil
+}
+
+// readDir lists a folder, which it asks for first, as openFile does.
+func readDir(fsys iofs.FS, dir string) ([]iofs.DirEntry, error) {
+	info, err := iofs.Stat(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("casc: %s is no folder (%v)", dir, info.Mode().Type())
+	}
+	entries, err := iofs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	return entries, nil
 }
 
 // readFile reads a file of a source as a whole.
@@ -79,9 +112,9 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 
 // findName looks for an entry of a folder whatever its case; "" if there is none.
 func findName(fsys iofs.FS, dir, name string) (string, error) {
-	entries, err := iofs.ReadDir(fsys, dir)
+	entries, err := readDir(fsys, dir)
 	if err != nil {
-		return "", fmt.Errorf("casc: %w", err)
+		return "", err
 	}
 	found := ""
 	for _, e := range entries {

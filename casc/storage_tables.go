@@ -67,9 +67,9 @@ func (s *Storage) IndexNames() ([]Key, error) {
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	entries, err := iofs.ReadDir(s.fsys, path.Join(s.DataDir, dir))
+	entries, err := readDir(s.fsys, path.Join(s.DataDir, dir))
 	if err != nil {
-		return nil, fmt.Errorf("casc: %w", err)
+		return nil, err
 	}
 	var names []Key
 	for _, e := range entries {
