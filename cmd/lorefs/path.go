@@ -24,6 +24,9 @@ func (s *opened) find(ctx context.Context, name string) (nodes.Entry, error) {
 		if part == "" {
 			continue
 		}
+		if e.Kind != nodes.Dir { // the tree would call it by a number
+			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
+		}
 		next, err := s.tree.Lookup(ctx, e.ID, part)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", name, err)
