@@ -22,6 +22,7 @@ type Tree struct {
 	manifests    []*manifest
 	readers      *readers
 	bytes        int64
+	described    described
 	// checked is when the folder was last looked at, in nanoseconds.
 	checked atomic.Int64
 	started time.Time

@@ -3,6 +3,7 @@ package casctree
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"lorefs/casc"
 	"lorefs/internal/wtf8"
@@ -63,16 +64,31 @@ func (t *Tree) describe(c counts) []byte {
 	return append(b, "\n}\n"...)
 }
 
-// descriptionBlock is the number of casc.json among the tree's blocks; those of
-// manifests are above.
-const descriptionBlock = 0
+// described is casc.json as it was made last.
+type described struct {
+	mu   sync.Mutex // held while files are counted, so that they are counted once
+	data []byte
+	// updates is how often the storage had been written to before.
+	updates uint64
+}
 
-// description is casc.json with its counts.
+// description is casc.json with its counts, which are taken anew when the storage has been
+// written to since.
 func (t *Tree) description(ctx context.Context) ([]byte, error) {
-	return block(ctx, t.opts.Blocks, descriptionBlock, func(ctx context.Context) ([]byte, error) {
-		c, err := t.count(ctx)
-		return t.describe(c), err
-	})
+	t.look()
+	d := &t.described
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	updates := t.st.Updates()
+	if d.data != nil && d.updates == updates {
+		return d.data, nil
+	}
+	c, err := t.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.data, d.updates = t.describe(c), updates
+	return d.data, nil
 }
 
 // block gives a block of the tree's own. Who made the block may leave: others may

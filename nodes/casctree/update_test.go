@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -264,6 +265,13 @@ func TestBecomesLocal(t *testing.T) {
 	if _, err := lookup(t.Context(), tree, "files/late"); !errors.Is(err, nodes.ErrNotExist) {
 		t.Fatalf("before it is there: %v", err)
 	}
+	notLocal := func(want string) {
+		got, err := readPath(t.Context(), tree, "casc.json")
+		if err != nil || !regexp.MustCompile(`"not_local": +`+want+",").Match(got) {
+			t.Errorf("%s, %v, want %s not local", got, err, want)
+		}
+	}
+	notLocal("1")
 	become(fsys, all)
 	if changed, err := st.Refresh(); !changed || err != nil {
 		t.Fatalf("%v, %v", changed, err)
@@ -271,6 +279,7 @@ func TestBecomesLocal(t *testing.T) {
 	if got, err := readPath(t.Context(), tree, "files/late"); err != nil || string(got) != "late" {
 		t.Errorf("%q, %v", got, err)
 	}
+	notLocal("0")
 }
 
 // TestDamagedChunk damages one chunk: its file fails and is told of once, with the
