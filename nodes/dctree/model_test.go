@@ -265,7 +265,7 @@ func (n *item) unlink() {
 	}
 	n.forgo()
 	delete(n.parent.kids, n.name)
-	n.attr, n.dirty, n.removed = false, false, true
+	n.attr, n.dirty, n.cut, n.refused, n.removed = false, false, false, false, true
 }
 
 // forgo removes what a scratch file hides.
@@ -508,6 +508,6 @@ func (n *item) writeAt(p []byte, off int) {
 func (n *item) truncate(size int) {
 	data := append([]byte(n.shown()), make([]byte, size)...)
 	n.data = string(data[:size])
-	n.dirty, n.cut = true, true
+	n.dirty, n.cut = true, size == 0
 	n.refused = n.refused && size > 0
 }
