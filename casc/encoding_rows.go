@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 
 	"lorefs/blte"
 )
@@ -55,6 +56,17 @@ func (e *Encoding) ContentPages() int { return e.content.len() }
 
 // EncodedPages is described with ContentPages.
 func (e *Encoding) EncodedPages() int { return e.encoded.len() }
+
+// ContentRange says which keys page i has, whether it can be read or not: those from one
+// to another, without that, or all behind if it is the last.
+func (e *Encoding) ContentRange(i int) (from, to Key, last bool) { return e.content.bounds(i) }
+
+func (t *pageTable) bounds(i int) (from, to Key, last bool) {
+	if last = i+1 == t.len(); !last {
+		to = Key(t.first(i + 1))
+	}
+	return Key(t.first(i)), to, last
+}
 
 // FindRow is Find, and gives the place too. The row stays good.
 func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
@@ -191,9 +203,52 @@ func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
 	return row, nil
 }
 
+// KeySet are encoded files. The nil KeySet is empty.
+type KeySet struct {
+	keys   map[ShortKey]struct{}
+	ranges [][2]ShortKey // in order, with their ends
+}
+
+// IsEmpty tells whether there is none.
+func (s *KeySet) IsEmpty() bool { return s == nil || len(s.keys)+len(s.ranges) == 0 }
+
+// Has tells whether one is there.
+func (s *KeySet) Has(key ShortKey) bool {
+	if s == nil {
+		return false
+	}
+	if _, in := s.keys[key]; in {
+		return true
+	}
+	at := sort.Search(len(s.ranges), func(i int) bool { return bytes.Compare(s.ranges[i][1][:], key[:]) >= 0 })
+	return at < len(s.ranges) && bytes.Compare(s.ranges[at][0][:], key[:]) <= 0
+}
+
 // Encrypted are the encoded files of which some may be encrypted: their ESpec has keys,
-// or is none that can be read.
-func (e *Encoding) Encrypted() (map[ShortKey]struct{}, error) {
+// or is none that can be read, or is on a page that can't. The errors are those of pages.
+func (e *Encoding) Encrypted() (set *KeySet, faults []error) {
+	suspect := e.suspectSpecs()
+	if !slices.Contains(suspect, true) {
+		return nil, nil
+	}
+	set = &KeySet{keys: map[ShortKey]struct{}{}}
+	for page := range e.EncodedPages() {
+		for row, err := range e.EncodedRows(page, page+1) {
+			if err != nil {
+				faults = append(faults, err)
+				set.ranges = append(set.ranges, e.encodedRange(page))
+				break
+			}
+			if suspect[row.Spec] {
+				set.keys[row.EKey.Short()] = struct{}{}
+			}
+		}
+	}
+	return set, faults
+}
+
+// suspectSpecs tells which ESpecs have keys, or are none that can be read.
+func (e *Encoding) suspectSpecs() []bool {
 	suspect := make([]bool, e.Specs())
 	for i := range suspect {
 		spec, err := blte.ParseSpec(e.Spec(i))
@@ -205,17 +260,15 @@ func (e *Encoding) Encrypted() (map[ShortKey]struct{}, error) {
 			}
 		}
 	}
-	set := map[ShortKey]struct{}{}
-	if !slices.Contains(suspect, true) {
-		return set, nil
+	return suspect
+}
+
+// encodedRange gives the first key of page i of encoding keys, and one that is not before
+// the last.
+func (e *Encoding) encodedRange(i int) [2]ShortKey {
+	from, to, last := e.encoded.bounds(i)
+	if last {
+		to = Key(bytes.Repeat([]byte{0xFF}, len(to)))
 	}
-	for row, err := range e.EncodedRows(0, math.MaxInt) {
-		if err != nil {
-			return nil, err
-		}
-		if suspect[row.Spec] {
-			set[row.EKey.Short()] = struct{}{}
-		}
-	}
-	return set, nil
+	return [2]ShortKey{from.Short(), to.Short()}
 }

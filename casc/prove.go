@@ -76,14 +76,15 @@ func (s *Storage) contentKeyOf(key []byte) (Key, error) {
 // only damaged pages have. They are looked for when they are first needed.
 func (s *Storage) encryptedKeys() contentKeys {
 	s.encrypted.once.Do(func() {
-		set, err := s.encoding.Encrypted()
-		if err == nil && len(set) > 0 {
-			s.encrypted.keys, err = s.encoding.contentKeys(func(ekey Key) bool {
-				_, in := set[ekey.Short()]
-				return in
-			})
+		set, faults := s.encoding.Encrypted()
+		if !set.IsEmpty() {
+			var err error
+			s.encrypted.keys, err = s.encoding.contentKeys(func(ekey Key) bool { return set.Has(ekey.Short()) })
+			if err != nil {
+				faults = append(faults, err)
+			}
 		}
-		if err != nil {
+		for _, err := range faults {
 			s.warn(err)
 		}
 	})

@@ -286,13 +286,11 @@ func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	if !s.Has(key) {
 		return Info{State: StateNotLocal}, nil
 	}
-	entry, err := s.encoding.FindEncoded(key)
-	if err == nil {
+	// Where the encoding file does not say how it is encoded, or can't, the file does.
+	if entry, err := s.encoding.FindEncoded(key); err == nil {
 		if missing, ok := s.specs.missing(entry.Spec, s.keys); ok {
 			return missing, nil
 		}
-	} else if !errors.Is(err, ErrNotFound) {
-		return Info{}, err
 	}
 	d, err := s.open(encoded{key: key, size: size, blocks: s.opts.Blocks})
 	if err != nil {

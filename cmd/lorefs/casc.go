@@ -118,7 +118,8 @@ func (c *cascStorage) check() error {
 	return nil
 }
 
-// notices tell what has become of the storage while it is mounted.
+// notices tell what has become of the storage while it is mounted, and of the faults
+// that the mount lives with.
 func (c *cascStorage) notices() (all []string) {
 	if _, err := c.storage.Refresh(); err != nil {
 		all = append(all, "the storage can't be looked at: "+errorText(err))
@@ -126,8 +127,18 @@ func (c *cascStorage) notices() (all []string) {
 	if b, ok := c.storage.NewBuild(); ok {
 		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
 	}
+	problems := c.tree.Problems()
+	for _, p := range problems[:min(len(problems), maxNotices)] {
+		all = append(all, errorText(p))
+	}
+	if more := len(problems) - maxNotices; more > 0 {
+		all = append(all, fmt.Sprintf("%d more problems, which are in casc.json", more))
+	}
 	return all
 }
+
+// maxNotices bounds the problems of a storage that status tells of.
+const maxNotices = 10
 
 func (c *cascStorage) show() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
 

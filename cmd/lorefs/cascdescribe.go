@@ -49,11 +49,12 @@ func (c *cascStorage) describe() (description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := cascDescription{Problems: []string{}, SourceSize: c.tree.Usage().Bytes, SourceMtime: c.since.UTC()}
+	d := cascDescription{SourceSize: c.tree.Usage().Bytes, SourceMtime: c.since.UTC()}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("casc.json: %w", err)
 	}
-	for _, p := range c.storage.Problems() {
+	d.Problems = []string{} // those of casc.json may have several lines
+	for _, p := range c.tree.Problems() {
 		d.Problems = append(d.Problems, errorText(p))
 	}
 	return d, nil

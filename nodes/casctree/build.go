@@ -33,6 +33,11 @@ type builder struct {
 	counts header
 	// ids and hashes are files that wait for a name.
 	ids, hashes waiting
+	// problems are some of the nProblems faults that the tree lives with, faults the
+	// reasons why files can't be read.
+	problems  []error
+	nProblems int
+	faults    []error
 	// scratch and pathName are for put and add.
 	scratch, pathName []byte
 }

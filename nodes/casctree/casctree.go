@@ -20,6 +20,7 @@ type Tree struct {
 	// top are the entries of the root, in order, configs those of config/.
 	top, configs []nodes.Entry
 	manifests    []*manifest
+	problems     []error
 	readers      *readers
 	bytes        int64
 	described    described
@@ -36,11 +37,11 @@ var _ nodes.Tree = (*Tree)(nil)
 func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	opts.setDefaults()
 	l := loader{st: st, opts: &opts}
-	names, err := l.load(ctx)
+	names, problems, err := l.load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}
-	t := &Tree{st: st, opts: opts, table: names, started: time.Now()}
+	t := &Tree{st: st, opts: opts, table: names, problems: slices.Concat(st.Problems(), problems), started: time.Now()}
 	t.readers = newReaders(t.open)
 	if t.bytes, err = st.DiskSize(); err != nil {
 		return nil, fmt.Errorf("casctree: %w", err)
@@ -56,6 +57,10 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	t.listTop()
 	return t, nil
 }
+
+// Problems are faults that the tree lives with: those of the storage, and what could not
+// be read when the tree was made.
+func (t *Tree) Problems() []error { return t.problems }
 
 // listTop makes the entries of the root.
 func (t *Tree) listTop() {

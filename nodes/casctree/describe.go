@@ -61,6 +61,12 @@ func (t *Tree) describe(c counts) []byte {
 	number("unnamed", t.table.unnamed)
 	number("not_local", c.notLocal)
 	number("encrypted_without_key", c.noKey)
+	field("problems")
+	problems := make([]string, len(t.problems))
+	for i, err := range t.problems {
+		problems[i] = err.Error()
+	}
+	b = appendStrings(b, problems)
 	return append(b, "\n}\n"...)
 }
 

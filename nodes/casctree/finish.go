@@ -29,7 +29,11 @@ func (b *builder) finish(ctx context.Context, key [32]byte) (*table, error) {
 	if err := b.avoidDirs(order, from); err != nil {
 		return nil, err
 	}
-	return b.write(key, order, from, dirs)
+	t, err := b.write(key, order, from, dirs)
+	if err == nil {
+		t.faults = b.faults
+	}
+	return t, err
 }
 
 // byDir gives all files, those of a directory together, and where each begins.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"math"
+	"fmt"
 	"slices"
 
 	"lorefs/casc"
@@ -17,27 +17,21 @@ type keyed struct {
 }
 
 // join looks all content keys up in the encoding file, which has them in order: by
-// running through both once.
+// running through both once. A page that can't be read is a fault that the others live
+// with.
 func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 	keys := b.contentKeys()
-	done := 0
-	for row, err := range enc.ContentRows(0, math.MaxInt) {
-		if err != nil {
+	for page := range enc.ContentPages() {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ckey := row.CKey()
-		prefix := binary.BigEndian.Uint64(ckey[:])
-		for done < len(keys) && keys[done].prefix < prefix {
-			if done&(chunkSize-1) == 0 && ctx.Err() != nil {
-				return ctx.Err()
+		for row, err := range enc.ContentRows(page, page+1) {
+			if err != nil {
+				b.losePage(keys, enc, page, err)
+				break
 			}
-			done++
-		}
-		for i := done; i < len(keys) && keys[i].prefix == prefix; i++ {
-			if x := b.files.at(int(keys[i].file)); x.state&stateKeyed == 0 && x.key == ckey {
-				if err := b.setForms(x, row); err != nil {
-					return err
-				}
+			if keys, err = b.joinRow(keys, row); err != nil {
+				return err
 			}
 		}
 	}
@@ -47,7 +41,42 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 			x.flags |= flagNoForm // key tells those apart that are called the same
 		}
 	}
-	return b.markEncrypted(enc)
+	b.markEncrypted(enc)
+	return ctx.Err()
+}
+
+// joinRow looks for the files that have the content of a row. It gives those that may
+// have the content of the next ones.
+func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
+	ckey := row.CKey()
+	prefix := binary.BigEndian.Uint64(ckey[:])
+	for len(keys) > 0 && keys[0].prefix < prefix {
+		keys = keys[1:]
+	}
+	for i := 0; i < len(keys) && keys[i].prefix == prefix; i++ {
+		if x := b.files.at(int(keys[i].file)); x.state&stateKeyed == 0 && x.key == ckey {
+			if err := b.setForms(x, row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return keys, nil
+}
+
+// losePage marks the files that only a page can have which can't be read.
+func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error) {
+	b.live(fmt.Errorf("%w: its files are listed, and can't be read", err))
+	from, to, last := enc.ContentRange(page)
+	for _, k := range keys {
+		x := b.files.at(int(k.file))
+		if !last && k.prefix > binary.BigEndian.Uint64(to[:]) {
+			return
+		}
+		if x.state&stateKeyed == 0 && x.key.Compare(from) >= 0 && (last || x.key.Compare(to) < 0) {
+			x.state |= stateKeyed
+			b.setFault(x, err)
+		}
+	}
 }
 
 // contentKeys are those of all files, in order.
@@ -89,22 +118,24 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 
 // markEncrypted marks files that may be encrypted: which of the keys are known can be
 // another thing the next time.
-func (b *builder) markEncrypted(enc *casc.Encoding) error {
-	encrypted, err := enc.Encrypted()
-	if err != nil || len(encrypted) == 0 {
-		return err
+func (b *builder) markEncrypted(enc *casc.Encoding) {
+	encrypted, faults := enc.Encrypted()
+	for _, err := range faults {
+		b.live(err)
+	}
+	if encrypted.IsEmpty() {
+		return
 	}
 	for i := range b.files.len {
 		x := b.files.at(i)
-		if x.flags&flagNoForm == 0 && b.anyKey(x, encrypted) {
+		if x.flags&(flagNoForm|flagFault) == 0 && b.anyKey(x, encrypted) {
 			x.flags |= flagEncrypted
 		}
 	}
-	return nil
 }
 
 // anyKey tells whether one of the encoded files of x is in a set.
-func (b *builder) anyKey(x *buildFile, set map[casc.ShortKey]struct{}) bool {
+func (b *builder) anyKey(x *buildFile, set *casc.KeySet) bool {
 	size := 0
 	switch {
 	case x.flags&flagForms != 0:
@@ -112,13 +143,12 @@ func (b *builder) anyKey(x *buildFile, set map[casc.ShortKey]struct{}) bool {
 	case x.flags&flagSpans != 0:
 		size = spanSize
 	default:
-		_, in := set[x.key.Short()]
-		return in
+		return set.Has(x.key.Short())
 	}
 	at := binary.LittleEndian.Uint32(x.key[:])
 	n := int(b.further[at])
 	for i := range n {
-		if _, in := set[casc.ShortKey(b.further[int(at)+1+i*size:])]; in {
+		if set.Has(casc.ShortKey(b.further[int(at)+1+i*size:])) {
 			return true
 		}
 	}

@@ -20,25 +20,30 @@ type loader struct {
 	opts *Options
 }
 
-func (l *loader) load(ctx context.Context) (*table, error) {
+// load gives the table, and the faults besides the storage's that it lives with.
+func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	key, err := l.key(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name := hex.EncodeToString(key[:])
 	if t, ok := l.restore(name, key); ok {
-		return t, nil
+		return t, nil, nil
 	}
-	t, complete, err := l.build(ctx, key)
+	t, problems, err := l.build(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if complete {
+	for _, err := range problems {
+		l.opts.Logger.Warn("the tree is not complete", slog.Any("err", err))
+	}
+	// What could not be read now may be the next time.
+	if len(problems) == 0 && len(l.st.Problems()) == 0 {
 		if err := l.opts.Index.Save(name, t.data); err != nil {
 			l.opts.Logger.Warn("the table of names can't be kept", slog.Any("err", err))
 		}
 	}
-	return t, nil
+	return t, problems, nil
 }
 
 // restore takes the table from the store, if there is one and it is right.
@@ -93,21 +98,19 @@ func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), re
 	return err
 }
 
-// build makes the table. It is not complete if something that belongs to it could
-// not be read now, but may be the next time.
-func (l *loader) build(ctx context.Context, key [32]byte) (t *table, complete bool, err error) {
+// build makes the table.
+func (l *loader) build(ctx context.Context, key [32]byte) (t *table, problems []error, err error) {
 	b := newBuilder(l.st)
 	if err := l.addRoot(ctx, b); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
-	complete = len(l.st.Problems()) == 0
 	install, err := l.st.Install()
 	switch {
 	case err == nil:
 		err = b.addInstall(install)
 	case !errors.Is(err, casc.ErrNotFound):
-		l.opts.Logger.Warn("without install/: the manifest can't be read", slog.Any("err", err))
-		complete, err = false, nil
+		b.live(fmt.Errorf("install manifest: %w: install/ is not there", err))
+		err = nil
 	default:
 		err = nil
 	}
@@ -117,7 +120,7 @@ func (l *loader) build(ctx context.Context, key [32]byte) (t *table, complete bo
 	if err == nil {
 		t, err = b.finish(ctx, key)
 	}
-	return t, complete, err
+	return t, b.told(), err
 }
 
 // addRoot adds what the root gives, and then the names of the list files.

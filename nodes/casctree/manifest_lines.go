@@ -53,7 +53,10 @@ func contentLines(st *casc.Storage) walker {
 			}
 			for row, err := range enc.ContentRows(page, page+1) {
 				if err != nil {
-					return err
+					if !each(page, pageError(&l, page, err)) {
+						return nil
+					}
+					break
 				}
 				l.begin()
 				l.key("ckey", row.CKey())
@@ -85,7 +88,10 @@ func encodedLines(st *casc.Storage) walker {
 			}
 			for row, err := range enc.EncodedRows(page, page+1) {
 				if err != nil {
-					return err
+					if !each(page, pageError(&l, page, err)) {
+						return nil
+					}
+					break
 				}
 				l.begin()
 				l.key("ekey", row.EKey)
@@ -98,6 +104,14 @@ func encodedLines(st *casc.Storage) walker {
 		}
 		return nil
 	}
+}
+
+// pageError stands for what a page has, or has further, that can't be read.
+func pageError(l *line, page int, err error) []byte {
+	l.begin()
+	l.number("page", int64(page))
+	l.text("error", err.Error())
+	return l.end()
 }
 
 // rootLines has what the root gives.

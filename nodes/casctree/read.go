@@ -15,7 +15,7 @@ import (
 // isLocal tells whether all data of a file is here.
 func (t *Tree) isLocal(e entry) bool {
 	flags := e.flags()
-	if flags&(flagForms|flagSpans|flagNoForm) == 0 {
+	if flags&(flagForms|flagSpans|flagNoForm|flagFault) == 0 {
 		return t.st.Has(e.ekey())
 	}
 	forms, all, err := t.formsOf(e)
@@ -40,6 +40,8 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	switch flags := e.flags(); {
 	case flags&flagNoForm != 0:
 		return nil, false, nil
+	case flags&flagFault != 0:
+		return nil, false, t.table.fault(e)
 	case flags&flagForms != 0:
 		more, err := t.table.more(e, casc.ShortKeySize)
 		if err != nil {

@@ -32,6 +32,8 @@ type table struct {
 	header
 	dirs, nameOffs, entries      []byte
 	dirNames, fileNames, further []byte
+	// faults are the reasons why files with flagFault can't be read.
+	faults []error
 }
 
 // header is what the table says of itself.
@@ -70,6 +72,9 @@ const (
 	flagNoForm
 	// flagEncrypted means that some of it may be encrypted.
 	flagEncrypted
+	// flagFault means that it can't be read: the first four bytes of the key are the
+	// number of the reason. A table with such a file is not saved.
+	flagFault
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

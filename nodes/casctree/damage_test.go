@@ -1,0 +1,186 @@
+package casctree_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+	"lorefs/nodes"
+	"lorefs/nodes/casctree"
+)
+
+// flipPage damages a page of the encoding file in place: of content keys, or of encoding
+// keys. It finds the encoding file as the last that was stored.
+func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
+	t.Helper()
+	for name, data := range files {
+		if !strings.Contains(name, "/data.") {
+			continue
+		}
+		if !bytes.Contains(data, []byte("EN\x01\x10\x10\x00\x04\x00\x04")) {
+			continue
+		}
+		st, err := casc.Open(casctest.FS(files), casc.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		from, _, _ := st.Encoding().ContentRange(page)
+		if encoded {
+			from = firstEncoded(t, st, page)
+		}
+		data = bytes.Clone(data)
+		data[bytes.LastIndex(data, from[:])+20] ^= 1 // before are lists of pages and of keys
+		files[name] = data
+		return
+	}
+	t.Fatal("no encoding file")
+}
+
+// firstEncoded is the first encoding key of a page.
+func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
+	t.Helper()
+	for row, err := range st.Encoding().EncodedRows(page, page+1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.EKey
+	}
+	t.Fatal("an empty page")
+	return casc.Key{}
+}
+
+// manyFiles is a storage of n small files with names, whose sizes the root does not say.
+func manyFiles(t *testing.T, n int) (write.Files, map[string]string) {
+	t.Helper()
+	g := casctest.New()
+	var text strings.Builder
+	want := map[string]string{}
+	for i := range n {
+		name, content := fmt.Sprintf("f%04d", i), fmt.Sprintf("content of %d", i)
+		text.WriteString(name + "|" + g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: []byte(content)}).CKey.String() + "\n")
+		want["files/"+name] = content
+	}
+	g.Root(g.Add([]byte(text.String())))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, want
+}
+
+// checkAll reads all files, and gives the errors of those that can't be read. Others
+// must be as wanted.
+func checkAll(t *testing.T, tree nodes.Tree, want map[string]string) (failed map[string]error) {
+	t.Helper()
+	found := listed(t, tree, "files")
+	failed = map[string]error{}
+	for name, content := range want {
+		e, ok := found[name]
+		if !ok {
+			t.Errorf("%s is not listed", name)
+			continue
+		}
+		got, err := readAll(t.Context(), tree, e)
+		switch {
+		case err != nil:
+			failed[name] = err
+		case string(got) != content:
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if len(found) != len(want) {
+		t.Errorf("%d files, want %d", len(found), len(want))
+	}
+	return failed
+}
+
+// TestDamagedContentPage has an encoding file of which one page is damaged: the files
+// that it has are listed and fail with its error, all others are read.
+func TestDamagedContentPage(t *testing.T) {
+	files, want := manyFiles(t, 500)
+	for _, page := range []int{0, 2, 4} {
+		damaged := maps.Clone(files)
+		flipPage(t, damaged, false, page)
+		kept := newStore()
+		tree, st := openBoth(t, casctest.FS(damaged), casc.Options{}, casctree.Options{Index: kept})
+		failed := checkAll(t, tree, want)
+		text := fmt.Sprintf(": reading page %d: ", page)
+		from, to, last := st.Encoding().ContentRange(page)
+		for name, content := range want {
+			ckey := write.Key([]byte(content))
+			inside := ckey.Compare(from) >= 0 && (last || ckey.Compare(to) < 0)
+			err := failed[name]
+			if inside != (err != nil) || err != nil && (!strings.Contains(err.Error(), text) || errors.Is(err, nodes.ErrUnavailable)) {
+				t.Errorf("page %d: %s: %v", page, name, err)
+			}
+		}
+		if len(failed) < 10 || len(failed) > 200 {
+			t.Errorf("page %d: %d files can't be read", page, len(failed))
+		}
+		if p := tree.Problems(); len(p) != 1 || !strings.Contains(p[0].Error(), text) {
+			t.Errorf("page %d: problems %v", page, p)
+		}
+		if kept.saves > 0 {
+			t.Errorf("page %d: the table is kept", page)
+		}
+		if text, err := readPath(t.Context(), tree, "casc.json"); err != nil || !strings.Contains(string(text), "its files are listed, and can't be read") {
+			t.Errorf("page %d: %s, %v", page, text, err)
+		}
+		lines, err := readPath(t.Context(), tree, "manifests/encoding/000000.jsonl")
+		if err != nil || bytes.Count(lines, []byte(`{"page":`)) != 1 || bytes.Count(lines, []byte("\n")) < 300 {
+			t.Errorf("page %d: %d bytes of lines, %v", page, len(lines), err)
+		}
+	}
+}
+
+// TestDamagedEncodedPage damages pages that only say how files are encoded: all are read,
+// and those that are encrypted are counted still.
+func TestDamagedEncodedPage(t *testing.T) {
+	g := casctest.New()
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	var text strings.Builder
+	want := map[string]string{}
+	for i := range 400 {
+		name, content := fmt.Sprintf("f%04d", i), fmt.Sprintf("content of %d", i)
+		var s write.Stored
+		if i%40 == 0 {
+			s = g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte(content), Encrypt: secret, Key: bltetest.Key()})
+		} else {
+			s = g.Add([]byte(content))
+		}
+		text.WriteString(name + "|" + s.CKey.String() + "\n")
+		want["files/"+name] = content
+	}
+	g.Root(g.Add([]byte(text.String())))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := range 3 {
+		damaged := maps.Clone(files)
+		flipPage(t, damaged, true, page)
+		kept := newStore()
+		tree := open(t, casctest.FS(damaged), casc.Options{}, casctree.Options{Index: kept})
+		for name, err := range checkAll(t, tree, want) {
+			if !errors.Is(err, nodes.ErrNoKey) {
+				t.Errorf("page %d: %s: %v", page, name, err)
+			}
+		}
+		if len(tree.Problems()) != 1 || kept.saves > 0 {
+			t.Errorf("page %d: %v, saved %d times", page, tree.Problems(), kept.saves)
+		}
+		about, err := readPath(t.Context(), tree, "casc.json")
+		if err != nil || !strings.Contains(string(about), `"encrypted_without_key":         10`) {
+			t.Errorf("page %d: %s, %v", page, about, err)
+		}
+	}
+}
