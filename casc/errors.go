@@ -13,6 +13,9 @@ var ErrNotFound = errors.New("no such file in the storage")
 // ErrNotLocal means that a file is known, but its data is not here.
 var ErrNotLocal = errors.New("its data is not in the local archives")
 
+// ErrNoRoot means that names are missing: there is no root that can be read.
+var ErrNoRoot = errors.New("names are missing, for the root can't be read")
+
 // ErrChanged means that an index file was written to or cut since its hashes were checked.
 var ErrChanged = errors.New("it is not what it was when it was opened")
 

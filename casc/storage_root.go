@@ -85,8 +85,8 @@ func (s *Storage) noteProblems(root Root) {
 
 // chooseRoot chooses the root: that of World of Warcraft wherever it is, for it
 // says more than the virtual file system of the same build; else the virtual file
-// system, the root, or the install manifest. The faults are those of what it did
-// not choose.
+// system, the root, or the install manifest, which has names at least. The faults are
+// those of what would have been better.
 func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	ref, err := s.BuildConfig.Ref("root")
 	if err != nil {
@@ -98,27 +98,26 @@ func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	}
 	if !ref.CKey.IsZero() {
 		if root, err = s.contentRoot(ref.CKey); err != nil {
-			err = fmt.Errorf("root: %w", err)
+			faults = append(faults, fmt.Errorf("root: %w", err))
 		}
 	}
 	if !vfs.EKey.IsZero() && (root == nil || root.Kind() != "wow") {
-		v, vfsErr := s.vfsRoot(vfs)
-		if vfsErr == nil {
-			if err != nil {
-				faults = append(faults, err)
-			}
+		v, err := s.vfsRoot(vfs)
+		if err == nil {
 			return v, faults, nil
 		}
-		vfsErr = fmt.Errorf("vfs-root: %w", vfsErr)
-		if root == nil {
-			return nil, nil, errors.Join(err, vfsErr)
-		}
-		faults = append(faults, vfsErr)
+		faults = append(faults, fmt.Errorf("vfs-root: %w", err))
 	}
-	if root == nil && ref.CKey.IsZero() {
-		root, err = s.installRoot()
+	if root != nil {
+		return root, faults, nil
 	}
-	return root, faults, err
+	if root, err = s.installRoot(); err != nil {
+		return nil, nil, errors.Join(append(faults, err)...)
+	}
+	for i, err := range faults {
+		faults[i] = fmt.Errorf("%w, and those of the install manifest stand for them: %w", ErrNoRoot, err)
+	}
+	return root, faults, nil
 }
 
 func (s *Storage) contentRoot(ckey Key) (Root, error) {

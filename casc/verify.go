@@ -133,8 +133,8 @@ const verifyBatch = 256
 // each chunk, of the encoding file's pages, of the other manifests, and of the content of
 // files that the encoding file has. Then it looks
 // for each file that the root names. An index that can't be read any more is damage, and
-// what it leads to is not checked. An error means that checking could not go on, because
-// of ctx or since the root can't be read.
+// what it leads to is not checked, and one of a root is, too. An error means that checking
+// could not go on, because of ctx.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}

@@ -11,7 +11,10 @@ import (
 func (v *verifier) files() error {
 	for f, err := range v.s.Walk() {
 		if err != nil {
-			return err
+			if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+				return err
+			}
+			break
 		}
 		if f.Name == "" {
 			f.Name = cleanName(v.s.opts.Names.Name(&f))

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"os"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"lorefs/casc"
@@ -135,6 +138,13 @@ func (c *cascStorage) notices() (all []string) {
 		all = append(all, fmt.Sprintf("%d more problems, which are in casc.json", more))
 	}
 	return all
+}
+
+// complete is false if names below a path of the tree are missing.
+func (c *cascStorage) complete(name string) bool {
+	top, _, _ := strings.Cut(strings.Trim(path.Clean(name), "/"), "/")
+	named := slices.ContainsFunc([]string{"", ".", "files", "unnamed"}, func(s string) bool { return strings.EqualFold(s, top) })
+	return !named || !slices.ContainsFunc(c.tree.Problems(), func(err error) bool { return errors.Is(err, casc.ErrNoRoot) })
 }
 
 // maxNotices bounds the problems of a storage that status tells of.

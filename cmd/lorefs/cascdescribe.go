@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,7 +75,7 @@ func (d cascDescription) print(w io.Writer) error {
 	text("build name", d.BuildName)
 	text("build config", d.BuildConfig)
 	text("tags", strings.Join(d.Tags, ": "))
-	fmt.Fprintf(t, "root\t%s, %d entries\n", d.Root, d.RootEntries)
+	fmt.Fprintf(t, "root\t%s, %d entries\n", cmp.Or(d.Root, "none"), d.RootEntries)
 	text("locale", d.Locale)
 	fmt.Fprintf(t, "named\t%d\n", d.Named)
 	fmt.Fprintf(t, "unnamed\t%d\n", d.Unnamed)

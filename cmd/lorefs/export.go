@@ -88,5 +88,5 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, 
 	if r.Failed > 0 {
 		return fmt.Errorf("%d files could not be copied", r.Failed)
 	}
-	return nil
+	return s.complete(from)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ func newLs(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
+		Long: `ls prints the entries of a directory of SOURCE, or the one of a file. It exits with 1
+if names are missing because the root of a CASC storage is damaged.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exactArgs("SOURCE")(c, args)
@@ -45,7 +48,7 @@ func newLs(log *slog.Logger) *cobra.Command {
 			if err := s.list(c.Context(), dir, lister(out, long, asJSON)); err != nil {
 				return err
 			}
-			return out.Flush()
+			return cmp.Or(out.Flush(), s.complete(dir))
 		},
 	}
 	f.add(c.Flags())

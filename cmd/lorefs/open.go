@@ -25,6 +25,15 @@ type opened struct {
 	editors []sourceEditor
 }
 
+// complete is an error if names of the source are missing below a path, which was said
+// in the log: that what is there could be done is not all that was asked for.
+func (s *opened) complete(path string) error {
+	if a, ok := s.archive.(interface{ complete(path string) bool }); ok && !a.complete(path) {
+		return &commandError{code: exitFailure}
+	}
+	return nil
+}
+
 // view is one directory in the root of the tree, or without a name all of it.
 type view struct {
 	Name  string `json:"name"`

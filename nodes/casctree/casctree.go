@@ -32,8 +32,8 @@ type Tree struct {
 var _ nodes.Tree = (*Tree)(nil)
 
 // New makes the tree of a storage, which must stay open as long as the tree is used.
-// It reads the root and the encoding file, or what Options.Index kept of them; a root
-// that is damaged is an error.
+// It reads the root and the encoding file, or what Options.Index kept of them. What of
+// them is damaged is missing in the tree, which Problems tells.
 func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	opts.setDefaults()
 	l := loader{st: st, opts: &opts}

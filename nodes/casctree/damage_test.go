@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,6 +182,69 @@ func TestDamagedEncodedPage(t *testing.T) {
 		about, err := readPath(t.Context(), tree, "casc.json")
 		if err != nil || !strings.Contains(string(about), `"encrypted_without_key":         10`) {
 			t.Errorf("page %d: %s, %v", page, about, err)
+		}
+	}
+}
+
+// TestDamagedRoot has roots that are damaged or not there: everything but their names is,
+// with the names of the install manifest.
+func TestDamagedRoot(t *testing.T) {
+	for _, root := range []string{"wow 3", "text", "tvfs", "diablo3", "mndx 2"} {
+		for _, damage := range []string{"flipped", "absent", "no install manifest"} {
+			g := casctest.New()
+			g.Fill(t)
+			if damage != "no install manifest" {
+				g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
+			}
+			casctest.Roots[root](g)
+			last := &g.Stored[len(g.Stored)-1]
+			last.Absent = damage == "absent"
+			last.Encoded = bytes.Clone(last.Encoded)
+			last.Encoded[len(last.Encoded)-1] ^= 1
+			files, err := g.Install()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := newStore()
+			tree, st := openBoth(t, casctest.FS(files), casc.Options{}, casctree.Options{Index: kept, Missing: true})
+			problems := errors.Join(tree.Problems()...)
+			if problems == nil || !strings.Contains(problems.Error(), "names are missing") || kept.saves > 0 {
+				t.Errorf("%s, %s: %v, saved %d times", root, damage, problems, kept.saves)
+			}
+			if about, err := readPath(t.Context(), tree, "casc.json"); err != nil || !strings.Contains(string(about), "names are missing") {
+				t.Errorf("%s, %s: %s, %v", root, damage, about, err)
+			}
+			var want []string
+			if damage != "no install manifest" {
+				want = []string{"files/Read Me.txt"}
+			}
+			if found := slices.Collect(maps.Keys(listed(t, tree, "files"))); !slices.Equal(found, want) {
+				t.Errorf("%s, %s: %v, want %v", root, damage, found, want)
+			}
+			for _, f := range g.Files() {
+				name := f.CKey.String()
+				want := g.Want[f.Name]
+				if want == nil || g.Secret[f.Name] {
+					continue
+				}
+				if got, err := readPath(t.Context(), tree, "content/"+name[:2]+"/"+name); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s, %s: %s: %d bytes, %v", root, damage, f.Name, len(got), err)
+				}
+			}
+			if n := len(listed(t, tree, "manifests/encoding")); n != 1 {
+				t.Errorf("%s, %s: %d files of the encoding file", root, damage, n)
+			}
+			listed(t, tree, "manifests/root")
+			told := false
+			for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+				told = told || strings.Contains(f.What, "root: ")
+				if err != nil {
+					t.Errorf("%s, %s: %v", root, damage, err)
+				}
+			}
+			if !told {
+				t.Errorf("%s, %s: verify does not name the root", root, damage)
+			}
 		}
 	}
 }

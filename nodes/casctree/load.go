@@ -123,11 +123,13 @@ func (l *loader) build(ctx context.Context, key [32]byte) (t *table, problems []
 	return t, b.told(), err
 }
 
-// addRoot adds what the root gives, and then the names of the list files.
+// addRoot adds what the root gives, and then the names of the list files. A root that
+// can't be read, or not to its end, is a fault that all else lives with.
 func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	for f, err := range l.st.Walk() {
 		if err != nil {
-			return err
+			b.live(fmt.Errorf("%w: %w", casc.ErrNoRoot, err))
+			break
 		}
 		if b.counts.rootRows == 0 {
 			b.kind = l.st.Kind()
@@ -139,7 +141,9 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 			return err
 		}
 	}
-	b.kind = l.st.Kind()
+	if b.nProblems == 0 {
+		b.kind = l.st.Kind() // that of one without files, too
+	}
 	b.sortWaiting()
 	for i, open := range l.opts.ListFiles {
 		if err := readList(ctx, i, open, func(r io.Reader) error { return b.nameFrom(ctx, casc.ListLines(r)) }); err != nil {

@@ -120,9 +120,6 @@ func rootLines(st *casc.Storage) walker {
 		var l line
 		i := -1
 		for f, err := range st.Walk() {
-			if err != nil {
-				return err
-			}
 			if i++; i < from {
 				continue
 			}
@@ -130,7 +127,11 @@ func rootLines(st *casc.Storage) walker {
 				return ctx.Err()
 			}
 			l.begin()
-			rootLine(&l, &f)
+			if err != nil {
+				l.text("error", err.Error())
+			} else {
+				rootLine(&l, &f)
+			}
 			if !each(i, l.end()) {
 				return nil
 			}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+)
+
+// tool runs the program, and gives its output and its exit code.
+func tool(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "lorefs", args...)
+	var out, talk bytes.Buffer
+	c.Stdout, c.Stderr = &out, &talk
+	err := c.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return out.String(), talk.String(), c.ProcessState.ExitCode()
+}
+
+// Names that a damaged root would have are told as missing by every command.
+func TestCASCDamagedRoot(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	g := casctest.New()
+	g.Fill(t)
+	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
+	casctest.Roots["text"](g)
+	last := &g.Stored[len(g.Stored)-1]
+	last.Encoded = bytes.Clone(last.Encoded)
+	last.Encoded[len(last.Encoded)-1] ^= 1
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	game := filepath.Join(dir, "game")
+	if err := files.Write(game); err != nil {
+		t.Fatal(err)
+	}
+	const missing = "names are missing, for the root can't be read"
+	for _, c := range []struct {
+		args []string
+		code int
+		out  string
+	}{
+		{[]string{"info", game}, exitOK, missing},
+		{[]string{"info", "--json", game}, exitOK, missing},
+		{[]string{"ls", game}, exitFailure, "files\n"},
+		{[]string{"ls", game, "/Files"}, exitFailure, "Read Me.txt\n"},
+		{[]string{"ls", game, "config"}, exitOK, "build-config\n"},
+		{[]string{"export", game, filepath.Join(dir, "all"), "files"}, exitFailure, ""},
+		{[]string{"export", game, filepath.Join(dir, "config"), "config"}, exitOK, ""},
+		{[]string{"verify", game}, exitFailure, "damaged: " + missing},
+	} {
+		out, talk, code := tool(t, c.args...)
+		if code != c.code || !strings.Contains(out, c.out) || c.args[0] != "verify" && !strings.Contains(talk, missing) {
+			t.Errorf("%s: %d, %s%s", c.args, code, out, talk)
+		}
+	}
+}
