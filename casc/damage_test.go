@@ -2,6 +2,7 @@ package casc_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -199,14 +200,122 @@ func TestTVFSInItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Nest(casc.Key{1})
-	var last error
 	n := 0
-	for _, err := range r.Files() {
-		last = err
+	for f, err := range r.Files() {
+		if err != nil || f.Err != nil {
+			t.Error(f, err)
+		}
 		n++
 	}
-	if n != 3 || last == nil || last.Error() != "casc: TVFS: offset 0x0: again:again: is nested in itself" {
-		t.Errorf("%d files, %v", n, last)
+	want := "nested manifest again:again:: casc: TVFS: offset 0x0: it is nested in itself"
+	if p := r.Problems(); n != 2 || len(p) != 1 || p[0].Error() != want {
+		t.Errorf("%d files, %v", n, p)
+	}
+}
+
+// oddTVFS has files of which some are odd, and gives the names of those that are not.
+func oddTVFS(t *testing.T, damage func(data []byte) []byte) (good, odd []string, problems []error) {
+	t.Helper()
+	var files []casc.File
+	for _, name := range []string{"a/one", "a/two", "b/one", "b/two", "c"} {
+		files = append(files, casc.File{Name: name, Spans: []casc.Span{{EKey: casc.Key{byte(len(files) + 1)}, Size: 5, ContentSize: 5}}})
+	}
+	r, err := casc.ParseTVFS(damage(write.TVFS(files)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range r.Files() {
+		switch {
+		case err != nil:
+			t.Error(err)
+		case f.Err != nil:
+			odd = append(odd, f.Name)
+		default:
+			good = append(good, f.Name)
+		}
+	}
+	return good, odd, r.Problems()
+}
+
+// TestTVFSOdd damages entries of a manifest: what they are for is told, and all else is
+// there.
+func TestTVFSOdd(t *testing.T) {
+	// at finds a table: 0 is path, 1 vfs, 2 containers.
+	at := func(b []byte, table int) []byte { return b[binary.BigEndian.Uint32(b[12+8*table:]):] }
+	for name, c := range map[string]struct {
+		damage   func(b []byte)
+		good     string
+		odd      string
+		problems int
+	}{
+		"whole":                   {func([]byte) {}, "a/one a/two b/one b/two c", "", 0},
+		"size beyond content":     {func(b []byte) { at(b, 1)[8] = 9 }, "a/two b/one b/two c", "a/one", 1},
+		"no such container":       {func(b []byte) { at(b, 1)[9] = 0xFF }, "a/two b/one b/two c", "a/one", 1},
+		"no such spans":           {func(b []byte) { b[bytes.Index(b, []byte("two\xFF"))+4] = 1 }, "a/one b/one b/two c", "a/two", 1},
+		"a name without end":      {func(b []byte) { b[bytes.Index(b, []byte("\x03two"))] = 0xF0 }, "a/one b/one b/two c", "", 1},
+		"a folder without end":    {func(b []byte) { b[bytes.Index(b, []byte("b\x00\xFF"))+4] = 9 }, "a/one a/two", "", 1},
+		"spans that are cut":      {func(b []byte) { b[12+8+7] -= 3 }, "a/one a/two b/one b/two", "c", 1},
+		"containers that are cut": {func(b []byte) { b[12+16+7] -= 3 }, "a/one a/two b/one b/two", "c", 1},
+	} {
+		good, odd, problems := oddTVFS(t, func(b []byte) []byte { c.damage(b); return b })
+		if strings.Join(good, " ") != c.good || strings.Join(odd, " ") != c.odd || len(problems) != c.problems {
+			t.Errorf("%s: %v, odd are %v, %v", name, good, odd, problems)
+		}
+	}
+}
+
+// TestTVFSOddNested has an odd file in a nested manifest.
+func TestTVFSOddNested(t *testing.T) {
+	g := newGame()
+	a, b := g.Add([]byte("one")), g.Add([]byte("two"))
+	span := func(s write.Stored) []casc.Span {
+		return []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}}
+	}
+	bad := span(b)
+	bad[0].Size = 1000
+	nested := g.Add(write.TVFS([]casc.File{{Name: "bad", Spans: bad}, {Name: "good", Spans: span(b)}}))
+	g.Ref("vfs-root", g.Add(write.TVFS([]casc.File{{Name: "sub", Spans: span(nested)}, {Name: "x", Spans: span(a)}})))
+	g.Ref("vfs-1", nested)
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := st.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, f := range all {
+		c, err := st.Open(&f)
+		if err == nil {
+			var text []byte
+			text, err = c.ReadAll(1000)
+			said[f.Name] = string(text)
+		}
+		if err != nil {
+			said[f.Name] = err.Error()
+		}
+	}
+	const why = "casc: sub:bad: casc: TVFS: offset 0x39: span 0: 1000 bytes at 0 of a content of 3"
+	if len(said) != 4 || said["x"] != "one" || said["sub:good"] != "two" || said["sub:bad"] != why {
+		t.Errorf("%q", said)
+	}
+	if p := st.Problems(); len(p) != 1 || "casc: "+p[0].Error() != why {
+		t.Errorf("%v", p)
+	}
+	var found []string
+	for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+		if err != nil {
+			t.Error(err)
+		}
+		found = append(found, f.File+"|"+f.What)
+	}
+	if want := []string{"sub:bad|" + why[len("casc: sub:bad: "):], "|" + why[6:]}; !slices.Equal(found, want) {
+		t.Errorf("%q", found)
 	}
 }
 

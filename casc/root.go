@@ -30,6 +30,9 @@ type File struct {
 	// Spans are the encoded files that the file is put together from, in roots
 	// that have them. They must not be changed, for files may share them.
 	Spans []Span
+	// Err is why the file can't be read, though the root names it; then only Name is
+	// sure.
+	Err error
 }
 
 // Span is a part of a file, which is an encoded file.

@@ -33,7 +33,9 @@ type TVFS struct {
 	top    *tvfsTables
 	load   Loader
 	nested map[ShortKey]bool
-	faults []error
+	// faults are some of the nFaults faults.
+	faults  []error
+	nFaults int
 }
 
 // ParseTVFS reads a manifest. load reads those that are nested in it; which files
@@ -52,18 +54,34 @@ func (r *TVFS) Nest(ekey Key) { r.nested[ekey.Short()] = true }
 // Kind is "tvfs".
 func (r *TVFS) Kind() string { return "tvfs" }
 
-// Problems are nested manifests that could not be looked into, of the last run of
-// Files.
-func (r *TVFS) Problems() []error { return r.faults }
+// Problems are files that can't be read, and nested manifests and folders that could not
+// be looked into, of the last run of Files.
+func (r *TVFS) Problems() []error {
+	if more := r.nFaults - len(r.faults); more > 0 {
+		return append(slices.Clip(r.faults), tvfs.bad(0, "%d more like these", more))
+	}
+	return r.faults
+}
+
+// maxTVFSFaults bounds the faults that are told of.
+const maxTVFSFaults = 1 << 10
+
+func (r *TVFS) fault(err error) {
+	r.nFaults++
+	if r.nFaults <= maxTVFSFaults {
+		r.faults = append(r.faults, err)
+	}
+}
 
 // errStopped ends a walk that nobody wants more of.
 var errStopped = errors.New("stopped")
 
 // Files gives the files of the manifest and of those nested in it. A nested one is
-// given as OUTER: and its files as OUTER:NAME.
+// given as OUTER: and its files as OUTER:NAME. What is odd is a fault that all else
+// lives with: a file that has such spans has Err.
 func (r *TVFS) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		r.faults = nil
+		r.faults, r.nFaults = nil, 0
 		w := &tvfsWalk{root: r, yield: yield}
 		if err := w.manifest(r.top, "", nil); err != nil && !errors.Is(err, errStopped) {
 			yield(File{}, err)
@@ -82,25 +100,44 @@ type tvfsWalk struct {
 
 // manifest gives the files of a manifest; above are the keys of those it is in.
 func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error {
-	return t.walk(func(name string, vfs uint32) error {
-		spans, err := t.spans(vfs)
-		if err != nil || len(spans) == 0 {
-			return err
-		}
-		f := File{Name: outer + name, CKey: spans[0].CKey, Spans: spans}
-		for i := range spans {
-			f.Size += spans[i].Size
-		}
-		key := spans[0].EKey.Short()
-		if len(spans) > 1 || !w.root.nested[key] || w.root.load == nil {
-			return w.give(f)
-		}
-		f.Name += ":"
-		if err := w.give(f); err != nil {
-			return err
-		}
-		return w.nest(&f, above)
+	return t.walk(tvfsVisitor{
+		found: func(name string, vfs uint32) error {
+			spans, err := t.spans(vfs)
+			if err != nil {
+				w.root.fault(fmt.Errorf("%s%s: %w", outer, name, err))
+				return w.give(File{Name: outer + name, Size: -1, Err: err})
+			}
+			if len(spans) == 0 {
+				return nil
+			}
+			return w.file(outer+name, spans, above)
+		},
+		fault: func(folder string, err error) {
+			w.root.fault(fmt.Errorf("%s%s: the rest of the folder: %w", outer, folder, err))
+		},
 	})
+}
+
+// file gives a file, and what is in it if that is a manifest.
+func (w *tvfsWalk) file(name string, spans []Span, above []ShortKey) error {
+	f := File{Name: name, CKey: spans[0].CKey, Spans: spans}
+	for i := range spans {
+		f.Size += spans[i].Size
+	}
+	key := spans[0].EKey.Short()
+	if len(spans) > 1 || !w.root.nested[key] || w.root.load == nil {
+		return w.give(f)
+	}
+	f.Name += ":"
+	if err := w.give(f); err != nil {
+		return err
+	}
+	t, err := w.open(&f, above)
+	if err != nil {
+		w.root.fault(fmt.Errorf("nested manifest %s: %w", f.Name, err))
+		return nil
+	}
+	return w.manifest(t, f.Name, append(slices.Clip(above), key))
 }
 
 func (w *tvfsWalk) give(f File) error {
@@ -118,25 +155,19 @@ func (w *tvfsWalk) give(f File) error {
 	return nil
 }
 
-// nest gives the files of a nested manifest. One that can't be read is a fault
-// that the others live with.
-func (w *tvfsWalk) nest(f *File, above []ShortKey) error {
+// open reads a nested manifest.
+func (w *tvfsWalk) open(f *File, above []ShortKey) (*tvfsTables, error) {
 	s := &f.Spans[0]
-	key := s.EKey.Short()
-	if slices.Contains(above, key) {
-		return tvfs.bad(0, "%s is nested in itself", f.Name)
+	if slices.Contains(above, s.EKey.Short()) {
+		return nil, tvfs.bad(0, "it is nested in itself")
 	}
 	w.loads++
 	if len(above) >= maxNested || w.loads > maxNestedLoad {
-		return tvfs.bad(0, "%s: nested deeper than %d, or more than %d times", f.Name, maxNested, maxNestedLoad)
+		return nil, tvfs.bad(0, "nested deeper than %d, or more than %d times", maxNested, maxNestedLoad)
 	}
 	data, err := w.root.load.Encoded(s.EKey[:s.KeySize])
-	if err == nil {
-		var t *tvfsTables
-		if t, err = parseTVFSHeader(data); err == nil {
-			return w.manifest(t, f.Name, append(slices.Clip(above), key))
-		}
+	if err != nil {
+		return nil, err
 	}
-	w.root.faults = append(w.root.faults, fmt.Errorf("nested manifest %s: %w", f.Name, err))
-	return nil
+	return parseTVFSHeader(data)
 }

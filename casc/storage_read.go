@@ -153,6 +153,9 @@ func openRaw(p place, key []byte) (decoded, error) {
 
 // Open opens a file of Files.
 func (s *Storage) Open(f *File) (*Content, error) {
+	if f.Err != nil {
+		return nil, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
+	}
 	if len(f.Spans) == 0 {
 		return s.OpenContent(f.CKey)
 	}
@@ -227,6 +230,9 @@ func (s *Storage) openEncoded(prefix []byte, blocks blte.BlockCache) (*Content, 
 // the indexes, and at the beginnings of chunks only where the encoding file does
 // not say how the file is encoded.
 func (s *Storage) Stat(f *File) (Info, error) {
+	if f.Err != nil {
+		return Info{}, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
+	}
 	if len(f.Spans) == 0 {
 		return s.StatContent(f.CKey, f.Size)
 	}

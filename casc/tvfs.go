@@ -102,40 +102,54 @@ func offsetSize(table int) int {
 	return 1
 }
 
-// walk calls found for each file of the path table, with its name and the offset
-// of its spans.
-func (t *tvfsTables) walk(found func(name string, vfs uint32) error) error {
-	return t.walkFolder(t.path, 0, nil, 0, found)
+// tvfsVisitor is told what is in a path table.
+type tvfsVisitor struct {
+	// found is called for each file, with its name and the offset of its spans. Its
+	// errors end the walk.
+	found func(name string, vfs uint32) error
+	// fault is called for what takes the rest of a folder with it.
+	fault func(folder string, err error)
 }
 
-// walkFolder reads the nodes of a folder, which are at off of the path table. A
+// walk visits all of the path table that can be read.
+func (t *tvfsTables) walk(v tvfsVisitor) error {
+	return t.walkFolder(t.path, 0, nil, 0, v)
+}
+
+// walkFolder visits the nodes of a folder, which are at off of the path table. A
 // node without value is a prefix of the next one.
-func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, found func(string, uint32) error) error {
+func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, v tvfsVisitor) error {
+	lost := func(at int, text string, args ...any) error {
+		v.fault(string(name), tvfs.bad(t.pathOff+int64(at), text, args...))
+		return nil
+	}
 	if depth > maxTVFSDepth {
-		return tvfs.bad(t.pathOff+int64(off), "folders deeper than %d", maxTVFSDepth)
+		return lost(off, "folders deeper than %d", maxTVFSDepth)
 	}
 	own := len(name)
 	for at := 0; at < len(b); {
 		n, err := t.node(b[at:], off+at)
 		if err != nil {
-			return err
+			v.fault(string(name), err)
+			return nil
 		}
 		at += n.size
 		name = n.append(name)
 		if len(name) > maxName {
-			return tvfs.bad(t.pathOff+int64(off+at), "a name of more than %d bytes", maxName)
+			name = name[:own]
+			return lost(off+at, "a name of more than %d bytes", maxName)
 		}
 		if !n.valued {
 			continue
 		}
 		if n.value&tvfsFolder == 0 {
-			err = found(cleanName(string(name)), n.value)
+			err = v.found(cleanName(string(name)), n.value)
 		} else {
 			inside := int(n.value&^tvfsFolder) - 4
 			if inside < 0 || inside > len(b)-at {
-				return tvfs.bad(t.pathOff+int64(off+at-4), "a folder of %d bytes, %d are there", inside, len(b)-at)
+				return lost(off+at-4, "a folder of %d bytes, %d are there", inside, len(b)-at)
 			}
-			err = t.walkFolder(b[at:at+inside], off+at, name, depth+1, found)
+			err = t.walkFolder(b[at:at+inside], off+at, name, depth+1, v)
 			at += inside
 		}
 		if err != nil {

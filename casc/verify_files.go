@@ -50,6 +50,9 @@ func (v *verifier) file(f *File) error {
 
 // readFrom gives the encoding keys of what a file is read from, all of which are here.
 func (v *verifier) readFrom(f *File) (keys [][]byte, err error) {
+	if f.Err != nil {
+		return nil, f.Err
+	}
 	for i := range f.Spans {
 		key := f.Spans[i].EKey[:f.Spans[i].KeySize]
 		if err := v.isHere(key); err != nil {

@@ -231,6 +231,12 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 		return nil, fmt.Errorf("casctree: a file of %d bytes: %w", size, casc.ErrUnsupported)
 	}
 	putBE40(x.size[:], size)
+	if f.Err != nil {
+		x.state |= stateKeyed
+		copy(x.key[4:], binary.LittleEndian.AppendUint32(nil, uint32(b.files.len))) // no other is the same
+		b.setFault(x, f.Err)
+		return x, nil
+	}
 	if len(f.Spans) == 0 {
 		x.key = f.CKey
 		return x, nil

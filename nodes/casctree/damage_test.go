@@ -248,3 +248,34 @@ func TestDamagedRoot(t *testing.T) {
 		}
 	}
 }
+
+// TestOddFiles has files of a virtual file system that can't be as it says: they are
+// listed and fail with what is odd.
+func TestOddFiles(t *testing.T) {
+	g := casctest.New()
+	one := g.Add([]byte("one"))
+	good := casc.Span{EKey: one.EKey, CKey: one.CKey, Size: 3, ContentSize: 3}
+	bad := good
+	bad.Size = 77
+	files := []casc.File{{Name: "good", Spans: []casc.Span{good}}, {Name: "bad", Spans: []casc.Span{bad}}, {Name: "bad", Spans: []casc.Span{good, bad}}}
+	g.Ref("vfs-root", g.Add(write.TVFS(files)))
+	made, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := newStore()
+	tree := open(t, casctest.FS(made), casc.Options{}, casctree.Options{Index: kept})
+	failed := checkAll(t, tree, map[string]string{"files/good": "one", "files/bad": "", "files/bad%~2": ""})
+	for name, span := range map[string]string{"files/bad": "span 0: 77 bytes", "files/bad%~2": "span 1: 77 bytes"} {
+		if err := failed[name]; err == nil || !strings.Contains(err.Error(), span) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(failed) != 2 || len(tree.Problems()) != 2 || kept.saves > 0 {
+		t.Errorf("%v, %v, saved %d times", failed, tree.Problems(), kept.saves)
+	}
+	lines, err := readPath(t.Context(), tree, "manifests/root/000000.jsonl")
+	if err != nil || bytes.Count(lines, []byte(`"error":`)) != 2 {
+		t.Errorf("%s, %v", lines, err)
+	}
+}

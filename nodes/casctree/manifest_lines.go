@@ -162,6 +162,9 @@ func rootLine(l *line, f *casc.File) {
 	if f.Size >= 0 {
 		l.number("size", f.Size)
 	}
+	if f.Err != nil {
+		l.text("error", f.Err.Error())
+	}
 	if len(f.Spans) == 0 {
 		return
 	}
