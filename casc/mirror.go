@@ -19,8 +19,8 @@ type mirrorArchives struct {
 	fsys    iofs.FS
 	dir     string
 	indexes []mirrorIndex
-	// archives are those of the CDN configuration, for groups.
-	archives []Key
+	// cdns are the CDN configurations, which say what archives groups are of.
+	cdns []*Config
 	// files are all archives and loose files that are there, by the beginnings of
 	// their keys, for manifests may have no more.
 	files  map[ShortKey]Key
@@ -40,17 +40,13 @@ const maxOpen = 256
 type mirrorIndex struct {
 	*ArchiveIndex
 	archive Key
+	// group are the archives, for an index of a group.
+	group []Key
 }
 
-// openMirror reads all indexes of a folder. cdn may be nil.
-func openMirror(fsys iofs.FS, dir string, cdn *Config) (*mirrorArchives, error) {
-	m := &mirrorArchives{fsys: fsys, dir: dir, files: map[ShortKey]Key{}, open: map[Key]*file{}}
-	if cdn != nil {
-		var err error
-		if m.archives, err = cdn.Keys("archives"); err != nil {
-			return nil, err
-		}
-	}
+// openMirror reads all indexes of a folder.
+func openMirror(fsys iofs.FS, dir string, cdns []*Config) (*mirrorArchives, error) {
+	m := &mirrorArchives{fsys: fsys, dir: dir, cdns: cdns, files: map[ShortKey]Key{}, open: map[Key]*file{}}
 	err := iofs.WalkDir(fsys, dir, func(name string, e iofs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("casc: %w", err)
@@ -81,12 +77,30 @@ func (m *mirrorArchives) addIndex(name string, key Key) error {
 		m.faults = append(m.faults, fmt.Errorf("%s: its files count as not local: %w", name, err))
 		return nil
 	}
+	var group []Key
 	switch x.OffsetBytes {
 	case 0, localOffsetBytes:
 		return nil // loose files are found by their name
+	case groupOffsetBytes:
+		if group, err = m.groupOf(key); err != nil {
+			m.faults = append(m.faults, fmt.Errorf("%s: the index is not used: %w", name, err))
+			return nil
+		}
 	}
-	m.indexes = append(m.indexes, mirrorIndex{ArchiveIndex: x, archive: key})
+	m.indexes = append(m.indexes, mirrorIndex{ArchiveIndex: x, archive: key, group: group})
 	return nil
+}
+
+// groupOf gives the archives that an index is of: those of the CDN configuration that
+// names it, or of the only one.
+func (m *mirrorArchives) groupOf(name Key) ([]Key, error) {
+	for _, c := range m.cdns {
+		groups, err := c.Keys("archive-group")
+		if err == nil && slices.Contains(groups, name) || len(m.cdns) == 1 {
+			return c.Keys("archives")
+		}
+	}
+	return nil, fmt.Errorf("none of %d CDN configurations says which archives it is of", len(m.cdns))
 }
 
 // mirrorEntry is where an index says that a file is.
@@ -283,10 +297,10 @@ func (m *mirrorArchives) at(e *spanEntry) (place, error) {
 func (m *mirrorArchives) archiveOf(x *mirrorIndex, e ArchiveEntry) (Key, bool) {
 	archive := x.archive
 	if x.OffsetBytes == groupOffsetBytes {
-		if e.Archive >= len(m.archives) {
+		if e.Archive >= len(x.group) {
 			return Key{}, false
 		}
-		archive = m.archives[e.Archive]
+		archive = x.group[e.Archive]
 	}
 	return m.file(archive[:])
 }

@@ -27,8 +27,9 @@ type Options struct {
 	// Product is the program's code, for folders of several. Default: the first
 	// active one.
 	Product string
-	// BuildKey and CDNKey name the configurations, for folders without
-	// .build.info. Default: the only ones that are there.
+	// BuildKey and CDNKey name the configurations, for folders without .build.info or
+	// with several builds. Default: those of .build.info, or else the only ones that are
+	// there.
 	BuildKey, CDNKey Key
 	// Keys are used besides those that are published and those of the build's key
 	// ring.
@@ -64,6 +65,8 @@ type Storage struct {
 	archives archives
 	encoding *Encoding
 	configs  []ConfigFile
+	// cdns are all configurations of the CDN that are there, or the one that is in use.
+	cdns []*Config
 
 	// faults are those that Open found.
 	faults []error
@@ -120,7 +123,7 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	for _, step := range []func() error{s.findBuild, s.readConfigs, s.readKeys, s.openArchives, s.openEncoding} {
+	for _, step := range []func() error{s.findBuild, s.readConfigs, s.checkProduct, s.readKeys, s.openArchives, s.openEncoding} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -194,56 +197,27 @@ func (s *Storage) findBuild() error {
 		if err != nil {
 			return err
 		}
-		if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
-			return err
-		}
-		if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
-			s.log.Warn("several products are installed, and one is open",
-				slog.String("open", s.Build.Product), slog.String("installed", strings.Join(all, ", ")))
-		}
-		return nil
+		return s.selectBuild(builds)
 	}
-	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
 	return s.searchConfigs()
 }
 
-// searchConfigs looks for the configurations where no .build.info names them.
-func (s *Storage) searchConfigs() error {
-	var builds, cdns []Key
-	err := iofs.WalkDir(s.fsys, path.Join(s.DataDir, "config"), func(name string, e iofs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("casc: %w", err)
+// selectBuild takes the build of Options, or the active one.
+func (s *Storage) selectBuild(builds []Build) (err error) {
+	if !s.opts.BuildKey.IsZero() {
+		i := slices.IndexFunc(builds, func(b Build) bool { return b.BuildKey == s.opts.BuildKey })
+		if s.Build.BuildKey = s.opts.BuildKey; i >= 0 {
+			s.Build = builds[i]
 		}
-		key, bad := ParseKey(e.Name())
-		if e.IsDir() || bad != nil {
-			return nil
-		}
-		data, err := readFile(s.fsys, name, maxText)
-		if err != nil {
-			return err
-		}
-		c, err := ReadConfig(data, key)
-		switch {
-		case err != nil:
-			s.live(fmt.Errorf("%s: %w", name, err))
-		case c.Text("encoding") != "":
-			builds = append(builds, key)
-		case c.Text("archives") != "" || c.Text("archive-group") != "":
-			cdns = append(cdns, key)
-		}
-		return nil
-	})
-	if err != nil {
+		s.update.file = "" // which one is active says nothing of this one
+	} else if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
 		return err
+	} else if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
+		s.log.Warn("several products are installed, and one is open",
+			slog.String("open", s.Build.Product), slog.String("installed", strings.Join(all, ", ")))
 	}
-	if s.Build.BuildKey.IsZero() {
-		if len(builds) != 1 {
-			return fmt.Errorf("casc: no .build.info, and %d build configurations: the key of one is needed", len(builds))
-		}
-		s.Build.BuildKey = builds[0]
-	}
-	if s.Build.CDNKey.IsZero() && len(cdns) == 1 {
-		s.Build.CDNKey = cdns[0]
+	if !s.opts.CDNKey.IsZero() {
+		s.Build.CDNKey = s.opts.CDNKey
 	}
 	return nil
 }
@@ -296,7 +270,7 @@ func (s *Storage) openArchives() error {
 		}
 		s.archives = l
 	} else {
-		m, err := openMirror(s.fsys, dir, s.CDNConfig)
+		m, err := openMirror(s.fsys, dir, s.cdns)
 		if err != nil {
 			return err
 		}

@@ -42,6 +42,8 @@ func (s *Storage) readConfigs() error {
 	if !s.Build.CDNKey.IsZero() {
 		if s.CDNConfig, err = s.readConfig("cdn-config", s.Build.CDNKey); err != nil {
 			s.live(fmt.Errorf("CDN configuration: %w", err))
+		} else {
+			s.cdns = []*Config{s.CDNConfig}
 		}
 	}
 	return s.readPatchConfig()

@@ -210,6 +210,10 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 		name = Key(index[len(index)-28:])
 	}
 	f[casc.ConfigPath("data", name)+".index"] = ArchiveIndex(entries, offsets)
-	f.config("", fmt.Appendf(nil, "archives = %v %v\n", casc.Key{1}, key))
+	text := fmt.Sprintf("archives = %v %v\n", casc.Key{1}, key)
+	if group {
+		text += "archive-group = " + name.String() + "\n"
+	}
+	f.config("", []byte(text))
 	return f, nil
 }

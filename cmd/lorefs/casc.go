@@ -97,6 +97,9 @@ func explainCASC(path string, err error) error {
 	if _, ok := errors.AsType[*casc.ProductError](err); ok {
 		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--product says which"}
 	}
+	if e, ok := errors.AsType[*casc.BuildsError](err); ok && len(e.Builds) > 1 {
+		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--build says which"}
+	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: interrupted", path)
 	}

@@ -66,3 +66,43 @@ func TestCASCDamagedRoot(t *testing.T) {
 		}
 	}
 }
+
+// A mirror of two builds is opened with the key of one, which the error lists.
+func TestCASCBuilds(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	game := filepath.Join(t.TempDir(), "game")
+	var keys []string
+	for _, name := range []string{"first", "second"} {
+		g := casctest.New()
+		g.Config = append(g.Config, "build-uid = "+name)
+		s := g.Add([]byte(name))
+		g.Root(g.Add(write.TextRoot([]casc.File{{Name: name, CKey: s.CKey}})))
+		files, err := g.Mirror(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, data := range files {
+			if strings.HasPrefix(at, "config/") && bytes.Contains(data, []byte("build-uid")) {
+				keys = append(keys, write.Key(data).String())
+			}
+		}
+		if err := files.Write(game); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, talk, code := tool(t, "ls", game, "files")
+	if code != exitUsage || !strings.Contains(talk, keys[0]+" first 1.0.0.1") || !strings.Contains(talk, keys[1]+" second 1.0.0.1") || !strings.Contains(talk, "--build") {
+		t.Errorf("without a key: %d, %s", code, talk)
+	}
+	if out, talk, code := tool(t, "verify", game); code != exitUsage {
+		t.Errorf("verify: %d, %s%s", code, out, talk)
+	}
+	for _, flags := range [][]string{{"--build", keys[1]}, {"--product", "second"}} {
+		if out, talk, code := tool(t, append([]string{"ls", game, "files"}, flags...)...); code != exitOK || out != "second\n" || talk != "" {
+			t.Errorf("%s: %d, %s%s", flags, code, out, talk)
+		}
+	}
+	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitUsage || !strings.Contains(talk, `--build "1": want a key of 32 hex digits`) {
+		t.Errorf("a wrong key: %d, %s", code, talk)
+	}
+}

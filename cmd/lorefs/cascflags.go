@@ -16,6 +16,8 @@ import (
 // cascFlags are the flags for CASC storages.
 type cascFlags struct {
 	product   string
+	build     string
+	cdn       string
 	locale    string
 	keys      string
 	listFiles []string
@@ -30,6 +32,8 @@ const (
 
 func (f *cascFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.product, "product", "", "product of a CASC storage that has several, such as wow (default: the first that is active)")
+	flags.StringVar(&f.build, "build", "", "key of the build configuration of a CASC storage that has several, 32 hex digits (default: that of .build.info, or the only one)")
+	flags.StringVar(&f.cdn, "cdn", "", "key of the CDN configuration of a CASC storage, as --build")
 	flags.StringVar(&f.locale, "locale", "", "language of a CASC storage, such as enUS: leave out files of others (default: all)")
 	flags.StringVar(&f.keys, "keys", "", "file of encryption keys of a CASC storage, of lines NAME KEY")
 	flags.StringArrayVar(&f.listFiles, "listfile", nil, "file of names for a CASC storage, of lines ID;NAME or NAME; may be given again")
@@ -44,6 +48,14 @@ func (f *cascFlags) check() error {
 			return usageErrorf("--locale %q is unknown: want one such as enUS", f.locale)
 		}
 	}
+	for _, k := range [][2]string{{"--build", f.build}, {"--cdn", f.cdn}} {
+		if k[1] == "" {
+			continue
+		}
+		if _, err := casc.ParseKey(k[1]); err != nil {
+			return usageErrorf("%s %q: want a key of 32 hex digits", k[0], k[1])
+		}
+	}
 	switch f.missing {
 	case "", missingHide, missingShow:
 		return nil
@@ -53,7 +65,7 @@ func (f *cascFlags) check() error {
 
 // args are the flags as they were given, for another process.
 func (f *cascFlags) args() (args []string) {
-	for _, a := range [][2]string{{"--product", f.product}, {"--locale", f.locale}, {"--keys", f.keys}, {"--missing", f.missing}} {
+	for _, a := range [][2]string{{"--product", f.product}, {"--build", f.build}, {"--cdn", f.cdn}, {"--locale", f.locale}, {"--keys", f.keys}, {"--missing", f.missing}} {
 		if a[1] != "" {
 			args = append(args, a[0]+"="+a[1])
 		}
@@ -69,6 +81,14 @@ func (f *cascFlags) options() (opts casc.Options, err error) {
 	opts.Product = f.product
 	if f.locale != "" {
 		if opts.Locale, err = casc.ParseLocale(f.locale); err != nil {
+			return opts, err
+		}
+	}
+	for text, key := range map[string]*casc.Key{f.build: &opts.BuildKey, f.cdn: &opts.CDNKey} {
+		if text == "" {
+			continue
+		}
+		if *key, err = casc.ParseKey(text); err != nil {
 			return opts, err
 		}
 	}

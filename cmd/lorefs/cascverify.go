@@ -78,8 +78,9 @@ func (v *verifying) casc(f casc.Finding) (more bool, err error) {
 // damage is told as an error.
 func (v *verifying) broken(told, err error) error {
 	_, product := errors.AsType[*casc.ProductError](err)
+	_, builds := errors.AsType[*casc.BuildsError](err)
 	_, command := errors.AsType[*commandError](err)
-	if product || command || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+	if product || builds || command || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		return told
 	}
 	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}

@@ -10,7 +10,9 @@ import (
 // optionFlags are the options of -o that mean a flag of mount.
 var optionFlags = map[string]string{
 	"allow_other": "allow-other",
+	"build":       "build",
 	"cache_size":  "cache-size",
+	"cdn":         "cdn",
 	"definitions": "definitions",
 	"iv":          "iv",
 	"key":         "key",

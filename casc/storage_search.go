@@ -1,0 +1,120 @@
+package casc
+
+import (
+	"fmt"
+	iofs "io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+)
+
+// BuildsError reports that a folder without .build.info has no build configuration, or
+// several, of which none was asked for.
+type BuildsError struct {
+	Builds []FoundBuild
+}
+
+// FoundBuild is a build configuration that was found.
+type FoundBuild struct {
+	Key Key
+	// Name is build-name, Product build-uid, or empty.
+	Name, Product string
+}
+
+func (e *BuildsError) Error() string {
+	text := fmt.Sprintf("casc: no .build.info, and %d build configurations", len(e.Builds))
+	if len(e.Builds) == 0 {
+		return text
+	}
+	var list []string
+	for i := range e.Builds {
+		b := &e.Builds[i]
+		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
+	}
+	return text + ", of which the key of one is needed: " + strings.Join(list, "; ")
+}
+
+// searchConfigs looks for the configurations where no .build.info names them.
+func (s *Storage) searchConfigs() error {
+	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
+	found, cdns, err := s.walkConfigs()
+	if err != nil {
+		return err
+	}
+	if s.Build.BuildKey.IsZero() {
+		if s.Build.BuildKey, err = s.chooseBuild(found); err != nil {
+			return err
+		}
+	}
+	if s.Build.CDNKey.IsZero() && len(cdns) == 1 {
+		s.Build.CDNKey = cdns[0]
+	}
+	return nil
+}
+
+// chooseBuild takes the only build, or the only one of the product that was asked for.
+func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
+	wanted := found
+	if s.opts.Product != "" && len(found) > 1 {
+		wanted = slices.DeleteFunc(slices.Clone(found), func(b FoundBuild) bool { return !strings.EqualFold(b.Product, s.opts.Product) })
+	}
+	switch {
+	case len(wanted) == 1:
+		return wanted[0].Key, nil
+	case len(wanted) > 1 || len(found) == 0:
+		return Key{}, &BuildsError{wanted}
+	}
+	e := &ProductError{Product: s.opts.Product}
+	for i := range found {
+		if p := found[i].Product; p != "" && !slices.Contains(e.Installed, p) {
+			e.Installed = append(e.Installed, p)
+		}
+	}
+	return Key{}, e
+}
+
+// walkConfigs reads all configurations, and gives those of builds and of CDNs by name.
+func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key, err error) {
+	err = iofs.WalkDir(s.fsys, path.Join(s.DataDir, "config"), func(name string, e iofs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("casc: %w", err)
+		}
+		key, bad := ParseKey(e.Name())
+		if e.IsDir() || bad != nil {
+			return nil
+		}
+		data, err := readFile(s.fsys, name, maxText)
+		if err != nil {
+			return err
+		}
+		c, err := ReadConfig(data, key)
+		switch {
+		case err != nil:
+			s.live(fmt.Errorf("%s: %w", name, err))
+		case c.Text("encoding") != "":
+			builds = append(builds, FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")})
+		case c.Text("archives") != "" || c.Text("archive-group") != "":
+			cdns = append(cdns, key)
+			s.cdns = append(s.cdns, c)
+		}
+		return nil
+	})
+	return builds, cdns, err
+}
+
+// checkProduct makes sure that the build is of the product that was asked for, where only
+// its configuration may say so.
+func (s *Storage) checkProduct() error {
+	if s.opts.Product == "" || s.Build.Product != "" {
+		return nil
+	}
+	uid := s.BuildConfig.Text("build-uid")
+	switch {
+	case uid == "":
+		s.log.Warn("nothing says which product the storage is of", slog.String("wanted", s.opts.Product))
+	case !strings.EqualFold(uid, s.opts.Product):
+		return &ProductError{Product: s.opts.Product, Installed: []string{uid}}
+	}
+	return nil
+}
