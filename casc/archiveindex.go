@@ -38,8 +38,8 @@ type ArchiveEntry struct {
 // group of archives. It keeps the file's bytes and searches in them. It is safe
 // for parallel use.
 type ArchiveIndex struct {
-	// Name is the MD5 of the footer, which the file is called by if it is of
-	// loose files or a group; others have the name of their archive.
+	// Name is the MD5 of the footer, which the file is called by, and the archive with
+	// it.
 	Name Key
 	// OffsetBytes is 4 for an archive, 0 for loose files, 6 for a group, and 5 for
 	// offsets as the local index has them.
@@ -79,6 +79,15 @@ func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at)+12, "offsets of %d bytes", x.OffsetBytes))
 	}
 	return x, x.parsePages(data[:at], int(f[11])<<10, f[:indexHashSize])
+}
+
+// parseNamedIndex reads the index that is called by name.
+func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
+	x, err := ParseArchiveIndex(data)
+	if err == nil && x.Name != name {
+		err = archiveIndex.bad(int64(len(data))-indexFooterSize, "the footer has the MD5 %v, the file is called %v", x.Name, name)
+	}
+	return x, err
 }
 
 // parsePages checks the pages against the table of contents behind them.

@@ -72,7 +72,7 @@ func (m *mirrorArchives) addIndex(name string, key Key) error {
 	if err != nil {
 		return err
 	}
-	x, err := ParseArchiveIndex(data)
+	x, err := parseNamedIndex(data, key)
 	if err != nil {
 		m.faults = append(m.faults, fmt.Errorf("%s: its files count as not local: %w", name, err))
 		return nil

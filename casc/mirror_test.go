@@ -109,3 +109,25 @@ func TestGroupOfNone(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+// TestMisnamedIndex has an index that is called as another archive is: it is told of, and
+// all files are read as before.
+func TestMisnamedIndex(t *testing.T) {
+	files, _ := mirrorOf(t, false, "text")
+	other := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 3, Off: 5}}, 4)
+	for name, data := range maps.Clone(files) {
+		if !strings.HasSuffix(name, ".index") {
+			continue
+		}
+		wrong := write.Key(other)
+		files[casc.ConfigPath("data", wrong)] = files[strings.TrimSuffix(name, ".index")][:20]
+		files[casc.ConfigPath("data", wrong)+".index"] = data
+	}
+	got, st, err := readX(t, files, casc.Options{})
+	if err != nil || got != "text" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if p := fmt.Sprint(st.Problems()); len(st.Problems()) != 1 || !strings.Contains(p, "the footer has the MD5 ") || !strings.Contains(p, write.Key(other).String()) {
+		t.Error(p)
+	}
+}

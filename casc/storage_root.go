@@ -111,6 +111,9 @@ func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	if root != nil {
 		return root, faults, nil
 	}
+	if len(faults) > 0 && s.BuildConfig.Text("install") == "" {
+		return nil, nil, errors.Join(faults...)
+	}
 	if root, err = s.installRoot(); err != nil {
 		return nil, nil, errors.Join(append(faults, err)...)
 	}

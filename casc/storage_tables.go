@@ -107,7 +107,7 @@ func (s *Storage) ReadIndex(name Key) (*ArchiveIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := ParseArchiveIndex(data)
+	x, err := parseNamedIndex(data, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -201,15 +201,16 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 			archive = append(archive, s.Encoded...)
 		}
 	}
-	key := Key(archive)
+	// An archive is called by the MD5 of its index' footer, as is the index.
+	index := ArchiveIndex(entries, 4)
+	key := Key(index[len(index)-28:])
+	name := key
 	f[casc.ConfigPath("data", key)] = archive
-	offsets, name := 4, key
 	if group {
-		offsets = 6
-		index := ArchiveIndex(entries, offsets)
+		index = ArchiveIndex(entries, 6)
 		name = Key(index[len(index)-28:])
 	}
-	f[casc.ConfigPath("data", name)+".index"] = ArchiveIndex(entries, offsets)
+	f[casc.ConfigPath("data", name)+".index"] = index
 	text := fmt.Sprintf("archives = %v %v\n", casc.Key{1}, key)
 	if group {
 		text += "archive-group = " + name.String() + "\n"
