@@ -2,10 +2,12 @@ package casc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"maps"
 	"path"
 	"slices"
@@ -16,15 +18,19 @@ import (
 // mirrorArchives is a folder as CDNs have it: data/ab/cd/KEY for archives and
 // loose files, data/ab/cd/KEY.index for the indexes of archives.
 type mirrorArchives struct {
-	fsys    iofs.FS
-	dir     string
-	indexes []mirrorIndex
+	fsys iofs.FS
+	dir  string
 	// cdns are the CDN configurations, which say what archives groups are of.
 	cdns []*Config
+	// group is what all indexes have, and here tells which of its archives are there.
+	group *group
+	here  []bool
 	// files are all archives and loose files that are there, by the beginnings of
 	// their keys, for manifests may have no more.
-	files  map[ShortKey]Key
-	faults []error
+	files map[ShortKey]Key
+	// indexed are those that have an index, whatever that says.
+	indexed map[Key]bool
+	faults  []error
 
 	mu sync.Mutex // guards open
 	// open has the archives that were needed so far, up to maxOpen.
@@ -36,92 +42,41 @@ type mirrorArchives struct {
 // maxOpen is how many archives are kept open.
 const maxOpen = 256
 
-// mirrorIndex is an index with the archive it is of.
-type mirrorIndex struct {
-	*ArchiveIndex
-	archive Key
-	// group are the archives, for an index of a group.
-	group []Key
-}
-
-// openMirror reads all indexes of a folder.
-func openMirror(fsys iofs.FS, dir string, cdns []*Config) (*mirrorArchives, error) {
-	m := &mirrorArchives{fsys: fsys, dir: dir, cdns: cdns, files: map[ShortKey]Key{}, open: map[Key]*file{}}
+// openMirror looks for all files of a folder, and reads the indexes. store may be nil.
+func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log *slog.Logger) (*mirrorArchives, error) {
+	m := &mirrorArchives{
+		fsys: fsys, dir: dir, cdns: cdns,
+		files: map[ShortKey]Key{}, indexed: map[Key]bool{}, open: map[Key]*file{},
+	}
+	var indexes []indexFile
 	err := iofs.WalkDir(fsys, dir, func(name string, e iofs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("casc: %w", err)
 		}
-		text, index := strings.CutSuffix(e.Name(), ".index")
+		text, index := strings.CutSuffix(e.Name(), indexSuffix)
 		key, bad := ParseKey(text)
-		switch {
-		case e.IsDir() || bad != nil:
+		if e.IsDir() || bad != nil {
 			return nil
-		case index:
-			return m.addIndex(name, key)
 		}
-		m.files[key.Short()] = key
-		return nil
-	})
-	return m, err
-}
-
-// addIndex reads an index; one that is damaged is a fault that the others live
-// with.
-func (m *mirrorArchives) addIndex(name string, key Key) error {
-	data, err := readFile(m.fsys, name, maxTable)
-	if err != nil {
+		if !index {
+			m.files[key.Short()] = key
+			return nil
+		}
+		st, err := stampOf(fsys, name)
+		indexes = append(indexes, indexFile{path: name, name: key, stamp: st})
+		m.indexed[key] = true
 		return err
-	}
-	x, err := parseNamedIndex(data, key)
+	})
 	if err != nil {
-		m.faults = append(m.faults, fmt.Errorf("%s: its files count as not local: %w", name, err))
-		return nil
+		return nil, err
 	}
-	var group []Key
-	switch x.OffsetBytes {
-	case 0, localOffsetBytes:
-		return nil // loose files are found by their name
-	case groupOffsetBytes:
-		if group, err = m.groupOf(key); err != nil {
-			m.faults = append(m.faults, fmt.Errorf("%s: the index is not used: %w", name, err))
-			return nil
-		}
+	m.loadGroup(indexes, store, log)
+	m.here = make([]bool, len(m.group.archives))
+	for i, a := range m.group.archives {
+		_, m.here[i] = m.file(a[:])
+		m.indexed[a] = true
 	}
-	m.indexes = append(m.indexes, mirrorIndex{ArchiveIndex: x, archive: key, group: group})
-	return nil
-}
-
-// groupOf gives the archives that an index is of: those of the CDN configuration that
-// names it, or of the only one.
-func (m *mirrorArchives) groupOf(name Key) ([]Key, error) {
-	for _, c := range m.cdns {
-		groups, err := c.Keys("archive-group")
-		if err == nil && slices.Contains(groups, name) || len(m.cdns) == 1 {
-			return c.Keys("archives")
-		}
-	}
-	return nil, fmt.Errorf("none of %d CDN configurations says which archives it is of", len(m.cdns))
-}
-
-// mirrorEntry is where an index says that a file is.
-type mirrorEntry struct {
-	ArchiveEntry
-	archive Key
-}
-
-// entries are the places of a file of which the archive is there.
-func (m *mirrorArchives) entry(key []byte) (mirrorEntry, bool) {
-	for i := range m.indexes {
-		x := &m.indexes[i]
-		e, _, ok := x.Find(key)
-		if !ok {
-			continue
-		}
-		if archive, ok := m.archiveOf(x, e); ok {
-			return mirrorEntry{e, archive}, true
-		}
-	}
-	return mirrorEntry{}, false
+	return m, nil
 }
 
 func (m *mirrorArchives) path(key Key) string {
@@ -135,39 +90,50 @@ func (m *mirrorArchives) file(key []byte) (Key, bool) {
 }
 
 func (m *mirrorArchives) has(key []byte) (bool, error) {
-	if _, ok := m.entry(key); ok {
-		return true, nil
+	for i := range m.group.find(ShortKey(key)) {
+		if m.here[m.group.entry(i).archive] {
+			return true, nil
+		}
 	}
 	_, ok := m.file(key)
 	return ok, nil
 }
 
+// find takes the first place that can be.
 func (m *mirrorArchives) find(key []byte) (place, error) {
-	e, ok := m.entry(key)
-	if !ok {
+	var first error
+	for i := range m.group.find(ShortKey(key)) {
+		e := m.group.entry(i)
+		if !m.here[e.archive] {
+			continue
+		}
+		p, err := m.placeOf(e)
+		if err == nil {
+			return p, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	if _, ok := m.file(key); ok || first == nil {
 		return m.findLoose(key)
 	}
-	p, err := m.placeOf(e)
-	if err != nil {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
-	}
-	return p, nil
+	return place{}, fmt.Errorf("encoding key %x: %w", key, first)
 }
 
 // placeOf is where an index says that a file is.
-func (m *mirrorArchives) placeOf(e mirrorEntry) (place, error) {
-	f, err := m.archive(e.archive)
+func (m *mirrorArchives) placeOf(e groupEntry) (place, error) {
+	archive := m.group.archives[e.archive]
+	f, err := m.archive(archive)
 	if err != nil {
 		return place{}, err
 	}
-	if e.Off > f.size || e.Size > f.size-e.Off {
+	if e.off > f.size || e.size > f.size-e.off {
 		return place{}, &FormatError{
-			Format: "archive " + e.archive.String(), Off: e.Off,
-			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.size),
+			Format: "archive " + archive.String(), Off: e.off,
+			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.size, f.size),
 		}
 	}
 	return place{
-		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), size: e.Size, file: m.path(e.archive), off: e.Off,
+		ReaderAt: io.NewSectionReader(f, e.off, e.size), size: e.size, file: m.path(archive), off: e.off,
 	}, nil
 }
 
@@ -255,20 +221,17 @@ func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 	for i, k := range keys {
 		number[k] = i
 	}
-	inArchive := map[Key]bool{}
-	for i := range m.indexes {
-		x := &m.indexes[i]
-		for e := range x.Entries() {
-			archive, ok := m.archiveOf(x, e)
-			if !ok {
-				continue
-			}
-			inArchive[archive] = true
-			all = append(all, spanEntry{key: e.Key, keySize: len(e.Key), index: i, at: Place{number[archive], e.Off}, size: e.Size})
+	for i := range m.group.len() {
+		e := m.group.entry(i)
+		if !m.here[e.archive] {
+			continue
 		}
+		at := Place{number[m.group.archives[e.archive]], e.off}
+		all = append(all, spanEntry{keySize: len(e.key), index: i, at: at, size: e.size})
+		copy(all[len(all)-1].key[:], e.key[:])
 	}
 	for i, k := range keys {
-		if !inArchive[k] {
+		if !m.indexed[k] {
 			all = append(all, spanEntry{key: k, keySize: len(k), index: loose, at: Place{len(keys) + i, 0}})
 		}
 	}
@@ -276,33 +239,14 @@ func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 	return all, nil
 }
 
-// loose stands for no index.
+// loose stands for no record of the group.
 const loose = -1
 
 func (m *mirrorArchives) at(e *spanEntry) (place, error) {
-	key := e.key[:e.keySize]
 	if e.index == loose {
-		return m.findLoose(key)
+		return m.findLoose(e.key[:e.keySize])
 	}
-	x := &m.indexes[e.index]
-	entry, _, ok := x.Find(key)
-	archive, there := m.archiveOf(x, entry)
-	if !ok || !there {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
-	}
-	return m.placeOf(mirrorEntry{entry, archive})
-}
-
-// archiveOf is the archive that an entry of an index leads to, if it is there.
-func (m *mirrorArchives) archiveOf(x *mirrorIndex, e ArchiveEntry) (Key, bool) {
-	archive := x.archive
-	if x.OffsetBytes == groupOffsetBytes {
-		if e.Archive >= len(x.group) {
-			return Key{}, false
-		}
-		archive = x.group[e.Archive]
-	}
-	return m.file(archive[:])
+	return m.placeOf(m.group.entry(e.index))
 }
 
 func (m *mirrorArchives) problems() []error { return m.faults }

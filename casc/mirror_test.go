@@ -1,8 +1,11 @@
 package casc_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"maps"
 	"strings"
 	"testing"
@@ -129,5 +132,184 @@ func TestMisnamedIndex(t *testing.T) {
 	}
 	if p := fmt.Sprint(st.Problems()); len(st.Problems()) != 1 || !strings.Contains(p, "the footer has the MD5 ") || !strings.Contains(p, write.Key(other).String()) {
 		t.Error(p)
+	}
+}
+
+// manyArchives adds archives with as many files each to a mirror, and gives the files'
+// keys. There is nothing in the archives.
+func manyArchives(files write.Files, archives, perArchive int) (keys []casc.Key) {
+	for i := range archives {
+		var own []casc.ArchiveEntry
+		for j := range perArchive {
+			key := write.Key(binary.BigEndian.AppendUint64(nil, uint64(i*perArchive+j)))
+			own = append(own, casc.ArchiveEntry{Key: key, Size: 100, Off: int64(100 * j)})
+			keys = append(keys, key)
+		}
+		index := write.ArchiveIndex(own, 4)
+		name := casc.ConfigPath("data", write.Key(index[len(index)-28:]))
+		files[name], files[name+".index"] = nil, index
+	}
+	return keys
+}
+
+// BenchmarkMirrorHas looks keys up in a mirror of 1,400 archives.
+func BenchmarkMirrorHas(b *testing.B) {
+	g := casctest.New()
+	g.Root(g.Add([]byte("root")))
+	files, err := g.Mirror(false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys := manyArchives(files, 1400, 700)
+	st, err := casc.Open(casctest.FS(files), casc.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	i := 0
+	for b.Loop() {
+		i += 7919
+		if !st.Has(keys[i%len(keys)][:]) {
+			b.Fatal("not there")
+		}
+	}
+}
+
+// BenchmarkMirrorOpen opens a mirror of 1,400 archives.
+func BenchmarkMirrorOpen(b *testing.B) {
+	g := casctest.New()
+	g.Root(g.Add([]byte("root")))
+	files, err := g.Mirror(false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	manyArchives(files, 1400, 700)
+	fsys := casctest.FS(files)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := casc.Open(fsys, casc.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// memoryStore is an IndexStore.
+type memoryStore map[string][]byte
+
+func (s memoryStore) Load(key string) ([]byte, error) {
+	if b, ok := s[key]; ok {
+		return b, nil
+	}
+	return nil, iofs.ErrNotExist
+}
+
+func (s memoryStore) Save(key string, data []byte) error {
+	s[key] = bytes.Clone(data)
+	return nil
+}
+
+// TestKeptGroup keeps the table of all indexes: the next time they are not read. One that
+// is damaged is made anew, and what is not whole is not kept.
+func TestKeptGroup(t *testing.T) {
+	for _, group := range []bool{false, true} {
+		files, _ := mirrorOf(t, group, "text")
+		keys := manyArchives(files, 20, 30)
+		kept := memoryStore{}
+		look := func(what string, files write.Files) {
+			t.Helper()
+			got, st, err := readX(t, files, casc.Options{Index: kept})
+			if err != nil || got != "text" {
+				t.Fatalf("%s: %q, %v", what, got, err)
+			}
+			for _, k := range keys {
+				if !st.Has(k[:]) || !st.Has(k[:9]) {
+					t.Errorf("%s: %v is not there", what, k)
+				}
+			}
+			if st.Has(make([]byte, 9)) || st.Has(bytes.Repeat([]byte{0xFF}, 16)) {
+				t.Errorf("%s: what nobody has", what)
+			}
+		}
+		look("first", files)
+		if len(kept) != 1 {
+			t.Fatalf("%d tables are kept", len(kept))
+		}
+		unread := maps.Clone(files)
+		for name, data := range files {
+			if strings.HasSuffix(name, ".index") {
+				unread[name] = make([]byte, len(data))
+			}
+		}
+		look("kept", unread)
+		for name, data := range kept {
+			for i := 0; i < len(data); i += max(1, len(data)/97) {
+				kept[name] = bytes.Clone(data)
+				kept[name][i] ^= 1 << (i % 8)
+				look(fmt.Sprintf("byte %d flipped", i), files)
+				kept[name] = data[:i]
+				look(fmt.Sprintf("cut at %d", i), files)
+				if !bytes.Equal(kept[name], data) {
+					t.Fatal("the table is another")
+				}
+			}
+		}
+		kept = memoryStore{}
+		files[casc.ConfigPath("data", casc.Key{5})+".index"] = []byte("damaged")
+		look("damaged index", files)
+		if len(kept) > 0 {
+			t.Error("what is not whole is kept")
+		}
+	}
+}
+
+// TestMisfit has a file in two archives, of which one is cut, and in none that fits.
+func TestMisfit(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		files, _ := mirrorOf(t, false, "text")
+		var all []casc.ArchiveEntry
+		st, err := casc.Open(casctest.FS(files), casc.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := st.IndexNames()
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		x, err := st.ReadIndex(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range x.Entries() {
+			e.Off++
+			all = append(all, e)
+		}
+		other := write.ArchiveIndex(all, 4)
+		name := casc.ConfigPath("data", write.Key(other[len(other)-28:]))
+		files[name], files[name+".index"] = nil, other
+		whole := casc.ConfigPath("data", names[0])
+		if cut {
+			files[whole] = files[whole][:10]
+		}
+		got, st, err := readX(t, files, casc.Options{})
+		switch {
+		case !cut && (err != nil || got != "text"):
+			t.Errorf("%q, %v", got, err)
+		case cut && (err == nil || !strings.Contains(err.Error(), "bytes, the archive has ")):
+			t.Errorf("cut: %q, %v", got, err)
+		}
+		misfits := 0
+		for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+			if err != nil {
+				t.Error(err)
+			}
+			if strings.Contains(f.What, "the archive has 0") && f.EKey != nil {
+				misfits++
+			}
+			if f.File != "" && !cut {
+				t.Errorf("%v, which is read from elsewhere", f)
+			}
+		}
+		if misfits != len(all) {
+			t.Errorf("verify tells of %d places that do not fit, there are %d", misfits, len(all))
+		}
 	}
 }

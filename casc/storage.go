@@ -42,6 +42,9 @@ type Options struct {
 	// Blocks keeps decoded chunks, under numbers that belong to encoding keys, and parts
 	// of the local index. Default: each open file keeps one chunk, and the index stays.
 	Blocks blte.BlockCache
+	// Index keeps the table of all indexes of a folder as CDNs have it. Default: it is
+	// made anew each time.
+	Index IndexStore
 	// Logger is told of faults that the storage lives with. Default: nobody is.
 	Logger *slog.Logger
 }
@@ -270,7 +273,7 @@ func (s *Storage) openArchives() error {
 		}
 		s.archives = l
 	} else {
-		m, err := openMirror(s.fsys, dir, s.cdns)
+		m, err := openMirror(s.fsys, dir, s.cdns, s.opts.Index, s.log)
 		if err != nil {
 			return err
 		}

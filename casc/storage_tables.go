@@ -26,22 +26,6 @@ func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 	}
 }
 
-// ArchiveIndexes gives the indexes of archives, by the keys that their files are
-// called by, of folders as CDNs have them.
-func (s *Storage) ArchiveIndexes() iter.Seq2[Key, *ArchiveIndex] {
-	return func(yield func(Key, *ArchiveIndex) bool) {
-		m, ok := s.archives.(*mirrorArchives)
-		if !ok {
-			return
-		}
-		for i := range m.indexes {
-			if !yield(m.indexes[i].archive, m.indexes[i].ArchiveIndex) {
-				return
-			}
-		}
-	}
-}
-
 // Shmem reads shmem, which lies beside the archives of installs. The error matches
 // io/fs.ErrNotExist if it does not.
 func (s *Storage) Shmem() (*Shmem, error) {
@@ -56,12 +40,7 @@ func (s *Storage) Shmem() (*Shmem, error) {
 // of a folder as CDNs have it, or those that an install keeps in its folder indices.
 func (s *Storage) IndexNames() ([]Key, error) {
 	if m, ok := s.archives.(*mirrorArchives); ok {
-		names := make([]Key, len(m.indexes))
-		for i := range m.indexes {
-			names[i] = m.indexes[i].archive
-		}
-		slices.SortFunc(names, Key.Compare)
-		return names, nil
+		return slices.SortedFunc(slices.Values(m.group.indexes), Key.Compare), nil
 	}
 	dir, err := findName(s.fsys, s.DataDir, indicesDir)
 	if err != nil || dir == "" {
@@ -89,19 +68,9 @@ const (
 
 // ReadIndex reads an index of IndexNames.
 func (s *Storage) ReadIndex(name Key) (*ArchiveIndex, error) {
-	if m, ok := s.archives.(*mirrorArchives); ok {
-		for i := range m.indexes {
-			if m.indexes[i].archive == name {
-				return m.indexes[i].ArchiveIndex, nil
-			}
-		}
-	}
-	file, err := findPath(s.fsys, append(splitPath(s.DataDir), indicesDir, name.String()+indexSuffix)...)
+	file, err := s.indexPath(name)
 	if err != nil {
 		return nil, err
-	}
-	if file == "" {
-		return nil, fmt.Errorf("index %v: %w", name, ErrNotFound)
 	}
 	data, err := readFile(s.fsys, file, maxTable)
 	if err != nil {
@@ -112,6 +81,17 @@ func (s *Storage) ReadIndex(name Key) (*ArchiveIndex, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return x, nil
+}
+
+func (s *Storage) indexPath(name Key) (string, error) {
+	if m, ok := s.archives.(*mirrorArchives); ok {
+		return m.path(name) + indexSuffix, nil
+	}
+	file, err := findPath(s.fsys, append(splitPath(s.DataDir), indicesDir, name.String()+indexSuffix)...)
+	if err == nil && file == "" {
+		err = fmt.Errorf("index %v: %w", name, ErrNotFound)
+	}
+	return file, err
 }
 
 func splitPath(name string) []string {

@@ -251,9 +251,14 @@ func TestTablesOfAStorage(t *testing.T) {
 			buckets++
 			entries += len(allIdx(t, x))
 		}
-		for key, x := range st.ArchiveIndexes() {
-			if key.IsZero() {
-				t.Errorf("%s: an index without name", form)
+		names, err := st.IndexNames()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range names {
+			x, err := st.ReadIndex(key)
+			if err != nil {
+				t.Fatal(err)
 			}
 			indexes++
 			entries += 2*x.Len() + 1 // the other half is loose

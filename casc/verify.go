@@ -292,10 +292,10 @@ func (v *verifier) spans() error {
 			if found[i].What == "" {
 				continue
 			}
-			switch found[i].Kind {
-			case FindingDamaged:
+			switch {
+			case found[i].Kind == FindingDamaged && v.isUsed(&found[i]):
 				v.damaged[batch[i].key.Short()] = found[i].What
-			case FindingNoKey:
+			case found[i].Kind == FindingNoKey:
 				v.noKey[batch[i].key.Short()] = found[i].What
 			}
 			if err := v.report(found[i]); err != nil {
@@ -309,6 +309,13 @@ func (v *verifier) spans() error {
 	}
 	v.tell(p)
 	return nil
+}
+
+// isUsed tells whether files are read from where something is damaged: a mirror may have
+// an encoded file in several archives, and what does not fit its archive is passed over.
+func (v *verifier) isUsed(f *Finding) bool {
+	p, err := v.s.archives.find(f.EKey)
+	return err != nil || p.file == f.Archive && p.off == f.Off
 }
 
 func (v *verifier) tell(p Progress) {

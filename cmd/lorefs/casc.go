@@ -27,7 +27,7 @@ type cascStorage struct {
 	storage *casc.Storage
 	// tree is nil for one that is only verified.
 	tree *casctree.Tree
-	// index is nil with --no-cache.
+	// index is nil with --no-cache, and for one that is only verified.
 	index *indexStore
 }
 
@@ -43,7 +43,7 @@ func isCASC(path string, info iofs.FileInfo) (bool, error) {
 }
 
 func openCASC(ctx context.Context, path string, o opening) (archive, error) {
-	c, err := newCASC(path, o, nil)
+	c, err := newCASC(path, o, nil, o.flags.store(o.log))
 	if err != nil {
 		return nil, explainCASC(path, err)
 	}
@@ -53,13 +53,16 @@ func openCASC(ctx context.Context, path string, o opening) (archive, error) {
 	return c, nil
 }
 
-// newCASC opens a storage without its root. names may be nil.
-func newCASC(path string, o opening, names *casc.ListFile) (*cascStorage, error) {
+// newCASC opens a storage without its root. names and index may be nil.
+func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
 	opts, err := o.flags.casc.options()
 	if err != nil {
 		return nil, err
 	}
-	c := &cascStorage{path: path}
+	c := &cascStorage{path: path, index: index}
+	if index != nil {
+		opts.Index = index
+	}
 	if c.folder, err = os.Stat(path); err != nil {
 		return nil, err
 	}
@@ -82,7 +85,7 @@ func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
 	opts := casctree.Options{
 		Missing: f.missing == missingShow, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.log,
 	}
-	if c.index = o.flags.store(o.log); c.index != nil {
+	if c.index != nil {
 		opts.Index = c.index
 	}
 	c.tree, err = casctree.New(ctx, c.storage, opts)

@@ -39,7 +39,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v *verifying) error
 		return err
 	}
 	o.log = slog.New(slog.DiscardHandler) // what it would tell of are findings
-	c, err := newCASC(path, o, names)
+	c, err := newCASC(path, o, names, nil)
 	if err != nil {
 		return v.broken(explainCASC(path, err), err)
 	}

@@ -106,7 +106,10 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 			}
 			x, err := st.ReadIndex(name)
 			if err != nil {
-				return err
+				if i++; i > from && !each(i-1, indexError(&l, name, err)) {
+					return nil
+				}
+				continue
 			}
 			if i+x.Len() <= from {
 				i += x.Len()
@@ -129,6 +132,14 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 		}
 		return nil
 	}
+}
+
+// indexError stands for an index that can't be read.
+func indexError(l *line, name casc.Key, err error) []byte {
+	l.begin()
+	l.key("index", name)
+	l.text("error", err.Error())
+	return l.end()
 }
 
 func shmemLines(m *casc.Shmem) walker {

@@ -7,18 +7,9 @@ import (
 	"log/slog"
 	"time"
 
+	"lorefs/casc"
 	"lorefs/nodes/blockcache"
 )
-
-// IndexStore keeps the table of names, so that the next New reads neither root nor
-// list files. What it gives back is checked; an error of it is logged and otherwise
-// ignored.
-type IndexStore interface {
-	// Load gives what was saved under key, or an error that matches io/fs.ErrNotExist.
-	Load(key string) ([]byte, error)
-	// Save may keep data and read it later, but must not change it: it stays in use.
-	Save(key string, data []byte) error
-}
 
 // Options are what New may be told. The zero value is right for a storage whose root
 // has names.
@@ -29,8 +20,9 @@ type Options struct {
 	// none. The first that has a name counts. Each is opened once to see whether it is
 	// known, and once more if it is not.
 	ListFiles []func() (io.ReadCloser, error)
-	// Index keeps the table of names. Default: it is made anew each time.
-	Index IndexStore
+	// Index keeps the table of names, so that the next New reads neither root nor list
+	// files. Default: it is made anew each time.
+	Index casc.IndexStore
 	// Blocks keeps pages of manifests; that of decoded chunks is the storage's own
 	// option. Default: one of 32 MiB.
 	Blocks *blockcache.View

@@ -1,0 +1,202 @@
+package casc
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"iter"
+	"slices"
+	"sort"
+)
+
+// group is one table of what all indexes of a mirror have, as the archive groups of
+// CDNs, to be searched at once. It is kept as it is in memory: numbers are big-endian.
+//
+//	magic key:32 records:4 archives:4 indexes:4
+//	( ekey:9 archive:3 size:4 off:4 )×records   in order
+//	( name:16 )×archives  ( name:16 )×indexes   CRC-32C of all before
+//
+// key is a hash of what it was made from. A file that is in several archives has as many
+// records.
+type group struct {
+	key               [32]byte
+	data              []byte // all of it, to be saved
+	records           []byte
+	archives, indexes []Key
+}
+
+const (
+	groupMagic  = "lorefs casc group 1\n"
+	groupHead   = len(groupMagic) + 32 + 3*4
+	groupRecord = ShortKeySize + 3 + 4 + 4
+	groupSum    = 4
+	// maxGroup bounds the records, and maxGroupArchives the archives.
+	maxGroup         = 1 << 26
+	maxGroupArchives = 1 << 24
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// groupEntry is where an index says that a file is.
+type groupEntry struct {
+	key       ShortKey
+	archive   int
+	off, size int64
+}
+
+// entry reads record i.
+func (g *group) entry(i int) groupEntry {
+	b := g.records[i*groupRecord:][:groupRecord]
+	return groupEntry{
+		key: ShortKey(b), archive: int(b[9])<<16 | int(b[10])<<8 | int(b[11]),
+		size: int64(binary.BigEndian.Uint32(b[12:])), off: int64(binary.BigEndian.Uint32(b[16:])),
+	}
+}
+
+func (g *group) len() int { return len(g.records) / groupRecord }
+
+// find gives the numbers of the records of a key.
+func (g *group) find(key ShortKey) iter.Seq[int] {
+	at := sort.Search(g.len(), func(i int) bool {
+		return bytes.Compare(g.records[i*groupRecord:][:ShortKeySize], key[:]) >= 0
+	})
+	return func(yield func(int) bool) {
+		for i := at; i < g.len() && bytes.Equal(g.records[i*groupRecord:][:ShortKeySize], key[:]); i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// groupBuilder makes a group.
+type groupBuilder struct {
+	group
+	numbers map[Key]int // of archives
+	// byFirst are the records by the first byte of their keys, count how many: parts
+	// that are sorted and let go of one by one.
+	byFirst [1 << 8][][groupRecord]byte
+	count   int
+}
+
+func newGroupBuilder(key [32]byte) *groupBuilder {
+	return &groupBuilder{group: group{key: key}, numbers: map[Key]int{}}
+}
+
+var errGroupFull = fmt.Errorf("more than %d files or %d archives", maxGroup, maxGroupArchives)
+
+// add adds an index with its name. archives are those of an index of a group.
+func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
+	if b.count+x.Len() > maxGroup {
+		return errGroupFull
+	}
+	if x.OffsetBytes != groupOffsetBytes {
+		archives = []Key{name}
+	}
+	numbers := make([]int, len(archives))
+	for i, a := range archives {
+		n, ok := b.numbers[a]
+		if !ok {
+			n = len(b.archives)
+			b.numbers[a] = n
+			b.archives = append(b.archives, a)
+		}
+		numbers[i] = n
+	}
+	if len(b.archives) > maxGroupArchives {
+		return errGroupFull
+	}
+	b.indexes = append(b.indexes, name)
+	beyond := 0
+	for e := range x.Entries() {
+		if e.Archive >= len(numbers) {
+			beyond++
+			continue
+		}
+		n := numbers[e.Archive]
+		var r [groupRecord]byte
+		copy(r[:ShortKeySize], e.Key[:])
+		r[9], r[10], r[11] = byte(n>>16), byte(n>>8), byte(n)
+		binary.BigEndian.PutUint32(r[12:], uint32(e.Size))
+		binary.BigEndian.PutUint32(r[16:], uint32(e.Off))
+		b.byFirst[r[0]] = append(b.byFirst[r[0]], r)
+		b.count++
+	}
+	if beyond > 0 {
+		return archiveIndex.bad(0, "%d files are in archives beyond the %d that the CDN configuration has", beyond, len(archives))
+	}
+	return nil
+}
+
+// finish puts the records in order and the parts together.
+func (b *groupBuilder) finish() *group {
+	size := groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(Key{}) + groupSum
+	data := append(append(make([]byte, 0, size), groupMagic...), b.key[:]...)
+	for _, n := range [...]int{b.count, len(b.archives), len(b.indexes)} {
+		data = binary.BigEndian.AppendUint32(data, uint32(n))
+	}
+	for i, records := range b.byFirst {
+		slices.SortFunc(records, compareRecords)
+		for j := range records {
+			data = append(data, records[j][:]...)
+		}
+		b.byFirst[i] = nil
+	}
+	b.records = data[groupHead:]
+	for _, list := range [][]Key{b.archives, b.indexes} {
+		for i := range list {
+			data = append(data, list[i][:]...)
+		}
+	}
+	b.data = binary.BigEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	return &b.group
+}
+
+func compareRecords(a, b [groupRecord]byte) int {
+	if x, y := binary.BigEndian.Uint64(a[:]), binary.BigEndian.Uint64(b[:]); x != y {
+		return cmp.Compare(x, y)
+	}
+	return bytes.Compare(a[8:], b[8:])
+}
+
+// parseGroup reads what finish made, and checks all that reading it relies on. It keeps
+// data.
+func parseGroup(data []byte) (*group, error) {
+	body := len(data) - groupSum
+	if body < groupHead || crc32.Checksum(data[:body], castagnoli) != binary.BigEndian.Uint32(data[body:]) {
+		return nil, errors.New("wrong checksum")
+	}
+	if string(data[:len(groupMagic)]) != groupMagic {
+		return nil, errors.New("of another version")
+	}
+	g := &group{data: data, key: [32]byte(data[len(groupMagic):])}
+	var n [3]int64
+	for i := range n {
+		n[i] = int64(binary.BigEndian.Uint32(data[groupHead-12+4*i:]))
+	}
+	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(Key{})); want != int64(body) {
+		return nil, fmt.Errorf("%d bytes, stated are %d", body, want)
+	}
+	g.records = data[groupHead:][:n[0]*groupRecord]
+	names := data[groupHead+len(g.records):]
+	for i := range n[1] + n[2] {
+		name := Key(names[i*int64(len(Key{})):])
+		if i < n[1] {
+			g.archives = append(g.archives, name)
+		} else {
+			g.indexes = append(g.indexes, name)
+		}
+	}
+	for i := range g.len() {
+		switch r := g.records[i*groupRecord:]; {
+		case g.entry(i).archive >= len(g.archives):
+			return nil, fmt.Errorf("record %d is of archive %d of %d", i, g.entry(i).archive, len(g.archives))
+		case i > 0 && bytes.Compare(g.records[(i-1)*groupRecord:][:ShortKeySize], r[:ShortKeySize]) > 0:
+			return nil, fmt.Errorf("record %d is not behind the one before it", i)
+		}
+	}
+	return g, nil
+}
