@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -31,6 +32,9 @@ type Build struct {
 	Tags []string
 	// Columns are all cells as they stand, by the name of the column.
 	Columns map[string]string
+	// Err is why nothing can be opened by the row: it has no build key, as that of a
+	// product that is not installed yet, or cells that are none.
+	Err error
 }
 
 // textLines gives the lines of a text without their ends, each with its offset.
@@ -48,7 +52,7 @@ func textLines(data []byte) iter.Seq2[int64, string] {
 
 // ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a
 // line a build, both separated by bars. Columns come in any number and order; but
-// for the build key all may be missing.
+// for the build key all may be missing. A row that can't be used has Err.
 func ParseBuildInfo(data []byte) ([]Build, error) {
 	var columns []string
 	var builds []Build
@@ -64,11 +68,7 @@ func ParseBuildInfo(data []byte) ([]Build, error) {
 				return nil, buildInfo.bad(off, "no column Build Key in %.80q", line)
 			}
 		default:
-			b, err := parseBuild(off, columns, strings.Split(line, "|"))
-			if err != nil {
-				return nil, err
-			}
-			builds = append(builds, b)
+			builds = append(builds, parseBuild(off, columns, strings.Split(line, "|")))
 		}
 	}
 	if len(builds) == 0 {
@@ -77,30 +77,40 @@ func ParseBuildInfo(data []byte) ([]Build, error) {
 	return builds, nil
 }
 
-func parseBuild(off int64, columns, cells []string) (Build, error) {
-	if len(cells) > len(columns) {
-		return Build{}, buildInfo.bad(off, "%d cells in %d columns", len(cells), len(columns))
-	}
+func parseBuild(off int64, columns, cells []string) Build {
 	b := Build{Columns: make(map[string]string, len(columns))}
-	for i, cell := range cells {
+	for i, cell := range cells[:min(len(cells), len(columns))] {
 		b.Columns[columns[i]] = cell
 	}
-	var err error
-	for name, key := range map[string]*Key{"Build Key": &b.BuildKey, "CDN Key": &b.CDNKey, "KeyRing": &b.KeyRing} {
-		if text := b.Columns[name]; text != "" {
-			if *key, err = ParseKey(text); err != nil {
-				return Build{}, &FormatError{Format: string(buildInfo), Off: off, What: "column " + name, Err: err}
-			}
-		}
-	}
-	if b.BuildKey.IsZero() {
-		return Build{}, buildInfo.bad(off, "a row without build key")
+	b.Err = b.parseKeys(off)
+	if len(cells) > len(columns) {
+		b.Err = buildInfo.bad(off, "%d cells in %d columns", len(cells), len(columns))
 	}
 	active, stated := b.Columns["Active"]
 	b.Active = !stated || active == "1"
 	b.Product, b.Branch, b.Version = b.Columns["Product"], b.Columns["Branch"], b.Columns["Version"]
 	b.Tags = splitTags(b.Columns["Tags"])
-	return b, nil
+	return b
+}
+
+// parseKeys reads the cells of a .build.info that are keys.
+func (b *Build) parseKeys(off int64) (err error) {
+	for _, column := range []struct {
+		name string
+		key  *Key
+	}{{"Build Key", &b.BuildKey}, {"CDN Key", &b.CDNKey}, {"KeyRing", &b.KeyRing}} {
+		text := b.Columns[column.name]
+		if text == "" {
+			continue
+		}
+		if *column.key, err = ParseKey(text); err != nil {
+			return &FormatError{Format: string(buildInfo), Off: off, What: "column " + column.name, Err: err}
+		}
+	}
+	if b.BuildKey.IsZero() {
+		return buildInfo.bad(off, "a row without build key")
+	}
+	return nil
 }
 
 func splitTags(text string) []string {
@@ -125,13 +135,13 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 			b.Columns[strconv.Itoa(i)] = cell
 		}
 		var err error
-		if b.BuildKey, err = ParseKey(cells[0]); err != nil {
-			return nil, &FormatError{Format: string(buildDB), Off: off, What: "build key", Err: err}
-		}
 		if len(cells) > 1 && cells[1] != "" {
 			if b.CDNKey, err = ParseKey(cells[1]); err != nil {
-				return nil, &FormatError{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
+				b.Err = &FormatError{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
 			}
+		}
+		if b.BuildKey, err = ParseKey(cells[0]); err != nil {
+			b.Err = &FormatError{Format: string(buildDB), Off: off, What: "build key", Err: err}
 		}
 		if len(cells) > 2 {
 			b.Tags = splitTags(cells[2])
@@ -166,7 +176,8 @@ func (e *ProductError) Error() string {
 
 // SelectBuild takes the active build of product, or the first active one if
 // product is empty. A row without product is of any. Without an active row a
-// single one is taken as it is. The error is a ProductError.
+// single one is taken as it is. Rows with Err come after others, and are the error if
+// there is none; else it is a ProductError.
 func SelectBuild(builds []Build, product string) (Build, error) {
 	of := func(b *Build) bool {
 		return product == "" || b.Product == "" || strings.EqualFold(b.Product, product)
@@ -177,20 +188,27 @@ func SelectBuild(builds []Build, product string) (Build, error) {
 			found = append(found, builds[i])
 		}
 	}
-	for i := range found {
-		if found[i].Active {
-			return found[i], nil
-		}
-	}
-	if len(found) == 1 {
-		return found[0], nil
+	slices.SortStableFunc(found, func(a, b Build) int { return cmp.Compare(a.place(), b.place()) })
+	if len(found) == 1 || len(found) > 1 && found[0].Active {
+		return found[0], found[0].Err
 	}
 	return Build{}, &ProductError{Product: product, Installed: products(builds, func(*Build) bool { return true })}
 }
 
+// place orders rows: active ones that can be used, other active ones, and the rest.
+func (b *Build) place() int {
+	switch {
+	case b.Active && b.Err == nil:
+		return 0
+	case b.Active:
+		return 1
+	}
+	return 2
+}
+
 // activeProducts are the products of which a build is active.
 func activeProducts(builds []Build) []string {
-	return products(builds, func(b *Build) bool { return b.Active })
+	return products(builds, func(b *Build) bool { return b.Active && b.Err == nil })
 }
 
 // products are the names of the products of some builds, each once.

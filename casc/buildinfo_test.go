@@ -73,6 +73,34 @@ func TestSelectBuild(t *testing.T) {
 	}
 }
 
+// TestOddRows has rows of products that are not installed, and of others that are.
+func TestOddRows(t *testing.T) {
+	const head = "Active!DEC:1|Build Key!HEX:16|Product!STRING:0\n"
+	const wow, d3 = "1|00000000000000000000000000000002|wow\n", "1||d3\n"
+	for _, c := range []struct {
+		text, product string
+		want          byte
+		err           string
+	}{
+		{d3 + wow, "", 2, ""},
+		{d3 + wow, "wow", 2, ""},
+		{d3 + wow, "d3", 0, "casc: .build.info: offset 0x2f: a row without build key"},
+		{wow + "1|xyz|d3\n", "", 2, ""},
+		{wow + "1|xyz|d3\n", "d3", 0, `casc: .build.info: offset 0x56: column Build Key: casc: key "xyz": 3 digits, a key has 32`},
+		{wow + "1|2|3|4|5\n", "wow", 2, ""},
+		{d3 + "0|00000000000000000000000000000003|d3\n", "d3", 0, "casc: .build.info: offset 0x2f: a row without build key"},
+	} {
+		builds, err := casc.ParseBuildInfo([]byte(head + c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := casc.SelectBuild(builds, c.product)
+		if err == nil && (c.err != "" || b.BuildKey[15] != c.want) || err != nil && err.Error() != c.err {
+			t.Errorf("%q of %q: %v, %v", c.product, c.text, b.BuildKey, err)
+		}
+	}
+}
+
 func TestBuildInfoErrors(t *testing.T) {
 	const head = "Active!DEC:1|Build Key!HEX:16\n"
 	for text, want := range map[string]string{
@@ -84,7 +112,11 @@ func TestBuildInfoErrors(t *testing.T) {
 		head + "1|2|3\n":    "casc: .build.info: offset 0x1e: 3 cells in 2 columns",
 		head + "1|xyz\n":    `casc: .build.info: offset 0x1e: column Build Key: casc: key "xyz": 3 digits, a key has 32`,
 	} {
-		if _, err := casc.ParseBuildInfo([]byte(text)); err == nil || err.Error() != want {
+		builds, err := casc.ParseBuildInfo([]byte(text))
+		if err == nil {
+			_, err = casc.SelectBuild(builds, "")
+		}
+		if err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -98,7 +130,11 @@ func TestBuildDB(t *testing.T) {
 		t.Errorf("%+v, %v", builds, err)
 	}
 	for _, bad := range []string{"", "\n", "x", text[:32] + "|x"} {
-		if _, err := casc.ParseBuildDB([]byte(bad)); err == nil {
+		builds, err := casc.ParseBuildDB([]byte(bad))
+		if err == nil {
+			_, err = casc.SelectBuild(builds, "")
+		}
+		if err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
@@ -112,7 +148,7 @@ func FuzzBuildInfo(f *testing.F) {
 			t.Fatal("neither a build nor an error")
 		}
 		for _, b := range builds {
-			if b.BuildKey.IsZero() {
+			if b.BuildKey.IsZero() && b.Err == nil {
 				t.Fatal("a build without key")
 			}
 		}

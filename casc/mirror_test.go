@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -311,5 +312,16 @@ func TestMisfit(t *testing.T) {
 		if misfits != len(all) {
 			t.Errorf("verify tells of %d places that do not fit, there are %d", misfits, len(all))
 		}
+	}
+}
+
+// TestUnknownProduct asks for a product where nothing says which the storage is of: that
+// is told.
+func TestUnknownProduct(t *testing.T) {
+	files, _ := mirrorOf(t, false, "text")
+	var log bytes.Buffer
+	got, _, err := readX(t, files, casc.Options{Product: "d3", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil || got != "text" || !strings.Contains(log.String(), `nothing says which product the storage is of" wanted=d3`) {
+		t.Errorf("%q, %v, log: %s", got, err, log.String())
 	}
 }
