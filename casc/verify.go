@@ -75,7 +75,8 @@ func (f Finding) String() string {
 // VerifyOptions are what Verify may be told. The zero value checks all.
 type VerifyOptions struct {
 	// Since goes on where another run was: archives before that place are not read
-	// again, and damage that was found there is not told of again.
+	// again, and damage that was found there is not told of again, nor the files that
+	// have it: a run that ends early names them.
 	Since Place
 	// Progress is told now and then how far it is. Default: nobody is.
 	Progress func(Progress)
@@ -139,7 +140,11 @@ func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Find
 	return func(yield func(Finding, error) bool) {
 		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}
 		for _, check := range []func() error{v.tables, v.pages, v.manifests, v.spans, v.files} {
-			if err := check(); err != nil {
+			err := check()
+			if err != nil && ctx.Err() != nil {
+				err = cmp.Or(v.nameDamaged(), err)
+			}
+			if err != nil {
 				if !errors.Is(err, errStopped) {
 					yield(Finding{}, err)
 				}
@@ -160,6 +165,8 @@ type verifier struct {
 	// damaged and noKey are the encoded files that are not as they should be, with what
 	// is wrong.
 	damaged, noKey map[ShortKey]string
+	// checked is how many files of the root were looked at.
+	checked int
 }
 
 // report hands out a finding.
@@ -287,6 +294,9 @@ func (v *verifier) spans() error {
 		p.At = batch[0].at
 		v.tell(p)
 		found := v.checkAll(batch)
+		if err := v.ctx.Err(); err != nil {
+			return err // not all of them were checked
+		}
 		for i := range batch {
 			p.Done += batch[i].size
 			if found[i].What == "" {

@@ -1,8 +1,10 @@
 package casc
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lorefs/blte"
 )
@@ -22,6 +24,7 @@ func (v *verifier) files() error {
 		if err := v.file(&f); err != nil {
 			return err
 		}
+		v.checked++
 	}
 	for _, err := range v.s.rootFaults() {
 		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
@@ -29,6 +32,35 @@ func (v *verifier) files() error {
 		}
 	}
 	return v.ctx.Err()
+}
+
+// nameDamaged tells which files have the damage that was found, when ctx has ended the
+// run: the one that goes on does not come to know. It takes no longer than the root does.
+func (v *verifier) nameDamaged() error {
+	if len(v.damaged) == 0 {
+		return nil
+	}
+	v.ctx = context.WithoutCancel(v.ctx)
+	n := 0
+	for f, err := range v.s.Walk() {
+		if err != nil {
+			return nil //nolint:nilerr // the run that goes on tells of it
+		}
+		if n++; n <= v.checked {
+			continue
+		}
+		keys, err := v.readFrom(&f)
+		if err != nil || !slices.ContainsFunc(keys, func(key []byte) bool { _, bad := v.damaged[ShortKey(key)]; return bad }) {
+			continue
+		}
+		if f.Name == "" {
+			f.Name = cleanName(v.s.opts.Names.Name(&f))
+		}
+		if err := v.file(&f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v *verifier) file(f *File) error {
