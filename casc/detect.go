@@ -3,21 +3,18 @@ package casc
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	iofs "io/fs"
-	"os"
 	"path"
 )
 
 // Detect tells whether a folder of the system looks like something that OpenPath
 // opens. It lists a few folders and reads no file.
 func Detect(dir string) (bool, error) {
-	root, err := os.OpenRoot(dir)
+	fsys, err := openFolder(dir)
 	if err != nil {
-		return false, fmt.Errorf("casc: %w", err)
+		return false, err
 	}
-	is, err := detect(root.FS())
-	return is, errors.Join(err, root.Close())
+	return detect(fsys)
 }
 
 func detect(fsys iofs.FS) (bool, error) {
@@ -55,7 +52,7 @@ func holdsKeys(fsys iofs.FS, dir string) bool {
 		return false
 	}
 	for _, e := range entries {
-		if b, err := hex.DecodeString(e.Name()); e.IsDir() && err == nil && len(b) == 1 {
+		if b, err := hex.DecodeString(e.Name()); err == nil && len(b) == 1 && isDir(fsys, path.Join(dir, e.Name())) {
 			return true
 		}
 	}

@@ -43,40 +43,38 @@ type mirrorArchives struct {
 const maxOpen = 256
 
 // openMirror looks for all files of a folder, and reads the indexes. store may be nil.
-func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log *slog.Logger) (*mirrorArchives, error) {
+func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log *slog.Logger) *mirrorArchives {
 	m := &mirrorArchives{
 		fsys: fsys, dir: dir, cdns: cdns,
 		files: map[ShortKey]Key{}, indexed: map[Key]bool{}, open: map[Key]*file{},
 	}
 	var indexes []indexFile
-	err := iofs.WalkDir(fsys, dir, func(name string, e iofs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("casc: %w", err)
-		}
-		text, index := strings.CutSuffix(e.Name(), indexSuffix)
-		key, bad := ParseKey(text)
-		if e.IsDir() || bad != nil {
-			return nil
-		}
-		if !index {
+	fault := func(err error) { m.faults = append(m.faults, err) }
+	walkKeys(fsys, dir, func(name string) {
+		text, index := strings.CutSuffix(path.Base(name), indexSuffix)
+		key, err := ParseKey(text)
+		switch {
+		case err != nil:
+			return
+		case !index:
 			m.files[key.Short()] = key
-			return nil
+			return
 		}
-		st, err := stampOf(fsys, name)
-		indexes = append(indexes, indexFile{path: name, name: key, stamp: st})
 		m.indexed[key] = true
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+		st, err := stampOf(fsys, name)
+		if err != nil {
+			fault(err)
+			return
+		}
+		indexes = append(indexes, indexFile{path: name, name: key, stamp: st})
+	}, fault)
 	m.loadGroup(indexes, store, log)
 	m.here = make([]bool, len(m.group.archives))
 	for i, a := range m.group.archives {
 		_, m.here[i] = m.file(a[:])
 		m.indexed[a] = true
 	}
-	return m, nil
+	return m
 }
 
 func (m *mirrorArchives) path(key Key) string {

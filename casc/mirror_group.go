@@ -46,9 +46,10 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 			log.Warn("the table of archives is damaged and made anew", slog.Any("err", err))
 		}
 	}
+	before := len(m.faults)
 	m.group = m.buildGroup(key, files)
 	// What can't be read now may be the next time.
-	if store != nil && len(m.faults) == 0 {
+	if store != nil && len(m.faults) == before {
 		if err := store.Save(name, m.group.data); err != nil {
 			log.Warn("the table of archives can't be kept", slog.Any("err", err))
 		}

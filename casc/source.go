@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"lorefs/internal/readat"
@@ -108,6 +111,58 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("casc: %s: %w", name, err)
 	}
 	return b, nil
+}
+
+// openFolder gives the files of a folder of the system. Links are followed wherever they
+// lead, for people keep game data on other disks: what is handed out is checked by its
+// MD5, so that a link to another file only makes one that can't be read.
+func openFolder(dir string) (iofs.FS, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &iofs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	// The working directory may become another.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	return os.DirFS(dir), nil
+}
+
+// maxKeyFolders is how many folders are below one of files that are called by their keys:
+// ab/cd/KEY.
+const maxKeyFolders = 2
+
+// walkKeys visits the files of a folder as ConfigPath has them, with those behind links.
+// Folders and links that can't be followed are told as faults.
+func walkKeys(fsys iofs.FS, dir string, visit func(name string), fault func(error)) {
+	walkBelow(fsys, dir, maxKeyFolders, visit, fault)
+}
+
+func walkBelow(fsys iofs.FS, dir string, depth int, visit func(name string), fault func(error)) {
+	entries, err := iofs.ReadDir(fsys, dir)
+	if err != nil {
+		fault(fmt.Errorf("casc: what is in a folder counts as not local: %w", err))
+	}
+	for _, e := range entries {
+		name, mode := path.Join(dir, e.Name()), e.Type()
+		if mode&iofs.ModeSymlink != 0 {
+			info, err := iofs.Stat(fsys, name)
+			if err != nil {
+				fault(fmt.Errorf("casc: a link leads nowhere: %w", err))
+				continue
+			}
+			mode = info.Mode()
+		}
+		switch {
+		case !mode.IsDir():
+			visit(name)
+		case depth > 0:
+			walkBelow(fsys, name, depth-1, visit, fault)
+		}
+	}
 }
 
 // findName looks for an entry of a folder whatever its case; "" if there is none.

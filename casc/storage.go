@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -61,7 +60,6 @@ type Storage struct {
 	DataDir, ArchiveDir string
 
 	fsys     iofs.FS
-	close    func() error
 	opts     Options
 	log      *slog.Logger
 	keys     blte.KeyRing
@@ -99,26 +97,20 @@ type Storage struct {
 	update update
 }
 
-// OpenPath opens the storage in a folder of the system. Links that lead out of
-// it are not followed.
+// OpenPath opens the storage in a folder of the system. Links are followed.
 func OpenPath(dir string, opts Options) (*Storage, error) {
-	root, err := os.OpenRoot(dir)
+	fsys, err := openFolder(dir)
 	if err != nil {
-		return nil, fmt.Errorf("casc: %w", err)
+		return nil, err
 	}
-	s, err := Open(root.FS(), opts)
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	s.close = root.Close
-	return s, nil
+	return Open(fsys, opts)
 }
 
 // Open opens a storage: an install with .build.info or .build.db, the data folder
 // of one, or a folder as CDNs have it. The files of fsys must be io.ReaderAts. The
 // root is left alone until it is asked for.
 func Open(fsys iofs.FS, opts Options) (*Storage, error) {
-	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger, close: func() error { return nil }}
+	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -138,9 +130,9 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 // are still read.
 func (s *Storage) Close() error {
 	if s.archives == nil {
-		return s.close()
+		return nil
 	}
-	return errors.Join(s.archives.Close(), s.close())
+	return s.archives.Close()
 }
 
 // live notes a fault that the storage lives with. It is for Open only.
@@ -273,11 +265,7 @@ func (s *Storage) openArchives() error {
 		}
 		s.archives = l
 	} else {
-		m, err := openMirror(s.fsys, dir, s.cdns, s.opts.Index, s.log)
-		if err != nil {
-			return err
-		}
-		s.archives = m
+		s.archives = openMirror(s.fsys, dir, s.cdns, s.opts.Index, s.log)
 	}
 	for _, err := range s.archives.problems() {
 		s.live(err)

@@ -2,7 +2,6 @@ package casc
 
 import (
 	"fmt"
-	iofs "io/fs"
 	"log/slog"
 	"path"
 	"slices"
@@ -38,10 +37,8 @@ func (e *BuildsError) Error() string {
 // searchConfigs looks for the configurations where no .build.info names them.
 func (s *Storage) searchConfigs() error {
 	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
-	found, cdns, err := s.walkConfigs()
-	if err != nil {
-		return err
-	}
+	found, cdns := s.walkConfigs()
+	var err error
 	if s.Build.BuildKey.IsZero() {
 		if s.Build.BuildKey, err = s.chooseBuild(found); err != nil {
 			return err
@@ -75,20 +72,18 @@ func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 }
 
 // walkConfigs reads all configurations, and gives those of builds and of CDNs by name.
-func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key, err error) {
-	err = iofs.WalkDir(s.fsys, path.Join(s.DataDir, "config"), func(name string, e iofs.DirEntry, err error) error {
+// Those that can't be read are faults.
+func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
+	walkKeys(s.fsys, path.Join(s.DataDir, "config"), func(name string) {
+		key, err := ParseKey(path.Base(name))
 		if err != nil {
-			return fmt.Errorf("casc: %w", err)
+			return
 		}
-		key, bad := ParseKey(e.Name())
-		if e.IsDir() || bad != nil {
-			return nil
-		}
+		var c *Config
 		data, err := readFile(s.fsys, name, maxText)
-		if err != nil {
-			return err
+		if err == nil {
+			c, err = ReadConfig(data, key)
 		}
-		c, err := ReadConfig(data, key)
 		switch {
 		case err != nil:
 			s.live(fmt.Errorf("%s: %w", name, err))
@@ -98,9 +93,8 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key, err error) {
 			cdns = append(cdns, key)
 			s.cdns = append(s.cdns, c)
 		}
-		return nil
-	})
-	return builds, cdns, err
+	}, s.live)
+	return builds, cdns
 }
 
 // checkProduct makes sure that the build is of the product that was asked for, where only

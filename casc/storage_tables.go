@@ -1,9 +1,7 @@
 package casc
 
 import (
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -101,21 +99,13 @@ func splitPath(name string) []string {
 	return strings.Split(name, "/")
 }
 
-// DiskSize is the number of bytes of the archives, and of the tables beside them.
-func (s *Storage) DiskSize() (total int64, err error) {
-	err = iofs.WalkDir(s.fsys, s.ArchiveDir, func(_ string, e iofs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("casc: %w", err)
+// DiskSize is the number of bytes of the archives, and of the tables beside them, as far
+// as they can be looked at: the game may remove one just now.
+func (s *Storage) DiskSize() (total int64) {
+	walkKeys(s.fsys, s.ArchiveDir, func(name string) {
+		if st, err := stampOf(s.fsys, name); err == nil {
+			total += st.size
 		}
-		info, err := e.Info()
-		switch {
-		case errors.Is(err, iofs.ErrNotExist): // the game removed it just now
-		case err != nil:
-			return fmt.Errorf("casc: %w", err)
-		case !e.IsDir():
-			total += info.Size()
-		}
-		return nil
-	})
-	return total, err
+	}, func(error) {})
+	return total
 }

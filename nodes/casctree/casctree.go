@@ -43,9 +43,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	}
 	t := &Tree{st: st, opts: opts, table: names, problems: slices.Concat(st.Problems(), problems), started: time.Now()}
 	t.readers = newReaders(t.open)
-	if t.bytes, err = st.DiskSize(); err != nil {
-		return nil, fmt.Errorf("casctree: %w", err)
-	}
+	t.bytes = st.DiskSize()
 	for i, f := range st.Configs() {
 		t.configs = append(t.configs, nodes.Entry{
 			Name: f.Name, ID: makeID(kindConfig, i), Kind: nodes.File, Size: int64(len(f.Data)), Next: uint64(i) + 1,
