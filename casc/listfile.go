@@ -50,10 +50,11 @@ type ListLine struct {
 }
 
 // ListLines gives the lines of either form, ID;NAME or NAME, that r has. Empty lines
-// and those that begin with # are skipped. An error comes last.
-func ListLines(r io.Reader) iter.Seq2[ListLine, error] {
+// and those that begin with # are skipped, as is a title on the first line; bad is told of
+// other lines that have something else for an ID. An error comes last.
+func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, error] {
 	return func(yield func(ListLine, error) bool) {
-		off := int64(0)
+		off, lines := int64(0), 0
 		in := bufio.NewScanner(r)
 		in.Buffer(make([]byte, maxListLine), maxListLine)
 		in.Split(func(data []byte, atEOF bool) (int, []byte, error) {
@@ -63,6 +64,7 @@ func ListLines(r io.Reader) iter.Seq2[ListLine, error] {
 		})
 		mark := []byte("\ufeff")
 		for at := off; in.Scan(); at = off {
+			lines++
 			text := in.Bytes()
 			if at == 0 {
 				text = bytes.TrimPrefix(text, mark)
@@ -71,7 +73,13 @@ func ListLines(r io.Reader) iter.Seq2[ListLine, error] {
 				continue
 			}
 			line, err := parseListLine(text, at)
-			if !yield(line, err) || err != nil {
+			if err != nil {
+				if lines > 1 {
+					bad(lines, err)
+				}
+				continue
+			}
+			if !yield(line, nil) {
 				return
 			}
 		}
@@ -98,12 +106,12 @@ func parseListLine(text []byte, off int64) (ListLine, error) {
 }
 
 // ReadListFile reads the lines of r, which has about size bytes. If an ID stands
-// twice the first line counts.
-func ReadListFile(r io.Reader, size int64) (*ListFile, error) {
+// twice the first line counts. bad is told of lines that are left out.
+func ReadListFile(r io.Reader, size int64, bad func(line int, err error)) (*ListFile, error) {
 	l := &ListFile{}
 	var text strings.Builder
 	text.Grow(int(min(max(size, 0), maxListFile)))
-	for line, err := range ListLines(r) {
+	for line, err := range ListLines(r, bad) {
 		if err != nil {
 			return nil, err
 		}
@@ -126,9 +134,10 @@ func ReadListFile(r io.Reader, size int64) (*ListFile, error) {
 	return l, nil
 }
 
-// ParseListFile is ReadListFile of data, which it does not keep.
+// ParseListFile is ReadListFile of data, which it does not keep, without a word on lines
+// that are left out.
 func ParseListFile(data []byte) (*ListFile, error) {
-	return ReadListFile(bytes.NewReader(data), int64(len(data)))
+	return ReadListFile(bytes.NewReader(data), int64(len(data)), func(int, error) {})
 }
 
 // sortNames sorts by number, and leaves those of one number in their order. Lists

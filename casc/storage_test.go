@@ -440,8 +440,15 @@ func TestListFile(t *testing.T) {
 	if none.Len() != 0 || none.Name(&casc.File{ID: 5, HasID: true}) != "" {
 		t.Error("no list has names")
 	}
+	var bad []string
+	l, err = casc.ReadListFile(strings.NewReader("id;path\n1;a\nx;b\n4294967296;c\n2;d\n"), 9, func(line int, err error) {
+		bad = append(bad, fmt.Sprintf("%d: %v", line, err))
+	})
+	told := `3: casc: list file: offset 0xc: "x": no file data ID|4: casc: list file: offset 0x10: "4294967296": no file data ID`
+	if err != nil || l.Len() != 2 || strings.Join(bad, "|") != told {
+		t.Errorf("%d lines, %v, %s", l.Len(), err, bad)
+	}
 	for text, want := range map[string]string{
-		"1;a\nx;b": `casc: list file: offset 0x4: "x": no file data ID`, "4294967296;a": `casc: list file: offset 0x0: "4294967296": no file data ID`,
 		"1;a\n" + strings.Repeat("b", 1<<16): "casc: list file: offset 0x4: a line of more than 65536 bytes",
 	} {
 		if _, err := casc.ParseListFile([]byte(text)); err == nil || err.Error() != want {

@@ -146,9 +146,25 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	}
 	b.sortWaiting()
 	for i, open := range l.opts.ListFiles {
-		if err := readList(ctx, i, open, func(r io.Reader) error { return b.nameFrom(ctx, casc.ListLines(r)) }); err != nil {
+		if err := readList(ctx, i, open, func(r io.Reader) error { return b.nameFrom(ctx, casc.ListLines(r, l.badLines(i))) }); err != nil {
 			return err
 		}
 	}
 	return b.nameRest()
+}
+
+// maxBadLines bounds the lines of a list file that are told of.
+const maxBadLines = 10
+
+// badLines tells of lines of list file i that are left out.
+func (l *loader) badLines(i int) func(line int, err error) {
+	n := 0
+	return func(line int, err error) {
+		if n++; n <= maxBadLines {
+			l.opts.Logger.Warn("a line of a list file is left out", slog.Int("file", i+1), slog.Int("line", line), slog.Any("err", err))
+		}
+		if n == maxBadLines {
+			l.opts.Logger.Warn("more lines of the list file are not told of", slog.Int("file", i+1))
+		}
+	}
 }
