@@ -2,8 +2,21 @@ package sheets
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+
+	"lorefs/datacenter"
+)
+
+// A small file can have many paths, of names that are long. The longest name of a type
+// in real schemas has 163 bytes, and the largest schema less than 100 KB.
+const (
+	maxTypeName = 512
+	// maxSchema bounds a schema's text, about, in bytes.
+	maxSchema = 1 << 28
+	// entryText is about how many bytes an element or attribute has besides its name.
+	entryText = 100
 )
 
 // Schema gives the schema of the sheets of a family, those in a draft included.
@@ -17,15 +30,23 @@ func (f *Family) Schema(ctx context.Context) (*Schema, error) {
 	f.flight.mu.Lock()
 	es := f.current()
 	f.flight.mu.Unlock()
-	b := schemaBuilder{voc: f.src.voc, types: make([]*ElementType, len(es.all)), taken: map[string]bool{}}
-	return &Schema{Sheet: f.Name, Root: b.element(es.all[0], f.src.voc.spelling(f.name).element)}, nil
+	b := schemaBuilder{voc: f.src.voc, types: make([]*ElementType, len(es.all)), taken: map[string]int{}}
+	root := b.element(es.all[0], f.src.voc.spelling(f.name).element)
+	if b.size > maxSchema {
+		return nil, fmt.Errorf("sheets: the schema of %s has more than %d bytes: %w", shown(f.Name), maxSchema, datacenter.ErrTooLarge)
+	}
+	return &Schema{Sheet: f.Name, Root: root}, nil
 }
 
 // schemaBuilder makes types of elements, each once.
 type schemaBuilder struct {
 	voc   *vocabulary
 	types []*ElementType
-	taken map[string]bool // names of types
+	// taken are the names of types, with the number that the next one of that name
+	// gets behind it.
+	taken map[string]int
+	// size is about how long the text gets. It is no schema beyond maxSchema.
+	size int
 }
 
 func (b *schemaBuilder) element(el *element, name string) *ElementType {
@@ -37,8 +58,10 @@ func (b *schemaBuilder) element(el *element, name string) *ElementType {
 		Attributes: make([]AttributeType, len(el.attrs)), Children: make([]ChildType, len(el.kids)),
 	}
 	b.types[el.id] = t
+	b.size += entryText + 2*len(t.Name) // where it is said, and where it is used
 	for i, a := range el.attrs {
 		t.Attributes[i] = AttributeType{Name: b.voc.spelling(a.name).raw, Type: a.typ, Required: a.seen == el.visits}
+		b.size += entryText + len(t.Attributes[i].Name)
 	}
 	slices.SortFunc(t.Attributes, func(a, b AttributeType) int { return CompareNames(a.Name, b.Name) })
 	kids := slices.Clone(el.kids)
@@ -47,6 +70,9 @@ func (b *schemaBuilder) element(el *element, name string) *ElementType {
 	})
 	for i, c := range kids {
 		s := b.voc.spelling(c.name)
+		if b.size += entryText + len(s.element); b.size > maxSchema {
+			return t
+		}
 		child := ChildType{Name: s.raw, Max: 1}
 		if c.seen == el.bodies {
 			child.Min = 1
@@ -60,12 +86,17 @@ func (b *schemaBuilder) element(el *element, name string) *ElementType {
 	return t
 }
 
-// unique gives a type a name that no other has.
+// unique gives a type a name that no other has. What would be longer than maxTypeName
+// gets one that does not tell its path.
 func (b *schemaBuilder) unique(name string) string {
-	unique := name
-	for n := 2; b.taken[unique]; n++ {
+	if len(name) > maxTypeName {
+		name = "Type"
+	}
+	unique, n := name, b.taken[name]
+	for ; b.taken[unique] > 0; n++ {
 		unique = name + "_" + strconv.Itoa(n)
 	}
-	b.taken[unique] = true
+	b.taken[name] = max(n, 2)
+	b.taken[unique] = max(b.taken[unique], 2)
 	return unique
 }

@@ -2,6 +2,7 @@ package sheets_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -128,6 +129,44 @@ func TestTypesOfOneName(t *testing.T) {
 		if strings.Count(text, `complexType name="`+name+`"`) != 1 {
 			t.Errorf("the type %s is not there once in\n%s", name, text)
 		}
+	}
+}
+
+// The names of types do not grow with each node below: a chain of long names would make
+// a schema of gigabytes.
+func TestLongTypeNames(t *testing.T) {
+	name := strings.Repeat("n", 2000)
+	chain := &dctest.Node{Name: "Leaf"}
+	for range 500 {
+		chain = &dctest.Node{Name: name, Children: []*dctest.Node{chain}}
+	}
+	schema, text := schemaOf(t, dctest.Root(&dctest.Node{Name: "S", Children: []*dctest.Node{chain}}), sheets.Conservative)
+	if most := 500 * (len(name) + 2*512 + 500); len(text) > most {
+		t.Errorf("the schema has %d bytes: want %d at most", len(text), most)
+	}
+	seen := map[string]bool{}
+	at := schema.Root
+	for ; len(at.Children) > 0; at = at.Children[0].Type {
+		if seen[at.Name] {
+			t.Fatalf("two types are called %q", at.Name)
+		}
+		seen[at.Name] = true
+	}
+	if _, err := sheets.ReadSchema("S.xsd", []byte(text)); err != nil || len(seen) != 501 {
+		t.Errorf("%d types; %v", len(seen), err)
+	}
+}
+
+// A schema that nothing could hold is an error.
+func TestSchemaTooLarge(t *testing.T) {
+	a, b := strings.Repeat("a", 10_000), strings.Repeat("b", 10_000)
+	var below []*dctest.Node
+	for range 15 {
+		below = []*dctest.Node{{Name: a, Children: below}, {Name: b, Children: below}}
+	}
+	s := newSource(t, openDoc(t, dctest.Root(&dctest.Node{Name: "S", Children: below})), nil, sheets.Options{})
+	if _, err := s.Families()[0].Schema(t.Context()); !errors.Is(err, datacenter.ErrTooLarge) {
+		t.Errorf("%v: want %v", err, datacenter.ErrTooLarge)
 	}
 }
 
