@@ -53,9 +53,10 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 }
 
 // writeFile puts a file in its place, whole or not at all. One that is there
-// already becomes NAME.bak.
+// already becomes NAME.bak. What is left of a run that was killed goes.
 func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: w.noBackup}
+	_, _ = replace.Sweep(path) // What cannot be removed is in nobody's way.
 	_, err := os.Stat(path)
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = replace.Create(ctx, path, nil, o, write, verify)

@@ -23,3 +23,7 @@ func (d dirFS) ReadDir(name string) ([]iofs.DirEntry, error) { return os.ReadDir
 
 // Stat is of [iofs.StatFS].
 func (d dirFS) Stat(name string) (iofs.FileInfo, error) { return os.Stat(d.path(name)) }
+
+// Lstat and ReadLink are of [iofs.ReadLinkFS].
+func (d dirFS) Lstat(name string) (iofs.FileInfo, error) { return os.Lstat(d.path(name)) }
+func (d dirFS) ReadLink(name string) (string, error)     { return os.Readlink(d.path(name)) }

@@ -24,6 +24,8 @@ type sheetFiles struct {
 type sheetFile struct {
 	path string
 	size int64
+	// broken is why the file cannot be read at all.
+	broken *SyntaxError
 }
 
 // findSheets looks for sheets.
@@ -61,8 +63,8 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 
 func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
 
-// add takes a file in, or notes that it does not. Only regular files are opened:
-// reading from others may never end.
+// add takes a file in, or notes that it does not. What is called like a sheet and cannot
+// be one is not passed over: a data center without the sheet is not what anybody wants.
 func (s *sheetFiles) add(name string) error {
 	isSheet, err := path.Match("?*-?*.xml", path.Base(name))
 	if err != nil {
@@ -74,17 +76,40 @@ func (s *sheetFiles) add(name string) error {
 		}
 		return nil
 	}
-	info, err := iofs.Stat(s.fsys, name)
+	info, err := regular(s.fsys, name)
+	if broken, ok := errors.AsType[*SyntaxError](err); ok {
+		s.files = append(s.files, sheetFile{path: name, broken: broken})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		s.ignored = append(s.ignored, name)
-		return nil
-	}
-	s.files = append(s.files, sheetFile{name, info.Size()})
+	s.files = append(s.files, sheetFile{path: name, size: info.Size()})
 	s.size += info.Size()
 	return nil
+}
+
+// regular looks at a file that is to be read. Others than regular ones are not even
+// opened: that may never end.
+func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
+	info, err := iofs.Stat(fsys, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		if _, linkErr := iofs.Lstat(fsys, name); linkErr == nil {
+			return nil, &SyntaxError{File: name, What: "a link that leads to nothing"}
+		}
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &SyntaxError{File: name, What: "not a regular file"}
+	}
+	return info, err
+}
+
+// unreadable says whose error it is, where it does not.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*SyntaxError](err); ok {
+		return err
+	}
+	return fmt.Errorf("sheets: %w", err)
 }
 
 // maxFile bounds a file, in bytes. The largest real sheet has 116 MB.
@@ -92,15 +117,15 @@ const maxFile = 1 << 30
 
 // readFile reads a file into buf, which it may replace by a larger one.
 func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
+	info, err := regular(fsys, name)
+	if err != nil {
+		return nil, unreadable(err)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("sheets: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("sheets: %w", err)
-	}
 	size := info.Size()
 	if size > maxFile {
 		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)

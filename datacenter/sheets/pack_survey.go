@@ -172,6 +172,9 @@ func (s *survey) names() []string { return nameOrder(s.all) }
 // file reads the sheet number i.
 func (v *surveyor) file(i int) error {
 	file := v.src.files[i].path
+	if broken := v.src.files[i].broken; broken != nil {
+		return broken
+	}
 	var err error
 	if v.buf, err = readFile(v.src.fsys, file, v.buf); err != nil {
 		return err

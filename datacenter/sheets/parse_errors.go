@@ -10,13 +10,17 @@ import (
 type SyntaxError struct {
 	// File is the name that the reader was given.
 	File string
-	// Line and Column count from 1, columns in characters.
+	// Line and Column count from 1, columns in characters. They are 0 if the whole
+	// file is meant.
 	Line, Column int
 	// What was found and what was expected.
 	What string
 }
 
 func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("sheets: %s: %s", e.File, e.What)
+	}
 	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
 }
 

@@ -159,9 +159,9 @@ func TestLongTypeNames(t *testing.T) {
 
 // A schema that nothing could hold is an error.
 func TestSchemaTooLarge(t *testing.T) {
-	a, b := strings.Repeat("a", 10_000), strings.Repeat("b", 10_000)
+	a, b := strings.Repeat("a", 60_000), strings.Repeat("b", 60_000)
 	var below []*dctest.Node
-	for range 15 {
+	for range 12 {
 		below = []*dctest.Node{{Name: a, Children: below}, {Name: b, Children: below}}
 	}
 	s := newSource(t, openDoc(t, dctest.Root(&dctest.Node{Name: "S", Children: below})), nil, sheets.Options{})

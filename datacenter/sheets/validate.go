@@ -41,7 +41,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 	}
 	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}}
 	for _, f := range src.files {
-		if err := v.file(f.path); err != nil {
+		if err := v.file(f); err != nil {
 			return err
 		}
 	}
@@ -68,14 +68,17 @@ type validator struct {
 }
 
 // file checks one sheet.
-func (v *validator) file(file string) error {
+func (v *validator) file(f sheetFile) error {
+	if f.broken != nil {
+		return v.refused(f.broken)
+	}
 	var err error
-	if v.buf, err = readFile(v.src.fsys, file, v.buf); err != nil {
+	if v.buf, err = readFile(v.src.fsys, f.path, v.buf); err != nil {
 		return err
 	}
-	v.path, v.open = file, v.open[:0]
+	v.path, v.open = f.path, v.open[:0]
 	v.at, v.line, v.start = 0, 1, 0
-	if v.p, err = NewParser(file, v.buf); err != nil {
+	if v.p, err = NewParser(f.path, v.buf); err != nil {
 		return v.refused(err)
 	}
 	for steps := 0; ; steps++ {
