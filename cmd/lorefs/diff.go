@@ -44,7 +44,10 @@ the layout.`,
 			if flushErr := f.out.Flush(); err == nil {
 				err = flushErr
 			}
-			if err == nil && n > 0 {
+			switch {
+			case err != nil && ctx.Err() != nil:
+				err = errors.New("interrupted") // what it was about is of no use, or temporary
+			case err == nil && n > 0:
 				err = &commandError{code: exitFailure}
 			}
 			return err

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -117,10 +119,28 @@ func (w *writing) packTo(ctx context.Context, dir, to string, opts sheets.PackOp
 	err = w.writeFile(ctx, to,
 		func(out io.Writer) (err error) {
 			r, err = sheets.Pack(ctx, sheets.Dir(dir), out, opts)
-			return err
+			return inFolder(dir, err)
 		},
 		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
 	return r, err
+}
+
+// inFolder makes an error that names a file below a folder one that says where it is.
+func inFolder(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+		at := *e
+		at.File = filepath.Join(dir, e.File)
+		return &at
+	}
+	if e, ok := errors.AsType[*sheets.ValueError](err); ok {
+		at := *e
+		at.File = filepath.Join(dir, e.File)
+		return &at
+	}
+	return fmt.Errorf("%s: %w", dir, err)
 }
 
 func (f *packing) options() (sheets.PackOptions, error) {

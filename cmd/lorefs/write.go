@@ -57,14 +57,57 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: w.noBackup}
 	_, _ = replace.Sweep(path) // What cannot be removed is in nobody's way.
+	p := producer{write: write}
 	_, err := os.Stat(path)
 	if errors.Is(err, iofs.ErrNotExist) {
-		err = replace.Create(ctx, path, nil, o, write, verify)
+		err = replace.Create(ctx, path, nil, o, p.run, verify)
 	} else if err == nil {
-		err = replace.Replace(ctx, path, o, write, verify)
+		err = replace.Replace(ctx, path, o, p.run, verify)
 	}
-	if errors.Is(err, context.Canceled) {
+	return p.explain(path, err)
+}
+
+// producer remembers why a file could not be written: what fails is most often what
+// is to be written, of which the name of a temporary file says nothing.
+type producer struct {
+	write func(io.Writer) error
+	to    io.Writer
+	// own is the error of write, unless that is full, the one of writing.
+	own, full error
+}
+
+func (p *producer) run(to io.Writer) error {
+	p.to = to
+	err := p.write(p)
+	if p.full == nil {
+		p.own = err
+	}
+	return err
+}
+
+// Write implements [io.Writer].
+func (p *producer) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	if err != nil {
+		p.full = err
+	}
+	return n, err
+}
+
+// explain is what to tell of err, which replacing the file at path gave.
+func (p *producer) explain(path string, err error) error {
+	step, ok := errors.AsType[*replace.StepError](err)
+	switch {
+	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s was not written: interrupted", path)
+	case ok && step.Step == replace.StepWrite && p.own != nil:
+		return p.own
+	case ok && (step.Step == replace.StepWrite || step.Step == replace.StepVerify):
+		cause := step.Err
+		if of, ok := errors.AsType[*iofs.PathError](cause); ok {
+			cause = of.Err // the path is that of the temporary file
+		}
+		return fmt.Errorf("%s was not written: %w", path, cause)
 	}
 	return err
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What kept a file from being written is told by the file's name, or as it is: the name of
+// a temporary file says nothing.
+func TestWriteFileErrors(t *testing.T) {
+	broken := errors.New("the sheet is broken")
+	full := &os.PathError{Op: "write", Path: "/x/.o.dat.lorefs-0.tmp", Err: errors.New("no room")}
+	path := filepath.Join(t.TempDir(), "o.dat")
+	for _, tt := range []struct {
+		what   string
+		write  func(io.Writer) error
+		verify func(*os.File) error
+		want   string
+	}{
+		{"the producer", func(io.Writer) error { return broken }, nil, broken.Error()},
+		{"the writer", nil, func(*os.File) error { return full }, path + " was not written: no room"},
+		{"the reader", nil, func(*os.File) error { return broken }, path + " was not written: " + broken.Error()},
+		{"a signal", func(io.Writer) error { return context.Canceled }, nil, path + " was not written: interrupted"},
+	} {
+		write := tt.write
+		if write == nil {
+			write = func(w io.Writer) error { _, err := w.Write([]byte("x")); return err }
+		}
+		var w writing
+		if err := w.writeFile(t.Context(), path, write, tt.verify); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %v; want %s", tt.what, err, tt.want)
+		}
+	}
+}
+
+// Errors of writing are not the producer's.
+func TestProducerOfFullDisk(t *testing.T) {
+	full := errors.New("no room")
+	p := producer{write: func(w io.Writer) error {
+		_, err := w.Write([]byte("x"))
+		return err
+	}}
+	if err := p.run(failing{full}); !errors.Is(err, full) || p.own != nil || !errors.Is(p.full, full) {
+		t.Errorf("%v, own %v, full %v", err, p.own, p.full)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// interruptedRun is the error of a command line that is interrupted at once.
+func interruptedRun(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	return err.Error()
+}
+
+func TestDiffInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "S-0.xml"), []byte("<S/>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := interruptedRun(t, "diff", dir, dir); strings.Contains(got, "lorefs-diff") || !strings.Contains(got, "interrupted") {
+		t.Errorf("%s: want it to say no more than that it was interrupted", got)
+	}
+}
