@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"os/signal"
 
@@ -14,9 +12,9 @@ import (
 
 // exporting are the flags of export.
 type exporting struct {
-	source    sourceFlags
-	overwrite bool
-	asJSON    bool
+	source sourceFlags
+	files  filing
+	asJSON bool
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -55,38 +53,20 @@ there already are left alone, unless --overwrite is given.`,
 	}
 	f.source.add(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
-	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace files that are there already")
+	f.files.add(c)
 	return c
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, to string) error {
-	e, err := s.find(ctx, from)
-	if err != nil {
-		return err
-	}
-	p := newCounter("files")
-	r, err := treecopy.Copy(ctx, s.tree, e, to, treecopy.Options{
-		Overwrite: f.overwrite,
-		Progress:  func(files, _ int64) { p.set(files, -1) },
-		Failed: func(path string, err error) error {
-			p.finish()
-			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
-			return nil
-		},
+	err := f.files.run(c, s, func(o treecopy.Options) (treecopy.Report, error) {
+		e, err := s.find(ctx, from)
+		if err != nil {
+			return treecopy.Report{}, err
+		}
+		return treecopy.Copy(ctx, s.tree, e, to, o)
 	})
-	p.finish()
-	if err == nil {
-		err = s.check()
-	}
-	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %d files", r.Files)
-	}
 	if err != nil {
 		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d files, %d bytes\n", r.Files, r.Bytes)
-	if r.Failed > 0 {
-		return fmt.Errorf("%d files could not be copied", r.Failed)
 	}
 	return s.complete(from)
 }

@@ -2,15 +2,16 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"io"
+	"iter"
 	"log/slog"
-	"os"
 	"os/signal"
-	"path/filepath"
+	"path"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/treecopy"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 
 func newSchema(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
+	var files filing
 	strategy := ""
 	c := &cobra.Command{
 		Use:   "schema SOURCE DIR",
@@ -27,7 +29,9 @@ func newSchema(log *slog.Logger) *cobra.Command {
 		Long: `schema writes DIR/Sheet/Sheet.xsd for each name of sheets of a data center, and
 DIR/DataCenter.xsd, inferred from the data. The strategy says when a schema is
 recursive: conservative gives each path a type of its own, as in the sheets/ of a
-mount; aggressive takes a child that is called like its parent for the same type.`,
+mount; aggressive takes a child that is called like its parent for the same type.
+Files that are there already are left alone, unless --overwrite is given; the exit
+code is 1 then.`,
 		Args: exactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
@@ -45,47 +49,52 @@ mount; aggressive takes a child that is called like its parent for the same type
 				return err
 			}
 			defer s.Close()
-			n, err := s.writeSchemas(ctx, args[1], opts)
-			if err == nil {
-				_, err = fmt.Fprintf(c.ErrOrStderr(), "%d schemas\n", n)
-			}
-			return err
+			return s.writeSchemas(ctx, c, args[1], opts, &files)
 		},
 	}
 	f.addDataCenter(c.Flags())
+	files.add(c)
 	c.Flags().StringVar(&strategy, "strategy", strategyConservative, "conservative or aggressive")
 	return c
 }
 
-// writeSchemas writes all schemas, and tells how many.
-func (s *opened) writeSchemas(ctx context.Context, dir string, opts sheets.Options) (n int, err error) {
+// writeSchemas writes all schemas.
+func (s *opened) writeSchemas(ctx context.Context, c *cobra.Command, dir string, opts sheets.Options, files *filing) error {
 	d, err := s.dataCenter()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	src, err := sheets.New(d.dc, nil, opts)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if err := os.MkdirAll(dir, dirPerm); err != nil {
-		return 0, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, sheets.SchemasFile), []byte(sheets.CommonSchema), filePerm); err != nil {
-		return 0, err
-	}
-	for _, f := range src.Families() {
-		schema, err := f.Schema(ctx)
-		if err != nil {
-			return n, err
+	return files.run(c, s, func(o treecopy.Options) (treecopy.Report, error) {
+		return treecopy.Write(ctx, schemaFiles(src), dir, o)
+	})
+}
+
+// schemaFiles are the files of all schemas.
+func schemaFiles(src *sheets.Source) iter.Seq[treecopy.File] {
+	return func(yield func(treecopy.File) bool) {
+		common := treecopy.File{Path: sheets.SchemasFile, Write: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, sheets.CommonSchema)
+			return err
+		}}
+		if !yield(common) {
+			return
 		}
-		folder := filepath.Join(dir, f.File)
-		if err := os.MkdirAll(folder, dirPerm); err != nil {
-			return n, err
+		for _, f := range src.Families() {
+			file := treecopy.File{Path: path.Join(f.File, f.SchemaFile()), Write: func(ctx context.Context, w io.Writer) error {
+				schema, err := f.Schema(ctx)
+				if err != nil {
+					return err
+				}
+				_, err = w.Write(schema.AppendXSD(nil))
+				return err
+			}}
+			if !yield(file) {
+				return
+			}
 		}
-		if err := os.WriteFile(filepath.Join(folder, f.SchemaFile()), schema.AppendXSD(nil), filePerm); err != nil {
-			return n, err
-		}
-		n++
 	}
-	return n, d.check()
 }

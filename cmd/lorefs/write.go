@@ -23,11 +23,8 @@ type writing struct {
 
 const defaultLevel = 6
 
-// What a command writes is as open as the umask lets it be.
-const (
-	dirPerm  = 0o777
-	filePerm = 0o666
-)
+// dirPerm is that of folders: they are as open as the umask lets them be.
+const dirPerm = 0o777
 
 func (w *writing) add(flags *pflag.FlagSet) {
 	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")

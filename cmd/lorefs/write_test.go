@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lorefs/datacenter/sheets"
 )
 
 // What kept a file from being written is told by the file's name, or as it is: the name of
@@ -23,7 +25,7 @@ func TestWriteFileErrors(t *testing.T) {
 		want   string
 	}{
 		{"the producer", func(io.Writer) error { return broken }, nil, broken.Error()},
-		{"the writer", nil, func(*os.File) error { return full }, path + " was not written: no room"},
+		{"a disk", nil, func(*os.File) error { return full }, path + " was not written: no room"},
 		{"the reader", nil, func(*os.File) error { return broken }, path + " was not written: " + broken.Error()},
 		{"a signal", func(io.Writer) error { return context.Canceled }, nil, path + " was not written: interrupted"},
 	} {
@@ -66,6 +68,29 @@ func interruptedRun(t *testing.T, args ...string) string {
 		t.Fatal("it was not interrupted")
 	}
 	return err.Error()
+}
+
+// All ways of writing many files say alike that they were interrupted.
+func TestFilesInterrupted(t *testing.T) {
+	file := madeSampleFile(t, "DataCenter_Final_Sample.dat")
+	s, err := openSource(t.Context(), file, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, nil, silence{}.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var f exporting
+	c := newRoot()
+	for what, err := range map[string]error{
+		"export":        f.run(ctx, c, s, s.exports, t.TempDir()),
+		"export --json": f.sheetsAsJSON(ctx, c, s, t.TempDir()),
+		"schema":        s.writeSchemas(ctx, c, t.TempDir(), sheets.Options{}, &f.files),
+	} {
+		if err == nil || err.Error() != "interrupted after 0 files" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 func TestDiffInterrupted(t *testing.T) {

@@ -2,67 +2,31 @@ package treecopy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
-	"runtime"
 	"sync"
-	"time"
 
 	"lorefs/nodes"
 )
-
-// Options are what Copy may be told. The zero value is right.
-type Options struct {
-	// Overwrite lets files be replaced that are there already.
-	Overwrite bool
-	// Failed is told of each file that could not be copied. Copy goes on if it
-	// returns nil. Default: the first error ends it.
-	Failed func(path string, err error) error
-	// Progress is told how many files and bytes are through. Calls come from one
-	// goroutine at a time.
-	Progress func(files, bytes int64)
-	// Workers is how many files are copied at once. Default: one for each core.
-	Workers int
-}
-
-// Report says what was copied.
-type Report struct {
-	Files, Dirs, Bytes int64
-	// Failed is how many files were not.
-	Failed int64
-}
 
 const (
 	// bufferSize is how much is read at once.
 	bufferSize = 1 << 20
 	// maxQueued is how many files and directories may wait.
 	maxQueued = 1 << 10
-
-	dirPerm  = 0o777 // before the umask, as mkdir(1)
-	filePerm = 0o666
 )
 
 // Copy copies what is in the directory from of the tree, or the file of that
 // name, into the folder to, which is made if it is not there. If it is cancelled,
 // or fails, what was copied so far stays, but no file that is half written.
 func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o Options) (Report, error) {
-	if err := os.MkdirAll(to, dirPerm); err != nil {
-		return Report{}, err
-	}
-	root, err := os.OpenRoot(to)
+	t, err := newTarget(ctx, to, o)
 	if err != nil {
 		return Report{}, err
 	}
-	defer root.Close()
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c := &copying{ctx: ctx, cancel: cancel, tree: tree, root: root, o: o}
+	defer t.close()
+	c := &copying{target: t, tree: tree}
 	return c.run(from)
 }
 
@@ -73,11 +37,8 @@ type job struct {
 }
 
 type copying struct {
-	ctx    context.Context //nolint:containedctx // it lives as long as Copy
-	cancel context.CancelCauseFunc
-	tree   nodes.Tree
-	root   *os.Root
-	o      Options
+	*target
+	tree nodes.Tree
 
 	// jobs wait to be done, last in, first out, so that a deep tree does not pile
 	// up. busy is how many are being done: they may bring others.
@@ -87,10 +48,6 @@ type copying struct {
 		jobs    []job
 		busy    int
 	}
-
-	// mu guards report, and makes callbacks wait for each other.
-	mu     sync.Mutex
-	report Report
 }
 
 func (c *copying) run(from nodes.Entry) (Report, error) {
@@ -105,7 +62,7 @@ func (c *copying) run(from nodes.Entry) (Report, error) {
 		workers.Go(c.work)
 	}
 	workers.Wait()
-	return c.report, context.Cause(c.ctx)
+	return c.end()
 }
 
 // work does jobs until there are none, and none can come.
@@ -156,8 +113,7 @@ func (c *copying) do(j job, buf []byte) {
 			c.cancel(err)
 		}
 	default:
-		n, err := c.copyFile(j, buf)
-		c.done(j, n, err)
+		c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
 	}
 }
 
@@ -175,7 +131,7 @@ func (c *copying) list(dir job, buf []byte) error {
 		}
 		j := job{e, path.Join(dir.path, e.Name)}
 		if e.Kind == nodes.Dir {
-			if err := c.makeDir(j); err != nil {
+			if err := c.makeDir(j.path); err != nil {
 				return err
 			}
 		}
@@ -184,65 +140,6 @@ func (c *copying) list(dir job, buf []byte) error {
 		}
 	}
 	return nil
-}
-
-func (c *copying) makeDir(j job) error {
-	if err := c.root.MkdirAll(j.path, dirPerm); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.report.Dirs++
-	c.mu.Unlock()
-	return nil
-}
-
-// done counts, and tells.
-func (c *copying) done(j job, n int64, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil {
-		c.report.Files++
-		c.report.Bytes += n
-		if c.o.Progress != nil {
-			c.o.Progress(c.report.Files, c.report.Bytes)
-		}
-		return
-	}
-	c.report.Failed++
-	if c.ctx.Err() != nil {
-		return // it is the cause, not the file
-	}
-	if c.o.Failed != nil {
-		err = c.o.Failed(j.path, err)
-	} else {
-		err = fmt.Errorf("%s: %w", j.path, err)
-	}
-	if err != nil {
-		c.cancel(err)
-	}
-}
-
-// copyFile copies one file whole or leaves none.
-func (c *copying) copyFile(j job, buf []byte) (n int64, err error) {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if c.o.Overwrite {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := c.root.OpenFile(j.path, flags, filePerm)
-	if err != nil {
-		return 0, err
-	}
-	n, err = c.content(f, j.entry, buf)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && !j.entry.ModTime.IsZero() {
-		err = c.root.Chtimes(j.path, time.Time{}, j.entry.ModTime)
-	}
-	if err != nil {
-		err = errors.Join(err, c.root.Remove(j.path))
-	}
-	return n, err
 }
 
 func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,4 +209,96 @@ func TestStaysInside(t *testing.T) {
 	if got := onDisk(t, outside); len(got) > 0 {
 		t.Errorf("outside are %d files", len(got))
 	}
+}
+
+// texts are files to be written.
+func texts(files map[string]string) iter.Seq[treecopy.File] {
+	return func(yield func(treecopy.File) bool) {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			f := treecopy.File{Path: name, Write: func(_ context.Context, w io.Writer) error {
+				_, err := io.WriteString(w, files[name])
+				return err
+			}}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// Files are written by the same rules.
+func TestWrite(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "new")
+	files := map[string]string{"a": "1", "b/c/d": "22", "b/e": "333"}
+	r, err := treecopy.Write(t.Context(), texts(files), to, treecopy.Options{})
+	if err != nil || r.Files != 3 || r.Bytes != 6 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	same(t, onDisk(t, to), files)
+
+	var failed []string
+	o := treecopy.Options{Failed: func(path string, _ error) error {
+		failed = append(failed, path)
+		return nil
+	}}
+	r, err = treecopy.Write(t.Context(), texts(map[string]string{"a": "other", "f": "new"}), to, o)
+	if err != nil || r.Files != 1 || r.Failed != 1 || r.Present != 1 || !slices.Equal(failed, []string{"a"}) {
+		t.Errorf("%+v, %v, failed %v", r, err, failed)
+	}
+	files["f"] = "new"
+	same(t, onDisk(t, to), files)
+}
+
+func TestWriteCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	endless := func(yield func(treecopy.File) bool) {
+		nothing := func(context.Context, io.Writer) error { return nil }
+		for i := 0; ; i++ {
+			if !yield(treecopy.File{Path: fmt.Sprint(i), Write: nothing}) {
+				return
+			}
+		}
+	}
+	_, err := treecopy.Write(ctx, endless, t.TempDir(), treecopy.Options{Progress: func(int64, int64) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file that is overwritten is the old one until the new one is whole, and a link is
+// replaced, not what it leads to.
+func TestOverwrite(t *testing.T) {
+	outside, to := t.TempDir(), t.TempDir()
+	old := map[string]string{"whole": "old", "broken": "old"}
+	if _, err := treecopy.Write(t.Context(), texts(old), to, treecopy.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := filepath.Join(outside, "theirs")
+	if err := os.WriteFile(theirs, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(theirs, filepath.Join(to, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("whole", filepath.Join(to, "inside")); err != nil {
+		t.Skip(err)
+	}
+	files := func(yield func(treecopy.File) bool) {
+		for f := range texts(map[string]string{"whole": "new", "broken": "new", "link": "new", "inside": "other"}) {
+			if write := f.Write; f.Path == "broken" {
+				f.Write = func(ctx context.Context, w io.Writer) error { return errors.Join(write(ctx, w), errFlaw) }
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+	o := treecopy.Options{Overwrite: true, Failed: func(string, error) error { return nil }}
+	r, err := treecopy.Write(t.Context(), files, to, o)
+	if err != nil || r.Files != 3 || r.Failed != 1 || r.Present != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	same(t, onDisk(t, to), map[string]string{"whole": "new", "broken": "old", "link": "new", "inside": "other"})
+	same(t, onDisk(t, outside), map[string]string{"theirs": "theirs"})
 }

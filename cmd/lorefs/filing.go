@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/treecopy"
+)
+
+// filing are the flags of commands that write many files to a folder.
+type filing struct {
+	overwrite bool
+}
+
+func (f *filing) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace files that are there already")
+}
+
+// run has files of a source written. It tells of those that are not, and how many are.
+func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (treecopy.Report, error)) error {
+	p := newCounter("files")
+	r, err := write(treecopy.Options{
+		Overwrite: f.overwrite,
+		Progress:  func(files, _ int64) { p.set(files, -1) },
+		Failed: func(path string, err error) error {
+			p.finish()
+			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
+			return nil
+		},
+	})
+	p.finish()
+	if err == nil {
+		err = s.check()
+	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("interrupted after %d files", r.Files)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d files, %d bytes\n", r.Files, r.Bytes)
+	switch {
+	case r.Present > 0 && r.Present == r.Failed:
+		return fmt.Errorf("%d files were there already and are left alone (--overwrite replaces them)", r.Present)
+	case r.Present > 0:
+		return fmt.Errorf("%d files could not be written, %d of them as they were there already (--overwrite replaces them)", r.Failed, r.Present)
+	case r.Failed > 0:
+		return fmt.Errorf("%d files could not be written", r.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package treecopy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Options are what Copy and Write may be told. The zero value is right.
+type Options struct {
+	// Overwrite lets files be replaced that are there already.
+	Overwrite bool
+	// Failed is told of each file that could not be written. The others go on if it
+	// returns nil. Default: the first error ends it.
+	Failed func(path string, err error) error
+	// Progress is told how many files and bytes are through. Calls come from one
+	// goroutine at a time.
+	Progress func(files, bytes int64)
+	// Workers is how many files are written at once. Default: one for each core.
+	Workers int
+}
+
+// Report says what was written.
+type Report struct {
+	Files, Dirs, Bytes int64
+	// Failed is how many files were not, and Present how many of those because they
+	// were there already.
+	Failed, Present int64
+}
+
+const (
+	dirPerm  = 0o777 // before the umask, as mkdir(1)
+	filePerm = 0o666
+)
+
+// target is the folder that is written to. It is safe for parallel use.
+type target struct {
+	ctx    context.Context //nolint:containedctx // it lives as long as Copy or Write
+	cancel context.CancelCauseFunc
+	root   *os.Root
+	o      Options
+
+	// mu guards report, and makes callbacks wait for each other.
+	mu     sync.Mutex
+	report Report
+}
+
+// newTarget makes the folder if it is not there.
+func newTarget(ctx context.Context, to string, o Options) (*target, error) {
+	if err := os.MkdirAll(to, dirPerm); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	t := &target{root: root, o: o}
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	return t, nil
+}
+
+func (t *target) close() {
+	t.cancel(nil)
+	t.root.Close() // Nothing is written by it.
+}
+
+// end is what has become of it, when all who write are through.
+func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
+
+func (t *target) makeDir(name string) error {
+	if err := t.root.MkdirAll(name, dirPerm); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.report.Dirs++
+	t.mu.Unlock()
+	return nil
+}
+
+// file writes a file whole, or leaves none, and tells of it.
+func (t *target) file(name string, modTime time.Time, write func(io.Writer) (int64, error)) {
+	n, err := t.write(name, modTime, write)
+	t.done(name, n, err)
+}
+
+// done counts, and tells.
+func (t *target) done(name string, n int64, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		t.report.Files++
+		t.report.Bytes += n
+		if t.o.Progress != nil {
+			t.o.Progress(t.report.Files, t.report.Bytes)
+		}
+		return
+	}
+	t.report.Failed++
+	if t.ctx.Err() != nil {
+		return // it is the cause, not the file
+	}
+	if errors.Is(err, os.ErrExist) {
+		t.report.Present++
+	}
+	if t.o.Failed != nil {
+		err = t.o.Failed(name, err)
+	} else {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	if err != nil {
+		t.cancel(err)
+	}
+}
+
+// write writes a file to its place if there is none. One that may be replaced stays
+// until another is whole, and what a link leads to stays in any case.
+func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
+	at := name
+	if t.o.Overwrite {
+		at = path.Join(path.Dir(name), fmt.Sprintf(".lorefs-%016x.tmp", rand.Uint64()))
+	}
+	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err != nil {
+		return 0, err
+	}
+	n, err = write(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && !modTime.IsZero() {
+		err = t.root.Chtimes(at, time.Time{}, modTime)
+	}
+	if err == nil && at != name {
+		err = t.root.Rename(at, name)
+	}
+	if err != nil {
+		err = errors.Join(err, t.root.Remove(at))
+	}
+	return n, err
+}

@@ -1,0 +1,76 @@
+package treecopy
+
+import (
+	"context"
+	"io"
+	"iter"
+	"path"
+	"sync"
+	"time"
+)
+
+// File is a file to be written.
+type File struct {
+	// Path is where, below the folder.
+	Path string
+	// Write writes what is in it. Files are written at the same time.
+	Write func(ctx context.Context, w io.Writer) error
+}
+
+// Write writes files to the folder to, by the rules of [Copy]: each is written whole or
+// not at all, and those that are there already are left alone.
+func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Report, error) {
+	t, err := newTarget(ctx, to, o)
+	if err != nil {
+		return Report{}, err
+	}
+	defer t.close()
+	jobs := make(chan File)
+	var workers sync.WaitGroup
+	for range t.o.Workers {
+		workers.Go(func() {
+			for f := range jobs {
+				t.add(f)
+			}
+		})
+	}
+	for f := range files {
+		if t.ctx.Err() != nil {
+			break
+		}
+		jobs <- f
+	}
+	close(jobs)
+	workers.Wait()
+	return t.end()
+}
+
+// add writes a file, and makes the folder that it is in.
+func (t *target) add(f File) {
+	if t.ctx.Err() != nil {
+		return
+	}
+	if dir := path.Dir(f.Path); dir != "." {
+		if err := t.root.MkdirAll(dir, dirPerm); err != nil {
+			t.done(f.Path, 0, err)
+			return
+		}
+	}
+	t.file(f.Path, time.Time{}, func(w io.Writer) (int64, error) {
+		counted := counter{w: w}
+		err := f.Write(t.ctx, &counted)
+		return counted.n, err
+	})
+}
+
+// counter counts what is written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
