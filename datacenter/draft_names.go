@@ -27,7 +27,7 @@ func newNameTable(f *File) (nameTable, error) {
 	t := nameTable{
 		names: slices.Clone(f.names), index: make(map[string]uint16, len(f.names)),
 		keys: slices.Clone(f.keys), keyIndex: make(map[keyNames]uint16, len(f.keys)),
-		maxNames: maxNames,
+		maxNames: MaxNames,
 	}
 	for i, name := range t.names {
 		if _, twice := t.index[name]; twice {
@@ -98,7 +98,7 @@ func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
 		return 0, fmt.Errorf("names of more than %d bytes: %w", maxNameBytes, ErrTooLarge)
 	}
 	if len(d.freeNames) == 0 && len(d.names) >= d.maxNames {
-		return 0, fmt.Errorf("more than %d names: %w", maxNames, ErrTooLarge)
+		return 0, fmt.Errorf("more than %d names: %w", MaxNames, ErrTooLarge)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -326,9 +326,9 @@ func (d *Draft) newSiblingOrder() *siblingOrder {
 func (s *siblingOrder) name(i uint16) int {
 	switch i {
 	case s.root:
-		return maxNames + 1
+		return MaxNames + 1
 	case s.value:
-		return maxNames + 2
+		return MaxNames + 2
 	}
 	return int(i)
 }

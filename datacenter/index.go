@@ -39,8 +39,8 @@ const (
 	rootName  = "__root__"
 	valueName = "__value__"
 
-	// maxNames is how many names an index can tell apart.
-	maxNames = math.MaxUint16
+	// MaxNames is how many names an index can tell apart, __root__ and __value__ included.
+	MaxNames = math.MaxUint16
 	// maxNameBytes bounds the names together. Real files have some 100 KB;
 	// overlapping strings let a file claim gigabytes.
 	maxNameBytes = 64 << 20
@@ -117,7 +117,7 @@ func (f *File) findValueName() {
 // table's addresses.
 func (f *File) readNames() error {
 	t := f.regions.names
-	count := int(min(t.addrs.count, maxNames))
+	count := int(min(t.addrs.count, MaxNames))
 	f.names = make([]string, 0, count)
 	total := 0
 	var buf []byte

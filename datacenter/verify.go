@@ -298,8 +298,8 @@ func (v *verifier) names() error {
 		return err
 	}
 	off := f.regions.names.addrs.off
-	if n := f.regions.names.addrs.count; n > maxNames {
-		if err := v.report(off, "", "%d names: at most %d can be used", n, maxNames); err != nil {
+	if n := f.regions.names.addrs.count; n > MaxNames {
+		if err := v.report(off, "", "%d names: at most %d can be used", n, MaxNames); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	}
 	b.addName(rootName)
 	b.addName(valueName)
-	if len(b.names) > maxNames {
+	if len(b.names) > MaxNames {
 		return nil, fmt.Errorf("datacenter: %d names: %w", len(b.names), ErrTooLarge)
 	}
 	b.keyOf(keyNames{}) // the empty definition must be the first

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"math"
 	"slices"
 	"sync"
 
@@ -44,9 +43,6 @@ type PackReport struct {
 
 // novadropRevision is the revision that novadrop-dc writes if it is told none.
 const novadropRevision = 387463
-
-// maxRun is how many children, and how many attributes, a node may have.
-const maxRun = math.MaxUint16
 
 // ErrNoSheets means that there is nothing to pack.
 var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")

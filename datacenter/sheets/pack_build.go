@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -95,7 +94,7 @@ func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builde
 		})
 	}
 	g.Go(func() error {
-		c := caller{b: b, kinds: s.kinds, known: make([]bool, len(s.kinds)), definitions: map[string]bool{}}
+		c := caller{b: b, kinds: s.kinds, known: make([]bool, len(s.kinds)), definitions: definitions{}}
 		for job := range inOrder {
 			if err := c.sheet(ctx, src.files[job.index].path, job, free); err != nil {
 				return err
@@ -248,7 +247,7 @@ type caller struct {
 	open  []*kind
 	// definitions are all key definitions in use, and known tells whether that of
 	// a kind is among them.
-	definitions map[string]bool
+	definitions definitions
 	known       []bool // by the number of a kind
 }
 
@@ -313,19 +312,15 @@ func (c *caller) begin(d call, own []datacenter.KeyDefinition) error {
 	if len(own) > 0 {
 		def = own[0]
 	}
-	if len(def) > 0 && (len(own) > 0 || !c.known[d.ref]) {
-		c.definitions[strings.Join(def, "\x00")] = true
+	if len(own) > 0 || !c.known[d.ref] {
 		c.known[d.ref] = c.known[d.ref] || len(own) == 0
-		if len(c.definitions) > maxDefinitions {
-			return fmt.Errorf("more than %d key definitions: %w", maxDefinitions, datacenter.ErrTooLarge)
+		if err := c.definitions.add(def); err != nil {
+			return err
 		}
 	}
 	c.b.Begin(k.name, def, datacenter.KeyFlags(d.bits))
 	return nil
 }
-
-// maxDefinitions is how many key definitions there can be besides the empty one.
-const maxDefinitions = 1<<12 - 1
 
 // number gives the node that began last an attribute that is no string.
 func (c *caller) number(name string, d call) {

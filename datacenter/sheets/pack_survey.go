@@ -8,18 +8,16 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"lorefs/datacenter"
 )
 
 // survey is what the first reading of all sheets finds out: which names there are,
 // and what values they have.
 type survey struct {
-	sheets            map[sheetKey]*kind
-	all               []*kind    // one a name, whatever the schema
-	kinds             []*kind    // all of sheets, by number
-	keys              []sheetKey // of the files
-	nodes, attributes int64
+	sheets map[sheetKey]*kind
+	all    []*kind    // one a name, whatever the schema
+	kinds  []*kind    // all of sheets, by number
+	keys   []sheetKey // of the files
+	totals
 }
 
 // sheetKey tells sheets apart of which different things are known.
@@ -42,19 +40,13 @@ type surveyor struct {
 
 	buf   []byte
 	order uint64
-	open  []surveyed
+	open  []*kind // of the nodes that have not ended
 }
 
 // sheetFound is what was found out of one sheet.
 type sheetFound struct {
 	key               sheetKey
 	nodes, attributes int64
-}
-
-// surveyed is a node that has not ended.
-type surveyed struct {
-	at              *kind
-	attrs, children int
 }
 
 // surveySheets reads all sheets with all processors.
@@ -127,11 +119,8 @@ func inParallel(workers, n int, work func(worker, i int) error) error {
 func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 	for i, f := range found {
 		s.keys = append(s.keys, f.key)
-		s.nodes += f.nodes
-		s.attributes += f.attributes
-		if 1+s.nodes+s.attributes > datacenter.MaxEntries {
-			return fmt.Errorf("sheets: %s: with it there are more than %d nodes and attributes: %w",
-				src.files[i].path, datacenter.MaxEntries, datacenter.ErrTooLarge)
+		if err := s.add(f.nodes, f.attributes); err != nil {
+			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
 		}
 	}
 	return nil
@@ -198,7 +187,7 @@ func (v *surveyor) file(i int) error {
 		case event == Begin:
 			err = v.begin(p, file, &v.found[i])
 		default:
-			err = v.end(p, &v.found[i])
+			v.end(p, &v.found[i])
 		}
 		if err != nil {
 			return err
@@ -216,13 +205,8 @@ func (v *surveyor) begin(p *Parser, file string, found *sheetFound) error {
 	if err != nil {
 		return err
 	}
-	if len(v.open) > 0 {
-		parent := &v.open[len(v.open)-1]
-		if parent.children++; parent.children > maxRun {
-			return p.Wrong(n.Offset, parent.at.name, wrapf(datacenter.ErrTooLarge, "more than %d children", maxRun))
-		}
-	}
-	v.open = append(v.open, surveyed{at: at, attrs: len(n.Attributes)})
+	v.open = append(v.open, at)
+	found.attributes += int64(len(n.Attributes))
 	hint := 0
 	for k := range n.Attributes {
 		a := &n.Attributes[k]
@@ -255,7 +239,7 @@ func (v *surveyor) next() uint64 {
 func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error) {
 	found.nodes++
 	if len(v.open) > 0 {
-		parent := v.open[len(v.open)-1].at
+		parent := v.open[len(v.open)-1]
 		if c := parent.child(n.Name); c != nil {
 			return c, nil
 		}
@@ -290,15 +274,9 @@ func (s *Schema) root() *ElementType {
 }
 
 // end takes a node's text in.
-func (v *surveyor) end(p *Parser, found *sheetFound) error {
-	n := v.open[len(v.open)-1]
+func (v *surveyor) end(p *Parser, found *sheetFound) {
 	v.open = v.open[:len(v.open)-1]
 	if _, ok := p.Text(); ok {
-		n.attrs++
+		found.attributes++
 	}
-	if n.attrs > maxRun {
-		return p.Wrong(p.TextOffset(), n.at.name, wrapf(datacenter.ErrTooLarge, "more than %d attributes", maxRun))
-	}
-	found.attributes += int64(n.attrs)
-	return nil
 }

@@ -68,7 +68,7 @@ type openNode struct {
 	has      bool
 	value    bool // the text is that of dc:value
 	escaped  bool // the text is
-	children bool
+	children int  // so far
 }
 
 // NewParser makes a parser for the bytes of a sheet, which must not be changed as long
@@ -119,7 +119,9 @@ func (p *Parser) Wrong(offset int, where string, err error) error {
 
 func (p *Parser) begin() error {
 	if len(p.open) > 0 {
-		p.firstChild(&p.open[len(p.open)-1])
+		if err := p.child(&p.open[len(p.open)-1]); err != nil {
+			return err
+		}
 	}
 	p.open = append(p.open, openNode{start: len(p.text), at: p.x.at})
 	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.at}
@@ -127,18 +129,30 @@ func (p *Parser) begin() error {
 		return err
 	}
 	p.done = len(p.text)
+	if len(p.node.Attributes) > maxRun { // with a text, there are too many names
+		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-1].name, "attributes")
+	}
 	var err error
 	p.node.Name, err = p.name(p.x.name.local(), p.x.at)
 	return err
 }
 
-// firstChild drops white space before a node's first child: it is indentation.
-func (p *Parser) firstChild(n *openNode) {
-	if !n.children && n.has && !n.value && isBlank(p.text[n.start:]) {
+// child counts a child of n, and drops white space before the first one: it is
+// indentation.
+func (p *Parser) child(n *openNode) error {
+	if n.children == 0 && n.has && !n.value && isBlank(p.text[n.start:]) {
 		p.text = p.text[:n.start]
 		n.has = false
 	}
-	n.children = true
+	if n.children++; n.children > maxRun {
+		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-2].name, "children")
+	}
+	return nil
+}
+
+// tooMany is the error of a node that has more of something than a data center's can.
+func (p *Parser) tooMany(at int, node []byte, what string) error {
+	return p.Wrong(at, string(node), wrapf(datacenter.ErrTooLarge, "more than %d %s", maxRun, what))
 }
 
 // addText adds a piece of text to the innermost node. White space that is all of
@@ -146,7 +160,7 @@ func (p *Parser) firstChild(n *openNode) {
 func (p *Parser) addText() error {
 	n := &p.open[len(p.open)-1]
 	switch {
-	case n.value && p.x.blank || n.children && p.x.blank:
+	case n.value && p.x.blank || n.children > 0 && p.x.blank:
 		return nil
 	case n.value:
 		return p.x.errorf(p.x.at, "text beside the dc:value of the element")

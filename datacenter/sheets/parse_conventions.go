@@ -112,9 +112,6 @@ func (p *Parser) convention(a *xmlAttr) error {
 	return p.x.errorf(a.at, "the attribute %s is unknown: want names, value, flags, keys, types or escaped", shown(a.name.full))
 }
 
-// maxKeys is how many attributes a key definition has at most.
-const maxKeys = 4
-
 func (p *Parser) keys(a *xmlAttr) error {
 	p.node.HasKeys = true
 	p.node.Keys = datacenter.KeyDefinition{}

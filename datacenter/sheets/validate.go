@@ -39,7 +39,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 	if err != nil {
 		return err
 	}
-	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}}
+	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus()}
 	for _, f := range src.files {
 		if err := v.file(f); err != nil {
 			return err
@@ -57,6 +57,7 @@ type validator struct {
 	// broken are the schemas that cannot be read, by their errors, that have been
 	// reported.
 	broken map[error]bool
+	census census
 
 	buf  []byte
 	path string
@@ -88,7 +89,7 @@ func (v *validator) file(f sheetFile) error {
 		event, err := v.p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return v.total()
 		case err != nil:
 			return v.refused(err)
 		case event == Begin:

@@ -23,6 +23,9 @@ func (v *validator) begin() error {
 		return err
 	}
 	v.push(of)
+	if err := v.count(n, of); err != nil {
+		return err
+	}
 	if of == nil {
 		return nil
 	}
@@ -158,12 +161,16 @@ func (v *validator) attribute(a *Attribute, of *ElementType) error {
 func (v *validator) end() error {
 	n := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
+	_, text := v.p.Text()
+	if text {
+		v.census.attributes++
+	}
 	if n.of == nil {
 		return nil
 	}
-	if _, ok := v.p.Text(); ok && !n.of.Text && !v.p.ended.value {
+	if text && !n.of.Text && !v.p.ended.value {
 		at := v.p.TextOffset()
-		if v.p.ended.children {
+		if v.p.ended.children > 0 {
 			at = v.p.x.at
 		}
 		if err := v.problem(at, false, "text in an element that has none in the schema"); err != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
 )
@@ -129,5 +131,45 @@ func TestValidatePlaces(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// What pack refuses since a data center cannot hold as much is told, once.
+func TestValidateLimits(t *testing.T) {
+	definitions := "<S " + dc + ">"
+	for i := range 1<<12 + 1 {
+		definitions += fmt.Sprintf(`<A dc:keys="k%d k%d"/>`, i/64, 64+i%64)
+	}
+	names := func(from, to int) string {
+		var s strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&s, "<n%x/>", i)
+		}
+		return "<S>" + s.String() + "</S>"
+	}
+	for _, tt := range []struct {
+		what  string
+		files map[string]string
+		want  string // empty if nothing is to be refused
+	}{
+		{"65,535 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16-1) + "</S>"}, ""},
+		{"65,536 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"}, "S-0.xml:1:262144: S: more than 65535 children: "},
+		{"65,532 attributes and a text", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16-4) + ">x</S>"}, ""},
+		{"65,535 attributes", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16-1) + "/>"}, ": more than 65535 names: "},
+		{"65,536 attributes", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16) + "/>"}, "S-0.xml:1:1: S: more than 65535 attributes: "},
+		{"4,096 key definitions", map[string]string{"S-0.xml": definitions + "</S>"}, ": more than 4095 key definitions: "},
+		{"65,535 names", map[string]string{"S-0.xml": names(0, 30_000), "S-1.xml": names(30_000, 1<<16-4)}, ""},
+		{"65,536 names", map[string]string{"S-0.xml": names(0, 30_000), "S-1.xml": names(30_000, 1<<16-2)}, ": more than 65535 names: "},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			refused := slices.DeleteFunc(problems(t, tt.files), func(p string) bool { return !strings.HasSuffix(p, " (refused)") })
+			if tt.want == "" && len(refused) > 0 || tt.want != "" && (len(refused) != 1 || !strings.Contains(refused[0], tt.want)) {
+				t.Errorf("%.200q; want %q", refused, tt.want)
+			}
+			_, err := sheets.Pack(t.Context(), folder(tt.files), io.Discard, sheets.PackOptions{})
+			if errors.Is(err, datacenter.ErrTooLarge) != (tt.want != "") {
+				t.Errorf("pack: %v", err)
+			}
+		})
 	}
 }
