@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -87,6 +88,9 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 
 // sheets packs sheets into a data center.
 func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts sheets.PackOptions, log *slog.Logger) error {
+	if err := notAmong(dir, to); err != nil {
+		return err
+	}
 	if f.template != "" {
 		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
@@ -105,6 +109,9 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		return err
 	}
 	for _, name := range r.Ignored {
+		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, iofs.ErrNotExist) {
+			continue // it was OUT, before that got its name
+		}
 		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
 	if n := len(r.Inferred); n > 0 {
@@ -112,6 +119,24 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d sheets, %d nodes, %d attributes\n", r.Sheets, r.Nodes, r.Attributes)
 	return sayWritten(c, to)
+}
+
+// notAmong refuses to write over a sheet or a schema of the folder that is packed.
+func notAmong(dir, to string) error {
+	out, err := os.Stat(to)
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to write over; what else is wrong is told later
+	}
+	fsys := sheets.Dir(dir)
+	return iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !sheets.IsInput(name) {
+			return err
+		}
+		if info, err := iofs.Stat(fsys, name); err == nil && os.SameFile(info, out) {
+			return usageErrorf("%s is one of the files to be packed: want another OUT", to)
+		}
+		return nil
+	})
 }
 
 // packTo packs a folder, and looks at what was written.

@@ -61,19 +61,27 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	return s, nil
 }
 
+// IsInput tells whether a file below a folder is called like one that Pack reads.
+func IsInput(name string) bool { return isSchema(name) || isSheet(name) }
+
+func isSchema(name string) bool { return path.Ext(name) == schemaSuffix }
+
+func isSheet(name string) bool {
+	const pattern = "?*-?*.xml"
+	is, err := path.Match(pattern, path.Base(name))
+	return err == nil && is && !isHidden(name)
+}
+
 func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
 
 // add takes a file in, or notes that it does not. What is called like a sheet and cannot
 // be one is not passed over: a data center without the sheet is not what anybody wants.
 func (s *sheetFiles) add(name string) error {
-	isSheet, err := path.Match("?*-?*.xml", path.Base(name))
-	if err != nil {
-		return err
-	}
-	if !isSheet || isHidden(name) {
-		if path.Ext(name) != ".xsd" {
-			s.ignored = append(s.ignored, name)
-		}
+	switch {
+	case isSchema(name):
+		return nil
+	case !isSheet(name):
+		s.ignored = append(s.ignored, name)
 		return nil
 	}
 	info, err := regular(s.fsys, name)
