@@ -21,7 +21,12 @@ type EditOptions struct {
 	Sync func() error
 	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
+	// MaxTexts is how many bytes of memory files may take together that are open for
+	// writing, or scratch. Default: 256 MiB.
+	MaxTexts int64
 }
+
+const defaultMaxTexts = 256 << 20
 
 // Editable is a Tree whose nodes and attributes can be changed: what changes is
 // kept by a [datacenter.Draft]. It is safe for parallel use.
@@ -48,6 +53,9 @@ type Editable struct {
 	// files are those that are more than an attribute's value: open for writing,
 	// without a value, or removed but perhaps still in use.
 	files map[nodes.ID]*content
+	// texts is at least how many bytes files take; who writes to one adds to it, and
+	// counts anew when it seems to be too much. It is guarded by editing.
+	texts int64
 	// dirs are the directories of which there is more to know than the draft does.
 	dirs map[datacenter.Number]*dirState
 	// loose counts the scratch files of all, and cursor is that of the next one.
@@ -70,6 +78,9 @@ var (
 
 // NewEditable makes the editable tree of d, which is a draft of the file of t.
 func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
+	if opts.MaxTexts == 0 {
+		opts.MaxTexts = defaultMaxTexts
+	}
 	e := &Editable{
 		Tree: t, draft: d, opts: opts,
 		files:   map[nodes.ID]*content{},

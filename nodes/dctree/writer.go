@@ -2,6 +2,7 @@ package dctree
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"lorefs/datacenter"
@@ -26,6 +27,31 @@ func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, er
 	return e.owner.Open(&c.Text, handle{e, c}), nil
 }
 
+// room tells whether a content can have a size, and takes it into account. The caller
+// holds editing.
+func (e *Editable) room(c *content, size int64) error {
+	if err := editing.CheckSize(size, maxContent); err != nil {
+		return err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if size <= c.Cap() {
+		return nil
+	}
+	more := size + size/4 - c.Cap() // a text grows by more than it has to
+	if e.texts+more > e.opts.MaxTexts {
+		e.texts = 0 // it knows nothing of what was committed, or forgotten
+		for _, c := range e.files {
+			e.texts += c.Cap()
+		}
+	}
+	if e.texts+more > e.opts.MaxTexts {
+		return fmt.Errorf("%w: files that are no values yet have %d bytes together, where %d are the most", nodes.ErrNoSpace, e.texts, e.opts.MaxTexts)
+	}
+	e.texts += more
+	return nil
+}
+
 // handle is a content that is open for writing.
 type handle struct {
 	e *Editable
@@ -35,7 +61,7 @@ type handle struct {
 var _ editing.Refuser = handle{}
 
 func (h handle) Hold(ctx context.Context) error   { return h.e.owner.Hold(ctx, h.c.id, &h.c.Text) }
-func (h handle) Room(size int64) error            { return editing.CheckSize(size, maxContent) }
+func (h handle) Room(size int64) error            { return h.e.room(h.c, size) }
 func (h handle) Touched()                         { h.e.times.Touch(h.c.id) }
 func (h handle) Commit(ctx context.Context) error { return h.e.commit(ctx, h.c) }
 func (h handle) Revert()                          { h.e.revert(h.c) }

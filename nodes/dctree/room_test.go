@@ -1,0 +1,36 @@
+package dctree_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lorefs/nodes"
+	"lorefs/nodes/dctree"
+)
+
+// Scratch files have only so much memory together, whatever each of them has. What is
+// removed, or was made a value, takes none.
+func TestRoomForScratchFiles(t *testing.T) {
+	e := editable(t, weapon())
+	e.Editable = dctree.NewEditable(e.Tree, e.draft, dctree.EditOptions{MaxTexts: 100_000})
+	text := strings.Repeat("x", 10_000)
+	files := 0
+	var err error
+	for ; err == nil && files < 20; files++ {
+		err = e.write(t, e.create(t, fmt.Sprintf("Weapon/.f%d", files)), text)
+	}
+	if !errors.Is(err, nodes.ErrNoSpace) || files < 8 || files > 11 {
+		t.Fatalf("%v at file %d of %d bytes each", err, files, len(text))
+	}
+	for i := range files {
+		id := e.mustAt(t, fmt.Sprintf("Weapon/.f%d", i))
+		must(t, e.remove(t, fmt.Sprintf("Weapon/.f%d", i)))
+		e.Forget(id)
+	}
+	for i := range 50 {
+		must(t, e.write(t, e.mustAt(t, "Weapon/Item/name"), text[i:]))
+	}
+	must(t, e.write(t, e.create(t, "Weapon/.again"), text))
+}
