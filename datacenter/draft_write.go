@@ -26,15 +26,14 @@ type Saving struct {
 // and should look at the outcome with [Saving.Compare]. If store succeeds, all
 // edits made so far count as saved, and later records are for the new file; it may
 // leave Write out only if nothing is [Draft.Pending]. The Draft itself goes on
-// reading from the old file. Of opts.Header only a Revision that is not 0 counts;
-// the defaults of Layout and Key, and the rest of the header, are the file's.
+// reading from the old file. The defaults of Layout, Key and Revision are the file's, as
+// is the rest of the header, whatever opts.Header says.
 func (d *Draft) Save(opts WriteOptions, store func(s *Saving) error) error {
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	revision := opts.Header.Revision
 	opts.Header = d.file.header
-	if revision != 0 {
-		opts.Header.Revision = revision
+	if opts.Revision != nil {
+		opts.Header.Revision = *opts.Revision
 	}
 	if opts.Layout == LayoutAuto {
 		opts.Layout = d.file.layout

@@ -18,6 +18,8 @@ type WriteOptions struct {
 	Layout Layout
 	// Header is written but for its version, which the layout says.
 	Header Header
+	// Revision is written instead of the header's. Default: that one.
+	Revision *uint32
 	// Key is what the file is encrypted with. Default: the first of DefaultKeys.
 	Key *Key
 	// Level is that of deflate, 0 to 9. Default: 6.
@@ -38,6 +40,9 @@ func (o *WriteOptions) setDefaults() {
 		o.Level = &level
 	}
 	o.Header.Version = o.Layout.Version()
+	if o.Revision != nil {
+		o.Header.Revision = *o.Revision
+	}
 }
 
 // Builder lays out a data center node by node:

@@ -178,9 +178,6 @@ func (f *packing) options() (sheets.PackOptions, error) {
 		return sheets.PackOptions{}, err
 	}
 	write.Key = &keys[0]
-	if f.write.revision != 0 {
-		write.Header = datacenter.Header{Timestamp: -1, Revision: f.write.revision}
-	}
 	return sheets.PackOptions{Write: write}, nil
 }
 

@@ -85,7 +85,6 @@ func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error
 		}
 	}
 	opts.Key = &key
-	opts.Header.Revision = f.write.revision
 	return opts, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -16,8 +17,9 @@ import (
 
 // writing are the flags of commands that write a data center.
 type writing struct {
-	level    int
-	revision uint32
+	level int
+	// revision is nil if it is not given: any number is one.
+	revision *uint32
 	noBackup bool
 }
 
@@ -28,7 +30,11 @@ const dirPerm = 0o777
 
 func (w *writing) add(flags *pflag.FlagSet) {
 	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")
-	flags.Uint32Var(&w.revision, "revision", 0, "the revision in the header (default: the source's, or novadrop's)")
+	flags.Func("revision", "the `revision` in the header, 0 to 4294967295 (default: the source's, or novadrop's)", func(s string) error {
+		n, err := strconv.ParseUint(s, 0, 32)
+		w.revision = new(uint32(n))
+		return err
+	})
 	flags.BoolVar(&w.noBackup, "no-backup", false, "keep no copy of a file that is replaced as NAME.bak")
 }
 
@@ -46,7 +52,7 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 	if l == datacenter.LayoutAuto {
 		l = other
 	}
-	return datacenter.WriteOptions{Layout: l, Level: &w.level}, nil
+	return datacenter.WriteOptions{Layout: l, Level: &w.level, Revision: w.revision}, nil
 }
 
 // writeFile puts a file in its place, whole or not at all. One that is there
