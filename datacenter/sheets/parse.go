@@ -24,6 +24,7 @@ type Parser struct {
 	done    int    // how much of text is that of nodes that are still open
 	escaped bool   // names are
 	node    Node
+	index   attributeIndex // of node
 	ended   openNode
 }
 
@@ -125,6 +126,7 @@ func (p *Parser) begin() error {
 	}
 	p.open = append(p.open, openNode{start: len(p.text), at: p.x.at})
 	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.at}
+	p.index.made = false
 	if err := p.conventions(); err != nil {
 		return err
 	}

@@ -161,10 +161,8 @@ func (p *Parser) named(spelled []byte, list *xmlAttr) (*Attribute, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range p.node.Attributes {
-		if a := &p.node.Attributes[i]; bytes.Equal(a.Name, name) {
-			return a, nil
-		}
+	if i := p.index.find(p.node.Attributes, name); i >= 0 {
+		return &p.node.Attributes[i], nil
 	}
 	return nil, p.x.errorf(list.from, "%s names %s, which the element does not have", list.name.full, shown(spelled))
 }

@@ -20,7 +20,7 @@ func (x *xmlReader) declareSpaces() error {
 	for i := range x.attrs {
 		a := &x.attrs[i]
 		if a.name.prefix == 0 && string(a.name.full) == "xmlns" {
-			x.spaces = append(x.spaces, binding{nil, string(a.value)})
+			x.bind(nil, string(a.value))
 			continue
 		}
 		switch string(a.name.space()) {
@@ -29,7 +29,7 @@ func (x *xmlReader) declareSpaces() error {
 			if len(a.value) == 0 || string(prefix) == "xml" || string(prefix) == "xmlns" {
 				return x.errorf(a.at, "%s declares nothing", a.name.full)
 			}
-			x.spaces = append(x.spaces, binding{prefix, string(a.value)})
+			x.bind(prefix, string(a.value))
 		case "xml":
 			if string(a.name.local()) == "space" {
 				x.open[len(x.open)-1].preserve = string(a.value) == "preserve"
@@ -37,6 +37,52 @@ func (x *xmlReader) declareSpaces() error {
 		}
 	}
 	return nil
+}
+
+// bind has a prefix stand for a namespace in the element that is innermost.
+func (x *xmlReader) bind(prefix []byte, uri string) {
+	before := x.bound(prefix)
+	x.spaces = append(x.spaces, binding{prefix, uri, before})
+	switch i := len(x.spaces) - 1; {
+	case i == few:
+		x.spaceAt = make(map[string]int, 2*few)
+		for i, b := range x.spaces {
+			x.spaceAt[string(b.prefix)] = i
+		}
+	case i > few:
+		x.spaceAt[string(prefix)] = i
+	}
+}
+
+// unbind takes back all bindings but the first n.
+func (x *xmlReader) unbind(n int) {
+	for len(x.spaces) > n {
+		last := x.spaces[len(x.spaces)-1]
+		x.spaces = x.spaces[:len(x.spaces)-1]
+		switch {
+		case len(x.spaces) < few: // there is no map
+		case last.before >= 0:
+			x.spaceAt[string(last.prefix)] = last.before
+		default:
+			delete(x.spaceAt, string(last.prefix))
+		}
+	}
+}
+
+// bound finds the binding of a prefix; it is -1 if there is none.
+func (x *xmlReader) bound(prefix []byte) int {
+	if len(x.spaces) > few {
+		if i, ok := x.spaceAt[string(prefix)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, b := range slices.Backward(x.spaces) {
+		if bytes.Equal(b.prefix, prefix) {
+			return i
+		}
+	}
+	return -1
 }
 
 // declares tells whether an attribute declares a namespace.
@@ -48,10 +94,8 @@ func (a *xmlAttr) declares() bool {
 // is where it stands.
 func (x *xmlReader) resolve(n xmlName, at int) (string, error) {
 	prefix := n.space()
-	for _, b := range slices.Backward(x.spaces) {
-		if bytes.Equal(b.prefix, prefix) {
-			return b.uri, nil
-		}
+	if i := x.bound(prefix); i >= 0 {
+		return x.spaces[i].uri, nil
 	}
 	switch string(prefix) {
 	case "":

@@ -23,7 +23,8 @@ type xmlReader struct {
 	comments  bool // there were some
 	ended     bool // the document's element has been closed
 	spaces    []binding
-	scratch   []byte // what values with references are decoded into
+	spaceAt   map[string]int // the innermost binding of a prefix, if there are more than few
+	scratch   []byte         // what values with references are decoded into
 	maxDepth  int
 	sortNames []int32
 
@@ -68,6 +69,7 @@ type xmlAttr struct {
 type binding struct {
 	prefix []byte
 	uri    string
+	before int // the place of the one that it hides, -1 for none
 }
 
 type token uint8
@@ -147,7 +149,7 @@ func (x *xmlReader) next() (token, error) {
 // pop is to be called when an end tag has been dealt with.
 func (x *xmlReader) pop() {
 	top := x.open[len(x.open)-1]
-	x.spaces = x.spaces[:top.bindings]
+	x.unbind(top.bindings)
 	x.open = x.open[:len(x.open)-1]
 	x.ended = len(x.open) == 0
 }

@@ -39,7 +39,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 	if err != nil {
 		return err
 	}
-	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus()}
+	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus(), needs: map[*ElementType]*needs{}}
 	for _, f := range src.files {
 		if err := v.file(f); err != nil {
 			return err
@@ -58,14 +58,15 @@ type validator struct {
 	// reported.
 	broken map[error]bool
 	census census
+	needs  map[*ElementType]*needs
 
 	buf  []byte
 	path string
 	p    *Parser
 	open []validated
-	// The line and the column of the last problem's offset: the next one lies
-	// behind it, and nobody counts the lines of a large sheet for each.
-	at, line, start int
+	// The line and the characters in it before the last problem's offset: the next one
+	// lies behind it, and nobody counts those of a large sheet for each.
+	at, line, start, column int
 }
 
 // file checks one sheet.
@@ -78,7 +79,7 @@ func (v *validator) file(f sheetFile) error {
 		return err
 	}
 	v.path, v.open = f.path, v.open[:0]
-	v.at, v.line, v.start = 0, 1, 0
+	v.at, v.line, v.start, v.column = 0, 1, 0, 0
 	if v.p, err = NewParser(f.path, v.buf); err != nil {
 		return v.refused(err)
 	}
@@ -121,12 +122,16 @@ func (v *validator) refused(err error) error {
 func (v *validator) problem(offset int, refused bool, format string, args ...any) error {
 	data := v.p.x.data
 	if offset < v.at {
-		v.at, v.line, v.start = 0, 1, 0
+		v.at, v.line, v.start, v.column = 0, 1, 0, 0
 	}
-	v.line, v.start = countLines(data, v.at, offset, v.line, v.start)
-	v.at = offset
+	line, start := countLines(data, v.at, offset, v.line, v.start)
+	if line > v.line {
+		v.at, v.column = start, 0
+	}
+	v.column += utf8.RuneCount(data[v.at:offset])
+	v.at, v.line, v.start = offset, line, start
 	return v.report(Problem{
-		File: v.path, Line: v.line, Column: utf8.RuneCount(data[v.start:offset]) + 1,
+		File: v.path, Line: v.line, Column: v.column + 1,
 		What: fmt.Sprintf(format, args...), Refused: refused,
 	})
 }

@@ -2,6 +2,7 @@ package sheets
 
 import (
 	"errors"
+	"slices"
 
 	"lorefs/datacenter"
 )
@@ -11,8 +12,34 @@ type validated struct {
 	of *ElementType // nil if the schema does not know the node
 	// last is the place in of.Children of the child that was met last.
 	last int
-	// met is how often each of of.Children was met.
-	met []int
+	// met is how often each of of.Children was met, and enough how many of those that
+	// have to be there are there as often as they have to.
+	met    map[int]int
+	enough int
+}
+
+// needs are the places of a type's attributes and children that have to be there.
+type needs struct{ attributes, children []int }
+
+// needsOf looks through a type once, and not for each node.
+func (v *validator) needsOf(of *ElementType) *needs {
+	n := v.needs[of]
+	if n != nil {
+		return n
+	}
+	n = &needs{}
+	for i := range of.Attributes {
+		if of.Attributes[i].Required {
+			n.attributes = append(n.attributes, i)
+		}
+	}
+	for i := range of.Children {
+		if of.Children[i].Min > 0 {
+			n.children = append(n.children, i)
+		}
+	}
+	v.needs[of] = n
+	return n
 }
 
 // begin checks a node's name, place and attributes.
@@ -42,15 +69,15 @@ func (v *validator) begin() error {
 
 // push opens a node. It uses again what a node of the same depth had.
 func (v *validator) push(of *ElementType) {
+	const most = 1 << 10 // to clear a map that was larger takes long each time
 	n := validated{of: of}
 	if len(v.open) < cap(v.open) {
-		n.met = v.open[:len(v.open)+1][len(v.open)].met[:0]
+		n.met = v.open[:len(v.open)+1][len(v.open)].met
 	}
-	if of != nil {
-		for range of.Children {
-			n.met = append(n.met, 0)
-		}
+	if n.met == nil || len(n.met) > most {
+		n.met = map[int]int{}
 	}
+	clear(n.met)
 	v.open = append(v.open, n)
 }
 
@@ -75,7 +102,11 @@ func (v *validator) enter(n *Node) (*ElementType, error) {
 		}
 	}
 	parent.last = max(parent.last, i)
-	if parent.met[i]++; c.Max != Unbounded && parent.met[i] == c.Max+1 {
+	parent.met[i]++
+	if c.Min > 0 && parent.met[i] == c.Min {
+		parent.enough++
+	}
+	if c.Max != Unbounded && parent.met[i] == c.Max+1 {
 		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown(n.Name), c.Max)
 	}
 	return c.Type, nil
@@ -104,19 +135,20 @@ func (e *ElementType) childIndex(name []byte, hint int) int {
 			return i
 		}
 	}
-	for i := range e.Children {
-		if e.Children[i].Name == string(name) {
-			return i
-		}
+	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
+		return CompareNames(c.Name, name)
+	})
+	if ok {
+		return i
 	}
 	return -1
 }
 
 // required reports attributes that a node should have.
 func (v *validator) required(n *Node, of *ElementType) error {
-	for i := range of.Attributes {
+	for _, i := range v.needsOf(of).attributes {
 		a := &of.Attributes[i]
-		if !a.Required || n.has(a.Name) {
+		if v.p.index.find(n.Attributes, []byte(a.Name)) >= 0 {
 			continue
 		}
 		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown(n.Name), shown(a.Name)); err != nil {
@@ -124,16 +156,6 @@ func (v *validator) required(n *Node, of *ElementType) error {
 		}
 	}
 	return nil
-}
-
-// has tells whether a node has an attribute.
-func (n *Node) has(name string) bool {
-	for i := range n.Attributes {
-		if string(n.Attributes[i].Name) == name {
-			return true
-		}
-	}
-	return false
 }
 
 // attribute checks an attribute's name and value.
@@ -177,7 +199,12 @@ func (v *validator) end() error {
 			return err
 		}
 	}
-	for i, c := range n.of.Children {
+	need := v.needsOf(n.of).children
+	if n.enough == len(need) {
+		return nil
+	}
+	for _, i := range need {
+		c := &n.of.Children[i]
 		if n.met[i] >= c.Min {
 			continue
 		}
