@@ -65,7 +65,7 @@ func ParseValue(t Type, text string) (Value, error) {
 		}
 		return Value{}, valueError(text, "an int: a whole number from -2147483648 to 2147483647")
 	case Float:
-		if bits, ok := parseFloat(s); ok {
+		if bits, ok := ParseFloat(s); ok {
 			return Value{typ: Float, bits: bits}, nil
 		}
 		return Value{}, valueError(text, "a float")
@@ -91,8 +91,9 @@ func valueError(text, want string) error {
 	return fmt.Errorf("%w: %q is not %s", ErrValue, text, want)
 }
 
-// parseFloat is the inverse of appendFloat, and reads what other tools write.
-func parseFloat(s string) (bits uint32, ok bool) {
+// ParseFloat reads the bits of a float as [ParseValue] does, but takes no space around
+// it. Other tools know no 0x1p4 or 1_0, which Go's parser reads.
+func ParseFloat(s string) (bits uint32, ok bool) {
 	if payload, found := strings.CutPrefix(s, "NaN(0x"); found {
 		payload, found = strings.CutSuffix(payload, ")")
 		n, err := strconv.ParseUint(payload, 16, 32)
@@ -100,7 +101,7 @@ func parseFloat(s string) (bits uint32, ok bool) {
 		return uint32(n), found && err == nil && isNaN
 	}
 	f, err := strconv.ParseFloat(s, 32)
-	if err != nil {
+	if err != nil || strings.ContainsAny(s, "_xX") {
 		return 0, false
 	}
 	if math.IsNaN(f) {

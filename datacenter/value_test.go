@@ -44,7 +44,6 @@ func TestParseValue(t *testing.T) {
 		{f, "-0", "-0"},
 		{f, "-0.0", "-0"},
 		{f, "3.4028235e38", "3.4028235E+38"},
-		{f, "0x1p-2", "0.25"},
 		{f, "NaN", "NaN"},
 		{f, "nan", "NaN"},
 		{f, "NaN(0xFFC00000)", "NaN"},
@@ -98,6 +97,9 @@ func TestParseValueRefuses(t *testing.T) {
 		{datacenter.Float, "1e39", datacenter.ErrValue},
 		{datacenter.Float, "3.5e38", datacenter.ErrValue},
 		{datacenter.Float, "1,5", datacenter.ErrValue},
+		{datacenter.Float, "1_0", datacenter.ErrValue},
+		{datacenter.Float, "0x1p4", datacenter.ErrValue},
+		{datacenter.Float, "0X1P4", datacenter.ErrValue},
 		{datacenter.Float, "-NaN", datacenter.ErrValue},
 		{datacenter.Float, "NaN(0x7F800000)", datacenter.ErrValue}, // is infinity
 		{datacenter.Float, "NaN(0x00000000)", datacenter.ErrValue},

@@ -80,8 +80,8 @@ func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error
 	}
 	key := dc.Key()
 	if f.newKey != "" || f.newIV != "" {
-		if key, err = datacenter.ParseKey("--new-key", f.newKey, f.newIV); err != nil {
-			return opts, usageErrorf("--new-key and --new-iv have to be 32 hex digits each")
+		if key, err = (keySource{"--new-key", "--new-iv", f.newKey, f.newIV}).parse(); err != nil {
+			return opts, err
 		}
 	}
 	opts.Key = &key

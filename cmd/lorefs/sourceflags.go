@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -78,19 +79,33 @@ func (f *sourceFlags) reading() *sourceFlags {
 
 // dataCenterKeys are those to try: the one that was given, else the published ones.
 func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
-	name, key, iv := "--key", f.key, f.iv
-	if key == "" && iv == "" {
-		name, key, iv = "LOREFS_KEY", os.Getenv("LOREFS_KEY"), os.Getenv("LOREFS_IV")
+	from := keySource{"--key", "--iv", f.key, f.iv}
+	if from.key == "" && from.iv == "" {
+		from = keySource{"$LOREFS_KEY", "$LOREFS_IV", os.Getenv("LOREFS_KEY"), os.Getenv("LOREFS_IV")}
 	}
-	switch {
-	case key == "" && iv == "":
+	if from.key == "" && from.iv == "" {
 		return datacenter.DefaultKeys(), nil
-	case key == "" || iv == "":
-		return nil, usageErrorf("a key and an IV go together: one of them is missing")
 	}
-	k, err := datacenter.ParseKey(name, key, iv)
+	k, err := from.parse()
 	if err != nil {
-		return nil, usageErrorf("the key and the IV have to be 32 hex digits each")
+		return nil, err
 	}
 	return []datacenter.Key{k}, nil
+}
+
+// keySource is where a user says a key and an IV, and what.
+type keySource struct{ keyName, ivName, key, iv string }
+
+func (s keySource) parse() (datacenter.Key, error) {
+	switch {
+	case s.key == "":
+		return datacenter.Key{}, usageErrorf("%s is given without %s: a key and an IV go together", s.ivName, s.keyName)
+	case s.iv == "":
+		return datacenter.Key{}, usageErrorf("%s is given without %s: a key and an IV go together", s.keyName, s.ivName)
+	}
+	k, err := datacenter.ParseKey(strings.TrimPrefix(s.keyName, "$"), s.key, s.iv)
+	if err != nil {
+		return k, usageErrorf("%s and %s have to be 32 hex digits each", s.keyName, s.ivName)
+	}
+	return k, nil
 }

@@ -102,8 +102,8 @@ func number(t datacenter.Type, text []byte) (uint32, error) {
 			return uint32(int32(n)), nil
 		}
 	case datacenter.Float:
-		if f, err := strconv.ParseFloat(string(text), 32); err == nil && f == f {
-			return math.Float32bits(float32(f)), nil
+		if bits, ok := datacenter.ParseFloat(string(text)); ok {
+			return bits, nil
 		}
 	case datacenter.Bool:
 		switch string(text) {

@@ -131,6 +131,9 @@ func TestParseUTF16(t *testing.T) {
 		if want := `[S a="한 🐉"|"글"]`; err != nil || got != want {
 			t.Errorf("%s: got %s, %v: want %s", name, got, err, want)
 		}
+		if _, err := parse(string(b) + "\n"); err == nil {
+			t.Errorf("%s: half a character at the end is read", name)
+		}
 	}
 }
 

@@ -85,6 +85,9 @@ const (
 func newXMLReader(file string, data []byte) (*xmlReader, error) {
 	x := &xmlReader{file: file, maxDepth: datacenter.MaxDepth}
 	x.data, x.encoding = decode(data)
+	if x.encoding == "utf-16" && len(data)%2 != 0 {
+		return nil, x.errorf(len(x.data), "the file ends within a character: UTF-16 has two bytes for each")
+	}
 	if off, what, bad := badCharacter(x.data); bad {
 		return nil, x.errorf(off, "%s", what)
 	}

@@ -258,7 +258,7 @@ func (e *Editable) childFile(file string) (name string, ordinal uint32, err erro
 	}
 	plain, n, ok := treepath.SplitOrdinal(file)
 	if !ok || n > math.MaxInt32 {
-		return "", 0, fmt.Errorf("%w: siblings are numbered from .1 on, without zeros in front: %q is not", nodes.ErrInvalid, file)
+		return "", 0, fmt.Errorf("%w: siblings are numbered from .1 to .%d, without zeros in front: %q is not", nodes.ErrInvalid, math.MaxInt32, file)
 	}
 	name, err = e.plainName(plain)
 	return name, uint32(n), err

@@ -99,3 +99,12 @@ func TestCutNames(t *testing.T) {
 		t.Errorf("unsaved: %d, %q", n, names)
 	}
 }
+
+// A number that is too large is not told to be too small.
+func TestLargestNumberIsTold(t *testing.T) {
+	e := editable(t, weapon())
+	_, err := e.Mkdir(t.Context(), e.mustAt(t, "Weapon"), "Item.2147483648")
+	if !errors.Is(err, nodes.ErrInvalid) || !strings.Contains(err.Error(), "from .1 to .2147483647") {
+		t.Error(err)
+	}
+}

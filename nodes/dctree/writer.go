@@ -113,6 +113,6 @@ func mayGrow(t datacenter.Type, text string) bool {
 	case datacenter.Bool:
 		return strings.HasPrefix("true", text) || strings.HasPrefix("false", text)
 	}
-	other := func(r rune) bool { return !strings.ContainsRune("0123456789abcdefinptxyABCDEFINPTXY+-._()", r) }
+	other := func(r rune) bool { return !strings.ContainsRune("0123456789abcdefintxyABCDEFINTXY+-.()", r) }
 	return !strings.ContainsFunc(text, other)
 }
