@@ -49,7 +49,8 @@ var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
 
 // Pack makes a data center of all sheets below a folder: files called ?*-?*.xml, in
 // the order of their paths. What a sheet is called is what its root element is; but
-// files and folders with a dot in front are an editor's, and are left out.
+// files and folders with a dot in front are an editor's, and are left out. What is called
+// like a sheet or its schema, and is no regular file, is an error and not left out.
 //
 // The type of an attribute is the one that its element says in dc:types; else that of the
 // schema Sheet.xsd beside the sheet; else the template's; else the one that suits the
