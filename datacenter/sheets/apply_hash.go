@@ -3,6 +3,7 @@ package sheets
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -64,15 +65,42 @@ func (p *planner) hashOf(list []wanted, names []nameID) (sum uint64, has bool) {
 
 func mix(h, next uint64) uint64 { return (h<<27|h>>37)*golden + next }
 
-// attributeHash does not tell spellings of a float apart: 256.000000 is 256.
+// attributeHash does not tell spellings of a value apart: 256.000000 is 256, 007 is 7,
+// 1 is true.
 func (p *planner) attributeHash(w *wanted) uint64 {
-	text := w.text
-	if len(text) > 0 && text[0] <= '9' && bytes.ContainsAny(text, ".eE") {
-		if v, err := datacenter.ParseValue(datacenter.Float, string(text)); err == nil {
-			text = []byte(v.Text())
+	return xxhash.Sum64(plainest(w.text)) + uint64(w.name)*golden
+}
+
+// plainest gives the texts of one value, of whatever type, one spelling. That 1 is then
+// both true and 1.0 does no harm, see above.
+func plainest(text []byte) []byte {
+	s := bytes.TrimSpace(text)
+	switch {
+	case len(s) == 0 || isPlainInt(s):
+		return s
+	case string(s) == "true":
+		return []byte("1")
+	case string(s) == "false":
+		return []byte("0")
+	case strings.IndexByte("+-.0123456789nNiI", s[0]) < 0:
+		return text
+	}
+	for _, t := range []datacenter.Type{datacenter.Int, datacenter.Float} {
+		if v, err := datacenter.ParseValue(t, string(s)); err == nil {
+			return []byte(v.Text())
 		}
 	}
-	return xxhash.Sum64(text) + uint64(w.name)*golden
+	return text
+}
+
+// isPlainInt tells of what most values of real sheets are: whole numbers as they are
+// written out.
+func isPlainInt(s []byte) bool {
+	digits := bytes.TrimPrefix(s, []byte("-"))
+	if len(digits) == 0 || digits[0] == '0' {
+		return len(s) == 1 && s[0] == '0'
+	}
+	return !slices.ContainsFunc(digits, func(b byte) bool { return b < '0' || b > '9' })
 }
 
 const golden = 0x9e3779b185ebca87
