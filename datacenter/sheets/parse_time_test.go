@@ -14,6 +14,9 @@ import (
 // Sheets in which there is much of everything take time that grows with their size: each
 // of these took minutes when names were looked for one by one.
 func TestLargeTagsAreRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads tags of 60,000 attributes")
+	}
 	const many = 60_000
 	each := func(format string) string {
 		var s strings.Builder

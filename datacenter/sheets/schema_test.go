@@ -159,6 +159,9 @@ func TestLongTypeNames(t *testing.T) {
 
 // A schema that nothing could hold is an error.
 func TestSchemaTooLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a schema of 256 MiB")
+	}
 	a, b := strings.Repeat("a", 60_000), strings.Repeat("b", 60_000)
 	var below []*dctest.Node
 	for range 12 {
