@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -274,7 +275,7 @@ func TestOddFiles(t *testing.T) {
 	if len(failed) != 2 || len(tree.Problems()) != 2 || kept.saves > 0 {
 		t.Errorf("%v, %v, saved %d times", failed, tree.Problems(), kept.saves)
 	}
-	lines, err := readPath(t.Context(), tree, "manifests/root/000000.jsonl")
+	lines, err := readPath(t.Context(), tree, path.Join("manifests", "root", "000000.jsonl"))
 	if err != nil || bytes.Count(lines, []byte(`"error":`)) != 2 {
 		t.Errorf("%s, %v", lines, err)
 	}
