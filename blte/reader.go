@@ -8,17 +8,13 @@ import (
 	"sort"
 	"sync"
 
+	"lorefs/internal/cache"
 	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
-// BlockCache keeps decoded chunks. Block gives block n, from memory or by load,
-// which it runs once however many callers wait, and which may ask for other blocks;
-// nobody writes to what it gives.
-// nodes/blockcache has one with a budget.
-type BlockCache interface {
-	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)
-}
+// BlockCache keeps decoded chunks. Package nodes/blockcache has one with a budget.
+type BlockCache = cache.Blocks
 
 // Options are what NewReader may be told. The zero value is right for a file
 // without encrypted chunks that is read from front to back.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const cmf format = "content manifest"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 	"lorefs/internal/readat"
 )
 

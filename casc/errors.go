@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 // ErrNotFound means that a name or key is not known to the storage.

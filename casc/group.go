@@ -4,41 +4,37 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"slices"
 	"sort"
+
+	"lorefs/internal/cache"
+	"lorefs/internal/cursor"
 )
 
 // group is one table of what all indexes of a mirror have, as the archive groups of
 // CDNs, to be searched at once. It is kept as it is in memory: numbers are big-endian.
 //
-//	magic key:32 records:4 archives:4 indexes:4
+//	records:4 archives:4 indexes:4
 //	( ekey:9 archive:3 size:4 off:4 )×records   in order
-//	( name:16 )×archives  ( name:16 )×indexes   CRC-32C of all before
+//	( name:16 )×archives  ( name:16 )×indexes
 //
-// key is a hash of what it was made from. A file that is in several archives has as many
-// records.
+// A file that is in several archives has as many records.
 type group struct {
-	key               [32]byte
-	data              []byte // all of it, to be saved
 	records           []byte
 	archives, indexes []Key
 }
 
 const (
-	groupMagic  = "lorefs casc group 1\n"
-	groupHead   = len(groupMagic) + 32 + 3*4
+	// groupKind changes with everything that changes what a group means.
+	groupKind   = "casc archives 2"
+	groupHead   = 3 * 4
 	groupRecord = ShortKeySize + 3 + 4 + 4
-	groupSum    = 4
 	// maxGroup bounds the records, and maxGroupArchives the archives.
 	maxGroup         = 1 << 26
 	maxGroupArchives = 1 << 24
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // groupEntry is where an index says that a file is.
 type groupEntry struct {
@@ -82,9 +78,7 @@ type groupBuilder struct {
 	count   int
 }
 
-func newGroupBuilder(key [32]byte) *groupBuilder {
-	return &groupBuilder{group: group{key: key}, numbers: map[Key]int{}}
-}
+func newGroupBuilder() *groupBuilder { return &groupBuilder{numbers: map[Key]int{}} }
 
 var errGroupFull = fmt.Errorf("more than %d files or %d archives", maxGroup, maxGroupArchives)
 
@@ -131,13 +125,13 @@ func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
 	return nil
 }
 
-// finish puts the records in order and the parts together.
-func (b *groupBuilder) finish() *group {
-	size := groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(Key{}) + groupSum
-	data := append(append(make([]byte, 0, size), groupMagic...), b.key[:]...)
+// finish puts the records in order, and the parts together in the frame of what is kept.
+func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
+	data := id.Begin(groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(Key{}))
 	for _, n := range [...]int{b.count, len(b.archives), len(b.indexes)} {
 		data = binary.BigEndian.AppendUint32(data, uint32(n))
 	}
+	first := len(data)
 	for i, records := range b.byFirst {
 		slices.SortFunc(records, compareRecords)
 		for j := range records {
@@ -145,14 +139,13 @@ func (b *groupBuilder) finish() *group {
 		}
 		b.byFirst[i] = nil
 	}
-	b.records = data[groupHead:]
+	b.records = data[first:]
 	for _, list := range [][]Key{b.archives, b.indexes} {
 		for i := range list {
 			data = append(data, list[i][:]...)
 		}
 	}
-	b.data = binary.BigEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
-	return &b.group
+	return cache.Seal(data)
 }
 
 func compareRecords(a, b [groupRecord]byte) int {
@@ -165,21 +158,15 @@ func compareRecords(a, b [groupRecord]byte) int {
 // parseGroup reads what finish made, and checks all that reading it relies on. It keeps
 // data.
 func parseGroup(data []byte) (*group, error) {
-	body := len(data) - groupSum
-	if body < groupHead || crc32.Checksum(data[:body], castagnoli) != binary.BigEndian.Uint32(data[body:]) {
-		return nil, errors.New("wrong checksum")
+	c := cursor.New(data)
+	n := [...]int64{int64(c.BE32()), int64(c.BE32()), int64(c.BE32())}
+	if err := c.Err(); err != nil {
+		return nil, err
 	}
-	if string(data[:len(groupMagic)]) != groupMagic {
-		return nil, errors.New("of another version")
+	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(Key{})); want != int64(len(data)) {
+		return nil, fmt.Errorf("%d bytes, stated are %d", len(data), want)
 	}
-	g := &group{data: data, key: [32]byte(data[len(groupMagic):])}
-	var n [3]int64
-	for i := range n {
-		n[i] = int64(binary.BigEndian.Uint32(data[groupHead-12+4*i:]))
-	}
-	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(Key{})); want != int64(body) {
-		return nil, fmt.Errorf("%d bytes, stated are %d", body, want)
-	}
+	g := &group{}
 	g.records = data[groupHead:][:n[0]*groupRecord]
 	names := data[groupHead+len(g.records):]
 	for i := range n[1] + n[2] {

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/internal/cache"
 	"lorefs/internal/readat"
 )
 
@@ -115,7 +116,7 @@ func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 		return nil, err
 	}
 	if opts.Blocks == nil {
-		opts.Blocks = &allBlocks{}
+		opts.Blocks = &cache.All{}
 	}
 	for _, run := range x.runs {
 		run.src, run.blocks, run.first = r, opts.Blocks, opts.FirstBlock

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"math/bits"
 	"sort"
-	"sync"
 
 	"lorefs/blte"
 	"lorefs/internal/readat"
@@ -130,28 +129,4 @@ func (r *idxRun) entries() iter.Seq2[IdxEntry, error] {
 			}
 		}
 	}
-}
-
-// allBlocks is the BlockCache of those who bring none.
-type allBlocks struct {
-	mu   sync.Mutex // guards kept, and is held while loading
-	kept map[uint64][]byte
-}
-
-func (a *allBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	b, ok := a.kept[n]
-	if ok {
-		return b, nil
-	}
-	b, err := load(n)
-	if err != nil {
-		return nil, err
-	}
-	if a.kept == nil {
-		a.kept = map[uint64][]byte{}
-	}
-	a.kept[n] = b
-	return b, nil
 }

@@ -3,7 +3,7 @@ package casc
 import (
 	"fmt"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const install format = "install manifest"

@@ -2,23 +2,20 @@ package casc
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
 	"slices"
 	"time"
+
+	"lorefs/internal/cache"
 )
 
-// IndexStore keeps what takes long to find out, so that it need not be the next time.
-// What it gives back is checked; an error of it is logged and otherwise ignored.
-type IndexStore interface {
-	// Load gives what was saved under key, or an error that matches io/fs.ErrNotExist.
-	Load(key string) ([]byte, error)
-	// Save may keep data and read it later, but must not change it: it stays in use.
-	Save(key string, data []byte) error
-}
+// IndexStore keeps what takes long to find out for the next time. What it returns is
+// checked; an error of it is logged and otherwise ignored. It must not change what it
+// is given to save: that stays in use.
+type IndexStore = cache.Store
 
 // indexFile is a file KEY.index.
 type indexFile struct {
@@ -29,15 +26,11 @@ type indexFile struct {
 
 // loadGroup makes the table of all indexes, or takes it from the store.
 func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slog.Logger) {
-	key := m.groupKey(files)
-	name := hex.EncodeToString(key[:])
+	id := cache.ID{Kind: groupKind, Of: m.groupKey(files)}
 	if store != nil {
-		data, err := store.Load(name)
+		data, err := id.Load(store)
 		if err == nil {
 			m.group, err = parseGroup(data)
-		}
-		if err == nil && m.group.key != key {
-			err = errors.New("of another storage")
 		}
 		if err == nil {
 			return
@@ -47,10 +40,12 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 		}
 	}
 	before := len(m.faults)
-	m.group = m.buildGroup(key, files)
+	b := m.buildGroup(files)
+	sealed := b.finish(id)
+	m.group = &b.group
 	// What can't be read now may be the next time.
 	if store != nil && len(m.faults) == before {
-		if err := store.Save(name, m.group.data); err != nil {
+		if err := id.Save(store, sealed); err != nil {
 			log.Warn("the table of archives can't be kept", slog.Any("err", err))
 		}
 	}
@@ -60,7 +55,6 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 // written to without a trace is no matter: it is checked where it leads to.
 func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
 	h := sha256.New()
-	fmt.Fprint(h, groupMagic)
 	for _, c := range m.cdns {
 		fmt.Fprintf(h, "%s\n%s\n", c.Text("archive-group"), c.Text("archives"))
 	}
@@ -71,14 +65,14 @@ func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
 }
 
 // buildGroup reads all indexes, one at a time.
-func (m *mirrorArchives) buildGroup(key [32]byte, files []indexFile) *group {
-	b := newGroupBuilder(key)
+func (m *mirrorArchives) buildGroup(files []indexFile) *groupBuilder {
+	b := newGroupBuilder()
 	for i := range files {
 		if err := m.addIndex(b, &files[i]); err != nil {
 			m.faults = append(m.faults, fmt.Errorf("%s: what only it has counts as not local: %w", files[i].path, err))
 		}
 	}
-	return b.finish()
+	return b
 }
 
 // addIndex adds what an index has. One that is damaged is a fault that the others live

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const patch format = "patch manifest"

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"path"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const diablo format = "Diablo III root"

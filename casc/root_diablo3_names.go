@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"iter"
 
-	"lorefs/casc/internal/cursor"
 	"lorefs/casc/internal/marisa"
+	"lorefs/internal/cursor"
 )
 
 const mndx format = "MNDX root"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const sizeManifest format = "size manifest"

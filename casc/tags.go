@@ -3,7 +3,7 @@ package casc
 import (
 	"iter"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 // TagType is the kind of a tag.

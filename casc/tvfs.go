@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/casc/internal/cursor"
+	"lorefs/internal/cursor"
 )
 
 const tvfs format = "TVFS"

@@ -2,32 +2,24 @@ package datacenter
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
+
+	"lorefs/internal/cache"
 )
 
-// BlockCache keeps inflated blocks. Block gives block n, from memory or by
-// load, which it runs once however many callers wait; nobody writes to what it
-// gives. nodes/blockcache has one with a budget.
-type BlockCache interface {
-	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)
-}
+// BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
+type BlockCache = cache.Blocks
 
 // IndexStore keeps what the first pass over a file found, so that the next Open
-// inflates nothing. What it gives back is verified; an error of it is logged
-// and otherwise ignored.
-type IndexStore interface {
-	// Load gives what was saved under key, or an error that matches
-	// io/fs.ErrNotExist.
-	Load(key string) ([]byte, error)
-	// Save may keep data, which is not used any more, and return before it is
-	// saved.
-	Save(key string, data []byte) error
-}
+// inflates nothing. What it returns is verified; an error of it is logged and
+// otherwise ignored.
+type IndexStore = cache.Store
 
 // Options are what Open may be told. The zero value is right for a file that
 // is opened once.
@@ -58,7 +50,7 @@ type File struct {
 
 	blocks BlockCache
 	// identity is what the index is kept under.
-	identity string
+	identity cache.ID
 	// load is inflateBlock as a value: made once, for reads allocate nothing.
 	load     func(n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
@@ -96,13 +88,13 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 		return nil, err
 	}
 	f.identity = id
-	if f.restore(id, opts) {
+	if f.restore(opts) {
 		return f, nil
 	}
 	if err := f.build(ctx, opts); err != nil {
 		return nil, err
 	}
-	f.remember(id, opts)
+	f.remember(opts)
 	return f, nil
 }
 
@@ -111,7 +103,7 @@ func setDefaults(o *Options) {
 		o.Keys = DefaultKeys()
 	}
 	if o.Blocks == nil {
-		o.Blocks = &keepAll{blocks: map[uint64][]byte{}}
+		o.Blocks = &cache.All{}
 	}
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
@@ -119,25 +111,6 @@ func setDefaults(o *Options) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-}
-
-// keepAll is the BlockCache of those who bring none.
-type keepAll struct {
-	mu     sync.Mutex // held while loading, so that a block is loaded once
-	blocks map[uint64][]byte
-}
-
-func (k *keepAll) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if b, ok := k.blocks[n]; ok {
-		return b, nil
-	}
-	b, err := load(n)
-	if err == nil {
-		k.blocks[n] = b
-	}
-	return b, err
 }
 
 // build makes the index by inflating the file.
@@ -233,7 +206,7 @@ func (f *File) Key() Key { return f.key }
 // Identity names the file's content, as far as its size, its ModTime and its ends
 // tell, and how it is read: what is kept about the file can be kept under it. It
 // is made of hex digits.
-func (f *File) Identity() string { return f.identity }
+func (f *File) Identity() string { return hex.EncodeToString(f.identity.Of[:]) }
 
 // Size is the size of the inflated data in bytes.
 func (f *File) Size() int64 { return f.stated }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"lorefs/internal/cursor"
 )
 
 // A record of edits, which count together or not at all:
@@ -144,36 +146,35 @@ func (d *Draft) Replay(ctx context.Context, record []byte) error {
 	return d.apply(ctx, parseRecord(record), false)
 }
 
-// recordReader reads a record. Its error is sticky.
-type recordReader struct {
-	b   []byte // what is left of all
-	all int
-	err error
-}
+// recordReader reads a record.
+type recordReader struct{ *cursor.Cursor }
 
 // parseRecord gives the edits of a record, one at a time: many fit in few bytes.
 func parseRecord(record []byte) script {
 	return func(yield func(Edit, error) bool) {
-		r := recordReader{b: record, all: len(record)}
-		for len(r.b) > 0 {
-			e := r.edit()
-			if !yield(e, r.err) || r.err != nil {
+		r := recordReader{cursor.New(record)}
+		for r.Left() > 0 {
+			e, err := r.edit(), r.Err()
+			if err != nil {
+				err = fmt.Errorf("datacenter: %w: %w", errRecord, err)
+			}
+			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (r *recordReader) edit() Edit {
-	e := Edit{Op: EditOp(r.byte()), Node: r.number(), replayed: true}
+func (r recordReader) edit() Edit {
+	e := Edit{Op: EditOp(r.U8()), Node: r.number(), replayed: true}
 	switch e.Op {
 	case AddNode, MoveNode:
 		e.Parent = r.number()
 		e.Name = r.text()
-		e.rank = r.uvarint(maxRank)
+		e.rank = r.Uvarint(maxRank)
 		e.Ordinal = ordinalOf(e.rank)
 		if e.Op == AddNode {
-			e.Flags = KeyFlags(r.byte())
+			e.Flags = KeyFlags(r.U8())
 			e.Keys = r.keys()
 		}
 	case SetAttribute:
@@ -184,77 +185,38 @@ func (r *recordReader) edit() Edit {
 	case SetKeys:
 		e.Keys = r.keys()
 	case SetFlags:
-		e.Flags = KeyFlags(r.byte())
+		e.Flags = KeyFlags(r.U8())
 	case RemoveNode:
 	default:
-		r.fail()
+		r.Fail("unknown edit %d", e.Op)
 	}
 	return e
 }
 
-func (r *recordReader) fail() {
-	if r.err == nil {
-		r.err = fmt.Errorf("datacenter: byte %d of %d: %w", r.all-len(r.b), r.all, errRecord)
-	}
-}
+func (r recordReader) number() Number { return Number(r.Uvarint(math.MaxUint32)) }
 
-func (r *recordReader) take(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.fail()
-	}
-	if r.err != nil {
-		return nil
-	}
-	p := r.b[:n]
-	r.b = r.b[n:]
-	return p
-}
+func (r recordReader) text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
 
-func (r *recordReader) byte() byte {
-	if p := r.take(1); p != nil {
-		return p[0]
-	}
-	return 0
-}
-
-func (r *recordReader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > most {
-		r.fail()
-	}
-	if r.err != nil {
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *recordReader) number() Number { return Number(r.uvarint(math.MaxUint32)) }
-
-func (r *recordReader) text() string { return string(r.take(r.uvarint(math.MaxUint32))) }
-
-func (r *recordReader) value() Value {
-	v := Value{typ: Type(r.byte())}
+func (r recordReader) value() Value {
+	v := Value{typ: Type(r.U8())}
 	switch v.typ {
 	case String:
 		v.text = r.text()
-		if checkText(v.text) != nil {
-			r.fail()
+		if err := checkText(v.text); err != nil {
+			r.Fail("%w", err)
 		}
 	case Int, Float, Bool:
-		if p := r.take(4); p != nil {
-			v.bits = binary.LittleEndian.Uint32(p)
-		}
+		v.bits = r.LE32()
 	default:
-		r.fail()
+		r.Fail("unknown type %d", v.typ)
 	}
 	return v
 }
 
-func (r *recordReader) keys() KeyDefinition {
-	n := int(r.byte())
+func (r recordReader) keys() KeyDefinition {
+	n := int(r.U8())
 	if n > len(keyNames{}) {
-		r.fail()
+		r.Fail("%d keys", n)
 		return nil
 	}
 	def := make(KeyDefinition, 0, n)

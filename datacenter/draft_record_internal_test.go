@@ -135,7 +135,7 @@ func replayOne(t *testing.T, file *File, record []byte) {
 		if before.String() != after.String() || d.entries != entries || len(d.index) != names || len(d.keyIndex) != keys || d.Pending() != 0 {
 			t.Fatalf("%v, and half of it is applied:\n%s\n%s", err, &before, &after)
 		}
-		if errors.Is(err, errRecord) && !strings.Contains(err.Error(), "byte ") {
+		if errors.Is(err, errRecord) && !strings.Contains(err.Error(), "offset ") {
 			t.Fatalf("%v: no place", err)
 		}
 	}

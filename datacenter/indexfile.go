@@ -4,28 +4,27 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	iofs "io/fs"
 	"log/slog"
 
+	"lorefs/internal/cache"
+	"lorefs/internal/cursor"
 	"lorefs/internal/inflate"
 )
 
 // What an IndexStore keeps is the index in little-endian numbers:
 //
-//	magic, layout, header as in the file, regions, streamEnd,
+//	layout, header as in the file, regions, streamEnd,
 //	points and sums of the blocks, windows,
-//	flags of the tally, logical, entries of each stored node,
-//	CRC-32C of all before
+//	flags of the tally, logical, entries of each stored node
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
-// indexMagic changes with everything that changes what an index means.
-const indexMagic = "lorefs data center index 1\n"
+// indexKind changes with everything that changes what an index means.
+const indexKind = "data center index 2"
 
 // identityEnds is how much of the file's start and of its end is part of its
 // identity.
@@ -33,28 +32,28 @@ const identityEnds = 64 << 10
 
 // identify names a file by its size, its ModTime and its ends, and by what the
 // index depends on besides.
-func identify(r io.ReaderAt, size int64, opts Options) (string, error) {
+func identify(r io.ReaderAt, size int64, opts Options) (cache.ID, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s%d %d %v\n", indexMagic, size, opts.ModTime.UnixNano(), opts.Layout)
+	fmt.Fprintf(h, "%d %d %v\n", size, opts.ModTime.UnixNano(), opts.Layout)
 	head := min(size, identityEnds)
 	for _, part := range []*io.SectionReader{
 		io.NewSectionReader(r, 0, head),
 		io.NewSectionReader(r, max(head, size-identityEnds), identityEnds),
 	} {
 		if _, err := io.Copy(h, part); err != nil {
-			return "", fmt.Errorf("datacenter: %w", err)
+			return cache.ID{}, fmt.Errorf("datacenter: %w", err)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return cache.ID{Kind: indexKind, Of: [sha256.Size]byte(h.Sum(nil))}, nil
 }
 
 // restore takes the index from the store. It is false if there is none, or one
 // that cannot be right; then the file has to be inflated again.
-func (f *File) restore(id string, opts Options) bool {
+func (f *File) restore(opts Options) bool {
 	if opts.Index == nil {
 		return false
 	}
-	data, err := opts.Index.Load(id)
+	data, err := f.identity.Load(opts.Index)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false
 	}
@@ -83,13 +82,13 @@ func (f *File) checkIndex() error {
 	return f.countErr
 }
 
-func (f *File) remember(id string, opts Options) {
+func (f *File) remember(opts Options) {
 	if opts.Index == nil || f.countErr != nil || f.adlerErr != nil {
 		return
 	}
 	const rest = 1 << 20 // about what there is besides
-	data := f.appendIndex(make([]byte, 0, len(f.windows)+4*len(f.entries)+rest))
-	if err := opts.Index.Save(id, data); err != nil {
+	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + rest))
+	if err := f.identity.Save(opts.Index, cache.Seal(data)); err != nil {
 		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
 	}
 }
@@ -97,7 +96,6 @@ func (f *File) remember(id string, opts Options) {
 // appendIndex is the inverse of parseIndex.
 func (f *File) appendIndex(b []byte) []byte {
 	le := binary.LittleEndian
-	b = append(b, indexMagic...)
 	b = append(b, byte(f.layout))
 	b = f.header.append(b, f.layout)
 	b = le.AppendUint64(b, uint64(f.stated))
@@ -118,7 +116,7 @@ func (f *File) appendIndex(b []byte) []byte {
 	for _, n := range f.entries {
 		b = le.AppendUint32(b, n)
 	}
-	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return b
 }
 
 func bit(v bool) byte {
@@ -131,106 +129,54 @@ func bit(v bool) byte {
 // parseIndex reads what appendIndex wrote. All sizes follow from the data's
 // size and the regions, so that none is taken on trust.
 func (f *File) parseIndex(b []byte) error {
-	body := len(b) - 4
-	if body < 0 || crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]) {
-		return errors.New("wrong checksum")
-	}
-	c := &cursor{b: b[:body]}
-	if string(c.take(len(indexMagic))) != indexMagic {
-		return errors.New("of another version")
-	}
-	f.layout = Layout(c.u8())
+	c := indexReader{cursor.New(b)}
+	f.layout = Layout(c.U8())
 	if f.layout < LayoutV3 || f.layout > LayoutV6X64 {
 		return fmt.Errorf("unknown layout %d", f.layout)
 	}
-	if h := c.take(int(f.layout.HeaderSize())); c.err == nil {
+	if h := c.Bytes(int(f.layout.HeaderSize())); c.Err() == nil {
 		f.header = parseHeader(h, f.layout)
 	}
-	if stated := int64(c.u64()); c.err == nil && stated != f.stated {
+	if stated := int64(c.LE64()); c.Err() == nil && stated != f.stated {
 		return fmt.Errorf("of %d bytes: the file has %d", stated, f.stated)
 	}
 	f.regions = c.regions(f.stated, f.layout)
-	if f.streamEnd = int64(c.u64()); f.streamEnd < 0 || f.streamEnd > f.size {
-		c.fail("the stream ends at %#x", f.streamEnd)
+	if f.streamEnd = int64(c.LE64()); f.streamEnd < 0 || f.streamEnd > f.size {
+		c.Fail("the stream ends at %#x", f.streamEnd)
 	}
 	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
 	c.tally(&f.tally, addressable(f.regions.nodes))
-	if c.err == nil && len(c.b) > 0 {
-		return fmt.Errorf("%d bytes too many", len(c.b))
-	}
-	return c.err
+	return c.End()
 }
 
-// cursor reads numbers one after another; its error is sticky.
-type cursor struct {
-	b   []byte
-	err error
-}
+// indexReader reads what appendIndex wrote, and checks that no number leads out of
+// the file.
+type indexReader struct{ *cursor.Cursor }
 
-func (c *cursor) take(n int) []byte {
-	if c.err == nil && n > len(c.b) {
-		c.err = fmt.Errorf("ends %d bytes early: %w", n-len(c.b), io.ErrUnexpectedEOF)
-	}
-	if c.err != nil {
-		return nil
-	}
-	b := c.b[:n]
-	c.b = c.b[n:]
-	return b
-}
-
-func (c *cursor) u8() byte {
-	if b := c.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (c *cursor) u16() uint16 {
-	if b := c.take(2); b != nil {
-		return binary.LittleEndian.Uint16(b)
-	}
-	return 0
-}
-
-func (c *cursor) u32() uint32 {
-	if b := c.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (c *cursor) u64() uint64 {
-	if b := c.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (c *cursor) checkpoints(p *checkpoints, blocks int) {
+func (c indexReader) checkpoints(p *checkpoints, blocks int) {
 	const record = 8 + 8 + 2 + 2 + 4
-	if c.err == nil && len(c.b) < blocks*record {
-		c.err = io.ErrUnexpectedEOF
+	if c.Left() < blocks*record {
+		c.Fail("%d bytes expected, %d there", blocks*record, c.Left())
 		return
 	}
 	p.points = make([]inflate.Point, blocks)
 	p.sums = make([]uint32, blocks)
 	for i := range p.points {
 		p.points[i] = inflate.Point{
-			Out: int64(i) << blockShift, In: int64(c.u64()), Header: int64(c.u64()), Len: c.u16(), Dist: c.u16(),
+			Out: int64(i) << blockShift, In: int64(c.LE64()), Header: int64(c.LE64()), Len: c.LE16(), Dist: c.LE16(),
 		}
-		p.sums[i] = c.u32()
+		p.sums[i] = c.LE32()
 	}
 	// A copy, lest the windows keep all else that was read in memory.
-	p.windows = bytes.Clone(c.take(max(blocks-1, 0) * windowSize))
+	p.windows = bytes.Clone(c.Bytes(max(blocks-1, 0) * windowSize))
 }
 
-func (c *cursor) tally(t *tally, nodes int64) {
-	t.sorted, t.placeholders = c.u8() != 0, c.u8() != 0
-	t.maxName, t.maxNameAt = c.u16(), int64(c.u64())
-	t.logical = int64(c.u64())
-	b := c.take(int(nodes) * 4)
-	if c.err != nil {
+func (c indexReader) tally(t *tally, nodes int64) {
+	t.sorted, t.placeholders = c.U8() != 0, c.U8() != 0
+	t.maxName, t.maxNameAt = c.LE16(), int64(c.LE64())
+	t.logical = int64(c.LE64())
+	b := c.Bytes(int(nodes) * 4)
+	if c.Err() != nil {
 		return
 	}
 	t.entries = make([]uint32, nodes)
@@ -238,7 +184,7 @@ func (c *cursor) tally(t *tally, nodes int64) {
 		t.entries[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
 	if nodes == 0 || t.entries[0] == 0 {
-		c.fail("no root")
+		c.Fail("no root")
 	}
 }
 
@@ -254,25 +200,19 @@ func (r *regions) append(b []byte) []byte {
 }
 
 // regions reads what regions.append wrote of a file of size inflated bytes.
-func (c *cursor) regions(size int64, l Layout) (r regions) {
+func (c indexReader) regions(size int64, l Layout) (r regions) {
 	r.keys = c.span(size, keySize)
 	r.attributes = c.segments(size, l.AttributeSize())
 	r.nodes = c.segments(size, l.NodeSize())
 	r.values = c.stringTable(size, valueBuckets)
 	r.names = c.stringTable(size, nameBuckets)
-	r.footer = int64(c.u64())
-	r.marker = int32(c.u32())
-	r.end = int64(c.u64())
+	r.footer = int64(c.LE64())
+	r.marker = int32(c.LE32())
+	r.end = int64(c.LE64())
 	if r.end < 0 || r.end > size || r.footer < footerMissing || r.footer > size {
-		c.fail("footer at %#x, end at %#x", r.footer, r.end)
+		c.Fail("footer at %#x, end at %#x", r.footer, r.end)
 	}
 	return r
-}
-
-func (c *cursor) fail(format string, args ...any) {
-	if c.err == nil {
-		c.err = fmt.Errorf(format, args...)
-	}
 }
 
 func (s span) append(b []byte) []byte {
@@ -280,10 +220,10 @@ func (s span) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, s.count)
 }
 
-func (c *cursor) span(size, element int64) span {
-	s := span{off: int64(c.u64()), count: c.u32()}
+func (c indexReader) span(size, element int64) span {
+	s := span{off: int64(c.LE64()), count: c.LE32()}
 	if s.off < 0 || s.off > size || int64(s.count)*element > size-s.off {
-		c.fail("%d elements at %#x", s.count, s.off)
+		c.Fail("%d elements at %#x", s.count, s.off)
 	}
 	return s
 }
@@ -299,19 +239,19 @@ func appendSegments(b []byte, segs []segment) []byte {
 	return b
 }
 
-func (c *cursor) segments(size, element int64) []segment {
-	n := c.u32()
+func (c indexReader) segments(size, element int64) []segment {
+	n := c.LE32()
 	if n > maxSegments {
-		c.fail("%d segments", n)
+		c.Fail("%d segments", n)
 		return nil
 	}
 	segs := make([]segment, 0, n)
 	for range n {
-		s := segment{off: int64(c.u64()), full: c.u32(), used: c.u32()}
+		s := segment{off: int64(c.LE64()), full: c.LE32(), used: c.LE32()}
 		if s.off < 0 || s.off > size || s.used > s.full || int64(s.full)*element > size-s.off {
-			c.fail("segment at %#x", s.off)
+			c.Fail("segment at %#x", s.off)
 		}
-		if c.err != nil {
+		if c.Err() != nil {
 			return nil
 		}
 		segs = append(segs, s)
@@ -327,7 +267,7 @@ func (t stringTable) append(b []byte) []byte {
 	return t.addrs.append(b)
 }
 
-func (c *cursor) stringTable(size int64, buckets int) stringTable {
+func (c indexReader) stringTable(size int64, buckets int) stringTable {
 	t := stringTable{data: c.segments(size, charSize), buckets: make([]span, buckets)}
 	for i := range t.buckets {
 		t.buckets[i] = c.span(size, stringSize)

@@ -2,11 +2,10 @@ package sheets
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
+	"math"
 
 	"lorefs/datacenter"
+	"lorefs/internal/cursor"
 )
 
 // What is kept of a family, in varints:
@@ -71,104 +70,70 @@ func appendBool(b []byte, v bool) []byte { return append(b, byte(required(v))) }
 // parseFamily reads what is kept of f. A checksum says that it is what was saved,
 // so that only numbers that would lead astray are looked at.
 func parseFamily(data []byte, f *Family) (*familyInfo, error) {
-	c := &indexCursor{b: data}
+	c := indexReader{cursor.New(data)}
 	info := &familyInfo{
 		elements: c.elements(f),
 		sizes:    make([]sheetSize, 0, len(f.base)),
 	}
 	for range f.base {
-		info.sizes = append(info.sizes, sheetSize{bytes: int64(c.uint()), found: findings(c.byte())})
+		info.sizes = append(info.sizes, sheetSize{bytes: int64(c.uint()), found: findings(c.U8())})
 	}
 	info.known = c.runs(len(info.elements.all))
-	if c.err == nil && len(c.b) > 0 {
-		c.err = fmt.Errorf("%d bytes too many", len(c.b))
-	}
-	return info, c.err
+	return info, c.End()
 }
 
-// indexCursor reads numbers one after another; its error is sticky.
-type indexCursor struct {
-	b   []byte
-	err error
-}
+// indexReader reads what was appended, and checks that numbers are in range.
+type indexReader struct{ *cursor.Cursor }
 
-func (c *indexCursor) fail(err error) {
-	if c.err == nil {
-		c.b, c.err = nil, err
-	}
-}
-
-func (c *indexCursor) uint() uint64 {
-	v, n := binary.Uvarint(c.b)
-	if n <= 0 {
-		c.fail(io.ErrUnexpectedEOF)
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
-}
-
-func (c *indexCursor) take(n uint64) []byte {
-	if n > uint64(len(c.b)) {
-		c.fail(io.ErrUnexpectedEOF)
-		return nil
-	}
-	b := c.b[:n]
-	c.b = c.b[n:]
-	return b
-}
-
-func (c *indexCursor) byte() byte {
-	if b := c.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
+func (c indexReader) uint() uint64 { return c.Uvarint(math.MaxUint64) }
 
 // count reads how many items follow, each of at least one byte.
-func (c *indexCursor) count() int {
+func (c indexReader) count() int {
 	n := c.uint()
-	if n > uint64(len(c.b)) {
-		c.fail(io.ErrUnexpectedEOF)
+	if n > uint64(c.Left()) {
+		c.Fail("%d items in %d bytes", n, c.Left())
 		return 0
 	}
 	return int(n)
 }
+
+// part reads so many bytes as the number before them says.
+func (c indexReader) part() []byte { return c.Bytes(c.count()) }
 
 // below reads a number that is less than limit.
-func (c *indexCursor) below(limit int) int {
+func (c indexReader) below(limit int) int {
 	n := c.uint()
 	if n >= uint64(limit) {
-		c.fail(errors.New("a number out of range"))
+		c.Fail("%d where less than %d is expected", n, limit)
 		return 0
 	}
 	return int(n)
 }
 
-func (c *indexCursor) elements(f *Family) *elements {
+func (c indexReader) elements(f *Family) *elements {
 	v := f.src.voc
 	es := &elements{strategy: f.src.opts.Strategy}
 	for range c.count() {
 		es.add(0)
 	}
 	if len(es.all) == 0 {
-		c.fail(errors.New("no elements"))
+		c.Fail("no elements")
 		es.add(f.name)
 	}
 	for _, el := range es.all {
 		el.name = nameID(c.below(len(v.names)))
 		el.keys = keyID(c.below(len(v.fileKeys) + 1))
-		el.text = c.byte() != 0
+		el.text = c.U8() != 0
 		el.visits, el.bodies = 1, 1
 		for range c.count() {
 			el.attrs = append(el.attrs, elementAttribute{
-				name: nameID(c.below(len(v.names))), typ: datacenter.Type(c.byte()), seen: uint32(c.byte()),
+				name: nameID(c.below(len(v.names))), typ: datacenter.Type(c.U8()), seen: uint32(c.U8()),
 			})
 		}
 		for range c.count() {
 			el.kids = append(el.kids, elementChild{
 				name: nameID(c.below(len(v.names))), elem: es.all[c.below(len(es.all))],
-				seen: uint32(c.byte()), repeated: c.byte() != 0,
+				seen: uint32(c.U8()), repeated: c.U8() != 0,
 			})
 		}
 	}
@@ -176,13 +141,13 @@ func (c *indexCursor) elements(f *Family) *elements {
 	return es
 }
 
-func (c *indexCursor) runs(elements int) *runSizes {
+func (c indexReader) runs(elements int) *runSizes {
 	r := &runSizes{runs: make([]knownRun, 0, c.count())}
 	last := uint32(0)
 	for range cap(r.runs) {
 		last += uint32(c.uint())
 		r.runs = append(r.runs, knownRun{
-			first: last, elem: uint32(c.below(elements)), count: uint16(c.uint()), found: findings(c.byte()),
+			first: last, elem: uint32(c.below(elements)), count: uint16(c.uint()), found: findings(c.U8()),
 			bytes: int64(c.uint()), lines: int64(c.uint()),
 		})
 	}

@@ -1,30 +1,28 @@
 package sheets
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	iofs "io/fs"
 	"log/slog"
 	"maps"
 	"sync"
+
+	"lorefs/internal/cache"
+	"lorefs/internal/cursor"
 )
 
-// What an IndexStore keeps of a file's sheets, in varints but for the last four
-// bytes, which are little-endian:
+// What an IndexStore keeps of a file's sheets, in varints:
 //
-//	magic, identity of the file, strategy,
-//	( name + 1, length, family )… 0,
-//	CRC-32C of all before
+//	( name + 1, length, family )… 0
 //
 // size_index.go says what a family is.
 
-// storeMagic changes with everything that changes what is kept, which includes the
+// storeKind changes with everything that changes what is kept, which includes the
 // bytes of a sheet.
-const storeMagic = "lorefs sheets 1\n"
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+const storeKind = "data center sheets 2"
 
 // store remembers what was found out of families between runs.
 type store struct {
@@ -40,8 +38,10 @@ type store struct {
 
 func (st *store) init(s *Source) { st.src = s }
 
-// key is what the data is kept under.
-func (s *Source) key() string { return fmt.Sprintf("sheets-%s-%d", s.file.Identity(), s.opts.Strategy) }
+// kept names what is remembered of the source.
+func (s *Source) kept() cache.ID {
+	return cache.ID{Kind: storeKind, Of: sha256.Sum256(fmt.Appendf(nil, "%s %d", s.file.Identity(), s.opts.Strategy))}
+}
 
 // load gives what is remembered of a family.
 func (st *store) load(f *Family) (*familyInfo, bool) {
@@ -66,13 +66,13 @@ func (st *store) load(f *Family) (*familyInfo, bool) {
 
 // fetch loads all that is remembered.
 func (st *store) fetch() {
-	data, err := st.src.opts.Index.Load(st.src.key())
+	data, err := st.src.kept().Load(st.src.opts.Index)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return
 	}
 	var kept map[nameID][]byte
 	if err == nil {
-		kept, err = st.split(data)
+		kept, err = splitFamilies(data)
 	}
 	if err != nil {
 		st.src.opts.Logger.Warn("the index of the sheets is damaged and made anew", slog.Any("err", err))
@@ -83,35 +83,17 @@ func (st *store) fetch() {
 	st.kept = kept
 }
 
-// split finds the families in what was saved.
-func (st *store) split(data []byte) (map[nameID][]byte, error) {
-	const sum = crc32.Size
-	body := len(data) - sum
-	if body < 0 || crc32.Checksum(data[:body], castagnoli) != binary.LittleEndian.Uint32(data[body:]) {
-		return nil, errors.New("wrong checksum")
-	}
-	c := &indexCursor{b: data[:body]}
-	if head := st.appendHead(nil); string(c.take(uint64(len(head)))) != string(head) {
-		return nil, errors.New("of another version, or of another file")
-	}
+// splitFamilies finds the families in what was saved.
+func splitFamilies(data []byte) (map[nameID][]byte, error) {
+	c := indexReader{cursor.New(data)}
 	kept := map[nameID][]byte{}
 	for {
 		name := c.uint()
-		if c.err != nil || name == 0 {
-			break
+		if name == 0 {
+			return kept, c.End()
 		}
-		kept[nameID(name-1)] = c.take(c.uint())
+		kept[nameID(name-1)] = c.part()
 	}
-	if c.err == nil && len(c.b) > 0 {
-		c.err = fmt.Errorf("%d bytes too many", len(c.b))
-	}
-	return kept, c.err
-}
-
-func (st *store) appendHead(b []byte) []byte {
-	b = append(b, storeMagic...)
-	b = append(b, st.src.file.Identity()...)
-	return append(b, byte(st.src.opts.Strategy))
 }
 
 // found is told that one more family was found out. When none is left, all is
@@ -142,7 +124,8 @@ func (st *store) save() {
 	st.fresh = 0
 	kept := maps.Clone(st.kept)
 	st.mu.Unlock()
-	b := st.appendHead(nil)
+	id := st.src.kept()
+	b := id.Begin(0)
 	for _, f := range st.src.storedFamilies() {
 		data := kept[f.name]
 		if info := f.found(); info != nil {
@@ -155,8 +138,7 @@ func (st *store) save() {
 		}
 	}
 	b = binary.AppendUvarint(b, 0)
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	if err := st.src.opts.Index.Save(st.src.key(), b); err != nil {
+	if err := id.Save(st.src.opts.Index, cache.Seal(b)); err != nil {
 		st.src.opts.Logger.Warn("the index of the sheets can't be kept", slog.Any("err", err))
 	}
 }

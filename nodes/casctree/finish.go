@@ -6,34 +6,35 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"lorefs/internal/cache"
 )
 
 // finish puts all in order and writes the table. The builder is of no use then.
-func (b *builder) finish(ctx context.Context, key [32]byte) (*table, error) {
+func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []byte, err error) {
 	order, from := b.byDir()
 	b.sortDirs(order, from)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dirs := b.orderDirs()
 	for d := range b.dirs {
 		if err := b.nameApart(order[from[d]:from[d+1]]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := b.avoidDirs(order, from); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t, err := b.write(key, order, from, dirs)
+	t, sealed, err = b.write(id, order, from, dirs)
 	if err == nil {
 		t.faults = b.faults
 	}
-	return t, err
+	return t, sealed, err
 }
 
 // byDir gives all files, those of a directory together, and where each begins.
@@ -194,8 +195,8 @@ func (b *builder) avoidDirs(order, from []uint32) error {
 	return nil
 }
 
-// write writes the table.
-func (b *builder) write(key [32]byte, order, from, dirs []uint32) (*table, error) {
+// write writes the table into the frame of what is kept.
+func (b *builder) write(id cache.ID, order, from, dirs []uint32) (t *table, sealed []byte, err error) {
 	var sizes struct{ files, dirNames, fileNames int }
 	for i := range b.files.len {
 		if x := b.files.at(i); x.state&stateDropped == 0 {
@@ -207,23 +208,20 @@ func (b *builder) write(key [32]byte, order, from, dirs []uint32) (*table, error
 		sizes.dirNames += len(b.dirs[d].name)
 	}
 	if max(sizes.dirNames, sizes.fileNames) > maxTableString {
-		return nil, fmt.Errorf("casctree: %w: %d bytes", errTooMany, max(sizes.dirNames, sizes.fileNames))
+		return nil, nil, fmt.Errorf("casctree: %w: %d bytes", errTooMany, max(sizes.dirNames, sizes.fileNames))
 	}
 	parts := sections(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames, len(b.further))
-	total := tableHead + tableSumSize
-	for _, n := range parts {
-		total += n
-	}
-	w := tableWriter{b: b, data: make([]byte, tableHead, total)}
-	w.head(key, len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames)
+	w := tableWriter{b: b, data: id.Begin(tableHead + sum(parts[:]))}
+	at := len(w.data)
+	w.head(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames)
 	for i := range w.parts {
 		w.parts[i] = w.data[len(w.data):][:0:parts[i]]
 		w.data = w.data[:len(w.data)+parts[i]]
 	}
 	w.tree(order, from, dirs)
-	copy(w.data[tableHead:][sum(parts[:5]):], b.further)
-	w.data = binary.LittleEndian.AppendUint32(w.data, crc32.Checksum(w.data, castagnoli))
-	return openTable(w.data)
+	copy(w.data[at+tableHead:][sum(parts[:5]):], b.further)
+	t, err = openTable(w.data[at:])
+	return t, cache.Seal(w.data), err
 }
 
 func sum(sizes []int) (total int) {
@@ -240,15 +238,13 @@ type tableWriter struct {
 	parts [6][]byte
 }
 
-func (w *tableWriter) head(key [32]byte, dirs, files, dirNames, fileNames int) {
-	h := append(w.data[:0], tableMagic...)
-	h = append(h, key[:]...)
+func (w *tableWriter) head(dirs, files, dirNames, fileNames int) {
 	var kind [kindSize]byte
 	copy(kind[:], w.b.kind)
-	h = append(h, kind[:]...)
+	w.data = append(w.data, kind[:]...)
 	c := &w.b.counts
 	for _, n := range [...]int{dirs, files, dirNames, fileNames, len(w.b.further), c.rootRows, c.named, c.unnamed} {
-		h = binary.LittleEndian.AppendUint32(h, uint32(n))
+		w.data = binary.LittleEndian.AppendUint32(w.data, uint32(n))
 	}
 }
 

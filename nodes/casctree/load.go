@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/internal/cache"
 )
 
 // loader makes the table, or takes it from the store.
@@ -26,11 +26,11 @@ func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	name := hex.EncodeToString(key[:])
-	if t, ok := l.restore(name, key); ok {
+	id := cache.ID{Kind: tableKind, Of: key}
+	if t, ok := l.restore(id); ok {
 		return t, nil, nil
 	}
-	t, problems, err := l.build(ctx, key)
+	t, sealed, problems, err := l.build(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +39,7 @@ func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	}
 	// What could not be read now may be the next time.
 	if len(problems) == 0 && len(l.st.Problems()) == 0 {
-		if err := l.opts.Index.Save(name, t.data); err != nil {
+		if err := id.Save(l.opts.Index, sealed); err != nil {
 			l.opts.Logger.Warn("the table of names can't be kept", slog.Any("err", err))
 		}
 	}
@@ -47,17 +47,14 @@ func (l *loader) load(ctx context.Context) (*table, []error, error) {
 }
 
 // restore takes the table from the store, if there is one and it is right.
-func (l *loader) restore(name string, key [32]byte) (*table, bool) {
-	data, err := l.opts.Index.Load(name)
+func (l *loader) restore(id cache.ID) (*table, bool) {
+	data, err := id.Load(l.opts.Index)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, false
 	}
 	var t *table
 	if err == nil {
 		t, err = openTable(data)
-	}
-	if err == nil && t.key != key {
-		err = errors.New("of another storage")
 	}
 	if err != nil {
 		l.opts.Logger.Warn("the table of names is damaged and made anew", slog.Any("err", err))
@@ -70,7 +67,7 @@ func (l *loader) restore(name string, key [32]byte) (*table, bool) {
 // the configuration, which has the keys of root, encoding file and install manifest.
 func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	h := sha256.New()
-	for _, word := range []any{tableMagic, l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
+	for _, word := range []any{l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
 		fmt.Fprintf(h, "%v\n", word)
 	}
 	for i, open := range l.opts.ListFiles {
@@ -98,11 +95,11 @@ func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), re
 	return err
 }
 
-// build makes the table.
-func (l *loader) build(ctx context.Context, key [32]byte) (t *table, problems []error, err error) {
+// build makes the table, and what is kept of it.
+func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byte, problems []error, err error) {
 	b := newBuilder(l.st)
 	if err := l.addRoot(ctx, b); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	install, err := l.st.Install()
 	switch {
@@ -118,9 +115,9 @@ func (l *loader) build(ctx context.Context, key [32]byte) (t *table, problems []
 		err = b.join(ctx, l.st.Encoding())
 	}
 	if err == nil {
-		t, err = b.finish(ctx, key)
+		t, sealed, err = b.finish(ctx, id)
 	}
-	return t, b.told(), err
+	return t, sealed, b.told(), err
 }
 
 // addRoot adds what the root gives, and then the names of the list files. A root that

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"sort"
 
@@ -15,11 +14,11 @@ import (
 // The table has all directories and files of files/, unnamed/ and install/, in
 // little-endian numbers but for sizes:
 //
-//	magic key:32 kind:16 dirs:4 files:4 dir_names:4 file_names:4 more:4
+//	kind:16 dirs:4 files:4 dir_names:4 file_names:4 more:4
 //	root_rows:4 named:4 unnamed:4
 //	( name:4 parent:4 first_dir:4 first_file:4 )×(dirs+1)
 //	( name:4 )×(files+1)  ( flags:1 ekey:9 size:5 )×files
-//	dir_names file_names more  CRC-32C of all before
+//	dir_names file_names more
 //
 // Directory 0 is the root of the mount. The directories in a directory are one
 // behind the other, in order, as are its files: they end where those of the next
@@ -28,7 +27,6 @@ import (
 //	forms   count:1 ( ekey:9 )×count
 //	spans   count:1 ( ekey:9 off:5 size:5 content_size:5 )×count
 type table struct {
-	data []byte
 	header
 	dirs, nameOffs, entries      []byte
 	dirNames, fileNames, further []byte
@@ -38,8 +36,7 @@ type table struct {
 
 // header is what the table says of itself.
 type header struct {
-	// key is the hash of what it was made from, kind that of the root.
-	key  [32]byte
+	// kind is that of the root.
 	kind string
 	// nDirs and nFiles count what is in it.
 	nDirs, nFiles int
@@ -49,15 +46,14 @@ type header struct {
 }
 
 const (
-	// tableMagic changes with everything that changes what a table means.
-	tableMagic     = "lorefs casc names 1\n"
+	// tableKind changes with everything that changes what a table means.
+	tableKind      = "casc names 2"
 	kindSize       = 16
-	tableHead      = len(tableMagic) + 32 + kindSize + 8*4
+	tableHead      = kindSize + 8*4
 	dirSize        = 16
 	entrySize      = 1 + casc.ShortKeySize + sizeSize
 	sizeSize       = 5
 	spanSize       = casc.ShortKeySize + 3*sizeSize
-	tableSumSize   = 4
 	maxTableString = 1<<32 - 1
 )
 
@@ -77,8 +73,6 @@ const (
 	flagFault
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // sections gives the sizes of the parts behind the head.
 func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
 	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further}
@@ -86,24 +80,17 @@ func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
 
 // openTable checks all of a table that reading it relies on. It keeps data.
 func openTable(data []byte) (*table, error) {
-	body := len(data) - tableSumSize
-	if body < tableHead || crc32.Checksum(data[:body], castagnoli) != binary.LittleEndian.Uint32(data[body:]) {
-		return nil, errors.New("wrong checksum")
+	if len(data) < tableHead {
+		return nil, fmt.Errorf("%d bytes, want at least %d", len(data), tableHead)
 	}
-	if string(data[:len(tableMagic)]) != tableMagic {
-		return nil, errors.New("of another version")
-	}
-	t := &table{data: data}
-	b := data[len(tableMagic):]
-	copy(t.key[:], b)
-	t.kind = string(bytes.TrimRight(b[len(t.key):len(t.key)+kindSize], "\x00"))
-	b = b[len(t.key)+kindSize:]
+	t := &table{}
+	t.kind = string(bytes.TrimRight(data[:kindSize], "\x00"))
 	var n [8]int
 	for i := range n {
-		n[i] = int(binary.LittleEndian.Uint32(b[4*i:]))
+		n[i] = int(binary.LittleEndian.Uint32(data[kindSize+4*i:]))
 	}
 	t.nDirs, t.nFiles, t.rootRows, t.named, t.unnamed = n[0], n[1], n[5], n[6], n[7]
-	rest := data[tableHead:body]
+	rest := data[tableHead:]
 	for i, size := range sections(n[0], n[1], n[2], n[3], n[4]) {
 		if size > len(rest) {
 			return nil, fmt.Errorf("%d bytes, %d more are stated", len(data), size-len(rest))

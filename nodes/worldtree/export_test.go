@@ -1,7 +1,9 @@
 package worldtree
 
-// Forge changes a record of a Memory, such that it looks as if it was saved so.
+import "lorefs/internal/cache"
+
+// Forge changes what a Memory keeps, such that it looks as if it was saved so.
 func Forge(data []byte, change func(record string) string) []byte {
-	record := []byte(change(string(data[digestSize:])))
-	return append(digest(record), record...)
+	head := 1 + int(data[0]) + len(cache.ID{}.Of)
+	return cache.Seal(append(data[:head:head], change(string(data[head:len(data)-4]))...))
 }

@@ -1,7 +1,6 @@
 package worldtree
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,28 +11,16 @@ import (
 	"sync"
 
 	"lorefs/geometry"
+	"lorefs/internal/cache"
 )
 
-// Memory keeps, from one run to the next, what was found out about the files of a
-// folder: to tell sizes, and sums, without decoding anything. What Load gives need
-// not be what was saved. A key is made of hex digits.
-type Memory interface {
-	Load(key string) ([]byte, error)
-	Save(key string, data []byte) error
-}
-
-// memoryVersion is that of the texts and pictures as much as of the record: their
+// memoryKind is the form of the texts and pictures as much as of the record: their
 // sizes are remembered. TestSizesOfThisVersion fails if the number has to be counted
-// up; the standard library's share in pictures has its version in it.
-var memoryVersion = "1 " + runtime.Version()
+// up. Go's version is part of it because the standard library compresses the pictures.
+var memoryKind = "world sizes 2 " + runtime.Version()
 
-// record is what a Memory keeps of a folder.
-type record struct {
-	Version string   `json:"version"`
-	Files   []memory `json:"files"`
-}
-
-// memory is what is remembered of a file.
+// memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums can be
+// told at the next mount without decoding anything.
 type memory struct {
 	File string `json:"file"`
 	// Size, Time (in nanoseconds since 1970) and Ends tell whether it is still the
@@ -141,20 +128,9 @@ func (s *source) noteDecoded(data []byte, sum totals) {
 	s.remembering.ends, s.remembering.totals = endsOfData(data), &sum
 }
 
-// memoryKey is what the folder is remembered under.
-func (t *Tree) memoryKey() string {
-	sum := sha256.Sum256([]byte("world " + t.opts.Folder))
-	return hex.EncodeToString(sum[:])
-}
-
-// digestSize is the length of the digest in front of a record, and of the newline
-// behind it.
-const digestSize = 2*sha256.Size + 1
-
-// digest is the line in front of a record.
-func digest(data []byte) []byte {
-	sum := sha256.Sum256(data)
-	return append([]byte(hex.EncodeToString(sum[:])), '\n')
+// memoryID names what is remembered of the folder.
+func (t *Tree) memoryID() cache.ID {
+	return cache.ID{Kind: memoryKind, Of: sha256.Sum256([]byte(t.opts.Folder))}
 }
 
 // load gives the sources what is remembered of them. What cannot be used is as
@@ -163,17 +139,17 @@ func (t *Tree) load() {
 	if t.opts.Memory == nil {
 		return
 	}
-	data, err := t.opts.Memory.Load(t.memoryKey())
-	if err != nil || len(data) < digestSize || !bytes.Equal(data[:digestSize], digest(data[digestSize:])) {
+	data, err := t.memoryID().Load(t.opts.Memory)
+	if err != nil {
 		return
 	}
-	var r record
-	if err := json.Unmarshal(data[digestSize:], &r); err != nil || r.Version != memoryVersion {
+	var files []memory
+	if err := json.Unmarshal(data, &files); err != nil {
 		return
 	}
-	byFile := make(map[string]*memory, len(r.Files))
-	for i := range r.Files {
-		byFile[r.Files[i].File] = &r.Files[i]
+	byFile := make(map[string]*memory, len(files))
+	for i := range files {
+		byFile[files[i].File] = &files[i]
 	}
 	for _, s := range t.sources {
 		m, now := byFile[s.file], s.now()
@@ -197,23 +173,24 @@ func (t *Tree) Remember() error {
 	if t.opts.Memory == nil {
 		return nil
 	}
-	r := record{Version: memoryVersion, Files: []memory{}}
+	files := []memory{}
 	news := false
 	for _, s := range t.sources {
 		m, isNew := t.memoryOf(s)
 		news = news || isNew
 		if m != nil {
-			r.Files = append(r.Files, *m)
+			files = append(files, *m)
 		}
 	}
 	if !news {
 		return nil
 	}
-	data, err := json.Marshal(r)
+	data, err := json.Marshal(files)
 	if err != nil {
 		return err
 	}
-	return t.opts.Memory.Save(t.memoryKey(), append(digest(data), data...))
+	id := t.memoryID()
+	return id.Save(t.opts.Memory, cache.Seal(append(id.Begin(len(data)), data...)))
 }
 
 // memoryOf is what is to be remembered of a source, nil for nothing, and whether

@@ -77,14 +77,14 @@ func remember(t *testing.T, tree *worldtree.Tree) {
 }
 
 // Sizes that are remembered are those of this version of the texts and pictures: who
-// changes them counts memoryVersion up, and then writes the new sizes here.
+// changes them counts memoryKind up, and then writes the new sizes here.
 func TestSizesOfThisVersion(t *testing.T) {
 	got := sizes(t, newTree(t, smallFolder(), worldtree.Options{}))
 	// Pictures are compressed by the standard library, whose version is remembered.
 	want := []int64{3486883, 0, 0, 0, 6060342, 1544, 109109, 48026, 6845, 457}
 	for i := range want {
 		if got[i] != want[i] && want[i] > 0 {
-			t.Errorf("%s has %d bytes, want %d: count memoryVersion up", sized[i], got[i], want[i])
+			t.Errorf("%s has %d bytes, want %d: count memoryKind up", sized[i], got[i], want[i])
 		}
 	}
 }

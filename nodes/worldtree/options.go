@@ -5,15 +5,9 @@ import (
 	"time"
 
 	"lorefs/geometry"
+	"lorefs/internal/cache"
 	"lorefs/nodes/blockcache"
 )
-
-// BlockCache keeps what was made of files. Block gives block n, from memory or by
-// load, which it runs once however many callers wait, and which may ask for other
-// blocks; nobody writes to what it gives. nodes/blockcache has one with a budget.
-type BlockCache interface {
-	Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error)
-}
 
 // Options are what New may be told.
 type Options struct {
@@ -22,7 +16,7 @@ type Options struct {
 	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. Of a
 	// cache that has no room for one, what was read last is kept all the same, and
 	// all else is made anew. Default: one of 64 MiB.
-	Blocks BlockCache
+	Blocks cache.Blocks
 	// Origin tells in which zone the origin of a zone's world is, for world
 	// coordinates. Default: [geometry.DefaultOrigin] for all.
 	Origin func(zone geometry.ZonePosition) geometry.ZonePosition
@@ -32,7 +26,7 @@ type Options struct {
 	Areas func(name string) bool
 	// Memory keeps what was found out for the next time, under Folder: a name for
 	// the folder and what is chosen of it. Default: nothing is kept.
-	Memory Memory
+	Memory cache.Store
 	Folder string
 	// Missing makes the content of the file missing.json in the root, given the
 	// files that the tree shows. Default: there is no such file.

@@ -1,6 +1,6 @@
 // Package cursor reads numbers and strings one after the other from bytes. The
-// first read that does not fit ends it: all later ones give zeros, and Err says
-// where it was.
+// first read that fails ends it: all later ones return zeros, and Err says what
+// failed and where.
 package cursor
 
 import (
@@ -13,13 +13,13 @@ import (
 type Cursor struct {
 	data []byte
 	off  int
-	err  *EndError
+	err  error
 }
 
 // EndError says that data ended within a value.
 type EndError struct {
-	// Off is where the value begins, Want its size in bytes, or 0 for a string
-	// without end, and Have how many there are.
+	// Off is where the value begins. Want is its size in bytes, or 0 for a string
+	// without end. Have is how many bytes there are.
 	Off, Want, Have int
 }
 
@@ -33,12 +33,15 @@ func (e *EndError) Error() string {
 // New is at the beginning of data, which must not be changed.
 func New(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Err is nil as long as all that was read was there.
-func (c *Cursor) Err() error {
+// Err is nil if all reads succeeded so far.
+func (c *Cursor) Err() error { return c.err }
+
+// Fail ends the cursor with an error at the place where it is, unless it has ended
+// already.
+func (c *Cursor) Fail(format string, args ...any) {
 	if c.err == nil {
-		return nil
+		c.err = fmt.Errorf("offset %#x: %w", c.off, fmt.Errorf(format, args...))
 	}
-	return c.err
 }
 
 // Off is the offset of the next byte.
@@ -47,7 +50,15 @@ func (c *Cursor) Off() int { return c.off }
 // Left is the number of bytes from here on.
 func (c *Cursor) Left() int { return len(c.data) - c.off }
 
-// Bytes gives the next n bytes, which are the data's own; nil if they are not
+// End fails unless all bytes were read, and returns Err.
+func (c *Cursor) End() error {
+	if c.Left() > 0 {
+		c.Fail("%d bytes too many", c.Left())
+	}
+	return c.err
+}
+
+// Bytes returns the next n bytes, which are the data's own; nil if they are not
 // there.
 func (c *Cursor) Bytes(n int) []byte {
 	if c.err != nil {
@@ -94,6 +105,32 @@ func (c *Cursor) LE32() uint32 {
 		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
+}
+
+// LE64 reads a little-endian number of 8 bytes.
+func (c *Cursor) LE64() uint64 {
+	if b := c.Bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// Uvarint reads a number of at most most in the variable length of encoding/binary.
+func (c *Cursor) Uvarint(most uint64) uint64 {
+	if c.err != nil {
+		return 0
+	}
+	v, n := binary.Uvarint(c.data[c.off:])
+	switch {
+	case n == 0:
+		c.err = &EndError{Off: c.off, Want: c.Left() + 1, Have: c.Left()}
+		return 0
+	case n < 0 || v > most:
+		c.Fail("a number above %d", most)
+		return 0
+	}
+	c.off += n
+	return v
 }
 
 // String reads up to a NUL, which it skips.
