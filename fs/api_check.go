@@ -17,6 +17,7 @@ var (
 	_ fusefs.NodeFlusher     = (*node)(nil)
 	_ fusefs.NodeAccesser    = (*node)(nil)
 	_ fusefs.NodeReader      = (*node)(nil)
+	_ fusefs.NodeReadlinker  = (*node)(nil)
 	_ fusefs.NodeStatfser    = (*node)(nil)
 	_ fusefs.NodeGetxattrer  = (*node)(nil)
 	_ fusefs.NodeListxattrer = (*node)(nil)

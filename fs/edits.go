@@ -29,12 +29,12 @@ func newEdits(tree nodes.Tree, o Options) (*edits, error) {
 	if !o.ReadWrite {
 		return nil, nil //nolint:nilnil // nil is what a mount has that is read-only
 	}
-	t, ok := tree.(nodes.Mutable)
+	t, ok := nodes.Edits(tree)
 	if !ok {
 		return nil, errNotMutable
 	}
 	e := &edits{tree: t}
-	if s, ok := tree.(nodes.XattrSetter); ok && !o.NoXattr {
+	if s, ok := nodes.XattrSets(tree); ok && !o.NoXattr {
 		e.setter = s
 	}
 	e.open.init()

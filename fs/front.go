@@ -178,7 +178,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		if eo == nil {
 			return false
 		}
-		if e.Kind == nodes.File && f.m.nameOnly.next(crowded) {
+		if e.Size == nodes.UnknownSize || e.Kind == nodes.File && f.m.nameOnly.next(crowded) {
 			f.m.counters.nameOnly.Add(1)
 			return true
 		}

@@ -52,6 +52,42 @@ func TestMounted(t *testing.T) {
 	nodetest.RunMounted(t, dir, tree)
 }
 
+func TestMountedLinks(t *testing.T) {
+	var b nodes.Builder
+	d := b.Dir(nodes.Root, "dir")
+	b.File(d, "file", "text")
+	b.Link(d, "beside", "file")
+	b.Link(nodes.Root, "into", "dir/beside")
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := fusetest.Mount(t, tree, fs.Options{})
+	nodetest.RunMounted(t, dir, tree)
+	if got := run(t, "cat", filepath.Join(dir, "into")); got != "text" {
+		t.Errorf("through two links: %q", got)
+	}
+	if got := run(t, "find", dir, "-type", "l", "-printf", "%f %l %s\n"); got != "beside file 4\ninto dir/beside 10\n" {
+		t.Errorf("find -type l:\n%s", got)
+	}
+}
+
+// A listing of names asks for no size that takes long to find.
+func TestMountedLateSizes(t *testing.T) {
+	tree := &nodetest.LateSizes{Tree: testTree(t)}
+	dir := fusetest.Mount(t, tree, fs.Options{})
+	if names := run(t, "ls", "-U", filepath.Join(dir, "ItemData")); names != "x\nempty\nlarge\nhollow\n" {
+		t.Errorf("listed are %q", names)
+	}
+	if n := tree.Asked.Load(); n != 0 {
+		t.Errorf("a listing of names asked for %d sizes", n)
+	}
+	nodetest.RunMounted(t, dir, tree)
+	if tree.Asked.Load() == 0 {
+		t.Error("nobody asked for a size")
+	}
+}
+
 func TestMountedMux(t *testing.T) {
 	tree, err := nodes.NewMux(testTime, []nodes.Mount{
 		{Name: "tree", Tree: testTree(t)},

@@ -51,6 +51,7 @@ const (
 	// What of a mode is for reading, and what is added for writing.
 	dirMode   = 0o555
 	fileMode  = 0o444
+	linkMode  = 0o777 // nobody asks for it: what counts is the mode of the target
 	writeMode = 0o200
 	// blockSize is what sizes are told in by statfs(2).
 	blockSize = 4096
@@ -63,16 +64,24 @@ const (
 )
 
 func typeOf(k nodes.Kind) uint32 {
-	if k == nodes.Dir {
+	switch k {
+	case nodes.Dir:
 		return syscall.S_IFDIR
+	case nodes.Link:
+		return syscall.S_IFLNK
 	}
 	return syscall.S_IFREG
 }
 
 func (m *mount) mode(attr *nodes.Attr) uint32 {
-	mode := uint32(syscall.S_IFREG | fileMode)
-	if attr.Kind == nodes.Dir {
-		mode = syscall.S_IFDIR | dirMode
+	mode := typeOf(attr.Kind)
+	switch attr.Kind {
+	case nodes.Dir:
+		mode |= dirMode
+	case nodes.Link:
+		return mode | linkMode
+	default:
+		mode |= fileMode
 	}
 	if attr.Writable && m.edits != nil {
 		mode |= writeMode
@@ -127,6 +136,9 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	e, err := n.m.tree.Lookup(ctx, n.id(), name)
 	if err == nil {
 		err = checkEntry(&e)
+	}
+	if err == nil {
+		e, err = nodes.WithSize(ctx, n.m.tree, e)
 	}
 	if errors.Is(err, nodes.ErrNotExist) {
 		return syscall.ENOENT
@@ -187,6 +199,15 @@ func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrO
 	}
 	n.m.fill(&out.Attr, n.id(), &attr)
 	return 0
+}
+
+// Readlink serves a kernel that keeps what it is told for as long as the inode.
+func (n *node) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
+	target, err := nodes.Readlink(ctx, n.m.tree, n.id())
+	if err != nil {
+		return nil, n.fail("readlink", err)
+	}
+	return []byte(target), 0
 }
 
 const (

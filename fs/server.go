@@ -141,7 +141,7 @@ func newMount(tree nodes.Tree, o Options) *mount {
 		gid:   uint32(os.Getgid()),
 		usage: tree.Usage(),
 	}
-	if x, ok := tree.(nodes.Xattrer); ok && !o.NoXattr {
+	if x, ok := nodes.Xattrs(tree); ok && !o.NoXattr {
 		m.xattrs = x
 	}
 	m.root = &node{m: m}

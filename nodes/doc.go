@@ -12,7 +12,8 @@
 //
 // # What is here
 //
-//   - [Tree], [Xattrer]: what a source implements (nodes.go)
+//   - [Tree], [Xattrer], [Linker]: what a source implements (nodes.go)
+//   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [Mem]: a tree in memory, for control files and tests (mem.go)
 //   - [NewMux]: several trees side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)

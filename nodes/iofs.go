@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"io"
 	iofs "io/fs"
 	"path"
@@ -14,11 +15,16 @@ import (
 const (
 	dirPerm  = 0o555
 	filePerm = 0o444
+	linkPerm = 0o777
 )
+
+// maxLinks is how many links may lead to one file.
+const maxLinks = 40
 
 // FS shows a tree as an [iofs.FS]. Its files are [io.ReaderAt] and [io.Seeker]
 // as well. Names of the tree that are not UTF-8 cannot be opened, as io/fs has
-// it; they do show in listings.
+// it; they do show in listings. Links are followed as long as they lead to something
+// in the tree.
 func FS(tree Tree) iofs.FS { return treeFS{tree} }
 
 type treeFS struct{ tree Tree }
@@ -26,11 +32,30 @@ type treeFS struct{ tree Tree }
 var (
 	_ iofs.ReadDirFS  = treeFS{}
 	_ iofs.ReadFileFS = treeFS{}
+	_ iofs.ReadLinkFS = treeFS{}
 	_ iofs.StatFS     = treeFS{}
 )
 
-// find resolves a path to a node.
+// find resolves a path to a node that is no link.
 func (f treeFS) find(op, name string) (fileInfo, error) {
+	at := name
+	for range maxLinks {
+		info, err := f.findLink(op, at)
+		if err != nil || info.attr.Kind != Link {
+			info.name = path.Base(name)
+			return info, err
+		}
+		target, err := Readlink(context.Background(), f.tree, info.id)
+		if err != nil {
+			return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: err}
+		}
+		at = path.Join(path.Dir(at), target)
+	}
+	return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: errors.New("too many links")}
+}
+
+// findLink resolves a path to a node. Only its last name may be a link.
+func (f treeFS) findLink(op, name string) (fileInfo, error) {
 	if !iofs.ValidPath(name) {
 		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrInvalid}
 	}
@@ -50,6 +75,28 @@ func (f treeFS) find(op, name string) (fileInfo, error) {
 		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: err}
 	}
 	return fileInfo{name: path.Base(name), id: id, attr: attr}, nil
+}
+
+// Lstat implements [iofs.ReadLinkFS].
+func (f treeFS) Lstat(name string) (iofs.FileInfo, error) {
+	info, err := f.findLink("lstat", name)
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// ReadLink implements [iofs.ReadLinkFS].
+func (f treeFS) ReadLink(name string) (string, error) {
+	info, err := f.findLink("readlink", name)
+	if err != nil {
+		return "", err
+	}
+	target, err := Readlink(context.Background(), f.tree, info.id)
+	if err != nil {
+		return "", &iofs.PathError{Op: "readlink", Path: name, Err: err}
+	}
+	return target, nil
 }
 
 func (f treeFS) Open(name string) (iofs.File, error) {
@@ -171,8 +218,11 @@ func (d dirEntry) Name() string { return d.e.Name }
 func (d dirEntry) IsDir() bool  { return d.e.Kind == Dir }
 
 func (d dirEntry) Type() iofs.FileMode {
-	if d.IsDir() {
+	switch d.e.Kind {
+	case Dir:
 		return iofs.ModeDir
+	case Link:
+		return iofs.ModeSymlink
 	}
 	return 0
 }
@@ -202,8 +252,11 @@ func (i fileInfo) IsDir() bool        { return i.attr.Kind == Dir }
 func (i fileInfo) Sys() any { return i.id }
 
 func (i fileInfo) Mode() iofs.FileMode {
-	if i.IsDir() {
+	switch i.attr.Kind {
+	case Dir:
 		return iofs.ModeDir | dirPerm
+	case Link:
+		return iofs.ModeSymlink | linkPerm
 	}
 	return filePerm
 }

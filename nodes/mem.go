@@ -73,6 +73,11 @@ func (b *Builder) File(parent ID, name, content string) ID {
 	return b.add(parent, memNode{name: name, kind: File, content: content})
 }
 
+// Link adds a symbolic link to parent and returns its ID.
+func (b *Builder) Link(parent ID, name, target string) ID {
+	return b.add(parent, memNode{name: name, kind: Link, content: target})
+}
+
 // SetModTime gives one node a time of its own.
 func (b *Builder) SetModTime(id ID, mtime time.Time) {
 	if b.m.mtimes == nil {
@@ -285,8 +290,22 @@ func (m *Mem) ReadAt(_ context.Context, file ID, p []byte, off int64) (int, erro
 		return 0, err
 	case n.kind == Dir:
 		return 0, ErrIsDir
+	case n.kind == Link:
+		return 0, fmt.Errorf("read a link: %w", ErrInvalid)
 	}
 	return ReadContent(n.content, p, off)
+}
+
+// Readlink implements [Linker].
+func (m *Mem) Readlink(_ context.Context, link ID) (string, error) {
+	n, err := m.node(link)
+	if err == nil && n.kind != Link {
+		err = fmt.Errorf("the link %d is a %v: %w", link, n.kind, ErrInvalid)
+	}
+	if err != nil {
+		return "", err
+	}
+	return n.content, nil
 }
 
 // Usage implements [Tree].

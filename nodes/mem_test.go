@@ -1,6 +1,8 @@
 package nodes_test
 
 import (
+	"errors"
+	iofs "io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -40,6 +42,66 @@ func TestMemXattrs(t *testing.T) {
 	nodetest.Run(t, m)
 	if v, err := m.Xattr(t.Context(), file, "user.lorefs.type"); err != nil || string(v) != "int" {
 		t.Errorf("Xattr = %q, %v", v, err)
+	}
+}
+
+// linked has links to a file, to a directory, to another link, to nothing and to itself.
+func linked(t *testing.T) nodes.Tree {
+	t.Helper()
+	var b nodes.Builder
+	dir := b.Dir(nodes.Root, "dir")
+	b.File(dir, "file", "text")
+	b.Link(dir, "beside", "file")
+	b.Link(nodes.Root, "into", "dir/beside")
+	b.Link(nodes.Root, "to dir", "dir")
+	b.Link(dir, "nowhere", "../nothing")
+	b.Link(nodes.Root, "itself", "itself")
+	m, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestLinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		tree nodes.Tree
+		at   string
+	}{
+		"in a Mem": {linked(t), ""},
+		"in a mux": {newMux(t, nodes.Mount{Name: "files", Tree: plainTree{testFiles()}}, nodes.Mount{Name: "it", Tree: linked(t)}), "it/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodetest.Run(t, c.tree)
+			fsys := nodes.FS(c.tree)
+			if b, err := iofs.ReadFile(fsys, c.at+"into"); err != nil || string(b) != "text" {
+				t.Errorf("into = %q, %v", b, err)
+			}
+			if target, err := iofs.ReadLink(fsys, c.at+"into"); err != nil || target != "dir/beside" {
+				t.Errorf("into leads to %q, %v", target, err)
+			}
+			if entries, err := iofs.ReadDir(fsys, c.at+"to dir"); err != nil || len(entries) != 3 {
+				t.Errorf("to dir has %v, %v", entries, err)
+			}
+			if _, err := iofs.Stat(fsys, c.at+"dir/nowhere"); !errors.Is(err, iofs.ErrNotExist) {
+				t.Errorf("nowhere: %v", err)
+			}
+			if _, err := iofs.Stat(fsys, c.at+"itself"); err == nil {
+				t.Error("a link to itself leads somewhere")
+			}
+			if info, err := iofs.Lstat(fsys, c.at+"itself"); err != nil || info.Mode().Type() != iofs.ModeSymlink {
+				t.Errorf("itself is %v, %v", info, err)
+			}
+		})
+	}
+}
+
+// Listings may leave sizes to Attr.
+func TestLateSizes(t *testing.T) {
+	tree := &nodetest.LateSizes{Tree: testFiles()}
+	nodetest.Run(t, tree)
+	if err := fstest.TestFS(nodes.FS(tree), "a/b/c", "readme"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -35,6 +35,8 @@ type mux struct {
 	views []muxView
 	// entries is the root directory in listing order.
 	entries []Entry
+	// caps are those of all the trees together.
+	caps Caps
 }
 
 type muxView struct {
@@ -42,56 +44,19 @@ type muxView struct {
 	tree Tree
 }
 
-// A mux that could do more than its trees would mislead whoever asks what it can
-// do: to be asked for extended attributes costs a mount a round trip a file. So
-// each ability is a part of its own, and NewMux puts together what there is.
-type (
-	// muxXattrs are the extended attributes of those trees that have some.
-	muxXattrs struct{ m *mux }
-	// muxEdits are the changes of those trees that can be changed.
-	muxEdits struct{ m *mux }
-	// muxSetter sets extended attributes.
-	muxSetter struct{ m *mux }
-
-	xattrMux struct {
-		*mux
-		muxXattrs
-	}
-	editMux struct {
-		*mux
-		muxEdits
-	}
-	xattrEditMux struct {
-		*mux
-		muxXattrs
-		muxEdits
-	}
-	setterMux struct {
-		*mux
-		muxXattrs
-		muxEdits
-		muxSetter
-	}
-)
-
 var (
-	_ Tree    = (*mux)(nil)
-	_ Xattrer = xattrMux{}
-	_ Mutable = editMux{}
-	_ Mutable = xattrEditMux{}
-	_ Xattrer = xattrEditMux{}
-	_ Mutable = setterMux{}
-	_ interface {
-		Xattrer
-		XattrSetter
-	} = setterMux{}
+	_ Mutable     = (*mux)(nil)
+	_ Xattrer     = (*mux)(nil)
+	_ XattrSetter = (*mux)(nil)
+	_ Linker      = (*mux)(nil)
+	_ Capable     = (*mux)(nil)
 )
 
 // NewMux returns a tree whose root holds the mounts in the given order. The IDs
 // of a mounted tree depend on its place among the trees only, so they are stable
-// as long as the mounts' order is. The result is an [Xattrer], a [Mutable] or an
-// [XattrSetter] if one of the trees is. What is not in a Mutable tree, such as the
-// root itself, is [ErrReadOnly] then; a move between two trees is [ErrCross].
+// as long as the mounts' order is. The result can do what one of the trees can, see
+// [Caps]. What is not in a [Mutable] tree, such as the root itself, is [ErrReadOnly];
+// a move between two trees is [ErrCross].
 //
 // There is room for seven trees, with IDs up to [MaxMuxID]; a higher one shows
 // as an error of the call that met it.
@@ -105,6 +70,7 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 		}
 		b.Dir(Root, mt.Name)
 		m.views = append(m.views, muxView{name: mt.Name, tree: mt.Tree})
+		m.caps |= capsOf(mt.Tree)
 	}
 	if len(m.views) > maxViews {
 		return nil, fmt.Errorf("nodes: %d trees under one root, there is room for %d", len(m.views), maxViews)
@@ -115,28 +81,11 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 	}
 	m.top = top
 	m.listRoot()
-	return m.withAbilities(), nil
+	return m, nil
 }
 
-// withAbilities adds what at least one of the trees can do.
-func (m *mux) withAbilities() Tree {
-	xattrs, edits, setter := hasView[Xattrer](m), hasView[Mutable](m), hasView[XattrSetter](m)
-	switch {
-	case edits && setter:
-		return setterMux{m, muxXattrs{m}, muxEdits{m}, muxSetter{m}}
-	case edits && xattrs:
-		return xattrEditMux{m, muxXattrs{m}, muxEdits{m}}
-	case edits:
-		return editMux{m, muxEdits{m}}
-	case xattrs:
-		return xattrMux{m, muxXattrs{m}}
-	}
-	return m
-}
-
-func hasView[T any](m *mux) bool {
-	return slices.ContainsFunc(m.views, func(v muxView) bool { _, ok := v.tree.(T); return ok })
-}
+// Caps implements [Capable].
+func (m *mux) Caps() Caps { return m.caps }
 
 // listRoot makes the root's entries. A mounted tree's root takes the place of
 // the directory that top has under its name.
@@ -279,25 +228,34 @@ func (m *mux) Usage() Usage {
 	return u
 }
 
+// Readlink implements [Linker].
+func (m *mux) Readlink(ctx context.Context, link ID) (string, error) {
+	t, own, err := m.split(link)
+	if err != nil {
+		return "", err
+	}
+	return Readlink(ctx, t, own)
+}
+
 // Xattr implements [Xattrer].
-func (x muxXattrs) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
-	t, own, err := x.m.split(id)
+func (m *mux) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
+	t, own, err := m.split(id)
 	if err != nil {
 		return nil, err
 	}
-	if x, ok := t.(Xattrer); ok {
+	if x, ok := Xattrs(t); ok {
 		return x.Xattr(ctx, own, name)
 	}
 	return nil, ErrNoXattr
 }
 
 // Xattrs implements [Xattrer].
-func (x muxXattrs) Xattrs(ctx context.Context, id ID) ([]string, error) {
-	t, own, err := x.m.split(id)
+func (m *mux) Xattrs(ctx context.Context, id ID) ([]string, error) {
+	t, own, err := m.split(id)
 	if err != nil {
 		return nil, err
 	}
-	if x, ok := t.(Xattrer); ok {
+	if x, ok := Xattrs(t); ok {
 		return x.Xattrs(ctx, own)
 	}
 	_, err = t.Attr(ctx, own)

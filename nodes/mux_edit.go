@@ -7,8 +7,8 @@ import (
 )
 
 // SetXattr implements [XattrSetter].
-func (s muxSetter) SetXattr(ctx context.Context, id ID, name string, value []byte) error {
-	t, own, err := splitAs[XattrSetter](s.m, id)
+func (m *mux) SetXattr(ctx context.Context, id ID, name string, value []byte) error {
+	t, own, err := m.splitSetter(id)
 	if err != nil {
 		return err
 	}
@@ -16,27 +16,42 @@ func (s muxSetter) SetXattr(ctx context.Context, id ID, name string, value []byt
 }
 
 // RemoveXattr implements [XattrSetter].
-func (s muxSetter) RemoveXattr(ctx context.Context, id ID, name string) error {
-	t, own, err := splitAs[XattrSetter](s.m, id)
+func (m *mux) RemoveXattr(ctx context.Context, id ID, name string) error {
+	t, own, err := m.splitSetter(id)
 	if err != nil {
 		return err
 	}
 	return t.RemoveXattr(ctx, own, name)
 }
 
-// splitAs is split for what only some of the trees can do.
-func splitAs[T any](m *mux, id ID) (T, ID, error) {
+// splitEdit is split for what only a tree that can be changed can do.
+func (m *mux) splitEdit(id ID) (Mutable, ID, error) {
 	t, own, err := m.split(id)
-	able, ok := t.(T)
-	if err == nil && !ok {
-		err = ErrReadOnly
+	if err != nil {
+		return nil, 0, err
 	}
-	return able, own, err
+	e, ok := Edits(t)
+	if !ok {
+		return nil, 0, ErrReadOnly
+	}
+	return e, own, nil
+}
+
+func (m *mux) splitSetter(id ID) (XattrSetter, ID, error) {
+	t, own, err := m.split(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	s, ok := XattrSets(t)
+	if !ok {
+		return nil, 0, ErrReadOnly
+	}
+	return s, own, nil
 }
 
 // Create implements [Mutable].
-func (x muxEdits) Create(ctx context.Context, dir ID, name string) (Entry, error) {
-	t, own, err := splitAs[Mutable](x.m, dir)
+func (m *mux) Create(ctx context.Context, dir ID, name string) (Entry, error) {
+	t, own, err := m.splitEdit(dir)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -44,12 +59,12 @@ func (x muxEdits) Create(ctx context.Context, dir ID, name string) (Entry, error
 	if err != nil {
 		return e, err
 	}
-	return x.m.export(dir>>viewShift, e)
+	return m.export(dir>>viewShift, e)
 }
 
 // Mkdir implements [Mutable].
-func (x muxEdits) Mkdir(ctx context.Context, dir ID, name string) (Entry, error) {
-	t, own, err := splitAs[Mutable](x.m, dir)
+func (m *mux) Mkdir(ctx context.Context, dir ID, name string) (Entry, error) {
+	t, own, err := m.splitEdit(dir)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -57,12 +72,12 @@ func (x muxEdits) Mkdir(ctx context.Context, dir ID, name string) (Entry, error)
 	if err != nil {
 		return e, err
 	}
-	return x.m.export(dir>>viewShift, e)
+	return m.export(dir>>viewShift, e)
 }
 
 // Remove implements [Mutable].
-func (x muxEdits) Remove(ctx context.Context, dir ID, name string, kind Kind) error {
-	t, own, err := splitAs[Mutable](x.m, dir)
+func (m *mux) Remove(ctx context.Context, dir ID, name string, kind Kind) error {
+	t, own, err := m.splitEdit(dir)
 	if err != nil {
 		return err
 	}
@@ -70,12 +85,12 @@ func (x muxEdits) Remove(ctx context.Context, dir ID, name string, kind Kind) er
 }
 
 // Rename implements [Mutable].
-func (x muxEdits) Rename(ctx context.Context, dir ID, name string, toDir ID, toName string, mode RenameMode) error {
-	t, own, err := splitAs[Mutable](x.m, dir)
+func (m *mux) Rename(ctx context.Context, dir ID, name string, toDir ID, toName string, mode RenameMode) error {
+	t, own, err := m.splitEdit(dir)
 	if err != nil {
 		return err
 	}
-	_, toOwn, err := splitAs[Mutable](x.m, toDir)
+	_, toOwn, err := m.splitEdit(toDir)
 	if err != nil {
 		return err
 	}
@@ -86,8 +101,8 @@ func (x muxEdits) Rename(ctx context.Context, dir ID, name string, toDir ID, toN
 }
 
 // OpenWrite implements [Mutable].
-func (x muxEdits) OpenWrite(ctx context.Context, file ID) (Writer, error) {
-	t, own, err := splitAs[Mutable](x.m, file)
+func (m *mux) OpenWrite(ctx context.Context, file ID) (Writer, error) {
+	t, own, err := m.splitEdit(file)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +110,8 @@ func (x muxEdits) OpenWrite(ctx context.Context, file ID) (Writer, error) {
 }
 
 // SetModTime implements [Mutable].
-func (x muxEdits) SetModTime(ctx context.Context, id ID, mtime time.Time) error {
-	t, own, err := splitAs[Mutable](x.m, id)
+func (m *mux) SetModTime(ctx context.Context, id ID, mtime time.Time) error {
+	t, own, err := m.splitEdit(id)
 	if err != nil {
 		return err
 	}
@@ -104,10 +119,10 @@ func (x muxEdits) SetModTime(ctx context.Context, id ID, mtime time.Time) error 
 }
 
 // Sync implements [Mutable].
-func (x muxEdits) Sync(ctx context.Context) error {
+func (m *mux) Sync(ctx context.Context) error {
 	var errs []error
-	for _, v := range x.m.views {
-		if t, ok := v.tree.(Mutable); ok {
+	for _, v := range m.views {
+		if t, ok := Edits(v.tree); ok {
 			errs = append(errs, t.Sync(ctx))
 		}
 	}
@@ -115,16 +130,16 @@ func (x muxEdits) Sync(ctx context.Context) error {
 }
 
 // Forget implements [Mutable].
-func (x muxEdits) Forget(id ID) {
-	if t, own, err := splitAs[Mutable](x.m, id); err == nil {
+func (m *mux) Forget(id ID) {
+	if t, own, err := m.splitEdit(id); err == nil {
 		t.Forget(own)
 	}
 }
 
 // Watch implements [Mutable].
-func (x muxEdits) Watch(f func(Change)) {
-	for i, v := range x.m.views {
-		t, ok := v.tree.(Mutable)
+func (m *mux) Watch(f func(Change)) {
+	for i, v := range m.views {
+		t, ok := Edits(v.tree)
 		if !ok {
 			continue
 		}

@@ -42,9 +42,9 @@ func TestMuxCanDoWhatItsTreesCan(t *testing.T) {
 		for _, beside := range []nodes.Tree{plainTree{testFiles()}, c.tree} {
 			m := newMux(t, nodes.Mount{Name: "other", Tree: plainTree{testFiles()}}, nodes.Mount{Name: "it", Tree: c.tree},
 				nodes.Mount{Name: "beside", Tree: beside})
-			_, mutable := m.(nodes.Mutable)
-			_, xattrs := m.(nodes.Xattrer)
-			_, setter := m.(nodes.XattrSetter)
+			_, mutable := nodes.Edits(m)
+			_, xattrs := nodes.Xattrs(m)
+			_, setter := nodes.XattrSets(m)
 			if mutable != c.mutable || xattrs != c.xattrs || setter != c.setter {
 				t.Errorf("%s: Mutable %v, Xattrer %v, XattrSetter %v", name, mutable, xattrs, setter)
 			}

@@ -28,6 +28,8 @@ const (
 	Dir Kind = iota + 1
 	// File is a regular file.
 	File
+	// Link is a symbolic link. Only a [Linker] has some.
+	Link
 )
 
 func (k Kind) String() string {
@@ -36,6 +38,8 @@ func (k Kind) String() string {
 		return "directory"
 	case File:
 		return "file"
+	case Link:
+		return "link"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -44,7 +48,7 @@ func (k Kind) String() string {
 type Attr struct {
 	Kind Kind
 	// Size is a file's exact size in bytes: a read never finds more or fewer.
-	// It is 0 for directories.
+	// It is 0 for directories, and the length of its target for a link.
 	Size int64
 	// ModTime is when the content last changed.
 	ModTime time.Time
@@ -61,7 +65,7 @@ type Entry struct {
 	Name string
 	ID   ID
 	Kind Kind
-	// Size is what Attr would tell.
+	// Size is what Attr would tell, or [UnknownSize].
 	Size int64
 	// ModTime is what Attr would tell; the zero time stands for the one of the
 	// directory that the entry is in, so that most trees need not set it.
@@ -73,7 +77,22 @@ type Entry struct {
 	Next uint64
 }
 
-// Tree is a read-only tree of directories and files. All methods may be called
+// UnknownSize is the size of an [Entry] whose file has to be decoded before its size is
+// known, which a listing of names must not wait for. Attr finds it when it is asked.
+const UnknownSize = -1
+
+// WithSize returns e with its size, for which it asks the tree if the listing did not
+// know it.
+func WithSize(ctx context.Context, tree Tree, e Entry) (Entry, error) {
+	if e.Size != UnknownSize {
+		return e, nil
+	}
+	attr, err := tree.Attr(ctx, e.ID)
+	e.Size = attr.Size
+	return e, err
+}
+
+// Tree is a read-only tree of directories, files and links. All methods may be called
 // from many goroutines at once. An ID comes from the tree itself (Root, Lookup
 // or ReadDir); one that it never gave out is an error that matches
 // [ErrNotExist], not a fault.
@@ -89,7 +108,8 @@ type Entry struct {
 type Tree interface {
 	// Attr describes a node.
 	Attr(ctx context.Context, id ID) (Attr, error)
-	// Lookup finds the entry of dir that is called name. Its Next is unset.
+	// Lookup finds the entry of dir that is called name. Its Next is unset, and its
+	// size may be unknown where that of the listing is.
 	Lookup(ctx context.Context, dir ID, name string) (Entry, error)
 	// ReadDir yields the entries of dir, from the one that cursor names: 0 is
 	// the first, and Entry.Next of any entry is the one behind it. The order
@@ -112,6 +132,13 @@ type Xattrer interface {
 	Xattr(ctx context.Context, id ID, name string) ([]byte, error)
 	// Xattrs lists the names of a node's attributes.
 	Xattrs(ctx context.Context, id ID) ([]string, error)
+}
+
+// Linker is implemented by trees that have symbolic links.
+type Linker interface {
+	// Readlink returns the target of a link: a relative path, with "/" between names.
+	// Anything but a link is an error that matches [ErrInvalid].
+	Readlink(ctx context.Context, link ID) (string, error)
 }
 
 // Usage sums up a tree.

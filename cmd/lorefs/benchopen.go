@@ -81,7 +81,7 @@ const (
 func (b *benchRun) opening(ctx context.Context) error {
 	var floor []float64
 	list := func(s *opened) error {
-		return s.list(ctx, "tree", func(nodes.Entry) error { return nil })
+		return s.list(ctx, "tree", false, func(nodes.Entry) error { return nil })
 	}
 	first, second, err := b.openings(ctx, list, func(s *opened) error { // the key is known by then
 		start := time.Now()
@@ -187,7 +187,7 @@ func (b *benchRun) choose(ctx context.Context) error {
 		}
 		counts = append(counts, int64(sheet.Entries()))
 	}
-	return s.list(ctx, "tree", func(e nodes.Entry) error {
+	return s.list(ctx, "tree", false, func(e nodes.Entry) error {
 		if e.Kind != nodes.Dir || len(counts) == 0 {
 			return nil
 		}

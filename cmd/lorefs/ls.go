@@ -45,7 +45,7 @@ if names are missing because the root of a CASC storage is damaged.`,
 				dir = args[1]
 			}
 			out := bufio.NewWriter(c.OutOrStdout())
-			if err := s.list(c.Context(), dir, lister(out, long, asJSON)); err != nil {
+			if err := s.list(c.Context(), dir, long || asJSON, lister(out, long, asJSON)); err != nil {
 				return err
 			}
 			return cmp.Or(out.Flush(), s.complete(dir))
@@ -57,13 +57,17 @@ if names are missing because the root of a CASC storage is damaged.`,
 	return c
 }
 
-// list shows the entries of a directory, or the one of a file.
-func (s *opened) list(ctx context.Context, name string, show func(nodes.Entry) error) error {
+// list shows the entries of a directory, or the one of a file. Entries may lack their
+// sizes unless sizes says that they are shown: to find them can take long.
+func (s *opened) list(ctx context.Context, name string, sizes bool, show func(nodes.Entry) error) error {
 	e, err := s.find(ctx, name)
 	if err != nil {
 		return err
 	}
 	for child, err := range s.entries(ctx, e) {
+		if err == nil && sizes {
+			child, err = nodes.WithSize(ctx, s.tree, child)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -125,7 +129,7 @@ func kindName(k nodes.Kind) string {
 	if k == nodes.Dir {
 		return "dir"
 	}
-	return "file"
+	return k.String()
 }
 
 // printable keeps what a file claims to be a name from driving the terminal.

@@ -17,7 +17,7 @@ func openShown(ctx context.Context, name string, f *sourceFlags, log *slog.Logge
 	return openSource(ctx, name, f, log, p.set)
 }
 
-// find resolves a path as a mount would show it; "/" is the root.
+// find resolves a path as a mount would show it, and its size; "/" is the root.
 func (s *opened) find(ctx context.Context, name string) (nodes.Entry, error) {
 	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.modTime()}
 	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
@@ -36,5 +36,5 @@ func (s *opened) find(ctx context.Context, name string) (nodes.Entry, error) {
 		}
 		e = next
 	}
-	return e, nil
+	return nodes.WithSize(ctx, s.tree, e)
 }

@@ -61,7 +61,7 @@ func listTexts(ctx context.Context, s *opened, most int64) ([]worldText, error) 
 	var texts []worldText
 	sum := int64(0)
 	for _, dir := range worldTexts {
-		err := s.list(ctx, dir, func(e nodes.Entry) error {
+		err := s.list(ctx, dir, true, func(e nodes.Entry) error {
 			if sum+e.Size <= maxBenchBytes && int64(len(texts)) < most {
 				texts = append(texts, worldText{dir + "/" + e.Name, e})
 				sum += e.Size

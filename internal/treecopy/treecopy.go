@@ -112,6 +112,8 @@ func (c *copying) do(j job, buf []byte) {
 		if err := c.list(j, buf); err != nil {
 			c.cancel(err)
 		}
+	case j.entry.Kind == nodes.Link:
+		c.link(j)
 	default:
 		c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
 	}
@@ -142,7 +144,18 @@ func (c *copying) list(dir job, buf []byte) error {
 	return nil
 }
 
+func (c *copying) link(j job) {
+	target, err := nodes.Readlink(c.ctx, c.tree, j.entry.ID)
+	if err == nil {
+		err = c.root.Symlink(target, j.path)
+	}
+	c.done(j.path, 0, err)
+}
+
 func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {
+	if e, err = nodes.WithSize(c.ctx, c.tree, e); err != nil {
+		return 0, err
+	}
 	if s, ok := c.tree.(nodes.Streamer); ok {
 		if n, ok, err := s.Stream(c.ctx, e.ID, w); ok || err != nil {
 			return n, sized(n, e.Size, err)

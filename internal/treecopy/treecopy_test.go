@@ -16,6 +16,7 @@ import (
 
 	"lorefs/internal/treecopy"
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 var testTime = time.Unix(1_600_000_000, 0)
@@ -301,4 +302,27 @@ func TestOverwrite(t *testing.T) {
 	}
 	same(t, onDisk(t, to), map[string]string{"whole": "new", "broken": "old", "link": "new", "inside": "other"})
 	same(t, onDisk(t, outside), map[string]string{"theirs": "theirs"})
+}
+
+// Links are copied as links, and files whose sizes a listing doesn't know as a whole.
+func TestLinksAndLateSizes(t *testing.T) {
+	var b nodes.Builder
+	dir := b.Dir(nodes.Root, "dir")
+	b.File(dir, "file", "text")
+	b.Link(nodes.Root, "link", "dir/file")
+	tree, err := b.Build(time.Unix(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	root := nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}
+	if report, err := treecopy.Copy(t.Context(), &nodetest.LateSizes{Tree: tree}, root, to, treecopy.Options{}); err != nil || report.Files != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if target, err := os.Readlink(filepath.Join(to, "link")); err != nil || target != "dir/file" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(to, "link")); err != nil || string(text) != "text" {
+		t.Errorf("%q, %v", text, err)
+	}
 }

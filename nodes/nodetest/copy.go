@@ -16,7 +16,7 @@ func Copy(ctx context.Context, tree nodes.Tree) (*nodes.Mem, error) {
 		return nil, err
 	}
 	c := copier{tree: tree, root: root}
-	if x, ok := tree.(nodes.Xattrer); ok {
+	if x, ok := nodes.Xattrs(tree); ok {
 		c.xattrs = x
 	}
 	if err := c.node(ctx, nodes.Root, nodes.Root); err != nil {
@@ -41,10 +41,15 @@ func (c *copier) dir(ctx context.Context, from, to nodes.ID) error {
 			return err
 		}
 		var id nodes.ID
-		if e.Kind == nodes.Dir {
+		switch e.Kind {
+		case nodes.Dir:
 			id = c.b.Dir(to, e.Name)
 			err = c.dir(ctx, e.ID, id)
-		} else {
+		case nodes.Link:
+			target := ""
+			target, err = nodes.Readlink(ctx, c.tree, e.ID)
+			id = c.b.Link(to, e.Name, target)
+		default:
 			id, err = c.file(ctx, e, to)
 		}
 		if err == nil {
@@ -58,6 +63,10 @@ func (c *copier) dir(ctx context.Context, from, to nodes.ID) error {
 }
 
 func (c *copier) file(ctx context.Context, e nodes.Entry, to nodes.ID) (nodes.ID, error) {
+	e, err := nodes.WithSize(ctx, c.tree, e)
+	if err != nil {
+		return 0, err
+	}
 	p := make([]byte, e.Size)
 	n, err := c.tree.ReadAt(ctx, e.ID, p, 0)
 	if n < len(p) {

@@ -36,7 +36,7 @@ func checkMounted(name string, tree nodes.Tree, s sampled) error {
 	if err != nil {
 		return err
 	}
-	if info.IsDir() != (s.attr.Kind == nodes.Dir) || (!info.IsDir() && !info.Mode().IsRegular()) {
+	if info.Mode().Type() != typeOf(s.attr.Kind) {
 		return fmt.Errorf("the mode is %v, want a %v", info.Mode(), s.attr.Kind)
 	}
 	if !info.ModTime().Equal(s.attr.ModTime) {
@@ -45,8 +45,11 @@ func checkMounted(name string, tree nodes.Tree, s sampled) error {
 	if ino, ok := inode(info); ok && ino != uint64(s.entry.ID) {
 		return fmt.Errorf("the inode number is %d, want %d", ino, s.entry.ID)
 	}
-	if info.IsDir() {
+	switch s.attr.Kind {
+	case nodes.Dir:
 		return checkMountedDir(name, tree, s.entry.ID)
+	case nodes.Link:
+		return checkMountedLink(name, tree, s.entry.ID)
 	}
 	if info.Size() != s.attr.Size {
 		return fmt.Errorf("the size is %d, want %d", info.Size(), s.attr.Size)
@@ -55,6 +58,27 @@ func checkMounted(name string, tree nodes.Tree, s sampled) error {
 		return nil
 	}
 	return checkMountedFile(name, tree, s)
+}
+
+func typeOf(k nodes.Kind) os.FileMode {
+	switch k {
+	case nodes.Dir:
+		return os.ModeDir
+	case nodes.Link:
+		return os.ModeSymlink
+	}
+	return 0
+}
+
+func checkMountedLink(name string, tree nodes.Tree, id nodes.ID) error {
+	want, err := nodes.Readlink(context.Background(), tree, id)
+	if err != nil {
+		return err
+	}
+	if got, err := os.Readlink(name); got != want || err != nil {
+		return fmt.Errorf("it leads to %q, %w; want %q", got, err, want)
+	}
+	return nil
 }
 
 func checkMountedDir(name string, tree nodes.Tree, id nodes.ID) error {

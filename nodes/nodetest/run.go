@@ -20,9 +20,12 @@ func Run(t *testing.T, tree nodes.Tree, opts ...Option) {
 	o := parse(opts)
 	s := &suite{tree: tree, sampled: sample(t, tree, o.limit)}
 	for _, n := range s.sampled {
-		if n.entry.Kind == nodes.Dir {
+		switch n.entry.Kind {
+		case nodes.Dir:
 			s.dirs = append(s.dirs, n)
-		} else {
+		case nodes.Link:
+			s.links = append(s.links, n)
+		default:
 			s.files = append(s.files, n)
 		}
 	}
@@ -32,6 +35,7 @@ func Run(t *testing.T, tree nodes.Tree, opts ...Option) {
 	t.Run("numbers", func(t *testing.T) { s.numbers(t) })
 	t.Run("listings", s.listings)
 	t.Run("content", s.content)
+	t.Run("links", s.targets)
 	t.Run("wrong kind", s.wrongKind)
 	t.Run("unknown names", s.unknownNames)
 	t.Run("unknown numbers", s.unknownNumbers)
@@ -41,9 +45,9 @@ func Run(t *testing.T, tree nodes.Tree, opts ...Option) {
 }
 
 type suite struct {
-	tree        nodes.Tree
-	sampled     []sampled
-	dirs, files []sampled
+	tree               nodes.Tree
+	sampled            []sampled
+	dirs, files, links []sampled
 	// distinct is how many nodes the sampled names lead to, with the root.
 	distinct int
 }
@@ -72,7 +76,7 @@ func (s *suite) checkEntry(ctx context.Context, n sampled) error {
 	if err != nil {
 		return fmt.Errorf("lookup: %w", err)
 	}
-	if got.Name != n.entry.Name || got.ID != n.entry.ID || got.Kind != n.entry.Kind || got.Size != n.entry.Size {
+	if got.Name != n.entry.Name || got.ID != n.entry.ID || got.Kind != n.entry.Kind || !sameSize(got, n.entry) {
 		return fmt.Errorf("it is looked up as %+v, the listing has %+v", got, n.entry)
 	}
 	if got.Next != 0 {
@@ -98,6 +102,20 @@ func (s *suite) checkEntry(ctx context.Context, n sampled) error {
 		}
 	}
 	return nil
+}
+
+// sameSize tells whether two entries say the same of a size that may be unknown.
+func sameSize(a, b nodes.Entry) bool {
+	return a.Size == b.Size || a.Size == nodes.UnknownSize || b.Size == nodes.UnknownSize
+}
+
+// sameEntry tells whether two listings say the same of an entry.
+func sameEntry(a, b nodes.Entry) bool {
+	if !sameSize(a, b) {
+		return false
+	}
+	a.Size = b.Size
+	return a == b
 }
 
 // numbers checks the range, and that no two names lead to the same directory.
@@ -155,7 +173,7 @@ func (s *suite) checkListing(ctx context.Context, dir nodes.ID) error {
 			if err != nil {
 				return fmt.Errorf("behind %q: %w", from.Name, err)
 			}
-			if i >= len(all) || e != all[i] {
+			if i >= len(all) || !sameEntry(e, all[i]) {
 				return fmt.Errorf("behind %q: entry %d is %+v", from.Name, i, e)
 			}
 			i++
@@ -193,6 +211,24 @@ func (s *suite) content(t *testing.T) {
 		}
 		if err := s.checkContent(t.Context(), f.entry); err != nil {
 			t.Errorf("%s: %v", f.path, err)
+		}
+	}
+}
+
+// targets checks that links lead somewhere, and that nothing else does.
+func (s *suite) targets(t *testing.T) {
+	for _, l := range s.links {
+		target, err := nodes.Readlink(t.Context(), s.tree, l.entry.ID)
+		if err != nil || int64(len(target)) != l.attr.Size || path.IsAbs(target) {
+			t.Errorf("%s leads to %q, %v; want a relative path of %d bytes", l.path, target, err, l.attr.Size)
+		}
+		if n, err := s.tree.ReadAt(t.Context(), l.entry.ID, make([]byte, 1), 0); n != 0 || err == nil || atEnd(err) {
+			t.Errorf("a read of the link %s = %d, %v; want an error", l.path, n, err)
+		}
+	}
+	for _, n := range append(s.dirs[:min(fewTimes, len(s.dirs)):min(fewTimes, len(s.dirs))], s.files[:min(fewTimes, len(s.files))]...) {
+		if target, err := nodes.Readlink(t.Context(), s.tree, n.entry.ID); !errors.Is(err, nodes.ErrInvalid) {
+			t.Errorf("Readlink of %s = %q, %v; want ErrInvalid", n.path, target, err)
 		}
 	}
 }
@@ -302,7 +338,7 @@ func (s *suite) usage(t *testing.T) {
 }
 
 func (s *suite) xattrs(t *testing.T) {
-	x, ok := s.tree.(nodes.Xattrer)
+	x, ok := nodes.Xattrs(s.tree)
 	if !ok {
 		t.Skip("the tree has no extended attributes")
 	}
@@ -337,7 +373,7 @@ func (s *suite) concurrent(t *testing.T) {
 				err := s.checkEntry(t.Context(), n)
 				if err == nil && n.entry.Kind == nodes.Dir {
 					err = s.checkListing(t.Context(), n.entry.ID)
-				} else if err == nil && n.entry.Size <= maxContent {
+				} else if err == nil && n.entry.Kind == nodes.File && n.entry.Size <= maxContent {
 					err = s.checkContent(t.Context(), n.entry)
 				}
 				if err != nil {

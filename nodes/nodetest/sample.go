@@ -133,6 +133,9 @@ func (s *sampler) add(dir sampled, e nodes.Entry) {
 		s.t.Errorf("Attr of %q: %v", n.path, err)
 		return
 	}
+	if e.Size == nodes.UnknownSize {
+		n.entry.Size = n.attr.Size
+	}
 	s.out = append(s.out, n)
 	if e.Kind == nodes.Dir {
 		s.dirs = append(s.dirs, n)

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"lorefs/geometry"
 	"lorefs/nodes"
@@ -140,12 +139,8 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
-	if n := state.size.Load(); n > 0 {
+	if n := t.knownSize(s, v); n != nodes.UnknownSize {
 		return n, nil
-	}
-	if m := t.recall(s); m != nil && m.Views[v] > 0 {
-		state.size.Store(m.Views[v])
-		return m.Views[v], nil
 	}
 	n, err := t.measure(ctx, s, v)
 	if ctx.Err() != nil {
@@ -156,6 +151,20 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	}
 	state.size.Store(n)
 	return n, nil
+}
+
+// knownSize is the size of a view's file if it was found out, now or at an earlier
+// mount, else nodes.UnknownSize.
+func (t *Tree) knownSize(s *version, v view) int64 {
+	state := &s.made.views[v]
+	if n := state.size.Load(); n > 0 {
+		return n
+	}
+	if m := t.recall(s); m != nil && m.Views[v] > 0 {
+		state.size.CompareAndSwap(0, m.Views[v])
+		return state.size.Load()
+	}
+	return nodes.UnknownSize
 }
 
 func (t *Tree) measure(ctx context.Context, s *version, v view) (int64, error) {
@@ -311,9 +320,9 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	if found < 0 {
 		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 	}
-	e, err := t.entry(ctx, n, found)
+	e := t.entry(n, found)
 	e.Next = 0
-	return e, err
+	return e, nil
 }
 
 // placeIn is the place of the entry of a folder with that name; -1 if there is none.
@@ -352,12 +361,8 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 			t.listSquares(ctx, n, cursor, yield)
 			return
 		}
-		ahead := lookahead{tree: t, dir: n}
-		defer ahead.wait()
 		for i := cursor; i < uint64(n.entries()); i++ {
-			ahead.begin(ctx, int(i))
-			e, err := t.entry(ctx, n, int(i))
-			if !yield(e, err) || err != nil {
+			if !yield(t.entry(n, int(i)), nil) {
 				return
 			}
 		}
@@ -385,47 +390,21 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 	}
 }
 
-// lookahead finds the sizes of the entries behind the one that is listed, because
-// each may need a file to be decoded, and there are several processors for that.
-type lookahead struct {
-	tree *Tree
-	dir  node
-	// next is the first entry that was not begun.
-	next int
-	wg   sync.WaitGroup
-}
-
-// begin is told that entry i is listed now.
-func (a *lookahead) begin(ctx context.Context, i int) {
-	a.next = max(a.next, i+1)
-	end := min(i+cap(a.tree.decoding), a.dir.entries())
-	for ; a.next < end; a.next++ {
-		n := a.tree.child(a.dir, a.next)
-		if n.source == nil || n.kind() == nodes.Dir || n.source.now().made.views[n.view].size.Load() > 0 {
-			continue
-		}
-		a.wg.Go(func() {
-			// Whoever lists the entry gets the error.
-			_, _ = a.tree.size(ctx, n.source.now(), n.view)
-		})
-	}
-}
-
-func (a *lookahead) wait() { a.wg.Wait() }
-
-// entry is the entry at a place in a directory.
-func (t *Tree) entry(ctx context.Context, dir node, i int) (nodes.Entry, error) {
+// entry is the entry at a place in a directory. It decodes nothing: a size that was
+// never found out is left to Attr.
+func (t *Tree) entry(dir node, i int) nodes.Entry {
 	child := t.child(dir, i)
 	e := nodes.Entry{Name: child.name(), ID: child.id(), Kind: child.kind(), ModTime: t.opts.ModTime, Next: uint64(i) + 1}
 	if child.source != nil {
 		e.ModTime = child.source.now().shown
 	}
-	var err error
-	if e.Kind == nodes.File {
-		e.Size, err = t.fileSize(ctx, child)
+	switch {
+	case child.missing:
+		e.Size = int64(len(t.missing))
+	case child.square >= 0:
+		e.Size = nodes.UnknownSize
+	case e.Kind == nodes.File:
+		e.Size = t.knownSize(child.source.now(), child.view)
 	}
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return e, nil
+	return e
 }

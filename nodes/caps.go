@@ -1,0 +1,71 @@
+package nodes
+
+import "context"
+
+// Caps says which of the optional interfaces of a tree are of use.
+//
+// A tree that is made of others, as that of [NewMux], has the methods of all of them.
+// It implements Capable to say what its parts can do: to be asked for extended
+// attributes that nobody has costs a mount a round trip for each file.
+type Caps uint8
+
+const (
+	// CapXattr stands for [Xattrer], CapSetXattr for [XattrSetter], CapEdit for
+	// [Mutable], CapLink for [Linker].
+	CapXattr Caps = 1 << iota
+	CapSetXattr
+	CapEdit
+	CapLink
+)
+
+// Capable is implemented by trees that have more methods than they can use.
+type Capable interface {
+	// Caps never changes.
+	Caps() Caps
+}
+
+// Xattrs returns the tree as an [Xattrer] if it has extended attributes.
+func Xattrs(tree Tree) (Xattrer, bool) { return able[Xattrer](tree, CapXattr) }
+
+// XattrSets returns the tree as an [XattrSetter] if its extended attributes can be set.
+func XattrSets(tree Tree) (XattrSetter, bool) { return able[XattrSetter](tree, CapSetXattr) }
+
+// Edits returns the tree as a [Mutable] if it can be changed.
+func Edits(tree Tree) (Mutable, bool) { return able[Mutable](tree, CapEdit) }
+
+// Links returns the tree as a [Linker] if it has symbolic links.
+func Links(tree Tree) (Linker, bool) { return able[Linker](tree, CapLink) }
+
+func able[T any](tree Tree, want Caps) (T, bool) {
+	t, ok := tree.(T)
+	if c, limited := tree.(Capable); ok && limited && c.Caps()&want == 0 {
+		var none T
+		return none, false
+	}
+	return t, ok
+}
+
+// capsOf is what a tree can do.
+func capsOf(tree Tree) (c Caps) {
+	if _, ok := Xattrs(tree); ok {
+		c |= CapXattr
+	}
+	if _, ok := XattrSets(tree); ok {
+		c |= CapSetXattr
+	}
+	if _, ok := Edits(tree); ok {
+		c |= CapEdit
+	}
+	if _, ok := Links(tree); ok {
+		c |= CapLink
+	}
+	return c
+}
+
+// Readlink reads a link of a tree that may have none.
+func Readlink(ctx context.Context, tree Tree, link ID) (string, error) {
+	if l, ok := Links(tree); ok {
+		return l.Readlink(ctx, link)
+	}
+	return "", ErrInvalid
+}
