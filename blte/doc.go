@@ -2,9 +2,8 @@
 // of every file: a table of chunks, each of which is stored plain, compressed or
 // encrypted.
 //
-// It follows wowdev.wiki's page on CASC of 2016 (seeds/004) and, where that is
-// wrong or silent, facts/casc.md 2.4, 2.5 and 2.15. Numbers of the table are
-// big-endian.
+// It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong
+// or silent, what CascLib reads. Numbers of the table are big-endian.
 //
 //	file     = "BLTE" header_size:4 [ table ] chunk ×n
 //	table    = flags:1 count:3 entry ×count           if header_size is not 0

@@ -1,8 +1,8 @@
 // Package casc reads CASC storages, in which games of Blizzard keep their files:
 // installs, and folders as content delivery networks have them.
 //
-// It follows wowdev.wiki's page on CASC of 2016 (seeds/004) and, where that is
-// wrong or silent, facts/casc.md. A file is found in steps, each of which has a
+// It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong
+// or silent, what CascLib and cascette-rs read. A file is found in steps, each of which has a
 // format of its own:
 //
 //	.build.info           names the configurations                 ParseBuildInfo

@@ -37,7 +37,7 @@ func ParseKey(name, key, iv string) (Key, error) {
 }
 
 // DefaultKeys are the pairs that have been published, in the order in which
-// they are tried. facts/datacenter.md 1 says where.
+// they are tried.
 func DefaultKeys() []Key {
 	published := [][3]string{
 		{"latest", "3347a174f9040d4768a0b05558dc866b", "e490562821af3e1176c98d3cb9ec4601"},

@@ -1,8 +1,8 @@
 // Package datacenter reads TERA data centers, DataCenter_Final_*.dat: trees of
 // nodes with attributes, like XML, encrypted and compressed.
 //
-// It follows Vezel's description of the format (seeds/000) and, where that is
-// silent or differs from what writers do, facts/datacenter.md. All numbers are
+// It follows Vezel's "Data Center Format" of novadrop and, where that is silent or
+// differs from what writers do, the files that they wrote. All numbers are
 // little-endian.
 //
 //	file      = AES-128-CFB( uncompressed_size:4 zlib_stream ) [bytes behind it]

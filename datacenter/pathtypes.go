@@ -10,7 +10,7 @@ type pathTypes struct {
 
 // A path is the names of the nodes from a sheet down to a node. What the nodes
 // on one path have is alike: an attribute has one type there, though another
-// path may give another type to the same name (facts/datacenter.md 1.3).
+// path may give another type to the same name.
 
 // TypeOnPath is the type that an attribute has elsewhere on the path of a node; ok
 // is false if no node of the file on that path has it. It may have to look at

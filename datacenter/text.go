@@ -18,7 +18,7 @@ func appendInt(dst []byte, v int32) []byte { return strconv.AppendInt(dst, int64
 func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
 
 // appendFloat appends the shortest text that reads back as the same bits, as
-// .NET and so novadrop spells it (facts/datacenter.md 1.3): fixed for decimal
+// .NET and so novadrop spells it: fixed for decimal
 // exponents from -4 to 8, else scientific as in 1E-05 and 1.5E+09.
 func appendFloat(dst []byte, bits uint32) []byte {
 	v := float64(math.Float32frombits(bits))

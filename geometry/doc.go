@@ -3,8 +3,8 @@
 // which say how units find their way there. It also shows both as JSON, pictures
 // and meshes.
 //
-// It follows the description of the formats by TERA Arise (seeds/002) and, where
-// that is silent, facts/world-and-packets.md 1. All numbers are little-endian.
+// It follows the description of the formats in TERA Arise's arise-geometry. All
+// numbers are little-endian.
 // Both files are one Brotli stream, without a header or a checksum. Decompressed:
 //
 //	zone   = square ×120×120
@@ -33,7 +33,7 @@
 //	nod    = ( position:4 ×3 target:4 ×8 distance:4 ×8 ) ×node_count
 //
 // There a target of -1 is no edge. No such file was at hand: what reads them is
-// tested with files made after facts/world-and-packets.md 1.4.
+// tested with made-up files only.
 //
 // # Units
 //

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Sizes in the original server's files (facts/world-and-packets.md 1.4).
+// Sizes in the original server's files.
 const (
 	idxSquareSize = 4 + SquareCells*2
 	idxSize       = ZoneSquares * idxSquareSize

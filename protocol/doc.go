@@ -1,8 +1,8 @@
 // Package protocol reads the definitions of TERA's packets, and with them turns
 // packets into values or JSON and back.
 //
-// Sources: seeds/001 (the TERA Arise wiki), seeds/003 (tera-data), and
-// facts/world-and-packets.md sections 2 and 4, which say where those are wrong.
+// It follows the page "Network Protocol" of the TERA Arise wiki and the README of
+// tera-data. Where they differ from the definitions that are in use, those count.
 //
 // # Definitions
 //

@@ -1,6 +1,6 @@
 // Package sheets is the XML view of a data center: each child of the root, a
 // sheet, as one XML file, and a schema for each name of sheets, as novadrop-dc
-// unpacks and packs them (facts/datacenter.md 1.3).
+// unpacks and packs them.
 //
 //	DataCenter.xsd                  what all schemas refer to
 //	ItemData/ItemData.xsd           the schema of all sheets of that name

@@ -60,8 +60,7 @@ const extra = ` xmlns:dc="urn:lorefs:dc"`
 
 type attr = dctest.Attr
 
-// What is written was read off facts/datacenter.md 1.3 and the package's
-// documentation.
+// What is wanted follows from the package's documentation, not from its output.
 func TestSheetText(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -14,7 +14,7 @@ import (
 // the names of its keys, those of its other attributes, and then its children; each
 // of the groups without regard to case, and in the order of first sight where that
 // makes no difference. It gives back the order that official files have for all
-// but a few of their attributes (facts/datacenter.md 1.2).
+// but a few of their attributes.
 func nameOrder(sheets []*kind) []string {
 	o := nameList{seen: map[string]bool{}}
 	o.children(sheets)

@@ -46,7 +46,7 @@ func schemaOf(t *testing.T, root *dctest.Node, strategy sheets.Strategy) (*sheet
 
 const anyExtra = `<xsd:anyAttribute namespace="urn:lorefs:dc" processContents="lax" />`
 
-// The shape is that of novadrop's SchemaCommand (facts/datacenter.md 1.3).
+// The shape is that of novadrop's SchemaCommand.
 func TestSchemaText(t *testing.T) {
 	_, got := schemaOf(t, described(), sheets.Conservative)
 	want := `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:dc="https://vezel.dev/novadrop/dc" ` +

@@ -74,7 +74,7 @@ func (s *session) openFile() nodes.Writer {
 	return s.open(s.T, s.mustAt(s.T, s.path(s.file)))
 }
 
-// tools are the requests that were seen of each (facts/fuse.md 5a).
+// tools are the requests that were seen of each.
 var tools = map[string]func(*session){
 	"echo": func(s *session) {
 		w := s.openFile()

@@ -4,8 +4,7 @@
 //
 // # TeraConnectionLog, .TeraLog
 //
-// Source: facts/world-and-packets.md 4.1, after the specification of
-// TeraDamageMeter. A row of blocks, little endian:
+// This follows TeraDamageMeter's specification. A row of blocks, little endian:
 //
 //	+------+------+-------------------+
 //	| type | size | payload, size - 2 |
