@@ -87,7 +87,7 @@ func (t *Tree) Usage() nodes.Usage {
 	return nodes.Usage{Bytes: t.bytes, Nodes: int64(n)}
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Attr{}, err
@@ -162,7 +162,7 @@ func (t *Tree) notDir(ctx context.Context, id nodes.ID) error {
 	return fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

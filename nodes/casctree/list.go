@@ -9,7 +9,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err
@@ -99,7 +99,7 @@ func (t *Tree) shown(i int) bool {
 	return t.opts.Missing || t.isLocal(t.table.entry(i))
 }
 
-// ReadDir is the tree's.
+// ReadDir implements [nodes.Tree].
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		err := ctx.Err()

@@ -78,7 +78,7 @@ func (e *Editable) newAttribute(p *place) (name string, marked bool, err error) 
 	return name, marked, nil
 }
 
-// Create is the tree's.
+// Create implements [nodes.Mutable].
 func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	e.editing.Lock()
 	defer e.editing.Unlock()
@@ -107,7 +107,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	return entry, nil
 }
 
-// Mkdir is the tree's. A node takes the keys of those that the file has on its
+// Mkdir implements [nodes.Mutable]. A node takes the keys of those that the file has on its
 // path.
 func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	e.editing.Lock()
@@ -290,7 +290,7 @@ func (e *Editable) unlink(c *content) {
 	c.Clean()
 }
 
-// Forget is the tree's.
+// Forget implements [nodes.Mutable].
 func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -130,7 +130,7 @@ func (t *Tree) attribute(id nodes.ID) (datacenter.Attribute, error) {
 	return a, nil
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := t.check(ctx); err != nil {
 		return nodes.Attr{}, err
@@ -155,7 +155,7 @@ func fileSize(a datacenter.Attribute) (int64, error) {
 	return int64(n) + 1, wrap(err)
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	if err := t.check(ctx); err != nil {
 		return 0, err
@@ -172,7 +172,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(append(text, '\n'), p, off)
 }
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	if err := t.check(ctx); err != nil {
 		return nodes.Entry{}, err
@@ -243,7 +243,7 @@ func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Att
 	}, nil
 }
 
-// ReadDir is the tree's. A cursor is a place in the run of attributes, or that
+// ReadDir implements [nodes.Tree]. A cursor is a place in the run of attributes, or that
 // run's length and a place in the run of children.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {

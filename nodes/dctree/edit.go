@@ -278,7 +278,7 @@ func refusal(err error) error {
 	return wrap(err)
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := e.check(ctx); err != nil {
 		return nodes.Attr{}, err
@@ -325,7 +325,7 @@ func (e *Editable) text(n datacenter.Number, v datacenter.Value) string {
 	return v.Text() + "\n"
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	if err := e.check(ctx); err != nil {
 		return 0, err
@@ -343,7 +343,7 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 	return e.Tree.ReadAt(ctx, id, p, off)
 }
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (e *Editable) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	if err := e.check(ctx); err != nil {
 		return nodes.Entry{}, err

@@ -15,7 +15,7 @@ const (
 	scratchCursor = 1 << 40
 )
 
-// ReadDir is the tree's.
+// ReadDir implements [nodes.Tree].
 func (e *Editable) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		n, touched, err := e.dirNumber(dir)

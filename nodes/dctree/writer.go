@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// OpenWrite is the tree's.
+// OpenWrite implements [nodes.Mutable].
 func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error) {
 	if err := e.check(ctx); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const (
 	xattrFlags = "user.lorefs.flags"
 )
 
-// Xattrs is the tree's.
+// Xattrs implements [nodes.Xattrer].
 func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	if err := t.check(ctx); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	return []string{xattrKeys, xattrFlags}, err
 }
 
-// Xattr is the tree's.
+// Xattr implements [nodes.Xattrer].
 func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
 	if err := t.check(ctx); err != nil {
 		return nil, err

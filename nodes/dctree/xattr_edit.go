@@ -11,7 +11,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Xattrs is the tree's.
+// Xattrs implements [nodes.Xattrer].
 func (e *Editable) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	attr, err := e.Attr(ctx, id)
 	switch {
@@ -26,7 +26,7 @@ func (e *Editable) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	return []string{xattrType}, err
 }
 
-// Xattr is the tree's.
+// Xattr implements [nodes.Xattrer].
 func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
 	attr, err := e.Attr(ctx, id)
 	if err != nil {
@@ -135,7 +135,7 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	return err
 }
 
-// RemoveXattr is the tree's. Nothing can be without what it has, so that nothing
+// RemoveXattr implements [nodes.Mutable]. Nothing can be without what it has, so that nothing
 // changes: rsync -X removes what a copy has lost, and would fail for ever.
 func (e *Editable) RemoveXattr(ctx context.Context, id nodes.ID, name string) error {
 	_, err := e.Xattr(ctx, id, name)

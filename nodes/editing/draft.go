@@ -193,7 +193,7 @@ func (d *Drafts[P]) Refused() []Refused {
 // xattrError is what is wrong with the text of a file.
 const xattrError = "user.lorefs.error"
 
-// Xattrs is that of a [nodes.Xattrer].
+// Xattrs implements [nodes.Xattrer].
 func (d *Drafts[P]) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	if _, err := d.owner.tree.Attr(ctx, id); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (d *Drafts[P]) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	return []string{xattrError}, nil
 }
 
-// Xattr is that of a [nodes.Xattrer].
+// Xattr implements [nodes.Xattrer].
 func (d *Drafts[P]) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
 	if _, err := d.owner.tree.Attr(ctx, id); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	if err := t.check(ctx); err != nil {
 		return nodes.Entry{}, err
@@ -55,7 +55,7 @@ func (t *Tree) findPacket(name string) nodes.ID {
 	return 0
 }
 
-// ReadDir is the tree's. A cursor is the number of the entries before; of each
+// ReadDir implements [nodes.Tree]. A cursor is the number of the entries before; of each
 // packet there are two.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {

@@ -128,7 +128,7 @@ func (t *Tree) isDir(id nodes.ID) bool {
 	return false
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := t.check(ctx); err != nil {
 		return nodes.Attr{}, err
@@ -171,7 +171,7 @@ func (t *Tree) notDir(id nodes.ID) error {
 	return fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	if err := t.check(ctx); err != nil {
 		return 0, err

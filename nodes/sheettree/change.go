@@ -63,7 +63,7 @@ func (p *place) allowed() error {
 		nodes.ErrInvalid, p.at.name, p.at.name, p.Name)
 }
 
-// Create is the tree's. A new sheet is none until it gets its text.
+// Create implements [nodes.Mutable]. A new sheet is none until it gets its text.
 func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	e.editing.Lock()
 	defer e.editing.Unlock()

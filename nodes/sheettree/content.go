@@ -137,7 +137,7 @@ func (e *Editable) gone(c *content) {
 	e.count(c)
 }
 
-// Forget is the tree's.
+// Forget implements [nodes.Mutable].
 func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

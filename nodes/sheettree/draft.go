@@ -12,12 +12,12 @@ import (
 // Refused gives the texts that were refused, see [editing.Drafts.Refused].
 func (e *Editable) Refused() []editing.Refused { return e.drafts.Refused() }
 
-// Xattrs is the tree's.
+// Xattrs implements [nodes.Xattrer].
 func (e *Editable) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
 	return e.drafts.Xattrs(ctx, id)
 }
 
-// Xattr is the tree's.
+// Xattr implements [nodes.Xattrer].
 func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
 	return e.drafts.Xattr(ctx, id, name)
 }

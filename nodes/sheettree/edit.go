@@ -198,7 +198,7 @@ func (e *Editable) Usage() nodes.Usage {
 	return u
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := e.check(ctx); err != nil {
 		return nodes.Attr{}, err
@@ -247,7 +247,7 @@ func (e *Editable) otherAttr(ctx context.Context, id nodes.ID) (nodes.Attr, erro
 	return e.Tree.Attr(ctx, id)
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	if err := e.check(ctx); err != nil {
 		return 0, err

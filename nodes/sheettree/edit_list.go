@@ -14,7 +14,7 @@ import (
 // scratchCursor is the first cursor of what is no sheet, behind all others.
 const scratchCursor = 1 << 40
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (e *Editable) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	f, err := e.folder(ctx, dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e *Editable) complete(entry nodes.Entry) nodes.Entry {
 	return entry
 }
 
-// ReadDir is the tree's. What is not of the data center comes behind all else.
+// ReadDir implements [nodes.Tree]. What is not of the data center comes behind all else.
 func (e *Editable) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		f, err := e.folder(ctx, dir)

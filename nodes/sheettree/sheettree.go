@@ -114,7 +114,7 @@ func (t *Tree) SheetOf(id nodes.ID) (s sheets.Sheet, ok bool) {
 	return t.src.Sheet(number)
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	n, err := t.node(ctx, id)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *Tree) schemaText(ctx context.Context, n node) ([]byte, error) {
 	return s.AppendXSD(nil), nil
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	n, err := t.node(ctx, id)
 	switch {
@@ -181,7 +181,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(text, p, off)
 }
 
-// Stream is the tree's. A sheet is written faster as a whole.
+// Stream implements [nodes.Streamer]. A sheet is written faster as a whole.
 func (t *Tree) Stream(ctx context.Context, id nodes.ID, w io.Writer) (n int64, ok bool, err error) {
 	node, err := t.node(ctx, id)
 	if err != nil || node.kind != sheet {
@@ -191,7 +191,7 @@ func (t *Tree) Stream(ctx context.Context, id nodes.ID, w io.Writer) (n int64, o
 	return n, true, wrap(err)
 }
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	n, err := t.node(ctx, dir)
 	if err != nil {
@@ -239,7 +239,7 @@ func (t *Tree) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sheet)
 	}, err
 }
 
-// ReadDir is the tree's. The first file of a directory is a schema; the others are
+// ReadDir implements [nodes.Tree]. The first file of a directory is a schema; the others are
 // the families or sheets, at the places that package sheets gives them.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {

@@ -179,7 +179,7 @@ func (e *Editable) itemOf(id nodes.ID) *item {
 	return e.items[id]
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (e *Editable) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Attr{}, err
@@ -212,7 +212,7 @@ func (e *Editable) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	seen, known := e.look(id)
 	switch {
@@ -234,7 +234,7 @@ func (e *Editable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64)
 	return nodes.ReadContent(seen.data, p, off)
 }
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (e *Editable) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	if entry, ok, err := e.lookScratch(ctx, dir, name); ok || err != nil {
 		return entry, err
@@ -251,7 +251,7 @@ func (e *Editable) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes
 	return entry, err
 }
 
-// ReadDir is the tree's. Scratch files come behind what the Tree has.
+// ReadDir implements [nodes.Tree]. Scratch files come behind what the Tree has.
 func (e *Editable) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		if seen, known := e.look(dir); known {

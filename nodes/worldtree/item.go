@@ -223,7 +223,7 @@ func (e *Editable) listScratch(ctx context.Context, dir nodes.ID, cursor uint64,
 	}
 }
 
-// Forget is the tree's.
+// Forget implements [nodes.Mutable].
 func (e *Editable) Forget(id nodes.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -101,12 +101,12 @@ func (p *place) mayMake() error {
 	return nil
 }
 
-// Create is the tree's.
+// Create implements [nodes.Mutable].
 func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	return e.make(ctx, dir, name, nodes.File)
 }
 
-// Mkdir is the tree's.
+// Mkdir implements [nodes.Mutable].
 func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	return e.make(ctx, dir, name, nodes.Dir)
 }

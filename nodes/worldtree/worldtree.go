@@ -179,7 +179,7 @@ func (t *Tree) measure(ctx context.Context, s *version, v view) (int64, error) {
 	return offsets.Size(), nil
 }
 
-// Attr is the tree's.
+// Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	n, err := t.node(ctx, id)
 	if err != nil {
@@ -218,7 +218,7 @@ func squareSize(offsets geometry.Offsets, square int) int64 {
 	return offsets.At(square+1) - offsets.At(square)
 }
 
-// ReadAt is the tree's.
+// ReadAt implements [nodes.Tree].
 func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	n, err := t.node(ctx, id)
 	switch {
@@ -302,7 +302,7 @@ func (t *Tree) readSquare(ctx context.Context, s *version, square int, p []byte,
 	return nodes.ReadContent(text, p, off)
 }
 
-// Lookup is the tree's.
+// Lookup implements [nodes.Tree].
 func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	n, err := t.node(ctx, dir)
 	if err != nil {
@@ -346,7 +346,7 @@ func (t *Tree) placeIn(f *folder, name string) int {
 	return -1
 }
 
-// ReadDir is the tree's. A cursor is the place of an entry.
+// ReadDir implements [nodes.Tree]. A cursor is the place of an entry.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		n, err := t.node(ctx, dir)

@@ -8,7 +8,7 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// OpenWrite is the tree's.
+// OpenWrite implements [nodes.Mutable].
 func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
