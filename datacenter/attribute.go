@@ -114,8 +114,8 @@ func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 // Bool is the value of a Bool.
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
-// Value is the address of a String in the values.
-func (a Attribute) Value() Address { return a.raw().value() }
+// StringAddress is where the text of a String lies in the values.
+func (a Attribute) StringAddress() Address { return a.raw().value() }
 
 // raw is the attribute as it is stored, but for the hash of a string.
 func (a Attribute) raw() rawAttribute {
@@ -138,7 +138,7 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	case Float:
 		return appendFloat(dst, a.bits), nil
 	}
-	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.Value())
+	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.StringAddress())
 	if err != nil {
 		return dst, a.bad("%w", err)
 	}
@@ -152,7 +152,7 @@ func (a Attribute) TextLen() (int, error) {
 		b, err := a.AppendText(buf[:0])
 		return len(b), err
 	}
-	units, err := a.file.stringUnits(a.file.regions.values.data, a.Value())
+	units, err := a.file.stringUnits(a.file.regions.values.data, a.StringAddress())
 	if err != nil {
 		return 0, a.bad("%w", err)
 	}

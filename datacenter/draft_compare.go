@@ -195,7 +195,7 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 	}
 	same := got.typ == a.value.typ && (got.typ == String || got.bits == a.value.bits)
 	if same && got.typ == String {
-		units, err := c.g.stringUnits(c.g.regions.values.data, got.Value())
+		units, err := c.g.stringUnits(c.g.regions.values.data, got.StringAddress())
 		if err != nil {
 			return err
 		}

@@ -161,7 +161,7 @@ func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
 	if err == nil && v.ok {
 		v.raw = stored.raw()
 		if stored.typ == String {
-			v.text, err = o.d.file.stringUnits(o.d.file.regions.values.data, stored.Value())
+			v.text, err = o.d.file.stringUnits(o.d.file.regions.values.data, stored.StringAddress())
 		}
 	}
 	if err != nil && o.err == nil {

@@ -161,7 +161,7 @@ func (r *repacker) plain(raw rawAttribute) (rawAttribute, bool) {
 
 // string moves a string, and gives an attribute that refers to it.
 func (r *repacker) string(a Attribute) (rawAttribute, error) {
-	raw, err := r.value(a.Value())
+	raw, err := r.value(a.StringAddress())
 	if err != nil {
 		return raw, a.bad("%w", err)
 	}

@@ -79,13 +79,13 @@ func (p *EqualParts) NoteAttributes(x, y Node) {
 // Strings tells whether the values of x, of the first file, and of y, both of
 // type String, are known to be equal. It is false for addresses where nothing is.
 func (p *EqualParts) Strings(x, y Attribute) bool {
-	return p.stored(x.Value()) && p.equals.values.known(x.Value(), y.Value())
+	return p.stored(x.StringAddress()) && p.equals.values.known(x.StringAddress(), y.StringAddress())
 }
 
 // NoteStrings notes that the values of x and y are equal.
 func (p *EqualParts) NoteStrings(x, y Attribute) {
-	if p.stored(x.Value()) {
-		p.equals.values.note(x.Value(), y.Value())
+	if p.stored(x.StringAddress()) {
+		p.equals.values.note(x.StringAddress(), y.StringAddress())
 	}
 }
 

@@ -35,6 +35,19 @@ func StringValue(s string) (Value, error) {
 	return Value{typ: String, text: s}, nil
 }
 
+// Int is the value of an Int.
+func (v Value) Int() int32 { return int32(v.bits) }
+
+// Float is the value of a Float.
+func (v Value) Float() float32 { return math.Float32frombits(v.bits) }
+
+// Bool is the value of a Bool.
+func (v Value) Bool() bool { return v.bits != 0 }
+
+// Bits are the 32 bits that a file stores of all types but a String: for floats they say
+// more than Float, since processors may change those of a NaN.
+func (v Value) Bits() uint32 { return v.bits }
+
 // checkText tells whether a text can be stored.
 func checkText(s string) error {
 	if strings.IndexByte(s, 0) >= 0 {

@@ -2,7 +2,6 @@ package sheets
 
 import (
 	"math"
-	"strconv"
 
 	"lorefs/datacenter"
 )
@@ -114,33 +113,5 @@ func number(t datacenter.Type, text []byte) (uint32, error) {
 		}
 	}
 	v, err := datacenter.ParseValue(t, string(text))
-	if err != nil {
-		return 0, err
-	}
-	return bitsOf(v)
-}
-
-// bitsOf gives the bits of a value from its text, which is spelled in one way only.
-func bitsOf(v datacenter.Value) (uint32, error) {
-	text := v.Text()
-	switch v.Type() {
-	case datacenter.Int:
-		n, err := strconv.ParseInt(text, 10, 32)
-		return uint32(int32(n)), err
-	case datacenter.Bool:
-		if text == "true" {
-			return 1, nil
-		}
-		return 0, nil
-	}
-	const plainNaN, prefix = 0xffc00000, "NaN(0x"
-	if text == "NaN" {
-		return plainNaN, nil
-	}
-	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
-		n, err := strconv.ParseUint(text[len(prefix):len(text)-1], 16, 32)
-		return uint32(n), err
-	}
-	f, err := strconv.ParseFloat(text, 32)
-	return math.Float32bits(float32(f)), err
+	return v.Bits(), err
 }
