@@ -201,6 +201,12 @@ func (v *verifier) container() error {
 
 func (v *verifier) header() error {
 	h := v.file.header
+	if h.Timestamp < 0 && h.Timestamp != -1 {
+		const after = 4 // bytes: the version
+		if err := v.report(after, "", "header: timestamp %v: want a Unix time, or -1 for none", h.Timestamp); err != nil {
+			return err
+		}
+	}
 	if h.Unknown1 == 0 && h.Unknown2 == 0 && h.Unknown3 == 0 && h.Unknown4 == 0 && h.Unknown5 == 0 {
 		return nil
 	}

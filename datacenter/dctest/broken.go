@@ -132,6 +132,7 @@ func headerEdits() []edit {
 		{"version 0", "version is neither 3 nor 6", AtOpen, version(0)},
 		{"version 4", "version is neither 3 nor 6", AtOpen, version(4)},
 		{"version huge", "version is neither 3 nor 6", AtOpen, version(math.MaxUint32)},
+		{"timestamp", "the timestamp is -2, no time and not the -1 of none", AtVerify, func(m *Image) { m.Put32(8, 0xc0000000) }},
 		{"footer", "the footer's marker is not 0", AtVerify, func(m *Image) { m.Put32(m.Footer, 1) }},
 		{"no footer", "the footer is missing", AtVerify, func(m *Image) { m.Data = m.Data[:m.Footer] }},
 		{"behind the footer", "4 bytes follow the footer", AtVerify, func(m *Image) { m.Data = append(m.Data, 1, 2, 3, 4) }},

@@ -20,6 +20,7 @@ func check(data []byte, layout datacenter.Layout) (found []string) {
 	}()
 	c := checker{reader: read(data, layout)}
 	defer func() { found = append(c.found, found...) }()
+	c.need(!(c.timestamp < 0) || c.timestamp == -1, "timestamp %v", c.timestamp)
 	c.table("names", c.names)
 	c.table("values", c.values)
 	c.special()
