@@ -36,6 +36,22 @@
 // follows the chain of regions in both and takes the one that ends in the
 // footer at the end of the data.
 //
+// # The order of siblings
+//
+// A run of children is ordered by their names' indexes; siblings of one name by
+//
+//  1. their key definitions: those without keys come first, the others in the order of
+//     the lists of their attributes' names;
+//  2. the values of their keys, one after another: none, then int, float, string, bool;
+//     numbers by value, NaN first;
+//  3. the place that they had, or were given.
+//
+// Names and strings are compared by their UTF-16 units. The first rule is this package's:
+// novadrop compares the values of whichever node's keys comes first, which gives siblings of
+// different definitions no order that all of them agree on. Official files have no such
+// siblings. So Verify compares the values of neighbours of one definition, and only
+// VerifyStrict the definitions of others: nothing in a file tells who wrote it.
+//
 // # How it is read
 //
 // Nothing is decoded ahead. The first pass inflates the file once and keeps an

@@ -91,18 +91,6 @@ func (c *comparer) key(k keyNames) keyNames {
 	return slide(k)
 }
 
-// slide moves the gaps of a key definition to its end: they mean nothing.
-func slide(k keyNames) (slid keyNames) {
-	i := 0
-	for _, name := range k {
-		if name != 0 {
-			slid[i] = name
-			i++
-		}
-	}
-	return slid
-}
-
 // sameKeys tells whether y has a key definition of the Draft.
 func (c *comparer) sameKeys(key uint16, y Node) bool {
 	var got keyNames // a definition that does not exist is empty

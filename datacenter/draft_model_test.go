@@ -221,16 +221,19 @@ func (m *model) forget(n *modelNode) {
 // written file has them.
 func (n *modelNode) sort(names map[string]int) {
 	byName := func(x, y *modelNode) int { return cmp.Compare(names[x.name], names[y.name]) }
-	slices.SortStableFunc(n.kids, byName)
-	all := func(x, y *modelNode) int { return cmp.Or(byName(x, y), x.compareKeys(y)) }
-	if !slices.IsSortedFunc(n.kids, all) {
-		slices.SortStableFunc(n.kids, all)
-	}
+	slices.SortStableFunc(n.kids, func(x, y *modelNode) int { return cmp.Or(byName(x, y), x.compareSiblings(y)) })
 	for _, k := range n.kids {
 		k.sort(names)
 	}
 }
 
+// compareSiblings is the order of siblings of one name.
+func (n *modelNode) compareSiblings(y *modelNode) int {
+	units := func(a, b string) int { return slices.Compare(dctest.Units(a), dctest.Units(b)) }
+	return cmp.Or(slices.CompareFunc(n.keys, y.keys, units), n.compareKeys(y))
+}
+
+// compareKeys compares the values of n's keys.
 func (n *modelNode) compareKeys(y *modelNode) int {
 	for _, key := range n.keys {
 		p, pok := n.attrs[key]

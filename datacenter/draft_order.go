@@ -8,8 +8,8 @@ import (
 )
 
 // OrderedChildren gives the children of a draft node in the order in which they
-// would be written now: by name, then by the values of their keys, then as they
-// were. ok is false if the number stands for no draft node. It may read the file.
+// would be written now: by name, then by their key definitions and the values of their
+// keys, then as they were. ok is false if the number stands for no draft node. It may read the file.
 func (d *Draft) OrderedChildren(n Number) (children []DraftEntry, ok bool, err error) {
 	o := draftOrder{d: d}
 	if !o.collect(n) {
@@ -31,7 +31,9 @@ type draftOrder struct {
 	d           *Draft
 	kids        []orderedChild
 	root, value uint16 // names that are the last
-	err         error
+	// names are those of the keys of draft nodes, which may be new.
+	names map[uint16]string
+	err   error
 }
 
 // orderedChild is a child, and what it takes to find the values of its keys.
@@ -58,6 +60,7 @@ func (o *draftOrder) collect(n Number) bool {
 	}
 	o.root, o.value = d.index[rootName], d.index[valueName]
 	o.kids = make([]orderedChild, 0, len(x.kidAt))
+	o.names = map[uint16]string{}
 	for i := range x.kids {
 		k := &x.kids[i]
 		if k.dead {
@@ -67,6 +70,11 @@ func (o *draftOrder) collect(n Number) bool {
 		if k.node != nil {
 			c.draft, c.base, c.keys = true, k.node.base, d.keys[k.node.key]
 			c.attrs = slices.Clone(k.node.attrs)
+			for _, key := range c.keys {
+				if key != 0 {
+					o.names[key] = d.name(key)
+				}
+			}
 		}
 		o.kids = append(o.kids, c)
 	}
@@ -83,23 +91,26 @@ func (o *draftOrder) compare(x, y orderedChild) int {
 	if x.NameIndex != y.NameIndex || o.err != nil {
 		return o.name(x) - o.name(y)
 	}
-	for _, key := range o.keysOf(&x) {
-		if key == 0 {
-			continue
-		}
+	c, _ := compareSiblings(o.keysOf(&x), o.keysOf(&y), o.spell, func(key uint16) int {
 		p, q := o.keyValue(&x, key), o.keyValue(&y, key)
 		// The texts are told apart by the segment of an address that means nothing.
 		p.raw.bits, q.raw.bits = p.number(0), q.number(1)
-		if c := compareValues(p.raw, p.ok, q.raw, q.ok, func(a Address) []byte {
+		return compareValues(p.raw, p.ok, q.raw, q.ok, func(a Address) []byte {
 			if a.Segment == 0 {
 				return p.text
 			}
 			return q.text
-		}); c != 0 {
-			return c
-		}
+		})
+	})
+	return c
+}
+
+// spell is the text of a name index.
+func (o *draftOrder) spell(i uint16) string {
+	if name, ok := o.names[i]; ok {
+		return name
 	}
-	return 0
+	return o.d.file.spell(i)
 }
 
 // keyValue is the value of one key of a child.
@@ -134,10 +145,10 @@ func (o *draftOrder) keysOf(c *orderedChild) keyNames {
 		return c.keys
 	}
 	n := o.load(c)
-	if o.err != nil || int(n.raw.key) >= len(o.d.file.keys) {
+	if o.err != nil {
 		return keyNames{}
 	}
-	return o.d.file.keys[n.raw.key]
+	return n.keyNames()
 }
 
 func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {

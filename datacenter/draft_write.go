@@ -184,8 +184,7 @@ func (w *draftWriter) attribute(a *draftAttribute) (rawAttribute, error) {
 }
 
 // children gives the children of n, and notes the order that the Builder will
-// put them in. That depends on the order in which they come, since siblings with
-// different keys may disagree about which of them is first.
+// put them in. Those that nothing else tells apart stay in the order in which they come.
 func (w *draftWriter) children(n *draftNode) ([]rawNode, error) {
 	run := make([]writtenChild, 0, len(n.kidAt))
 	for i := range n.kids {
@@ -219,7 +218,8 @@ type writtenChild struct {
 	place int
 }
 
-// sortSiblings sorts as the Builder does.
+// sortSiblings sorts as the Builder does. Nearly all runs are in order already, and to
+// compare may take reading the file.
 func sortSiblings[T any](run []T, compare func(x, y T) int) {
 	if !slices.IsSortedFunc(run, compare) {
 		slices.SortStableFunc(run, compare)
@@ -309,57 +309,6 @@ func (d *Draft) writtenOrder(n Node) ([]int, error) {
 	return order, s.err
 }
 
-// siblingOrder is the order in which siblings in a file are written. Its error is
-// sticky.
-type siblingOrder struct {
-	file        *File
-	root, value uint16 // names that will be the last
-	err         error
-}
-
 func (d *Draft) newSiblingOrder() *siblingOrder {
 	return &siblingOrder{file: d.file, root: d.index[rootName], value: d.index[valueName]}
-}
-
-// name is the place of a name among those that will be written.
-func (s *siblingOrder) name(i uint16) int {
-	switch i {
-	case s.root:
-		return MaxNames + 1
-	case s.value:
-		return MaxNames + 2
-	}
-	return int(i)
-}
-
-// compare is [Builder.compareNodes] for nodes of a file.
-func (s *siblingOrder) compare(x, y Node) int {
-	if x.raw.name != y.raw.name || int(x.raw.key) >= len(s.file.keys) {
-		return s.name(x.raw.name) - s.name(y.raw.name)
-	}
-	for _, key := range s.file.keys[x.raw.key] {
-		if key == 0 || s.err != nil {
-			continue
-		}
-		p, pok, err := x.Attribute(key)
-		s.note(err)
-		q, qok, err := y.Attribute(key)
-		s.note(err)
-		if c := compareValues(p.raw(), pok, q.raw(), qok, s.text); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-func (s *siblingOrder) note(err error) {
-	if s.err == nil {
-		s.err = err
-	}
-}
-
-func (s *siblingOrder) text(addr Address) []byte {
-	units, err := s.file.stringUnits(s.file.regions.values.data, addr)
-	s.note(err)
-	return units
 }

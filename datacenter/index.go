@@ -204,5 +204,11 @@ func (f *File) keyDefinition(index uint16) KeyDefinition {
 	return def
 }
 
+// spell is the text of a name index; it is empty if there is no such name.
+func (f *File) spell(i uint16) string {
+	name, _ := f.name(i)
+	return name
+}
+
 // String is the definition as novadrop's schemas spell it.
 func (d KeyDefinition) String() string { return strings.Join(d, " ") }

@@ -20,3 +20,23 @@ func (k keyNames) append(b []byte) []byte {
 	}
 	return b
 }
+
+// slide moves the gaps of a key definition to its end: they mean nothing.
+func slide(k keyNames) (slid keyNames) {
+	i := 0
+	for _, name := range k {
+		if name != 0 {
+			slid[i] = name
+			i++
+		}
+	}
+	return slid
+}
+
+// keyNames is the key definition of n; it is empty if there is none with its index.
+func (n Node) keyNames() keyNames {
+	if int(n.raw.key) >= len(n.file.keys) {
+		return keyNames{}
+	}
+	return n.file.keys[n.raw.key]
+}

@@ -4,7 +4,108 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+
+	"lorefs/internal/wtf8"
 )
+
+// The order of siblings is that of their names' indexes; then that of their key
+// definitions, of which none comes first, and others are ordered by the list of the names
+// of their attributes; then that of the values of the keys; then their place. novadrop
+// compares by the keys of whichever comes first, so that siblings of different definitions
+// may be in no order at all. Of one definition a name, as in official files, both are the same.
+
+// compareSiblings is the order of siblings of one name that have the key definitions x and y.
+// name spells a name index, and values compares what they have for a key. by is the
+// key that they differ in; it is 0 if the definitions do, or nothing.
+func compareSiblings(x, y keyNames, name func(uint16) string, values func(key uint16) int) (order int, by uint16) {
+	if x != y {
+		if c := compareDefinitions(x, y, name); c != 0 {
+			return c, 0
+		}
+	}
+	for _, key := range x {
+		if key == 0 {
+			continue
+		}
+		if c := values(key); c != 0 {
+			return c, key
+		}
+	}
+	return 0, 0
+}
+
+// compareDefinitions compares the names in turn, by their UTF-16 units as key values are;
+// what another one begins with comes before that.
+func compareDefinitions(x, y keyNames, name func(uint16) string) int {
+	x, y = slide(x), slide(y)
+	for i := range x {
+		switch {
+		case x[i] == y[i]:
+			continue
+		case x[i] == 0 || y[i] == 0:
+			return cmp.Compare(x[i], y[i])
+		}
+		p, q := wtf8.AppendUTF16(nil, name(x[i])), wtf8.AppendUTF16(nil, name(y[i]))
+		if c := compareUnits(p, q); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// siblingOrder is the order in which siblings in a file are written. Its error is
+// sticky.
+type siblingOrder struct {
+	file        *File
+	root, value uint16 // names that will be the last
+	err         error
+}
+
+// compare is [Builder.compareNodes] for nodes of a file.
+func (s *siblingOrder) compare(x, y Node) int {
+	if x.raw.name != y.raw.name {
+		return s.name(x.raw.name) - s.name(y.raw.name)
+	}
+	c, _ := s.compareKeys(x, y)
+	return c
+}
+
+// name is the place of a name among those that will be written.
+func (s *siblingOrder) name(i uint16) int {
+	switch i {
+	case s.root:
+		return MaxNames + 1
+	case s.value:
+		return MaxNames + 2
+	}
+	return int(i)
+}
+
+// compareKeys is [compareSiblings] for nodes of a file.
+func (s *siblingOrder) compareKeys(x, y Node) (order int, by uint16) {
+	return compareSiblings(x.keyNames(), y.keyNames(), s.file.spell, func(key uint16) int {
+		if s.err != nil {
+			return 0
+		}
+		p, pok, err := x.Attribute(key)
+		s.note(err)
+		q, qok, err := y.Attribute(key)
+		s.note(err)
+		return compareValues(p.raw(), pok, q.raw(), qok, s.text)
+	})
+}
+
+func (s *siblingOrder) note(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *siblingOrder) text(addr Address) []byte {
+	units, err := s.file.stringUnits(s.file.regions.values.data, addr)
+	s.note(err)
+	return units
+}
 
 // compareValues is the order of key values: absent, int, float, string, bool;
 // numbers by value, NaN first; strings by their UTF-16 units, which text gives.

@@ -35,9 +35,7 @@ func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
 	}
 	for _, k := range f.keys {
 		for i, n := range k {
-			if int(n) < len(r.names) {
-				k[i] = r.names[n]
-			}
+			k[i] = r.names[n] // NewDraft has looked whether there is such a name
 		}
 		r.keys = append(r.keys, b.keyOf(k))
 	}

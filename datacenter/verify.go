@@ -45,8 +45,9 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.S
 }
 
 // VerifyStrict is Verify, and yields besides what the format allows but a careful
-// writer avoids: runs that are stored twice, and elements, values and slack that
-// nothing refers to.
+// writer avoids: runs that are stored twice, elements, values and slack that
+// nothing refers to, and siblings of one name that are not in the order of their key
+// definitions. That order is this package's; a file does not tell who wrote it.
 func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
 	return verify(ctx, r, size, opts, true)
 }

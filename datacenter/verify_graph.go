@@ -247,24 +247,22 @@ func (v *verifier) order(a, b Node) error {
 		return v.report(off, where(b), "%s (name %d) comes behind %s (name %d): want ascending order",
 			b.Name(), b.raw.name, a.Name(), a.raw.name)
 	}
-	if a.raw.name != b.raw.name || a.raw.key == 0 || int(a.raw.key) >= len(v.file.keys) {
+	if a.raw.name != b.raw.name || a.raw.key == 0 && b.raw.key == 0 {
 		return nil
 	}
 	if err := v.spend(len(keyNames{}) * (a.AttributeCount() + b.AttributeCount())); err != nil {
 		return err
 	}
-	// novadrop compares by the keys of the left one, and official data agrees.
-	for _, key := range v.file.keys[a.raw.key] {
-		if key == 0 {
-			continue
-		}
-		c, err := compareKey(a, b, key)
-		if err != nil || c < 0 {
-			return skipBroken(err)
-		}
-		if c > 0 {
-			return v.report(off, where(b), "its key %s is lower than that of the sibling before it", v.file.names[key-1])
-		}
+	order := siblingOrder{file: v.file}
+	switch c, by := order.compareKeys(a, b); {
+	case order.err != nil:
+		return skipBroken(order.err)
+	case c <= 0:
+	case by != 0:
+		return v.report(off, where(b), "its key %s is lower than that of the sibling before it", v.file.spell(by))
+	case v.strict: // other writers know no order of definitions
+		return v.report(off, where(b), "its keys [%v] come behind [%v], those of the sibling before it: want none first, then by name",
+			b.Keys(), a.Keys())
 	}
 	return nil
 }
@@ -275,22 +273,4 @@ func skipBroken(err error) error {
 		return nil
 	}
 	return err
-}
-
-// compareKey compares the attributes of two nodes that have the name key.
-func compareKey(a, b Node, key uint16) (int, error) {
-	x, xok, err := a.Attribute(key)
-	if err != nil {
-		return 0, err
-	}
-	y, yok, err := b.Attribute(key)
-	if err != nil {
-		return 0, err
-	}
-	text := func(addr Address) []byte {
-		units, terr := a.file.stringUnits(a.file.regions.values.data, addr)
-		err = errors.Join(err, terr)
-		return units
-	}
-	return compareValues(x.raw(), xok, y.raw(), yok, text), err
 }

@@ -59,7 +59,7 @@ func (o *WriteOptions) setDefaults() {
 // What is handed over is kept in the form of the file, each run of attributes
 // or children once however often it comes. Attributes and children may come in
 // any order: they are sorted as the format demands, children of one name and
-// with equal keys in the order in which they came.
+// key definition and with equal keys in the order in which they came.
 //
 // Errors are sticky: Write returns the first. A Builder is not safe for
 // concurrent use.
@@ -311,23 +311,18 @@ func (b *Builder) addChildren(run []rawNode) (Address, error) {
 	return b.nodes.add(b.run)
 }
 
-// compareNodes is the order of siblings: by name index, then by the keys of the
-// left one.
+// compareNodes is the order of siblings.
 func (b *Builder) compareNodes(x, y rawNode) int {
-	if x.name != y.name || x.key == 0 {
+	if x.name != y.name || x.key == 0 && y.key == 0 {
 		return int(x.name) - int(y.name)
 	}
-	for _, key := range b.keys[x.key] {
-		if key == 0 {
-			continue
-		}
+	spell := func(i uint16) string { return b.names[i-1] }
+	c, _ := compareSiblings(b.keys[x.key], b.keys[y.key], spell, func(key uint16) int {
 		p, pok := b.findAttribute(x, key)
 		q, qok := b.findAttribute(y, key)
-		if c := compareValues(p, pok, q, qok, b.values.at); c != 0 {
-			return c
-		}
-	}
-	return 0
+		return compareValues(p, pok, q, qok, b.values.at)
+	})
+	return c
 }
 
 // findAttribute finds an attribute of a node whose attributes are stored.

@@ -20,7 +20,8 @@ func newVerify(log *slog.Logger) *cobra.Command {
 		Long: `verify prints one line for everything in SOURCE that breaks a rule of its format,
 each with its offset. It exits with 1 if there is any. With --strict, it prints as
 well what the format allows but a careful writer avoids: what is stored twice, or
-used by nothing. Official files have some of that.`,
+used by nothing, of which official files have some; and siblings of one name that are
+not in the order of their key definitions, which lorefs keeps and others may not.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return v.run(c, args[0], &f, log)

@@ -181,8 +181,11 @@ func (b *builder) sprinkle(children []*Node) []*Node {
 	return out
 }
 
-// compareKeys compares by the key attributes of x, as novadrop does.
+// compareKeys compares the key definitions, and then the key attributes.
 func compareKeys(x, y *Node) int {
+	if c := slices.CompareFunc(x.definition(), y.definition(), slices.Compare[[]uint16]); c != 0 {
+		return c
+	}
 	for _, key := range x.Keys {
 		if key == "" {
 			continue
@@ -192,6 +195,16 @@ func compareKeys(x, y *Node) int {
 		}
 	}
 	return 0
+}
+
+// definition spells the keys of a node, without gaps.
+func (n *Node) definition() (names [][]uint16) {
+	for _, key := range n.Keys {
+		if key != "" {
+			names = append(names, Units(key))
+		}
+	}
+	return names
 }
 
 func (n *Node) value(name string) any {

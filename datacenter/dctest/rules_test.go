@@ -120,7 +120,8 @@ func (c *checker) one(n stored, address uint32) {
 	c.order(n)
 }
 
-// order checks the children's order, by the int attributes among the keys only.
+// order checks the children's order, by the key definitions, and by the int attributes
+// among the keys only.
 func (c *checker) order(n stored) {
 	var last stored
 	for i := range n.children() {
@@ -136,6 +137,9 @@ func (c *checker) order(n stored) {
 }
 
 func (c *checker) compareKeys(x, y stored) int {
+	if o := slices.CompareFunc(c.definition(x), c.definition(y), slices.Compare[[]uint16]); o != 0 {
+		return o
+	}
 	for _, name := range c.keys[x.key()] {
 		a, b := c.intOf(x, name), c.intOf(y, name)
 		switch {
@@ -147,6 +151,16 @@ func (c *checker) compareKeys(x, y stored) int {
 		}
 	}
 	return 0
+}
+
+// definition spells the keys of a node, without gaps.
+func (c *checker) definition(n stored) (names [][]uint16) {
+	for _, name := range c.keys[n.key()] {
+		if name != 0 {
+			names = append(names, dctest.Units(c.name(name)))
+		}
+	}
+	return names
 }
 
 // intOf is the value of an attribute, or the least one if it is none or no int.
