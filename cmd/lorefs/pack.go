@@ -23,7 +23,9 @@ type packing struct {
 	kind     string
 	layout   string
 	key, iv  string
+	like     string
 	template string
+	strict   bool
 	quality  int
 	write    writing
 }
@@ -37,6 +39,14 @@ func newPack(log *slog.Logger) *cobra.Command {
 novadrop-dc unpack write them, or as people edit those. What type an attribute has
 is said by the schema beside the sheet (Sheet.xsd); where there is none by --template,
 a data center; else by the values of all sheets of the name.
+
+Schemas of another version than the sheets give values other types than they had, and
+elements other keys. pack tells of names that the schemas do not know or do not fit, with
+their counts: ten of them, and how many more there are. validate shows each place, and
+what has no influence on types, such as the order of elements. With --strict, pack
+refuses such sheets, and sheets without a schema. With --like FILE.dat, types and keys
+of all paths that this data center knows are its own, whatever the schemas say: give
+it the file that the sheets were taken from.
 
 If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx with
 .geo and .gdi with .nod files of the original server, their .zgd and .apd files are
@@ -56,7 +66,9 @@ A file that was there becomes NAME.bak.`,
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
+	flags.StringVar(&f.like, "like", "", "a data center whose types and keys count before those of the schemas")
 	flags.StringVar(&f.template, "template", "", "a data center that knows types and keys where there is no schema")
+	flags.BoolVar(&f.strict, "strict", false, "refuse sheets that the schemas do not know or fit")
 	addQuality(flags, &f.quality)
 	f.write.add(flags)
 	return c
@@ -91,13 +103,19 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	if err := notAmong(dir, to); err != nil {
 		return err
 	}
-	if f.template != "" {
-		t, err := openSource(ctx, f.template, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
+	for _, known := range []struct {
+		path string
+		to   *func(sheet string) (*sheets.Schema, error)
+	}{{f.like, &opts.Like}, {f.template, &opts.Template}} {
+		if known.path == "" {
+			continue
+		}
+		t, err := openSource(ctx, known.path, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		if opts.Template, err = t.template(ctx); err != nil {
+		if *known.to, err = t.template(ctx); err != nil {
 			return err
 		}
 	}
@@ -105,8 +123,12 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	opts.Progress = p.set
 	r, err := f.write.packTo(ctx, dir, to, opts)
 	p.finish()
-	if err != nil {
+	if err != nil && !errors.Is(err, sheets.ErrMisfits) {
 		return err
+	}
+	f.sayDoubts(c, &r)
+	if err != nil {
+		return &commandError{code: exitFailure, err: err, hint: "nothing was written; without --strict it is"}
 	}
 	for _, name := range r.Ignored {
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, iofs.ErrNotExist) {
@@ -114,11 +136,31 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
-	if n := len(r.Inferred); n > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
-	}
 	fmt.Fprintf(c.OutOrStdout(), "%d sheets, %d nodes, %d attributes\n", r.Sheets, r.Nodes, r.Attributes)
 	return sayWritten(c, to)
+}
+
+// sayDoubts tells of what the types of are not certain.
+func (f *packing) sayDoubts(c *cobra.Command, r *sheets.PackReport) {
+	w := c.ErrOrStderr()
+	if n := len(r.Inferred); n > 0 {
+		fmt.Fprintf(w, "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
+	}
+	if len(r.Misfits) == 0 {
+		return
+	}
+	hint := "lorefs validate shows each place"
+	if f.like == "" {
+		hint += ", --like FILE.dat takes types and keys from a data center"
+	}
+	fmt.Fprintf(w, "lorefs: the schemas do not fit the sheets, so types and keys may be wrong (%s):\n", hint)
+	const most = 10
+	for _, m := range r.Misfits[:min(most, len(r.Misfits))] {
+		fmt.Fprintf(w, "  %v\n", m)
+	}
+	if n := len(r.Misfits) - most; n > 0 {
+		fmt.Fprintf(w, "  and %d more names\n", n)
+	}
 }
 
 // notAmong refuses to write over a sheet or a schema of the folder that is packed.
@@ -178,7 +220,7 @@ func (f *packing) options() (sheets.PackOptions, error) {
 		return sheets.PackOptions{}, err
 	}
 	write.Key = &keys[0]
-	return sheets.PackOptions{Write: write}, nil
+	return sheets.PackOptions{Write: write, Strict: f.strict}, nil
 }
 
 // counted opens what was written and holds its size against the report's.

@@ -18,11 +18,15 @@ type PackOptions struct {
 	// Write is what the data center is written with. A Header that is zero is
 	// written as novadrop's: timestamp -1, revision 387463.
 	Write datacenter.WriteOptions
-	// Template gives what is known of the sheets of a name from elsewhere, such as
-	// from the data center that they were taken from; it may be nil. It is asked
-	// for what a sheet's own schema does not say, once a name, but about several names
-	// at a time.
+	// Like gives what is known of the sheets of a name from elsewhere, such as from the
+	// data center that they were taken from; it may be nil. Of what it knows, it is believed
+	// before a sheet's own schema. It is asked once a name, but about several names at a time.
+	Like func(sheet string) (*Schema, error)
+	// Template is likewise, but is believed where a sheet's own schema says nothing.
 	Template func(sheet string) (*Schema, error)
+	// Strict refuses sheets that [PackReport] has something to say about, with
+	// [ErrMisfits].
+	Strict bool
 	// Progress is told how many bytes of how many have been read; each sheet is
 	// read twice. It is not called by two goroutines at a time, and must be quick.
 	Progress func(done, total int64)
@@ -34,9 +38,12 @@ type PackReport struct {
 	// __value__ an attribute.
 	Sheets            int
 	Nodes, Attributes int64
-	// Inferred are the names of sheets for which there is neither a schema nor a
-	// template, sorted. Their types were made out from their values.
+	// Inferred are the names of sheets of which neither a schema nor anybody else knows
+	// anything, sorted. Their types were made out from their values.
 	Inferred []string
+	// Misfits are what the schemas of the other sheets do not know, or do not fit: those
+	// first that leave types in doubt, of those and of the others the most frequent ones first.
+	Misfits []Misfit
 	// Ignored are files that are neither sheets nor schemas by their names, sorted.
 	Ignored []string
 }
@@ -47,15 +54,20 @@ const novadropRevision = 387463
 // ErrNoSheets means that there is nothing to pack.
 var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
 
+// ErrMisfits means that there are sheets of which not all types are certain.
+var ErrMisfits = errors.New("the schemas do not fit the sheets")
+
 // Pack makes a data center of all sheets below a folder: files called ?*-?*.xml, in
 // the order of their paths. What a sheet is called is what its root element is; but
 // files and folders with a dot in front are an editor's, and are left out. What is called
 // like a sheet or its schema, and is no regular file, is an error and not left out.
 //
-// The type of an attribute is the one that its element says in dc:types; else that of the
-// schema Sheet.xsd beside the sheet; else the template's; else the one that suits the
-// values of the attribute on this path in all sheets of the name: int, bool, float
-// or string. Keys are those of dc:keys, of the schema, or of the template.
+// The type of an attribute is the one that its element says in dc:types; else that of
+// opts.Like; else that of the schema Sheet.xsd beside the sheet; else the template's; else the
+// one that suits the values of the attribute on this path in all sheets of the name: int,
+// bool, float or string. Keys are those of dc:keys, or of the first of the others that knows
+// the path. A schema of another version than the sheets gives a value another type than it
+// had, and nothing can tell which; the report says where a schema does not fit.
 //
 // Nothing is written to w if a sheet cannot be packed. The error is that of the first
 // such file: a [SyntaxError], a [ValueError], or one that matches
@@ -70,11 +82,15 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts PackOptions) (Pac
 	report.Ignored = src.ignored
 	report.Sheets = len(src.files)
 	bar := &progress{call: opts.Progress, total: 2 * src.size}
-	survey, err := surveySheets(ctx, src, opts.Template, bar)
+	survey, err := surveySheets(ctx, src, &opts, bar)
 	if err != nil {
 		return report, err
 	}
-	report.Nodes, report.Attributes, report.Inferred = survey.nodes+1, survey.attributes, survey.inferred()
+	report.Nodes, report.Attributes = survey.nodes+1, survey.attributes
+	report.Inferred, report.Misfits = survey.inferred(), survey.misfits()
+	if opts.Strict && len(report.Inferred)+len(report.Misfits) > 0 {
+		return report, fmt.Errorf("sheets: %w", ErrMisfits)
+	}
 	if opts.Write.Header == (datacenter.Header{}) {
 		opts.Write.Header = datacenter.Header{Timestamp: -1, Revision: novadropRevision}
 	}
@@ -118,7 +134,7 @@ func (p *progress) add(n int64) {
 func (s *survey) inferred() []string {
 	var names []string
 	for key, p := range s.sheets {
-		if p.schema == nil && p.template == nil {
+		if p.types.first() == nil {
 			names = append(names, key.sheet)
 		}
 	}

@@ -19,11 +19,55 @@ type kind struct {
 	// attrAt and childAt find those by name where there are more than a few.
 	attrAt, childAt map[string]int
 
-	schema, template *ElementType // nil where those say nothing
-	keys             datacenter.KeyDefinition
-	keyed            bool // there is a node that does not say other keys
+	types known
+	keys  datacenter.KeyDefinition
+	keyed bool // there is a node that does not say other keys
 	// keyNames are those of keys and of the nodes that say others.
 	keyNames map[string]bool
+
+	counted
+}
+
+// known is what is said of a path, by those who say something of the sheets: whoever comes
+// first is believed. Each is nil where it says nothing.
+type known [3]*ElementType
+
+// Who says something, by their places in known.
+const (
+	byLike = iota
+	bySchema
+	byTemplate
+)
+
+// first is what is believed of nodes; it is nil if nobody knows them.
+func (k known) first() *ElementType {
+	for _, e := range k {
+		if e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// attribute is the type of an attribute; it is 0 if nobody knows that.
+func (k known) attribute(name string) datacenter.Type {
+	for _, e := range k {
+		if e == nil {
+			continue
+		}
+		if a, ok := e.Attribute(name); ok {
+			return a.Type
+		}
+	}
+	return 0
+}
+
+// child is what is said of children.
+func (k known) child(name string) (below known) {
+	for i, e := range k {
+		below[i] = e.child(name)
+	}
+	return below
 }
 
 // few is how many names are looked through faster than found in a map.
@@ -34,17 +78,19 @@ type kindAttr struct {
 	name  string
 	order uint64
 	typ   datacenter.Type // 0 until it is known
-	may   typeSet
+	// may is for what nobody knows the type of, and for strings.
+	may typeSet
+	// guessed tells that nobody knows the type. values is how many nodes have the attribute,
+	// untyped how many of them leave its type to others.
+	guessed         bool
+	values, untyped int64
 }
 
-// newKind makes a kind for which a schema and a template may say something.
-func newKind(name string, schema, template *ElementType, order uint64) *kind {
-	p := &kind{name: name, order: order, schema: schema, template: template}
-	switch {
-	case schema != nil:
-		p.keys = schema.Keys
-	case template != nil:
-		p.keys = template.Keys
+// newKind makes a kind of which something may be known.
+func newKind(name string, types known, order uint64) *kind {
+	p := &kind{name: name, order: order, types: types, counted: counted{most: Unbounded}}
+	if e := types.first(); e != nil {
+		p.keys = e.Keys
 	}
 	return p
 }
@@ -67,7 +113,12 @@ func (p *kind) child(name []byte) *kind {
 
 // addChild makes the kind of a child.
 func (p *kind) addChild(name string, order uint64) *kind {
-	c := newKind(name, p.schema.child(name), p.template.child(name), order)
+	c := newKind(name, p.types.child(name), order)
+	if of := p.types.held(); of != nil {
+		if t, ok := of.Child(name); ok {
+			c.least, c.most = t.Min, t.Max
+		}
+	}
 	p.children = append(p.children, c)
 	switch {
 	case len(p.children) == few+1:
@@ -107,15 +158,8 @@ func (p *kind) attr(name []byte, hint int) int {
 
 // addAttr gives the kind an attribute.
 func (p *kind) addAttr(name string, order uint64) int {
-	a := kindAttr{name: name, order: order, may: anyType}
-	for _, e := range []*ElementType{p.schema, p.template} {
-		if e == nil || a.typ != 0 {
-			continue
-		}
-		if t, ok := e.Attribute(name); ok {
-			a.typ = t.Type
-		}
-	}
+	a := kindAttr{name: name, order: order, may: anyType, typ: p.types.attribute(name)}
+	a.guessed = a.typ == 0
 	p.attrs = append(p.attrs, a)
 	i := len(p.attrs) - 1
 	switch {
@@ -143,6 +187,7 @@ func (p *kind) addKeys(keys datacenter.KeyDefinition) {
 // merge takes in what another kind knows, and leaves that as it is.
 func (p *kind) merge(q *kind) {
 	p.order = min(p.order, q.order)
+	p.counted.add(&q.counted)
 	for key := range q.keyNames {
 		p.addKeys(datacenter.KeyDefinition{key})
 	}
@@ -152,8 +197,7 @@ func (p *kind) merge(q *kind) {
 		if i < 0 {
 			i = p.addAttr(a.name, a.order)
 		}
-		p.attrs[i].order = min(p.attrs[i].order, a.order)
-		p.attrs[i].may &= a.may
+		p.attrs[i].merge(a)
 	}
 	for _, c := range q.children {
 		mine := p.child([]byte(c.name))
@@ -161,6 +205,27 @@ func (p *kind) merge(q *kind) {
 			mine = p.addChild(c.name, c.order)
 		}
 		mine.merge(c)
+	}
+}
+
+func (a *kindAttr) merge(b *kindAttr) {
+	a.order = min(a.order, b.order)
+	a.values += b.values
+	a.untyped += b.untyped
+	if a.guessed == b.guessed { // the strings of a schema are no reason to guess otherwise
+		a.may &= b.may
+	}
+}
+
+// take takes a node's attribute in.
+func (a *kindAttr) take(b *Attribute) {
+	a.values++
+	if b.Type != 0 {
+		return
+	}
+	a.untyped++
+	if a.guessed || a.typ == datacenter.String {
+		a.may = a.may.with(b.Value)
 	}
 }
 

@@ -28,10 +28,10 @@ type sheetKey struct {
 
 // surveyor reads sheets for a survey. Each goroutine has one.
 type surveyor struct {
-	ctx      context.Context
-	src      *sheetFiles
-	schemas  *schemaFiles
-	template func(sheet string) (*Schema, error)
+	ctx            context.Context
+	src            *sheetFiles
+	schemas        *schemaFiles
+	like, template *elsewhere
 
 	sheets map[sheetKey]*kind
 	// keys of the sheets, and what they hold, by their place among the files. All
@@ -49,20 +49,32 @@ type sheetFound struct {
 	nodes, attributes int64
 }
 
-// surveySheets reads all sheets with all processors.
-func surveySheets(ctx context.Context, src *sheetFiles, template func(string) (*Schema, error), bar *progress) (*survey, error) {
-	schemas := newSchemaFiles(src.fsys)
-	if template != nil {
-		known, ask := &schemaSet{}, template
-		template = func(sheet string) (*Schema, error) {
-			return known.get(sheet, func() (*Schema, error) { return ask(sheet) })
-		}
+// elsewhere is what somebody knows of sheets, who is asked once a name.
+type elsewhere struct {
+	ask   func(sheet string) (*Schema, error) // nil if nobody knows anything
+	known schemaSet
+}
+
+func (e *elsewhere) root(sheet string) (*ElementType, error) {
+	if e.ask == nil {
+		return nil, nil
 	}
+	schema, err := e.known.get(sheet, func() (*Schema, error) { return e.ask(sheet) })
+	if err != nil {
+		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown(sheet), err)
+	}
+	return schema.root(), nil
+}
+
+// surveySheets reads all sheets with all processors.
+func surveySheets(ctx context.Context, src *sheetFiles, opts *PackOptions, bar *progress) (*survey, error) {
+	schemas := newSchemaFiles(src.fsys)
+	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
 	found := make([]sheetFound, len(src.files))
 	surveyors := make([]*surveyor, min(runtime.GOMAXPROCS(0), len(src.files)))
 	for i := range surveyors {
 		surveyors[i] = &surveyor{
-			ctx: ctx, src: src, schemas: schemas, template: template, sheets: map[sheetKey]*kind{}, found: found,
+			ctx: ctx, src: src, schemas: schemas, like: like, template: template, sheets: map[sheetKey]*kind{}, found: found,
 		}
 	}
 	err := inParallel(len(surveyors), len(src.files), func(worker, i int) error {
@@ -132,7 +144,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 		for key, p := range v.sheets {
 			mine := s.sheets[key]
 			if mine == nil {
-				mine = newKind(p.name, p.schema, p.template, p.order)
+				mine = newKind(p.name, p.types, p.order)
 				s.sheets[key] = mine
 			}
 			mine.merge(p)
@@ -141,7 +153,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	all := map[string]*kind{}
 	for key, p := range s.sheets {
 		if all[key.sheet] == nil {
-			all[key.sheet] = newKind(p.name, nil, nil, p.order)
+			all[key.sheet] = newKind(p.name, known{}, p.order)
 			s.all = append(s.all, all[key.sheet])
 		}
 		all[key.sheet].merge(p)
@@ -205,6 +217,10 @@ func (v *surveyor) begin(p *Parser, file string, found *sheetFound) error {
 	if err != nil {
 		return err
 	}
+	at.nodes++
+	if len(v.open) > 0 {
+		at.meet(v.open[len(v.open)-1].nodes)
+	}
 	v.open = append(v.open, at)
 	found.attributes += int64(len(n.Attributes))
 	hint := 0
@@ -215,9 +231,7 @@ func (v *surveyor) begin(p *Parser, file string, found *sheetFound) error {
 			i = at.addAttr(string(a.Name), v.next())
 		}
 		hint = i + 1
-		if known := &at.attrs[i]; known.typ == 0 && a.Type == 0 {
-			known.may = known.may.with(a.Value)
-		}
+		at.attrs[i].take(a)
 	}
 	switch {
 	case n.HasKeys:
@@ -254,13 +268,14 @@ func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error)
 	if at := v.sheets[found.key]; at != nil {
 		return at, nil
 	}
-	var template *Schema
-	if v.template != nil {
-		if template, err = v.template(sheet); err != nil {
-			return nil, fmt.Errorf("sheets: what is known of %s: %w", shown(sheet), err)
-		}
+	types := known{bySchema: schema.root()}
+	if types[byLike], err = v.like.root(sheet); err != nil {
+		return nil, err
 	}
-	at := newKind(sheet, schema.root(), template.root(), v.next())
+	if types[byTemplate], err = v.template.root(sheet); err != nil {
+		return nil, err
+	}
+	at := newKind(sheet, types, v.next())
 	v.sheets[found.key] = at
 	return at, nil
 }
@@ -275,8 +290,12 @@ func (s *Schema) root() *ElementType {
 
 // end takes a node's text in.
 func (v *surveyor) end(p *Parser, found *sheetFound) {
+	at := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
 	if _, ok := p.Text(); ok {
 		found.attributes++
+		if of := at.types.held(); of != nil && !of.Text && !p.ended.value {
+			at.texts++
+		}
 	}
 }

@@ -183,7 +183,9 @@ func TestRoundTrip(t *testing.T) {
 			}
 			ex.Options.Seal = dctest.SealOptions{}
 			f := dctest.Open(t, dctest.Build(ex.Doc, ex.Options))
-			got, _ := mustPack(t, exported(t, f), sheets.PackOptions{Write: datacenter.WriteOptions{Header: f.Header(), Layout: f.Layout()}})
+			got, _ := mustPack(t, exported(t, f), sheets.PackOptions{
+				Write: datacenter.WriteOptions{Header: f.Header(), Layout: f.Layout()}, Strict: true,
+			})
 			same(t, got, f)
 			if got.Layout() != f.Layout() {
 				t.Errorf("layout %v, want %v", got.Layout(), f.Layout())
@@ -193,7 +195,7 @@ func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("generated ", seed), func(t *testing.T) {
 			f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 3000}), dctest.Options{}))
-			got, report := mustPack(t, exported(t, f), sheets.PackOptions{})
+			got, report := mustPack(t, exported(t, f), sheets.PackOptions{Strict: true})
 			same(t, got, f)
 			if report.Sheets != 60 || len(report.Inferred) > 0 || len(report.Ignored) > 0 {
 				t.Errorf("%+v", report)
@@ -213,7 +215,7 @@ func TestRoundTripOfFixture(t *testing.T) {
 		t.Skip("packs 600,000 nodes")
 	}
 	f := openFixture(t, "p115_small_x64.dat", datacenter.Options{})
-	got, report := mustPack(t, exported(t, f), sheets.PackOptions{})
+	got, report := mustPack(t, exported(t, f), sheets.PackOptions{Strict: true})
 	same(t, got, f)
 	if a, b := got.Counts(), f.Counts(); a != b || report.Sheets != int(b.Sheets) {
 		t.Errorf("counts\n%+v, want\n%+v", a, b)
