@@ -41,9 +41,12 @@ func TestFixtureCounts(t *testing.T) {
 		}, 106739},
 		{"p115_small_x64.dat", datacenter.LayoutV6X64, small, -1},
 		{"p115_small_x86.dat", datacenter.LayoutV6X86, small, -1},
+		{"novadrop_p115_small_v3.dat", datacenter.LayoutV3, small, -1},
+		{"novadrop_p115_small_x86.dat", datacenter.LayoutV6X86, small, -1},
+		{"novadrop_p115_small_x64.dat", datacenter.LayoutV6X64, small, -1},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
-			if testing.Short() && tt.layout != datacenter.LayoutV6X86 {
+			if testing.Short() && tt.file != "p115_small_x86.dat" {
 				t.Skip("one file is enough")
 			}
 			f := mustOpen(t, readFixture(t, tt.file), datacenter.Options{})
@@ -96,7 +99,10 @@ func (c *counter) walk(n datacenter.Node) error {
 }
 
 func TestFixturesBreakNoRule(t *testing.T) {
-	files := []string{"p115_small_x64.dat", "p115_small_x86.dat", "p100_x64.dat"}
+	files := []string{
+		"p115_small_x64.dat", "p115_small_x86.dat", "p100_x64.dat",
+		"novadrop_p115_small_v3.dat", "novadrop_p115_small_x86.dat", "novadrop_p115_small_x64.dat",
+	}
 	if testing.Short() {
 		files = files[:1]
 	}

@@ -22,14 +22,18 @@ func fixture(t testing.TB, name string) *datacenter.File {
 	return dctest.Open(t, data)
 }
 
-// The two small files are one tree in two layouts.
+// The small files are one tree in three layouts, three of them written by novadrop-dc.
 func TestLayoutsHoldTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files whole")
 	}
-	a, b := fixture(t, "p115_small_x64.dat"), fixture(t, "p115_small_x86.dat")
-	if got := compare(t, a, b, diff.Options{}); len(got) > 0 {
-		t.Errorf("%d differences, such as %+v", len(got), got[0])
+	a := fixture(t, "p115_small_x64.dat")
+	for _, name := range []string{
+		"p115_small_x86.dat", "novadrop_p115_small_v3.dat", "novadrop_p115_small_x86.dat", "novadrop_p115_small_x64.dat",
+	} {
+		if got := compare(t, a, fixture(t, name), diff.Options{}); len(got) > 0 {
+			t.Errorf("%s: %d differences, such as %+v", name, len(got), got[0])
+		}
 	}
 }
 

@@ -56,7 +56,8 @@ func TestPackMisfits(t *testing.T) {
 	}{
 		{"none", []string{`<S s="7">` + fits + `</S>`, `<S><A i="-1"/><B s="1"/><B/><B/><C/></S>`}, nil},
 		{
-			"values that the schema does not know", []string{`<S>` + fits + `<C x="1" y="a"/></S>`, `<S y="1">` + fits + `<C x="0.5"/></S>`},
+			"values that the schema does not know",
+			[]string{`<S>` + fits + `<C x="1" y="a"/></S>`, `<S y="1">` + fits + `<C x="0.5"/></S>`},
 			[]string{
 				`"S": 2 values of "C" "x": not in the schema, taken for the type float`,
 				`"S": 1 values of "C" "y": not in the schema, taken for the type string`,
@@ -64,21 +65,24 @@ func TestPackMisfits(t *testing.T) {
 			},
 		},
 		{
-			"elements that it does not know", []string{`<S>` + fits + `<D x="1"><E y="2"/></D></S>`, `<S>` + fits + `<D x="1" z="2"/></S>`},
+			"elements that it does not know",
+			[]string{`<S>` + fits + `<D x="1"><E y="2"/></D></S>`, `<S>` + fits + `<D x="1" z="2"/></S>`},
 			[]string{
 				`"S": 2 elements "D" with 3 values: not in the schema, taken for the types that suit`,
 				`"S": 1 elements "E" with 1 values: not in the schema, taken for the types that suit`,
 			},
 		},
 		{
-			"too many, so that its strings are in doubt", []string{`<S><A i="1" s="7"/><A i="2" s="8"/><A i="3"/><B s="x"/><B s="9"/></S>`, `<S>` + fits + `</S>`},
+			"too many, so that its strings are in doubt",
+			[]string{`<S><A i="1" s="7"/><A i="2" s="8"/><A i="3"/><B s="x"/><B s="9"/></S>`, `<S>` + fits + `</S>`},
 			[]string{
 				`"S": 3 values of "A" "s": strings in the schema, though each is like a value of type int`,
 				`"S": more elements "A" than the schema allows, 1 times`,
 			},
 		},
 		{
-			"too few", []string{`<S><B/><B/></S>`, `<S><A i="1"/><B/></S>`, `<S><A s="x" i="2"/></S>`},
+			"too few",
+			[]string{`<S><B/><B/></S>`, `<S><A i="1"/><B/></S>`, `<S><A s="x" i="2"/></S>`},
 			[]string{
 				`"S": fewer elements "B" than the schema demands, 2 times`,
 				`"S": fewer elements "A" than the schema demands, 1 times`,
@@ -87,7 +91,8 @@ func TestPackMisfits(t *testing.T) {
 		{"an attribute is missing", []string{`<S><A s="x"/><B/><B/></S>`}, []string{`"S": 1 elements "A" without "i", which the schema demands`}},
 		{"a text", []string{`<S><A i="1"/><B>text</B><B/></S>`}, []string{`"S": 1 texts of "B", which has none in the schema`}},
 		{
-			"what the sheet says itself", []string{
+			"what the sheet says itself",
+			[]string{
 				`<S xmlns:dc="urn:lorefs:dc"><A i="1" x="1" dc:types="x:int"/><B dc:value="text"/><B/></S>`,
 			},
 			nil,
