@@ -9,7 +9,8 @@ import (
 
 // OrderedChildren gives the children of a draft node in the order in which they
 // would be written now: by name, then by their key definitions and the values of their
-// keys, then as they were. ok is false if the number stands for no draft node. It may read the file.
+// keys, then as they were. ok is false if the number stands for no draft node. It may
+// read the file.
 func (d *Draft) OrderedChildren(n Number) (children []DraftEntry, ok bool, err error) {
 	o := draftOrder{d: d}
 	if !o.collect(n) {
@@ -18,6 +19,9 @@ func (d *Draft) OrderedChildren(n Number) (children []DraftEntry, ok bool, err e
 	slices.SortStableFunc(o.kids, func(x, y orderedChild) int {
 		return cmp.Or(o.name(x)-o.name(y), cmp.Compare(x.rank, y.rank))
 	})
+	if err := o.load(); err != nil {
+		return nil, true, err
+	}
 	sortSiblings(o.kids, o.compare)
 	children = make([]DraftEntry, len(o.kids))
 	for i := range o.kids {
@@ -91,7 +95,7 @@ func (o *draftOrder) compare(x, y orderedChild) int {
 	if x.NameIndex != y.NameIndex || o.err != nil {
 		return o.name(x) - o.name(y)
 	}
-	c, _ := compareSiblings(o.keysOf(&x), o.keysOf(&y), o.spell, func(key uint16) int {
+	c, _ := compareSiblings(x.keys, y.keys, o.spell, func(key uint16) int {
 		p, q := o.keyValue(&x, key), o.keyValue(&y, key)
 		// The texts are told apart by the segment of an address that means nothing.
 		p.raw.bits, q.raw.bits = p.number(0), q.number(1)
@@ -129,26 +133,19 @@ func (v *keyValue) number(segment uint16) uint32 {
 	return v.raw.bits
 }
 
-// load gives the node of the file that a child is, if it is not a draft node.
-func (o *draftOrder) load(c *orderedChild) Node {
-	if c.base.file == nil {
-		var err error
-		if c.base, err = o.d.file.Node(c.Addr); err != nil && o.err == nil {
-			o.err = err
+// load finds the nodes of the file that children are which are no draft nodes.
+func (o *draftOrder) load() (err error) {
+	for i := range o.kids {
+		c := &o.kids[i]
+		if c.draft {
+			continue
 		}
+		if c.base, err = o.d.file.Node(c.Addr); err != nil {
+			return err
+		}
+		c.keys = c.base.keyNames()
 	}
-	return c.base
-}
-
-func (o *draftOrder) keysOf(c *orderedChild) keyNames {
-	if c.draft {
-		return c.keys
-	}
-	n := o.load(c)
-	if o.err != nil {
-		return keyNames{}
-	}
-	return n.keyNames()
+	return nil
 }
 
 func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
@@ -167,7 +164,7 @@ func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
 		v.ok = true
 		stored, err = o.d.file.Attribute(c.attrs[i].addr)
 	} else {
-		stored, v.ok, err = o.load(c).Attribute(key)
+		stored, v.ok, err = c.base.Attribute(key)
 	}
 	if err == nil && v.ok {
 		v.raw = stored.raw()

@@ -90,6 +90,9 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 		return err
 	}
 	if len(inputs) > 0 {
+		if f.like != "" || f.template != "" || f.strict {
+			return usageErrorf("--like, --template and --strict go with sheets: %s holds zones or areas", dir)
+		}
 		for _, name := range hidden {
 			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: its name begins with a dot, ignored\n", name)
 		}
@@ -97,6 +100,10 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	}
 	return f.sheets(ctx, c, dir, to, opts, log)
 }
+
+// knownCache is for a data center that only tells types and keys, each of which is asked
+// for once: the usual cache would nearly double the memory that packing takes.
+const knownCache = 64 << 20
 
 // sheets packs sheets into a data center.
 func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts sheets.PackOptions, log *slog.Logger) error {
@@ -110,7 +117,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openSource(ctx, known.path, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, key: f.key, iv: f.iv}, log, silence{}.set)
+		t, err := openSource(ctx, known.path, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func newValidate(_ *slog.Logger) *cobra.Command {
 		Long: `validate prints one line for each departure of a sheet below DIR from Sheet.xsd in its
 folder, with file, line and column. It exits with 1 if there is any. pack accepts
 most of these (they are what novadrop-dc refuses); those that it does not are
-marked.`,
+marked. pack --strict refuses the rest as well, by name and count, but for the order
+of elements.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)

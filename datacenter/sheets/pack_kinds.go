@@ -187,7 +187,7 @@ func (p *kind) addKeys(keys datacenter.KeyDefinition) {
 // merge takes in what another kind knows, and leaves that as it is.
 func (p *kind) merge(q *kind) {
 	p.order = min(p.order, q.order)
-	p.counted.add(&q.counted)
+	p.addCounts(&q.counted)
 	for key := range q.keyNames {
 		p.addKeys(datacenter.KeyDefinition{key})
 	}

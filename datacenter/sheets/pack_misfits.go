@@ -97,8 +97,8 @@ func (c *counted) meet(parent int64) {
 	}
 }
 
-// add takes in what others have counted of nodes of the kind.
-func (c *counted) add(d *counted) {
+// addCounts takes in what others have counted of nodes of the kind.
+func (c *counted) addCounts(d *counted) {
 	c.nodes += d.nodes
 	c.texts += d.texts
 	c.enough += d.enough
