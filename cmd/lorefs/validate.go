@@ -19,7 +19,7 @@ func newValidate(_ *slog.Logger) *cobra.Command {
 folder, with file, line and column. It exits with 1 if there is any. pack accepts
 most of these (they are what novadrop-dc refuses); those that it does not are
 marked. pack --strict refuses the rest as well, by name and count, but for the order
-of elements.`,
+of elements and for attributes whose types the sheet says itself.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
