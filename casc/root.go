@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"lorefs/casc/internal/lookup3"
@@ -73,6 +74,31 @@ type Problems interface {
 	Problems() []error
 }
 
+// faults are some of the faults that a root lives with, and how many there are.
+type faults struct {
+	list []error
+	n    int
+}
+
+// maxFaults bounds the faults of a root that are told of.
+const maxFaults = 1 << 10
+
+func (f *faults) add(err error) {
+	f.n++
+	if f.n <= maxFaults {
+		f.list = append(f.list, err)
+	}
+}
+
+// told are the faults of a root of a form, the last of which stands for those that are
+// too many.
+func (f *faults) told(form format) []error {
+	if more := f.n - len(f.list); more > 0 {
+		return append(slices.Clip(f.list), form.bad(0, "%d more like these", more))
+	}
+	return f.list
+}
+
 const (
 	// maxFiles bounds what a root may name, and maxNames the bytes of all names
 	// that it puts together from parts.
@@ -109,19 +135,19 @@ func ParseRoot(data []byte, load Loader) (Root, error) {
 	}
 	switch binary.LittleEndian.Uint32(data) {
 	case wowMagic:
-		return ParseWoWRoot(data)
+		return rootOf(ParseWoWRoot(data))
 	case tvfsMagic:
-		return ParseTVFS(data, load)
+		return rootOf(ParseTVFS(data, load))
 	case mndxMagic:
-		return ParseMNDX(data)
+		return rootOf(ParseMNDX(data))
 	case diabloMagic:
-		return ParseDiablo3(data, load)
+		return rootOf(ParseDiablo3(data, load))
 	}
 	switch {
 	case data[0] == '#':
-		return ParseOverwatch(data, load)
+		return rootOf(ParseOverwatch(data, load))
 	case isTextRoot(data):
-		return ParseTextRoot(data)
+		return rootOf(ParseTextRoot(data))
 	case string(data[:2]) == "IN":
 		m, err := ParseInstall(data)
 		if err != nil {
@@ -129,5 +155,14 @@ func ParseRoot(data []byte, load Loader) (Root, error) {
 		}
 		return m.Root(), nil
 	}
-	return ParseWoWRoot(data)
+	return rootOf(ParseWoWRoot(data))
+}
+
+// rootOf gives the root, or no root beside an error: the nil pointer that a parser gives
+// then would be a Root that is not nil.
+func rootOf[R Root](r R, err error) (Root, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }

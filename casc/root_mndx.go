@@ -2,7 +2,7 @@ package casc
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"iter"
 
 	"lorefs/casc/internal/marisa"
@@ -61,7 +61,7 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 	case magic != mndxMagic:
 		return nil, mndx.bad(0, "found %#x instead of %#x", magic, mndxMagic)
 	case header > 2 || version < 1 || version > 2:
-		return nil, errors.Join(ErrUnsupported, mndx.bad(4, "versions %d and %d", header, version))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, mndx.bad(4, "versions %d and %d", header, version))
 	case tries != mndxTries || trieSize != mndxMarSize || fileSize != mndxEntry:
 		return nil, mndx.bad(16, "%d tries of %d bytes and files of %d", tries, trieSize, fileSize)
 	case int64(filesOff)+int64(files)*mndxEntry > int64(len(data)):
