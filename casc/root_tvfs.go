@@ -27,15 +27,15 @@ const (
 //	container  ekey:key_size encoded_size:4 [ specs_offset:(1-4) ] size:4 [ ckey:16 ]
 //	           [ patches:1 27×patches ]
 //
-// What is in brackets is there if the flags say so. Offsets have as many bytes as
-// the size of the table that they lead into needs.
+// What is in brackets is there if the flags say so: 1 for content keys, 2 for specs, 4
+// for patches, which take specs too. 8 says that names are in lower case. Flags that are
+// not known are told of, and may cost the files but not the names. Offsets have as many
+// bytes as the size of the table that they lead into needs.
 type TVFS struct {
 	top    *tvfsTables
 	load   Loader
 	nested map[ShortKey]bool
-	// faults are some of the nFaults faults.
-	faults  []error
-	nFaults int
+	faults faults
 }
 
 // ParseTVFS reads a manifest. load reads those that are nested in it; which files
@@ -56,22 +56,7 @@ func (r *TVFS) Kind() string { return "tvfs" }
 
 // Problems are files that can't be read, and nested manifests and folders that could not
 // be looked into, of the last run of Files.
-func (r *TVFS) Problems() []error {
-	if more := r.nFaults - len(r.faults); more > 0 {
-		return append(slices.Clip(r.faults), tvfs.bad(0, "%d more like these", more))
-	}
-	return r.faults
-}
-
-// maxTVFSFaults bounds the faults that are told of.
-const maxTVFSFaults = 1 << 10
-
-func (r *TVFS) fault(err error) {
-	r.nFaults++
-	if r.nFaults <= maxTVFSFaults {
-		r.faults = append(r.faults, err)
-	}
-}
+func (r *TVFS) Problems() []error { return r.faults.told(tvfs) }
 
 // errStopped ends a walk that nobody wants more of.
 var errStopped = errors.New("stopped")
@@ -81,7 +66,10 @@ var errStopped = errors.New("stopped")
 // lives with: a file that has such spans has Err.
 func (r *TVFS) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		r.faults, r.nFaults = nil, 0
+		r.faults = faults{}
+		if unknown := r.top.flags &^ tvfsKnownFlags; unknown != 0 {
+			r.faults.add(fmt.Errorf("%w: %w", ErrUnsupported, tvfs.bad(8, "flags %#x, of which %#x are not known", r.top.flags, unknown)))
+		}
 		w := &tvfsWalk{root: r, yield: yield}
 		if err := w.manifest(r.top, "", nil); err != nil && !errors.Is(err, errStopped) {
 			yield(File{}, err)
@@ -104,7 +92,7 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error
 		found: func(name string, vfs uint32) error {
 			spans, err := t.spans(vfs)
 			if err != nil {
-				w.root.fault(fmt.Errorf("%s%s: %w", outer, name, err))
+				w.root.faults.add(fmt.Errorf("%s%s: %w", outer, name, err))
 				return w.give(File{Name: outer + name, Size: -1, Err: err})
 			}
 			if len(spans) == 0 {
@@ -113,7 +101,7 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error
 			return w.file(outer+name, spans, above)
 		},
 		fault: func(folder string, err error) {
-			w.root.fault(fmt.Errorf("%s%s: the rest of the folder: %w", outer, folder, err))
+			w.root.faults.add(fmt.Errorf("%s%s: the rest of the folder: %w", outer, folder, err))
 		},
 	})
 }
@@ -134,7 +122,7 @@ func (w *tvfsWalk) file(name string, spans []Span, above []ShortKey) error {
 	}
 	t, err := w.open(&f, above)
 	if err != nil {
-		w.root.fault(fmt.Errorf("nested manifest %s: %w", f.Name, err))
+		w.root.faults.add(fmt.Errorf("nested manifest %s: %w", f.Name, err))
 		return nil
 	}
 	return w.manifest(t, f.Name, append(slices.Clip(above), key))

@@ -21,7 +21,9 @@ const (
 	tvfsHasCKeys   = 1
 	tvfsHasSpecs   = 2
 	tvfsHasPatches = 4
-	tvfsKnownFlags = 7
+	// tvfsLowerCase says that all names were made lower case.
+	tvfsLowerCase  = 8
+	tvfsKnownFlags = tvfsHasCKeys | tvfsHasSpecs | tvfsHasPatches | tvfsLowerCase
 
 	// tvfsPatch is the size of a patch of a container entry.
 	tvfsPatch = 27
@@ -40,9 +42,11 @@ const (
 type tvfsTables struct {
 	keySize int
 	flags   uint32
-	// path, vfs and files are the tables; specs is the size of that of specs.
+	// path, vfs and files are the tables; specs is the size of that of specs, which are
+	// there if hasSpecs.
 	path, vfs, files []byte
 	specs            int
+	hasSpecs         bool
 	pathOff, vfsOff  int64
 	// many are the files of several spans, by their offset in vfs, for any number of
 	// names may lead to each. vfsRead is the size of what was read of vfs for them.
@@ -71,7 +75,10 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 	t.vfs, t.vfsOff = table(c)
 	t.files, _ = table(c)
 	c.BE16()
-	if t.flags&tvfsHasSpecs != 0 {
+	// Patches take specs, whether the flags say so or not: then the header has room for
+	// their table.
+	t.hasSpecs = t.flags&tvfsHasSpecs != 0 || t.flags&tvfsHasPatches != 0 && size >= tvfsHeaderSpecs
+	if t.hasSpecs {
 		specs, _ := table(c)
 		t.specs = len(specs)
 	}
@@ -81,9 +88,9 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 	switch {
 	case magic != tvfsMagic:
 		return nil, tvfs.bad(0, "found % x instead of %q", data[:4], "TVFS")
-	case version != tvfsVersion || t.flags&^tvfsKnownFlags != 0 || keySize < ShortKeySize || int(keySize) > len(Key{}):
+	case version != tvfsVersion || keySize < ShortKeySize || int(keySize) > len(Key{}):
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, tvfs.bad(4, "version %d, flags %#x, keys of %d bytes", version, t.flags, keySize))
-	case int(size) < c.Off() || size < tvfsHeader || size > tvfsHeaderSpecs:
+	case int(size) < c.Off():
 		return nil, tvfs.bad(5, "a header of %d bytes with flags %#x", size, t.flags)
 	}
 	return t, err
@@ -286,7 +293,7 @@ func (t *tvfsTables) container(off uint64) (Span, error) {
 	s := Span{KeySize: t.keySize}
 	copy(s.EKey[:], c.Bytes(t.keySize))
 	c.BE32() // the encoded size
-	if t.flags&tvfsHasSpecs != 0 {
+	if t.hasSpecs {
 		c.Bytes(offsetSize(t.specs))
 	}
 	s.ContentSize = int64(c.BE32())

@@ -8,33 +8,62 @@ import (
 	"lorefs/casc"
 )
 
+// The flags of a TVFS manifest, as casc.TVFS has them.
+const (
+	TVFSCKeys     = 1
+	TVFSSpecs     = 2
+	TVFSPatches   = 4
+	TVFSLowerCase = 8
+)
+
 // TVFS writes a manifest of a virtual file system with content keys, for files
 // with names and spans.
-func TVFS(files []casc.File) []byte {
-	w := &tvfsWriter{}
+func TVFS(files []casc.File) []byte { return TVFSOf(TVFSCKeys, files) }
+
+// TVFSOf writes a manifest with flags. With specs or patches each encoded file has a
+// spec, and with patches one patch, of which nothing is true.
+func TVFSOf(flags uint32, files []casc.File) []byte {
+	const specs = "n\x00z\x00"
+	w := &tvfsWriter{flags: flags}
 	// The tables' sizes decide how long offsets are, so they are written twice: the
 	// first time with offsets of four bytes.
 	w.write(files, 1<<24)
 	w.write(files, len(w.containers))
+	tables := [][]byte{w.path, w.vfs, w.containers}
+	head := 38
+	if w.hasSpecs() {
+		tables, head = append(tables, []byte(specs)), 46
+	}
 	be := binary.BigEndian
-	b := append([]byte("TVFS"), 1, 38, 9, 9)
-	b = be.AppendUint32(b, 1)
-	off := 38
-	for _, t := range [][]byte{w.path, w.vfs, w.containers} {
+	b := append([]byte("TVFS"), 1, byte(head), 9, 9)
+	b = be.AppendUint32(b, flags)
+	off := head
+	for i, t := range tables {
+		if i == 3 {
+			b = be.AppendUint16(b, tvfsDepth)
+		}
 		b = be.AppendUint32(be.AppendUint32(b, uint32(off)), uint32(len(t)))
 		off += len(t)
 	}
-	b = be.AppendUint16(b, 8)
-	return slices.Concat(b, w.path, w.vfs, w.containers)
+	if len(tables) == 3 {
+		b = be.AppendUint16(b, tvfsDepth)
+	}
+	return append(b, slices.Concat(tables...)...)
 }
 
+// tvfsDepth is the depth that is stated, which nobody needs.
+const tvfsDepth = 8
+
 type tvfsWriter struct {
+	flags                 uint32
 	path, vfs, containers []byte
 	offsetSize            int
 }
 
+func (w *tvfsWriter) hasSpecs() bool { return w.flags&(TVFSSpecs|TVFSPatches) != 0 }
+
 func (w *tvfsWriter) write(files []casc.File, containers int) {
-	*w = tvfsWriter{offsetSize: 1}
+	*w = tvfsWriter{flags: w.flags, offsetSize: 1}
 	for limit := 0xFF; containers > limit && w.offsetSize < 4; limit = limit<<8 | 0xFF {
 		w.offsetSize++
 	}
@@ -76,9 +105,22 @@ func (w *tvfsWriter) spans(spans []casc.Span) uint32 {
 		var at [4]byte
 		be.PutUint32(at[:], uint32(len(w.containers)))
 		w.vfs = append(w.vfs, at[4-w.offsetSize:]...)
-		w.containers = append(w.containers, s.EKey[:9]...)
-		w.containers = be.AppendUint32(be.AppendUint32(w.containers, 0), uint32(s.ContentSize))
-		w.containers = append(w.containers, s.CKey[:]...)
+		w.container(s)
 	}
 	return off
+}
+
+func (w *tvfsWriter) container(s casc.Span) {
+	const encodedSize, patch = 4, 27
+	w.containers = append(append(w.containers, s.EKey[:9]...), make([]byte, encodedSize)...)
+	if w.hasSpecs() {
+		w.containers = append(w.containers, 2) // where in the specs
+	}
+	w.containers = binary.BigEndian.AppendUint32(w.containers, uint32(s.ContentSize))
+	if w.flags&TVFSCKeys != 0 {
+		w.containers = append(w.containers, s.CKey[:]...)
+	}
+	if w.flags&TVFSPatches != 0 {
+		w.containers = append(append(w.containers, 1), make([]byte, patch)...)
+	}
 }
