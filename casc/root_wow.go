@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -12,10 +13,15 @@ const (
 	// wowMagic is TSFM as it stands in the file.
 	wowMagic = 0x4D465354
 
-	wowHeader82       = 12
-	wowHeaderVersions = 24
-	wowBlock          = 12
-	wowBlock2         = 17
+	wowHeader82 = 12
+	// wowHeaderLeast is the least size of a header that states its size, wowHeaderMost
+	// what none has that was seen: above are numbers of files.
+	wowHeaderLeast = 20
+	wowHeaderMost  = 256
+	// wowVersionMost is the highest number that is taken for a version.
+	wowVersionMost = 16
+	wowBlock       = 12
+	wowBlock2      = 17
 )
 
 // WoWRoot is the root of World of Warcraft: IDs and hashes of names, but no names,
@@ -29,8 +35,8 @@ const (
 //	10.1.7       "TSFM" header_size:4 version:4 total:4 named:4 padding:4, blocks as 8.2
 //	11.1         version 2: blocks begin with count:4 locale:4 flags:4 flags:4 flags:1
 //
-// Hashes are there unless the flags say ContentNoNames. Numbers are
-// little-endian.
+// header_size is 24, but blocks begin where it says. Hashes are there unless the flags
+// say ContentNoNames. Numbers are little-endian.
 type WoWRoot struct {
 	// Version is 0 before 8.2, 1 for 8.2, 2 for 10.1.7, and 3 for 11.1.
 	Version int
@@ -56,44 +62,66 @@ func ParseWoWRoot(data []byte) (*WoWRoot, error) {
 	if len(data) == 0 {
 		return nil, wowRoot.bad(0, "no bytes")
 	}
-	r := &WoWRoot{}
-	off, err := r.parseHeader(data)
-	if err != nil {
-		return nil, err
+	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != wowMagic {
+		r := &WoWRoot{}
+		if err := r.parseBlocks(data, 0); err != nil {
+			return nil, err
+		}
+		return r, nil
 	}
+	return parseWoWHeader(data)
+}
+
+// parseWoWHeader reads a root with a header. The two numbers behind the magic are either
+// the header's size and a version or, in 8.2, two numbers of files: small ones are those
+// of a header, unless there are just as many files.
+func parseWoWHeader(data []byte) (*WoWRoot, error) {
+	le := binary.LittleEndian
+	size, version := le.Uint32(data[4:]), le.Uint32(data[8:])
+	small := size >= wowHeaderLeast && size <= wowHeaderMost && int64(size) <= int64(len(data)) && version <= wowVersionMost
+	var err error
+	switch {
+	case !small:
+	case version == 1 || version == 2:
+		r := &WoWRoot{Version: int(version) + 1, Total: int(le.Uint32(data[12:])), Named: int(le.Uint32(data[16:]))}
+		if err = r.parseBlocks(data, int(size)); err == nil {
+			return r, nil
+		}
+	default:
+		err = fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.bad(8, "version %d", version))
+	}
+	r := &WoWRoot{Version: 1, Total: int(size), Named: int(version)}
+	err82 := r.parseBlocks(data, wowHeader82)
+	if err82 == nil && (!small || r.count() == r.Total) {
+		return r, nil
+	}
+	return nil, cmp.Or(err, err82)
+}
+
+// count is how many files there are.
+func (r *WoWRoot) count() (n int) {
+	for i := range r.blocks {
+		n += r.blocks[i].count
+	}
+	return n
+}
+
+// parseBlocks reads the blocks, the first of which is at off.
+func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 	total := 0
 	for off < len(data) {
 		b, n, err := r.parseBlock(data[off:], int64(off))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		off += n
 		total += b.count
 		if total > maxFiles {
-			return nil, wowRoot.bad(int64(off), "more than %d files", maxFiles)
+			return wowRoot.bad(int64(off), "more than %d files", maxFiles)
 		}
 		r.blocks = append(r.blocks, b)
 	}
-	return r, nil
-}
-
-// parseHeader tells the layout and gives the offset of the first block.
-func (r *WoWRoot) parseHeader(data []byte) (int, error) {
-	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != wowMagic {
-		return 0, nil
-	}
-	size, version := binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:])
-	// The two numbers may also be those of files, of which there are more than 24.
-	if size != wowHeaderVersions || len(data) < wowHeaderVersions {
-		r.Version, r.Total, r.Named = 1, int(size), int(version)
-		return wowHeader82, nil
-	}
-	if version != 1 && version != 2 {
-		return 0, fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.bad(8, "version %d", version))
-	}
-	r.Version = int(version) + 1
-	r.Total, r.Named = int(binary.LittleEndian.Uint32(data[12:])), int(binary.LittleEndian.Uint32(data[16:]))
-	return wowHeaderVersions, nil
+	return nil
 }
 
 // parseBlock reads a block that begins at off of the file, and gives its size.
