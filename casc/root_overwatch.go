@@ -18,13 +18,14 @@ const overwatch format = "Overwatch root"
 //
 // Files *.cmf in it are content manifests, which list assets by number.
 type Overwatch struct {
-	files  []File
-	load   Loader
-	faults []error
+	files []File
+	load  Loader
+	// lines are the bad lines, faults those of the last run of Files.
+	lines, faults faults
 }
 
 // ParseOverwatch reads a root; load reads the content manifests, which are left
-// alone if it is nil.
+// alone if it is nil. A bad line is a fault, unless all are bad.
 func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 	r := &Overwatch{load: load}
 	if len(data) == 0 {
@@ -40,34 +41,51 @@ func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 				return nil, overwatch.bad(0, "no columns FILENAME and MD5 in %.80q", line)
 			}
 		case line == "":
-		case len(cells) <= max(name, key):
-			return nil, overwatch.bad(off, "%d cells", len(cells))
 		default:
-			k, err := ParseKey(cells[key])
+			f, err := overwatchFile(off, cells, name, key)
 			if err != nil {
-				return nil, &FormatError{Format: string(overwatch), Off: off, Err: err}
+				r.lines.add(err)
+				continue
 			}
-			file := cleanName(cells[name])
-			if file == "" {
-				return nil, overwatch.bad(off, "no name in %.80q", line)
-			}
-			r.files = append(r.files, File{Name: file, CKey: k, Size: -1})
+			r.files = append(r.files, f)
 		}
 	}
+	if len(r.files) == 0 && r.lines.n > 0 {
+		return nil, r.lines.list[0]
+	}
 	return r, nil
+}
+
+// overwatchFile reads the cells of a line; name and key are the numbers of two of them.
+func overwatchFile(off int64, cells []string, name, key int) (File, error) {
+	if len(cells) <= max(name, key) {
+		return File{}, overwatch.bad(off, "%d cells: the line is left out", len(cells))
+	}
+	k, err := ParseKey(cells[key])
+	if err != nil {
+		return File{}, &FormatError{Format: string(overwatch), Off: off, What: "the line is left out", Err: err}
+	}
+	file := cleanName(cells[name])
+	if file == "" {
+		return File{}, overwatch.bad(off, "no name in %.80q: the line is left out", strings.Join(cells, "|"))
+	}
+	return File{Name: file, CKey: k, Size: -1}, nil
 }
 
 // Kind is "overwatch".
 func (r *Overwatch) Kind() string { return "overwatch" }
 
-// Problems are content manifests that could not be read, of the last run of Files.
-func (r *Overwatch) Problems() []error { return r.faults }
+// Problems are the lines that were left out, and content manifests that could not be
+// read, of the last run of Files.
+func (r *Overwatch) Problems() []error {
+	return slices.Concat(r.lines.told(overwatch), r.faults.told(overwatch))
+}
 
 // Files gives the lines in order, and the assets of each content manifest after
 // it, as ContentManifestFiles/NAME/NUMBER, in hex.
 func (r *Overwatch) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		r.faults = nil
+		r.faults = faults{}
 		for _, f := range r.files {
 			if !yield(f, nil) {
 				return
@@ -89,7 +107,7 @@ func (r *Overwatch) assets(f *File, yield func(File, error) bool) bool {
 		m, err = ParseContentManifest(data)
 	}
 	if err != nil {
-		r.faults = append(r.faults, fmt.Errorf("content manifest %s: %w", f.Name, err))
+		r.faults.add(fmt.Errorf("content manifest %s: %w", f.Name, err))
 		return true
 	}
 	base := path.Base(f.Name)

@@ -1,7 +1,6 @@
 package casc
 
 import (
-	"bytes"
 	"iter"
 	"strings"
 )
@@ -12,14 +11,19 @@ const textRoot format = "text root"
 // NAME[:LOCALE]|CKEY[|…], of which what follows the key is not understood. It
 // keeps the file's bytes.
 type TextRoot struct {
-	files []File
+	files  []File
+	faults faults
 }
 
-// isTextRoot looks at the first line.
+// isTextRoot looks for a line of a file among the first ones: any of them may be bad.
 func isTextRoot(data []byte) bool {
-	line, _, _ := bytes.Cut(data[:min(len(data), 1<<12)], []byte("\n"))
-	_, ok := parseTextLine(strings.TrimRight(string(line), "\r"))
-	return ok
+	const some = 4 << 10
+	for _, line := range textLines(data[:min(len(data), some)]) {
+		if _, ok := parseTextLine(line); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func parseTextLine(line string) (File, bool) {
@@ -37,7 +41,7 @@ func parseTextLine(line string) (File, bool) {
 }
 
 // ParseTextRoot reads the lines; empty ones and those that begin with # are
-// skipped.
+// skipped. A bad line is a fault, unless all are bad.
 func ParseTextRoot(data []byte) (*TextRoot, error) {
 	r := &TextRoot{}
 	for off, line := range textLines(data) {
@@ -46,12 +50,19 @@ func ParseTextRoot(data []byte) (*TextRoot, error) {
 		}
 		f, ok := parseTextLine(line)
 		if !ok {
-			return nil, textRoot.bad(off, "%.80q is no NAME|CONTENT KEY", line)
+			r.faults.add(textRoot.bad(off, "%.80q is no NAME|CONTENT KEY: the line is left out", line))
+			continue
 		}
 		r.files = append(r.files, f)
 	}
+	if len(r.files) == 0 && r.faults.n > 0 {
+		return nil, r.faults.list[0]
+	}
 	return r, nil
 }
+
+// Problems are the lines that were left out.
+func (r *TextRoot) Problems() []error { return r.faults.told(textRoot) }
 
 // Kind is "text".
 func (r *TextRoot) Kind() string { return "text" }

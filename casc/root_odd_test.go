@@ -1,0 +1,208 @@
+package casc_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+)
+
+// TestTVFSFlags reads manifests of all flags that are known, in all their combinations:
+// flags say which parts an entry has, and patches take specs whether the flags say so or
+// not.
+func TestTVFSFlags(t *testing.T) {
+	for flags := range uint32(16) {
+		g := casctest.New()
+		g.Fill(t)
+		g.Ref("vfs-root", g.Add(write.TVFSOf(flags, g.Files())))
+		st := openBuilt(t, g)
+		files, err := st.Files()
+		if err != nil || len(files) != len(g.Want) || len(st.Problems()) > 0 {
+			t.Errorf("flags %#x: %d of %d files, %v, %v", flags, len(files), len(g.Want), err, st.Problems())
+		}
+		for i := range files {
+			want := g.ByName[files[i].Name]
+			if got := files[i].Spans[0]; got.EKey.Short() != want.EKey.Short() || got.ContentSize != want.Size || flags&1 != 0 && got.CKey != want.CKey {
+				t.Errorf("flags %#x: %s: %+v", flags, files[i].Name, got)
+			}
+		}
+		if got := readName(t, st, "Data/Units/orc.xml"); got != string(g.Want["data/units/Orc.xml"]) {
+			t.Errorf("flags %#x: Orc.xml is %.40q", flags, got)
+		}
+	}
+}
+
+// Flags of which nobody knows what they mean, and a header that is longer, cost no names
+// and are told.
+func TestTVFSUnknown(t *testing.T) {
+	g := casctest.New()
+	g.Fill(t)
+	data := write.TVFS(g.Files())
+	data[9] |= 0x20
+	g.Ref("vfs-root", g.Add(data))
+	st := openBuilt(t, g)
+	files, err := st.Files()
+	if err != nil || len(files) != len(g.Want) {
+		t.Errorf("%d of %d files, %v", len(files), len(g.Want), err)
+	}
+	if p := st.Problems(); len(p) != 1 || !errors.Is(p[0], casc.ErrUnsupported) || !strings.Contains(p[0].Error(), "0x200000 are not known") {
+		t.Errorf("told of are %v", p)
+	}
+
+	longer := write.TVFS(g.Files())
+	const head, more = 38, 10
+	longer[5] += more
+	for _, at := range []int{12, 20, 28} {
+		binary.BigEndian.PutUint32(longer[at:], binary.BigEndian.Uint32(longer[at:])+more)
+	}
+	r, err := casc.ParseTVFS(slices.Insert(longer, head, make([]byte, more)...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for f, err := range r.Files() {
+		if err != nil || f.Err != nil {
+			t.Errorf("%s: %v, %v", f.Name, err, f.Err)
+		}
+		n++
+	}
+	if n != len(g.Want) {
+		t.Errorf("of a longer header: %d of %d files", n, len(g.Want))
+	}
+}
+
+// TestWoWHeaderSize reads roots whose header is longer or shorter than it was so far:
+// blocks begin where it ends by its own account.
+func TestWoWHeaderSize(t *testing.T) {
+	g := casctest.New()
+	g.Fill(t)
+	want := g.Files()
+	slices.SortStableFunc(want, func(a, b casc.File) int { return int(a.Flags) - int(b.Flags) })
+	for version := 2; version <= 3; version++ {
+		for _, size := range []int{20, 24, 28, 32, 64} {
+			data := slices.Concat(write.WoWRoot(version, g.Files())[:20], make([]byte, size-20), write.WoWRoot(version, g.Files())[24:])
+			data[4] = byte(size)
+			name := fmt.Sprintf("version %d, %d bytes", version, size)
+			r, err := casc.ParseWoWRoot(data)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if r.Version != version || r.Total != len(want) {
+				t.Errorf("%s: version %d, %d files", name, r.Version, r.Total)
+			}
+			sameWoWFiles(t, name, r, want)
+		}
+	}
+}
+
+// A root of 8.2 has two numbers of files where later ones have the header's size and a
+// version: any numbers are read as what they are.
+func TestWoWFewFiles(t *testing.T) {
+	for total := range 40 {
+		for named := range min(total, 5) + 1 {
+			var want []casc.File
+			for i := range total {
+				f := casc.File{ID: uint32(7 * i), CKey: casc.Key{1, byte(i)}, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
+				if i < named {
+					f.Flags, f.NameHash = 0, uint64(i+1)
+				}
+				want = append(want, f)
+			}
+			name := fmt.Sprintf("%d files, %d of them named", total, named)
+			r, err := casc.ParseWoWRoot(write.WoWRoot(1, want))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if r.Version != 1 || r.Total != total || r.Named != named {
+				t.Errorf("%s: version %d, %d files, %d named", name, r.Version, r.Total, r.Named)
+			}
+			sameWoWFiles(t, name, r, want)
+		}
+	}
+}
+
+func sameWoWFiles(t *testing.T, name string, r *casc.WoWRoot, want []casc.File) {
+	t.Helper()
+	i := 0
+	for f, err := range r.Files() {
+		if err != nil || i >= len(want) || f.ID != want[i].ID || f.CKey != want[i].CKey || f.NameHash != want[i].NameHash {
+			t.Errorf("%s: file %d is %+v, %v", name, i, f, err)
+			return
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Errorf("%s: %d of %d files", name, i, len(want))
+	}
+}
+
+// TestBadLines reads text roots with a bad line in every place: it costs that line, which
+// is told of by its offset.
+func TestBadLines(t *testing.T) {
+	for kind, write := range map[string]func([]casc.File) []byte{"text": write.TextRoot, "overwatch": write.Overwatch} {
+		for _, bad := range []string{"garbage line without key", "short.txt|abcd", "a|b|c|d|e|name only|", "|0123456789abcdef0123456789abcdef||||"} {
+			filled := casctest.New()
+			filled.Fill(t)
+			lines := strings.SplitAfter(strings.TrimRight(string(write(filled.Files())), "\r\n"), "\n")
+			for at := range len(lines) + 1 {
+				if kind == "overwatch" && at == 0 {
+					continue // that is the line of columns
+				}
+				g := casctest.New()
+				g.Fill(t)
+				before := strings.Join(lines[:at], "")
+				if at == len(lines) {
+					before += "\n"
+				}
+				g.Root(g.Add([]byte(before + bad + "\n" + strings.Join(lines[at:], ""))))
+				st := openBuilt(t, g)
+				files, err := st.Files()
+				if err != nil || len(files) != len(g.Want) || st.Kind() != kind {
+					t.Errorf("%s, %q in line %d: %d of %d files of kind %s, %v", kind, bad, at, len(files), len(g.Want), st.Kind(), err)
+				}
+				p := st.Problems()
+				if e, ok := errors.AsType[*casc.FormatError](errors.Join(p...)); len(p) != 1 || !ok || e.Off != int64(len(before)) {
+					t.Errorf("%s, %q in line %d: told of are %v, want offset %#x", kind, bad, at, p, len(before))
+				}
+			}
+		}
+	}
+}
+
+// A root of bad lines only is none, and of very many not all are told of.
+func TestManyBadLines(t *testing.T) {
+	if r, err := casc.ParseTextRoot([]byte("bad\nbad\n")); r != nil || err == nil {
+		t.Errorf("%v, %v", r, err)
+	}
+	const lines = 5000
+	good := write.TextRoot([]casc.File{{Name: "good", CKey: casc.Key{1}}})
+	r, err := casc.ParseTextRoot(append(good, strings.Repeat("bad\n", lines)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Problems()
+	if last := p[len(p)-1].Error(); len(p) > lines/2 || !strings.Contains(last, fmt.Sprintf("%d more like these", lines-len(p)+1)) {
+		t.Errorf("%d faults, the last is %s", len(p), last)
+	}
+}
+
+func readName(t *testing.T, st *casc.Storage, name string) string {
+	t.Helper()
+	c, err := st.OpenName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.ReadAll(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
