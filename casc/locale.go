@@ -84,6 +84,7 @@ const (
 	ContentX86                ContentFlags = 0x20
 	ContentX64                ContentFlags = 0x40
 	ContentLowViolence        ContentFlags = 0x80
+	ContentDontLoad           ContentFlags = 0x100
 	ContentARM64              ContentFlags = 0x8000
 	ContentEncrypted          ContentFlags = 0x8000000
 	ContentNoNames            ContentFlags = 0x10000000
@@ -91,3 +92,16 @@ const (
 	ContentBundle             ContentFlags = 0x40000000
 	ContentNoCompression      ContentFlags = 0x80000000
 )
+
+// Rank orders files of one name or number, the lowest first: the game loads those with
+// ContentNoCompression after others, and those with ContentLowViolence or ContentDontLoad
+// not at all, so that a name is theirs only if no other file has it.
+func (f ContentFlags) Rank() int {
+	switch {
+	case f&(ContentLowViolence|ContentDontLoad) != 0:
+		return 2
+	case f&ContentNoCompression != 0:
+		return 1
+	}
+	return 0
+}

@@ -206,3 +206,41 @@ func readName(t *testing.T, st *casc.Storage, name string) string {
 	}
 	return string(b)
 }
+
+// TestLookupVariants looks a name up that several files of one ID have, in two orders:
+// it is that of the file that the game loads.
+func TestLookupVariants(t *testing.T) {
+	for _, reverse := range []bool{false, true} {
+		g := casctest.New()
+		var files []casc.File
+		for _, flags := range []casc.ContentFlags{casc.ContentLowViolence, casc.ContentDontLoad, casc.ContentNoCompression, 0} {
+			s := g.Add(fmt.Appendf(nil, "flags %x", flags))
+			files = append(files, casc.File{ID: 7, CKey: s.CKey, NameHash: casc.NameHash("a/b"), Flags: flags, Locale: casc.LocaleEnUS})
+		}
+		files[3].Locale = casc.LocaleDeDE
+		if reverse {
+			slices.Reverse(files)
+		}
+		g.Root(g.Add(write.WoWRoot(3, files)))
+		install, err := g.Install()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := casc.ReadListFile(strings.NewReader("7;A/B\n"), 6, func(int, error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := casc.Open(casctest.FS(install), casc.Options{Names: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"A/B", "a/b"} {
+			if got := readName(t, st, name); got != "flags 0" {
+				t.Errorf("%s is that of %s", name, got)
+			}
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

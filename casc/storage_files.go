@@ -108,9 +108,9 @@ func (x *nameIndex) build(files []File) {
 }
 
 // Lookup finds the file with a name: one that is written so, or else one that
-// differs in case only. Slashes may be backslashes. Of several, for different
-// languages, it is the first for the wanted one: Options.Locale, or that of the
-// build's tags. The error matches ErrNotFound if there is none.
+// differs in case only. Slashes may be backslashes. Of several it is one of the lowest
+// ContentFlags.Rank and, of these, the first for the wanted language: Options.Locale, or
+// that of the build's tags. The error matches ErrNotFound if there is none.
 func (s *Storage) Lookup(name string) (File, error) {
 	files, err := s.Files()
 	if err != nil {
@@ -138,8 +138,9 @@ func (s *Storage) rank(f *File, name string) int {
 	}
 	rank := 1
 	if f.Name == name {
-		rank += 2
+		rank += 8
 	}
+	rank += 2 * (2 - f.Flags.Rank())
 	if f.Locale == 0 || f.Locale&s.PreferredLocale() != 0 {
 		rank++
 	}

@@ -75,6 +75,8 @@ const (
 	stateDropped
 	// stateWaiting means that no list has named it yet.
 	stateWaiting
+	// From this bit on is casc.ContentFlags.Rank.
+	stateRankBit = iota
 )
 
 // errTooMany is wrapped by what the table has no room for.
@@ -219,8 +221,9 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 		return nil, fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
 	}
 	x := b.files.add()
+	x.state = uint8(f.Flags.Rank()) << stateRankBit
 	if f.Locale == 0 || f.Locale&b.locale != 0 {
-		x.state = statePreferred
+		x.state |= statePreferred
 	}
 	// A file of size 0 would be read as an empty one, whatever is said when it is read.
 	size := f.Size

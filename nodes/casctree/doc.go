@@ -18,10 +18,11 @@
 // Names are escaped as names.go says, so that each can be told back. A manifest that
 // is nested in another, OUTER:, is a directory OUTER with its files, and itself its
 // file %. Of several files of one name, which are of different languages mostly, the
-// one for the storage's language has it, or the first; the others are NAME%~2, NAME%~3
-// and so on in the order of the root, and those of the same content are left out. A
-// file that has the name of a directory is NAME%~0. What has a hash but neither name
-// nor ID is in unnamed/ by its hash of 16 digits, and the rest by its key of 32.
+// one for the storage's language has it, or the first; those that the game passes over
+// (casc.ContentFlags.Rank) come last. The others are NAME%~2, NAME%~3 and so on in the
+// same order, and those of the same content are left out. A file that has the name of a
+// directory is NAME%~0. What has a hash but neither name nor ID is in unnamed/ by its
+// hash of 16 digits, and the rest by its key of 32.
 //
 // # What is not here
 //

@@ -75,15 +75,15 @@ func (b *builder) sortDirs(order, from []uint32) {
 	wg.Wait()
 }
 
-// sortFiles sorts files by name; of one name, that of the right language is first,
-// and else that which the root gives first.
+// sortFiles sorts files by name; of one name, that which the game loads is first, then
+// that of the right language, and else that which the root gives first.
 func (b *builder) sortFiles(files []uint32) {
 	slices.SortFunc(files, func(i, j uint32) int {
 		x, y := b.files.at(int(i)), b.files.at(int(j))
 		if c := compareNames(b.name(x), b.name(y)); c != 0 {
 			return c
 		}
-		return cmp.Or(int(y.state&statePreferred)-int(x.state&statePreferred), cmp.Compare(i, j))
+		return cmp.Or(int(x.state>>stateRankBit)-int(y.state>>stateRankBit), int(y.state&statePreferred)-int(x.state&statePreferred), cmp.Compare(i, j))
 	})
 }
 

@@ -1,0 +1,95 @@
+package casctree_test
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+	"lorefs/nodes/casctree"
+)
+
+// TestVariants puts files of one ID into blocks of different flags, in every order: the
+// one that the game loads has the name, then the others in the order of their ranks and
+// of the root, for a listed name and for one by ID only.
+func TestVariants(t *testing.T) {
+	plain, audio := casc.ContentWindows, casc.ContentNoCompression
+	lowViolence, dontLoad := casc.ContentLowViolence, casc.ContentDontLoad|casc.ContentWindows
+	for order := range permutations([]casc.ContentFlags{plain, audio, lowViolence, dontLoad}) {
+		g := casctest.New()
+		var files []casc.File
+		for _, id := range []uint32{7, 9} {
+			for _, flags := range order {
+				s := g.Add(fmt.Appendf(nil, "%d of flags %x", id, flags))
+				locale := casc.LocaleEnUS
+				if flags == plain {
+					locale = casc.LocaleDeDE // language is not what counts first
+				}
+				files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: flags | casc.ContentNoNames, Locale: locale})
+			}
+		}
+		g.Root(g.Add(write.WoWRoot(3, files)))
+		install, err := g.Install()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := "7;Chars/Undead.m2\n"
+		tree, st := openBoth(t, casctest.FS(install), casc.Options{}, casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(list)}})
+		want := []casc.ContentFlags{plain, audio}
+		for _, flags := range order {
+			if flags != plain && flags != audio {
+				want = append(want, flags)
+			}
+		}
+		for id, name := range map[int]string{7: "files/Chars/Undead.m2", 9: "unnamed/0000/00000009.dat"} {
+			for i, flags := range want {
+				at := name
+				if i > 0 {
+					at += fmt.Sprintf("%%~%d", i+1)
+				}
+				if got, text := textAt(t, tree, at), fmt.Sprintf("%d of flags %x", id, flags); got != text {
+					t.Errorf("in the order %x, %s is %q, want %q", order, at, got, text)
+				}
+			}
+		}
+		if p := st.Problems(); len(p) > 0 {
+			t.Error(p)
+		}
+	}
+}
+
+// permutations gives all orders of some flags.
+func permutations(flags []casc.ContentFlags) iter.Seq[[]casc.ContentFlags] {
+	return func(yield func([]casc.ContentFlags) bool) {
+		if len(flags) == 0 {
+			yield(nil)
+			return
+		}
+		for i, first := range flags {
+			rest := slices.Delete(slices.Clone(flags), i, i+1)
+			for order := range permutations(rest) {
+				if !yield(append([]casc.ContentFlags{first}, order...)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func textAt(t *testing.T, tree *casctree.Tree, at string) string {
+	t.Helper()
+	e, err := lookup(t.Context(), tree, at)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	b, err := readAll(t.Context(), tree, e)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
