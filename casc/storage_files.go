@@ -27,6 +27,22 @@ func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
 	return c.ReadAll(maxTable)
 }
 
+// referred reads what the build configuration refers to: in the form that it names, or
+// else in another.
+func (s *Storage) referred(ref Ref) ([]byte, error) {
+	if ref.EKey.IsZero() {
+		return s.Content(ref.CKey)
+	}
+	data, err := s.Encoded(ref.EKey[:])
+	if err == nil {
+		return data, nil
+	}
+	if other, otherErr := s.Content(ref.CKey); otherErr == nil {
+		return other, nil
+	}
+	return nil, err
+}
+
 // Files gives the files that the root names, in its order, with names from the
 // list file for those that have none. The first call reads the root; the list must
 // not be changed. A damaged root is an error, with the files before the damage.
@@ -195,10 +211,8 @@ func readManifest[M any](s *Storage, name string, parse func([]byte) (*M, error)
 		return nil, fmt.Errorf("casc: the build has no %s: %w", name, ErrNotFound)
 	case name == "patch": // its only key is the encoding key
 		data, err = s.Encoded(ref.CKey[:])
-	case ref.EKey.IsZero():
-		data, err = s.Content(ref.CKey)
 	default:
-		data, err = s.Encoded(ref.EKey[:])
+		data, err = s.referred(ref)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -183,8 +183,8 @@ func (s *Storage) OpenName(name string) (*Content, error) {
 	return s.Open(&f)
 }
 
-// OpenContent opens a file by its content key: the first of its encoded forms
-// that is here. Errors match ErrNotFound or ErrNotLocal if that is why.
+// OpenContent opens a file by its content key. It is read from any of its encoded forms
+// that is here and whole. Errors match ErrNotFound or ErrNotLocal if that is why.
 func (s *Storage) OpenContent(ckey Key) (*Content, error) {
 	return s.openContent(ckey, s.opts.Blocks)
 }
@@ -194,18 +194,45 @@ func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
-	var errs []error
-	for _, ekey := range entry.EKeys {
-		d, err := s.open(encoded{key: ekey[:], ckey: ckey, size: entry.Size, blocks: blocks})
-		if err == nil {
-			return newContent(d), nil
-		}
-		errs = append(errs, err)
-		if !errors.Is(err, ErrNotLocal) {
-			break
-		}
+	var all []encoded
+	for i := range entry.EKeys {
+		all = append(all, encoded{key: entry.EKeys[i][:], ckey: ckey, size: entry.Size, blocks: blocks})
 	}
-	return nil, fmt.Errorf("casc: content key %v: %w", ckey, errors.Join(errs...))
+	d, err := s.openForms(all)
+	if err != nil {
+		return nil, fmt.Errorf("casc: content key %v: %w", ckey, err)
+	}
+	return newContent(d), nil
+}
+
+// OpenForms opens a content by the encoding keys of its forms, or the first ShortKeySize
+// bytes of each. It is read from any that is here and whole, and has size bytes. ckey may
+// be zero. The error matches ErrNotLocal if no form is here.
+func (s *Storage) OpenForms(ckey Key, keys [][]byte, size int64) (*Content, error) {
+	var all []encoded
+	for _, key := range keys {
+		all = append(all, encoded{key: key, ckey: ckey, size: size, blocks: s.opts.Blocks})
+	}
+	d, err := s.openForms(all)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	return newContent(d), nil
+}
+
+// openForms opens a content by its encoded forms.
+func (s *Storage) openForms(all []encoded) (decoded, error) {
+	if len(all) == 1 {
+		return s.open(all[0])
+	}
+	f := &forms{}
+	for i := range all {
+		f.all = append(f.all, sync.OnceValues(func() (decoded, error) { return s.open(all[i]) }))
+	}
+	if err := f.openFirst(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // OpenEncoded opens a file by its encoding key, of which prefix is all or the

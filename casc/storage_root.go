@@ -133,7 +133,7 @@ func (s *Storage) contentRoot(ckey Key) (Root, error) {
 
 // vfsRoot reads the virtual file system and says which manifests it nests.
 func (s *Storage) vfsRoot(ref Ref) (Root, error) {
-	data, err := s.Encoded(ref.EKey[:])
+	data, err := s.referred(ref)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,8 @@ func (k FindingKind) String() string {
 type Finding struct {
 	Kind FindingKind
 	// File is the file of the root, by its name or else as its ID. Damage is told of
-	// where it lies first, without file, and again for each file that has it.
+	// where it lies first, without file, and again for each file that can't be read from
+	// another encoded form.
 	File string
 	// EKey is the encoding key, of which local indexes have ShortKeySize bytes only.
 	EKey []byte
@@ -67,7 +68,7 @@ func (f Finding) String() string {
 		s += f.File + ": "
 	}
 	if f.Archive != "" {
-		s += fmt.Sprintf("%s at %#x: ", f.Archive, f.Off)
+		s += fmt.Sprintf("%s at %#x: encoding key %x: ", f.Archive, f.Off, f.EKey)
 	}
 	return s + f.What
 }

@@ -49,8 +49,8 @@ func (v *verifier) nameDamaged() error {
 		if n++; n <= v.checked {
 			continue
 		}
-		keys, err := v.readFrom(&f)
-		if err != nil || !slices.ContainsFunc(keys, func(key []byte) bool { _, bad := v.damaged[ShortKey(key)]; return bad }) {
+		r, err := v.readFrom(&f)
+		if err != nil || !slices.ContainsFunc(r.keys, func(key []byte) bool { _, bad := v.damaged[ShortKey(key)]; return bad }) {
 			continue
 		}
 		if f.Name == "" {
@@ -65,50 +65,75 @@ func (v *verifier) nameDamaged() error {
 
 func (v *verifier) file(f *File) error {
 	found := Finding{File: f.label()}
-	keys, err := v.readFrom(f)
+	r, err := v.readFrom(f)
 	if err != nil {
 		found.Kind, found.What = kindOf(err), err.Error()
 		return v.report(found)
 	}
-	for _, key := range keys {
-		kind, what, bad := v.stateOf(key)
-		if bad {
-			found.Kind, found.EKey, found.What = kind, key, what
-			return v.report(found)
-		}
+	var bad bool
+	if found.EKey, found.Kind, found.What, bad = v.stateOfAll(r); bad {
+		return v.report(found)
 	}
 	return nil
 }
 
-// readFrom gives the encoding keys of what a file is read from, all of which are here.
-func (v *verifier) readFrom(f *File) (keys [][]byte, err error) {
+// reading is what a file is read from: all of some encoded files or, if they are forms of
+// the same content, any of them.
+type reading struct {
+	keys  [][]byte
+	forms bool
+}
+
+// stateOfAll says what keeps a file from being read.
+func (v *verifier) stateOfAll(r reading) (key []byte, kind FindingKind, what string, bad bool) {
+	for _, k := range r.keys {
+		oneKind, oneWhat, oneBad := v.stateOf(k)
+		switch {
+		case r.forms && !oneBad:
+			return nil, 0, "", false
+		case oneBad && !bad:
+			key, kind, what, bad = k, oneKind, oneWhat, true
+		}
+	}
+	return key, kind, what, bad
+}
+
+// readFrom gives what a file is read from, all of which is here.
+func (v *verifier) readFrom(f *File) (r reading, err error) {
 	if f.Err != nil {
-		return nil, f.Err
+		return r, f.Err
 	}
 	for i := range f.Spans {
 		key := f.Spans[i].EKey[:f.Spans[i].KeySize]
 		if err := v.isHere(key); err != nil {
-			return nil, err
+			return r, err
 		}
-		keys = append(keys, key)
+		r.keys = append(r.keys, key)
 	}
-	if len(keys) > 0 {
-		return keys, nil
+	if len(r.keys) > 0 {
+		return r, nil
 	}
+	r.forms = true
 	entry, err := v.s.encoding.Find(f.CKey)
 	if errors.Is(err, ErrNotFound) {
-		return nil, fmt.Errorf("%w: %w", err, ErrNotLocal)
+		return r, fmt.Errorf("%w: %w", err, ErrNotLocal)
 	}
 	if err != nil {
-		return nil, err
+		return r, err
 	}
+	var errs []error
 	for i := range entry.EKeys {
 		key := entry.EKeys[i][:]
-		if err := v.isHere(key); !errors.Is(err, ErrNotLocal) {
-			return [][]byte{key}, err // the same one as OpenContent takes
+		if err := v.isHere(key); err != nil {
+			errs = append(errs, err)
+			continue
 		}
+		r.keys = append(r.keys, key)
 	}
-	return nil, fmt.Errorf("content key %v: %w", f.CKey, ErrNotLocal)
+	if len(r.keys) > 0 {
+		return r, nil
+	}
+	return r, fmt.Errorf("content key %v: %w", f.CKey, whyNoForm(errs))
 }
 
 // isHere gives ErrNotLocal, or why it can't be told whether an encoded file is here.

@@ -32,8 +32,8 @@
 // there is a directory for each first byte of a key, and these list nothing: there
 // may be millions. A key that is known is found, local or not.
 //
-// A file of which the storage has several encoded forms is read from the first that is
-// local; if that is damaged, from another.
+// A file of which the storage has several encoded forms is read from any that is local
+// and whole.
 //
 // # Names in memory
 //

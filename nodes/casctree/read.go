@@ -93,21 +93,23 @@ func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
 	if len(forms) == 0 {
 		return nil, fmt.Errorf("the encoding file does not have it: %w", casc.ErrNotLocal)
 	}
-	var errs []error
-	for i := range forms {
-		c, err := t.st.Open(&forms[i])
-		if err == nil && c.Size() != size {
-			err = fmt.Errorf("it has %d bytes, stated are %d", c.Size(), size)
-		}
-		if err == nil {
-			return c, nil
-		}
-		errs = append(errs, err)
-		if !errors.Is(err, casc.ErrNotLocal) {
-			break
-		}
+	c, err := t.openForms(forms, size)
+	if err == nil && c.Size() != size {
+		err = fmt.Errorf("it has %d bytes, stated are %d", c.Size(), size)
 	}
-	return nil, errors.Join(errs...)
+	return c, err
+}
+
+// openForms opens a file of any of its forms that can be read.
+func (t *Tree) openForms(forms []casc.File, size int64) (*casc.Content, error) {
+	if len(forms) == 1 {
+		return t.st.Open(&forms[0])
+	}
+	var keys [][]byte
+	for i := range forms {
+		keys = append(keys, forms[i].Spans[0].EKey[:casc.ShortKeySize])
+	}
+	return t.st.OpenForms(forms[0].Spans[0].CKey, keys, size)
 }
 
 func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error) {
@@ -141,9 +143,6 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 	n, was, before, err := t.tryRead(id, p, off)
 	if err != nil && !errors.Is(err, blte.ErrNoKey) {
 		n, err = t.readAgain(id, p, off, was, before, err)
-	}
-	if err != nil && t.readOther(id, size, p, off) {
-		n, err = len(p), nil
 	}
 	switch {
 	case err != nil:
@@ -191,27 +190,6 @@ func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before 
 		return 0, fmt.Errorf("%w: %w", nodes.ErrChanged, err)
 	}
 	return 0, err
-}
-
-// readOther tries all encoded forms of a file that has several, and keeps the one that
-// can be read.
-func (t *Tree) readOther(id nodes.ID, size int64, p []byte, off int64) bool {
-	forms, _, err := t.formsOfID(id)
-	if err != nil || len(forms) < 2 {
-		return false
-	}
-	for i := range forms {
-		updates := t.st.Updates()
-		c, err := t.st.Open(&forms[i])
-		if err != nil || c.Size() != size {
-			continue
-		}
-		if n, err := c.ReadAt(p, off); n == len(p) && (err == nil || errors.Is(err, io.EOF)) {
-			t.readers.put(id, openFile{c, updates})
-			return true
-		}
-	}
-	return false
 }
 
 // tell makes an error of the storage one of the tree, and logs those that are faults.

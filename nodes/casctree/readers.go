@@ -67,13 +67,6 @@ func (r *readers) get(id nodes.ID) (f openFile, before bool, err error) {
 	return f, false, nil
 }
 
-// put has a file read from f from now on.
-func (r *readers) put(id nodes.ID, f openFile) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.kept.Add(id, f)
-}
-
 func (r *readers) drop(id nodes.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,111 @@
+package casc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"lorefs/blte"
+)
+
+// forms is a content of which several encoded forms are here: it is read from any that is
+// whole there. It is safe for parallel use.
+type forms struct {
+	// all are opened when they are first needed.
+	all  []func() (decoded, error)
+	size int64
+	// now is the number of the form that was read last.
+	now atomic.Int32
+}
+
+// openFirst opens the first form that can be opened.
+func (f *forms) openFirst() error {
+	var errs []error
+	for i := range f.all {
+		d, err := f.all[i]()
+		if err == nil {
+			f.size = d.Size()
+			f.now.Store(int32(i))
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return whyNoForm(errs)
+}
+
+// whyNoForm joins the errors of all forms. Those that are not here are no reason if
+// others are.
+func whyNoForm(errs []error) error {
+	here := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, ErrNotLocal) })
+	if len(here) > 0 {
+		errs = here
+	}
+	return errors.Join(errs...)
+}
+
+func (f *forms) Size() int64 { return f.size }
+
+// each tries the forms, that which was read last first, until one does.
+func (f *forms) each(try func(decoded) error) error {
+	var errs []error
+	first := int(f.now.Load())
+	for i := range f.all {
+		n := (first + i) % len(f.all)
+		d, err := f.all[n]()
+		if err == nil && d.Size() != f.size {
+			err = fmt.Errorf("it has %d bytes, another form of it %d", d.Size(), f.size)
+		}
+		if err == nil {
+			err = try(d)
+		}
+		if err == nil {
+			f.now.Store(int32(n))
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return whyNoForm(errs)
+}
+
+func (f *forms) ReadAt(p []byte, off int64) (n int, err error) {
+	var end error
+	err = f.each(func(d decoded) error {
+		n, end = d.ReadAt(p, off)
+		if errors.Is(end, io.EOF) {
+			return nil
+		}
+		return end
+	})
+	if err == nil {
+		err = end
+	}
+	return n, err
+}
+
+// MissingKey tells of a key only if no form can do without one.
+func (f *forms) MissingKey() (name blte.KeyName, missing bool, err error) {
+	err = f.each(func(d decoded) error {
+		n, m, err := d.MissingKey()
+		if err == nil && m {
+			name, missing = n, true
+			return errMissingKey
+		}
+		return err
+	})
+	switch {
+	case err == nil:
+		return 0, false, nil
+	case missing:
+		return name, true, nil
+	}
+	return 0, false, err
+}
+
+var errMissingKey = errors.New("a key is missing")
+
+func (f *forms) ReadPlainAt(p []byte, off int64) bool {
+	d, err := f.all[f.now.Load()]()
+	return err == nil && d.ReadPlainAt(p, off)
+}

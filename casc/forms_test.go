@@ -1,0 +1,151 @@
+package casc_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/write"
+)
+
+// twoForms is a game of which the file two.txt, its root and its install manifest have two
+// encoded forms each. damage says which forms of all of them are damaged.
+func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, keys []casc.Key) {
+	t.Helper()
+	g = casctest.New()
+	put := func(content []byte) write.Stored {
+		first := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content})
+		g.Add(content)
+		for i, bad := range damage {
+			s := &g.Stored[len(g.Stored)-2+i]
+			if bad {
+				s.Encoded = bytes.Clone(s.Encoded)
+				s.Encoded[len(s.Encoded)-1] ^= 1
+				keys = append(keys, s.EKey)
+			}
+		}
+		return first
+	}
+	content = bltetest.Text(5000)
+	two, one := put(content), g.Add([]byte("one"))
+	g.Root(put(write.TextRoot([]casc.File{{Name: "one.txt", CKey: one.CKey}, {Name: "two.txt", CKey: two.CKey}})))
+	g.Ref("install", put(write.Install(1, []casc.InstallEntry{{Name: "a.exe", CKey: one.CKey, Size: 3}})))
+	return g, content, keys
+}
+
+// TestTwoForms damages one or both encoded forms of a file and of manifests: what has a
+// whole form is read, whichever it is, and verify tells of the form and not of the file.
+func TestTwoForms(t *testing.T) {
+	for _, damage := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
+		g, content, keys := twoForms(t, damage)
+		readable := !damage[0] || !damage[1]
+		st := openBuilt(t, g)
+		list, err := st.Files()
+		if readable != (err == nil && len(list) == 2) {
+			t.Errorf("%v: %+v, %v", damage, list, err)
+		}
+		if m, err := st.Install(); readable != (err == nil) || readable && len(m.Entries) != 1 {
+			t.Errorf("%v: install manifest: %v", damage, err)
+		}
+		c, err := st.OpenContent(write.Key(content))
+		var got []byte
+		if err == nil {
+			got, err = c.ReadAll(1 << 20)
+		}
+		if readable != (err == nil && bytes.Equal(got, content)) {
+			t.Errorf("%v: %d bytes, %v", damage, len(got), err)
+		}
+		var places, files []string
+		for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.File != "" {
+				files = append(files, f.File)
+			} else if f.Archive != "" {
+				places = append(places, f.String())
+			}
+		}
+		for _, key := range keys {
+			short := key.Short()
+			if !slices.ContainsFunc(places, func(s string) bool {
+				return strings.HasPrefix(s, "damaged: data.") && strings.Contains(s, fmt.Sprintf("encoding key %x", short[:]))
+			}) {
+				t.Errorf("%v: verify tells of %q, want one of %x", damage, places, short)
+			}
+		}
+		if len(places) != len(keys) || len(files) != 0 {
+			t.Errorf("%v: verify tells of files %q and of %d forms, want %d", damage, files, len(places), len(keys))
+		}
+	}
+}
+
+// A form whose key is missing, or that is not here, is passed over for one that can be
+// read, too; what can't be read is told as what it is.
+func TestFormsPassedOver(t *testing.T) {
+	content := bltetest.Text(3000)
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	encrypted := func(g *casctest.Game) {
+		g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: content, Encrypt: secret, Key: bltetest.Key()})
+	}
+	absent := func(g *casctest.Game) { g.AddAbsent(content) }
+	whole := func(g *casctest.Game) { g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content}) }
+	damaged := func(g *casctest.Game) {
+		g.AddChunks("b:{100=n,*=n}", blte.WriteOptions{}, blte.Chunk{Content: content[:100]}, blte.Chunk{Content: content[100:]})
+		s := &g.Stored[len(g.Stored)-1]
+		s.Encoded[len(s.Encoded)-1] ^= 1
+	}
+	for name, c := range map[string]struct {
+		forms []func(*casctest.Game)
+		want  error
+		kind  casc.FindingKind
+	}{
+		"encrypted, whole": {[]func(*casctest.Game){encrypted, whole}, nil, 0},
+		"absent, whole":    {[]func(*casctest.Game){absent, whole}, nil, 0},
+		"damaged, absent":  {[]func(*casctest.Game){damaged, absent}, errAny, casc.FindingDamaged},
+		"absent":           {[]func(*casctest.Game){absent}, casc.ErrNotLocal, casc.FindingMissing},
+		"encrypted":        {[]func(*casctest.Game){encrypted, absent}, blte.ErrNoKey, casc.FindingNoKey},
+	} {
+		g := casctest.New()
+		for _, add := range c.forms {
+			add(g)
+		}
+		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: write.Key(content)}})))
+		st := openBuilt(t, g)
+		f, err := st.OpenName("a")
+		var got []byte
+		if err == nil {
+			got, err = f.ReadAll(1 << 20)
+		}
+		switch {
+		case c.want == nil:
+			if err != nil || !bytes.Equal(got, content) {
+				t.Errorf("%s: %d bytes, %v", name, len(got), err)
+			}
+		case err == nil, c.want != errAny && !errors.Is(err, c.want), c.want == errAny && (errors.Is(err, casc.ErrNotLocal) || errors.Is(err, blte.ErrNoKey)):
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		var told []casc.Finding
+		for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.File != "" {
+				told = append(told, f)
+			}
+		}
+		if c.want == nil != (len(told) == 0) || c.want != nil && told[0].Kind != c.kind {
+			t.Errorf("%s: verify tells of %v", name, told)
+		}
+	}
+}
+
+// errAny is an error that neither tells of a missing key nor of data that is not here.
+var errAny = errors.New("damage")
