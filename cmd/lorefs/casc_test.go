@@ -95,3 +95,19 @@ func TestVerifyCASCSince(t *testing.T) {
 		t.Errorf("%v: %q and %q, want %q", err, got, rest, want)
 	}
 }
+
+// --build and --cdn may be the same key, and each counts.
+func TestCASCKeyFlags(t *testing.T) {
+	for _, c := range []struct{ build, cdn casc.Key }{{casc.Key{1}, casc.Key{1}}, {casc.Key{1}, casc.Key{2}}, {casc.Key{1}, casc.Key{}}, {casc.Key{}, casc.Key{2}}} {
+		f := cascFlags{}
+		if !c.build.IsZero() {
+			f.build = c.build.String()
+		}
+		if !c.cdn.IsZero() {
+			f.cdn = c.cdn.String()
+		}
+		if opts, err := f.options(); err != nil || opts.BuildKey != c.build || opts.CDNKey != c.cdn {
+			t.Errorf("--build %q --cdn %q: %v, %v, %v", f.build, f.cdn, opts.BuildKey, opts.CDNKey, err)
+		}
+	}
+}

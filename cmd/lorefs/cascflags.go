@@ -84,11 +84,14 @@ func (f *cascFlags) options() (opts casc.Options, err error) {
 			return opts, err
 		}
 	}
-	for text, key := range map[string]*casc.Key{f.build: &opts.BuildKey, f.cdn: &opts.CDNKey} {
-		if text == "" {
+	for _, k := range []struct {
+		text string
+		key  *casc.Key
+	}{{f.build, &opts.BuildKey}, {f.cdn, &opts.CDNKey}} {
+		if k.text == "" {
 			continue
 		}
-		if *key, err = casc.ParseKey(text); err != nil {
+		if *k.key, err = casc.ParseKey(k.text); err != nil {
 			return opts, err
 		}
 	}
