@@ -244,3 +244,34 @@ func TestLookupVariants(t *testing.T) {
 		}
 	}
 }
+
+// TestNotInEncoding has a file in a virtual file system that the encoding file lacks: it
+// is read, and verify tells of it, and of no other.
+func TestNotInEncoding(t *testing.T) {
+	g := casctest.New()
+	g.Fill(t)
+	files := g.Files()
+	strange := casc.Key{1, 2, 3}
+	const at = 1
+	files[at].Spans[0].CKey = strange
+	nested := g.Add(write.TVFS(files[:3]))
+	top := append(slices.Clone(files[3:]), casc.File{Name: "sub", Spans: []casc.Span{{EKey: nested.EKey, CKey: casc.Key{9}, Size: nested.Size, ContentSize: nested.Size}}})
+	g.Ref("vfs-root", g.Add(write.TVFS(top)))
+	g.Ref("vfs-1", nested)
+	st := openBuilt(t, g)
+	if got := readName(t, st, "sub:"+files[at].Name); got != string(g.Want[files[at].Name]) {
+		t.Errorf("%s is %.40q", files[at].Name, got)
+	}
+	var told []string
+	for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(f.What, "not in the encoding file") {
+			told = append(told, f.String())
+		}
+	}
+	if want := "missing: sub:" + files[at].Name + ": content key " + strange.String(); len(told) != 1 || !strings.HasPrefix(told[0], want) {
+		t.Errorf("told of are %q, want %s", told, want)
+	}
+}

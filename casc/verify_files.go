@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lorefs/blte"
 )
@@ -74,6 +75,30 @@ func (v *verifier) file(f *File) error {
 	if found.EKey, found.Kind, found.What, bad = v.stateOfAll(r); bad {
 		return v.report(found)
 	}
+	return v.isEncoded(f)
+}
+
+// isEncoded tells of a file of which the root has the encoding keys, and the encoding file
+// not the content keys: it can be read, but only by what the root says. Manifests that are
+// nested are in the build configuration.
+func (v *verifier) isEncoded(f *File) error {
+	if strings.HasSuffix(f.Name, ":") {
+		return nil
+	}
+	for i := range f.Spans {
+		s := &f.Spans[i]
+		if s.CKey.IsZero() {
+			continue
+		}
+		_, err := v.s.encoding.Find(s.CKey)
+		if !errors.Is(err, ErrNotFound) {
+			continue // what is damaged was told of
+		}
+		return v.report(Finding{
+			Kind: FindingMissing, File: f.label(), EKey: s.EKey[:s.KeySize],
+			What: fmt.Sprintf("content key %v is not in the encoding file; the file is read by the encoding key that the root has", s.CKey),
+		})
+	}
 	return nil
 }
 
@@ -121,19 +146,20 @@ func (v *verifier) readFrom(f *File) (r reading, err error) {
 	if err != nil {
 		return r, err
 	}
-	var errs []error
+	why := fmt.Errorf("content key %v: %w", f.CKey, ErrNotLocal)
 	for i := range entry.EKeys {
 		key := entry.EKeys[i][:]
-		if err := v.isHere(key); err != nil {
-			errs = append(errs, err)
-			continue
+		switch err := v.isHere(key); {
+		case err == nil:
+			r.keys = append(r.keys, key)
+		case !errors.Is(err, ErrNotLocal):
+			why = err
 		}
-		r.keys = append(r.keys, key)
 	}
 	if len(r.keys) > 0 {
 		return r, nil
 	}
-	return r, fmt.Errorf("content key %v: %w", f.CKey, whyNoForm(errs))
+	return r, why
 }
 
 // isHere gives ErrNotLocal, or why it can't be told whether an encoded file is here.
