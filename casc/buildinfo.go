@@ -174,6 +174,21 @@ func (e *ProductError) Error() string {
 	return text
 }
 
+// NoConfigError reports that the configuration of the product that was taken is not there,
+// while others are installed.
+type NoConfigError struct {
+	// Product is the one that was taken, Others are those that may be asked for instead.
+	Product string
+	Others  []string
+	Err     error
+}
+
+func (e *NoConfigError) Error() string {
+	return fmt.Sprintf("product %q, which was taken as the first that is active: %v; installed too: %s", e.Product, e.Err, strings.Join(e.Others, ", "))
+}
+
+func (e *NoConfigError) Unwrap() error { return e.Err }
+
 // SelectBuild takes the active build of product, or the first active one if
 // product is empty. A row without product is of any. Without an active row a
 // single one is taken as it is. Rows with Err come after others, and are the error if

@@ -59,8 +59,11 @@ type Storage struct {
 	// the archives.
 	DataDir, ArchiveDir string
 
-	fsys     iofs.FS
-	opts     Options
+	fsys iofs.FS
+	opts Options
+	// others are the active products besides the one that is open because none was asked
+	// for.
+	others   []string
 	log      *slog.Logger
 	keys     blte.KeyRing
 	archives archives
@@ -208,6 +211,7 @@ func (s *Storage) selectBuild(builds []Build) (err error) {
 	} else if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
 		return err
 	} else if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
+		s.others = slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == s.Build.Product })
 		s.log.Warn("several products are installed, and one is open",
 			slog.String("open", s.Build.Product), slog.String("installed", strings.Join(all, ", ")))
 	}
@@ -234,14 +238,15 @@ func (s *Storage) readKeyRing() error {
 	if err != nil {
 		return err
 	}
+	var faults []error
 	for _, name := range c.Names() {
 		if strings.HasPrefix(name, "key-") {
 			if err := s.keys.Parse(strings.NewReader(name + " = " + c.Text(name))); err != nil {
-				return err
+				faults = append(faults, fmt.Errorf("%s: %w", name, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // openArchives tells installs and folders as CDNs have them apart.

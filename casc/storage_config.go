@@ -37,7 +37,11 @@ func (s *Storage) readConfig(what string, key Key) (*Config, error) {
 func (s *Storage) readConfigs() error {
 	var err error
 	if s.BuildConfig, err = s.readConfig("build-config", s.Build.BuildKey); err != nil {
-		return fmt.Errorf("build configuration: %w", err)
+		err = fmt.Errorf("build configuration: %w", err)
+		if len(s.others) > 0 {
+			err = &NoConfigError{Product: s.Build.Product, Others: s.others, Err: err}
+		}
+		return err
 	}
 	if !s.Build.CDNKey.IsZero() {
 		if s.CDNConfig, err = s.readConfig("cdn-config", s.Build.CDNKey); err != nil {

@@ -281,14 +281,18 @@ func TestKeyRing(t *testing.T) {
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(bltetest.KeyName))
 	k := bltetest.Key()
-	g.KeyRing = fmt.Sprintf("key-%x = %x\n", raw, k[:])
+	// A bad line costs that key only, and is told.
+	g.KeyRing = fmt.Sprintf("key-0123456789abcdef = 00\nkey-%x = %x\n", raw, k[:])
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
 	st, err := casc.Open(casctest.FS(files), casc.Options{})
-	if err != nil || len(st.Problems()) > 0 {
+	if err != nil {
 		t.Fatal(err)
+	}
+	if p := st.Problems(); len(p) != 1 || !strings.Contains(p[0].Error(), "key-0123456789abcdef") {
+		t.Errorf("told of are %v", p)
 	}
 	f, err := st.Lookup("x")
 	if err != nil {

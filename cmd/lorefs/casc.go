@@ -100,6 +100,9 @@ func explainCASC(path string, err error) error {
 	if _, ok := errors.AsType[*casc.ProductError](err); ok {
 		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--product says which"}
 	}
+	if e, ok := errors.AsType[*casc.NoConfigError](err); ok {
+		return &commandError{code: exitSource, err: fmt.Errorf("%s: %w", path, err), hint: fmt.Sprintf("--product %s opens another", e.Others[0])}
+	}
 	if e, ok := errors.AsType[*casc.BuildsError](err); ok && len(e.Builds) > 1 {
 		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--build says which"}
 	}
