@@ -2,7 +2,6 @@ package write
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 )
 
@@ -40,35 +39,107 @@ func trie(words []string) ([]byte, map[string]int) {
 		}
 		louds = append(louds, false)
 	}
-	b := trieBits(trieBits(nil, louds), terminals)
-	b = trieBits(b, make([]bool, len(labels)))
+	firstLevel := slices.Index(louds[2:], false)
+	b := trieBits(nil, louds, select0|select1)
+	b = trieBits(b, terminals, select1)
+	b = trieBits(b, make([]bool, len(labels)), 0) // links
 	b = trieVector(b, labels)
 	b = append(trieVector(b, nil), make([]byte, 16)...) // extras
-	b = trieBits(trieVector(b, nil), nil)               // tail
-	return append(trieVector(b, make([]byte, 12)), make([]byte, 8)...), numbers
+	b = trieBits(trieVector(b, nil), nil, 0)            // tail
+	b = trieVector(b, emptyCache)
+	b = binary.LittleEndian.AppendUint32(b, uint32(firstLevel))
+	return binary.LittleEndian.AppendUint32(b, trieFlags), numbers
 }
+
+// trieFlags say that there is one level, in the order of labels, with a tail of text and a
+// cache of normal size, which none of the readers minds.
+const trieFlags = 1 | 0x200 | 0x1000 | 0x10000
+
+// emptyCache has one place, in which nothing is: a parent and a child that are no nodes, and
+// the weight of what was never looked up.
+var emptyCache = []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0x80, 0}
 
 func trieVector(b, data []byte) []byte {
 	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(data))), data...)
 	return append(b, make([]byte, -len(data)&7)...)
 }
 
-func trieBits(b []byte, set []bool) []byte {
+// select0 and select1 say which tables of places a row of bits has besides the ranks.
+const (
+	select0 = 1 << iota
+	select1
+)
+
+// trieBits writes a row of bits with the tables by which readers find their way: CascLib
+// and the library believe them.
+func trieBits(b []byte, set []bool, tables int) []byte {
 	units := make([]byte, (len(set)+63)/64*8)
+	ones := uint32(0)
 	for i, s := range set {
 		if s {
 			units[i/8] |= 1 << (i % 8)
+			ones++
 		}
-	}
-	ones := 0
-	for _, u := range units {
-		ones += bits.OnesCount8(u)
 	}
 	b = trieVector(b, units)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(set)))
-	b = binary.LittleEndian.AppendUint32(b, uint32(ones))
-	for range 3 {
-		b = trieVector(b, nil)
+	b = binary.LittleEndian.AppendUint32(b, ones)
+	if len(set) == 0 {
+		return trieVector(trieVector(trieVector(b, nil), nil), nil)
 	}
-	return b
+	b = trieVector(b, trieRanks(set))
+	var zeros, places []byte
+	if tables&select0 != 0 {
+		zeros = triePlaces(set, false)
+	}
+	if tables&select1 != 0 {
+		places = triePlaces(set, true)
+	}
+	return trieVector(trieVector(b, zeros), places)
+}
+
+// trieBlock is how many bits a row of the table of ranks is for, and every how many ones
+// or zeros have their place in a table.
+const trieBlock = 512
+
+// trieRanks is the table of ranks: for each block, and what is behind the last, how many
+// ones are before it:4, and then in 7, 8, 8, and four times 9 bits how many of the block
+// are before its second to eighth word.
+func trieRanks(set []bool) (b []byte) {
+	ones := uint32(0)
+	for from := 0; ; from += trieBlock {
+		var within uint64
+		before, shift := ones, 0
+		block := set[min(from, len(set)):min(from+trieBlock, len(set))]
+		for word := range 8 {
+			if word > 0 {
+				within |= uint64(ones-before) << shift
+				shift += []int{7, 8, 8, 9, 9, 9, 9}[word-1]
+			}
+			for _, s := range block[min(64*word, len(block)):min(64*word+64, len(block))] {
+				if s {
+					ones++
+				}
+			}
+		}
+		b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(b, before), within)
+		if from >= len(set) {
+			return b
+		}
+	}
+}
+
+// triePlaces is a table of the places of every 512th one or zero, and of the end.
+func triePlaces(set []bool, of bool) (b []byte) {
+	n := 0
+	for i, s := range set {
+		if s != of {
+			continue
+		}
+		if n%trieBlock == 0 {
+			b = binary.LittleEndian.AppendUint32(b, uint32(i))
+		}
+		n++
+	}
+	return binary.LittleEndian.AppendUint32(b, uint32(len(set)))
 }

@@ -11,11 +11,12 @@ import (
 const magic = "We love Marisa.\x00"
 
 // TestOtherBuilder reads tries that marisa-build 0.2.6 made of testdata/words.txt,
-// in one to three levels, with tails of both kinds. The numbers that it gave the
-// words are in the .txt beside each.
+// in one to three levels, with tails of both kinds, and one that a later one made of
+// more words in the order of labels. The numbers that it gave the words are in the .txt
+// beside each.
 func TestOtherBuilder(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.mar")
-	if err != nil || len(files) != 6 {
+	if err != nil || len(files) != 7 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
