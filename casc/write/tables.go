@@ -33,13 +33,17 @@ func idxRun(entries []casc.IdxEntry) (run []byte) {
 }
 
 // Idx writes an index file of version 7, with an update section if there are
-// updates.
+// updates, or nothing else: CascLib opens no index file without both.
 func Idx(bucket int, entries, updates []casc.IdxEntry) []byte {
+	const section = 0x7800
 	b := IdxOfRun(bucket, idxRun(entries))
-	if len(updates) == 0 {
+	if len(entries) > 0 && len(updates) == 0 {
 		return append(b, make([]byte, 64)...)
 	}
 	b = append(b, make([]byte, -len(b)&0xFFF)...)
+	if len(updates) == 0 {
+		return append(b, make([]byte, section)...)
+	}
 	for page := range slices.Chunk(updates, 21) {
 		from := len(b)
 		for _, e := range page {

@@ -127,6 +127,25 @@ func (b *Builder) finish() ([]byte, error) {
 	return []byte(text), b.err
 }
 
+// download is the download manifest of all that was added so far: CascLib opens no
+// storage without. It passes over an entry that ends with the file, so there is a tag
+// behind the last one, as there is in real ones.
+func (b *Builder) download() []byte {
+	var entries []casc.DownloadEntry
+	seen := map[casc.Key]bool{}
+	for _, s := range b.Stored {
+		if !seen[s.EKey] {
+			seen[s.EKey] = true
+			entries = append(entries, casc.DownloadEntry{EKey: s.EKey, Size: int64(len(s.Encoded))})
+		}
+	}
+	all := make([]int, len(entries))
+	for i := range all {
+		all[i] = i
+	}
+	return Download(1, entries, Tag{Name: "Windows", Type: casc.TagPlatform, Entries: all})
+}
+
 // configs puts a configuration at its place.
 func (f Files) config(dir string, data []byte) casc.Key {
 	key := Key(data)
@@ -134,8 +153,12 @@ func (f Files) config(dir string, data []byte) casc.Key {
 	return key
 }
 
-// Install makes an install: .build.info, configurations, index files and archives.
+// Install makes an install: .build.info, configurations, index files and archives. It adds
+// a download manifest, unless there is one.
 func (b *Builder) Install() (Files, error) {
+	if !slices.ContainsFunc(b.Config, func(s string) bool { return strings.HasPrefix(s, "download =") }) {
+		b.Ref("download", b.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: b.download()}))
+	}
 	cfg, err := b.finish()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 
+	"lorefs/casc"
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 )
@@ -70,5 +72,48 @@ func TestWrite(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(paths) {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// The storage has what CascLib asks for: a download manifest of every encoded file but its
+// own and the encoding file's.
+func TestStorage(t *testing.T) {
+	files, err := storageFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{}
+	for _, f := range files {
+		fsys[f.name] = &fstest.MapFile{Data: f.data}
+	}
+	game, err := iofs.Sub(fsys, storageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := casc.Open(game, casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	m, err := st.Download()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[casc.Key]int64{}
+	for e := range m.Entries() {
+		sizes[e.EKey] = e.Size
+	}
+	n := 0
+	for e, err := range st.Encoding().Encoded() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if size, ok := sizes[e.EKey]; ok && size != e.Size {
+			t.Errorf("%v has %d bytes, listed are %d", e.EKey, e.Size, size)
+		}
+	}
+	if own := 1; n != len(sizes)+own || m.Len() != len(sizes) {
+		t.Errorf("%d encoded files, %d of them listed in %d entries", n, len(sizes), m.Len())
 	}
 }
