@@ -51,17 +51,31 @@ func LoadSynthetic(tb testing.TB, kind string) *Synthetic {
 	if kind == "tvfs_mixedidx" {
 		folder = "mixed"
 	}
+	s := load(tb, "casc/synthetic/"+kind+".tar.gz", folder)
+	made := struct{ Files *[]SyntheticFile }{&s.Files}
+	if err := json.Unmarshal(s.Beside["manifest.json"], &made); err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// LoadOdd unpacks one of the fixtures' storages that are well encoded and odd within, or
+// skips the test if it is not there. Its Files are not known.
+func LoadOdd(tb testing.TB, name string) *Synthetic {
+	tb.Helper()
+	return load(tb, "casc/odd/"+name+".tar.gz", name)
+}
+
+// load unpacks a storage that is in a folder of an archive.
+func load(tb testing.TB, archive, folder string) *Synthetic {
+	tb.Helper()
 	s := &Synthetic{Store: write.Files{}, Beside: write.Files{}}
-	for name, data := range unpack(tb, testneeds.Fixture(tb, "casc/synthetic/"+kind+".tar.gz")) {
+	for name, data := range unpack(tb, testneeds.Fixture(tb, archive)) {
 		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
 			s.Store[rest] = data
 		} else if rest, ok := strings.CutPrefix(name, folder+"."); ok {
 			s.Beside[rest] = data
 		}
-	}
-	made := struct{ Files *[]SyntheticFile }{&s.Files}
-	if err := json.Unmarshal(s.Beside["manifest.json"], &made); err != nil {
-		tb.Fatal(err)
 	}
 	return s
 }
