@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
+)
+
+const (
+	// hostileTimeVar makes TestHostileInput take longer, such as 10m, and hostileSeedVar
+	// makes a run like one before.
+	hostileTimeVar = "LOREFS_HOSTILE_TIME"
+	hostileSeedVar = "LOREFS_HOSTILE_SEED"
+
+	hostileTime = 5 * time.Second
+
+	// What one command may take of a file that is small. The time is that of the
+	// processor: others may keep a machine busy.
+	hostileCPU    = 10 * time.Second
+	hostileMemory = 1 << 30
+	// hostileWait is when a command counts as one that never ends.
+	hostileWait = 2 * time.Minute
+)
+
+// hostileFile is a file that is spoilt, and what is tried on it. In the arguments,
+// outDir stands for a folder that is not there yet.
+type hostileFile struct {
+	name     string
+	path     string
+	whole    []byte
+	text     bool
+	commands [][]string
+}
+
+const outDir = "OUT"
+
+// Whatever is in a file, no command panics, hangs, or takes more memory than there is.
+func TestHostileInput(t *testing.T) {
+	ownFolders(t)
+	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
+	h.sessions()
+	h.definitions()
+	h.packetJSON()
+	h.worldJSON()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(hostileSeedVar); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s=%d", hostileSeedVar, seed)
+	h.r = rand.New(rand.NewPCG(seed, 0))
+	for _, f := range h.files {
+		for _, c := range f.commands {
+			if code := h.run(f, f.whole, c); code > exitFailure {
+				t.Fatalf("%s: lorefs %q exits with %d though nothing is spoilt", f.name, c, code)
+			}
+		}
+	}
+	for end := time.Now().Add(h.wanted()); time.Now().Before(end) && !t.Failed(); {
+		f := h.files[h.r.IntN(len(h.files))]
+		spoilt := h.spoil(f)
+		for range 2 {
+			h.run(f, spoilt, f.commands[h.r.IntN(len(f.commands))])
+		}
+		h.restore(f)
+	}
+	t.Logf("exit codes: %v; at most %d MiB and %v", h.exits, h.memory>>20, h.cpu)
+}
+
+// hostile spoils files and runs the program on them.
+type hostile struct {
+	t     *testing.T
+	dir   string
+	r     *rand.Rand
+	files []*hostileFile
+
+	// exits counts the exit codes; memory and cpu are the most that a command took.
+	exits  map[int]int
+	memory int64
+	cpu    time.Duration
+}
+
+func (h *hostile) wanted() time.Duration {
+	text := os.Getenv(hostileTimeVar)
+	if text == "" {
+		return hostileTime
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d
+}
+
+func (h *hostile) add(path string, text bool, commands ...[]string) {
+	h.t.Helper()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.files = append(h.files, &hostileFile{filepath.Base(path), path, whole, text, commands})
+}
+
+// sessions adds a recorded session of each form.
+func (h *hostile) sessions() {
+	packets, err := prototest.Session(1, 90)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	definitions := writeDefinitions(h.t)
+	by := []string{"--kind", kindPackets, "--definitions", definitions, "--revision", prototest.Revision}
+	for _, form := range sessionForms {
+		path := writeSession(h.t, capture.Info{Format: form.format, Revision: prototest.Revision}, form.level, packets)
+		h.add(path, form.format == capture.Hex,
+			[]string{"info", path},
+			slices.Concat([]string{"info", "--json", path}, by),
+			slices.Concat([]string{"verify", "--strict", path}, by),
+			slices.Concat([]string{"export", path, outDir}, by),
+			slices.Concat([]string{"ls", "-l", path, "packets"}, by),
+			slices.Concat([]string{"cat", path, "summary.json"}, by))
+	}
+}
+
+// definitions adds the files that sessions are read by.
+func (h *hostile) definitions() {
+	dir := writeDefinitions(h.t)
+	packets, err := prototest.Session(2, 20)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	path := writeSession(h.t, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision}, 0, packets)
+	for _, name := range []string{
+		"defs/S_CHAT.3.def", "defs/S_SPAWN_USER.15.def", "defs/S_PARTY_MEMBER_LIST.7.def",
+		"map/protocol." + prototest.Revision + ".map",
+	} {
+		h.add(filepath.Join(dir, filepath.FromSlash(name)), true,
+			[]string{"verify", "--strict", "--kind", kindPackets, dir},
+			[]string{"cat", "--definitions", dir, path, "summary.json"},
+			[]string{"verify", "--definitions", dir, path})
+	}
+}
+
+// packetJSON adds packets as decode prints them, and as they are without definitions.
+func (h *hostile) packetJSON() {
+	packets, err := prototest.Session(3, 40)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	digits := writeSession(h.t, capture.Info{Format: capture.Hex}, 0, packets)
+	by := []string{"--definitions", writeDefinitions(h.t), "--revision", prototest.Revision}
+	var out bytes.Buffer
+	decode := exec.CommandContext(h.t.Context(), "lorefs", slices.Concat([]string{"decode", digits}, by)...)
+	decode.Stdout = &out
+	if err := decode.Run(); decode.ProcessState == nil || decode.ProcessState.ExitCode() != exitFailure {
+		h.t.Fatalf("decode: %v, though some packets have no definition", err)
+	}
+	path := filepath.Join(h.dir, "packets.json")
+	h.write(path, out.Bytes())
+	h.add(path, true, slices.Concat([]string{"encode", path}, by))
+	h.add(digits, true, slices.Concat([]string{"decode", digits}, by), slices.Concat([]string{"decode", "--strict", digits}, by))
+}
+
+// worldJSON adds an area and a zone.
+func (h *hostile) worldJSON() {
+	world := madeSampleFile(h.t, "world")
+	for _, name := range []string{"areas/aldermoor.json", "zones/x1000y1000.json"} {
+		dir := h.t.TempDir()
+		path := filepath.Join(dir, filepath.Base(name))
+		h.write(path, []byte(runTool(h.t, "", "lorefs", "cat", world, name)))
+		h.add(path, true, []string{"pack", "--kind", kindWorld, "--quality", "1", dir, outDir})
+	}
+}
+
+func (h *hostile) write(path string, data []byte) {
+	h.t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *hostile) restore(f *hostileFile) { h.write(f.path, f.whole) }
+
+// run runs a command on a file that holds data, and gives its exit code.
+func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
+	h.write(f.path, data)
+	out := filepath.Join(h.dir, "out")
+	args := slices.Clone(command)
+	if i := slices.Index(args, outDir); i >= 0 {
+		args[i] = out
+	}
+	ctx, cancel := context.WithTimeout(h.t.Context(), hostileWait)
+	defer cancel()
+	c := exec.CommandContext(ctx, "lorefs", args...)
+	var stderr tail
+	c.Stderr = &stderr
+	err := c.Run()
+	if c.ProcessState == nil {
+		h.t.Fatal(err)
+	}
+	if err := os.RemoveAll(out); err != nil {
+		h.t.Fatal(err)
+	}
+	code := c.ProcessState.ExitCode()
+	h.exits[code]++
+	memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	h.memory, h.cpu = max(h.memory, memory), max(h.cpu, cpu)
+	// That of a panic is the one of wrong usage, and the arguments are good.
+	if code < exitOK || code == exitUsage || code > exitUnsaved || memory > hostileMemory || cpu > hostileCPU {
+		h.t.Errorf("%s, kept as %s: lorefs %q exits with %d, %d MiB, %v, %v: %s",
+			f.name, h.keep(f, data), args, code, memory>>20, cpu, err, stderr)
+	}
+	return code
+}
+
+// keep writes a file that nothing removes.
+func (h *hostile) keep(f *hostileFile, data []byte) string {
+	dir, err := os.MkdirTemp("", "lorefs-hostile-")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	path := filepath.Join(dir, f.name)
+	h.write(path, data)
+	return path
+}
+
+// tail keeps the first bytes that are written to it, which say what went wrong.
+type tail []byte
+
+func (b *tail) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), 4096-len(*b))]...)
+	return len(p), nil
+}
+
+// spoil gives a copy of a file with some mistakes in it.
+func (h *hostile) spoil(f *hostileFile) []byte {
+	ways := []func([]byte) []byte{h.flip, h.cut, h.drop, h.insert, h.repeat, h.length}
+	if f.text {
+		ways = append(ways, h.number, h.nest)
+	}
+	b := slices.Clone(f.whole)
+	for range 1 + h.r.IntN(4) {
+		if len(b) > 0 {
+			b = ways[h.r.IntN(len(ways))](b)
+		}
+	}
+	return b
+}
+
+// at is a place in b; half of them are in what it begins with, where headers are.
+func (h *hostile) at(b []byte) int {
+	if h.r.IntN(2) == 0 {
+		return h.r.IntN(min(len(b), 64))
+	}
+	return h.r.IntN(len(b))
+}
+
+func (h *hostile) flip(b []byte) []byte {
+	for range 1 + h.r.IntN(8) {
+		b[h.at(b)] ^= 1 << h.r.IntN(8)
+	}
+	return b
+}
+
+func (h *hostile) cut(b []byte) []byte { return b[:h.at(b)] }
+
+// block is a range of some bytes, or of many.
+func (h *hostile) block(b []byte) (from, to int) {
+	from = h.at(b)
+	return from, from + h.r.IntN(min(len(b)-from, 1<<h.r.IntN(17))+1)
+}
+
+func (h *hostile) drop(b []byte) []byte {
+	from, to := h.block(b)
+	return slices.Delete(b, from, to)
+}
+
+func (h *hostile) insert(b []byte) []byte {
+	block := make([]byte, 1<<h.r.IntN(14))
+	if h.r.IntN(2) == 0 {
+		for i := range block {
+			block[i] = byte(h.r.Uint32())
+		}
+	}
+	return slices.Insert(b, h.at(b), block...)
+}
+
+// repeat has a block again somewhere, perhaps many times.
+func (h *hostile) repeat(b []byte) []byte {
+	from, to := h.block(b)
+	times := 1
+	if n := to - from; n > 0 && h.r.IntN(3) == 0 {
+		times = min(1000, 1<<20/n+1)
+	}
+	return slices.Insert(b, h.at(b), bytes.Repeat(b[from:to], times)...)
+}
+
+// length writes a number that some reader may take for a length or an offset.
+func (h *hostile) length(b []byte) []byte {
+	n := uint64(len(b))
+	numbers := []uint64{0, 1, n, n - 1, n + 1, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, h.r.Uint64()}
+	var number [8]byte
+	binary.LittleEndian.PutUint64(number[:], numbers[h.r.IntN(len(numbers))])
+	copy(b[h.at(b):], number[:1<<h.r.IntN(4)])
+	return b
+}
+
+// number has another number in the place of one in a text.
+func (h *hostile) number(b []byte) []byte {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	from := h.at(b)
+	for from < len(b) && !isDigit(b[from]) {
+		from++
+	}
+	to := from
+	for to < len(b) && isDigit(b[to]) {
+		to++
+	}
+	numbers := []string{"0", "-1", "65535", "65536", "2147483648", "4294967296", "9223372036854775808", "1e400", "1.5", "", "000", `""`, "null"}
+	return slices.Replace(b, from, to, []byte(numbers[h.r.IntN(len(numbers))])...)
+}
+
+// nest opens more than is closed.
+func (h *hostile) nest(b []byte) []byte {
+	open := []string{"[", `{"a":`, "- ", "array<", "<<<<<<< "}
+	return slices.Insert(b, h.at(b), bytes.Repeat([]byte(open[h.r.IntN(len(open))]), 1<<h.r.IntN(18))...)
+}
