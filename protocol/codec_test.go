@@ -24,17 +24,43 @@ var byHand = []struct {
 		"seed 001: members, channel name, password", "array members\n- uint32 player_id\nstring channel_name\nuint16 password",
 		protocol.Options{},
 		"1800 0100 0100 0c00 1400 d204 0c00 0000 09000000 6100 0000",
-		`{"code":1,"data":{"members":[{"player_id":9}],"channel_name":"a","password":1234}}`,
+		`{"code":1,"guessed":["password"],"data":{"members":[{"player_id":9}],"channel_name":"a","password":1234}}`,
 	},
 	{
 		"inline: the pointer stands between values", "uint16 a\nstring s\nuint16 b",
-		protocol.Options{Inline: true},
-		"0c00 0100 0300 0a00 0400 0000", `{"code":1,"data":{"a":3,"s":"","b":4}}`,
+		protocol.Options{},
+		"0c00 0100 0300 0a00 0400 0000", `{"code":1,"guessed":["b"],"data":{"a":3,"s":"","b":4}}`,
 	},
 	{
-		"the same by the rule", "uint16 a\nstring s\nuint16 b",
+		"all scopes are of one dialect", "uint16 a\narray e\n- uint16 x\n- string s\nuint16 b",
 		protocol.Options{},
-		"0c00 0100 0a00 0300 0400 0000", `{"code":1,"data":{"a":3,"s":"","b":4}}`,
+		"1800 0100 0300 0100 0c00 0400 0c00 0000 0500 1400 6100 0000", `{"code":1,"guessed":["b"],"data":{"a":3,"e":[{"x":5,"s":"a"}],"b":4}}`,
+	},
+	{
+		"told to be inline: the pointer stands behind the value", "uint16 a\nstring s",
+		protocol.Options{Inline: true},
+		"0a00 0100 0300 0800 0000", `{"code":1,"data":{"a":3,"s":""}}`,
+	},
+	{
+		"told to be inline, which is no guess", "string s\nuint16 b",
+		protocol.Options{Inline: true},
+		"0a00 0100 0800 0400 0000", `{"code":1,"data":{"s":"","b":4}}`,
+	},
+	{
+		"inline by what only that dialect has", "string s\nuint16 b=7",
+		protocol.Options{},
+		"0a00 0100 0800 0400 0000", `{"code":1,"data":{"s":"","b":4}}`,
+	},
+	{
+		"hoisted: the pointer stands first", "uint16 a\nstring s",
+		protocol.Options{},
+		"0a00 0100 0800 0300 0000", `{"code":1,"data":{"a":3,"s":""}}`,
+	},
+	{
+		"a guess in an element and in an object", "array e\n- bytes d\n- object o\n- - byte x\nobject p\n- string s\n- byte y",
+		protocol.Options{},
+		"1600 0100 0100 0b00 1400 05 0b00 0000 1400 0000 06 0000",
+		`{"code":1,"guessed":["e[].o.x","p.y"],"data":{"e":[{"d":"","o":{"x":6}}],"p":{"s":"","y":5}}}`,
 	},
 	{
 		"count and offset apart", "count a\nint16 x\noffset a\narray a\n- byte y",

@@ -22,9 +22,10 @@ type Options struct {
 	// Patch decides which fields exist, and how long skill ids are. 0 is the
 	// newest.
 	Patch Patch
-	// Inline puts each pointer where its field stands in the definition. By
-	// default the pointers come first, and then the fields of fixed size, which is
-	// the same for all but a few public definitions.
+	// Inline says that definitions which list no pointers have them at the places of
+	// their fields. By default this is found out for each definition. It cannot be for
+	// one whose strings, bytes and arrays all stand last: its pointers are taken to come
+	// first, as in all public definitions and real packets.
 	Inline bool
 	// Padded packets have a counter and a checksum behind the header, 8 bytes; see
 	// [Names].
@@ -41,9 +42,10 @@ type Options struct {
 // Table is a definition made ready to read and write packets. It is immutable
 // and safe for parallel use.
 type Table struct {
-	opts Options
-	body scope
-	name string
+	opts    Options
+	body    scope
+	name    string
+	guessed []guess
 }
 
 // scope is a packet's body or an element of an array: a part of fixed size, then
@@ -61,6 +63,8 @@ type scope struct {
 	// data are the members that lie behind the fixed part, in their order there.
 	// Those of one group have their elements in turns.
 	data [][]*member
+	// guessed lists the fields that are read by a guess, if the dialect is one.
+	guessed []guess
 }
 
 // member is a field of a scope or of an object.
@@ -87,7 +91,11 @@ type member struct {
 // made sense of; it is a [*SyntaxError].
 func Compile(d *Definition, opts Options) (*Table, error) {
 	t := &Table{opts: opts, name: FileName{Name: d.Name, Version: d.Version, Platform: d.Platform}.String()}
-	c := compiler{opts: opts, explicit: hasPointers(d.Fields, 0), twice: make(map[nameIn]int), objects: make(map[nameIn]*member)}
+	look := looksOf(d)
+	c := compiler{opts: opts, dialect: look.dialect(), twice: make(map[nameIn]int), objects: make(map[nameIn]*member)}
+	if opts.Inline && c.dialect == hoisted {
+		c.dialect = inline
+	}
 	head := headerSize
 	if opts.Padded {
 		head += paddingSize
@@ -97,27 +105,19 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 		return nil, err
 	}
 	t.body = *body
+	if c.dialect == inline && !opts.Inline && !look.extended {
+		t.guessed = body.guessed
+	}
 	return t, nil
 }
 
 // Name is NAME.VERSION of the definition.
 func (t *Table) Name() string { return t.name }
 
-// hasPointers tells whether the definition lists its pointers itself. Such a
-// line anywhere means that all are listed.
-func hasPointers(fields []Field, depth int) bool {
-	for i := range fields {
-		if fields[i].Type.pointer() || depth <= maxNesting && hasPointers(fields[i].Fields, depth+1) {
-			return true
-		}
-	}
-	return false
-}
-
 type compiler struct {
-	opts     Options
-	explicit bool
-	depth    int
+	opts    Options
+	dialect dialect
+	depth   int
 	// twice counts how often a name was taken.
 	twice map[nameIn]int
 	// objects are those that were begun, by the name in the definition.
@@ -144,12 +144,13 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	s.root.prune()
 	s.text = s.root.text()
 	flats := list.flats
-	place := c.placeByRule
-	switch {
-	case c.explicit:
+	place := c.placeHoisted
+	switch c.dialect {
+	case listed:
 		place = c.placeAsListed
-	case c.opts.Inline:
+	case inline:
 		place = c.placeInline
+		s.guessed = guesses(flats)
 	}
 	if err := place(s, flats); err != nil {
 		return nil, err
@@ -177,8 +178,10 @@ func (l *flattener) flatten(into *member, fields []Field, path string) error {
 		if c.depth > 2*maxNesting {
 			return fieldError(f, "fields are nested deeper than %d", maxNesting)
 		}
-		if f.Name != "" && !isName(f.Name) { // elements have none
-			return fieldError(f, "%q is no name: want letters, digits and _", f.Name)
+		if f.Name != "" { // elements have none
+			if err := checkFieldName(f.Name); err != nil {
+				return fieldError(f, "%v", err)
+			}
 		}
 		if !f.Patches.Contains(c.opts.Patch) {
 			continue
@@ -313,7 +316,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 	}
 	sub := *c
 	if f.Elem != nil {
-		sub.explicit = false // the pointers of array<string> have no line to stand in
+		sub.dialect = hoisted // the pointers of array<string> have no line to stand in
 	}
 	if sub.depth++; sub.depth > 2*maxNesting {
 		return fieldError(f, "fields are nested deeper than %d", maxNesting)

@@ -22,6 +22,9 @@ type Definition struct {
 	Fields []Field `json:"fields"`
 	// Warnings are remarks on what is odd but has one meaning.
 	Warnings []Diagnostic `json:"warnings,omitempty"`
+
+	// includes is set for one with @include.
+	includes bool
 }
 
 // Field is one line of a definition.

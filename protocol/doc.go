@@ -20,10 +20,22 @@
 //	@include S_CHAT.3.def            the lines of another file of the folder
 //
 // Public definitions have three dialects: with the pointers listed (count and
-// offset, or ref), with the pointers implied and moved to the front, and with the
-// pointers implied at the place of the field. One rule reads all of them, since
-// in real files such fields stand before or behind all others; see
-// [Options].Inline for the rest.
+// offset, or ref), with the pointers implied and moved to the front (hoisted), and with
+// the pointers implied at the place of the field (inline). Each definition is of one:
+//
+//	lines of ref, count or offset                   listed
+//	a field of fixed size behind a string, bytes
+//	or an array of the same scope                   inline
+//	anything else                                   hoisted
+//
+// The second is a guess, as tera-toolbox's writer has a meaning for it that its own reader
+// does not share; see [Table.Guessed]. It is none where @include, T[n], a default or ^
+// is in the definition, or in its folder, if that has more inline than hoisted ones. The third is not sure for
+// definitions with all strings, bytes and arrays last, which are the same text in both
+// dialects; see [Options].Inline. Lines of ref say it for a single one.
+//
+// A name that is there twice in a scope or object gets a number for the second time:
+// a, a#2, a#3. If all are of objects, they are one object.
 //
 // # Packets
 //

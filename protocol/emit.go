@@ -21,7 +21,8 @@ import (
 // in a string is a \ud800 escape.
 //
 // "length" is there if the header has another length than the packet, "padding"
-// for a padded packet, "layout" if the data lies in another way than it would be
+// for a padded packet, "guessed" with the paths of fields that [Table.Guessed] tells
+// of, "layout" if the data lies in another way than it would be
 // written; see [Layout]. So [Table.ParseJSON] and [Table.Encode] give the same
 // bytes again.
 //
@@ -43,6 +44,7 @@ func (t *Table) AppendJSON(dst, packet []byte) ([]byte, error) {
 		dst = hex.AppendEncode(dst, packet[headerSize:headerSize+paddingSize])
 		dst = append(dst, '"')
 	}
+	dst = t.appendGuessed(dst)
 	dst = append(dst, `,"data":`...)
 	dst = emitter{packet}.object(dst, t.body.root, 0)
 	if lay != nil {

@@ -104,7 +104,8 @@ type Diagnostic struct {
 func (d Diagnostic) String() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Text) }
 
 // SyntaxError reports a definition or a map that cannot be read. It holds at
-// least one diagnostic, and not more than 20.
+// least one diagnostic, and not more than 21, of which the last one says that there
+// are more.
 type SyntaxError struct {
 	Diagnostics []Diagnostic
 }
@@ -124,8 +125,11 @@ const maxDiagnostics = 20
 type diagnostics []Diagnostic
 
 func (d *diagnostics) addf(file string, line int, format string, args ...any) {
-	if len(*d) < maxDiagnostics {
+	switch {
+	case len(*d) < maxDiagnostics:
 		*d = append(*d, Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
+	case len(*d) == maxDiagnostics:
+		*d = append(*d, Diagnostic{File: file, Line: line, Text: "from here on there is more, which is not listed"})
 	}
 }
 

@@ -41,12 +41,13 @@ func (t *Table) parsePart(m *Message, name string, v jsonText) (err error) {
 			return badValue("want %d bytes, for a packet that is padded", paddingSize)
 		}
 		copy(m.Padding[:], b)
+	case "guessed": // a remark, which says nothing of the packet
 	case "data":
 		m.Data, err = v.object(t.body.root)
 	case "layout":
 		m.Layout, err = v.layout()
 	default:
-		err = badValue("want code, length, padding, data or layout")
+		err = badValue("want code, length, padding, guessed, data or layout")
 	}
 	return err
 }

@@ -72,20 +72,27 @@ func (t jsonText) stringEnd(i int) int {
 // members calls yield with the members of an object in their order. A name that
 // is there twice is an error: one of the values would be lost.
 func (t jsonText) members(yield func(name string, value jsonText) error) error {
+	seen := make(map[string]bool)
+	return t.eachMember(func(name string, value jsonText) error {
+		if seen[name] {
+			return badValue("%q is there twice", name)
+		}
+		seen[name] = true
+		return yield(name, value)
+	})
+}
+
+// eachMember is members, for those who want a name that is there twice.
+func (t jsonText) eachMember(yield func(name string, value jsonText) error) error {
 	if t == "" || t[0] != '{' {
 		return badValue("want an object, got %s", t.brief())
 	}
-	seen := make(map[string]bool)
 	for i := t.space(1); t[i] != '}'; {
 		end := t.stringEnd(i)
 		name, err := t[i:end].text()
 		if err != nil {
 			return err
 		}
-		if seen[name] {
-			return badValue("%q is there twice", name)
-		}
-		seen[name] = true
 		i = t.space(t.space(end) + 1) // over the colon
 		end = t.end(i)
 		if err := yield(name, t[i:end]); err != nil {

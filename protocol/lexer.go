@@ -54,14 +54,28 @@ func lexLine(code string) (l line, err error) {
 		return l, err
 	}
 	name, value, has := strings.Cut(words[1], "=")
-	if !isName(name) {
-		return l, fmt.Errorf("%q is no name: want letters, digits and _", name)
+	if err := checkFieldName(name); err != nil {
+		return l, err
 	}
 	l.field.Name, l.field.Default, l.field.Patches = name, value, patches
 	if has {
 		err = l.field.checkDefault()
 	}
 	return l, err
+}
+
+// maxFieldName bounds the name of a field in bytes. Each field has a path of the names
+// that it is below, so 5,000 fields in an object with a name of 500 kB would have 2.5 GB.
+const maxFieldName = 255
+
+func checkFieldName(name string) error {
+	switch {
+	case len(name) > maxFieldName:
+		return fmt.Errorf("a name of %d bytes: want at most %d", len(name), maxFieldName)
+	case !isName(name):
+		return fmt.Errorf("%q is no name: want letters, digits and _", name)
+	}
+	return nil
 }
 
 func (l *line) lexInclude(words []string) error {

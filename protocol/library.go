@@ -57,6 +57,10 @@ type Library struct {
 	// they are good for; both guarded by mu.
 	tables  map[tableKey]compiled
 	patches map[int]PatchRange
+
+	// inline is what isInline has found out.
+	inlineOnce sync.Once
+	inline     bool
 }
 
 type tableKey struct {
@@ -379,6 +383,9 @@ func (l *Library) Table(i int, patch Patch) (*Table, error) {
 		opts.Patch = patch
 		opts.Padded = l.Padded(def.Name, patch)
 		c.table, c.err = Compile(def, opts)
+	}
+	if c.err == nil && len(c.table.guessed) > 0 && l.isInline() {
+		c.table.guessed = nil
 	}
 	if _, wrong := errors.AsType[*SyntaxError](c.err); c.err == nil || wrong {
 		l.mu.Lock()

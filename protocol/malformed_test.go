@@ -95,15 +95,7 @@ func checkPacket(t *testing.T, tab *protocol.Table, packet []byte, data, errText
 // all bounds.
 func TestNamesGrow(t *testing.T) {
 	const n = 1000
-	packet := []byte{0, 0, 1, 0, n & 0xff, n >> 8, 8, 0}
-	for i := range n {
-		here, next := len(packet), len(packet)+5
-		if i == n-1 {
-			next = 0
-		}
-		packet = append(packet, byte(here), byte(here>>8), byte(next), byte(next>>8), 1)
-	}
-	packet[0], packet[1] = byte(len(packet)), byte(len(packet)>>8)
+	packet := elements(n)
 	var empty strings.Builder
 	for i := range 9000 {
 		fmt.Fprintf(&empty, "- object object_number_%d\n", i)
@@ -112,6 +104,39 @@ func TestNamesGrow(t *testing.T) {
 	if len(text) > 10*n {
 		t.Errorf("%d bytes of JSON", len(text))
 	}
-	long := "array a\n- byte " + strings.Repeat("b", 100_000) + "\n"
-	checkPacket(t, table(t, long, protocol.Options{}), packet, "", "the names of the fields alone would be more than 67108864 bytes of JSON")
+	// Objects in each other, deeper than a text can have them.
+	fields := []protocol.Field{{Name: "b", Type: protocol.TypeByte}}
+	for range 25 {
+		fields = []protocol.Field{{Name: strings.Repeat("o", 255), Type: protocol.TypeObject, Fields: fields}}
+	}
+	d := &protocol.Definition{Fields: []protocol.Field{{Name: "a", Type: protocol.TypeArray, Fields: fields}}}
+	deep, err := protocol.Compile(d, protocol.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPacket(t, deep, elements(12_000), "", "the names of the fields alone would be more than 67108864 bytes of JSON")
+}
+
+// elements is a packet of one array, whose elements are a byte each.
+func elements(n int) []byte {
+	packet := []byte{0, 0, 1, 0, byte(n), byte(n >> 8), 8, 0}
+	for i := range n {
+		here, next := len(packet), len(packet)+5
+		if i == n-1 {
+			next = 0
+		}
+		packet = append(packet, byte(here), byte(here>>8), byte(next), byte(next>>8), 1)
+	}
+	packet[0], packet[1] = byte(len(packet)), byte(len(packet)>>8)
+	return packet
+}
+
+// A definition of half a megabyte took 5 GB, as each of its fields has the names that it
+// is below.
+func TestLongNames(t *testing.T) {
+	for _, def := range []string{"byte %s\n", "array %s\n- byte b\n"} {
+		table(t, fmt.Sprintf(def, strings.Repeat("A", 255)), protocol.Options{})
+		_, err := protocol.Parse("TEST.1.def", fmt.Appendf(nil, def, strings.Repeat("A", 256)), protocol.ParseOptions{})
+		wantError(t, err, "TEST.1.def:1: a name of 256 bytes: want at most 255")
+	}
 }

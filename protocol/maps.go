@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,9 +28,13 @@ type Map struct {
 	Revision string
 	// Warnings are remarks on names and numbers that are there twice.
 	Warnings []Diagnostic
+	// Wrong are the lines that are left out because they have no name and number: one
+	// without a code, or what a merge has left. There are at most 21, of which the last
+	// one says that there are more.
+	Wrong []Diagnostic
 
 	names   []string // in the order of the file
-	numbers map[string]uint32
+	numbers map[string][]uint32
 	byNum   map[uint32]string
 }
 
@@ -47,32 +52,36 @@ func ParseMapName(name string) (kind, revision string, ok bool) {
 }
 
 // ParseMap reads a map: lines of NAME NUMBER or NAME = NUMBER with comments
-// behind #, or a JSON object of names and numbers. file is the name of the file.
+// behind #, or a JSON object of names and numbers, where a name with several numbers
+// has an array of them. file is the name of the file.
 //
-// A number that two names have leads to the first, a name that is there twice to
-// its first number.
+// A number that two names have leads to the first. A name may have several numbers, as
+// one has of which a revision has two packets; it leads to its first.
+//
+// What is wrong with a line costs that line, see [Map].Wrong. It is an error, a
+// [*SyntaxError], if there is no other line, or if JSON cannot be read.
 func ParseMap(file string, src []byte) (*Map, error) {
-	m := &Map{File: file, numbers: make(map[string]uint32), byNum: make(map[uint32]string)}
+	m := &Map{File: file, numbers: make(map[string][]uint32), byNum: make(map[uint32]string)}
 	m.Kind, m.Revision, _ = ParseMapName(file)
-	var errs, warnings diagnostics
+	var wrong, warnings diagnostics
 	if len(src) > maxMap {
-		errs.addf(file, 1, "the file has %d bytes: want at most %d", len(src), maxMap)
-		return nil, errs.err()
+		wrong.addf(file, 1, "the file has %d bytes: want at most %d", len(src), maxMap)
+		return nil, wrong.err()
 	}
 	text := strings.TrimFunc(string(src), isSpace)
 	if strings.HasPrefix(text, "{") {
-		m.readJSON(text, &errs, &warnings)
+		m.readJSON(text, &wrong, &warnings)
 	} else {
-		m.readLines(string(src), &errs, &warnings)
+		m.readLines(string(src), &wrong, &warnings)
 	}
-	m.Warnings = warnings
-	if err := errs.err(); err != nil {
-		return nil, err
+	if len(m.names) == 0 && len(wrong) > 0 {
+		return nil, wrong.err()
 	}
+	m.Warnings, m.Wrong = warnings, wrong
 	return m, nil
 }
 
-func (m *Map) readLines(src string, errs, warnings *diagnostics) {
+func (m *Map) readLines(src string, wrong, warnings *diagnostics) {
 	num := 0
 	for text := range strings.Lines(src) {
 		num++
@@ -82,44 +91,55 @@ func (m *Map) readLines(src string, errs, warnings *diagnostics) {
 		}
 		words := strings.FieldsFunc(strings.Replace(code, "=", " ", 1), isSpace)
 		if len(words) != 2 {
-			errs.addf(m.File, num, "want NAME NUMBER or NAME = NUMBER, got %q", code)
+			wrong.addf(m.File, num, "want NAME NUMBER or NAME = NUMBER, got %q", code)
 			continue
 		}
-		m.add(num, words[0], words[1], errs, warnings)
+		m.add(num, words[0], words[1], wrong, warnings)
 	}
 }
 
 // readJSON keeps the order of the file, which a Go map would lose.
-func (m *Map) readJSON(text string, errs, warnings *diagnostics) {
+func (m *Map) readJSON(text string, wrong, warnings *diagnostics) {
 	doc, err := newJSON([]byte(text))
 	if err == nil {
-		err = doc.members(func(name string, v jsonText) error {
-			m.add(1, name, string(v), errs, warnings)
-			return nil
+		err = doc.eachMember(func(name string, v jsonText) error {
+			if v[0] != '[' {
+				m.add(1, name, string(v), wrong, warnings)
+				return nil
+			}
+			return v.elements(func(n jsonText) error {
+				m.add(1, name, string(n), wrong, warnings)
+				return nil
+			})
 		})
 	}
 	if err != nil {
-		errs.addf(m.File, 1, "%v", err)
+		wrong.addf(m.File, 1, "%v", err)
 	}
 }
 
-func (m *Map) add(num int, name, number string, errs, warnings *diagnostics) {
-	n, err := strconv.ParseUint(number, 10, 32)
+func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
+	n64, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || !isName(name) {
-		errs.addf(m.File, num, "want a name and a number below 2^32, got %q and %q", name, number)
+		wrong.addf(m.File, num, "want a name and a number below 2^32, got %q and %q", name, number)
 		return
 	}
-	if _, twice := m.numbers[name]; twice {
-		warnings.addf(m.File, num, "%s was there before", name)
+	n, before := uint32(n64), m.numbers[name]
+	switch other, taken := m.byNum[n]; {
+	case slices.Contains(before, n):
+		warnings.addf(m.File, num, "%s has the number %d already", name, n)
 		return
-	}
-	if other, twice := m.byNum[uint32(n)]; twice {
+	case taken:
 		warnings.addf(m.File, num, "%s has the number %d, as %s has", name, n, other)
-	} else {
-		m.byNum[uint32(n)] = name
+	default:
+		m.byNum[n] = name
 	}
-	m.names = append(m.names, name)
-	m.numbers[name] = uint32(n)
+	if len(before) == 0 {
+		m.names = append(m.names, name)
+	} else {
+		warnings.addf(m.File, num, "%s has the number %d, too", name, before[0])
+	}
+	m.numbers[name] = append(before, n)
 }
 
 // Len is the number of names.
@@ -131,18 +151,23 @@ func (m *Map) Name(number uint32) (name string, ok bool) {
 	return name, ok
 }
 
-// Number gives the number of a name; ok is false if it has none.
+// Number gives the first number of a name; ok is false if it has none.
 func (m *Map) Number(name string) (number uint32, ok bool) {
-	number, ok = m.numbers[name]
-	return number, ok
+	numbers := m.numbers[name]
+	if len(numbers) == 0 {
+		return 0, false
+	}
+	return numbers[0], true
 }
 
-// All yields names and numbers in the order of the file.
+// All yields names and numbers, names in the order of the file.
 func (m *Map) All() iter.Seq2[string, uint32] {
 	return func(yield func(string, uint32) bool) {
 		for _, name := range m.names {
-			if !yield(name, m.numbers[name]) {
-				return
+			for _, n := range m.numbers[name] {
+				if !yield(name, n) {
+					return
+				}
 			}
 		}
 	}
@@ -158,9 +183,20 @@ func (m *Map) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(append(dst, "\n \""...), name...)
 		dst = append(dst, "\": "...)
-		dst = strconv.AppendUint(dst, uint64(m.numbers[name]), 10)
+		dst = appendNumbers(dst, m.numbers[name])
 	}
 	return append(dst, "\n}\n"...)
+}
+
+// appendNumbers appends the only number, or an array of several.
+func appendNumbers(dst []byte, numbers []uint32) []byte {
+	if len(numbers) == 1 {
+		return strconv.AppendUint(dst, uint64(numbers[0]), 10)
+	}
+	for i, n := range numbers {
+		dst = strconv.AppendUint(append(dst, "[,"[min(i, 1)]), uint64(n), 10)
+	}
+	return append(dst, ']')
 }
 
 // Names is a set of packet names, such as those that are padded.

@@ -2,6 +2,8 @@ package protocol_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"lorefs/protocol"
@@ -54,31 +56,74 @@ func baseName(path string) string {
 }
 
 func TestMaps(t *testing.T) {
-	m, err := protocol.ParseMap("protocol.map", []byte("\ufeffS_A 1 # x\r\nS_B=2\n\nS_C\t=\t1\nS_A 5\n"))
+	m, err := protocol.ParseMap("protocol.map", []byte("\ufeffS_A 1 # x\r\nS_B=2\n\nS_C\t=\t1\nS_A 5\nS_A 1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(m.AppendJSON(nil)), "{\n \"S_A\": 1,\n \"S_B\": 2,\n \"S_C\": 1\n}\n"; got != want {
+	if got, want := string(m.AppendJSON(nil)), "{\n \"S_A\": [1,5],\n \"S_B\": 2,\n \"S_C\": 1\n}\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if name, _ := m.Name(1); name != "S_A" || m.Revision != "" {
-		t.Errorf("1 is %s, revision %q", name, m.Revision)
+	for number, want := range map[uint32]string{1: "S_A", 2: "S_B", 5: "S_A"} {
+		if name, _ := m.Name(number); name != want {
+			t.Errorf("%d is %q, want %s", number, name, want)
+		}
 	}
-	if got, want := fmt.Sprint(m.Warnings), "[protocol.map:4: S_C has the number 1, as S_A has protocol.map:5: S_A was there before]"; got != want {
+	if n, _ := m.Number("S_A"); n != 1 || m.Len() != 3 || m.Revision != "" || len(m.Wrong) > 0 {
+		t.Errorf("S_A is written as %d, of %d names, revision %q, %v", n, m.Len(), m.Revision, m.Wrong)
+	}
+	const want = "[protocol.map:4: S_C has the number 1, as S_A has protocol.map:5: S_A has the number 1, too" +
+		" protocol.map:6: S_A has the number 1 already]"
+	if got := fmt.Sprint(m.Warnings); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for text, want := range map[string]string{
-		"S_A":                `x.map:1: want NAME NUMBER or NAME = NUMBER, got "S_A"`,
-		"\nS_A 1 2":          "x.map:2: want NAME NUMBER",
-		"S_A -1":             `want a name and a number below 2^32, got "S_A" and "-1"`,
-		"S/A 1":              `got "S/A" and "1"`,
-		"S_A 4294967296":     "below 2^32",
-		`{"S_A": 1`:          "no JSON",
-		`{"S_A": "1"}`:       "want a name and a number",
-		`{"S_A": 1,"S_A":2}`: `"S_A" is there twice`,
+		"S_A":            `x.map:1: want NAME NUMBER or NAME = NUMBER, got "S_A"`,
+		"\nS_A 1 2":      "x.map:2: want NAME NUMBER",
+		"S_A -1":         `want a name and a number below 2^32, got "S_A" and "-1"`,
+		"S/A 1":          `got "S/A" and "1"`,
+		"S_A 4294967296": "below 2^32",
+		`{"S_A": 1`:      "no JSON",
+		`{"S_A": "1"}`:   "want a name and a number",
 	} {
 		_, err := protocol.ParseMap("x.map", []byte(text))
 		wantError(t, err, want)
+	}
+}
+
+// A line that says nothing is told, and costs no other: seven maps in public histories
+// have one, some of them left by a merge.
+func TestMapsWithWrongLines(t *testing.T) {
+	const merged = "S_A 1\nS_EMPTY \n<<<<<<< HEAD\nS_B 2\n=======\nS_B 3\n>>>>>>> other\nS_C = x\nS_D 4\n"
+	m, err := protocol.ParseMap("protocol.7.map", []byte(merged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(m.AppendJSON(nil)), "{\n \"S_A\": 1,\n \"S_B\": [2,3],\n \"S_D\": 4\n}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var lines []int
+	for _, d := range m.Wrong {
+		if d.File != "protocol.7.map" || d.Text == "" {
+			t.Errorf("%+v", d)
+		}
+		lines = append(lines, d.Line)
+	}
+	if want := []int{2, 3, 5, 7, 8}; !slices.Equal(lines, want) {
+		t.Errorf("lines %v are wrong, want %v", lines, want)
+	}
+	again, err := protocol.ParseMap("maps.7.json", m.AppendJSON(nil))
+	if err != nil || string(again.AppendJSON(nil)) != string(m.AppendJSON(nil)) {
+		t.Errorf("not the same again: %v", err)
+	}
+	// Many wrong lines are not all listed, which is told.
+	m, err = protocol.ParseMap("x.map", []byte(strings.Repeat("?\n", 50)+"S_A 1\n"))
+	if err != nil || m.Len() != 1 || len(m.Wrong) != 21 || !strings.Contains(m.Wrong[20].Text, "not listed") {
+		t.Errorf("%v, %v", m, err)
+	}
+	// So is it in JSON, as far as that can be read.
+	m, err = protocol.ParseMap("maps.7.json", []byte(`{"S_A": 1, "S_B": "x", "S_A": 2, "S_C": [3, 4, true]}`))
+	if err != nil || string(m.AppendJSON(nil)) != "{\n \"S_A\": [1,2],\n \"S_C\": [3,4]\n}\n" || len(m.Wrong) != 2 {
+		t.Errorf("%s, %v", m.AppendJSON(nil), err)
 	}
 }
 

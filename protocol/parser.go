@@ -122,6 +122,7 @@ func (p *parser) include(l line, including int) {
 		fail("%v", err)
 		return
 	}
+	p.def.includes = true
 	p.file(l.include, src, including+1)
 	p.open = p.open[:1] // what follows cannot be below a field of that file
 }

@@ -31,13 +31,8 @@ func (s *scope) takePointer(pointer, f *flat) error {
 	return nil
 }
 
-// placeByRule is for definitions that list no pointers: all pointers, then all
-// that has a fixed size.
-//
-// Dialects differ in where they write a pointer whose field stands between or
-// behind fields of fixed size, but public definitions have such fields all first
-// or all last, and then this is what each dialect does.
-func (*compiler) placeByRule(s *scope, flats []flat) error {
+// placeHoisted puts all pointers first, then all that has a fixed size.
+func (*compiler) placeHoisted(s *scope, flats []flat) error {
 	for i := range flats {
 		if f := &flats[i]; f.typ.variable() {
 			if err := s.takePointer(f, f); err != nil {

@@ -30,7 +30,7 @@ With --definitions, each packet is printed as an object with definition and pack
 A packet that can't be decoded does not keep the others from it; the exit code is 1 then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			codec, err := f.codec()
+			codec, err := f.codec(c)
 			if err != nil {
 				return err
 			}

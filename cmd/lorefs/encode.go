@@ -25,14 +25,15 @@ of hex digits. It takes what decode prints, and the files of a mounted session; 
 that are left out of data are zero. Without FILE it reads stdin.
 
 The definition is that of --def, or one of --definitions: that of --name, else the one
-that the object names, else that of its code by the map of --revision. A packet without
+that the object names as definition, else that of its name, else that of its code by the
+map of --revision. A packet without
 a code gets that of --code, else the map's. A definition that deprecated.json says is not
 good for --patch is refused.
 
 A packet that can't be encoded does not keep the others from it; the exit code is 1 then.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			k, err := f.codec()
+			k, err := f.codec(c)
 			if err != nil {
 				return err
 			}
@@ -92,11 +93,9 @@ func (k *codec) encode(dst, value []byte) ([]byte, error) {
 	if raw {
 		return appendRaw(dst, members["hex"])
 	}
-	var named packetName
-	if text, ok := members["definition"]; ok {
-		if named, err = definitionMember(text); err != nil {
-			return dst, err
-		}
+	named, err := namedBy(members)
+	if err != nil {
+		return dst, err
 	}
 	packet := members["packet"]
 	if members, err = objectMembers(packet); err != nil {
@@ -143,13 +142,22 @@ func appendRaw(dst, digits []byte) ([]byte, error) {
 	return appendHexLine(dst, packet), nil
 }
 
-func definitionMember(value []byte) (named packetName, err error) {
-	var text string
-	if err = json.Unmarshal(value, &text); err == nil {
-		named, err = parsePacketName(text)
-	}
-	if err != nil {
-		err = fmt.Errorf("the member definition: %w", err)
+// namedBy is what an object says of its definition: which one it is, or just the name of
+// the packet. It may say nothing.
+func namedBy(members map[string]json.RawMessage) (named packetName, err error) {
+	for _, key := range []string{"definition", "name"} {
+		value, ok := members[key]
+		if !ok {
+			continue
+		}
+		var text string
+		if err = json.Unmarshal(value, &text); err == nil {
+			named, err = parsePacketName(text)
+		}
+		if err != nil {
+			err = fmt.Errorf("the member %s: %w", key, err)
+		}
+		break
 	}
 	return named, err
 }

@@ -14,6 +14,7 @@ var optionFlags = map[string]string{
 	"cache_size":  "cache-size",
 	"cdn":         "cdn",
 	"definitions": "definitions",
+	"inline":      "inline",
 	"iv":          "iv",
 	"key":         "key",
 	"keys":        "keys",

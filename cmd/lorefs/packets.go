@@ -40,16 +40,20 @@ type packetFlags struct {
 	patch       string
 	revision    string
 	platform    string
+	inline      bool
 }
 
 func (f *packetFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.definitions, "definitions", "", "folder with the packet definitions and maps of a recorded session")
 	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: what revisions.json says, or the newest)")
 	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by (default: what the session says)")
-	f.addPlatform(flags)
+	f.addReading(flags)
 }
 
-func (f *packetFlags) addPlatform(flags *pflag.FlagSet) {
+// addReading adds the flags that have the same words for every command.
+func (f *packetFlags) addReading(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.inline, "inline", false,
+		"definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)")
 	flags.StringVar(&f.platform, "platform", "", "platform whose packet definitions go before those for all, such as console or classic (default: pc)")
 }
 
@@ -132,7 +136,7 @@ func isDefinition(folder iofs.FS, name string) bool {
 		return isMap
 	}
 	m, err := protocol.ReadMap(folder, name)
-	return err == nil && m.Len() > 0
+	return err == nil && m.Len() > 0 && len(m.Wrong) == 0
 }
 
 // packets is an open recorded session with its definitions, or a folder of them.
@@ -157,20 +161,26 @@ type packets struct {
 const packetCache = 2 << 20
 
 func openPackets(ctx context.Context, path string, o opening) (archive, error) {
-	p, err := newPackets(ctx, path, &o.flags.packets, protocol.Options{})
+	p, err := newPackets(ctx, path, &o.flags.packets, false)
 	if err != nil {
 		return nil, explainPackets(path, err)
+	}
+	if p.session != nil && p.session.Map() != nil {
+		for _, d := range p.session.Map().Wrong {
+			o.log.Warn("a line of the map is left out", "file", d.File, "line", d.Line, "err", d.Text)
+		}
 	}
 	o.blocks.SetBudget(min(int64(o.flags.cacheSize), packetCache))
 	p.blocks = o.blocks
 	return p, nil
 }
 
-func newPackets(ctx context.Context, path string, f *packetFlags, codec protocol.Options) (*packets, error) {
+func newPackets(ctx context.Context, path string, f *packetFlags, strict bool) (*packets, error) {
 	opts, err := f.options()
 	if err != nil {
 		return nil, err
 	}
+	reading := protocol.LibraryOptions{Codec: protocol.Options{Inline: f.inline, Strict: strict}, Platform: f.platform}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -179,11 +189,11 @@ func newPackets(ctx context.Context, path string, f *packetFlags, codec protocol
 		if f.definitions != "" {
 			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
 		}
-		return newDefinitions(path, info, protocol.LibraryOptions{Codec: codec, Platform: f.platform})
+		return newDefinitions(path, info, reading)
 	}
 	p := &packets{since: info.ModTime(), size: info.Size()}
 	if f.definitions != "" {
-		if p.folder, p.lib, err = openDefinitions(f.definitions, protocol.LibraryOptions{Codec: codec, Platform: f.platform}); err != nil {
+		if p.folder, p.lib, err = openDefinitions(f.definitions, reading); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ func benchPackets(ctx context.Context, b *benchRun) error {
 	table := ""
 	for range b.flags.repeat {
 		start := time.Now()
-		p, err := newPackets(ctx, b.path, &b.flags.source.packets, protocol.Options{})
+		p, err := newPackets(ctx, b.path, &b.flags.source.packets, false)
 		if err != nil {
 			return explainPackets(b.path, err)
 		}

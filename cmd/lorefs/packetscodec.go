@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/source"
@@ -20,7 +22,6 @@ type codecFlags struct {
 	name   string
 	code   uint16
 	padded bool
-	inline bool
 	strict bool
 
 	flags *pflag.FlagSet
@@ -32,11 +33,10 @@ func (f *codecFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.definitions, "definitions", "", "folder with definitions and maps, instead of --def")
 	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: that of --revision, or the newest)")
 	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by")
-	f.addPlatform(flags)
+	f.addReading(flags)
 	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: what they say)")
 	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
-	flags.BoolVar(&f.inline, "inline", false, "pointers stand where their fields do, not before all fields")
 }
 
 // codec finds the definition of each packet.
@@ -53,10 +53,16 @@ type codec struct {
 	hasCode bool
 	// writing says that packets are made: not every definition is good for that.
 	writing bool
+
+	// tell prints a remark. guessed holds the tables of which it was told that they are
+	// a guess.
+	tell    func(error) error
+	guessed map[*protocol.Table]bool
 }
 
-func (f *codecFlags) codec() (*codec, error) {
-	k := &codec{code: f.code, hasCode: f.flags.Changed("code")}
+func (f *codecFlags) codec(c *cobra.Command) (*codec, error) {
+	k := &codec{code: f.code, hasCode: f.flags.Changed("code"), guessed: make(map[*protocol.Table]bool)}
+	k.tell = func(err error) error { return toldError(c, err) }
 	opts, err := f.options()
 	if err != nil {
 		return nil, err
@@ -130,9 +136,21 @@ func (f *codecFlags) openLibrary(k *codec) (err error) {
 		k.patch = r.Patch
 	}
 	if i, ok := k.lib.FindMap("protocol", f.revision); ok {
-		k.names, err = k.lib.Map(i)
+		if k.names, err = k.lib.Map(i); err != nil {
+			return err
+		}
+		return k.tellAll(k.names.Wrong)
 	}
-	return err
+	return nil
+}
+
+func (k *codec) tellAll(list []protocol.Diagnostic) error {
+	for _, d := range list {
+		if err := k.tell(errors.New(d.String())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errNoDefinition is the error of a packet of which nothing is known.
@@ -141,8 +159,17 @@ func errNoDefinition(code uint16) error {
 }
 
 // table is the one for packets of a name, where the packet itself says it; else that is
-// empty.
+// empty. If it is a guess, that is told once.
 func (k *codec) table(named packetName, code uint16) (*protocol.Table, error) {
+	t, err := k.find(named, code)
+	if err != nil || k.guessed[t] {
+		return t, err
+	}
+	k.guessed[t] = true
+	return t, k.tellAll(t.Guessed())
+}
+
+func (k *codec) find(named packetName, code uint16) (*protocol.Table, error) {
 	if k.one != nil {
 		return k.one, nil
 	}

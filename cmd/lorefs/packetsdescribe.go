@@ -55,8 +55,10 @@ type libraryDescription struct {
 	// Hidden is how many definitions are not used because others have their names.
 	Hidden int `json:"hidden,omitempty"`
 	Maps   int `json:"maps"`
-	// Wrong is how many lines can't be made sense of.
-	Wrong int `json:"wrong"`
+	// Wrong is how many lines can't be made sense of, and Guessed how many parts of
+	// definitions are read by a guess.
+	Wrong   int `json:"wrong"`
+	Guessed int `json:"guessed,omitempty"`
 }
 
 // describe decodes every packet and reads every definition, to count them.
@@ -71,11 +73,15 @@ func (p *packets) describe() (description, error) {
 	}
 	if p.lib != nil {
 		d.Library = &libraryDescription{Definitions: len(p.lib.Definitions()), Hidden: len(p.lib.Hidden()), Maps: len(p.lib.Maps())}
-		for _, err := range dissect.VerifyLibrary(ctx, p.lib, 0, false) {
+		for f, err := range dissect.VerifyLibrary(ctx, p.lib, 0, false) {
 			if err != nil {
 				return nil, err
 			}
-			d.Library.Wrong++
+			if f.Guess {
+				d.Library.Guessed++
+			} else {
+				d.Library.Wrong++
+			}
 		}
 	}
 	return d, p.check()
@@ -149,6 +155,9 @@ func (d packetsDescription) print(w io.Writer) error {
 		fmt.Fprintf(t, "maps\t%d\n", d.Library.Maps)
 		if d.Library.Wrong > 0 {
 			fmt.Fprintf(t, "odd\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)
+		}
+		if d.Library.Guessed > 0 {
+			fmt.Fprintf(t, "odd\t%d definitions of them are read by a guess: verify tells which\n", d.Library.Guessed)
 		}
 	}
 	return t.Flush()

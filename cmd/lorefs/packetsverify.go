@@ -16,7 +16,7 @@ type jsonLineFinding struct {
 
 // verifyPackets checks every definition, and every packet of a session by them.
 func verifyPackets(ctx context.Context, path string, o opening, v *verifying) error {
-	p, err := newPackets(ctx, path, &o.flags.packets, protocol.Options{Strict: v.strict})
+	p, err := newPackets(ctx, path, &o.flags.packets, v.strict)
 	if err != nil {
 		return explainPackets(path, err)
 	}

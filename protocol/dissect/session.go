@@ -17,9 +17,9 @@ type Session struct {
 	log  *capture.Log
 	lib  *protocol.Library
 	opts Options
-	// mapFile is the name of the map that codes were named by.
-	mapFile string
-	codes   map[uint16]*Code
+	// names is the map that codes were named by, nil if there is none.
+	names *protocol.Map
+	codes map[uint16]*Code
 	// sorted holds the codes by name.
 	sorted []uint16
 }
@@ -66,8 +66,8 @@ func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error
 		opts.Revision = log.Info().Revision
 	}
 	s := &Session{log: log, lib: lib, opts: opts, codes: make(map[uint16]*Code)}
-	names, err := s.names()
-	if err != nil {
+	var err error
+	if s.names, err = s.findNames(); err != nil {
 		return nil, err
 	}
 	for i := range log.Len() {
@@ -75,7 +75,7 @@ func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error
 		if s.codes[c] != nil {
 			continue
 		}
-		if s.codes[c], err = s.identify(c, names); err != nil {
+		if s.codes[c], err = s.identify(c); err != nil {
 			return nil, err
 		}
 		s.sorted = append(s.sorted, c)
@@ -95,8 +95,16 @@ func (s *Session) Patch() protocol.Patch { return s.opts.Patch }
 // Revision is the client revision that the packets are named by, empty if nobody said.
 func (s *Session) Revision() string { return s.opts.Revision }
 
-// MapFile is the name of the map that the packets are named by, empty if none is.
-func (s *Session) MapFile() string { return s.mapFile }
+// Map is the map that the packets are named by, nil if none is.
+func (s *Session) Map() *protocol.Map { return s.names }
+
+// MapFile is the name of its file, empty if there is none.
+func (s *Session) MapFile() string {
+	if s.names == nil {
+		return ""
+	}
+	return s.names.File
+}
 
 // Codes lists the operation codes that the log has, by the names of their packets.
 func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
@@ -104,9 +112,9 @@ func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
 // Code is what is known of a code that the log has; nil for any other.
 func (s *Session) Code(code uint16) *Code { return s.codes[code] }
 
-// names gives the map of the revision, and finds out the patch. The map is
+// findNames gives the map of the revision, and finds out the patch. The map is
 // nil if there is none.
-func (s *Session) names() (*protocol.Map, error) {
+func (s *Session) findNames() (*protocol.Map, error) {
 	if s.lib == nil {
 		return nil, nil
 	}
@@ -117,17 +125,12 @@ func (s *Session) names() (*protocol.Map, error) {
 	if !ok {
 		return nil, nil
 	}
-	m, err := s.lib.Map(i)
-	if err != nil {
-		return nil, err
-	}
-	s.mapFile = m.File
-	return m, nil
+	return s.lib.Map(i)
 }
 
 // identify finds the name and the definition of a code.
-func (s *Session) identify(c uint16, names *protocol.Map) (*Code, error) {
-	one, version := &Code{Name: NameOf(names, c)}, "*"
+func (s *Session) identify(c uint16) (*Code, error) {
+	one, version := &Code{Name: NameOf(s.names, c)}, "*"
 	if one.Name == "" {
 		var n int
 		if one.Name, n = s.log.Label(c); n > 0 {

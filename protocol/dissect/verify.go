@@ -27,6 +27,9 @@ type Finding struct {
 	Off      int64
 	Inflated bool
 	What     string
+	// Guess is set for a field of a definition that is read by a guess, see
+	// [protocol.Table.Guessed].
+	Guess bool
 }
 
 // Where is the place of the finding in words.
@@ -157,56 +160,85 @@ func difference(a, b []byte) int {
 }
 
 // VerifyLibrary reads every definition and every map of a library, and tells of
-// each line that cannot be made sense of; with strict, also of what is odd but has
-// one meaning, and of definitions that others hide. patch is the version of the game, 0 for the newest.
+// each line that cannot be made sense of, or only by a guess; with strict, also of what is
+// odd but has one meaning, and of definitions that others hide. patch is the version of
+// the game, 0 for the newest.
 //
 // An error ends it: it is one of reading.
 func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Patch, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		show := func(file string, warnings []protocol.Diagnostic, err error) bool {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			wrong, syntax := errors.AsType[*protocol.SyntaxError](err)
-			if err != nil && !syntax {
-				yield(Finding{}, err)
-				return false
-			}
-			if !strict {
-				warnings = nil
-			}
-			if syntax {
-				warnings = append(warnings, wrong.Diagnostics...)
-			}
-			for _, d := range warnings {
-				if !yield(Finding{File: inFolder(file, d.File), Line: d.Line, What: d.Text}, nil) {
-					return false
-				}
-			}
-			return true
-		}
+		v := libraryVerifier{lib: lib, patch: patch, strict: strict, yield: yield}
 		for i, d := range slices.Concat(lib.Definitions(), lib.Hidden()) {
-			warnings := hiddenBy(lib, i, d)
-			def, err := lib.Definition(i)
-			if err == nil {
-				warnings = append(warnings, def.Warnings...)
-				_, err = lib.Table(i, patch)
-			}
-			if !show(d.Path, warnings, err) {
+			if !v.waited(ctx) || !v.definition(i, d) {
 				return
 			}
 		}
 		for i, file := range lib.Maps() {
-			m, err := lib.Map(i)
-			var warnings []protocol.Diagnostic
-			if err == nil {
-				warnings = m.Warnings
-			}
-			if !show(file.Path, warnings, err) {
+			if !v.waited(ctx) || !v.names(i, file) {
 				return
 			}
 		}
 	}
+}
+
+// libraryVerifier is one run of [VerifyLibrary]. Its methods tell whether to go on.
+type libraryVerifier struct {
+	lib    *protocol.Library
+	patch  protocol.Patch
+	strict bool
+	yield  func(Finding, error) bool
+}
+
+// waited tells whether somebody still waits for the findings.
+func (v *libraryVerifier) waited(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		v.yield(Finding{}, context.Cause(ctx))
+	}
+	return ctx.Err() == nil
+}
+
+func (v *libraryVerifier) definition(i int, d protocol.DefinitionFile) bool {
+	odd := hiddenBy(v.lib, i, d)
+	def, err := v.lib.Definition(i)
+	var table *protocol.Table
+	if err == nil {
+		odd = append(odd, def.Warnings...)
+		table, err = v.lib.Table(i, v.patch)
+	}
+	if v.strict && !v.show(d.Path, odd, false) {
+		return false
+	}
+	if err != nil {
+		return v.wrong(d.Path, err)
+	}
+	return v.show(d.Path, table.Guessed(), true)
+}
+
+func (v *libraryVerifier) names(i int, file protocol.MapFile) bool {
+	m, err := v.lib.Map(i)
+	if err != nil {
+		return v.wrong(file.Path, err)
+	}
+	return (!v.strict || v.show(file.Path, m.Warnings, false)) && v.show(file.Path, m.Wrong, false)
+}
+
+// wrong shows what keeps a file from being read, or ends the run.
+func (v *libraryVerifier) wrong(file string, err error) bool {
+	wrong, syntax := errors.AsType[*protocol.SyntaxError](err)
+	if !syntax {
+		v.yield(Finding{}, err)
+		return false
+	}
+	return v.show(file, wrong.Diagnostics, false)
+}
+
+func (v *libraryVerifier) show(file string, list []protocol.Diagnostic, guess bool) bool {
+	for _, d := range list {
+		if !v.yield(Finding{File: inFolder(file, d.File), Line: d.Line, What: d.Text, Guess: guess}, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // hiddenBy is the remark on definition i that another one is used in its place; none if
