@@ -3,6 +3,7 @@ package capture_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -376,6 +377,7 @@ func TestDamage(t *testing.T) {
 		{"deflate", set(deep, 40, 255, 255, 255, 255, 255, 255), "of the inflated data: the deflate stream is damaged"},
 		{"packet's vtable", set(flat, 40, 3, 0), "a vtable of 3 bytes"},
 		{"packets that share all", sharedFlat(), "13 packets in a file of 93 bytes"},
+		{"large packets that share all", sharedLast(t, 100), "share bytes, and have more than 4 for each one of the file"},
 		{"hex", []byte("# x\n0400e803\n0400e80\n0400e803\n"), "capture: offset 0xd of the file: line 3: want a packet of 4 to 65535 bytes in hex digits, got \"0400e80\""},
 		{"hex, the only line", []byte("# x\n0400e80\n"), "line 2"},
 		{"no hex", []byte("hello\n"), "want a packet"},
@@ -480,6 +482,19 @@ func sharedFlat() []byte {
 	_ = w.Close()
 	data := b.Bytes()
 	data[20] = 13 // the number of packets
+	return data
+}
+
+// sharedLast is a log of n packets that are all the last one, a large one.
+func sharedLast(t *testing.T, n int) []byte {
+	packets := append(session(n-1), capture.Packet{Data: packet(1, make([]byte, 60_000)...)})
+	data := build(t, capture.Info{Format: capture.Flat}, 0, packets)
+	const offsets = 24
+	last := offsets + 4*(n-1)
+	table := last + int(binary.LittleEndian.Uint32(data[last:]))
+	for at := offsets; at < last; at += 4 {
+		binary.LittleEndian.PutUint32(data[at:], uint32(table-at))
+	}
 	return data
 }
 

@@ -25,6 +25,11 @@ const maxFlatName = 255
 // the offset of its data, and the data with its length.
 const flatLeast = 4 + 8 + 8
 
+// flatShared is how many bytes of packets there may be for each byte of the file. Tables
+// may share bytes, though no logger's do; but a file of 1 MB, all of whose packets share
+// one of 64 kB, would hold 3 GB of them.
+const flatShared = 4
+
 // flat reads tables of FlatBuffers from what gives bytes, which are good until it is
 // called again. Every offset is checked when it is followed; tables may share bytes,
 // which is legal.
@@ -32,6 +37,8 @@ type flat struct {
 	bytes func(off int64, n int) ([]byte, error)
 	// last is the vtable that was read last: mostly all packets have one.
 	last vtable
+	// left is how many bytes the packets may still have.
+	left int64
 }
 
 // vtable says where the fields of a table are.
@@ -185,6 +192,7 @@ func (l *Log) openFlat(w *window) error {
 	}
 	// Many offsets are read at once, or the window would go to and fro between them
 	// and the packets.
+	f.left = flatShared * w.size
 	var batch [4 * 1024]byte
 	for end := at + 4*int64(n); at < end; {
 		b, err := w.bytes(at, int(min(end-at, int64(len(batch)))))
@@ -246,6 +254,13 @@ func (f *flat) code(off int64) (uint16, error) {
 	data, size, err := t.vector(packetData)
 	if err != nil {
 		return 0, err
+	}
+	// A longer one is damaged, which is told to whoever reads it.
+	if size <= maxPacket {
+		f.left -= int64(size)
+	}
+	if f.left < 0 {
+		return 0, badf(off, "the packets up to here share bytes, and have more than %d for each one of the file", flatShared)
 	}
 	if size >= packetHeader {
 		return f.u16(data + 2)
