@@ -65,7 +65,7 @@
 // header or behind the end, each element says where it is, the last one has no
 // next, and neither elements nor bytes are read more often than a packet can have
 // them. So a packet whose pointers run in circles is an error, and no packet grows. One
-// whose JSON would have more than 64 MiB of names, for a definition can make them long,
+// whose JSON would have more than 8 MiB of names, for a definition can make them long,
 // is an error too. Objects without fields are left out.
 //
 // # Not supported

@@ -2,16 +2,24 @@ package protocol
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
+
+// MaxJSON is the longest that the JSON of a packet can be, in bytes. All that
+// [Table.AppendJSON] writes is shorter.
+const MaxJSON = 16 << 20
 
 // ParseJSON reads what [Table.AppendJSON] writes, and what people make of it:
 // members may be left out, and then are zero or the definition's default, 64-bit
 // integers may be numbers, and a skill id may be its raw number. A member that the
 // definition does not have is an error, as is one that is there twice.
 func (t *Table) ParseJSON(data []byte) (*Message, error) {
+	if len(data) > MaxJSON {
+		return nil, badValue("%d bytes of JSON: want at most %d", len(data), MaxJSON)
+	}
 	text, err := newJSON(data)
 	if err != nil {
 		return nil, err
@@ -117,7 +125,8 @@ func (t jsonText) gap() (g Gap, err error) {
 
 // object reads the fields of m.
 func (t jsonText) object(m *member) (Object, error) {
-	o := make(Object, 0, len(m.members))
+	const least = len(`"a":0,`) // that a member takes: most may be left out
+	o := make(Object, 0, min(len(m.members), len(t)/least))
 	err := t.members(func(name string, v jsonText) error {
 		sub := m.named[name]
 		if sub == nil {
@@ -170,6 +179,9 @@ func (t jsonText) value(m *member) (Value, error) {
 func (t jsonText) list(read func(jsonText) (Value, error)) (Value, error) {
 	list := []Value{}
 	err := t.elements(func(v jsonText) error {
+		if len(list) == MaxPacket {
+			return &ValueError{What: fmt.Sprintf("more than %d values", MaxPacket), Err: ErrTooLong}
+		}
 		value, err := read(v)
 		if err != nil {
 			return inElement(err, len(list))

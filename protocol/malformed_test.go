@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -114,7 +115,7 @@ func TestNamesGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPacket(t, deep, elements(12_000), "", "the names of the fields alone would be more than 67108864 bytes of JSON")
+	checkPacket(t, deep, elements(12_000), "", "the names of the fields alone would be more than 8388608 bytes of JSON")
 }
 
 // elements is a packet of one array, whose elements are a byte each.
@@ -138,5 +139,32 @@ func TestLongNames(t *testing.T) {
 		table(t, fmt.Sprintf(def, strings.Repeat("A", 255)), protocol.Options{})
 		_, err := protocol.Parse("TEST.1.def", fmt.Appendf(nil, def, strings.Repeat("A", 256)), protocol.ParseOptions{})
 		wantError(t, err, "TEST.1.def:1: a name of 256 bytes: want at most 255")
+	}
+}
+
+// JSON that is small, or that no packet can be made of, does not take memory for what it
+// could be.
+func TestHostileJSON(t *testing.T) {
+	var def strings.Builder
+	def.WriteString("array a\n")
+	for i := range 9_000 {
+		fmt.Fprintf(&def, "- byte b%d\n", i)
+	}
+	tab := table(t, def.String(), protocol.Options{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := tab.ParseJSON([]byte(`{"data":{"a":[` + strings.Repeat("{},", 2000) + "{}]}}")); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 50<<20 { // 720 MB, had each element room for all its fields
+		t.Errorf("%d bytes were allocated", n)
+	}
+	for text, want := range map[string]string{
+		`{"data":{"a":[` + strings.Repeat("{},", protocol.MaxPacket) + "{}]}}": "data.a: more than 65535 values",
+		`{"data":` + strings.Repeat(" ", protocol.MaxJSON) + "{}}":             "16777227 bytes of JSON: want at most 16777216",
+	} {
+		_, err := tab.ParseJSON([]byte(text))
+		wantError(t, err, want)
 	}
 }

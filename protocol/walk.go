@@ -36,9 +36,10 @@ type walker struct {
 // workPerByte is how many bytes are visited for each byte of a packet, at most.
 const workPerByte = 2
 
-// maxNames bounds the JSON of a packet, and so what it becomes as values, in bytes. The
-// values themselves are bounded by the bytes that are visited.
-const maxNames = 64 << 20
+// maxNames bounds the JSON of a packet, and so what it becomes as values, in bytes: 128
+// for each byte of the longest packet. The values themselves are bounded by the bytes that
+// are visited, and take less than that.
+const maxNames = MaxJSON / 2
 
 // check walks a whole packet.
 func (w *walker) check() error {

@@ -56,8 +56,10 @@ func atMostOne(c *cobra.Command, args []string) error { return atMostArgs(1)(c, 
 // JSON itself ends it, as there is no telling where the next value begins.
 func (in *input) readValues() func() ([]byte, error) {
 	in.values = true
-	dec := json.NewDecoder(in.Reader)
+	part := &valueReader{Reader: in.Reader}
+	dec := json.NewDecoder(part)
 	return func() ([]byte, error) {
+		part.left = maxValue
 		var value json.RawMessage
 		err := dec.Decode(&value)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -65,6 +67,24 @@ func (in *input) readValues() func() ([]byte, error) {
 		}
 		return value, err
 	}
+}
+
+// maxValue is the longest value that encode reads: a packet with what is told of it.
+const maxValue = protocol.MaxJSON + 1<<10
+
+// valueReader reads at most left bytes, or a single value could take all memory.
+type valueReader struct {
+	io.Reader
+	left int
+}
+
+func (r *valueReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, fmt.Errorf("a value of more than %d bytes", maxValue)
+	}
+	n, err := r.Reader.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
 }
 
 // envelopeKeys are the members of a packet with what is known of it, as decode and a
