@@ -130,11 +130,11 @@ func (s *scope) guessedIn(array string) []guess {
 func (t *Table) Guessed() []Diagnostic {
 	var list diagnostics
 	for _, g := range t.guessed {
-		text := g.paths[0]
+		fields := g.paths[0] + " lies"
 		if n := len(g.paths) - 1; n > 0 {
-			text += fmt.Sprintf(" and %d more", n)
+			fields = fmt.Sprintf("%s and %d more lie", g.paths[0], n)
 		}
-		list.addf(g.first.File, g.first.Line, "%s behind %v %s: read by a guess, as if before the data of that", text, g.behind, g.behind.Name)
+		list.addf(g.first.File, g.first.Line, "it is a guess where %s, behind %v %s: lines of ref or --inline say it", fields, g.behind, g.behind.Name)
 	}
 	return list
 }

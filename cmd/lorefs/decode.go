@@ -27,6 +27,10 @@ The definition is that of --def, or one of --definitions: that of --name, else o
 name that stands before the digits, else of the packet's code by the map of --revision.
 With --definitions, each packet is printed as an object with definition and packet.
 
+A field of fixed size behind a string, bytes or an array may be decoded by a guess: that
+is told on stderr, and the packet has a member "guessed" with the names of such fields. A
+name that is there twice in a packet or an element has a number the second time: id#2.
+
 A packet that can't be decoded does not keep the others from it; the exit code is 1 then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -42,6 +45,8 @@ type hostileFile struct {
 	whole    []byte
 	text     bool
 	commands [][]string
+	// deflated is where a raw deflate stream begins that goes on to the end; 0 for none.
+	deflated int
 }
 
 const outDir = "OUT"
@@ -112,7 +117,7 @@ func (h *hostile) add(path string, text bool, commands ...[]string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.files = append(h.files, &hostileFile{filepath.Base(path), path, whole, text, commands})
+	h.files = append(h.files, &hostileFile{name: filepath.Base(path), path: path, whole: whole, text: text, commands: commands})
 }
 
 // sessions adds a recorded session of each form.
@@ -132,6 +137,11 @@ func (h *hostile) sessions() {
 			slices.Concat([]string{"export", path, outDir}, by),
 			slices.Concat([]string{"ls", "-l", path, "packets"}, by),
 			slices.Concat([]string{"cat", path, "summary.json"}, by))
+		f := h.files[len(h.files)-1]
+		f.name = form.format.String()
+		if form.level > 0 {
+			f.deflated = map[capture.Format]int{capture.Alkahest0: 5, capture.Alkahest: 18}[form.format]
+		}
 	}
 }
 
@@ -247,13 +257,17 @@ func (b *tail) Write(p []byte) (int, error) {
 }
 
 // spoil gives a copy of a file with some mistakes in it.
-func (h *hostile) spoil(f *hostileFile) []byte {
+func (h *hostile) spoil(f *hostileFile) (spoilt []byte) {
 	ways := []func([]byte) []byte{h.flip, h.cut, h.drop, h.insert, h.repeat, h.length}
 	if f.text {
 		ways = append(ways, h.number, h.nest)
 	}
 	b := slices.Clone(f.whole)
-	for range 1 + h.r.IntN(4) {
+	if f.deflated > 0 && h.r.IntN(4) > 0 { // the mistakes are in what is inflated
+		b = h.inflate(b[f.deflated:])
+		defer func() { spoilt = slices.Concat(f.whole[:f.deflated], h.deflate(spoilt)) }()
+	}
+	for range 1 + h.r.IntN(3) {
 		if len(b) > 0 {
 			b = ways[h.r.IntN(len(ways))](b)
 		}
@@ -261,12 +275,34 @@ func (h *hostile) spoil(f *hostileFile) []byte {
 	return b
 }
 
-// at is a place in b; half of them are in what it begins with, where headers are.
+// at is a place in b; some of them are in what it begins with, where headers are.
 func (h *hostile) at(b []byte) int {
-	if h.r.IntN(2) == 0 {
-		return h.r.IntN(min(len(b), 64))
+	if h.r.IntN(4) == 0 {
+		return h.r.IntN(min(len(b), 256))
 	}
 	return h.r.IntN(len(b))
+}
+
+func (h *hostile) inflate(b []byte) []byte {
+	h.t.Helper()
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(b)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return plain
+}
+
+func (h *hostile) deflate(b []byte) []byte {
+	h.t.Helper()
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		h.t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func (h *hostile) flip(b []byte) []byte {
