@@ -126,7 +126,7 @@ func (s *scope) guessedIn(array string) []guess {
 // Guessed tells of the fields that are read by a guess: those of fixed size behind a
 // string, bytes or an array of the same scope, where nothing but this says that the
 // definition is of the inline dialect. tera-toolbox would write them behind the data,
-// and cannot read them there.
+// and cannot read them there. A [Library] has none of them if its folder is inline.
 func (t *Table) Guessed() []Diagnostic {
 	var list diagnostics
 	for _, g := range t.guessed {

@@ -10,6 +10,7 @@
 // A packet's number is its place in the log, from 0 on. Package dissect says what it
 // is called, and which definition it is read by.
 //
+// Fields that are read by a guess are named in "guessed", see [protocol.Table.Guessed].
 // A packet without a definition, or that its definition does not fit, has "hex" in
 // place of its fields, and "error" if it does not fit. The number of both is in the
 // summary, whose numbers are filled up with spaces: so its size is known before
