@@ -133,6 +133,12 @@ func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store f
 // reopenCache is for reading back, once and in order, what was saved.
 const reopenCache = 64 << 20
 
+// isUnsupported tells of an error whether it is about a journal of a later version.
+func isUnsupported(err error) bool {
+	_, ok := errors.AsType[*journal.UnsupportedError](err)
+	return ok
+}
+
 // explainSession says what can be done about a source that can't be edited.
 func explainSession(err error) error {
 	if _, told := errors.AsType[*commandError](err); told {
@@ -147,9 +153,11 @@ func explainSession(err error) error {
 			code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err),
 			hint: "after umount(8) it is being saved for some seconds; lorefs unmount waits for that",
 		}
+	case isUnsupported(err):
+		return &commandError{code: exitUnsaved, err: err, hint: "a later version of lorefs wrote the journal, which is kept: use that one"}
 	case errors.Is(err, journal.ErrDamaged):
-		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal replay --salvage saves what lies before the damage; " +
-			"lorefs journal drop gives all up"}
+		return &commandError{code: exitUnsaved, err: err, hint: "all of it is kept; lorefs journal replay --salvage saves what lies before the damage, " +
+			"and keeps the rest beside the journal; lorefs journal drop gives all up"}
 	}
 	return &commandError{code: exitSource, err: err}
 }

@@ -60,7 +60,11 @@ func newJournalList() *cobra.Command {
 func printJournals(w io.Writer, list []pending.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
-		fmt.Fprintf(t, "%s\t%d edits\t%s\t%s\n", j.State, j.Edits, j.Began.Local().Format(time.DateTime), j.Source)
+		edits := fmt.Sprintf("%d edits", j.Edits)
+		if j.Unreadable > 0 {
+			edits += fmt.Sprintf(" (%d bytes unreadable)", j.Unreadable)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.State, edits, j.Began.Local().Format(time.DateTime), j.Source)
 		fmt.Fprintf(t, "\t\t\t%s\n", j.Path)
 		if j.Problem != "" {
 			fmt.Fprintf(t, "\t\t\t%s\n", j.Problem)

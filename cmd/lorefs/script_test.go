@@ -148,10 +148,17 @@ func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(made)))
 }
 
-// cmdScramble is: scramble PATTERN. It changes a byte in the middle of each file.
+// cmdScramble is: scramble PATTERN [BACK]. It changes a byte of each file, in the middle,
+// or so many bytes ahead of the end.
 func cmdScramble(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: scramble PATTERN")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: scramble PATTERN [BACK]")
+	}
+	back := 0
+	if len(args) > 1 {
+		var err error
+		back, err = strconv.Atoi(args[1])
+		ts.Check(err)
 	}
 	paths, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -161,7 +168,11 @@ func cmdScramble(ts *testscript.TestScript, neg bool, args []string) {
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		ts.Check(err)
-		b[len(b)/2] ^= 1
+		at := len(b) / 2
+		if back > 0 {
+			at = len(b) - back
+		}
+		b[at] ^= 1
 		ts.Check(os.WriteFile(path, b, 0o600))
 	}
 }

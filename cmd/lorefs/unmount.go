@@ -175,9 +175,13 @@ func leftOf(name, source string) *commandError {
 	if j.State == pending.InUse && takenOver(name, &j) {
 		return nil
 	}
+	hint := "they are in %s: lorefs mount --rw brings them back"
+	if j.State == pending.Damaged {
+		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
+	}
 	return &commandError{
 		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %d edits of %s were saved", j.Edits, source),
-		hint: fmt.Sprintf("they are in %s: lorefs mount --rw brings them back", j.Path),
+		hint: fmt.Sprintf(hint, j.Path),
 	}
 }
 

@@ -497,6 +497,27 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
+// What a later version adds and who does not know it can do without is passed over.
+func TestOptionalRecords(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	path := f.session.Journal()
+	f.crash()
+	j, _, err := journal.Resume(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Append([]byte("onothing that is known")), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f.mustOpen()
+	if f.texts["a"] != "a.1" || f.session.Replayed() != 1 {
+		t.Errorf("%d edits: %q", f.session.Replayed(), f.texts)
+	}
+	f.close()
+}
+
 // A record that can't be made again is kept.
 func TestReplayFails(t *testing.T) {
 	f := newFolder(t)

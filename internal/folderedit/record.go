@@ -144,19 +144,31 @@ func digest(contents *journal.Contents) (summary, error) {
 
 // add takes in the record at a place.
 func (d *summary) add(place int, record []byte) error {
-	if record[0] == recordEdit {
-		file, _, err := parseEdit(record)
-		if err != nil {
-			return err
-		}
-		f := d.files[file]
-		if f == nil {
-			return fmt.Errorf("an edit of %q, of which nothing is known", file)
-		}
-		f.edits++
-		f.saved = nil
-		return nil
+	switch record[0] {
+	case recordEdit:
+		return d.addEdit(record)
+	case recordFile, recordSaving, recordDone:
+		return d.addFile(place, record)
 	}
+	return pending.UnknownKind(record[0])
+}
+
+func (d *summary) addEdit(record []byte) error {
+	file, _, err := parseEdit(record)
+	if err != nil {
+		return err
+	}
+	f := d.files[file]
+	if f == nil {
+		return fmt.Errorf("an edit of %q, of which nothing is known", file)
+	}
+	f.edits++
+	f.saved = nil
+	return nil
+}
+
+// addFile takes in a record that says something about a file.
+func (d *summary) addFile(place int, record []byte) error {
 	var r fileRecord
 	if err := json.Unmarshal(record[1:], &r); err != nil {
 		return fmt.Errorf("a record about a file: %w", err)
@@ -175,8 +187,6 @@ func (d *summary) add(place int, record []byte) error {
 		f.saved = &r.Identity
 	case recordDone:
 		f.base, f.edits, f.saved, f.first = r.Identity, 0, nil, place
-	default:
-		return fmt.Errorf("a record of unknown kind %q", record[0])
 	}
 	return nil
 }

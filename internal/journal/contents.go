@@ -13,15 +13,16 @@ import (
 // Contents are what a journal held when it was opened. They may be used from many
 // goroutines at once.
 type Contents struct {
-	r      io.ReaderAt
-	mark   uint32
-	header []byte
+	r io.ReaderAt
+	head
 
-	// first is where the records begin, and end where the last whole one ends
-	// ahead of anything else. size is that of the file.
-	first, end, size int64
-	records          int
-	// damage is set if whole records follow behind end.
+	// promises are none in version 1.
+	promises promises
+	// end is where the last whole record ends ahead of anything else, size that of the
+	// file.
+	end, size int64
+	records   int
+	// damage is set if whole records follow behind end, or were synced there.
 	damage error
 
 	close func() error
@@ -29,8 +30,10 @@ type Contents struct {
 
 // Read opens a journal for reading; it is not changed. The contents have to be
 // closed.
-func Read(path string) (*Contents, error) {
-	c, f, err := open(disk{}, path, os.O_RDONLY)
+func Read(path string) (*Contents, error) { return read(disk{}, path) }
+
+func read(sys system, path string) (*Contents, error) {
+	c, f, err := open(sys, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +53,7 @@ func open(sys system, path string, flag int) (*Contents, file, error) {
 	}
 	var c *Contents
 	if err == nil {
-		c, err = parse(f, info.Size())
+		c, err = parse(f, func() (int64, error) { return sizeOf(f) })
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
@@ -58,34 +61,93 @@ func open(sys system, path string, flag int) (*Contents, file, error) {
 	return c, f, nil
 }
 
-// parse reads a journal of size bytes, all of it. A journal whose header is not
-// whole is a *FormatError; what is wrong with the records, the contents tell.
-func parse(r io.ReaderAt, size int64) (*Contents, error) {
-	mark, header, err := parseHeader(r, size)
+func sizeOf(f file) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("journal: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// parse reads a journal, all of it. A journal whose header is not whole is a
+// *FormatError; what is wrong with the records, the contents tell.
+//
+// The size is asked for again behind the slots: somebody may append meanwhile, and what
+// is promised lies within the file only if the promise was read first.
+func parse(r io.ReaderAt, sizeNow func() (int64, error)) (*Contents, error) {
+	size, err := sizeNow()
 	if err != nil {
 		return nil, err
 	}
-	c := &Contents{r: r, mark: mark, header: header, size: size, close: func() error { return nil }}
-	c.first = headerSize + int64(len(header))
-	c.end = c.first
-	var buf []byte
-	for c.end < size {
-		buf, err = readRecord(r, size, c.end, mark, buf)
-		if errors.Is(err, errNoRecord) {
-			break
-		}
-		if err != nil {
+	h, err := parseHead(r, size)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contents{r: r, head: h, end: h.first, close: func() error { return nil }}
+	if h.slots > 0 {
+		if c.promises, err = h.readSlots(r); err != nil {
 			return nil, err
 		}
-		c.end += recordSize + int64(len(buf))
-		c.records++
 	}
-	c.damage, err = c.search()
+	if c.size, err = sizeNow(); err != nil {
+		return nil, err
+	}
+	if err := c.count(); err != nil {
+		return nil, err
+	}
+	if c.damage = c.broken(); c.damage == nil {
+		c.damage, err = c.search()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
+
+// count reads the whole records that lie ahead of anything else.
+func (c *Contents) count() error {
+	var buf []byte
+	for c.end < c.size {
+		var err error
+		buf, err = readRecord(c.r, c.size, c.end, c.mark, buf)
+		if errors.Is(err, errNoRecord) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.end += recordSize + int64(len(buf))
+		c.records++
+	}
+	return nil
+}
+
+// broken is the damage if a promise does not hold, or can't be known.
+func (c *Contents) broken() error {
+	switch p := c.promises; {
+	case c.slots == 0:
+		return nil
+	case p.last() == 0:
+		return &FormatError{
+			Off: c.slots, Err: ErrDamaged,
+			What: "neither of the two is whole that say how much was synced" + c.behind(),
+		}
+	case p.last() > c.end:
+		return &FormatError{
+			Off: c.end, Err: ErrDamaged,
+			What: fmt.Sprintf("it is not whole, but was synced, as all was up to %#x%s", p.last(), c.behind()),
+		}
+	case !p.whole() && c.end < c.size:
+		return &FormatError{
+			Off: c.end, Err: ErrDamaged,
+			What: "it is not whole, and it may have been synced: one of the two is not whole that say how much was" + c.behind(),
+		}
+	}
+	return nil
+}
+
+// behind says how much lies behind the damage.
+func (c *Contents) behind() string { return fmt.Sprintf(" (%d bytes are unreadable)", c.Unreadable()) }
 
 const (
 	// searchSize is how much is searched for the mark at once.
@@ -119,7 +181,7 @@ func (c *Contents) search() (damage, err error) {
 			if budget -= recordSize + int64(len(buf)); err == nil || budget < 0 {
 				return &FormatError{
 					Off: c.end, Err: ErrDamaged,
-					What: fmt.Sprintf("it is not whole, but at %#x another record begins", off+int64(at)),
+					What: fmt.Sprintf("it is not whole, but at %#x another record begins%s", off+int64(at), c.behind()),
 				}, nil
 			}
 			if !errors.Is(err, errNoRecord) {
@@ -131,18 +193,20 @@ func (c *Contents) search() (damage, err error) {
 }
 
 // Header is what the caller of Create gave. It must not be changed.
-func (c *Contents) Header() []byte { return c.header }
+func (c *Contents) Header() []byte { return c.about }
 
 // Len is how many records there are, not counting what lies behind damage.
 func (c *Contents) Len() int { return c.records }
 
-// Torn is how many bytes at the end are no record, because whoever wrote them
-// died before they were written. It is 0 if the journal is damaged.
-func (c *Contents) Torn() int64 {
-	if c.damage != nil {
-		return 0
-	}
-	return c.size - c.end
+// Unreadable is how many bytes behind the last record are none, or are records behind
+// damage, which are not given; bytes count that are missing although they were synced.
+func (c *Contents) Unreadable() int64 { return max(c.size, c.promises.last()) - c.end }
+
+// Resumable tells whether Resume can go on with the journal as it is. One with damage, or
+// with a torn tail (then there is no damage, but something unreadable), or of an earlier
+// version of the format, has to be renewed before.
+func (c *Contents) Resumable() bool {
+	return c.version == version && c.damage == nil && c.end == c.size
 }
 
 // Damage is nil, or a *FormatError that matches ErrDamaged: records that were

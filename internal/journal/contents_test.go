@@ -22,19 +22,26 @@ func payload(n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*7%40)
 }
 
-// build makes a journal of n records, and tells where each ends.
-func build(n int) (data []byte, ends []int) {
-	data = appendHeader(nil, testMark, testHeader)
+// build makes a journal of n records, of which so many were synced, one after the other,
+// and tells where each ends.
+func build(n, synced int) (data []byte, ends []int) {
+	data = appendHead(nil, testMark, testHeader)
 	ends = []int{len(data)}
 	for i := range n {
 		data = appendRecord(data, testMark, int64(len(data)), payload(i))
 		ends = append(ends, len(data))
 	}
+	for i := 1; i <= synced; i++ {
+		copy(data[slotAt(ends[0], (i+1)%slotCount):], appendSlot(nil, testMark, int64(ends[i])))
+	}
 	return data, ends
 }
 
+// slotAt is where a slot lies of a journal whose records begin at first.
+func slotAt(first, slot int) int { return first - (slotCount-slot)*slotBlock }
+
 func parseBytes(data []byte) (*Contents, error) {
-	return parse(bytes.NewReader(data), int64(len(data)))
+	return parse(bytes.NewReader(data), func() (int64, error) { return int64(len(data)), nil })
 }
 
 // readAll gives all records and the error that ends them.
@@ -63,24 +70,35 @@ func wantPayloads(t *testing.T, what string, got [][]byte, n int) {
 
 // The layout is what doc.go draws, taken apart here by hand.
 func TestLayout(t *testing.T) {
-	data, _ := build(1)
+	data, _ := build(1, 1)
 	table := crc32.MakeTable(crc32.Castagnoli)
-	u32 := binary.LittleEndian.Uint32
+	u32, u64 := binary.LittleEndian.Uint32, binary.LittleEndian.Uint64
 	n := len(testHeader)
-	if string(data[:8]) != "lorefs-j" || u32(data[8:]) != 1 || u32(data[12:]) != testMark || int(u32(data[16:])) != n {
-		t.Errorf("the header is %x", data[:24])
+	if string(data[:8]) != "lorefs-j" || u32(data[8:]) != 2 || u32(data[12:]) != testMark || int(u32(data[16:])) != n || u32(data[20:]) != 0 {
+		t.Errorf("the header is %x", data[:28])
 	}
-	if want := crc32.Checksum(slices.Concat(data[:20], testHeader), table); u32(data[20:]) != want {
-		t.Errorf("the header's checksum is %#x, want %#x", u32(data[20:]), want)
+	if want := crc32.Checksum(slices.Concat(data[:24], testHeader), table); u32(data[24:]) != want {
+		t.Errorf("the header's checksum is %#x, want %#x", u32(data[24:]), want)
 	}
-	if !bytes.Equal(data[24:24+n], testHeader) {
-		t.Errorf("the header is about %q", data[24:24+n])
+	if !bytes.Equal(data[28:28+n], testHeader) {
+		t.Errorf("the header is about %q", data[28:28+n])
 	}
-	r := data[24+n:]
+	for i, promise := range []uint64{uint64(len(data)), 3 * 4096} {
+		slot := data[(1+i)*4096:]
+		if want := crc32.Checksum(slices.Concat(data[12:16], slot[:8]), table); u64(slot) != promise || u32(slot[8:]) != want {
+			t.Errorf("slot %d is %x, want the promise %#x and the checksum %#x", i, slot[:12], promise, want)
+		}
+	}
+	for _, zeros := range [][]byte{data[28+n : 4096], data[4096+12 : 2*4096], data[2*4096+12 : 3*4096]} {
+		if !bytes.Equal(zeros, make([]byte, len(zeros))) {
+			t.Errorf("not zeros: %x", zeros)
+		}
+	}
+	r := data[3*4096:]
 	if u32(r) != testMark || int(u32(r[4:])) != len(payload(0)) || !bytes.Equal(r[12:], payload(0)) {
 		t.Errorf("the record is %x", r)
 	}
-	off := binary.LittleEndian.AppendUint64(nil, uint64(24+n))
+	off := binary.LittleEndian.AppendUint64(nil, 3*4096)
 	if want := crc32.Checksum(slices.Concat(r[:8], off, payload(0)), table); u32(r[8:]) != want {
 		t.Errorf("the record's checksum is %#x, want %#x", u32(r[8:]), want)
 	}
@@ -88,13 +106,19 @@ func TestLayout(t *testing.T) {
 	if got := crc32.Checksum(make([]byte, 32), castagnoli); got != 0x8a9136aa {
 		t.Errorf("the checksum of 32 zeros is %#x", got)
 	}
+	// A header that fills its block leaves that to itself.
+	for about, want := range map[int]int{4096 - 28: 3 * 4096, 4096 - 27: 4 * 4096} {
+		if got := len(appendHead(nil, 1, make([]byte, about))); got != want {
+			t.Errorf("with %d bytes of header, the records begin at %d, want %d", about, got, want)
+		}
+	}
 }
 
 // Cut off anywhere, a journal gives the whole records ahead of the cut, and can be
 // appended to.
 func TestTruncated(t *testing.T) {
 	const n = 8
-	data, ends := build(n)
+	data, ends := build(n, 0)
 	for size := range len(data) + 1 {
 		what := fmt.Sprintf("%d bytes", size)
 		c, err := parseBytes(data[:size])
@@ -112,100 +136,281 @@ func TestTruncated(t *testing.T) {
 			whole--
 		}
 		records, err := readAll(c)
-		if err != nil || c.Len() != whole || c.Torn() != int64(size-ends[whole]) || !bytes.Equal(c.Header(), testHeader) {
-			t.Errorf("%s: %d records, %d torn, %v; want %d, %d", what, c.Len(), c.Torn(), err, whole, size-ends[whole])
+		torn := int64(size - ends[whole])
+		if err != nil || c.Damage() != nil || c.Len() != whole || c.Unreadable() != torn || c.Resumable() != (torn == 0) ||
+			!bytes.Equal(c.Header(), testHeader) {
+			t.Errorf("%s: %d records, %d unreadable, %v, %v; want %d, %d",
+				what, c.Len(), c.Unreadable(), err, c.Damage(), whole, size-ends[whole])
 		}
 		wantPayloads(t, what, records, whole)
+		appendAnew(t, what, data[:size], whole)
+	}
+}
 
-		m := newMemory()
-		m.put("j", slices.Clone(data[:size]))
-		j, _, err := resume(m, "j")
-		if err != nil {
+// appendAnew goes on with a journal that has n whole records ahead of anything else.
+func appendAnew(t *testing.T, what string, data []byte, n int) {
+	t.Helper()
+	m := newMemory()
+	m.put(testPath, slices.Clone(data))
+	if c, err := parseBytes(data); err != nil || !c.Resumable() {
+		if _, _, err := resume(m, testPath); err == nil {
+			t.Errorf("%s: resumed as it is", what)
+		}
+		if now, _ := m.now(testPath); !bytes.Equal(now, data) {
+			t.Errorf("%s: a journal that was refused is changed", what)
+		}
+		if err := renew(m, testPath); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if err := errors.Join(j.Append(payload(whole)), j.Close()); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		after, _ := m.now("j")
-		if !bytes.Equal(after, data[:ends[min(whole+1, n)]]) && whole < n {
-			t.Errorf("%s: the journal was not continued where it was whole", what)
+	}
+	j, c, err := resume(m, testPath)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if err := errors.Join(j.Append(payload(n)), j.Close()); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if !bytes.Equal(c.Header(), testHeader) || j.Records() != n+1 {
+		t.Errorf("%s: %d records, header %q", what, j.Records(), c.Header())
+	}
+	after, there := m.afterCut(testPath)
+	checkAfterCut(t, what+", continued", after, there, progress{created: true, tried: n + 1, acked: n + 1, synced: n + 1})
+	if len(m.names) != 1 {
+		t.Errorf("%s: %d files", what, len(m.names))
+	}
+}
+
+// No damaged byte makes a record that nobody appended, nor is a record dropped without
+// a word that was synced, or behind which others follow.
+func TestFlipped(t *testing.T) {
+	const n = 6
+	for _, synced := range []int{0, 3, n - 1, n} {
+		data, ends := build(n, synced)
+		for at := range data {
+			if at < ends[0] && at%slotBlock > 2*headerSize && at%100 > 0 {
+				continue // mostly zeros that nobody reads
+			}
+			for _, flip := range []byte{1, 0x80, 0xff, data[at]} {
+				if flip != 0 { // or it would be what it was
+					broken := slices.Clone(data)
+					broken[at] ^= flip
+					testFlipped(t, fmt.Sprintf("%d synced, byte %d ^ %#x", synced, at, flip), broken, ends, synced, at)
+				}
+			}
 		}
 	}
 }
 
-// No damaged byte makes a record that nobody appended, nor is a record dropped
-// unless it is the last.
-func TestFlipped(t *testing.T) {
-	const n = 6
-	data, ends := build(n)
-	for at := range data {
-		for _, flip := range []byte{1, 0x80, 0xff, data[at]} {
-			if flip == 0 {
-				continue // This makes it 0 already.
-			}
-			what := fmt.Sprintf("byte %d ^ %#x", at, flip)
-			broken := slices.Clone(data)
-			broken[at] ^= flip
+func testFlipped(t *testing.T, what string, broken []byte, ends []int, synced, at int) {
+	t.Helper()
+	n := len(ends) - 1
+	c, err := parseBytes(broken)
+	if at < headerSize+len(testHeader) {
+		_, format := errors.AsType[*FormatError](err)
+		_, unsupported := errors.AsType[*UnsupportedError](err)
+		if !format && !unsupported {
+			t.Errorf("%s: %v, %v", what, c, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	records, err := readAll(c)
+	if at < ends[0] { // a slot, or zeros that nobody reads
+		wantPayloads(t, what, records, n)
+		if err != nil || !c.Resumable() || c.Unreadable() != 0 {
+			t.Errorf("%s: %v, %d unreadable", what, err, c.Unreadable())
+		}
+		return
+	}
+	hit, exact := slices.BinarySearch(ends, at)
+	if !exact {
+		hit--
+	}
+	wantPayloads(t, what, records, hit)
+	if c.Unreadable() != int64(ends[n]-ends[hit]) || c.Resumable() {
+		t.Errorf("%s: %d unreadable", what, c.Unreadable())
+	}
+	if hit == n-1 && synced < n {
+		if err != nil || c.Damage() != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		return
+	}
+	bad, ok := errors.AsType[*FormatError](err)
+	if !ok || !errors.Is(err, ErrDamaged) || !errors.Is(c.Damage(), ErrDamaged) || bad.Off != int64(ends[hit]) {
+		t.Errorf("%s: %v", what, err)
+	}
+	m := newMemory()
+	m.put("j", broken)
+	if _, _, err := resume(m, "j"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("%s: resumed: %v", what, err)
+	}
+	if after, _ := m.now("j"); !bytes.Equal(after, broken) {
+		t.Errorf("%s: a damaged journal was changed", what)
+	}
+}
+
+// Whatever one place is damaged, by a cut or by zeros, no record that was synced is gone
+// without a word.
+func TestSyncedIsNeverTorn(t *testing.T) {
+	const n, step = 6, 127
+	for synced := range n + 1 {
+		data, ends := build(n, synced)
+		firstRecord := ends[0]
+		check := func(what string, broken []byte) {
+			t.Helper()
 			c, err := parseBytes(broken)
-			if at < ends[0] {
-				if _, ok := errors.AsType[*FormatError](err); !ok {
-					t.Errorf("%s: %v, %v", what, c, err)
-				}
-				continue
-			}
 			if err != nil {
-				t.Fatalf("%s: %v", what, err)
+				return // that is a word
 			}
-			records, err := readAll(c)
-			hit, exact := slices.BinarySearch(ends, at)
-			if !exact {
-				hit--
+			records, _ := readAll(c)
+			wantPayloads(t, what, records, c.Len())
+			if c.Damage() == nil && c.Len() < synced {
+				t.Errorf("%s: %d records, but %d were synced", what, c.Len(), synced)
 			}
-			wantPayloads(t, what, records, hit)
-			if hit == n-1 {
-				if err != nil || c.Damage() != nil || c.Torn() != int64(ends[n]-ends[n-1]) {
-					t.Errorf("%s: %d torn, %v", what, c.Torn(), err)
-				}
-				continue
+			if c.Damage() != nil && !errors.Is(c.Damage(), ErrDamaged) {
+				t.Errorf("%s: %v", what, c.Damage())
 			}
-			bad, ok := errors.AsType[*FormatError](err)
-			if !ok || !errors.Is(err, ErrDamaged) || !errors.Is(c.Damage(), ErrDamaged) || bad.Off != int64(ends[hit]) || c.Torn() != 0 {
-				t.Errorf("%s: %v, %d torn", what, err, c.Torn())
+		}
+		for size := 0; size < len(data); size += 1 + step*(1-min(size/firstRecord, 1)) {
+			check(fmt.Sprintf("%d synced, cut to %d", synced, size), data[:size])
+		}
+		for from := 0; from < len(data); from += step {
+			for to := from + 1; to <= len(data)+step; to += step {
+				end := min(to, len(data))
+				broken := slices.Clone(data)
+				clear(broken[from:end])
+				check(fmt.Sprintf("%d synced, zeros from %d to %d", synced, from, end), broken)
 			}
-			m := newMemory()
-			m.put("j", broken)
-			if _, _, err := resume(m, "j"); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%s: resumed: %v", what, err)
+		}
+	}
+}
+
+// A slot that is not whole keeps no promise, and may have made any.
+func TestSlots(t *testing.T) {
+	const n, synced = 4, 3
+	for broken, cases := range map[string]map[int]bool{ // how much is cut off, and whether that is damage
+		"":   {0: false, 1: false, len(payload(n-1)) + recordSize: false, len(payload(n-1)) + recordSize + 1: true},
+		"0":  {0: false, 1: true},
+		"1":  {0: false, 1: true},
+		"01": {0: true, 1: true},
+	} {
+		for cut, damaged := range cases {
+			data, ends := build(n, synced)
+			for _, slot := range broken {
+				data[slotAt(ends[0], int(slot-'0'))+3] ^= 1
 			}
-			if after, _ := m.now("j"); !bytes.Equal(after, broken) {
-				t.Errorf("%s: a damaged journal was changed", what)
+			data = data[:len(data)-cut]
+			c, err := parseBytes(data)
+			if err != nil {
+				t.Fatal(err)
 			}
+			if got := c.Damage() != nil; got != damaged {
+				t.Errorf("slots %q broken, %d bytes cut off: %v", broken, cut, c.Damage())
+			}
+			appendAnew(t, fmt.Sprintf("slots %q broken, %d bytes cut off", broken, cut), data, c.Len())
+		}
+	}
+	// One that was damaged is mended when the journal is resumed.
+	data, ends := build(n, synced)
+	clear(data[slotAt(ends[0], 0) : slotAt(ends[0], 0)+slotSize])
+	m := newMemory()
+	m.put(testPath, data)
+	j, _, err := resume(m, testPath)
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := m.afterCut(testPath)
+	if c, err := parseBytes(after); err != nil || !c.promises.whole() || c.promises.last() != int64(len(data)) {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// buildPlain makes a journal of n records of version 1, as its documentation drew it.
+func buildPlain(n int) []byte {
+	le, table := binary.LittleEndian, crc32.MakeTable(crc32.Castagnoli)
+	mark := []byte{0x34, 0x12, 0xed, 0x5e}
+	data := slices.Concat([]byte("lorefs-j\x01\x00\x00\x00"), mark, le.AppendUint32(nil, uint32(len(testHeader))))
+	data = le.AppendUint32(data, crc32.Checksum(slices.Concat(data, testHeader), table))
+	data = append(data, testHeader...)
+	for i := range n {
+		length := le.AppendUint32(nil, uint32(len(payload(i))))
+		sum := crc32.Checksum(slices.Concat(mark, length, le.AppendUint64(nil, uint64(len(data))), payload(i)), table)
+		data = slices.Concat(data, mark, length, le.AppendUint32(nil, sum), payload(i))
+	}
+	return data
+}
+
+// A journal of the version before is read, and goes on as one of this version.
+func TestPlainVersion(t *testing.T) {
+	for n := range 6 {
+		data := buildPlain(n)
+		c, err := parseBytes(data)
+		if err != nil || c.Damage() != nil || c.Unreadable() != 0 || c.Resumable() || !bytes.Equal(c.Header(), testHeader) {
+			t.Fatalf("%d records: %v, %+v", n, err, c)
+		}
+		records, err := readAll(c)
+		if err != nil {
+			t.Error(err)
+		}
+		wantPayloads(t, "version 1", records, n)
+		appendAnew(t, fmt.Sprintf("version 1, %d records", n), data, n)
+	}
+	data := buildPlain(3)
+	c, err := parseBytes(data[:len(data)-1])
+	if err != nil || c.Damage() != nil || c.Len() != 2 || c.Unreadable() != int64(recordSize+len(payload(2))-1) {
+		t.Errorf("torn: %v, %+v", err, c)
+	}
+	data[plainHeaderSize+len(testHeader)+recordSize] ^= 1
+	if c, err := parseBytes(data); err != nil || !errors.Is(c.Damage(), ErrDamaged) || c.Len() != 0 {
+		t.Errorf("damaged: %v, %+v", err, c)
+	}
+	for size := range plainHeaderSize + len(testHeader) {
+		if c, err := parseBytes(data[:size]); err == nil {
+			t.Errorf("cut to %d: %+v", size, c)
+		}
+	}
+}
+
+// What a later version wrote is not taken for damage.
+func TestUnsupported(t *testing.T) {
+	for off, value := range map[int]byte{versionOff: 3, featuresOff: 1, featuresOff + 3: 0x80} {
+		data, _ := build(2, 1)
+		data[off] = value
+		crc := crc32.Checksum(slices.Concat(data[:headerSize-crcSize], testHeader), castagnoli)
+		binary.LittleEndian.PutUint32(data[headerSize-crcSize:], crc)
+		if c, err := parseBytes(data); err == nil {
+			t.Errorf("%#x at %d: %+v", value, off, c)
+		} else if _, ok := errors.AsType[*UnsupportedError](err); !ok {
+			t.Errorf("%#x at %d: %v", value, off, err)
 		}
 	}
 }
 
 // What a torn record holds is not taken for records, also if it is some.
 func TestRecordsInRecord(t *testing.T) {
-	data, ends := build(4)
+	data, ends := build(4, 0)
 	inner := bytes.Clone(data)
 	data = appendRecord(data, testMark, int64(len(data)), append(inner, make([]byte, 100)...))
 	c, err := parseBytes(data[:len(data)-1])
-	if err != nil || c.Damage() != nil || c.Len() != 4 || c.Torn() != int64(len(data)-1-ends[4]) {
+	if err != nil || c.Damage() != nil || c.Len() != 4 || c.Unreadable() != int64(len(data)-1-ends[4]) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 // A tail of zeros is what some file systems leave after a power cut.
 func TestZeroTail(t *testing.T) {
-	data, _ := build(3)
+	data, _ := build(3, 0)
 	c, err := parseBytes(append(data, make([]byte, 3<<20)...))
-	if err != nil || c.Damage() != nil || c.Len() != 3 || c.Torn() != 3<<20 {
+	if err != nil || c.Damage() != nil || c.Len() != 3 || c.Unreadable() != 3<<20 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := parseBytes(make([]byte, 1000)); err == nil {
 		t.Error("zeros were taken for a journal")
 	}
-	if _, err := parseBytes(appendHeader(nil, 0, nil)); err == nil {
+	if _, err := parseBytes(appendHead(nil, 0, nil)); err == nil {
 		t.Error("a mark of 0 was taken")
 	}
 }
@@ -213,7 +418,7 @@ func TestZeroTail(t *testing.T) {
 // A record is found also where two of the pieces meet in which it is searched.
 func TestSearchPieces(t *testing.T) {
 	for shift := -recordSize - 2; shift < 4; shift++ {
-		data, ends := build(1)
+		data, ends := build(1, 0)
 		data = append(data, make([]byte, searchSize+1+shift)...)
 		at := len(data)
 		data = appendRecord(data, testMark, int64(at), []byte("x"))
@@ -229,12 +434,12 @@ func TestSearchPieces(t *testing.T) {
 
 // A file made to be slow to read is not, and is not taken for whole either.
 func TestManySuspects(t *testing.T) {
-	data, _ := build(1)
+	data, _ := build(1, 0)
 	head := binary.LittleEndian.AppendUint32(nil, testMark)
 	head = binary.LittleEndian.AppendUint32(head, 4<<20)
 	data = append(data, bytes.Repeat(append(head, 0, 0, 0, 0), 1<<20)...)
 	r := &countingReader{ReaderAt: bytes.NewReader(data)}
-	c, err := parse(r, int64(len(data)))
+	c, err := parse(r, func() (int64, error) { return int64(len(data)), nil })
 	if err != nil || !errors.Is(c.Damage(), ErrDamaged) {
 		t.Errorf("%v, %v", c.Damage(), err)
 	}
@@ -253,22 +458,59 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, off)
 }
 
-// A disk that cannot be read is not a torn tail, which would be cut off.
+// A disk that cannot be read is not a torn tail, which would be dropped.
 func TestReadErrors(t *testing.T) {
-	data, _ := build(5)
-	for off := range len(data) {
-		if c, err := parse(brokenAt{data, int64(off)}, int64(len(data))); !errors.Is(err, iotest.ErrTimeout) {
-			t.Errorf("broken at %d: %v, %v", off, c, err)
+	for _, data := range [][]byte{buildPlain(5), first(build(5, 2))} {
+		size := func() (int64, error) { return int64(len(data)), nil }
+		zeros := bytes.Count(data, []byte{0})
+		for off := range len(data) {
+			if zeros > slotBlock && off%100 > 0 && off < len(data)-500 {
+				continue // mostly zeros
+			}
+			if c, err := parse(brokenAt{data, int64(off)}, size); !errors.Is(err, iotest.ErrTimeout) {
+				t.Errorf("broken at %d: %v, %v", off, c, err)
+			}
+			if c, err := parse(bytes.NewReader(data[:off]), size); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("shrunk to %d: %v, %v", off, c, err)
+			}
 		}
-		if c, err := parse(bytes.NewReader(data[:off]), int64(len(data))); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("shrunk to %d: %v, %v", off, c, err)
+		for _, fails := range []int{1, 2} {
+			n := 0
+			_, err := parse(bytes.NewReader(data), func() (int64, error) {
+				if n++; n == fails {
+					return 0, errInjected
+				}
+				return int64(len(data)), nil
+			})
+			if !errors.Is(err, errInjected) {
+				t.Errorf("size %d is not known: %v", fails, err)
+			}
 		}
+	}
+}
+
+func first(data []byte, _ []int) []byte { return data }
+
+// Who reads a journal that somebody appends to finds no damage: what is promised was
+// written before the promise.
+func TestReadWhileAppended(t *testing.T) {
+	before, ends := build(1, 1)
+	after, _ := build(3, 3)
+	asked := 0
+	c, err := parse(bytes.NewReader(after), func() (int64, error) {
+		if asked++; asked == 1 {
+			return int64(ends[1]), nil
+		}
+		return int64(len(after)), nil
+	})
+	if err != nil || c.Damage() != nil || c.Len() != 3 || len(before) != ends[1] {
+		t.Errorf("%v, %+v", err, c)
 	}
 }
 
 // Records that change while they are read are not given.
 func TestChangedUnderneath(t *testing.T) {
-	data, _ := build(3)
+	data, _ := build(3, 0)
 	c, err := parseBytes(data)
 	if err != nil {
 		t.Fatal(err)
@@ -287,18 +529,21 @@ func TestChangedUnderneath(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	whole, ends := build(5)
+	whole, ends := build(5, 3)
 	f.Add([]byte{})
-	f.Add(appendHeader(nil, 1, nil))
+	f.Add(appendHead(nil, 1, nil))
 	f.Add(whole)
 	f.Add(whole[:ends[3]+5])
+	f.Add(buildPlain(3))
 	damaged := bytes.Clone(whole)
 	damaged[ends[2]+20] ^= 4
 	f.Add(damaged)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := parseBytes(data)
 		if err != nil {
-			if _, ok := errors.AsType[*FormatError](err); !ok {
+			_, format := errors.AsType[*FormatError](err)
+			_, unsupported := errors.AsType[*UnsupportedError](err)
+			if !format && !unsupported {
 				t.Fatalf("an error of another kind: %v", err)
 			}
 			return
@@ -308,15 +553,18 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d records of %d, %v", len(records), c.Len(), err)
 		}
 		// Written again, the same bytes come out.
-		again := appendHeader(nil, c.mark, c.Header())
+		again := bytes.Clone(data[:c.first])
 		for _, r := range records {
 			again = appendRecord(again, c.mark, int64(len(again)), r)
 		}
 		if !bytes.HasPrefix(data, again) || int64(len(again)) != c.end {
 			t.Fatalf("%d bytes were read as %d others", c.end, len(again))
 		}
-		if err == nil && int64(len(again))+c.Torn() != int64(len(data)) {
-			t.Fatalf("%d bytes and %d torn of %d", len(again), c.Torn(), len(data))
+		if err == nil && int64(len(again))+c.Unreadable() != int64(len(data)) {
+			t.Fatalf("%d bytes and %d torn of %d", len(again), c.Unreadable(), len(data))
+		}
+		if c.Resumable() && (err != nil || c.Unreadable() > 0) {
+			t.Fatalf("resumable with %d bytes unreadable, %v", c.Unreadable(), err)
 		}
 	})
 }

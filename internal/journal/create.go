@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -15,25 +16,33 @@ import (
 func Create(path string, header []byte) (*Journal, error) { return create(disk{}, path, header) }
 
 func create(sys system, path string, header []byte) (*Journal, error) {
-	if len(header) > MaxHeader {
-		return nil, fmt.Errorf("journal: a header of %d bytes, more than %d", len(header), MaxHeader)
+	return begin(sys, path, header, putInPlace)
+}
+
+// begin makes a journal, of which put makes the file.
+func begin(sys system, path string, about []byte, put func(sys system, path string, data []byte) error) (*Journal, error) {
+	if len(about) > MaxHeader {
+		return nil, fmt.Errorf("journal: a header of %d bytes, more than %d", len(about), MaxHeader)
 	}
 	mark := rand.Uint32N(1<<32-1) + 1
-	data := appendHeader(nil, mark, header)
-	if err := putInPlace(sys, path, data); err != nil {
+	data := appendHead(nil, mark, about)
+	h, err := parseHead(bytes.NewReader(data), int64(len(data)))
+	if err == nil {
+		err = put(sys, path, data)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	f, err := sys.open(path, os.O_RDWR)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), sys.remove(path))
 	}
-	return newJournal(sys, path, f, mark, int64(len(data)), 0), nil
+	return newJournal(sys, path, f, &Contents{head: h, promises: promises{h.first, h.first}, end: h.first}), nil
 }
 
 // putInPlace makes a file that is there as a whole, and lasts, or not at all.
 func putInPlace(sys system, path string, data []byte) error {
-	dir, base := filepath.Split(path)
-	temp := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
+	temp := tempName(path)
 	if err := writeNew(sys, temp, data); err != nil {
 		return err
 	}
@@ -44,6 +53,12 @@ func putInPlace(sys system, path string, data []byte) error {
 		return errors.Join(err, sys.remove(path))
 	}
 	return nil
+}
+
+// tempName is what a file is called before it takes its place.
+func tempName(path string) string {
+	dir, base := filepath.Split(path)
+	return fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
 }
 
 func writeNew(sys system, path string, data []byte) error {
@@ -87,10 +102,9 @@ func moveNew(sys system, from, to string) error {
 	return sys.rename(from, to)
 }
 
-// Resume opens a journal to append to it, behind the records that it holds. A
-// torn tail is cut off, which Contents.Torn tells; a damaged journal is refused
-// with an error that matches ErrDamaged, and not touched. The contents can be read
-// until the journal is closed.
+// Resume opens a journal to append to it, behind the records that it holds. One that is
+// not Resumable is refused, with an error that matches ErrDamaged if it is damaged, and
+// not touched. The contents can be read until the journal is closed.
 func Resume(path string) (*Journal, *Contents, error) { return resume(disk{}, path) }
 
 func resume(sys system, path string) (*Journal, *Contents, error) {
@@ -98,15 +112,66 @@ func resume(sys system, path string) (*Journal, *Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	err = c.damage
-	if err == nil && c.Torn() > 0 {
-		err = f.Truncate(c.end)
+	if err = c.damage; err == nil && !c.Resumable() {
+		err = errors.New("journal: it has to be renewed before something is added to it")
 	}
+	// Whoever appended the last records, and promised them, may have died before either
+	// was synced. The promise that counts has to last before the other is given up.
 	if err == nil {
-		err = f.Sync() // Whoever appended the last records may have died before.
+		err = f.Sync()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	return newJournal(sys, path, f, c.mark, c.end, c.records), c, nil
+	j := newJournal(sys, path, f, c)
+	if err := j.Sync(); err != nil {
+		return nil, nil, errors.Join(err, j.Close())
+	}
+	return j, c, nil
+}
+
+// Renew puts, in the place of a journal, one of all its whole records that lie ahead of
+// anything else, so that Resume can go on with it. What else the old one held is gone
+// then, unless its file has another name. A crash leaves one or the other. Nobody may
+// have the journal open.
+func Renew(path string) error { return renew(disk{}, path) }
+
+func renew(sys system, path string) error {
+	c, err := read(sys, path)
+	if err != nil {
+		return err
+	}
+	temp := tempName(path)
+	err = errors.Join(copyWhole(sys, temp, c), c.Close())
+	if err == nil {
+		err = sys.rename(temp, path)
+	}
+	if err != nil {
+		rmErr := sys.remove(temp)
+		if errors.Is(rmErr, iofs.ErrNotExist) {
+			rmErr = nil
+		}
+		return errors.Join(fmt.Errorf("journal: %s: %w", path, err), rmErr)
+	}
+	return sys.syncDir(filepath.Dir(path))
+}
+
+// copyWhole makes a journal of the whole records of another.
+func copyWhole(sys system, path string, c *Contents) error {
+	j, err := begin(sys, path, c.Header(), writeNew)
+	if err != nil {
+		return err
+	}
+	for record, err := range c.Records() {
+		if err != nil && err == c.damage { //nolint:errorlint // damage that was not there before is an error
+			break
+		}
+		if err == nil {
+			err = j.Append(record)
+		}
+		if err != nil {
+			return errors.Join(err, j.Close())
+		}
+	}
+	return j.Close()
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrDamaged means that a record is not whole although whole ones follow.
+// ErrDamaged means that records are not whole that were synced once, or behind which
+// whole ones follow.
 var ErrDamaged = errors.New("a record is damaged")
 
 // ErrUnusable means that syncing failed before: nobody can tell which of the
@@ -36,3 +37,12 @@ func (e *FormatError) Unwrap() error { return e.Err }
 func bad(off int64, format string, args ...any) error {
 	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
 }
+
+// UnsupportedError reports a journal that a later version of this package wrote, or of
+// which the very bytes are damaged that say so.
+type UnsupportedError struct {
+	// What it has that is not known here.
+	What string
+}
+
+func (e *UnsupportedError) Error() string { return "journal: it has " + e.What }

@@ -16,15 +16,32 @@ const (
 	// MaxHeader is how many bytes a caller can put into a journal's header.
 	MaxHeader = 1 << 20
 
-	magic   = "lorefs-j"
-	version = 1
+	magic = "lorefs-j"
+	// version is the one that is written, and versionPlain the one before it, which had
+	// neither features nor promises.
+	version      = 2
+	versionPlain = 1
 
-	// Offsets in the header.
+	// Offsets in the header, up to where all versions are the same.
 	versionOff   = 8
 	fileMarkOff  = 12
 	headerLenOff = 16
-	headerCRCOff = 20
-	headerSize   = 24
+	commonSize   = 20
+	// Offsets in the header of version 2. Its last 4 bytes are the checksum, as in
+	// version 1.
+	featuresOff     = 20
+	headerSize      = 28
+	plainHeaderSize = 24
+	crcSize         = 4
+
+	// slotCount is how many slots there are, and slotBlock the size and the alignment of
+	// the block that each has for itself: a disk that loses power while it writes one
+	// harms no other, nor a record.
+	slotCount = 2
+	slotBlock = 4096
+	// Offsets in a slot.
+	slotCRCOff = 8
+	slotSize   = 12
 
 	// Offsets in a record.
 	lenOff     = 4
@@ -37,50 +54,137 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendHeader appends a file's header.
-func appendHeader(dst []byte, mark uint32, header []byte) []byte {
+// head is the header of a file.
+type head struct {
+	version, mark uint32
+	// about is what the caller says.
+	about []byte
+	// slots is where the first slot is, 0 if there are none, and first where the records
+	// begin.
+	slots, first int64
+}
+
+// appendHead appends what lies ahead of the records of a new journal.
+func appendHead(dst []byte, mark uint32, about []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
 	dst = binary.LittleEndian.AppendUint32(dst, version)
 	dst = binary.LittleEndian.AppendUint32(dst, mark)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(header)))
-	crc := crc32.Update(crc32.Checksum(dst[start:], castagnoli), castagnoli, header)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(about)))
+	dst = binary.LittleEndian.AppendUint32(dst, 0) // features
+	crc := crc32.Update(crc32.Checksum(dst[start:], castagnoli), castagnoli, about)
 	dst = binary.LittleEndian.AppendUint32(dst, crc)
-	return append(dst, header...)
+	dst = append(dst, about...)
+	slots, first := placeSlots(int64(len(dst) - start))
+	for at := slots; at < first; at += slotBlock {
+		dst = append(dst, make([]byte, at-int64(len(dst)-start))...)
+		dst = appendSlot(dst, mark, first)
+	}
+	return append(dst, make([]byte, first-int64(len(dst)-start))...)
 }
 
-// parseHeader reads a file's header.
-func parseHeader(r io.ReaderAt, size int64) (mark uint32, header []byte, err error) {
+// placeSlots tells where the slots lie behind a header that ends at an offset, and where
+// the records begin behind them.
+func placeSlots(end int64) (slots, first int64) {
+	slots = (end + slotBlock - 1) / slotBlock * slotBlock
+	return slots, slots + slotCount*slotBlock
+}
+
+// parseHead reads a file's header.
+func parseHead(r io.ReaderAt, size int64) (h head, err error) {
 	var b [headerSize]byte
-	if size < headerSize {
-		return 0, nil, bad(0, "%d bytes are too few for a header of %d", size, headerSize)
+	if size < plainHeaderSize {
+		return h, bad(0, "%d bytes are too few for a header of %d", size, plainHeaderSize)
 	}
-	if err := readFull(r, b[:], 0); err != nil {
-		return 0, nil, err
+	if err := readFull(r, b[:commonSize], 0); err != nil {
+		return h, err
 	}
 	if string(b[:len(magic)]) != magic {
-		return 0, nil, bad(0, "it begins with %q, want %q", b[:len(magic)], magic)
+		return h, bad(0, "it begins with %q, want %q", b[:len(magic)], magic)
 	}
-	if v := binary.LittleEndian.Uint32(b[versionOff:]); v != version {
-		return 0, nil, bad(versionOff, "version %d of the format, want %d", v, version)
+	fixed := int64(headerSize)
+	switch h.version = binary.LittleEndian.Uint32(b[versionOff:]); h.version {
+	case version:
+	case versionPlain:
+		fixed = plainHeaderSize
+	default:
+		return h, &UnsupportedError{fmt.Sprintf("version %d of the format, want at most %d", h.version, version)}
 	}
-	mark = binary.LittleEndian.Uint32(b[fileMarkOff:])
-	n := binary.LittleEndian.Uint32(b[headerLenOff:])
-	if int64(n) > size-headerSize || n > MaxHeader {
-		return 0, nil, bad(headerLenOff, "a header of %d bytes in a file of %d", n, size)
+	n := int64(binary.LittleEndian.Uint32(b[headerLenOff:]))
+	if n > size-fixed || n > MaxHeader {
+		return h, bad(headerLenOff, "a header of %d bytes in a file of %d", n, size)
 	}
-	header = make([]byte, n)
-	if err := readFull(r, header, headerSize); err != nil {
-		return 0, nil, err
+	h.about = make([]byte, n)
+	if err := readFull(r, b[commonSize:fixed], commonSize); err != nil {
+		return h, err
 	}
-	crc := crc32.Update(crc32.Checksum(b[:headerCRCOff], castagnoli), castagnoli, header)
-	if want := binary.LittleEndian.Uint32(b[headerCRCOff:]); crc != want {
-		return 0, nil, bad(0, "the header's checksum is %#x, want %#x", crc, want)
+	if err := readFull(r, h.about, fixed); err != nil {
+		return h, err
 	}
-	if mark == 0 {
-		return 0, nil, bad(fileMarkOff, "the mark is 0") // as all is that was never written
+	crc := crc32.Update(crc32.Checksum(b[:fixed-crcSize], castagnoli), castagnoli, h.about)
+	if want := binary.LittleEndian.Uint32(b[fixed-crcSize:]); crc != want {
+		return h, bad(0, "the header's checksum is %#x, want %#x", crc, want)
 	}
-	return mark, header, nil
+	if h.mark = binary.LittleEndian.Uint32(b[fileMarkOff:]); h.mark == 0 {
+		return h, bad(fileMarkOff, "the mark is 0") // as all is that was never written
+	}
+	h.first = fixed + n
+	if h.version == versionPlain {
+		return h, nil
+	}
+	if features := binary.LittleEndian.Uint32(b[featuresOff:]); features != 0 {
+		return h, &UnsupportedError{fmt.Sprintf("the features %#x, want none", features)}
+	}
+	if h.slots, h.first = placeSlots(h.first); h.first > size {
+		return h, bad(size, "the file ends ahead of the records, which begin at %#x", h.first)
+	}
+	return h, nil
+}
+
+// appendSlot appends a slot, which promises that the journal is whole up to end.
+func appendSlot(dst []byte, mark uint32, end int64) []byte {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(end))
+	return binary.LittleEndian.AppendUint32(dst, slotCRC(dst[start:], mark))
+}
+
+// slotCRC is the checksum of a slot of which promise is what lies before it.
+func slotCRC(promise []byte, mark uint32) uint32 {
+	var m [markSize]byte
+	binary.LittleEndian.PutUint32(m[:], mark)
+	return crc32.Update(crc32.Checksum(m[:], castagnoli), castagnoli, promise)
+}
+
+// promises are what the slots say: up to where the journal was whole when it was synced.
+type promises [slotCount]int64
+
+// readSlots reads the promises. That of a slot that is not whole is 0.
+func (h *head) readSlots(r io.ReaderAt) (p promises, err error) {
+	for i := range p {
+		var b [slotSize]byte
+		if err := readFull(r, b[:], h.slots+int64(i)*slotBlock); err != nil {
+			return p, err
+		}
+		end := int64(binary.LittleEndian.Uint64(b[:]))
+		if end >= h.first && slotCRC(b[:slotCRCOff], h.mark) == binary.LittleEndian.Uint32(b[slotCRCOff:]) {
+			p[i] = end
+		}
+	}
+	return p, nil
+}
+
+// last is the promise that counts: a journal only grows.
+func (p promises) last() int64 { return max(p[0], p[1]) }
+
+// whole tells whether both slots are: one that is not may have promised anything.
+func (p promises) whole() bool { return min(p[0], p[1]) > 0 }
+
+// older is the slot that the next promise is written to, which leaves the one that counts.
+func (p promises) older() int {
+	if p[1] < p[0] {
+		return 1
+	}
+	return 0
 }
 
 // appendRecord appends a record that will lie at off.

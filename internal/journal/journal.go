@@ -15,16 +15,18 @@ import (
 type Journal struct {
 	sys  system
 	path string
-	mark uint32
+	head head
 
 	// mu guards what follows. It is held while a record is written, but not while
 	// the file is synced.
 	mu   sync.Mutex
 	file file // nil once closed
 	// size is where the last whole record ends, and synced up to where the disk is
-	// known to have them.
+	// known to have them, and to promise them.
 	size, synced int64
 	records      int
+	// promises are those of the slots. Whoever syncs changes them.
+	promises promises
 	// torn is set while behind size lies what could not be cut off.
 	torn   bool
 	closed bool
@@ -49,9 +51,15 @@ const (
 	keepBuf = 1 << 20
 )
 
-// newJournal takes over a file that is synced.
-func newJournal(sys system, path string, f file, mark uint32, size int64, records int) *Journal {
-	j := &Journal{sys: sys, path: path, file: f, mark: mark, size: size, synced: size, records: records}
+// newJournal takes over a file that is synced, though maybe not as far as it promises.
+func newJournal(sys system, path string, f file, c *Contents) *Journal {
+	j := &Journal{
+		sys: sys, path: path, file: f, head: c.head,
+		size: c.end, records: c.records, promises: c.promises,
+	}
+	if c.promises.whole() { // else the next sync has a slot to mend
+		j.synced = c.promises.last()
+	}
 	j.idle = sync.NewCond(&j.mu)
 	return j
 }
@@ -74,7 +82,7 @@ func (j *Journal) Append(payload []byte) error {
 	}
 	// One buffer makes one write, of which a kill leaves all or, to be found by
 	// its checksum, a part.
-	j.buf = appendRecord(j.buf[:0], j.mark, j.size, payload)
+	j.buf = appendRecord(j.buf[:0], j.head.mark, j.size, payload)
 	if err := writeFull(j.file, j.buf, j.size); err != nil {
 		j.torn = true
 		return j.wrap(errors.Join(err, j.cut()))

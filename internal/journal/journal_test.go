@@ -32,8 +32,8 @@ func records(t *testing.T, path string) []string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if string(c.Header()) != "header" || c.Torn() != 0 {
-		t.Errorf("header %q, %d torn", c.Header(), c.Torn())
+	if string(c.Header()) != "header" || c.Unreadable() != 0 {
+		t.Errorf("header %q, %d torn", c.Header(), c.Unreadable())
 	}
 	var all []string
 	for r, err := range c.Records() {

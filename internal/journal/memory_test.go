@@ -6,6 +6,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
@@ -81,6 +82,52 @@ func (m *memory) now(path string) ([]byte, bool) {
 	return slices.Clone(f.data), true
 }
 
+// disorder is what a file may hold after a power cut, if it were still there: of what was
+// written since it was synced, any sectors have reached the disk, some of them in part.
+func (m *memory) disorder(path string, r *rand.Rand) []byte {
+	const sector = 16 // small, as are the records
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.durable[path]
+	data := slices.Clone(f.synced)
+	for _, w := range f.unsynced {
+		for len(w.data) > 0 {
+			n := min(sector-w.off%sector, len(w.data))
+			if lands := r.IntN(4); lands > 0 {
+				part := n
+				if lands == 1 {
+					part = r.IntN(n + 1)
+				}
+				data = writeAt(data, w.data[:part], w.off)
+			}
+			w = unsynced{w.off + n, w.data[n:]}
+		}
+	}
+	return data
+}
+
+// beforeAndAfter is what a file holds, and what it would hold after a power cut.
+func (m *memory) beforeAndAfter(path string) [][]byte {
+	now, _ := m.now(path)
+	cut, _ := m.afterCut(path)
+	return [][]byte{now, cut}
+}
+
+// unsynced is a write that nobody has synced yet.
+type unsynced struct {
+	off  int
+	data []byte
+}
+
+// writeAt writes to a file that grows as needed.
+func writeAt(data, p []byte, off int) []byte {
+	if need := off + len(p); need > len(data) {
+		data = append(data, make([]byte, need-len(data))...)
+	}
+	copy(data[off:], p)
+	return data
+}
+
 func (m *memory) put(path string, data []byte) {
 	f := &memFile{m: m, data: data, synced: slices.Clone(data)}
 	m.names[path], m.durable[path] = f, f
@@ -148,6 +195,8 @@ func (m *memory) syncDir(string) error {
 type memFile struct {
 	m            *memory
 	data, synced []byte
+	// unsynced are the writes since, in their order.
+	unsynced []unsynced
 }
 
 func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
@@ -165,10 +214,8 @@ func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	write := func(p []byte) {
-		if need := int(off) + len(p); need > len(f.data) {
-			f.data = append(f.data, make([]byte, need-len(f.data))...)
-		}
-		copy(f.data[off:], p)
+		f.data = writeAt(f.data, p, int(off))
+		f.unsynced = append(f.unsynced, unsynced{int(off), slices.Clone(p)})
 	}
 	err := f.m.do("write", func() error { write(p); return nil })
 	if err == nil {
@@ -190,7 +237,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 var errSilent = errors.New("silent")
 
 func (f *memFile) Sync() error {
-	return f.m.do("sync", func() error { f.synced = slices.Clone(f.data); return nil })
+	return f.m.do("sync", func() error { f.synced, f.unsynced = slices.Clone(f.data), nil; return nil })
 }
 
 func (f *memFile) Truncate(size int64) error {

@@ -7,8 +7,8 @@ import (
 )
 
 // Sync returns when all records that were appended before are on the disk. Those
-// who call it at the same time share the work. If it fails, the journal can never
-// be used again (the error matches ErrUnusable): the system may have dropped what
+// who call it at the same time share the work. If the system fails to sync, the journal
+// can never be used again (the error matches ErrUnusable): it may have dropped what
 // it could not write, and would not fail a second time.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
@@ -32,15 +32,19 @@ func (j *Journal) syncTo(end int64) error {
 		if j.file == nil {
 			return j.wrap(os.ErrClosed) // removed while this one waited
 		}
-		j.syncOnce()
+		if err := j.syncOnce(); err != nil {
+			return err
+		}
 	}
 	return j.failed
 }
 
-func (j *Journal) syncOnce() {
-	f, upTo := j.file, j.size
+// syncOnce syncs what there is now, and a promise that it is there.
+func (j *Journal) syncOnce() error {
+	f, upTo, slot := j.file, j.size, j.promises.older()
 	j.syncing = true
 	j.mu.Unlock()
+	promiseErr := j.promise(f, slot, upTo)
 	err := f.Sync()
 	j.mu.Lock()
 	j.syncing = false
@@ -48,11 +52,21 @@ func (j *Journal) syncOnce() {
 	if err != nil {
 		j.failed = fmt.Errorf("journal %s: %w: %w", j.path, ErrUnusable, err)
 		j.stopLate()
-		return
+		return j.failed
 	}
+	if promiseErr != nil {
+		return j.wrap(promiseErr) // as for want of room: the next sync writes the same slot again
+	}
+	j.promises[slot] = upTo
 	if j.synced = upTo; j.synced == j.size {
 		j.stopLate()
 	}
+	return nil
+}
+
+// promise writes to a slot that the journal is whole up to end.
+func (j *Journal) promise(f file, slot int, end int64) error {
+	return writeFull(f, appendSlot(nil, j.head.mark, end), j.head.slots+int64(slot)*slotBlock)
 }
 
 // syncLater sees to it that what was just appended is synced. It needs mu.
@@ -62,7 +76,8 @@ func (j *Journal) syncLater() {
 	}
 }
 
-// syncLate runs by itself. An error of it stays for the next who asks.
+// syncLate runs by itself. If the disk fails, that stays for the next who asks; else it
+// tries again.
 func (j *Journal) syncLate() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -71,7 +86,9 @@ func (j *Journal) syncLate() {
 	}
 	// From here on, a new record needs a new timer.
 	j.late = nil
-	_ = j.syncTo(j.size)
+	if err := j.syncTo(j.size); err != nil && j.failed == nil {
+		j.syncLater()
+	}
 }
 
 func (j *Journal) stopLate() {

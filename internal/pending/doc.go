@@ -24,6 +24,14 @@
 // that can't be, beside the journal, which is kept as well.
 //
 // A journal with damage is refused, or salvaged: the records ahead of the damage
-// take its place, and it is kept as NAME.journal.damaged, or NAME.journal.damaged.N,
-// which is listed until somebody gives it up.
+// take its place. One that ends in a torn record goes on with the records ahead of it,
+// without being asked. In both cases it is kept as NAME.journal.damaged, or
+// NAME.journal.damaged.N, which is listed until somebody gives it up. A journal of an
+// earlier version of the format is written anew before anything is added to it.
+//
+// The first byte of a record is its kind, and what follows is for that kind to say. A
+// later version may add kinds, as for the values that edits replace and for what a journal
+// needs to be read without its source. Those that begin with a small letter are passed
+// over by who does not know them, see [UnknownKind]; any other makes the journal one that
+// is refused. The headers are JSON, of which unknown fields are passed over.
 package pending

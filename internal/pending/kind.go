@@ -3,6 +3,7 @@ package pending
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -45,9 +46,20 @@ const (
 	Stale State = "stale"
 	// InUse tells that somebody edits the source.
 	InUse State = "in use"
-	// Damaged tells that the journal can't be read, or not to its end.
+	// Damaged tells that the journal can't be read, or not to its end, or is one that was
+	// kept because of that.
 	Damaged State = "damaged"
 )
+
+// UnknownKind is what to say of a record of a kind that the caller does not know, which
+// is its first byte: nil if it is a small letter, as who does not know that one can do
+// without.
+func UnknownKind(kind byte) error {
+	if kind >= 'a' && kind <= 'z' {
+		return nil
+	}
+	return &journal.UnsupportedError{What: fmt.Sprintf("a record of the kind %q, which is not known", kind)}
+}
 
 const (
 	journalSuffix = ".journal"

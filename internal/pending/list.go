@@ -21,6 +21,8 @@ type Journal struct {
 	Began  time.Time `json:"began"`
 	Edits  int       `json:"edits"`
 	State  State     `json:"state"`
+	// Unreadable is how many bytes hold no edits any more that once did.
+	Unreadable int64 `json:"unreadable_bytes,omitempty"`
 	// Problem says more of a State that is one.
 	Problem string `json:"problem,omitempty"`
 	// Held is when whoever has it InUse took it, else zero.
@@ -100,7 +102,8 @@ func (j *Journal) describe() error {
 	defer contents.Close()
 	d, err := j.kind.Digest(contents)
 	j.Source, j.Began, j.Edits = d.Source, d.Began, d.Edits
-	if err != nil {
+	if err != nil || j.kept() {
+		j.State, j.Unreadable = Damaged, contents.Unreadable()
 		return err
 	}
 	err = j.probe()
@@ -108,6 +111,7 @@ func (j *Journal) describe() error {
 		j.State, j.Held = InUse, held.Since
 		return nil
 	}
+	j.Unreadable = contents.Unreadable() // torn: what is in use may just be written
 	state, compareErr := d.Compare()
 	j.State = state
 	if err = errors.Join(compareErr, err); err != nil {
@@ -122,6 +126,9 @@ func nameOfJournal(file string) (name string, ok bool) {
 	name, rest, ok := strings.Cut(file, journalSuffix)
 	return name, ok && name != "" && name[0] != '.' && (rest == "" || strings.HasPrefix(rest, damagedSuffix))
 }
+
+// kept tells whether the journal is out of use, and kept because of what is wrong with it.
+func (j *Journal) kept() bool { return !strings.HasSuffix(j.Path, journalSuffix) }
 
 // name is what the files of the journal's source are called by.
 func (j *Journal) name() string {

@@ -3,6 +3,7 @@ package pending
 import (
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -23,12 +24,11 @@ func (e *Edits) Resume(salvage bool) (*journal.Contents, error) {
 		return nil, err
 	}
 	e.sweep(path)
-	if salvage {
-		if err := e.salvage(path); err != nil {
-			return nil, &JournalError{Path: path, Err: err}
-		}
+	var j Log
+	var contents *journal.Contents
+	if err = e.mend(path, salvage); err == nil {
+		j, contents, err = e.system.Resume(path)
 	}
-	j, contents, err := e.system.Resume(path)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -37,9 +37,6 @@ func (e *Edits) Resume(salvage bool) (*journal.Contents, error) {
 	}
 	if err := e.take(j); err != nil {
 		return nil, errors.Join(err, j.Close())
-	}
-	if torn := contents.Torn(); torn > 0 {
-		e.log.Warn("the journal's last record was not complete", "journal", path, "bytes", torn)
 	}
 	return contents, nil
 }
@@ -78,71 +75,80 @@ func (e *Edits) sweep(path string) {
 // damagedSuffix is what the name of a damaged journal gets behind it.
 const damagedSuffix = ".damaged"
 
-// salvage puts, in the place of a damaged journal, one of those of its records
-// that lie ahead of the damage, and keeps it under another name. A power cut can
-// leave damage in what nobody had synced yet, while what was synced lies ahead of
-// it. Killed at any point, it leaves one or the other in place.
-func (e *Edits) salvage(path string) error {
+// mend makes a journal such that it can be resumed: what is whole takes its place if it
+// was torn, if it is damaged and to be salvaged, or if it is of an earlier version. As
+// soon as any byte is dropped by that, the file is kept under another name: what looks
+// like a torn record may be more. Killed at any point, it leaves one or the other in place.
+func (e *Edits) mend(path string, salvage bool) error {
 	contents, err := journal.Read(path)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	defer contents.Close()
-	if contents.Damage() == nil {
-		return nil
-	}
-	whole := strings.TrimSuffix(path, journalSuffix) + ".salvage"
-	if err := os.Remove(whole); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+	resumable, damage, dropped := contents.Resumable(), contents.Damage(), contents.Unreadable()
+	records := contents.Len()
+	if err := contents.Close(); err != nil || resumable {
 		return err
 	}
-	if err := e.copyWhole(whole, contents); err != nil {
-		return err
+	if damage != nil && !salvage {
+		return damage
+	}
+	if damage == nil && dropped == 0 {
+		return journal.Renew(path)
 	}
 	kept, err := keep(path)
-	if err != nil {
-		return errors.Join(err, os.Remove(whole))
+	if err == nil {
+		err = e.system.SyncDir(filepath.Dir(path))
 	}
-	e.log.Warn("took what is whole of a damaged journal", "records", contents.Len(),
-		"damage", contents.Damage(), "kept", kept)
-	if err := os.Rename(whole, path); err != nil {
-		return err
+	if err == nil {
+		err = journal.Renew(path)
 	}
-	return e.system.SyncDir(filepath.Dir(path))
-}
-
-// copyWhole makes a journal of the whole records of another.
-func (e *Edits) copyWhole(path string, contents *journal.Contents) error {
-	j, err := e.system.Create(path, contents.Header())
 	if err != nil {
 		return err
 	}
-	for record, err := range contents.Records() {
-		if errors.Is(err, journal.ErrDamaged) {
-			break
-		}
-		if err == nil {
-			err = j.Append(record)
-		}
-		if err != nil {
-			return errors.Join(err, j.Remove())
-		}
+	if damage != nil {
+		e.log.Warn("took what is whole of a damaged journal", "records", records,
+			"damage", damage, "bytes dropped", dropped, "kept", kept)
+	} else {
+		e.log.Warn("the journal's last record was not complete", "journal", path, "bytes dropped", dropped, "kept", kept)
 	}
-	return j.Close()
+	return nil
 }
 
-// keep gives a file a second name that no other has.
+// keep gives a file a second name that no other has, or where files have only one, makes
+// a copy of that name.
 func keep(path string) (string, error) {
 	for i := range 1000 {
 		name := path + damagedSuffix
 		if i > 0 {
 			name = fmt.Sprintf("%s.%d", name, i)
 		}
-		if err := os.Link(path, name); !errors.Is(err, iofs.ErrExist) {
+		err := os.Link(path, name)
+		if err != nil && !errors.Is(err, iofs.ErrExist) {
+			err = copyFile(path, name)
+		}
+		if !errors.Is(err, iofs.ErrExist) {
 			return name, err
 		}
 	}
 	return "", fmt.Errorf("%s%s.999: %w", path, damagedSuffix, iofs.ErrExist)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // It was only read.
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
 }

@@ -74,7 +74,9 @@ func digest(contents *journal.Contents) (summary, error) {
 			d.saved = append(d.saved, id)
 			d.behind = false
 		default:
-			return d, fmt.Errorf("a record of unknown kind %q", record[0])
+			if err := pending.UnknownKind(record[0]); err != nil {
+				return d, err
+			}
 		}
 	}
 	return d, contents.Damage()
