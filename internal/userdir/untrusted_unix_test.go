@@ -43,7 +43,7 @@ func TestUntrustedFolder(t *testing.T) {
 				if err := make(t, path); err != nil {
 					t.Fatal(err)
 				}
-				if d, err := open(base, sub); !errors.Is(err, ErrUntrusted) {
+				if d, err := open(base, sub, nil); !errors.Is(err, ErrUntrusted) {
 					t.Errorf("%s: %v, %v", path, d, err)
 				}
 			}
@@ -98,7 +98,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.Chmod(base, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(base, nil); err == nil {
+	if _, err := open(base, nil, nil); err == nil {
 		t.Error("a folder was made where none can be")
 	}
 }

@@ -4,7 +4,10 @@
 // What lies there decides what a later run believes, so a folder or a file that
 // belongs to somebody else, or that others may write to, is refused, and no link
 // is followed from lorefs' own folder on. Folders are made with mode 0700, files
-// with 0600; a file is replaced as a whole or not at all.
+// with 0600; a file is replaced as a whole or not at all. What is in the state folder
+// outlasts a power cut: a folder that is made there is synced, and so is the one that it
+// is made in, before anything is put into it, and so is the one in which a file was
+// replaced.
 //
 // On Windows the system's own rights on the profile folder have to do.
 package userdir
@@ -19,6 +22,8 @@ import (
 	"path/filepath"
 
 	"github.com/adrg/xdg"
+
+	"lorefs/internal/replace"
 )
 
 // ErrUntrusted means that others could have written what is there.
@@ -39,6 +44,8 @@ const (
 type Dir struct {
 	path string
 	root *os.Root
+	// sync makes the names in a folder last; nil if they need not.
+	sync func(path string) error
 }
 
 // Cache opens a folder below $XDG_CACHE_HOME/lorefs, or where the system keeps
@@ -51,7 +58,7 @@ func Cache(sub ...string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache folder: %w", err)
 	}
-	return open(base, sub)
+	return open(base, sub, nil)
 }
 
 // State opens a folder below $XDG_STATE_HOME/lorefs, or where the system keeps
@@ -62,14 +69,15 @@ func State(sub ...string) (*Dir, error) {
 		if err != nil {
 			return nil, fmt.Errorf("state folder: %w", err)
 		}
-		return open(base, sub)
+		return open(base, sub, replace.SyncDir)
 	}
 	xdg.Reload() // It has read the environment before main began.
-	return open(xdg.StateHome, sub)
+	return open(xdg.StateHome, sub, replace.SyncDir)
 }
 
-// Below opens a folder below base/lorefs, and makes it if need be.
-func Below(base string, sub ...string) (*Dir, error) { return open(base, sub) }
+// Below opens a folder below base/lorefs for what can be made again, and makes it if
+// need be.
+func Below(base string, sub ...string) (*Dir, error) { return open(base, sub, nil) }
 
 // inHome finds the home of a user to whom the environment names none, as that
 // of a mount(8) helper at boot.
@@ -81,16 +89,17 @@ func inHome(parts ...string) (string, error) {
 	return filepath.Join(append([]string{u.HomeDir}, parts...)...), nil
 }
 
-// open follows links in base, which is the user's own affair, but not below it.
-func open(base string, sub []string) (*Dir, error) {
-	if err := os.MkdirAll(base, dirPerm); err != nil {
+// open follows links in base, which is the user's own affair, but not below it. sync is
+// that of the folder.
+func open(base string, sub []string, sync func(path string) error) (*Dir, error) {
+	if err := makeBase(base, sync); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{path: base, root: root}
+	d := &Dir{path: base, root: root, sync: sync}
 	for _, part := range append([]string{name}, sub...) {
 		next, err := d.enter(part)
 		d.Close()
@@ -102,10 +111,46 @@ func open(base string, sub []string) (*Dir, error) {
 	return d, nil
 }
 
+// makeBase makes a folder, and those above it, if need be.
+func makeBase(path string, sync func(path string) error) error {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := makeBase(parent, sync); err != nil {
+			return err
+		}
+	}
+	err := os.Mkdir(path, dirPerm)
+	if errors.Is(err, iofs.ErrExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return err
+	}
+	return last(path, sync)
+}
+
+// last makes a folder last that was just made. If it can't, it removes the folder: who
+// finds one takes it for synced.
+func last(path string, sync func(path string) error) error {
+	if sync == nil {
+		return nil
+	}
+	if err := errors.Join(sync(path), sync(filepath.Dir(path))); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
 // enter opens a folder in d and makes it if need be.
 func (d *Dir) enter(part string) (*Dir, error) {
 	path := filepath.Join(d.path, part)
-	if err := d.root.Mkdir(part, dirPerm); err != nil && !errors.Is(err, iofs.ErrExist) {
+	err := d.root.Mkdir(part, dirPerm)
+	if err == nil {
+		err = last(path, d.sync)
+	}
+	if err != nil && !errors.Is(err, iofs.ErrExist) {
 		return nil, err
 	}
 	there, err := d.root.Lstat(part)
@@ -125,7 +170,7 @@ func (d *Dir) enter(part string) (*Dir, error) {
 	if err := same(root, ".", there, path); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	return &Dir{path: path, root: root}, nil
+	return &Dir{path: path, root: root, sync: d.sync}, nil
 }
 
 // same makes sure that what was opened is what was looked at before.
@@ -190,7 +235,11 @@ func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
 
 // WriteFile replaces a file as a whole.
 func (d *Dir) WriteFile(name string, data []byte) error {
-	if err := d.replace(name, data); err != nil {
+	err := d.replace(name, data)
+	if err == nil && d.sync != nil {
+		err = d.sync(d.path)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(d.path, name), err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 func testDir(t *testing.T, sub ...string) *Dir {
 	t.Helper()
-	d, err := open(t.TempDir(), sub)
+	d, err := open(t.TempDir(), sub, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +41,9 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer state.Close()
+	if cache.sync != nil || state.sync == nil {
+		t.Error("the state has to outlast a power cut, and the cache need not")
+	}
 	if got, want := cache.Path(), filepath.Join(home, ".cache", "lorefs", "index"); got != want {
 		t.Errorf("cache is %s, want %s", got, want)
 	}
@@ -53,6 +57,81 @@ func TestFolders(t *testing.T) {
 		}
 		if info.Mode().Perm() != dirPerm {
 			t.Errorf("%s has mode %v", dir, info.Mode())
+		}
+	}
+}
+
+// Each folder that is made is synced, and so is the one that it is made in, before
+// anything is in it; those that are there already are not. A file that is put into one
+// is synced by it.
+func TestFoldersLast(t *testing.T) {
+	top := t.TempDir()
+	base := filepath.Join(top, "a", "b")
+	var synced []string
+	record := func(path string) error {
+		if entries, err := os.ReadDir(path); err != nil || len(entries) > 1 {
+			t.Errorf("%s holds %v when it is synced: %v", path, entries, err)
+		}
+		rel, err := filepath.Rel(top, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synced = append(synced, filepath.ToSlash(rel))
+		return nil
+	}
+	want := func(paths ...string) {
+		t.Helper()
+		if !slices.Equal(synced, paths) {
+			t.Errorf("synced are %q, want %q", synced, paths)
+		}
+		synced = nil
+	}
+	d, err := open(base, []string{"journal"}, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("a", ".", "a/b", "a", "a/b/lorefs", "a/b", "a/b/lorefs/journal", "a/b/lorefs")
+	if err := d.WriteFile("x", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	want("a/b/lorefs/journal")
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if d, err = open(base, []string{"journal"}, record); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	want()
+
+	// One that can't be synced is not there: the next one would take it for synced.
+	fault := errors.New("a fault")
+	top = t.TempDir()
+	for _, fails := range []string{"c", "c/lorefs", "c/lorefs/journal"} {
+		fail := true
+		sync := func(path string) error {
+			if fail && path == filepath.Join(top, filepath.FromSlash(fails)) {
+				return fault
+			}
+			return record(path)
+		}
+		if d, err := open(filepath.Join(top, "c"), []string{"journal"}, sync); !errors.Is(err, fault) {
+			t.Errorf("%s can't be synced: %v, %v", fails, d, err)
+		}
+		fail, synced = false, nil
+		d, err := open(filepath.Join(top, "c"), []string{"journal"}, func(path string) error {
+			synced = append(synced, path)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+		if !slices.Contains(synced, filepath.Join(top, filepath.FromSlash(fails))) {
+			t.Errorf("%s was never synced, only %q", fails, synced)
+		}
+		if err := os.RemoveAll(filepath.Join(top, "c")); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
