@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"lorefs/internal/journal"
 	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
 )
@@ -95,9 +96,15 @@ func (w *dying) mustSaveAll() {
 
 // finish saves what a moment has left, after one more edit and the end of one more
 // process. It gives what there is without that edit.
-func (w *dying) finish(t *testing.T) pendingtest.Model {
+func (w *dying) finish(t *testing.T, damaged bool) pendingtest.Model {
 	t.Helper()
 	f := &folder{t: t, dir: w.dir}
+	if damaged {
+		if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("a damaged journal: %v", err)
+		}
+	}
+	f.opts.Salvage = damaged
 	f.mustOpen()
 	f.edit("a", "!")
 	f.crash()

@@ -130,7 +130,7 @@ func (c *Contents) broken() error {
 	case p.last() == 0:
 		return &FormatError{
 			Off: c.slots, Err: ErrDamaged,
-			What: "neither of the two is whole that say how much was synced" + c.behind(),
+			What: "neither of the two is whole that say how much was synced, so that more may be missing at the end" + c.behind(),
 		}
 	case p.last() > c.end:
 		return &FormatError{
@@ -146,8 +146,13 @@ func (c *Contents) broken() error {
 	return nil
 }
 
-// behind says how much lies behind the damage.
-func (c *Contents) behind() string { return fmt.Sprintf(" (%d bytes are unreadable)", c.Unreadable()) }
+// behind says how much lies behind the damage, as far as that is known.
+func (c *Contents) behind() string {
+	if n := c.Unreadable(); n > 0 {
+		return fmt.Sprintf(" (%d bytes are unreadable)", n)
+	}
+	return ""
+}
 
 const (
 	// searchSize is how much is searched for the mark at once.

@@ -97,6 +97,9 @@ func (k *Kind) describe(path string) Journal {
 func (j *Journal) describe() error {
 	contents, err := journal.Read(j.Path)
 	if err != nil {
+		if info, statErr := os.Stat(j.Path); statErr == nil {
+			j.Unreadable = info.Size()
+		}
 		return err
 	}
 	defer contents.Close()

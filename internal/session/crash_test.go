@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"lorefs/internal/journal"
 	"lorefs/internal/pending/pendingtest"
 	"lorefs/internal/replace"
 )
@@ -44,14 +45,19 @@ func (w *dying) save(e *editing) {
 }
 
 // finish saves what a moment has left.
-func (w *dying) finish(t *testing.T) model {
+func (w *dying) finish(t *testing.T, damaged bool) model {
 	t.Helper()
 	p := *w.place
 	p.t = t
 	if _, err := read(t.Context(), p.path); err != nil {
 		t.Fatalf("the source is not whole: %v", err)
 	}
-	e := p.mustOpen(Options{})
+	if damaged {
+		if _, err := p.open(Options{}); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("a damaged journal: %v", err)
+		}
+	}
+	e := p.mustOpen(Options{Salvage: damaged})
 	e.mustSave()
 	e.close()
 	got, err := read(t.Context(), p.path)

@@ -33,7 +33,9 @@ func (m Model) With(name, value string) Model {
 // World stops before each step that a session takes, and looks at what a process that
 // died there would leave behind: the folders as they are, for the next process, or as
 // they were when they were synced last, for the next start of the machine. Each of
-// the two folders may be in one state or the other.
+// the two folders may be in one state or the other. While a journal is synced, what is
+// added to it and what is written within it may have reached the disk one without the
+// other.
 //
 // Sessions have Step as replace's hook, and Journals as their disk. Saves that run
 // at the same time take turns: each has to be between Enter and Leave, and goes on
@@ -74,6 +76,8 @@ func (w *World) Leave() { <-w.turn }
 type moment struct {
 	name            string
 	sources, states []folder // as they are, and as they were synced
+	// damaged tells of one in which a journal promises what it does not hold.
+	damaged bool
 	// acknowledged are the edits that have returned, durable those that Sync was
 	// asked for since, and next also holds the edit that is being made.
 	acknowledged, durable, next Model
@@ -86,10 +90,37 @@ func (w *World) At(name string) {
 		name: fmt.Sprintf("%d, before %s", len(w.moments), name), acknowledged: w.acknowledged, durable: w.durable, next: w.next,
 		sources: []folder{snapshot(w.t, w.source), w.sourceSynced}, states: []folder{snapshot(w.t, w.state), w.stateSynced},
 	}
+	w.add(m)
+}
+
+func (w *World) add(m moment) {
 	key := fmt.Sprint(m.sources, m.states, m.acknowledged, m.durable, m.next)
 	if !w.seen[key] {
 		w.seen[key] = true
 		w.moments = append(w.moments, m)
+	}
+}
+
+// syncing records the power cuts within a sync of a journal, of which only a part has
+// reached the disk, given the state folder as it was synced before.
+func (w *World) syncing(path string, before folder) {
+	w.t.Helper()
+	was, now := before[path], snapshot(w.t, w.state)[path]
+	if was == nil || len(was) >= len(now) {
+		return
+	}
+	for name, part := range map[string][]byte{
+		"the records": append(slices.Clone(was), now[len(was):]...),
+		"the promise": now[:len(was)],
+	} {
+		state := maps.Clone(before)
+		state[path] = part
+		w.add(moment{
+			name:    fmt.Sprintf("%d, of a sync only %s", len(w.moments), name),
+			sources: []folder{snapshot(w.t, w.source), w.sourceSynced}, states: []folder{state},
+			damaged:      name == "the promise",
+			acknowledged: w.acknowledged, durable: w.durable, next: w.next,
+		})
 	}
 }
 
@@ -191,7 +222,9 @@ func (j *watched) Append(p []byte) error {
 
 func (j *watched) Sync() error {
 	j.w.At("sync")
+	before := j.w.stateSynced
 	err := j.Log.Sync()
+	j.w.syncing(j.Path(), before)
 	j.w.stateSynced = snapshot(j.w.t, j.w.state)
 	return err
 }
@@ -208,12 +241,16 @@ func (j *watched) Remove() error {
 // All goes back to every nth moment (fewer in short runs), has finish open the source, save what is left and give
 // what it holds then, and finds all that was promised: that is what was promised, what
 // was acknowledged, or the edit that was under way as well. After a power cut, what
-// was appended and not synced may be there or not, from some edit on.
-func (w *World) All(nth int, finish func(t *testing.T) Model) {
+// was appended and not synced may be there or not, from some edit on. Where a journal is
+// damaged, finish has to find it refused, and to salvage it: it is kept then.
+func (w *World) All(nth int, finish func(t *testing.T, damaged bool) Model) {
 	w.t.Helper()
 	const few = 20
 	if len(w.moments) < few {
 		w.t.Errorf("only %d moments were met", len(w.moments))
+	}
+	if !slices.ContainsFunc(w.moments, func(m moment) bool { return m.damaged }) {
+		w.t.Error("no sync was met in which only the promise has reached the disk")
 	}
 	if testing.Short() {
 		nth *= 5
@@ -223,36 +260,42 @@ func (w *World) All(nth int, finish func(t *testing.T) Model) {
 	}
 }
 
-func (w *World) check(m *moment, finish func(t *testing.T) Model) {
+func (w *World) check(m *moment, finish func(t *testing.T, damaged bool) Model) {
 	for i, source := range m.sources {
 		for k, state := range m.states {
 			w.t.Run(fmt.Sprintf("%s,%d%d", m.name, i, k), func(t *testing.T) {
 				source.restore(t, w.source)
 				state.restore(t, w.state)
 				promised := m.acknowledged
-				if i+k > 0 {
+				if i+k > 0 || len(m.states) == 1 { // the power went
 					promised = m.durable
 				}
-				got := finish(t)
+				got := finish(t, m.damaged)
 				wants := []Model{promised, m.acknowledged, m.next}
 				if !slices.ContainsFunc(wants, func(want Model) bool { return maps.Equal(got, want) }) {
 					t.Errorf("there is %v, want %v, or %v", got, promised, m.next)
 				}
-				w.clean(t)
+				w.clean(t, m.damaged)
 			})
 		}
 	}
 }
 
-// clean wants no journal, and no temporary file, to be left.
-func (w *World) clean(t *testing.T) {
+// clean wants no journal, and no temporary file, to be left, but the damaged journal.
+func (w *World) clean(t *testing.T, damaged bool) {
 	t.Helper()
 	for _, dir := range []string{w.source, w.state} {
 		for path := range snapshot(t, dir) {
 			if strings.HasPrefix(filepath.Base(path), ".") || strings.HasSuffix(path, ".journal") {
 				t.Errorf("left behind: %s", path)
 			}
+			if strings.HasSuffix(path, ".damaged") {
+				damaged = !damaged
+			}
 		}
+	}
+	if damaged {
+		t.Error("a damaged journal is not kept, or one that was not damaged is")
 	}
 }
 

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const (
+	// damagesVar is how often TestJournalDamage damages a journal, if not as often as
+	// damages, and damagesSeedVar makes a run like one before.
+	damagesVar     = "LOREFS_JOURNAL_DAMAGES"
+	damagesSeedVar = "LOREFS_JOURNAL_DAMAGES_SEED"
+	damages        = 16
+	syncedEdits    = 20
+)
+
+// TestJournalDamage damages the journal that a killed mount has left of edits that were
+// synced, each time in another way. Either all of them are saved all the same, or nothing
+// is, the exit code tells, and all that there is of the journal is kept.
+func TestJournalDamage(t *testing.T) {
+	x := newTrouble(t)
+	x.t.Cleanup(func() { detachBelow(filepath.Dir(x.mnt)) })
+	d := &damagedJournal{trouble: x}
+	d.make()
+	seed := uint64(fromEnvironment(t, damagesSeedVar, 1))
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range int(fromEnvironment(t, damagesVar, damages)) {
+		what, broken := d.damage(r, i)
+		d.check(fmt.Sprintf("damage %d, %s", i, what), broken, i%4 == 3)
+	}
+	t.Logf("%d times all was saved, %d times nothing, of which %d times a part was salvaged", d.whole, d.refused, d.salvaged)
+	if d.refused == 0 || d.salvaged == 0 {
+		t.Error("nothing was refused, or nothing salvaged")
+	}
+}
+
+// damagedJournal is a source, and the journal of its edits.
+type damagedJournal struct {
+	*trouble
+	// journal is its path, and synced what it holds.
+	journal string
+	synced  []byte
+	// How often what was the case.
+	whole, refused, salvaged int
+}
+
+// value is what the source holds with so many edits.
+func (d *damagedJournal) value(edits int) string {
+	if edits == 0 {
+		return d.cat(d.original)
+	}
+	return fmt.Sprintf("edit %d", edits)
+}
+
+// cat is what a source holds.
+func (d *damagedJournal) cat(source []byte) string {
+	d.t.Helper()
+	path := filepath.Join(d.t.TempDir(), "a.dat")
+	if err := os.WriteFile(path, source, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	return strings.TrimSuffix(d.lorefs(exitOK, "cat", path, "tree/"+troubledFile), "\n")
+}
+
+// make edits through a mount, syncs each edit, and kills the process.
+func (d *damagedJournal) make() {
+	d.t.Helper()
+	d.put(d.original)
+	mount := launch(d.t, "lorefs", "mount", "-f", "--rw", d.path, d.mnt)
+	file := filepath.Join(d.mnt, "tree", troubledFile)
+	await(d.t.Fatalf, "the mount", func() bool {
+		_, line, err := talk(d.mnt, request{Do: doStatus})
+		return err == nil && line.Close() == nil
+	})
+	for i := range syncedEdits {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+		if err := fill(f, d.value(i+1), err); err != nil {
+			d.t.Fatal(err)
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := mount.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		d.t.Fatal(err)
+	}
+	_ = mount.wait() // It was killed.
+	clearDead(d.t, d.mnt)
+	journals, err := filepath.Glob(filepath.Join(d.state, "lorefs", "journal", "*.journal"))
+	if err != nil || len(journals) != 1 {
+		d.t.Fatalf("journals: %q, %v", journals, err)
+	}
+	d.journal = journals[0]
+	if d.synced, err = os.ReadFile(d.journal); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// damage flips bits, cuts, or zeroes a range; half the time among the records, which
+// are the last some hundred bytes.
+func (d *damagedJournal) damage(r *rand.Rand, i int) (string, []byte) {
+	b := slices.Clone(d.synced)
+	const records = 600
+	from := r.IntN(len(b))
+	if r.IntN(2) == 0 {
+		from = len(b) - 1 - r.IntN(min(records, len(b)))
+	}
+	switch i % 3 {
+	case 0:
+		b[from] ^= 1 << r.IntN(8)
+		return fmt.Sprintf("byte %d flipped", from), b
+	case 1:
+		return fmt.Sprintf("cut to %d bytes", from), b[:from]
+	}
+	to := from + 1 + r.IntN(len(b)-from)
+	clear(b[from:to])
+	return fmt.Sprintf("zeros from %d to %d", from, to), b
+}
+
+// listed finds how many edits of a journal with damage are whole, and how many bytes are
+// no edits any more: none, if only nobody knows whether there were more.
+var listed = regexp.MustCompile(`(?m)^damaged +([0-9]+) edits( \([1-9][0-9]* bytes unreadable\))?  `)
+
+// check does with a damaged journal what its owner might do: mount it, or save it.
+func (d *damagedJournal) check(what string, broken []byte, mount bool) {
+	d.t.Helper()
+	d.put(d.original)
+	if err := os.WriteFile(d.journal, broken, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	list := d.lorefs(exitOK, "journal", "list")
+	code := d.save(mount)
+	source, err := os.ReadFile(d.path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	switch code {
+	case exitOK:
+		d.whole++
+		if got := d.cat(source); got != d.value(syncedEdits) {
+			d.t.Errorf("%s: all is well, it says, and there is %q", what, got)
+		}
+	case exitUnsaved:
+		d.refused++
+		if !bytes.Equal(source, d.original) {
+			d.t.Errorf("%s: the source was changed", what)
+		}
+		d.wantKept(what, d.journal, broken)
+		d.salvage(what, broken, list)
+	default:
+		d.t.Errorf("%s: exit code %d", what, code)
+	}
+	d.clean()
+}
+
+// save has the edits of the journal saved, and gives the exit code.
+func (d *damagedJournal) save(mount bool) int {
+	d.t.Helper()
+	if !mount {
+		return d.exitCode("journal", "replay", d.path)
+	}
+	if code := d.exitCode("mount", "--rw", d.path, d.mnt); code != exitOK {
+		return code
+	}
+	return d.exitCode("unmount", d.mnt)
+}
+
+func (d *damagedJournal) exitCode(args ...string) int {
+	d.t.Helper()
+	err := exec.CommandContext(d.t.Context(), "lorefs", args...).Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return exitOK
+}
+
+// salvage takes what is whole of a journal that was listed.
+func (d *damagedJournal) salvage(what string, broken []byte, list string) {
+	d.t.Helper()
+	found := listed.FindStringSubmatch(list)
+	if found == nil || found[2] == "" && !strings.Contains(list, "more may be missing at the end") {
+		d.t.Errorf("%s: it is listed as %s", what, list)
+		return
+	}
+	edits, err := strconv.Atoi(found[1])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	code := d.exitCode("journal", "replay", "--salvage", d.path)
+	source, err := os.ReadFile(d.path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if got := d.cat(source); got != d.value(edits) || (code == exitOK) != (edits > 0) {
+		d.t.Errorf("%s: salvaged %q with exit code %d, but %d edits were listed", what, got, code, edits)
+	}
+	if edits > 0 {
+		d.salvaged++
+	}
+	if kept, err := filepath.Glob(d.journal + ".damaged"); err != nil || len(kept) == 0 {
+		d.wantKept(what, d.journal, broken) // nothing can be read of it
+		return
+	}
+	d.wantKept(what, d.journal+".damaged", broken)
+}
+
+func (d *damagedJournal) wantKept(what, path string, want []byte) {
+	d.t.Helper()
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		d.t.Errorf("%s: %s is not what is left of the journal: %v", what, filepath.Base(path), err)
+	}
+}
+
+// clean removes all that the last round has left.
+func (d *damagedJournal) clean() {
+	d.t.Helper()
+	left, err := filepath.Glob(d.journal + "*")
+	for _, path := range append(left, d.path+".bak") {
+		if rmErr := os.Remove(path); !errors.Is(rmErr, os.ErrNotExist) {
+			err = errors.Join(err, rmErr)
+		}
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
