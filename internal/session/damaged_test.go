@@ -174,7 +174,10 @@ func TestOptionalRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := []string{"nnames"}
-	for r := range c.Records() {
+	for r, err := range c.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		records = append(records, string(r), "ovalues before")
 	}
 	if err := errors.Join(c.Close(), os.Remove(p.journal()), writeJournal(p.journal(), string(head), records...)); err != nil {
