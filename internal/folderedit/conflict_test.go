@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,11 +83,7 @@ func TestConflictAgain(t *testing.T) {
 // Where nothing can be written beside the file, the journal's folder will do; and where
 // that can't be either, all is as it was.
 func TestConflictElsewhere(t *testing.T) {
-	for _, step := range pendingtest.Steps {
-		switch step {
-		case replace.StepCheck, replace.StepLink, replace.StepBackup, replace.StepSyncBackup, replace.StepSyncDir:
-			continue // a new file has none of them, or is in place by then
-		}
+	for _, step := range pendingtest.OfNew {
 		for _, faults := range []int{1, 2} {
 			f := newFolder(t)
 			left := faults
@@ -121,7 +118,9 @@ func TestConflictElsewhere(t *testing.T) {
 
 // Files that come to a file's place at the last moment are not lost.
 func TestConflictAtLast(t *testing.T) {
-	for _, step := range []replace.Step{replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepRename} {
+	from := slices.Index(pendingtest.Steps, replace.StepVerify)
+	to := slices.Index(pendingtest.Steps, replace.StepRename)
+	for _, step := range pendingtest.Steps[from : to+1] {
 		f := newFolder(t)
 		f.mustOpen()
 		f.edit("a", "1")

@@ -40,8 +40,9 @@ type Edits struct {
 }
 
 // Hold takes a source, whose path has no links, for this process alone. An error
-// matches [filelock.ErrLocked] while somebody else has it. What a crash has left
-// behind is to be had by Resume, before anything else.
+// matches [filelock.ErrLocked] while somebody else has it. What a save has left beside it
+// that did not end is removed, if the source is a file. What a crash has left behind is to
+// be had by Resume, before anything else.
 func (k *Kind) Hold(source string, o Options) (*Edits, error) {
 	e := &Edits{kind: k, source: source, log: o.Logger, system: o.System}
 	if e.log == nil {
@@ -53,6 +54,11 @@ func (k *Kind) Hold(source string, o Options) (*Edits, error) {
 	var err error
 	if e.lock, err = acquire(nameOf(source), source); err != nil {
 		return nil, err
+	}
+	// Before the source is locked: what a save has left can be another name of it, which
+	// would look as if its writer lived.
+	if info, err := os.Stat(source); err == nil && info.Mode().IsRegular() {
+		e.Sweep(source)
 	}
 	if e.locked, err = lockSource(source); err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -41,14 +41,20 @@ func (e *Edits) Resume(salvage bool) (*journal.Contents, error) {
 	return contents, nil
 }
 
-// Sweep removes what a save of a file has left that did not end, or its rescue.
+// Sweep removes what a save of a file has left that did not end, or its rescue. It tells of
+// what it keeps.
 func (e *Edits) Sweep(file string) {
 	files := append(conflictsBegun(file), file)
 	if state, err := e.besideJournal(file); err == nil { // else nothing was written there
 		files = append(files, conflictsBegun(state)...)
 	}
 	for _, f := range files {
-		if removed, err := replace.Sweep(f); err != nil || len(removed) > 0 {
+		removed, err := replace.Sweep(f)
+		if _, isKept := errors.AsType[*replace.KeptError](err); isKept {
+			e.log.Warn("a save that did not end has left a file that nobody else may have", "err", err)
+			err = nil
+		}
+		if err != nil || len(removed) > 0 {
 			e.log.Info("removed what a save has left that did not end", "files", removed, "err", err)
 		}
 	}

@@ -1,10 +1,8 @@
 package replace
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 
 	"lorefs/internal/filelock"
@@ -12,37 +10,37 @@ import (
 
 // keepOld makes NAME.bak the old file.
 func (r *replacement) keepOld() error {
-	if r.o.NoBackup {
+	if r.fresh || r.o.NoBackup {
 		return nil
 	}
 	to := r.path + backupSuffix
-	// If both are one file already, as after a crash between the two renames,
-	// there is nothing to do, and rename(2) would do nothing and leave both names.
-	if !same(r.path, to) {
+	// If NAME.bak is the old file already, as after a crash, there is nothing to do, and
+	// rename(2) would do nothing and leave both names.
+	if !r.isOldAt(to) {
 		if err := r.step(StepLink, r.path, r.secondName); err != nil {
 			return err
 		}
 		if err := r.step(StepBackup, to, func() error { return os.Rename(r.backup, to) }); err != nil {
 			return err
 		}
+		r.backup = ""
 	}
 	// The old file must have a lasting name before it loses its own.
 	return r.step(StepSyncBackup, r.dir(), func() error { return SyncDir(r.dir()) })
 }
 
-// same tells whether two paths, not followed if they are links, are one file.
-func same(a, b string) bool {
-	infoA, errA := os.Lstat(a)
-	infoB, errB := os.Lstat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
-}
-
 // secondName gives the old file another name, or copies it where files have only
 // one: the ways in which systems say that are too many to list.
 func (r *replacement) secondName() error {
-	r.backup = r.temp.backupPath()
-	linkErr := r.o.link(r.path, r.backup)
+	second := r.temp.sibling(backupMark)
+	linkErr := r.o.link(r.path, second)
 	if linkErr == nil {
+		r.backup = second
+		// Whoever came to the file's place since it was looked at has their own file
+		// linked, for which the backup that there is must not go.
+		if !r.isOldAt(second) {
+			return r.changed()
+		}
 		return nil
 	}
 	if err := r.copyOld(); err != nil {
@@ -51,21 +49,24 @@ func (r *replacement) secondName() error {
 	return nil
 }
 
+// copyOld copies the old file, and no other that has come to its place.
 func (r *replacement) copyOld() error {
-	from, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer from.Close() // It was only read.
-	to, err := filelock.OpenFile(r.backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, tempPerm)
-	if err != nil {
-		if errors.Is(err, iofs.ErrExist) {
-			r.backup = "" // It is somebody else's, and stays.
+	from := r.held
+	if from == nil {
+		var err error
+		if from, err = filelock.OpenFile(r.path, os.O_RDONLY, 0); err != nil {
+			return err
 		}
-		return err
+		defer from.Close() // It was only read.
 	}
+	second := r.temp.sibling(copyMark)
+	to, err := filelock.OpenFile(second, os.O_WRONLY|os.O_CREATE|os.O_EXCL, tempPerm)
+	if err != nil {
+		return err // Whatever has the name is somebody else's, and stays.
+	}
+	r.backup = second
 	err = r.writeAll(to, StepCopy, func(w io.Writer) error {
-		_, err := io.Copy(w, from)
+		_, err := io.Copy(w, io.NewSectionReader(from, 0, r.old.Size()))
 		return err
 	})
 	if err == nil {
@@ -76,7 +77,13 @@ func (r *replacement) copyOld() error {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Chtimes(r.backup, r.old.ModTime(), r.old.ModTime())
+		err = os.Chtimes(second, r.old.ModTime(), r.old.ModTime())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if !r.isOldAt(r.path) { // for the same reason as above
+		return r.changed()
+	}
+	return nil
 }

@@ -1,28 +1,64 @@
 // Package replace puts a new file in the place of an old one such that a crash, a
-// kill or a power cut at any point leaves the old file or the new one, whole.
+// kill or a power cut at any point leaves the old file or the new one, whole, and
+// that nobody else's file is lost.
 //
-// The new file is written beside the old one, checked, and renamed over it:
+// Beside the file NAME there may be, where R are 16 random hexadecimal digits:
 //
-//	.NAME.lorefs-0123456789abcdef.tmp       the new file until it is in place
-//	.NAME.lorefs-0123456789abcdef.bak.tmp   the backup until it is in place
-//	NAME.bak                                the old file
+//	.NAME.lorefs-R.tmp        the new file, until the end
+//	.NAME.lorefs-R.bak.tmp    a second name of the old file, until it is NAME.bak
+//	.NAME.lorefs-R.copy.tmp   a copy of the old file, where files have only one name
+//	.NAME.lorefs-R.swap.tmp   a second name of the new file, to be exchanged with NAME
+//	NAME.bak                  the old file
+//	NAME.kept-R               a file that had no name left but a temporary one
 //
-// In order: room is looked for; the temporary file is made, readable by its owner
-// only, and locked; it is written, given the old file's permission bits (and owner
-// and extended attributes, where the process may), synced, opened anew and verified;
-// the caller says whether the old file is still what it was, and notes what the new
-// one looks like; the old file gets a second name, which is renamed over NAME.bak, and
-// the folder is synced, so that the old file has a lasting name; the new file is
-// renamed over NAME, and the folder is synced again.
+// These are the steps, and why each is taken:
 //
-// A new file where there was none is made by the same steps, without those that
-// are about the old one.
+//   - Find: links are followed, so that what NAME leads to is replaced, in its own folder.
+//   - Look for room: a disk that is too full is told of before the work is done.
+//   - Create: the new file is made, readable by its owner only, and locked (flock, see
+//     package filelock). The lock tells Sweep that its writer lives.
+//   - Write.
+//   - Set the mode: owner, permission bits and extended attributes are the old file's, as
+//     far as the process may set them.
+//   - Sync: a name must not last longer than what the file holds.
+//   - Verify: the caller reads the file, opened anew, before it replaces anything.
+//   - Check: the caller says whether the old file is still the one that it means. From here
+//     on, that is the only file which may be replaced, and it is held open, so that no other
+//     can get its number.
+//   - Announce: the caller notes what the new file looks like, to know it after a crash.
+//   - Link: the old file gets a second name, and what was linked is compared with the old
+//     file. Another program's file that came to NAME since the check would otherwise become
+//     the backup, in the place of one that is worth more.
+//   - Back up: the second name becomes NAME.bak.
+//   - Sync the folder: the old file must have a lasting name before it loses its own.
+//   - Name: the new file gets a second name, which is the one that is exchanged.
+//   - Rename: the caller is asked again, as all this takes the disk some time, and the new
+//     file's second name is exchanged with NAME. Unlike a rename, that destroys no file that
+//     came to NAME at the last moment.
+//   - Look: what came out is compared with the old file. If it is another one, the names are
+//     exchanged again until the newest of the files that came is in place; then replacing
+//     has failed, with ErrChanged.
+//   - The temporary names go, that of the new file last: until then, Sweep finds the lock by
+//     it. Whichever of these changes a power cut undoes, the old file or the new one has the
+//     name NAME.
+//   - Sync the folder: only then the new file is sure to stay. If that fails, the error is
+//     ErrUnsynced.
 //
-// The lock on the temporary file (flock, see package filelock) tells Sweep that
-// its writer lives. It is kept until the file is in place.
+// Where the system, or the file system, can't exchange two names or give a file two of them,
+// NAME is compared with the old file right before it is renamed over. Then another program
+// would have to come between these two calls to lose its file. So far, names are exchanged on
+// Linux only (renameat2).
 //
-// If NAME is a symbolic link, the file that it leads to is replaced, in its own
-// folder and under its own name.
+// A new file where there was none is made by the same steps, without those that are about
+// the old one; its last name is a link or, where there are none, a rename that replaces
+// nothing.
+//
+// Sweep removes what a writer has left that died. Between the exchange and the end, the
+// name .swap.tmp holds the old file, of which there may be no other copy, or another
+// program's that nobody has looked at; and .bak.tmp may hold an old file that another program
+// has replaced meanwhile. So Sweep removes these two only if their file has one of the other
+// names as well: NAME, NAME.bak, or that of the new file, which stays as long as the others
+// do for just this reason. Else it makes the file NAME.kept-R, and tells of it.
 //
 // renameio is not used as it syncs, closes and renames in one call, which leaves
 // no moment to verify, to make a backup or to hold a lock, syncs no folder, and

@@ -11,10 +11,25 @@ import (
 // the old one back.
 var ErrUnsynced = errors.New("the new file is in place, but may not outlast a power cut")
 
+// ErrChanged means that another file came to the old one's place, or the old one was
+// written to, since the caller was asked about it. What has come is in its place.
+var ErrChanged = errors.New("another program has replaced or changed the file meanwhile")
+
+// KeptError tells of a file that was under a temporary name and has no other.
+type KeptError struct {
+	// File is where it may have been before, and Kept where it is now.
+	File, Kept string
+}
+
+func (e *KeptError) Error() string {
+	return fmt.Sprintf("%s holds a file that was in the place of %s: look whether you want it", e.Kept, e.File)
+}
+
 // Step is a part of replacing a file, in the order of these constants.
 type Step string
 
-// The steps. Up to StepRename, the old file is in its place as it was.
+// The steps. Up to StepRename, the old file is in its place as it was, and again if
+// StepLook fails.
 const (
 	StepFind       Step = "find"              // follow links, look at the old file
 	StepSpace      Step = "look for room for" // ask the file system
@@ -23,14 +38,17 @@ const (
 	StepMode       Step = "set the mode of"   // owner, permission bits, extended attributes
 	StepSync       Step = "sync"              // the temporary file
 	StepVerify     Step = "verify"            // the caller reads it
-	StepCheck      Step = "check"             // the caller looks at the old file
+	StepCheck      Step = "check"             // the caller looks at the old file, which is remembered
 	StepReady      Step = "announce"          // the caller notes the new file
-	StepLink       Step = "link"              // the old file gets its second name
+	StepLink       Step = "link"              // the old file gets its second name, and is compared
 	StepCopy       Step = "copy"              // or is copied, before each single write
 	StepBackup     Step = "back up"           // which becomes NAME.bak
 	StepSyncBackup Step = "sync the folder with the backup"
-	StepRename     Step = "rename"          // the new file takes the old one's place
-	StepSyncDir    Step = "sync the folder" // ErrUnsynced if that fails
+	StepName       Step = "name the new file for"    // the new file gets its second name
+	StepRename     Step = "rename"                   // the new file takes the old one's place
+	StepLook       Step = "look at what came out of" // whether it is the old file
+	StepGiveBack   Step = "give back the place of"   // if it is another
+	StepSyncDir    Step = "sync the folder"          // ErrUnsynced if that fails
 )
 
 // StepError says which step failed on which path.

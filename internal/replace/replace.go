@@ -23,7 +23,8 @@ type Options struct {
 	Size int64
 	// NoBackup leaves NAME.bak as it is.
 	NoBackup bool
-	// Check is asked when the new file is verified; its error keeps the old one.
+	// Check is asked when the new file is verified and again later, whether the file at
+	// path is still the one to be replaced; its error keeps it.
 	Check func() error
 	// Ready is told what the new file will look like (size, time, identity) before
 	// it is put in place; its error keeps the old one.
@@ -37,8 +38,8 @@ type Options struct {
 
 	// Before is called ahead of each step, and its error fails the step: for tests.
 	Before func(Step) error
-	// link is os.Link, but in tests.
-	link func(from, to string) error
+	// link is os.Link, and exchange and renameNew are those of the system, but in tests.
+	link, exchange, renameNew func(from, to string) error
 }
 
 // backupSuffix is what the old file's name gets behind it.
@@ -47,12 +48,14 @@ const backupSuffix = ".bak"
 // Replace replaces the regular file at path by what write writes. Before that is
 // put in place, verify (if not nil) reads it from a file that was opened anew;
 // write and verify must not keep what they are given. If two replace a file at
-// once, the last one wins, so those who mind hold a lock (see package filelock).
+// once, one of them may fail with ErrChanged, so those who mind hold a lock (see package
+// filelock).
 //
-// An error is a *StepError. Unless it matches ErrUnsynced, the old file is in
-// place as it was, and no temporary file is left; if the last rename itself failed,
-// NAME.bak is that same file already. Cancelling ctx has the same outcome, until
-// the new file is in place.
+// An error is a *StepError, maybe with others. Unless it matches ErrUnsynced, what was in
+// place is, and no temporary file is left; if it was the last rename that failed, NAME.bak
+// is the old file already. If another program's file came meanwhile, the error matches
+// ErrChanged, or is that of o.Check. Cancelling ctx has the same outcome, until the new
+// file is in place.
 func Replace(ctx context.Context, path string, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
@@ -76,6 +79,12 @@ func (r *replacement) replace(find func() error) (err error) {
 	if r.o.link == nil {
 		r.o.link = os.Link
 	}
+	if r.o.exchange == nil && canExchange {
+		r.o.exchange = exchange
+	}
+	if r.o.renameNew == nil {
+		r.o.renameNew = renameNew
+	}
 	if r.o.Logger == nil {
 		r.o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -97,9 +106,12 @@ type replacement struct {
 	write  func(w io.Writer) error
 	verify func(f *os.File) error
 
-	// path is what is replaced: once found, without links. old described it then.
+	// path is what is replaced: once found, without links. old describes the file that
+	// may be replaced: what was found, and then what the caller was asked about. That
+	// one is held open, if it may be read.
 	path string
 	old  os.FileInfo
+	held *os.File
 	// fresh tells that there is nothing to be replaced. like is what the new file is
 	// modelled on then, nil for nothing.
 	fresh bool
@@ -108,8 +120,14 @@ type replacement struct {
 	// temp is the new file. It stays open and locked until it is in place.
 	temp *tempFile
 	// backup is the old file's second name, until that becomes NAME.bak.
-	backup  string
-	inPlace bool
+	backup string
+	// swap is the new file's second name, until it is exchanged with the old one's.
+	swap string
+	// inPlace tells that the new file is, and looked that nothing but the old one has
+	// made room for it.
+	inPlace, looked bool
+	// left is what could not be given up.
+	left error
 }
 
 // step does one step, unless the work was cancelled.
@@ -304,7 +322,7 @@ func (r *replacement) ask() error {
 	if err := r.step(StepVerify, r.temp.path, r.readBack); err != nil {
 		return err
 	}
-	if err := r.step(StepCheck, r.path, r.check); err != nil {
+	if err := r.step(StepCheck, r.path, r.judge); err != nil {
 		return err
 	}
 	return r.step(StepReady, r.temp.path, func() error {
@@ -342,78 +360,36 @@ func (r *replacement) readBack() (err error) {
 	return r.verify(f)
 }
 
-// putInPlace is the one moment at which the new file becomes the file.
-func (r *replacement) putInPlace() error {
-	err := r.step(StepRename, r.path, func() error {
-		// Asked again, since to keep the old file takes the disk some time.
-		if err := r.check(); err != nil {
-			return err
-		}
-		if closeFirst {
-			if err := r.temp.close(); err != nil {
-				return err
-			}
-		}
-		return r.place()
-	})
-	if err != nil {
-		return err
-	}
-	r.inPlace = true
-	if err := r.outlast(); err != nil {
-		return stepError(StepSyncDir, r.dir(), fmt.Errorf("%w: %w", ErrUnsynced, err))
-	}
-	return nil
-}
-
-// place gives the new file its name. A new name of a fresh one replaces nothing,
-// where files may have two names; elsewhere a file that came within the last
-// moment is replaced.
-func (r *replacement) place() error {
-	if !r.fresh {
-		return os.Rename(r.temp.path, r.path)
-	}
-	switch err := r.o.link(r.temp.path, r.path); {
-	case err == nil:
-		return os.Remove(r.temp.path)
-	case errors.Is(err, iofs.ErrExist):
-		return err
-	}
-	return os.Rename(r.temp.path, r.path)
-}
-
-// outlast makes the new file's name last.
-func (r *replacement) outlast() error {
-	err := r.begin(StepSyncDir)
-	if err == nil {
-		err = SyncDir(r.dir())
-	}
-	if closeErr := r.temp.close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
-// cleanUp leaves no temporary files, whatever happened.
-func (r *replacement) cleanUp() error {
+// dropNames leaves no temporary name, but to a file that has no other and that somebody
+// may want. The backup's and the swapped one go first: Sweep takes them for abandoned
+// once the new file's is gone.
+func (r *replacement) dropNames() error {
 	var errs []error
 	remove := func(path string) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("a temporary file is left: %w", err))
 		}
 	}
-	// The backup goes first: Sweep takes it for abandoned once the other is gone.
 	if r.backup != "" {
 		remove(r.backup)
 	}
-	if r.temp != nil && !r.inPlace {
-		if closeFirst {
-			_ = r.temp.close() // Nothing is lost: the file goes.
-		}
-		remove(r.temp.path)
+	if r.swap != "" {
+		errs = append(errs, r.dropSwap())
 	}
-	if r.temp != nil {
-		_ = r.temp.close() // As above, or closed long ago.
-	}
+	remove(r.temp.path)
 	return errors.Join(errs...)
+}
+
+// cleanUp leaves nothing open and no temporary names, whatever happened.
+func (r *replacement) cleanUp() error {
+	defer r.letGo()
+	if r.temp == nil || r.temp.closed && r.inPlace {
+		return r.left
+	}
+	if closeFirst {
+		_ = r.temp.close() // Nothing is lost: the file goes.
+	}
+	err := r.dropNames()
+	_ = r.temp.close() // As above, or closed long ago.
+	return err
 }

@@ -96,7 +96,10 @@ func TestReplace(t *testing.T) {
 	}
 	want := []Step{
 		StepFind, StepSpace, StepCreate, StepWrite, StepMode, StepSync, StepVerify, StepCheck, StepReady,
-		StepLink, StepBackup, StepSyncBackup, StepRename, StepSyncDir,
+		StepLink, StepBackup, StepSyncBackup, StepName, StepRename, StepLook, StepSyncDir,
+	}
+	if !canExchange {
+		want = slices.DeleteFunc(want, func(s Step) bool { return s == StepName || s == StepLook })
 	}
 	if got := slices.Compact(slices.Clone(steps)); !slices.Equal(got, want) {
 		t.Errorf("the steps are %v, want %v", got, want)
@@ -171,6 +174,9 @@ func TestFaults(t *testing.T) {
 		{StepRename, 1},
 		{StepSyncDir, 1},
 	}
+	if canExchange {
+		faults = append(faults, fault{StepName, 1}, fault{StepLook, 1})
+	}
 	for _, f := range faults {
 		for _, withCancel := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %d cancel=%v", f.step, f.n, withCancel), func(t *testing.T) {
@@ -193,7 +199,7 @@ func TestFaults(t *testing.T) {
 				err := Replace(ctx, path, o, writeText(2), nil)
 				want := map[string]int{"file.dat": 1, "file.dat.bak": 0}
 				switch at, _ := errors.AsType[*StepError](err); {
-				case withCancel && (f.step == StepRename || f.step == StepSyncDir):
+				case withCancel && (f.step == StepRename || f.step == StepLook || f.step == StepSyncDir):
 					// It came too late.
 					if err != nil {
 						t.Errorf("%v", err)
@@ -207,7 +213,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("whether the new file is in place: %v", err)
 				}
 				switch f.step {
-				case StepSyncBackup, StepRename, StepSyncDir:
+				case StepSyncBackup, StepName, StepRename, StepLook, StepSyncDir:
 					want["file.dat.bak"] = 1
 				case StepBackup:
 					if withCancel {

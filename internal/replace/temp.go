@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lorefs/internal/filelock"
@@ -88,28 +89,55 @@ func (t *tempFile) close() error {
 	return t.Close()
 }
 
-// backupPath is the temporary name of the backup that belongs to this file.
-func (t *tempFile) backupPath() string { return backupPath(t.path) }
+// The marks of names that belong to a new file, and stand behind its random part.
+const (
+	backupMark = ".bak"  // a second name of the old file
+	copyMark   = ".copy" // a copy of the old file, maybe half written
+	swapMark   = ".swap" // a second name of the new file, or the old file behind the exchange
+)
 
-func backupPath(temp string) string {
-	return strings.TrimSuffix(temp, tempSuffix) + backupSuffix + tempSuffix
+// sibling is a temporary name that belongs to this file.
+func (t *tempFile) sibling(mark string) string {
+	return strings.TrimSuffix(t.path, tempSuffix) + mark + tempSuffix
 }
 
-// ownerOf tells whether a name is one that replacing base makes, and gives the
-// name of the new file that it belongs to, which for a new file is its own.
-func ownerOf(name, base string) (owner string, ok bool) {
+// keptMark stands between a file's name and the random part, in the name of a file that
+// has no other and that somebody may want.
+const keptMark = ".kept-"
+
+// keep gives a file with a temporary name one that shows, beside the one that it came
+// from.
+func keep(temp, path string) (string, error) {
+	mark, ok := parseName(filepath.Base(temp), filepath.Base(path))
+	if !ok {
+		return temp, fmt.Errorf("BUG: %s is no temporary name of %s", temp, path)
+	}
+	kept := path + keptMark + mark.random
+	if err := os.Rename(temp, kept); err != nil {
+		return temp, err
+	}
+	return kept, nil
+}
+
+// tempName is what a temporary name says.
+type tempName struct {
+	// random is its random part, and mark what stands behind it: empty for a new file.
+	random, mark string
+	// owner is the name of the new file that it belongs to, which may be itself.
+	owner string
+}
+
+// parseName tells whether a name is one that replacing base makes.
+func parseName(name, base string) (tempName, bool) {
 	prefix := "." + base + tempMark
 	rest, ok := strings.CutPrefix(name, prefix)
-	if !ok {
-		return "", false
+	if !ok || len(rest) < randomLen {
+		return tempName{}, false
 	}
-	rest, ok = strings.CutSuffix(rest, tempSuffix)
-	if !ok {
-		return "", false
+	n := tempName{random: rest[:randomLen], owner: prefix + rest[:randomLen] + tempSuffix}
+	n.mark, ok = strings.CutSuffix(rest[randomLen:], tempSuffix)
+	if !ok || strings.Trim(n.random, "0123456789abcdef") != "" {
+		return tempName{}, false
 	}
-	rest = strings.TrimSuffix(rest, backupSuffix)
-	if len(rest) != randomLen || strings.Trim(rest, "0123456789abcdef") != "" {
-		return "", false
-	}
-	return prefix + rest + tempSuffix, true
+	return n, slices.Contains([]string{"", backupMark, copyMark, swapMark}, n.mark)
 }

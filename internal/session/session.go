@@ -104,7 +104,6 @@ func (s *Session) open(ctx context.Context) error {
 	if err := s.src.CheckNow(); err != nil {
 		return err
 	}
-	s.edits.Sweep(s.path)
 	if s.id, err = pending.Identify(s.src, s.src.Size()); err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}

@@ -5,6 +5,8 @@ package pendingtest
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -17,11 +19,31 @@ import (
 var ErrFault = errors.New("a fault")
 
 // Steps are those of a save with a backup, in their order.
-var Steps = []replace.Step{
-	replace.StepFind, replace.StepSpace, replace.StepCreate, replace.StepWrite, replace.StepMode, replace.StepSync,
-	replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepLink, replace.StepBackup,
-	replace.StepSyncBackup, replace.StepRename, replace.StepSyncDir,
+var Steps = steps()
+
+func steps() []replace.Step {
+	all := []replace.Step{
+		replace.StepFind, replace.StepSpace, replace.StepCreate, replace.StepWrite, replace.StepMode, replace.StepSync,
+		replace.StepVerify, replace.StepCheck, replace.StepReady, replace.StepLink, replace.StepBackup,
+		replace.StepSyncBackup, replace.StepName, replace.StepRename, replace.StepLook, replace.StepSyncDir,
+	}
+	if runtime.GOOS == "linux" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(s replace.Step) bool { // nothing is exchanged there
+		return s == replace.StepName || s == replace.StepLook
+	})
 }
+
+// OfNew are the steps of a new file where there was none, until it is in place.
+var OfNew = slices.DeleteFunc(steps(), func(s replace.Step) bool {
+	switch s {
+	case replace.StepCheck, replace.StepLink, replace.StepBackup, replace.StepSyncBackup, replace.StepName,
+		replace.StepLook, replace.StepSyncDir:
+		return true
+	}
+	return false
+})
 
 // FaultAt is a hook of replace that fails one step, the nth time that it begins.
 func FaultAt(step replace.Step, nth int) func(replace.Step) error {

@@ -46,12 +46,14 @@ type World struct {
 	source, state               string
 	sourceSynced, stateSynced   folder
 	acknowledged, durable, next Model
-	// renaming is set while the source's folder is being synced by replace.
-	renaming bool
-	moments  []moment
-	seen     map[string]bool
-	turn     chan struct{}
-	turns    bool
+	// step is replace's last one. If it syncs the source's folder, that is then as
+	// beforeSync has it.
+	step       replace.Step
+	beforeSync folder
+	moments    []moment
+	seen       map[string]bool
+	turn       chan struct{}
+	turns      bool
 }
 
 // NewWorld records moments from now on. first is what the source holds.
@@ -105,7 +107,7 @@ func (w *World) add(m moment) {
 // reached the disk, given the state folder as it was synced before.
 func (w *World) syncing(path string, before folder) {
 	w.t.Helper()
-	was, now := before[path], snapshot(w.t, w.state)[path]
+	was, now := before[path].data, snapshot(w.t, w.state)[path].data
 	if was == nil || len(was) >= len(now) {
 		return
 	}
@@ -114,7 +116,7 @@ func (w *World) syncing(path string, before folder) {
 		"the promise": now[:len(was)],
 	} {
 		state := maps.Clone(before)
-		state[path] = part
+		state[path] = file{part, path}
 		w.add(moment{
 			name:    fmt.Sprintf("%d, of a sync only %s", len(w.moments), name),
 			sources: []folder{snapshot(w.t, w.source), w.sourceSynced}, states: []folder{state},
@@ -126,28 +128,31 @@ func (w *World) syncing(path string, before folder) {
 
 // Step is replace's hook.
 func (w *World) Step(s replace.Step) error {
-	if s == replace.StepRename {
-		w.sourceSynced = snapshot(w.t, w.source) // because of the backup
+	if w.step == replace.StepSyncBackup && (s == replace.StepName || s == replace.StepRename) {
+		w.sourceSynced = w.beforeSync
 	}
 	w.At(string(s))
 	if w.turns {
 		w.Leave()
 		w.Enter()
 	}
-	w.renaming = s == replace.StepSyncDir
+	w.step = s
+	if s == replace.StepSyncBackup || s == replace.StepSyncDir {
+		w.beforeSync = snapshot(w.t, w.source)
+	}
 	return nil
 }
 
 // renamed is called when a save goes on after the new file was put in place.
 func (w *World) renamed() {
-	if w.renaming {
-		w.sourceSynced = snapshot(w.t, w.source)
-		w.renaming = false
+	if w.step == replace.StepSyncDir {
+		w.sourceSynced = w.beforeSync
+		w.step = ""
 	}
 }
 
 // Failed tells that a save did not come to its end: what it renamed last may not last.
-func (w *World) Failed() { w.renaming = false }
+func (w *World) Failed() { w.step = "" }
 
 // Closed tells that the session has ended, which syncs its journal.
 func (w *World) Closed() {
@@ -286,7 +291,7 @@ func (w *World) clean(t *testing.T, damaged bool) {
 	t.Helper()
 	for _, dir := range []string{w.source, w.state} {
 		for path := range snapshot(t, dir) {
-			if strings.HasPrefix(filepath.Base(path), ".") || strings.HasSuffix(path, ".journal") {
+			if strings.HasPrefix(filepath.Base(path), ".") || strings.Contains(path, ".kept-") || strings.HasSuffix(path, ".journal") {
 				t.Errorf("left behind: %s", path)
 			}
 			if strings.HasSuffix(path, ".damaged") {
@@ -300,16 +305,38 @@ func (w *World) clean(t *testing.T, damaged bool) {
 }
 
 // folder is the content of one: of files by their paths.
-type folder map[string][]byte
+type folder map[string]file
+
+// file is what is under a path.
+type file struct {
+	data []byte
+	// first is the first path of the same file.
+	first string
+}
 
 func snapshot(t *testing.T, dir string) folder {
 	t.Helper()
 	f := folder{}
+	infos := map[string]iofs.FileInfo{} // of the first paths
 	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		f[path], err = os.ReadFile(path)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		first := path
+		for other, is := range infos {
+			if os.SameFile(is, info) {
+				first = other
+			}
+		}
+		if first == path {
+			infos[path] = info
+		}
+		data, err := os.ReadFile(path)
+		f[path] = file{data, first}
 		return err
 	})
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -321,8 +348,14 @@ func snapshot(t *testing.T, dir string) folder {
 func (f folder) restore(t *testing.T, dir string) {
 	t.Helper()
 	err := os.RemoveAll(dir)
-	for path, data := range f {
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600))
+	for _, path := range slices.Sorted(maps.Keys(f)) { // first paths come first
+		is := f[path]
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700))
+		if is.first == path {
+			err = errors.Join(err, os.WriteFile(path, is.data, 0o600))
+		} else {
+			err = errors.Join(err, os.Link(is.first, path))
+		}
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,314 @@
+package replace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const theirs = 7777 // the version of a file that another program puts in place
+
+// come has another program put a version in the place of a file.
+func come(t *testing.T, path string, version int) {
+	t.Helper()
+	beside := path + ".theirs"
+	if err := errors.Join(os.WriteFile(beside, text(version), 0o600), os.Rename(beside, path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kept gives the version of the file that was kept beside another, and removes it.
+func kept(t *testing.T, path string) int {
+	t.Helper()
+	found, err := filepath.Glob(path + ".kept-*")
+	if err != nil || len(found) != 1 {
+		t.Fatalf("kept are %v, %v", found, err)
+	}
+	defer os.Remove(found[0]) //nolint:errcheck // or wantFiles tells of it
+	content, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := 0
+	if _, err := fmt.Sscanf(string(content), "version %d\n", &version); err != nil || string(content) != string(text(version)) {
+		t.Fatalf("%s is torn: %v", found[0], err)
+	}
+	return version
+}
+
+// systems are the systems of which one can exchange files and the others can not, or
+// know only one name of a file.
+func systems() map[string]Options {
+	all := map[string]Options{
+		"no exchange": {exchange: func(string, string) error { return syscall.EINVAL }},
+		"no links":    {link: func(string, string) error { return syscall.EPERM }},
+	}
+	if canExchange {
+		all["exchange"] = Options{}
+	}
+	return all
+}
+
+// Another program's file that comes to the place of the old one after the caller has
+// looked at that is neither replaced nor taken for the backup, whichever step it comes
+// before, and also if it is the old file that was written to.
+func TestAnotherComes(t *testing.T) {
+	ways := map[string]func(t *testing.T, path string){
+		"renamed": func(t *testing.T, path string) { t.Helper(); come(t, path, theirs) },
+		"written to": func(t *testing.T, path string) {
+			t.Helper()
+			now := time.Now().Add(time.Second) // whatever the file system's clock is worth
+			if err := errors.Join(os.WriteFile(path, text(theirs), 0), os.Chtimes(path, now, now)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, o := range systems() {
+		for way, do := range ways {
+			for _, step := range []Step{StepReady, StepLink, StepCopy, StepBackup, StepSyncBackup, StepName, StepRename} {
+				t.Run(name+", "+way+", "+string(step), func(t *testing.T) {
+					path := oldFile(t)
+					if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					met := false
+					o.Before = faultAt(step, 1, func() error { met = true; do(t, path); return nil })
+					err := Replace(t.Context(), path, o, writeText(2), nil)
+					if !met && (step == StepCopy || step == StepName) {
+						return // not on this system
+					}
+					if !errors.Is(err, ErrChanged) {
+						t.Errorf("the error is %v", err)
+					}
+					// Once the backup is made, it is the old file. If that has several names,
+					// what is written to it is written to all.
+					want := map[string]int{"file.dat": theirs, "file.dat.bak": 0}
+					linked := name != "no links"
+					switch {
+					case step == StepReady, step == StepLink, step == StepCopy:
+						// The backup is that of the save before.
+					case linked && way == "written to":
+						want["file.dat.bak"] = theirs
+					default:
+						want["file.dat.bak"] = 1
+					}
+					wantFiles(t, filepath.Dir(path), want)
+				})
+			}
+		}
+	}
+}
+
+// The last moment is that of the exchange itself, and of the link.
+func TestAnotherComesAtLast(t *testing.T) {
+	if !canExchange {
+		t.Skip("this system cannot exchange files")
+	}
+	for _, noBackup := range []bool{false, true} {
+		path := oldFile(t)
+		o := Options{NoBackup: noBackup, exchange: func(a, b string) error {
+			if _, err := os.Stat(path + ".once"); err != nil {
+				come(t, path, theirs)
+				come(t, path+".once", theirs)
+			}
+			return exchange(a, b)
+		}}
+		asked := 0
+		mine := errors.New("the caller's words")
+		o.Check = func() error {
+			if asked++; asked > 2 { // at StepCheck and StepRename
+				return mine
+			}
+			return nil
+		}
+		if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, mine) {
+			t.Errorf("the error is %v", err)
+		}
+		want := map[string]int{"file.dat": theirs, "file.dat.once": theirs}
+		if !noBackup {
+			want["file.dat.bak"] = 1
+		}
+		wantFiles(t, filepath.Dir(path), want)
+	}
+
+	path := oldFile(t)
+	if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{link: func(from, to string) error {
+		come(t, path, theirs)
+		return os.Link(from, to)
+	}}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, ErrChanged) {
+		t.Errorf("the error is %v", err)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": theirs, "file.dat.bak": 0})
+}
+
+// If files keep coming while a place is given back, the newest one has it, and the one
+// that made room for it is kept.
+func TestOthersKeepComing(t *testing.T) {
+	if !canExchange {
+		t.Skip("this system cannot exchange files")
+	}
+	for _, comers := range []int{2, 3} {
+		path := oldFile(t)
+		came := 0
+		o := Options{exchange: func(a, b string) error {
+			if came < comers {
+				come(t, path, theirs+came)
+				came++
+			}
+			return exchange(a, b)
+		}}
+		err := Replace(t.Context(), path, o, writeText(2), nil)
+		if _, told := errors.AsType[*KeptError](err); !errors.Is(err, ErrChanged) || !told {
+			t.Errorf("the error is %v", err)
+		}
+		if got := kept(t, path); got != theirs+comers-2 {
+			t.Errorf("version %d is kept", got)
+		}
+		wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": theirs + comers - 1, "file.dat.bak": 1})
+	}
+}
+
+// What came out and cannot be given back is kept, whatever it is.
+func TestNotGivenBack(t *testing.T) {
+	if !canExchange {
+		t.Skip("this system cannot exchange files")
+	}
+	path := oldFile(t)
+	o := Options{NoBackup: true, Before: func(s Step) error {
+		if s == StepLook || s == StepGiveBack {
+			return errInjected
+		}
+		return nil
+	}}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, errInjected) {
+		t.Errorf("the error is %v", err)
+	}
+	if got := kept(t, path); got != 1 {
+		t.Errorf("version %d is kept", got)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2})
+}
+
+// A file system that knows no exchange, or only one name of a file, gets all the same a
+// new file and a backup.
+func TestOtherSystems(t *testing.T) {
+	for name, o := range systems() {
+		for _, code := range []error{syscall.EINVAL, syscall.ENOSYS, syscall.ENOTSUP} {
+			if o.exchange != nil {
+				o.exchange = func(string, string) error { return code }
+			}
+			path := oldFile(t)
+			if err := Replace(t.Context(), path, o, writeText(2), verifyText(2)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+		}
+	}
+}
+
+// One whose old file may not be read has it replaced all the same.
+func TestUnreadable(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("everything can be read")
+	}
+	path := oldFile(t)
+	if err := os.Chmod(path, 0o200); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(t.Context(), path, Options{}, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + ".bak"} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm()&^0o200 != 0 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}
+
+// Whatever a writer leaves that dies, a file that has no other name than a temporary one
+// stays.
+func TestSweepKeepsTheOnlyCopy(t *testing.T) {
+	const temp, swap, backup = ".file.dat.lorefs-0123456789abcdef.tmp", ".file.dat.lorefs-0123456789abcdef.swap.tmp",
+		".file.dat.lorefs-0123456789abcdef.bak.tmp"
+	cases := map[string]struct {
+		// is are files by their versions, and links other names of them.
+		is    map[string]int
+		links map[string]string
+		// keeps is the version that is kept, and left are those of the other files.
+		keeps int
+		left  map[string]int
+	}{
+		"before the exchange": {
+			is: map[string]int{"file.dat": 1, temp: 2}, links: map[string]string{swap: temp},
+			left: map[string]int{"file.dat": 1},
+		},
+		"behind it": {
+			is: map[string]int{"file.dat": 2, "file.dat.bak": 1}, links: map[string]string{temp: "file.dat", swap: "file.dat.bak"},
+			left: map[string]int{"file.dat": 2, "file.dat.bak": 1},
+		},
+		"behind it, without a backup": {
+			is: map[string]int{"file.dat": 2, swap: 1}, links: map[string]string{temp: "file.dat"},
+			keeps: 1, left: map[string]int{"file.dat": 2},
+		},
+		"behind it, with an older backup": {
+			is: map[string]int{"file.dat": 2, "file.dat.bak": 0, swap: 1}, links: map[string]string{temp: "file.dat"},
+			keeps: 1, left: map[string]int{"file.dat": 2, "file.dat.bak": 0},
+		},
+		"another program's": {
+			is: map[string]int{"file.dat": 2, "file.dat.bak": 1, swap: theirs}, links: map[string]string{temp: "file.dat"},
+			keeps: theirs, left: map[string]int{"file.dat": 2, "file.dat.bak": 1},
+		},
+		"the new file's name is gone": {
+			is: map[string]int{"file.dat": 2, swap: 1}, keeps: 1, left: map[string]int{"file.dat": 2},
+		},
+		"linked": {
+			is: map[string]int{"file.dat": 1, temp: 2}, links: map[string]string{backup: "file.dat"},
+			left: map[string]int{"file.dat": 1},
+		},
+		"linked, and replaced by another program": {
+			is: map[string]int{"file.dat": theirs, temp: 2, backup: 1}, keeps: 1, left: map[string]int{"file.dat": theirs},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var errs []error
+			for file, version := range c.is {
+				errs = append(errs, os.WriteFile(filepath.Join(dir, file), text(version), 0o600))
+			}
+			for link, file := range c.links {
+				errs = append(errs, os.Link(filepath.Join(dir, file), filepath.Join(dir, link)))
+			}
+			if err := errors.Join(errs...); err != nil {
+				t.Skip(err)
+			}
+			path := filepath.Join(dir, "file.dat")
+			removed, err := Sweep(path)
+			told, isTold := errors.AsType[*KeptError](err)
+			switch {
+			case isTold != (c.keeps > 0), err != nil && !isTold:
+				t.Errorf("removed %v, %v", removed, err)
+			case isTold && !strings.HasPrefix(told.Kept, path+".kept-"):
+				t.Errorf("kept as %s", told.Kept)
+			case isTold:
+				if got := kept(t, path); got != c.keeps {
+					t.Errorf("kept version %d, want %d", got, c.keeps)
+				}
+			}
+			wantFiles(t, dir, c.left)
+			if removed, err := Sweep(path); err != nil || len(removed) > 0 {
+				t.Errorf("swept again: %v, %v", removed, err)
+			}
+		})
+	}
+}
