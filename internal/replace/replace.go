@@ -275,20 +275,23 @@ func (r *replacement) setMode() error {
 // holds is worth more than how it looks. An access control list moves the permission
 // bits, which so come last.
 func (r *replacement) model(f, like *os.File, info os.FileInfo) {
-	perm := info.Mode().Perm()
+	mode := info.Mode() & allBits
 	if err := takeAccessList(f, like); err != nil {
-		perm = r.ownerOnly(info, err)
+		mode = r.ownerOnly(info, err)
 	}
 	if err := takeAttributes(f, like); err != nil {
 		r.lost(err)
 	}
-	r.own(f, info, perm)
+	r.own(f, info, mode)
 }
 
-// own gives f an owner and permission bits. Until then it is private, so that if it
+// allBits are those of a mode that a new file takes over.
+const allBits = os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky
+
+// own gives f an owner and mode bits. Until then it is private, so that if it
 // can't, nobody may read it who should not.
-func (r *replacement) own(f *os.File, like os.FileInfo, perm os.FileMode) {
-	if err := takeOver(f, like, perm); err != nil {
+func (r *replacement) own(f *os.File, like os.FileInfo, mode os.FileMode) {
+	if err := takeOver(f, like, mode); err != nil {
 		r.lost(err)
 	}
 }

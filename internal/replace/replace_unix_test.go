@@ -54,6 +54,57 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// The bits above the permissions are the old file's too, which changing the owner or
+// writing takes away.
+func TestSpecialBits(t *testing.T) {
+	for _, special := range []os.FileMode{os.ModeSetgid, os.ModeSetuid, os.ModeSticky, os.ModeSetuid | os.ModeSetgid} {
+		for _, link := range []func(string, string) error{nil, func(string, string) error { return syscall.EPERM }} {
+			path := oldFile(t)
+			if os.Geteuid() == 0 {
+				if err := os.Chown(path, 12345, 23456); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := 0o750 | special
+			if err := os.Chmod(path, want); err != nil {
+				t.Skip(err)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode() != want {
+				t.Skipf("%v can't be set: %v", want, err)
+			}
+			if err := Replace(t.Context(), path, Options{link: link}, writeText(2), nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{path, path + ".bak"} {
+				if info, err := os.Stat(name); err != nil || info.Mode() != want {
+					t.Errorf("%s has %v, want %v; %v", filepath.Base(name), info.Mode(), want, err)
+				}
+			}
+		}
+	}
+}
+
+// Whoever the old file's group was, the new one's must not be let in for it.
+func TestModeFor(t *testing.T) {
+	for _, c := range []struct {
+		mode                 os.FileMode
+		sameOwner, sameGroup bool
+		want                 os.FileMode
+	}{
+		{os.ModeSetuid | os.ModeSetgid | 0o751, true, true, os.ModeSetuid | os.ModeSetgid | 0o751},
+		{os.ModeSetuid | os.ModeSetgid | 0o751, false, true, os.ModeSetgid | 0o751},
+		{os.ModeSetuid | os.ModeSetgid | 0o751, true, false, os.ModeSetuid | 0o711},
+		{os.ModeSetgid | 0o660, false, false, 0o600},
+		{0o664, true, false, 0o644},
+		{0o604, true, false, 0o600}, // the group was shut out, and is among the others now
+		{os.ModeSticky | 0o777, false, false, os.ModeSticky | 0o777},
+	} {
+		if got := modeFor(c.mode, c.sameOwner, c.sameGroup); got != c.want {
+			t.Errorf("%v, same owner %v, same group %v: %v, want %v", c.mode, c.sameOwner, c.sameGroup, got, c.want)
+		}
+	}
+}
+
 func TestForbidden(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
