@@ -24,6 +24,7 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 	p := newCounter("files")
 	r, err := write(treecopy.Options{
 		Overwrite: f.overwrite,
+		Replacing: mayReplace,
 		Progress:  func(files, _ int64) { p.set(files, -1) },
 		Failed: func(path string, err error) error {
 			p.finish()

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"os"
+	"io"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
+
+	"lorefs/internal/treecopy"
 )
 
 func newMan() *cobra.Command {
@@ -18,18 +22,37 @@ func newMan() *cobra.Command {
 there: lorefs.1, lorefs-mount.1, … With SOURCE_DATE_EPOCH set, that is their date.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return err
-			}
 			root := c.Root()
 			root.DisableAutoGenTag = true // it has the day on which it ran
 			asMarkdown(root)
-			header := &doc.GenManHeader{Section: "1", Source: "lorefs", Manual: "lorefs"}
-			if err := doc.GenManTree(root, header, args[0]); err != nil {
+			_, err := treecopy.Write(c.Context(), manPages(root), args[0], treecopy.Options{Overwrite: true, Workers: 1})
+			if err != nil {
 				return fmt.Errorf("man pages: %w", err)
 			}
 			return nil
 		},
+	}
+}
+
+// manPages are those of a command and the ones below it, as [doc.GenManTree] makes them.
+func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
+	return func(yield func(treecopy.File) bool) {
+		for _, sub := range c.Commands() {
+			if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+				continue
+			}
+			for page := range manPages(sub) {
+				if !yield(page) {
+					return
+				}
+			}
+		}
+		yield(treecopy.File{
+			Path: strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1",
+			Write: func(_ context.Context, w io.Writer) error {
+				return doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "lorefs", Manual: "lorefs"}, w)
+			},
+		})
 	}
 }
 

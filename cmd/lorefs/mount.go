@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"lorefs/fs"
+	"lorefs/internal/links"
 )
 
 // mountFlags are the flags of mount, which -o can set as well.
@@ -107,7 +107,7 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if f.logFile == "" {
 		return m, nil
 	}
-	m.logFile, err = os.OpenFile(f.logFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	m.logFile, err = links.OpenLog(f.logFile, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--log-file: %w", err)
 	}

@@ -53,7 +53,8 @@ If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx wi
 written to the folder OUT. Files whose names begin with a dot are left out. If there
 are sheets as well, --kind has to say which to pack.
 
-A file that was there becomes NAME.bak.`,
+A file that was there becomes NAME.bak. If somebody edits it, or the folder, it is left
+alone; the exit code is 6 then.`,
 		Args: exactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
@@ -110,6 +111,11 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	if err := notAmong(dir, to); err != nil {
 		return err
 	}
+	claimed, err := claim(c, to)
+	if err != nil {
+		return err
+	}
+	defer claimed.Close() // It was only held.
 	for _, known := range []struct {
 		path string
 		to   *func(sheet string) (*sheets.Schema, error)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
+	"lorefs/internal/links"
 )
 
 // worldInputs are the zones and areas that a folder holds as JSON, or as the files
@@ -54,9 +55,15 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 	if err := checkQuality(f.quality); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(to, dirPerm); err != nil {
+	folder, err := links.MakeDir(to, dirPerm)
+	if err != nil {
 		return err
 	}
+	claimed, err := claim(c, to)
+	if err != nil {
+		return err
+	}
+	defer claimed.Close() // It was only held.
 	p := newCounter("files")
 	defer p.finish()
 	var mu sync.Mutex // guards done and p
@@ -64,8 +71,9 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(geometry.Parallel())
 	for _, in := range inputs {
+		sweepBeside(c, filepath.Join(folder, in.Name))
 		group.Go(func() error {
-			if err := f.geometry(ctx, dir, to, in); err != nil {
+			if err := f.geometry(ctx, dir, folder, in); err != nil {
 				return fmt.Errorf("%s: %w", in.Name, err)
 			}
 			mu.Lock()
@@ -79,7 +87,7 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
-	_, err := fmt.Fprintf(c.OutOrStdout(), "wrote %d files to %s\n", len(inputs), to)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %d files to %s\n", len(inputs), to)
 	return err
 }
 

@@ -29,7 +29,8 @@ func newRepack(log *slog.Logger) *cobra.Command {
 		Long: `repack writes the tree of SOURCE as a new file: what is equal is stored once, and what
 nothing uses is left out. --layout, --level, --revision, --new-key and --new-iv say
 what is to be different. What was written is read back and compared before it takes
-its place; a file that was there becomes OUT.bak.`,
+its place; a file that was there becomes OUT.bak. If somebody edits OUT, it is left
+alone; the exit code is 6 then.`,
 		Args: exactArgs("SOURCE", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
@@ -45,6 +46,12 @@ its place; a file that was there becomes OUT.bak.`,
 }
 
 func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, log *slog.Logger) error {
+	// First of all: what is read must not be saved anew while it is repacked onto itself.
+	claimed, err := claim(c, to)
+	if err != nil {
+		return err
+	}
+	defer claimed.Close() // It was only held.
 	s, err := openShown(ctx, from, f.source.reading(), log)
 	if err != nil {
 		return err
@@ -53,6 +60,9 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	d, err := s.dataCenter()
 	if err != nil {
 		return err
+	}
+	if sameFile(from, to) {
+		f.write.check = d.unchanged
 	}
 	opts, err := f.options(d.dc)
 	if err != nil {
@@ -71,6 +81,13 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	return sayWritten(c, to)
+}
+
+// sameFile tells whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error) {

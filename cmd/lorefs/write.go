@@ -21,6 +21,8 @@ type writing struct {
 	// revision is nil if it is not given: any number is one.
 	revision *uint32
 	noBackup bool
+	// check tells whether the file may still be replaced, once the new one is written.
+	check func() error
 }
 
 const defaultLevel = 6
@@ -56,10 +58,9 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 }
 
 // writeFile puts a file in its place, whole or not at all. One that is there
-// already becomes NAME.bak. What is left of a run that was killed goes.
+// already becomes NAME.bak. The caller has a claim on it.
 func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writer) error, verify func(*os.File) error) error {
-	o := replace.Options{NoBackup: w.noBackup}
-	_, _ = replace.Sweep(path) // What cannot be removed is in nobody's way.
+	o := replace.Options{NoBackup: w.noBackup, Check: w.check}
 	p := producer{write: write}
 	_, err := os.Stat(path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -105,6 +106,12 @@ func (p *producer) explain(path string, err error) error {
 		return fmt.Errorf("%s was not written: interrupted", path)
 	case ok && step.Step == replace.StepWrite && p.own != nil:
 		return p.own
+	case errors.Is(err, replace.ErrChanged):
+		told := fmt.Errorf("%s was not written: %w", path, replace.ErrChanged)
+		if kept, ok := errors.AsType[*replace.KeptError](err); ok {
+			told = errors.Join(told, kept)
+		}
+		return told
 	case ok && (step.Step == replace.StepWrite || step.Step == replace.StepVerify):
 		cause := step.Err
 		if of, ok := errors.AsType[*iofs.PathError](cause); ok {

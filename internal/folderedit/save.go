@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
@@ -101,7 +102,7 @@ func (s *Session) store(ctx context.Context, f File, base pending.Identity, save
 // backupOf is where [replace.Replace] has put the file before.
 func (s *Session) backupOf(name string) string {
 	path := filepath.Join(s.dir, name)
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
+	if whole, err := links.Resolve(path); err == nil {
 		path = whole
 	}
 	return path + ".bak"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lorefs/internal/journal"
+	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 )
@@ -56,10 +57,7 @@ type Session struct {
 // files, and [journal.ErrDamaged] if there are some that can't be read. Edits that
 // are left from before have to be made again by Replay, before anything else.
 func Open(dir string, opts Options) (*Session, error) {
-	path, err := filepath.Abs(dir)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
+	path, err := links.Resolve(dir)
 	if err == nil {
 		err = writable(path)
 	}
@@ -243,7 +241,7 @@ func (s *Session) Begin(file string) error {
 // elsewhere is the folder in which a file is replaced that lies in another than s.dir
 // has it: the one that a link leads to. It is empty for most files.
 func (s *Session) elsewhere(path string) (dir string, err error) {
-	whole, err := filepath.EvalSymlinks(path)
+	whole, err := links.Resolve(path)
 	if err != nil || filepath.Dir(whole) == s.dir {
 		return "", err
 	}

@@ -13,7 +13,8 @@
 //
 // These are the steps, and why each is taken:
 //
-//   - Find: links are followed, so that what NAME leads to is replaced, in its own folder.
+//   - Find: links are followed, so that what NAME leads to is replaced, in its own folder,
+//     but not those that somebody may have planted (package links).
 //   - Look for room: a disk that is too full is told of before the work is done.
 //   - Create: the new file is made, readable by its owner only, and locked (flock, see
 //     package filelock). The lock tells Sweep that its writer lives.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"lorefs/internal/filelock"
+	"lorefs/internal/links"
 )
 
 // Options say what is done besides replacing. The zero value makes a backup and
@@ -157,7 +158,7 @@ func (r *replacement) begin(s Step) error {
 
 // find follows links, so that the file is replaced and not the link to it.
 func (r *replacement) find() error {
-	path, err := resolve(r.path)
+	path, err := links.Resolve(r.path)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (r *replacement) find() error {
 // findNothing makes sure that nothing is replaced. Whatever comes to the path
 // before the new file does is safe as well, see place.
 func (r *replacement) findNothing() error {
-	dir, err := resolve(filepath.Dir(r.path))
+	dir, err := links.Resolve(filepath.Dir(r.path))
 	if err != nil {
 		return err
 	}
@@ -186,14 +187,6 @@ func (r *replacement) findNothing() error {
 		return err
 	}
 	return nil
-}
-
-func resolve(path string) (string, error) {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
 }
 
 func (r *replacement) dir() string { return filepath.Dir(r.path) }

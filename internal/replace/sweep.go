@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lorefs/internal/filelock"
+	"lorefs/internal/links"
 )
 
 // Sweep removes what writers that died left beside the file at path, which need not be
@@ -57,9 +58,9 @@ func Sweep(path string) ([]string, error) {
 
 // resolveName splits the path of a file, of which links are followed if it is there.
 func resolveName(path string) (dir, base string, err error) {
-	whole, err := resolve(path)
+	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
-		whole, err = resolve(filepath.Dir(path))
+		whole, err = links.Resolve(filepath.Dir(path))
 		whole = filepath.Join(whole, filepath.Base(path))
 	}
 	dir, base = filepath.Split(whole)

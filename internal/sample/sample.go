@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/internal/links"
 )
 
 // DataCenterName is the file name of the data center, of the form that official ones
@@ -51,10 +52,11 @@ func Write(dir string) (paths []string, err error) {
 		}
 		for _, f := range files {
 			path := filepath.Join(dir, filepath.FromSlash(f.name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			folder, err := links.MakeDir(filepath.Dir(path), 0o777)
+			if err != nil {
 				return paths, fmt.Errorf("sample: %w", err)
 			}
-			if err := writeNew(path, f.data); err != nil {
+			if err := writeNew(filepath.Join(folder, filepath.Base(path)), path, f.data); err != nil {
 				return paths, fmt.Errorf("sample: %w", err)
 			}
 			top, _, _ := strings.Cut(f.name, "/")
@@ -67,8 +69,8 @@ func Write(dir string) (paths []string, err error) {
 }
 
 // writeNew makes a file that is whole as soon as it has its name. A link is what gives
-// it the name, because a rename would replace a file.
-func writeNew(path string, data []byte) (err error) {
+// it the name, because a rename would replace a file. The user knows it as called.
+func writeNew(path, called string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func writeNew(path string, data []byte) (err error) {
 	}
 	err = os.Link(f.Name(), path)
 	if errors.Is(err, iofs.ErrExist) {
-		return fmt.Errorf("%s is there already and is not overwritten: %w", path, iofs.ErrExist)
+		return fmt.Errorf("%s is there already and is not overwritten: %w", called, iofs.ErrExist)
 	}
 	return err
 }

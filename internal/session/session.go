@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
@@ -78,7 +78,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if opts.Reopen == nil {
 		opts.Reopen = func() datacenter.Options { return datacenter.Options{} }
 	}
-	path, err := filepath.EvalSymlinks(src.Path())
+	path, err := links.Resolve(src.Path())
 	if err != nil {
 		return nil, err
 	}

@@ -7,5 +7,6 @@
 // silently replace the first. If it is asked for, the new file is written beside the old
 // one and takes its name when it is whole; one that was a link is a file then.
 //
-// Nothing is written outside the folder, whatever names the tree has ([os.Root]).
+// Nothing is written outside the folder, whatever names the tree has ([os.Root]), nor
+// through a link that another user may have planted (package links).
 package treecopy

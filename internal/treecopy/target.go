@@ -8,15 +8,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
+
+	"lorefs/internal/links"
 )
 
 // Options are what Copy and Write may be told. The zero value is right.
 type Options struct {
 	// Overwrite lets files be replaced that are there already.
 	Overwrite bool
+	// Replacing is asked before a file is replaced that is there, and its error leaves
+	// that as it is. Default: it may be.
+	Replacing func(path string) error
 	// Failed is told of each file that could not be written. The others go on if it
 	// returns nil. Default: the first error ends it.
 	Failed func(path string, err error) error
@@ -54,7 +60,8 @@ type target struct {
 
 // newTarget makes the folder if it is not there.
 func newTarget(ctx context.Context, to string, o Options) (*target, error) {
-	if err := os.MkdirAll(to, dirPerm); err != nil {
+	to, err := links.MakeDir(to, dirPerm)
+	if err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(to)
@@ -77,8 +84,18 @@ func (t *target) close() {
 // end is what has become of it, when all who write are through.
 func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
 
-func (t *target) makeDir(name string) error {
+// folder makes a folder if it is not there.
+func (t *target) folder(name string) error {
 	if err := t.root.MkdirAll(name, dirPerm); err != nil {
+		return err
+	}
+	// A link below the folder leads nowhere else, but maybe to what is another's.
+	_, err := links.Resolve(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
+	return err
+}
+
+func (t *target) makeDir(name string) error {
+	if err := t.folder(name); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -122,11 +139,25 @@ func (t *target) done(name string, n int64, err error) {
 	}
 }
 
+// mayReplace asks whether a file may be replaced, if it is there.
+func (t *target) mayReplace(name string) error {
+	if t.o.Replacing == nil {
+		return nil
+	}
+	if _, err := t.root.Lstat(name); err != nil {
+		return nil //nolint:nilerr // there is nothing to replace, or writing tells why there is
+	}
+	return t.o.Replacing(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
+}
+
 // write writes a file to its place if there is none. One that may be replaced stays
 // until another is whole, and what a link leads to stays in any case.
 func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
 	at := name
 	if t.o.Overwrite {
+		if err := t.mayReplace(name); err != nil {
+			return 0, err
+		}
 		at = path.Join(path.Dir(name), fmt.Sprintf(".lorefs-%016x.tmp", rand.Uint64()))
 	}
 	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)

@@ -51,7 +51,7 @@ func (t *target) add(f File) {
 		return
 	}
 	if dir := path.Dir(f.Path); dir != "." {
-		if err := t.root.MkdirAll(dir, dirPerm); err != nil {
+		if err := t.folder(dir); err != nil {
 			t.done(f.Path, 0, err)
 			return
 		}

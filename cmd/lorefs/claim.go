@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/filelock"
+	"lorefs/internal/links"
+	"lorefs/internal/pending"
+	"lorefs/internal/replace"
+)
+
+// claim keeps others from editing a file that is to be written, or the files in a folder,
+// until the claim is closed. If somebody does already, the mount would lose its source:
+// the error has exitBusy then. What is not there yet, nobody can edit.
+func claim(c *cobra.Command, path string) (*pending.Lock, error) {
+	above := filepath.Dir(path)
+	if info, err := os.Stat(above); errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%s can't be written: the folder %s does not exist", path, above)
+	} else if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s can't be written: %s is no folder", path, above)
+	}
+	// Before the file is locked: what a save has left can be another name of it, which
+	// would look as if its writer lived.
+	sweepBeside(c, path)
+	whole, err := links.Resolve(path)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return new(pending.Lock), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !canBeEdited(whole) {
+		return new(pending.Lock), nil
+	}
+	lock, err := pending.Take(whole)
+	if err != nil {
+		return nil, inUse(path, err)
+	}
+	return lock, nil
+}
+
+// canBeEdited tells files and folders from what only opening can have effects on.
+func canBeEdited(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (info.Mode().IsRegular() || info.IsDir())
+}
+
+// sweepBeside removes what a run has left beside a file that was killed, and tells of what
+// it keeps. What can't be removed is in nobody's way.
+func sweepBeside(c *cobra.Command, path string) {
+	_, err := replace.Sweep(path)
+	if kept, ok := errors.AsType[*replace.KeptError](err); ok {
+		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept)
+	}
+}
+
+// inUse is the error of a file that can't be written, as somebody edits it.
+func inUse(path string, err error) error {
+	return &commandError{
+		code: exitBusy, err: fmt.Errorf("%s is not written, as somebody edits it: %w", path, err),
+		hint: "unmount it first, or write another file",
+	}
+}
+
+// mayReplace is an error if somebody edits a file that is there already, or the folder of
+// world geometry that it belongs to.
+func mayReplace(path string) error {
+	whole, err := filepath.EvalSymlinks(path)
+	if err != nil || !canBeEdited(whole) {
+		return nil //nolint:nilerr // nobody can edit what is not there
+	}
+	err = pending.Held(whole)
+	if err == nil && isGeometry(whole) {
+		err = pending.Held(filepath.Dir(whole))
+	}
+	if errors.Is(err, filelock.ErrLocked) {
+		return inUse(path, err)
+	}
+	return nil
+}
