@@ -38,8 +38,12 @@ const (
 	// crashKillsVar a longer one.
 	crashSeedVar  = "LOREFS_CRASH_RUN"
 	crashKillsVar = "LOREFS_CRASH_KILLS"
+	// crashCommitsVar is how many commits of each kind of source are killed.
+	crashCommitsVar = "LOREFS_CRASH_COMMITS"
 
 	kills = 200
+	// commitKills is how many commits are killed, unless the environment says otherwise.
+	commitKills = 12
 )
 
 // The attributes that are edited. The last one is not there at first, nor is its node.
@@ -309,8 +313,90 @@ func fromEnvironment(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
+// TestCrashCommit kills the process of a mount while it saves, and mounts what that leaves
+// as it is, with the dead mount still there. Nothing else has to be done first.
+func TestCrashCommit(t *testing.T) {
+	c := newCrash(t, "DataCenter_Final_Sample.dat")
+	d := &crashedDataCenter{crash: c}
+	d.original = d.contents()
+	c.runCommits(d, commitKills)
+}
+
+// runCommits kills as many commits as it is told, unless the environment says otherwise.
+func (c *crash) runCommits(source crashed, kills int) {
+	c.t.Helper()
+	c.begin(source)
+	began := time.Now()
+	for kills = int(fromEnvironment(c.t, crashCommitsVar, int64(kills))); c.inCommits < kills && !c.t.Failed(); {
+		c.commitRound()
+	}
+	c.finish()
+	c.t.Logf("%d kills in %.0f s, %d of them while a commit wrote; %d edits had returned, writing takes %v",
+		c.killed, time.Since(began).Seconds(), c.inCommits, c.edits, c.saving)
+}
+
+// commitRound mounts, checks what those before have left, edits, and kills while a commit
+// puts new files in place.
+func (c *crash) commitRound() {
+	c.t.Helper()
+	c.killing.Store(false)
+	mount := c.mount()
+	c.settle()
+	e := c.edit()
+	before := c.stat()
+	save := launch(c.t, "lorefs", "commit", c.mnt)
+	c.writes(save)
+	longest := c.saving
+	if c.r.IntN(3) == 0 {
+		c.replaced(before, save)
+		longest = 2 * time.Millisecond
+	}
+	began := time.Now()
+	select {
+	case <-time.After(time.Duration(c.r.Int64N(int64(longest)))):
+	case <-save.ended:
+		c.saving = (3*c.saving + time.Since(began)) / 4
+	}
+	c.kill(mount, save)
+	e.finish()
+	if p := launch(c.t, "lorefs", "verify", c.path); p.wait() != nil {
+		c.t.Fatalf("after kill %d the source is not whole: %s", c.killed, p.output.String())
+	}
+	if c.killed%20 == 0 {
+		c.unchanged()
+	}
+}
+
+// writes returns as soon as a save writes a new file, or has ended.
+func (c *crash) writes(save *command) {
+	c.t.Helper()
+	dir := c.path
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	for !save.hasEnded() {
+		if found, err := filepath.Glob(filepath.Join(dir, ".*.tmp")); err != nil || len(found) > 0 {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
 // run kills as often as it is told, unless the environment says otherwise.
 func (c *crash) run(source crashed, kills int) {
+	c.t.Helper()
+	c.begin(source)
+	began := time.Now()
+	for kills = int(fromEnvironment(c.t, crashKillsVar, int64(kills))); c.killed < kills && !c.t.Failed(); {
+		c.round()
+	}
+	c.finish()
+	c.t.Logf("%d kills in %.0f s: %d while a commit ran, %d while an unmount did; %d edits had returned, a commit takes %v",
+		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
+}
+
+// begin remembers what a source holds at first.
+func (c *crash) begin(source crashed) {
 	c.t.Helper()
 	c.crashed = source
 	first := c.values()
@@ -320,13 +406,6 @@ func (c *crash) run(source crashed, kills int) {
 			c.t.Fatalf("the sample has no %s", name)
 		}
 	}
-	began := time.Now()
-	for kills = int(fromEnvironment(c.t, crashKillsVar, int64(kills))); c.killed < kills && !c.t.Failed(); {
-		c.round()
-	}
-	c.finish()
-	c.t.Logf("%d kills in %.0f s: %d while a commit ran, %d while an unmount did; %d edits had returned, a commit takes %v",
-		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
 }
 
 // round mounts, checks what those before have left, edits, and kills.

@@ -19,6 +19,9 @@ import (
 // otherwise: each time, zones are packed.
 const worldKills = 20
 
+// worldCommitKills is the same of its commits.
+const worldCommitKills = 6
+
 // crashSquares are the squares that are edited, by zones.
 var crashSquares = map[string][]int{"x1000y1000": {0, 17*120 + 93}, "x1000y1001": {17*120 + 93}}
 
@@ -161,4 +164,12 @@ func TestCrashWorld(t *testing.T) {
 	w := &crashedWorld{crash: c}
 	w.original = w.files()
 	c.run(w, worldKills)
+}
+
+// TestCrashCommitWorld is TestCrashCommit of a folder of which several files are edited.
+func TestCrashCommitWorld(t *testing.T) {
+	c := newCrash(t, "world")
+	w := &crashedWorld{crash: c}
+	w.original = w.files()
+	c.runCommits(w, worldCommitKills)
 }
