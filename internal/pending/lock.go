@@ -3,6 +3,7 @@ package pending
 import (
 	"errors"
 	"os"
+	"runtime"
 
 	"lorefs/internal/filelock"
 )
@@ -22,6 +23,9 @@ func Take(source string) (*Lock, error) {
 		return nil, err
 	}
 	l := &Lock{own: own}
+	if runtime.GOOS == "windows" {
+		return l, nil // A file that is open can't be replaced there.
+	}
 	l.file, err = lockSource(source)
 	if errors.Is(err, filelock.ErrLocked) {
 		return nil, errors.Join(err, l.Close())
@@ -42,7 +46,7 @@ func (l *Lock) Close() error {
 }
 
 // Held is an error that matches [filelock.ErrLocked] while somebody edits a source,
-// whose path has no links: nothing is made or taken.
+// whose path has no links. No lock is kept.
 func Held(source string) error {
 	if path, err := lockPath(nameOf(source)); err == nil {
 		if err := filelock.Probe(path); errors.Is(err, filelock.ErrLocked) {

@@ -1,12 +1,16 @@
 package replace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"lorefs/internal/filelock"
 )
+
+// errUnlike means that a second name does not look as if it led to the same file.
+var errUnlike = errors.New("what was linked looks like another file")
 
 // keepOld makes NAME.bak the old file.
 func (r *replacement) keepOld() error {
@@ -36,12 +40,19 @@ func (r *replacement) secondName() error {
 	linkErr := r.o.link(r.path, second)
 	if linkErr == nil {
 		r.backup = second
+		if r.isOldAt(second) {
+			return nil
+		}
 		// Whoever came to the file's place since it was looked at has their own file
 		// linked, for which the backup that there is must not go.
-		if !r.isOldAt(second) {
+		if !r.isOldAt(r.path) {
 			return r.changed()
 		}
-		return nil
+		// An overlay can number the names of one file differently.
+		if err := os.Remove(second); err != nil {
+			return err
+		}
+		linkErr = errUnlike
 	}
 	if err := r.copyOld(); err != nil {
 		return fmt.Errorf("%w; copying it instead: %w", linkErr, err)

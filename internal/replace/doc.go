@@ -29,7 +29,8 @@
 //   - Announce: the caller notes what the new file looks like, to know it after a crash.
 //   - Link: the old file gets a second name, and what was linked is compared with the old
 //     file. Another program's file that came to NAME since the check would otherwise become
-//     the backup, in the place of one that is worth more.
+//     the backup, in the place of one that is worth more. Where the names of one file don't
+//     look like one file, or there can be only one, it is copied.
 //   - Back up: the second name becomes NAME.bak.
 //   - Sync the folder: the old file must have a lasting name before it loses its own.
 //   - Name: the new file gets a second name, which is the one that is exchanged.

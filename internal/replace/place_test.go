@@ -216,6 +216,22 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
+// Some overlays give the names of one file different numbers until they are mounted anew.
+func TestUnlikeLinks(t *testing.T) {
+	path := oldFile(t)
+	o := Options{link: func(from, to string) error {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, content, 0o600)
+	}}
+	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+}
+
 // One whose old file may not be read has it replaced all the same.
 func TestUnreadable(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
