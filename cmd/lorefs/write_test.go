@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/source"
 )
 
 // What kept a file from being written is told by the file's name, or as it is: the name of
@@ -37,6 +38,36 @@ func TestWriteFileErrors(t *testing.T) {
 		if err := w.writeFile(t.Context(), path, write, tt.verify); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v; want %s", tt.what, err, tt.want)
 		}
+	}
+}
+
+// A file that was written to, or replaced, while a new one was made of it stays.
+func TestWriteFileChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "o.dat")
+	text := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	var w writing
+	if err := w.writeFile(t.Context(), path, text("first"), nil); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mine.Close()
+	w.check = mine.CheckNow
+	err = w.writeFile(t.Context(), path, func(to io.Writer) error {
+		return errors.Join(text("mine")(to), os.WriteFile(path+".new", []byte("theirs"), 0o600), os.Rename(path+".new", path))
+	}, nil)
+	if !errors.Is(err, source.ErrChanged) {
+		t.Errorf("%v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "theirs" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := os.Lstat(path + ".bak"); err == nil {
+		t.Error("there is a backup although nothing was written")
 	}
 }
 

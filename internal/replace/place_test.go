@@ -30,7 +30,7 @@ func kept(t *testing.T, path string) int {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("kept are %v, %v", found, err)
 	}
-	defer os.Remove(found[0]) //nolint:errcheck // or wantFiles tells of it
+	defer os.Remove(found[0])
 	content, err := os.ReadFile(found[0])
 	if err != nil {
 		t.Fatal(err)
