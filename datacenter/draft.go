@@ -1,6 +1,7 @@
 package datacenter
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -35,7 +36,7 @@ type Draft struct {
 	heights map[Address]int
 	types   pathTypes
 	// watch is nil if nobody watches.
-	watch func([]SheetChange)
+	watch func(context.Context, []SheetChange)
 
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it.

@@ -2,6 +2,7 @@ package datacenter
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 )
@@ -49,9 +50,10 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 }
 
 // Watch has f told of the sheets that each successful Apply changes, in the order
-// of the changes. The Draft waits for it: f may read, but must neither edit nor Open.
-// It is called before all else, if at all.
-func (d *Draft) Watch(f func([]SheetChange)) { d.watch = f }
+// of the changes, with the ctx of that Apply: by it f knows edits of its own. The Draft
+// waits for it: f may read, but must neither edit nor Open. It is called before all
+// else, if at all.
+func (d *Draft) Watch(f func(context.Context, []SheetChange)) { d.watch = f }
 
 // noted makes one edit and notes which sheets it changes.
 func (d *Draft) noted(e Edit, u *undoList) error {

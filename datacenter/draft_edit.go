@@ -80,7 +80,7 @@ func (d *Draft) Apply(ctx context.Context, edits ...Edit) error {
 		}
 	}, true)
 	if err == nil && d.watch != nil {
-		d.watch(d.ChangedSince(since))
+		d.watch(ctx, d.ChangedSince(since))
 	}
 	return err
 }

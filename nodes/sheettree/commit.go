@@ -163,18 +163,13 @@ func (e *Editable) apply(
 	return number, nil
 }
 
-// change has the Editor make edits. What they change elsewhere is told by changed.
+// ownKey is that of a context by which an Editable makes edits. Its value is the Editable.
+type ownKey struct{}
+
+// change has the Editor make edits. What they change elsewhere is told by changed, which
+// knows them by their context: others edit as soon as the Editor is done.
 func (e *Editable) change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
-	err := e.opts.Editor.Change(ctx, func() ([]datacenter.Edit, error) {
-		e.mu.Lock()
-		e.own = true // from now on
-		e.mu.Unlock()
-		return plan()
-	})
-	e.mu.Lock()
-	e.own = false
-	e.mu.Unlock()
-	if err != nil {
+	if err := e.opts.Editor.Change(context.WithValue(ctx, ownKey{}, e), plan); err != nil {
 		return refusal(err)
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 
 // Editor makes edits of a draft that others edit as well.
 type Editor interface {
-	// Change makes the edits that plan gives, all or none. Nobody else edits the draft
-	// from before plan is called until it is done.
+	// Change makes the edits that plan gives, all or none, with its ctx or one made of it.
+	// Nobody else edits the draft from before plan is called until it is done.
 	Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error
 	// Save saves the draft by store, see [datacenter.Draft.Save].
 	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
@@ -86,8 +86,6 @@ type Editable struct {
 	// made counts the IDs that were given, cursor the scratch files.
 	made   uint32
 	cursor uint64
-	// own tells that a change of the draft is this tree's.
-	own bool
 	// told is what the user was told of what is not stored.
 	told []string
 }

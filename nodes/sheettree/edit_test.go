@@ -1,6 +1,7 @@
 package sheettree_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -61,7 +62,9 @@ func edit(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
 		t.Fatal(err)
 	}
 	e := &edited{T: t, draft: d, tree: dctree.NewEditable(plain, d, dctree.EditOptions{}), changes: map[nodes.Change]bool{}, inTree: map[nodes.Change]bool{}}
-	opts.Editor = e.tree
+	if opts.Editor == nil {
+		opts.Editor = e.tree
+	}
 	e.Editable = sheettree.NewEditable(sheettree.New(src, sheettree.Options{ModTime: modTime}), d, opts)
 	e.Watch(e.told(e.changes))
 	e.tree.Watch(e.told(e.inTree))
@@ -248,6 +251,49 @@ func TestBothTreesShowIt(t *testing.T) {
 	e.must(e.tree.Remove(t.Context(), nodes.Root, "Other", nodes.Dir))
 	if !e.was(e.changes, nodes.Change{Dir: nodes.Root, Name: "Other"}) || e.at("Other").ID != 0 {
 		t.Error("nobody was told of a folder that the tree emptied")
+	}
+}
+
+// delayed is an Editor whose Change returns late: behind is called when others may edit
+// already, and Change has not returned.
+type delayed struct {
+	sheettree.Editor
+	behind func()
+}
+
+func (d *delayed) Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
+	err := d.Editor.Change(ctx, plan)
+	d.behind()
+	return err
+}
+
+// What somebody else edits while a sheet that was written is not done with is still told
+// as an edit of somebody else.
+func TestOthersEditBehindAChange(t *testing.T) {
+	slow := &delayed{}
+	e := edit(t, items(), sheettree.EditOptions{Editor: slow})
+	slow.Editor = e.tree
+	for i, tt := range []struct{ what, text string }{
+		{"an edit", text("9", "/>")},
+		{"no edit", ""},
+		{"a text that is refused", "<Item"},
+	} {
+		slow.behind = func() {
+			slow.behind = func() {}
+			_, err := e.tree.Mkdir(t.Context(), nodes.Root, fmt.Sprintf("Item.%d", 5+i))
+			e.must(err)
+		}
+		if tt.text == "" {
+			tt.text = e.read("Item/Item-00001.xml")
+		}
+		err := e.write("Item/Item-00001.xml", tt.text)
+		if refused := errors.Is(err, nodes.ErrInvalid); refused != (tt.text == "<Item") {
+			t.Fatalf("%s: %v", tt.what, err)
+		}
+		name := fmt.Sprintf("Item-%05d.xml", 5+i)
+		if folder := e.at("Item"); !e.was(e.changes, nodes.Change{Dir: folder.ID, Name: name}) {
+			t.Errorf("behind %s: nobody was told of a sheet that the tree made", tt.what)
+		}
 	}
 }
 

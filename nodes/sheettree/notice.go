@@ -1,6 +1,7 @@
 package sheettree
 
 import (
+	"context"
 	"errors"
 
 	"lorefs/datacenter"
@@ -25,25 +26,27 @@ func (e *Editable) placeOf(n datacenter.Number) sheetPlace {
 
 // changed takes notice of what was edited, here or elsewhere. The draft calls it, in
 // the middle of an edit: whoever edits may hold editing, so it takes mu only.
-func (e *Editable) changed(list []datacenter.SheetChange) {
+func (e *Editable) changed(ctx context.Context, list []datacenter.SheetChange) {
+	own := ctx.Value(ownKey{}) == e
 	for _, c := range list {
 		now := e.placeOf(c.Sheet)
-		for _, told := range e.note(c.Sheet, now) {
+		for _, told := range e.note(c.Sheet, now, own) {
 			e.owner.Tell(told)
 		}
 	}
 }
 
-// note gives what caches may hold otherwise now that a sheet was edited.
-func (e *Editable) note(n datacenter.Number, now sheetPlace) []nodes.Change {
+// note gives what caches may hold otherwise now that a sheet was edited. Own tells that
+// this tree has asked for it.
+func (e *Editable) note(n datacenter.Number, now sheetPlace, own bool) []nodes.Change {
 	before, moved := e.moved(n, now)
-	told := []nodes.Change{{ID: e.fileOf(n, now)}}
+	told := []nodes.Change{{ID: e.fileOf(n, now, own)}}
 	if now.folder != "" {
 		if f, ok := e.src.Family(now.folder); ok {
 			told = append(told, nodes.Change{ID: schema.id(f.ID())})
 		}
 	}
-	if e.isOwn() { // who asked for it knows; but the schema comes with the first sheet
+	if own { // who asked for it knows; but the schema comes with the first sheet
 		f, ok := e.src.Family(now.folder)
 		if moved && ok && f.Count() == 1 {
 			told = append(told, nodes.Change{Dir: e.folderID(now.folder), Name: f.SchemaFile()})
@@ -64,12 +67,6 @@ func (e *Editable) note(n datacenter.Number, now sheetPlace) []nodes.Change {
 			nodes.Change{Dir: nodes.Root, Name: p.folder})
 	}
 	return told
-}
-
-func (e *Editable) isOwn() bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.own
 }
 
 // moved notes where a sheet is, and tells where it was if that is elsewhere.
@@ -95,12 +92,12 @@ func (e *Editable) moved(n datacenter.Number, now sheetPlace) (before sheetPlace
 
 // fileOf gives the file of a sheet. If somebody else has edited that, its time is the
 // edit's; if it has gone, so has the file.
-func (e *Editable) fileOf(n datacenter.Number, now sheetPlace) nodes.ID {
+func (e *Editable) fileOf(n datacenter.Number, now sheetPlace, own bool) nodes.ID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	id := e.shownID(n)
 	c := e.files[id]
-	if e.own {
+	if own {
 		return id
 	}
 	if c == nil || !c.Held() {
