@@ -46,3 +46,6 @@ type JSONError struct {
 func (e *JSONError) Error() string {
 	return fmt.Sprintf("geometry: line %d, column %d: %s", e.Line, e.Column, e.What)
 }
+
+// Place is where the mistake is in the text, and what it is.
+func (e *JSONError) Place() (line, column int, what string) { return e.Line, e.Column, e.What }

@@ -144,7 +144,7 @@ func (c *cascStorage) notices() (all []string) {
 		all = append(all, errorText(p))
 	}
 	if more := len(problems) - maxNotices; more > 0 {
-		all = append(all, fmt.Sprintf("%d more problems, which are in casc.json", more))
+		all = append(all, fmt.Sprintf("%s more, in casc.json", plural(more, "problem")))
 	}
 	return all
 }

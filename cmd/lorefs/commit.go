@@ -23,7 +23,7 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.saved(c.OutOrStdout()), conn.Close())
+			return errors.Join(a.told(c.OutOrStdout()), conn.Close())
 		},
 	}
 }

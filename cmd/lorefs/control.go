@@ -45,15 +45,15 @@ type answer struct {
 	Status *status `json:"status,omitempty"`
 	// Saved are what was saved by each editor, none if nothing can be.
 	Saved []session.Report `json:"saved,omitempty"`
-	// Left is how many files hold no value and so were not saved, Names some of them.
-	Left  int      `json:"left,omitempty"`
-	Names []string `json:"names,omitempty"`
-	// Kept is the folder of texts that were refused, empty if there are none.
+	// Left is what was not saved with it.
+	Left leftOut `json:"left,omitzero"`
+	// Kept is the folder that texts are put into at the end that were not saved.
 	Kept string `json:"kept,omitempty"`
-	// Unsaved tells that Error is why edits were not saved.
+	// Unsaved tells that Error is why something was not saved.
 	Unsaved bool `json:"unsaved,omitempty"`
-	// Editing tells that an answer follows when all is saved.
-	Editing bool `json:"editing,omitempty"`
+	// Editing tells that an answer follows when all is saved, Begun what is about to be.
+	Editing bool    `json:"editing,omitempty"`
+	Begun   []begun `json:"begun,omitempty"`
 }
 
 // talkTimeout bounds everything that one side waits for the other; unmounting a
@@ -238,7 +238,7 @@ func (c *control) do(r request) answer {
 		if err := c.m.unmount(r.Lazy); err != nil {
 			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}
 		}
-		return answer{Editing: c.m.opened.editors != nil}
+		return c.m.granted(r.Lazy)
 	}
 	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 }

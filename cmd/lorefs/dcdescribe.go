@@ -90,10 +90,10 @@ func (d dataCenterDescription) odd() []string {
 		odd = append(odd, "no footer")
 	}
 	if d.TrailingBytes != 0 {
-		odd = append(odd, fmt.Sprintf("%d bytes behind the end of the compressed data", d.TrailingBytes))
+		odd = append(odd, fmt.Sprintf("%s behind the end of the compressed data", plural(d.TrailingBytes, "byte")))
 	}
 	if d.InflatedTrailingBytes != 0 {
-		odd = append(odd, fmt.Sprintf("%d bytes behind the end of the inflated data", d.InflatedTrailingBytes))
+		odd = append(odd, fmt.Sprintf("%s behind the end of the inflated data", plural(d.InflatedTrailingBytes, "byte")))
 	}
 	return odd
 }

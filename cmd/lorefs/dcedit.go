@@ -100,16 +100,33 @@ func (e *dataCenterEditor) converts() string {
 	return ""
 }
 
-func (e *dataCenterEditor) unsaved(most int) (int, []string) {
-	count, names := e.tree.Unsaved(most)
-	more, sheets := e.sheets.Unsaved(most - len(names))
-	for _, name := range sheets {
-		names = append(names, "sheets/"+name)
-	}
-	return count + more, names
+func (e *dataCenterEditor) refused() []editing.Refused {
+	return refusedIn("sheets/", e.sheets.Refused())
 }
 
-func (e *dataCenterEditor) refused() []editing.Refused { return e.sheets.Refused() }
+func (e *dataCenterEditor) loose() editing.Loose {
+	tree, sheets := looseIn("tree/", e.tree.Loose()), looseIn("sheets/", e.sheets.Loose())
+	return editing.Loose{
+		Scratch: append(tree.Scratch, sheets.Scratch...), Strays: append(tree.Strays, sheets.Strays...),
+	}
+}
+
+// refusedIn and looseIn put a directory of the mount in front of paths.
+func refusedIn(dir string, texts []editing.Refused) []editing.Refused {
+	for i := range texts {
+		texts[i].Path = dir + texts[i].Path
+	}
+	return texts
+}
+
+func looseIn(dir string, l editing.Loose) editing.Loose {
+	for _, list := range [][]string{l.Scratch, l.Strays} {
+		for i := range list {
+			list[i] = dir + list[i]
+		}
+	}
+	return l
+}
 
 func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
 

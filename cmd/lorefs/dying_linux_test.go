@@ -58,7 +58,7 @@ func TestUnmountOfDying(t *testing.T) {
 	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != exitUnsaved {
 		t.Errorf("%v: %s", err, unmounting.output.String())
 	}
-	x.says("unmount", unmounting.output.String(), "its process died before 1 edits of")
+	x.says("unmount", unmounting.output.String(), "its process died before 1 edit of")
 	x.heals("left")
 }
 
@@ -76,7 +76,7 @@ func TestUnmountOfDeadTakenOver(t *testing.T) {
 	if out := x.lorefs(exitOK, "unmount", x.mnt); out != "" {
 		t.Errorf("unmount says %q", out)
 	}
-	x.says("unmount", x.lorefs(exitOK, "unmount", other), "saved 1 edits")
+	x.says("unmount", x.lorefs(exitOK, "unmount", other), "saved 1 edit")
 }
 
 // A mount that nothing could be edited through has left nothing.

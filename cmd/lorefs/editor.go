@@ -34,10 +34,11 @@ type sourceEditor interface {
 	replayed() int
 	// converts is the layout that saving makes of the source, empty if it stays.
 	converts() string
-	// unsaved is how many files are nothing that can be saved, with some names.
-	unsaved(most int) (count int, names []string)
-	// refused are the texts that were refused, and that are nowhere else.
+	// refused are the texts that are nowhere else, as they were refused or could not be
+	// written to the journal, and loose the other files that can't be saved: all by their
+	// paths in the mount.
 	refused() []editing.Refused
+	loose() editing.Loose
 	// save saves all edits. last tells that nobody is in the middle of some.
 	save(ctx context.Context, last bool) (session.Report, error)
 	Close() error
@@ -74,16 +75,6 @@ func closeEditors(editors []sourceEditor) error {
 		errs = append(errs, e.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// unsaved is how many files of all editors are nothing that can be saved, with some
-// names.
-func (s *opened) unsaved(most int) (count int, names []string) {
-	for _, e := range s.editors {
-		n, more := e.unsaved(most - len(names))
-		count, names = count+n, append(names, more...)
-	}
-	return count, names
 }
 
 // replayed is how many edits of all editors a crash had left behind.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,7 +34,27 @@ func (e *commandError) and(other *commandError) *commandError {
 	case other == nil:
 		return e
 	}
-	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: e.hint + "; " + other.hint}
+	hint := e.hint
+	if hint != "" && other.hint != "" {
+		hint += "; "
+	}
+	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: hint + other.hint}
+}
+
+// both is the error of two, each of which may be nil: the first one's code counts, and what
+// can be done about each is told.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return asCommandError(a).and(asCommandError(b))
+}
+
+func asCommandError(err error) *commandError {
+	if e, ok := errors.AsType[*commandError](err); ok {
+		return e
+	}
+	return &commandError{code: exitFailure, err: err}
 }
 
 // usageErrorf is a mistake in flags or arguments.

@@ -37,19 +37,19 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 		err = s.check()
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %d files", r.Files)
+		err = fmt.Errorf("interrupted after %s", plural(r.Files, "file"))
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d files, %d bytes\n", r.Files, r.Bytes)
+	fmt.Fprintf(c.ErrOrStderr(), "%s, %s\n", plural(r.Files, "file"), plural(r.Bytes, "byte"))
 	switch {
 	case r.Present > 0 && r.Present == r.Failed:
-		return fmt.Errorf("%d files were there already and are left alone (--overwrite replaces them)", r.Present)
+		return fmt.Errorf("%s %s there already and %s left alone (--overwrite replaces what is there)", plural(r.Present, "file"), was(r.Present), is(r.Present))
 	case r.Present > 0:
-		return fmt.Errorf("%d files could not be written, %d of them as they were there already (--overwrite replaces them)", r.Failed, r.Present)
+		return fmt.Errorf("%s could not be written, %d of them for being there already (--overwrite replaces what is there)", plural(r.Failed, "file"), r.Present)
 	case r.Failed > 0:
-		return fmt.Errorf("%d files could not be written", r.Failed)
+		return fmt.Errorf("%s could not be written", plural(r.Failed, "file"))
 	}
 	return nil
 }

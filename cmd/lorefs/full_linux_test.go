@@ -304,6 +304,48 @@ func TestNoRoomForJournal(t *testing.T) {
 	}
 }
 
+// A sheet that the journal has no room for is not called a refused text: nothing is wrong
+// with it.
+func TestNoRoomForSheet(t *testing.T) {
+	x := newTrouble(t)
+	x.tmpfs(x.state, 128<<10)
+	x.mount()
+	x.edit("one")
+	sheet := filepath.Join(x.mnt, "sheets", "ItemData", "ItemData-00000.xml")
+	text, err := os.ReadFile(sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`name="sword`), []byte(`name="`+long(100_000)+`sword`), 1)
+	if err := os.WriteFile(sheet, text, 0); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("a sheet that the journal can't hold: %v", err)
+	}
+	s := x.status()
+	if e := s.Editing; len(e.Refused) != 0 || len(e.Failed) != 1 || e.Failed[0].Path != "sheets/ItemData/ItemData-00000.xml" {
+		t.Errorf("refused %v, failed %v", e.Refused, e.Failed)
+	}
+	const why = "sheets/ItemData/ItemData-00000.xml: there is no space for the journal in "
+	x.says("status", x.lorefs(exitOK, "status", x.mnt), why+filepath.Dir(s.Editing.Journal))
+	out := x.lorefs(exitUnsaved, "commit", x.mnt)
+	for _, want := range []string{"not kept: " + why, "saved 1 edit to ", "1 text could not be written to the journal and is not saved"} {
+		x.says("commit", out, want)
+	}
+	if strings.Contains(out, "refused:") || strings.Contains(out, "was refused") {
+		t.Errorf("commit says %s", out)
+	}
+	x.remount(x.state, "size=1m", 0)
+	out = x.lorefs(exitUnsaved, "unmount", x.mnt)
+	x.says("unmount", out, "not kept: "+why)
+	x.says("unmount", out, "kept in "+filepath.Join(x.state, "lorefs", "refused", "a.dat-"))
+	kept, err := filepath.Glob(filepath.Join(x.state, "lorefs", "refused", "*", "sheets", "ItemData", "ItemData-00000.xml"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept: %v, %v", kept, err)
+	}
+	if got, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("what is kept is another text: %v", err)
+	}
+}
+
 // kill kills the process, and takes the mount away.
 func (x *trouble) kill() {
 	x.t.Helper()

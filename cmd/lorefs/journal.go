@@ -60,9 +60,9 @@ func newJournalList() *cobra.Command {
 func printJournals(w io.Writer, list []pending.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
-		edits := fmt.Sprintf("%d edits", j.Edits)
+		edits := plural(j.Edits, "edit")
 		if j.Unreadable > 0 {
-			edits += fmt.Sprintf(" (%d bytes unreadable)", j.Unreadable)
+			edits += fmt.Sprintf(" (%s unreadable)", plural(j.Unreadable, "byte"))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.State, edits, j.Began.Local().Format(time.DateTime), j.Source)
 		fmt.Fprintf(t, "\t\t\t%s\n", j.Path)
@@ -116,8 +116,8 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if err != nil {
 		err = &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
 	}
-	a := answerOf(reports, err)
-	return a.saved(w)
+	a := answerOf(reports, s.leftOut(), err)
+	return a.told(w)
 }
 
 func newJournalDrop() *cobra.Command {
@@ -140,7 +140,7 @@ func newJournalDrop() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %d edits of %s\n", j.Edits, cmp.Or(j.Source, j.Path))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}

@@ -27,7 +27,8 @@ const (
 	exitMountpoint = 5
 	// exitBusy: the mount is in use and was not unmounted.
 	exitBusy = 6
-	// exitUnsaved: edits could not be saved, or not be made again; the journal has them.
+	// exitUnsaved: something was not saved, or edits could not be made again; the message
+	// says where that is kept.
 	exitUnsaved = 7
 )
 

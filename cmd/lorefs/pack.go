@@ -149,7 +149,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d sheets, %d nodes, %d attributes\n", r.Sheets, r.Nodes, r.Attributes)
+	fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", plural(r.Sheets, "sheet"), plural(r.Nodes, "node"), plural(r.Attributes, "attribute"))
 	return sayWritten(c, to)
 }
 

@@ -87,7 +87,7 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
-	_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %d files to %s\n", len(inputs), to)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", plural(len(inputs), "file"), to)
 	return err
 }
 

@@ -3,53 +3,195 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"lorefs/internal/pending"
 	"lorefs/internal/userdir"
 	"lorefs/nodes/editing"
 )
 
-// refused are the texts that editors could not take.
-func (s *opened) refused() (texts []editing.Refused) {
-	for _, e := range s.editors {
-		texts = append(texts, e.refused()...)
-	}
-	return texts
+// leftOut is what lies in a mount and is not saved with it.
+type leftOut struct {
+	// Refused are texts that can't become what their files hold.
+	Refused []refusedText `json:"refused"`
+	// Failed are texts with which nothing is wrong, but that the journal could not take.
+	Failed []refusedText `json:"failed"`
+	// Scratch are editors' files, Strays all others without a value, such as new files and
+	// those that are no part of the source.
+	Scratch someFiles `json:"scratch"`
+	Strays  someFiles `json:"strays"`
 }
 
-// keepRefused writes what would go with the mount to a folder of the user's state: somebody
-// has written it, and most tools say little of why it was refused. It gives that folder,
-// or nothing if there is nothing to keep.
-func (m *mounting) keepRefused(now time.Time) (folder string, err error) {
-	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
-	var lost []error
-	for _, r := range m.opened.refused() {
-		at, err := keepText(name, r)
-		if err != nil {
-			lost = append(lost, fmt.Errorf("the text of %s, which was refused, is lost: %w", r.Path, err))
-			continue
+// refusedText tells of a text that is not saved.
+type refusedText struct {
+	Path string `json:"path"`
+	// Line and Column count from 1. They are 0 if no place in the text is to blame.
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Reason string `json:"reason"`
+}
+
+// someFiles are counted, and some are named.
+type someFiles struct {
+	Count int      `json:"count"`
+	Names []string `json:"names"`
+}
+
+// mostNames is how many are named.
+const mostNames = 5
+
+func (s *someFiles) add(files []string) {
+	s.Count += len(files)
+	s.Names = append(s.Names, files[:min(len(files), mostNames-len(s.Names))]...)
+}
+
+// leftOut is what all editors leave out.
+func (s *opened) leftOut() leftOut {
+	l := leftOut{
+		Refused: []refusedText{}, Failed: []refusedText{},
+		Scratch: someFiles{Names: []string{}}, Strays: someFiles{Names: []string{}},
+	}
+	for _, e := range s.editors {
+		for _, r := range e.refused() {
+			if _, failed := errors.AsType[*pending.AppendError](r.Problem); failed {
+				l.Failed = append(l.Failed, tellRefused(&r))
+			} else {
+				l.Refused = append(l.Refused, tellRefused(&r))
+			}
 		}
-		folder = at
-		m.log.Warn("a text that was refused is kept", "file", r.Path, "in", folder, "err", r.Problem)
+		loose := e.loose()
+		l.Scratch.add(loose.Scratch)
+		l.Strays.add(loose.Strays)
 	}
-	if len(lost) > 0 {
-		return folder, &commandError{code: exitUnsaved, err: errors.Join(lost...)}
+	return l
+}
+
+// placed is an error that knows its place in a text.
+type placed interface {
+	error
+	Place() (line, column int, what string)
+}
+
+func tellRefused(r *editing.Refused) refusedText {
+	t := refusedText{Path: r.Path, Reason: r.Problem.Error()}
+	if p, ok := errors.AsType[placed](r.Problem); ok {
+		t.Line, t.Column, t.Reason = p.Place()
+	} else if a, ok := errors.AsType[*pending.AppendError](r.Problem); ok {
+		t.Reason = a.Error()
 	}
-	return folder, nil
+	return t
+}
+
+// String is as compilers tell of a mistake: FILE:LINE:COLUMN: REASON.
+func (t *refusedText) String() string {
+	if t.Line == 0 {
+		return fmt.Sprintf("%s: %s", t.Path, t.Reason)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", t.Path, t.Line, t.Column, t.Reason)
+}
+
+// mostTexts is how many texts are printed that are not saved.
+const mostTexts = 20
+
+// printTexts prints the texts that are not saved, with sep behind what they are.
+func (l *leftOut) printTexts(w io.Writer, sep string) {
+	printTexts(w, "refused"+sep, l.Refused)
+	printTexts(w, "not kept"+sep, l.Failed)
+}
+
+func printTexts(w io.Writer, label string, texts []refusedText) {
+	for i, t := range texts {
+		if i == mostTexts {
+			fmt.Fprintf(w, "%s%d more\n", label, len(texts)-i)
+			return
+		}
+		fmt.Fprintf(w, "%s%s\n", label, t.String())
+	}
+}
+
+// printFiles prints how many other files will not be saved, in the same way.
+func (l *leftOut) printFiles(w io.Writer, sep string) {
+	printFiles(w, "scratch"+sep, "file of an editor", "files of editors", l.Scratch)
+	printFiles(w, "strays"+sep, "file without a value", "files without values", l.Strays)
+}
+
+func printFiles(w io.Writer, label, one, more string, files someFiles) {
+	if n := files.Count; n > 0 {
+		fmt.Fprintf(w, "%s%d %s that will not be saved, such as %s\n", label, n, verb(n, one, more), strings.Join(files.Names, ", "))
+	}
+}
+
+// texts is how many texts are not saved.
+func (l *leftOut) texts() int { return len(l.Refused) + len(l.Failed) }
+
+// unsavedTexts is the error of texts that were not saved, nil if there are none. The hint
+// tells where they are kept.
+func (l *leftOut) unsavedTexts(hint string) error {
+	var what []string
+	if n := len(l.Refused); n > 0 {
+		what = append(what, fmt.Sprintf("%s %s refused and %s not saved", plural(n, "text"), was(n), is(n)))
+	}
+	if n := len(l.Failed); n > 0 {
+		what = append(what, fmt.Sprintf("%s could not be written to the journal and %s not saved", plural(n, "text"), is(n)))
+	}
+	if what == nil {
+		return nil
+	}
+	return &commandError{code: exitUnsaved, err: errors.New(strings.Join(what, "; ")), hint: hint}
+}
+
+// refusedFolder is the folder that has a folder for each mount that texts were kept of.
+const refusedFolder = "refused"
+
+// refusedPath is where that folder is. Where it can't be made, it is told by its name.
+func refusedPath() string {
+	d, err := userdir.State(refusedFolder)
+	if err != nil {
+		return refusedFolder
+	}
+	defer d.Close()
+	return d.Path()
+}
+
+// keepTexts writes what would go with the mount to a folder of the user's state: somebody
+// has written it, and most tools say little of why it was not taken. The error tells of all
+// such texts, and of those that are lost.
+func (m *mounting) keepTexts(now time.Time) error {
+	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
+	var folder string
+	var lost error
+	for _, e := range m.opened.editors {
+		for _, r := range e.refused() {
+			at, err := keepText(name, r)
+			if err != nil {
+				lost = both(lost, &commandError{code: exitUnsaved, err: fmt.Errorf("the text of %s is lost, it could not be kept: %w", r.Path, err)})
+				continue
+			}
+			folder = at
+			m.log.Warn("a text that is not saved is kept", "file", r.Path, "in", folder, "err", r.Problem)
+		}
+	}
+	hint := ""
+	if folder != "" {
+		hint = "kept in " + folder
+	}
+	left := m.opened.leftOut()
+	return both(left.unsavedTexts(hint), lost)
 }
 
 func keepText(name string, r editing.Refused) (folder string, err error) {
-	top, err := userdir.State("refused", name)
+	top, err := userdir.State(refusedFolder, name)
 	if err != nil {
 		return "", err
 	}
 	defer top.Close()
 	dir, file := path.Split(r.Path)
 	in := strings.FieldsFunc(dir, func(c rune) bool { return c == '/' })
-	d, err := userdir.State(append([]string{"refused", name}, in...)...)
+	d, err := userdir.State(append([]string{refusedFolder, name}, in...)...)
 	if err != nil {
 		return "", err
 	}

@@ -25,8 +25,8 @@ sessions and packet definitions, and CASC storages.
 
 Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
 or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
-can't be used; 6 the mount, or the source, is in use; 7 edits were not saved: the
-journal has them.`,
+can't be used; 6 the mount, or the source, is in use; 7 something was not saved:
+the message says where it is kept.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

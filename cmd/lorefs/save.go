@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,9 +75,8 @@ func (m *mounting) save(ctx context.Context) error {
 	if m.opened.editors == nil {
 		return nil
 	}
-	kept, err := m.keepRefused(time.Now()) // first, as it is quick
-	m.kept = kept
-	return errors.Join(m.saveBy(ctx, true), err)
+	texts := m.keepTexts(time.Now()) // first, as it is quick
+	return both(m.saveBy(ctx, true), texts)
 }
 
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and
@@ -116,9 +114,6 @@ func (s *opened) save(ctx context.Context, last bool) ([]session.Report, error) 
 	return reports, failed
 }
 
-// mostNames is how many files are named that were not saved.
-const mostNames = 5
-
 // unsaved is the error of a save that failed.
 func unsaved(editor sourceEditor, err error) *commandError {
 	outcome := "was not saved"
@@ -144,51 +139,38 @@ func (m *mounting) commit() answer {
 		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
 	}
 	err := m.saveBy(context.Background(), false)
-	return answerOf(m.saves.last(), err)
-}
-
-// lastAnswer tells those who wait for the end what came of the last save, and
-// what was left out of it.
-func (m *mounting) lastAnswer(err error) answer {
-	a := answerOf(m.saves.last(), err)
-	a.Left, a.Names = m.opened.unsaved(mostNames)
-	a.Kept = m.kept
-	return a
+	left := m.opened.leftOut()
+	n := left.texts()
+	texts := left.unsavedTexts(fmt.Sprintf("kept in the mount, in memory: save %[1]s anew or remove %[1]s there; at the end %[2]s put into %[3]s",
+		verb(n, "it", "them"), they(n), refusedPath()))
+	return answerOf(m.saves.last(), left, both(err, texts))
 }
 
 // answerOf tells of a save. Nothing was to be saved if there are no reports.
-func answerOf(reports []session.Report, err error) answer {
-	a := answer{Saved: reports}
+func answerOf(reports []session.Report, left leftOut, err error) answer {
+	a := answer{Saved: reports, Left: left}
 	if err != nil {
-		a.Error = errorText(err)
-		a.Unsaved = true
+		a.Error, a.Unsaved = errorText(err), exitCode(err) == exitUnsaved
 	}
 	return a
 }
 
-// saved turns an answer into what a command says and returns.
-func (a *answer) saved(w io.Writer) error {
-	if a.Left > 0 {
-		_, err := fmt.Fprintf(w, "not saved: %d files that hold no value, such as %s\n", a.Left, strings.Join(a.Names, ", "))
-		if err != nil {
-			return err
-		}
-	}
-	if a.Kept != "" {
-		if _, err := fmt.Fprintf(w, "the texts that were refused are kept in %s\n", a.Kept); err != nil {
-			return err
-		}
-	}
+// told prints what an answer says, the texts first that were not saved, and gives the error
+// of the command.
+func (a *answer) told(w io.Writer) error {
+	a.Left.printTexts(w, ": ")
+	err := a.printSaved(w)
+	a.Left.printFiles(w, ": ")
 	switch {
 	case a.Unsaved:
-		return errors.Join(a.printSaved(w), &commandError{code: exitUnsaved, err: errors.New(a.Error)})
+		return errors.Join(err, &commandError{code: exitUnsaved, err: errors.New(a.Error)})
 	case a.Error != "":
-		return errors.New(a.Error)
+		return errors.Join(err, errors.New(a.Error))
 	case a.Saved != nil && !a.wrote():
 		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
 		return err
 	}
-	return a.printSaved(w)
+	return err
 }
 
 // wrote tells whether something was saved.
@@ -202,7 +184,7 @@ func (a *answer) printSaved(w io.Writer) error {
 		if r.Path == "" {
 			continue
 		}
-		text := fmt.Sprintf("saved %d edits to %s: %d bytes in %.1f s\n", r.Edits, r.Path, r.Bytes, r.Seconds)
+		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", plural(r.Edits, "edit"), r.Path, r.Bytes, r.Seconds)
 		if r.Backup != "" {
 			text += fmt.Sprintf("the file before is %s\n", r.Backup)
 		}

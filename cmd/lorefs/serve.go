@@ -44,8 +44,6 @@ type mounting struct {
 	stopping sync.Mutex
 	// saves is what the commits and the last save have come to.
 	saves saves
-	// kept is where texts are that were refused, once the mount is gone.
-	kept string
 }
 
 // serve mounts and returns when the mount is gone.
@@ -75,7 +73,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.untilGone(signals)
 	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.close(m.lastAnswer(err)))
+	return errors.Join(err, c.close(answerOf(m.saves.last(), m.opened.leftOut(), err)))
 }
 
 // start opens the source and mounts it, unless a signal comes first.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -43,10 +42,8 @@ type editStatus struct {
 	// Pending is how many edits of the source are not saved yet, Journal where they are.
 	Pending int64  `json:"pending"`
 	Journal string `json:"journal"`
-	// Unsaved is how many files hold no value that could be saved: scratch files,
-	// and new files without a value. Names are some of them.
-	Unsaved int      `json:"unsaved"`
-	Names   []string `json:"unsaved_names"`
+	// What will not be saved.
+	leftOut
 	// Converts is the layout that the source will have, empty if it stays.
 	Converts string `json:"converts,omitempty"`
 	// Problem is why the last save failed, or empty.
@@ -81,7 +78,7 @@ func (m *mounting) editStatus() *editStatus {
 			e.World.Saved = &reports[i+1]
 		}
 	}
-	e.Unsaved, e.Names = m.opened.unsaved(mostNames)
+	e.leftOut = m.opened.leftOut()
 	if err := m.saves.problem(); err != nil {
 		e.Problem = errorText(err)
 	}
@@ -106,9 +103,7 @@ func (e *editStatus) print(w io.Writer) {
 	if e.Converts != "" {
 		fmt.Fprintf(w, "layout\twill be %s\n", e.Converts)
 	}
-	if e.Unsaved > 0 {
-		fmt.Fprintf(w, "no values\t%d files that will not be saved, such as %s\n", e.Unsaved, strings.Join(e.Names, ", "))
-	}
+	e.printFiles(w, "\t")
 	if e.Problem != "" {
 		fmt.Fprintf(w, "not saved\t%s\n", e.Problem)
 	}
@@ -231,6 +226,9 @@ func absent(dir, name string) error {
 // print writes the status for people.
 func (s *status) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if s.Editing != nil {
+		s.Editing.printTexts(t, "\t")
+	}
 	fmt.Fprintf(t, "source\t%s\n", s.Source)
 	fmt.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
 	fmt.Fprintf(t, "process\t%d, since %s\n", s.PID, s.Since.Local().Format(time.DateTime))
@@ -241,7 +239,7 @@ func (s *status) print(w io.Writer) error {
 		fmt.Fprintf(t, "notice\t%s\n", n)
 	}
 	for _, v := range s.Views {
-		fmt.Fprintf(t, "%s/\t%d nodes\n", v.Name, v.Nodes)
+		fmt.Fprintf(t, "%s/\t%s\n", v.Name, plural(v.Nodes, "node"))
 	}
 	if s.Editing != nil {
 		s.Editing.print(t)

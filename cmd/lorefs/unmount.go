@@ -52,12 +52,13 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 	case a.Error != "":
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
-	if a.Editing && !lazy {
-		if err := awaitSave(w, dir, conn); err != nil {
-			return errors.Join(err, conn.Close())
-		}
+	switch {
+	case a.Editing && lazy:
+		err = a.toldBegun(w)
+	case a.Editing:
+		err = awaitSave(w, dir, conn)
 	}
-	return errors.Join(awaitEnd(dir, conn, lazy), conn.Close())
+	return errors.Join(err, awaitEnd(dir, conn, lazy), conn.Close())
 }
 
 // awaitSave returns when the other side has saved what was edited, however long
@@ -73,7 +74,7 @@ func awaitSave(w io.Writer, dir string, conn *line) error {
 			hint: "lorefs journal list tells what is left",
 		}
 	}
-	return a.saved(w)
+	return a.told(w)
 }
 
 func busy(dir string) error {
@@ -175,12 +176,12 @@ func leftOf(name, source string) *commandError {
 	if j.State == pending.InUse && takenOver(name, &j) {
 		return nil
 	}
-	hint := "they are in %s: lorefs mount --rw brings them back"
+	hint := "kept in %s: lorefs mount --rw brings back what is there"
 	if j.State == pending.Damaged {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %d edits of %s were saved", j.Edits, source),
+		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", plural(j.Edits, "edit"), source, was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

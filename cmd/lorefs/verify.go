@@ -106,13 +106,10 @@ func (v *verifying) verdict(c *cobra.Command, name string) error {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: nothing is wrong\n", name)
 		return nil
 	}
-	stopped, plural := "", "s"
+	stopped := ""
 	if v.count == v.limit {
 		stopped = "stopped after "
 	}
-	if v.count == 1 {
-		plural = ""
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s%d finding%s\n", name, stopped, v.count, plural)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, plural(v.count, "finding"))
 	return &commandError{code: exitFailure}
 }

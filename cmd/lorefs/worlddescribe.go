@@ -90,12 +90,12 @@ func (z *zonesDescription) surround(at geometry.ZonePosition) {
 // print writes the description for people.
 func (d worldDescription) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "zones\t%d files of %d bytes, decompressed %d\n", d.Zones.Count, d.Zones.Bytes, d.Zones.RawBytes)
+	fmt.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)
 	if d.Zones.First != nil {
 		fmt.Fprintf(t, "from, to\tx%04dy%04d, x%04dy%04d\n", d.Zones.First[0], d.Zones.First[1], d.Zones.Last[0], d.Zones.Last[1])
 	}
 	fmt.Fprintf(t, "volumes\t%d\n", d.Zones.Volumes)
-	fmt.Fprintf(t, "areas\t%d files of %d bytes, decompressed %d\n", d.Areas.Count, d.Areas.Bytes, d.Areas.RawBytes)
+	fmt.Fprintf(t, "areas\t%s of %d bytes, decompressed %d\n", plural(d.Areas.Count, "file"), d.Areas.Bytes, d.Areas.RawBytes)
 	fmt.Fprintf(t, "nodes\t%d\n", d.Areas.Nodes)
 	fmt.Fprintf(t, "edges\t%d\n", d.Areas.Edges)
 	for _, p := range d.Bad {

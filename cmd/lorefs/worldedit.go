@@ -59,21 +59,8 @@ func (e *worldEditor) replayed() int    { return e.session.Replayed() }
 func (e *worldEditor) converts() string { return "" }
 func (e *worldEditor) Close() error     { return e.session.Close() }
 
-func (e *worldEditor) unsaved(most int) (int, []string) {
-	count, names := e.tree.Unsaved(most)
-	for i := range names {
-		names[i] = e.at + names[i]
-	}
-	return count, names
-}
-
-func (e *worldEditor) refused() []editing.Refused {
-	texts := e.tree.Refused()
-	for i := range texts {
-		texts[i].Path = e.at + texts[i].Path
-	}
-	return texts
-}
+func (e *worldEditor) refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
+func (e *worldEditor) loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
 
 // save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.

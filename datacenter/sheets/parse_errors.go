@@ -24,6 +24,9 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
 }
 
+// Place is where the mistake is in the file, and what it is.
+func (e *SyntaxError) Place() (line, column int, what string) { return e.Line, e.Column, e.What }
+
 // ValueError reports something that a data center cannot hold, or that is not of
 // its type.
 type ValueError struct {
@@ -40,6 +43,9 @@ type ValueError struct {
 func (e *ValueError) Error() string {
 	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.text())
 }
+
+// Place is where the mistake is in the file, and what it is.
+func (e *ValueError) Place() (line, column int, what string) { return e.Line, e.Column, e.text() }
 
 // text is what is wrong, without the place in the file.
 func (e *ValueError) text() string {

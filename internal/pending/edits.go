@@ -103,13 +103,22 @@ func (e *Edits) Journal() string {
 }
 
 // Append keeps a record. If there is no journal, it is made, with the header that
-// head gives.
+// head gives. An error is an [*AppendError], unless all is closed.
 func (e *Edits) Append(head func() ([]byte, error), record []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return os.ErrClosed
 	}
+	if err := e.append(head, record); err != nil {
+		path, pathErr := e.kind.JournalPath(e.source)
+		return &AppendError{Journal: path, Err: errors.Join(err, pathErr)}
+	}
+	return nil
+}
+
+// append is Append. The caller holds mu.
+func (e *Edits) append(head func() ([]byte, error), record []byte) error {
 	if e.journal == nil {
 		if err := e.begin(head); err != nil {
 			return fmt.Errorf("journal: %w", err)

@@ -3,6 +3,8 @@ package pending
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"syscall"
 
 	"lorefs/internal/journal"
 )
@@ -43,6 +45,22 @@ func (e *JournalError) Unwrap() error { return e.Err }
 
 // Is makes the error match [journal.ErrDamaged].
 func (e *JournalError) Is(target error) bool { return target == journal.ErrDamaged }
+
+// AppendError means that the journal can't take an edit, which was not made for that
+// reason: there is nothing wrong with the edit itself.
+type AppendError struct {
+	Journal string
+	Err     error
+}
+
+func (e *AppendError) Error() string {
+	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
+		return fmt.Sprintf("there is no space for the journal in %s: %v", filepath.Dir(e.Journal), e.Err)
+	}
+	return fmt.Sprintf("the journal can't take it: %v", e.Err)
+}
+
+func (e *AppendError) Unwrap() error { return e.Err }
 
 // ConflictError means that a file is no longer the one that was edited, so that what
 // was edited has become a file of its own. The journal is kept, too.

@@ -86,7 +86,7 @@ func (e *Editable) Create(ctx context.Context, dir nodes.ID, name string) (nodes
 	if err == nil && p.Exists() {
 		err = nodes.ErrExist
 	}
-	if err == nil && !isScratch(name) {
+	if err == nil && !editing.IsScratch(name) {
 		_, _, err = e.newAttribute(p)
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func TestConcurrentEdits(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			tree.Unsaved(3)
+			tree.Loose()
 		}
 	})
 	work.Wait()

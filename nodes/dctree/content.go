@@ -123,7 +123,7 @@ func (e *Editable) settle(c *content) {
 // commit makes the value of an attribute of what was written. If it fits none,
 // the file is as it was before. The caller holds editing.
 func (e *Editable) commit(ctx context.Context, c *content) error {
-	if c.name == "" || isScratch(c.name) {
+	if c.name == "" || editing.IsScratch(c.name) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		c.Clean()

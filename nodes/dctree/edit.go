@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,21 +107,21 @@ func (e *Editable) Usage() nodes.Usage {
 	return nodes.Usage{Bytes: e.Tree.opts.SourceSize, Nodes: e.draft.Entries() + e.loose}
 }
 
-// Unsaved tells how many files hold no value that can be saved, and gives the
-// names of some of them, with those of their directories.
-func (e *Editable) Unsaved(most int) (count int, names []string) {
+// Loose gives the files that hold no value that can be saved.
+func (e *Editable) Loose() (loose editing.Loose) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for dir, s := range e.dirs {
-		count += len(s.scratch)
+		if len(s.scratch) == 0 {
+			continue
+		}
+		at := strings.TrimPrefix(e.dirName(dir)+"/", "/")
 		for name := range s.scratch {
-			if len(names) == most {
-				break
-			}
-			names = append(names, e.dirName(dir)+"/"+name)
+			loose.Add(at + name)
 		}
 	}
-	return count, names
+	loose.Sort()
+	return loose
 }
 
 // dirName spells the path of a draft node.
@@ -253,7 +254,7 @@ func (e *Editable) attributeFile(file string) (name string, marked bool, err err
 
 // childFile takes the name of a node's directory apart.
 func (e *Editable) childFile(file string) (name string, ordinal uint32, err error) {
-	if isScratch(file) {
+	if editing.IsScratch(file) {
 		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
 	}
 	plain, n, ok := treepath.SplitOrdinal(file)

@@ -2,6 +2,7 @@ package dctree_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,8 +96,8 @@ func TestCutNames(t *testing.T) {
 	if got := len(shown(t, e)); got != len(want) {
 		t.Errorf("%d paths, want %d", got, len(want))
 	}
-	if n, names := e.Unsaved(9); n != 1 || names[0] != "/"+sheet+"/.x" {
-		t.Errorf("unsaved: %d, %q", n, names)
+	if l := e.Loose(); len(l.Strays) != 0 || !slices.Equal(l.Scratch, []string{sheet + "/.x"}) {
+		t.Errorf("not saved: %q", l)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lorefs/datacenter"
+	"lorefs/nodes/editing"
 )
 
 // rename renames what is at a place.
@@ -50,7 +51,7 @@ func (e *Editable) renameFile(ctx context.Context, from, to *place) error {
 	if err != nil {
 		return err
 	}
-	if isScratch(to.Name) {
+	if editing.IsScratch(to.Name) {
 		err = e.toScratch(ctx, c, from, to)
 	} else {
 		err = e.toAttribute(ctx, c, to)

@@ -70,7 +70,7 @@ func (h handle) Settle()                          { h.e.settle(h.c) }
 // Incomplete tells of a new file, which is to be a value, that it is empty.
 func (h handle) Incomplete() bool {
 	c := h.c
-	return !c.attribute && c.name != "" && !isScratch(c.name) && c.Size() == 0
+	return !c.attribute && c.name != "" && !editing.IsScratch(c.name) && c.Size() == 0
 }
 
 // Refuse is the error of a text that the program goes on with from here, but which is
@@ -78,7 +78,7 @@ func (h handle) Incomplete() bool {
 func (h handle) Refuse(p []byte, off int64) error {
 	e, c := h.e, h.c
 	size := c.Size()
-	if c.name == "" || isScratch(c.name) || off > size || off+int64(len(p)) < size {
+	if c.name == "" || editing.IsScratch(c.name) || off > size || off+int64(len(p)) < size {
 		return nil
 	}
 	t, err := e.typeOf(c)

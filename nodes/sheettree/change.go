@@ -119,7 +119,7 @@ func (e *Editable) folderAllowed(p *place) error {
 	if p.at.name != "" {
 		return fmt.Errorf("%w: folders of sheets have no folders in them", nodes.ErrNotPermitted)
 	}
-	if _, ok := e.src.NameOf(p.Name); !ok && !isScratch(p.Name) {
+	if _, ok := e.src.NameOf(p.Name); !ok && !editing.IsScratch(p.Name) {
 		return fmt.Errorf("%w: no sheets can be called %q", nodes.ErrInvalid, p.Name)
 	}
 	return nil

@@ -350,8 +350,8 @@ func TestEditorsWays(t *testing.T) {
 						t.Errorf("the file that was forgotten: %v", err)
 					}
 				}
-				if count, names := e.Unsaved(9); count != 0 {
-					t.Errorf("unsaved: %v", names)
+				if l := e.Loose(); len(l.Scratch)+len(l.Strays)+len(e.Refused()) != 0 {
+					t.Errorf("not saved: %+v, %v", l, e.Refused())
 				}
 			}
 			nodetest.Run(t, e.Editable)
@@ -377,8 +377,8 @@ func TestDrafts(t *testing.T) {
 	if x, err := e.Xattr(t.Context(), id, "user.lorefs.error"); err != nil || !strings.HasPrefix(string(x), want) {
 		t.Errorf("user.lorefs.error is %q, %v", x, err)
 	}
-	if count, names := e.Unsaved(9); count != 1 || names[0] != path {
-		t.Errorf("unsaved: %v", names)
+	if l := e.Loose(); len(l.Scratch)+len(l.Strays) != 0 || len(e.Refused()) != 1 {
+		t.Errorf("not saved: %+v, %v", l, e.Refused())
 	}
 	if err := e.write("Item/tmp", "<Item>"); err != nil {
 		t.Fatal(err)
@@ -390,16 +390,16 @@ func TestDrafts(t *testing.T) {
 		t.Error("what can't be renamed is not as it was")
 	}
 	e.must(e.Remove(t.Context(), e.at("Item").ID, "tmp", nodes.File))
-	if count, names := e.Unsaved(9); count != 2 || names[1] != "Item/Item-00001.xml" {
-		t.Errorf("unsaved: %v", names)
+	if r := e.Refused(); len(r) != 2 || r[1].Path != "Item/Item-00001.xml" {
+		t.Errorf("refused: %+v", r)
 	}
 	e.must(e.write("Item/Item-00001.xml", second))
 	e.must(e.write(path, good))
 	if names, err := e.Xattrs(t.Context(), id); err != nil || len(names) > 0 {
 		t.Errorf("the attributes are %v, %v", names, err)
 	}
-	if count, names := e.Unsaved(9); count != 0 || e.draft.Pending() != 0 {
-		t.Errorf("unsaved: %v", names)
+	if r := e.Refused(); len(r) != 0 || e.draft.Pending() != 0 {
+		t.Errorf("refused: %+v", r)
 	}
 }
 
@@ -441,16 +441,13 @@ func TestRefusedRename(t *testing.T) {
 			if x, xerr := e.Xattr(t.Context(), now.ID, "user.lorefs.error"); xerr != nil || string(x) != err.Error() {
 				t.Errorf("user.lorefs.error is %q, %v", x, xerr)
 			}
-			if count, names := e.Unsaved(9); count != 1 || names[0] != tt.name {
-				t.Errorf("unsaved: %v", names)
-			}
 			if r := e.Refused(); len(r) != 1 || r[0].Path != tt.name || string(r[0].Text) != tt.bad || r[0].Problem.Error() != err.Error() {
 				t.Errorf("refused: %+v", r)
 			}
 			e.must(e.write(dir+"/.tmp", tt.good))
 			e.must(e.rename(dir, ".tmp", name))
-			if count, names := e.Unsaved(9); count != 0 || len(e.Refused()) != 0 {
-				t.Errorf("unsaved: %v", names)
+			if l := e.Loose(); len(l.Scratch)+len(l.Strays)+len(e.Refused()) != 0 {
+				t.Errorf("not saved: %+v, %v", l, e.Refused())
 			}
 			nodetest.Run(t, e.Editable)
 		})

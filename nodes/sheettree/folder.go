@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
 
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
@@ -138,7 +137,7 @@ const (
 // classOf tells what a file of a name is in a folder.
 func classOf(dir, name string) class {
 	switch {
-	case isScratch(name), isScratch(dir):
+	case editing.IsScratch(name), editing.IsScratch(dir):
 		return scratchFile
 	case dir == "" && name == sheets.SchemasFile, dir != "" && name == dir+".xsd":
 		return schemaFile
@@ -150,10 +149,6 @@ func classOf(dir, name string) class {
 	}
 	return noFile
 }
-
-// isScratch tells whether a file or folder of that name is an editor's: no sheet's
-// folder is called like that.
-func isScratch(name string) bool { return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") }
 
 // put puts a content into a folder, as a file that is no sheet. The caller holds mu.
 func (e *Editable) put(c *content, dir, name string) {

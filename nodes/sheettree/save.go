@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/nodes/editing"
 )
 
 // Save saves the draft by the Editor. Nothing can be changed here meanwhile. A sheet
@@ -77,23 +78,18 @@ func (e *Editable) restore(n datacenter.Number) bool {
 	return true
 }
 
-// Unsaved tells how many files hold what is not saved, and gives the names of some of
-// them: scratch files, and those whose texts are no sheets.
-func (e *Editable) Unsaved(most int) (count int, names []string) {
+// Loose gives the files that are no sheets or schemas, apart from texts that were refused.
+func (e *Editable) Loose() (loose editing.Loose) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, c := range e.files {
 		schema := c.name != "" && classOf(c.folder.name, c.name) == schemaFile
-		if c.name == "" || c.Problem() == nil && (schema || c.sheet != 0) {
-			continue
-		}
-		count++
-		if len(names) < most {
-			names = append(names, c.path())
+		if c.name != "" && c.Problem() == nil && !schema && c.sheet == 0 {
+			loose.Add(c.path())
 		}
 	}
-	slices.Sort(names)
-	return count, names
+	loose.Sort()
+	return loose
 }
 
 // path is where a file is. The caller holds mu.

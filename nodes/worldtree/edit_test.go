@@ -502,8 +502,8 @@ func TestHidden(t *testing.T) {
 	if err := d.create(aZone, nil); !errors.Is(err, nodes.ErrInvalid) {
 		t.Errorf("an empty zone: %v", err)
 	}
-	if n, names := d.Unsaved(5); n != 2 || len(names) != 2 {
-		t.Errorf("unsaved: %d, %v", n, names)
+	if l, r := d.Loose(), d.Refused(); len(l.Scratch)+len(l.Strays)+len(r) != 2 || len(l.Scratch) != 1 {
+		t.Errorf("not saved: %v; refused: %v", l, paths(r))
 	}
 	if files := d.save(); files != nil {
 		t.Errorf("saved %v", files)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
@@ -125,23 +124,18 @@ func (e *Editable) Usage() nodes.Usage {
 	return u
 }
 
-// Unsaved tells how many files can't be saved, because they are nobody's or because
-// their texts were refused, and gives the names of some of them, with those of their
-// directories.
-func (e *Editable) Unsaved(most int) (count int, names []string) {
+// Loose gives the files that are no zones, squares or areas, apart from texts that were
+// refused.
+func (e *Editable) Loose() (loose editing.Loose) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, i := range e.items {
-		if i.name == "" || i.kind == nodes.Dir || i.target != nil && !i.pending && i.Problem() == nil {
-			continue
-		}
-		count++
-		if len(names) < most {
-			names = append(names, e.path(i.dir)+"/"+i.name)
+		if i.name != "" && i.kind != nodes.Dir && i.Problem() == nil && (i.target == nil || i.pending) {
+			loose.Add(e.path(i.dir) + "/" + i.name)
 		}
 	}
-	slices.Sort(names)
-	return count, names
+	loose.Sort()
+	return loose
 }
 
 // path spells that of a directory. The caller holds mu.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// begun tells of edits that are saved once nobody uses the mount any more.
+type begun struct {
+	Path  string `json:"path"`
+	Edits int64  `json:"edits"`
+	// Converts is the layout that saving makes of the source, empty if it stays.
+	Converts string `json:"converts,omitempty"`
+}
+
+// granted is the answer to an unmount that was granted. Who does not wait for the end is
+// told what there is to save.
+func (m *mounting) granted(lazy bool) answer {
+	a := answer{Editing: m.opened.editors != nil}
+	if !lazy || !a.Editing {
+		return a
+	}
+	for _, e := range m.opened.editors {
+		if e.pending() > 0 || e.converts() != "" {
+			a.Begun = append(a.Begun, begun{e.path(), e.pending(), e.converts()})
+		}
+	}
+	a.Left, a.Kept = m.opened.leftOut(), refusedPath()
+	return a
+}
+
+// toldBegun prints what an answer says to one who does not wait for the end, and gives the
+// error of the command.
+func (a *answer) toldBegun(w io.Writer) error {
+	a.Left.printTexts(w, ": ")
+	for _, b := range a.Begun {
+		what := plural(b.Edits, "edit") + " of " + b.Path
+		if b.Converts != "" {
+			what += ", in the layout " + b.Converts
+		}
+		if _, err := fmt.Fprintf(w, "saving begins once nobody uses the mount: %s; lorefs journal list tells of what is not saved yet\n", what); err != nil {
+			return err
+		}
+	}
+	a.Left.printFiles(w, ": ")
+	return a.Left.unsavedTexts("at the end " + they(a.Left.texts()) + " put into " + a.Kept)
+}
