@@ -103,8 +103,11 @@ func (d *dataCenter) modTime() time.Time { return d.file.ModTime() }
 // unchanged is check without the world, and cheap.
 func (d *dataCenter) unchanged() error { return changed(d.file.Check()) }
 
+// unchangedNow is unchanged without regard to cost.
+func (d *dataCenter) unchangedNow() error { return changed(d.file.CheckNow()) }
+
 func (d *dataCenter) check() error {
-	err := d.unchanged()
+	err := d.unchangedNow()
 	if err == nil && d.world != nil {
 		err = d.world.check()
 	}

@@ -80,9 +80,9 @@ func (d *dataCenter) editor(ctx context.Context, o editOptions) (_ *dataCenterEd
 		return nil, err
 	}
 	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.layout}
-	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync})
+	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.unchangedNow})
 	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
-		Editor: e.tree, Sync: s.Sync, MaxRecord: journal.MaxPayload, Logger: o.log,
+		Editor: e.tree, Sync: s.Sync, Check: d.unchangedNow, MaxRecord: journal.MaxPayload, Logger: o.log,
 	})
 	return e, nil
 }
@@ -130,6 +130,8 @@ func looseIn(dir string, l editing.Loose) editing.Loose {
 
 func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
 
+func (e *dataCenterEditor) keepText(changed error) string { return e.session.KeepText(changed) }
+
 func (e *dataCenterEditor) save(ctx context.Context, last bool) (session.Report, error) {
 	if last {
 		return e.session.Save(ctx, e.sheets)
@@ -163,8 +165,11 @@ func explainSession(err error) error {
 	}
 	switch {
 	case errors.Is(err, pending.ErrStale):
-		return &commandError{code: exitUnsaved, err: err, hint: "to have them back, put the file back that they were made on, " +
-			"which may be the .bak; to give them up, use lorefs journal drop"}
+		hint := "to have them back, put the file back that they were made on"
+		if stale, ok := errors.AsType[*pending.StaleError](err); ok && stale.Backup != "" {
+			hint += ", which is " + stale.Backup
+		}
+		return &commandError{code: exitUnsaved, err: err, hint: hint + "; to give them up, use lorefs journal drop"}
 	case errors.Is(err, filelock.ErrLocked):
 		return &commandError{
 			code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err),

@@ -327,7 +327,7 @@ func TestNoRoomForSheet(t *testing.T) {
 	const why = "sheets/ItemData/ItemData-00000.xml: there is no space for the journal in "
 	x.says("status", x.lorefs(exitOK, "status", x.mnt), why+filepath.Dir(s.Editing.Journal))
 	out := x.lorefs(exitUnsaved, "commit", x.mnt)
-	for _, want := range []string{"not kept: " + why, "saved 1 edit to ", "1 text could not be written to the journal and is not saved"} {
+	for _, want := range []string{"failed: " + why, "saved 1 edit to ", "1 text could not be taken and is not saved"} {
 		x.says("commit", out, want)
 	}
 	if strings.Contains(out, "refused:") || strings.Contains(out, "was refused") {
@@ -335,7 +335,7 @@ func TestNoRoomForSheet(t *testing.T) {
 	}
 	x.remount(x.state, "size=1m", 0)
 	out = x.lorefs(exitUnsaved, "unmount", x.mnt)
-	x.says("unmount", out, "not kept: "+why)
+	x.says("unmount", out, "failed: "+why)
 	x.says("unmount", out, "kept in "+filepath.Join(x.state, "lorefs", "refused", "a.dat-"))
 	kept, err := filepath.Glob(filepath.Join(x.state, "lorefs", "refused", "*", "sheets", "ItemData", "ItemData-00000.xml"))
 	if err != nil || len(kept) != 1 {

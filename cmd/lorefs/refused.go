@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"lorefs/internal/pending"
+	"lorefs/internal/source"
 	"lorefs/internal/userdir"
+	"lorefs/nodes"
 	"lorefs/nodes/editing"
 )
 
@@ -18,7 +20,8 @@ import (
 type leftOut struct {
 	// Refused are texts that can't become what their files hold.
 	Refused []refusedText `json:"refused"`
-	// Failed are texts with which nothing is wrong, but that the journal could not take.
+	// Failed are texts with which nothing is wrong, but that could not be taken: the journal
+	// had no space for them, or the source was changed by another program.
 	Failed []refusedText `json:"failed"`
 	// Scratch are editors' files, Strays all others without a value, such as new files and
 	// those that are no part of the source.
@@ -57,7 +60,7 @@ func (s *opened) leftOut() leftOut {
 	}
 	for _, e := range s.editors {
 		for _, r := range e.refused() {
-			if _, failed := errors.AsType[*pending.AppendError](r.Problem); failed {
+			if isFailure(r.Problem) {
 				l.Failed = append(l.Failed, tellRefused(&r))
 			} else {
 				l.Refused = append(l.Refused, tellRefused(&r))
@@ -68,6 +71,12 @@ func (s *opened) leftOut() leftOut {
 		l.Strays.add(loose.Strays)
 	}
 	return l
+}
+
+// isFailure tells why a text was not taken from what is wrong with the text itself.
+func isFailure(problem error) bool {
+	_, unjournalled := errors.AsType[*pending.AppendError](problem)
+	return unjournalled || errors.Is(problem, source.ErrChanged) || errors.Is(problem, nodes.ErrChanged)
 }
 
 // placed is an error that knows its place in a text.
@@ -100,7 +109,7 @@ const mostTexts = 20
 // printTexts prints the texts that are not saved, with sep behind what they are.
 func (l *leftOut) printTexts(w io.Writer, sep string) {
 	printTexts(w, "refused"+sep, l.Refused)
-	printTexts(w, "not kept"+sep, l.Failed)
+	printTexts(w, "failed"+sep, l.Failed)
 }
 
 func printTexts(w io.Writer, label string, texts []refusedText) {
@@ -136,7 +145,7 @@ func (l *leftOut) unsavedTexts(hint string) error {
 		what = append(what, fmt.Sprintf("%s %s refused and %s not saved", plural(n, "text"), was(n), is(n)))
 	}
 	if n := len(l.Failed); n > 0 {
-		what = append(what, fmt.Sprintf("%s could not be written to the journal and %s not saved", plural(n, "text"), is(n)))
+		what = append(what, fmt.Sprintf("%s could not be taken and %s not saved", plural(n, "text"), is(n)))
 	}
 	if what == nil {
 		return nil

@@ -44,6 +44,9 @@ type editStatus struct {
 	Journal string `json:"journal"`
 	// What will not be saved.
 	leftOut
+	// Text is the file that has the edits as text, as the source was written over while it
+	// was edited, empty for none.
+	Text string `json:"text,omitempty"`
 	// Converts is the layout that the source will have, empty if it stays.
 	Converts string `json:"converts,omitempty"`
 	// Problem is why the last save failed, or empty.
@@ -88,11 +91,23 @@ func (m *mounting) editStatus() *editStatus {
 	return e
 }
 
+// keepText has editors keep their edits as text that can't be saved any more.
+func (e *editStatus) keepText(editors []sourceEditor, changed error) {
+	for _, editor := range editors {
+		if k, ok := editor.(interface{ keepText(changed error) string }); ok {
+			e.Text = k.keepText(changed)
+		}
+	}
+}
+
 // print writes what concerns editing.
 func (e *editStatus) print(w io.Writer) {
 	fmt.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
 	if e.Journal != "" {
 		fmt.Fprintf(w, "journal\t%s\n", e.Journal)
+	}
+	if e.Text != "" {
+		fmt.Fprintf(w, "as text\t%s\n", e.Text)
 	}
 	if e.World != nil {
 		fmt.Fprintf(w, "edits of %s\t%d to be saved\n", worldName, e.World.Pending)
@@ -151,6 +166,7 @@ func (m *mounting) status() *status {
 	}
 	if err := m.opened.check(); err != nil {
 		s.Problem = err.Error()
+		s.Editing.keepText(m.opened.editors, err)
 	}
 	if n, ok := m.opened.archive.(interface{ notices() []string }); ok {
 		s.Notices = n.notices()

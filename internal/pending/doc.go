@@ -21,7 +21,9 @@
 //
 // If a source was replaced by somebody else while it was edited, its place is theirs:
 // what was edited is written to a new file, NAME.conflict-TIME beside it or, where
-// that can't be, beside the journal, which is kept as well.
+// that can't be, beside the journal, which is kept as well. If the source was written
+// over in its place, nobody has what the edits were made on any more: they are written as
+// text, for people, beside the journal: HASH-NAME.edits-TIME.txt.
 //
 // A journal with damage is refused, or salvaged: the records ahead of the damage
 // take its place. One that ends in a torn record goes on with the records ahead of it,

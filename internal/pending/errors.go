@@ -19,10 +19,17 @@ type StaleError struct {
 	// File is the one that is another one now; of several, it is one of them.
 	File  string
 	Edits int
+	// Text is the file in which they were written as text, and Backup the one that they
+	// belong to: each is empty if there is none.
+	Text, Backup string
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%s: %v: %d of them, in %s", e.File, ErrStale, e.Edits, e.Journal)
+	text := fmt.Sprintf("%s: %v: %d of them, in %s", e.File, ErrStale, e.Edits, e.Journal)
+	if e.Text != "" {
+		text += "; as text they are in " + e.Text
+	}
+	return text
 }
 
 // Is makes the error match [ErrStale].
@@ -76,6 +83,21 @@ func (e *ConflictError) Error() string {
 }
 
 func (e *ConflictError) Unwrap() error { return e.Err }
+
+// TextError means that what was edited can't be saved any more, as the file was written over
+// while it was edited. The edits have become a text of their own. The journal is kept, too.
+type TextError struct {
+	// File is the file that was edited, and Path the text.
+	File, Path string
+	// Err matches [source.ErrChanged].
+	Err error
+}
+
+func (e *TextError) Error() string {
+	return fmt.Sprintf("%v; what was edited is written as text in %s", e.Err, e.Path)
+}
+
+func (e *TextError) Unwrap() error { return e.Err }
 
 // Conflicts are all that an error tells of.
 func Conflicts(err error) []*ConflictError {

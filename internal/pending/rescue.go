@@ -41,6 +41,100 @@ func (e *Edits) besideJournal(file string) (string, error) {
 	return statePath(e.kind.Folder, nameOf(e.source)+"-"+filepath.Base(file))
 }
 
+const (
+	// textMark stands behind a file's name in that of the text of its edits, textSuffix
+	// behind the time.
+	textMark   = ".edits-"
+	textSuffix = ".txt"
+)
+
+// KeepText writes the edits of a file as text, which is for people: beside the journal or,
+// where that can't be, beside the file. It gives the path of the text.
+func (e *Edits) KeepText(file string, text []byte) (string, error) {
+	suffix := textMark + time.Now().Format(conflictTime) + textSuffix
+	state, err := e.besideJournal(file)
+	if err == nil {
+		state += suffix
+		err = e.writeText(state, text)
+	}
+	if err == nil {
+		return state, nil
+	}
+	beside := file + suffix
+	if besideErr := e.writeText(beside, text); besideErr != nil {
+		return "", errors.Join(err, besideErr)
+	}
+	return beside, nil
+}
+
+// writeText makes a file that lasts.
+func (e *Edits) writeText(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = e.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// Stale is the error of edits that belong to a file that is another one now: base is what
+// it was.
+func (e *Edits) Stale(file string, base Identity, edits int) *StaleError {
+	s := &StaleError{Journal: e.Journal(), File: file, Edits: edits, Text: e.lastText(file)}
+	if backup := file + ".bak"; identifies(backup, base) {
+		s.Backup = backup
+	}
+	return s
+}
+
+// lastText is the newest text of a file's edits, empty if there is none.
+func (e *Edits) lastText(file string) (newest string) {
+	state, err := e.besideJournal(file)
+	if err != nil {
+		return ""
+	}
+	for _, from := range []string{file, state} {
+		dir, base := filepath.Split(from)
+		entries, err := os.ReadDir(filepath.Clean(dir))
+		if err != nil {
+			continue
+		}
+		for _, entry := range entries { // in the order of their names, and so of their times
+			if name := entry.Name(); strings.HasPrefix(name, base+textMark) && strings.HasSuffix(name, textSuffix) {
+				newest = filepath.Join(dir, name)
+			}
+		}
+	}
+	return newest
+}
+
+// identifies tells whether a file has a content. One that can't be read has not.
+func identifies(path string, want Identity) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // It was only read.
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() != want.Size {
+		return false
+	}
+	now, err := Identify(f, info.Size())
+	return err == nil && now == want
+}
+
 // conflictsBegun are the paths of conflict files of which a temporary one is there. All
 // of them begin with the path file.
 func conflictsBegun(file string) []string {

@@ -11,6 +11,7 @@
 //
 // What is saved is written beside the source, read back and compared with the
 // draft before it takes the source's place (package replace). Edits made after that
-// belong to the new file. If the journal fails, edits are refused, but saving goes on
+// belong to the new file. If the open file itself is no longer what it was, as another
+// program wrote over it, nothing can be saved: the edits become a text. If the journal fails, edits are refused, but saving goes on
 // without it, as the draft has all that it holds.
 package session

@@ -36,7 +36,7 @@ func (s *Session) remake(ctx context.Context, contents *journal.Contents) error 
 	case pending.Open:
 		return s.replay(ctx, contents)
 	}
-	return &pending.StaleError{Journal: s.Journal(), File: s.path, Edits: d.edits}
+	return s.edits.Stale(s.path, d.Identity, d.edits)
 }
 
 // replay makes the edits of a journal again.

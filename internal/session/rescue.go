@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +15,24 @@ import (
 // rescue writes what was edited to a file of its own, if the source has changed
 // but the file that was edited is still there for this process. Edits that were
 // made after a commit are on top of a file that nobody else has any more: their
-// journal could never be replayed.
+// journal could never be replayed. If that file was written over, the edits are kept
+// as text.
 func (s *Session) rescue(ctx context.Context, w *datacenter.Saving, changed error) error {
-	if err := s.src.Intact(); err != nil {
-		return changed
+	if s.src.Intact() == nil {
+		err := s.rescueFile(ctx, w, changed)
+		if s.src.Intact() == nil {
+			return err
+		}
 	}
+	path, err := s.keepText(w.Changes, changed)
+	if err != nil || path == "" {
+		return errors.Join(changed, err)
+	}
+	return &pending.TextError{File: s.path, Path: path, Err: changed}
+}
+
+// rescueFile is rescue as long as the file can be read that was edited.
+func (s *Session) rescueFile(ctx context.Context, w *datacenter.Saving, changed error) error {
 	if s.conflict != "" { // nothing can have been edited since
 		return &pending.ConflictError{File: s.path, Path: s.conflict, Err: changed}
 	}

@@ -50,6 +50,8 @@ func (s *Session) Pending() bool { return s.draft.Pending() > 0 || s.Converts() 
 func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
+	s.isSaving.Store(true)
+	defer s.isSaving.Store(false)
 	began := time.Now()
 	var r Report
 	err := e.Save(ctx, s.opts.Write, func(w *datacenter.Saving) error {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lorefs/datacenter"
@@ -50,10 +51,14 @@ type Session struct {
 	edits    *pending.Edits
 	replayed int
 
+	// isSaving tells that Save runs, which takes long.
+	isSaving atomic.Bool
 	// saving is held while the draft is saved, and guards conflict: the file that
-	// what was edited was rescued to, empty if there is none.
+	// what was edited was rescued to, empty if there is none; and text: the one that has
+	// the edits as text, likewise.
 	saving   sync.Mutex
 	conflict string
+	text     string
 
 	// mu guards what follows. It is taken after all locks of the draft.
 	mu sync.Mutex
@@ -110,7 +115,11 @@ func (s *Session) open(ctx context.Context) error {
 	if s.draft, err = datacenter.NewDraft(s.dc, s.log); err != nil {
 		return err
 	}
-	return s.resume(ctx)
+	if err := s.resume(ctx); err != nil {
+		return err
+	}
+	s.src.OnChange(func(changed error) { s.KeepText(changed) })
+	return nil
 }
 
 // Draft is what is edited.
@@ -136,7 +145,8 @@ func (s *Session) log(record []byte) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if err := s.src.Check(); err != nil {
+	// What is in the cache is of the file as it was, so that an edit can come this far.
+	if err := s.src.CheckNow(); err != nil {
 		return err
 	}
 	return s.edits.Append(s.header, append([]byte{recordEdits}, record...))

@@ -50,6 +50,8 @@ type File struct {
 	// changed is set for good once the file is seen to have changed, and spoiled
 	// once it was the open file itself, and not only what its path leads to.
 	changed, spoiled atomic.Pointer[changedError]
+	// whenChanged is called with what changed says, nil for nothing.
+	whenChanged atomic.Pointer[func(error)]
 	// checked is when Check last asked, in nanoseconds since began.
 	checked atomic.Int64
 	began   time.Time
@@ -171,6 +173,10 @@ func (f *File) Expect(info os.FileInfo) {
 	f.next = info
 }
 
+// OnChange has when called once, in a goroutine of its own, as soon as anybody sees that
+// the file changed. There is one such function only.
+func (f *File) OnChange(when func(changed error)) { f.whenChanged.Store(&when) }
+
 // Check tells whether the path still leads to the unchanged file: nil, or an
 // error that matches [ErrChanged]. It is cheap enough to be called for every
 // request, and notices a change within a quarter of a second.
@@ -220,7 +226,11 @@ func (f *File) known() error {
 }
 
 func (f *File) markChanged(how string) error {
-	f.changed.CompareAndSwap(nil, &changedError{path: f.path, how: how})
+	if f.changed.CompareAndSwap(nil, &changedError{path: f.path, how: how}) {
+		if when := f.whenChanged.Load(); when != nil {
+			go (*when)(f.known())
+		}
+	}
 	return f.known()
 }
 

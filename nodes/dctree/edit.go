@@ -20,6 +20,9 @@ import (
 type EditOptions struct {
 	// Sync makes what the Draft has logged durable. Default: nothing is done.
 	Sync func() error
+	// Check is asked before a file is opened for writing, as the Tree's may look only now and
+	// then whether the source is still the same. Default: only that is asked.
+	Check func() error
 	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
 	// MaxTexts is how many bytes of memory files may take together that are open for
@@ -90,6 +93,9 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		bare:    map[datacenter.Number]bool{},
 		marked:  map[datacenter.Number]bool{},
 		removed: map[nodes.ID]bool{},
+	}
+	if e.opts.Check == nil {
+		e.opts.Check = func() error { return nil }
 	}
 	e.owner = editing.NewOwner(e, &e.editing, &e.mu, opts.Sync, opts.Now)
 	e.times = e.owner.Times

@@ -15,6 +15,9 @@ func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, er
 	if err := e.check(ctx); err != nil {
 		return nil, err
 	}
+	if err := e.opts.Check(); err != nil {
+		return nil, err
+	}
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	c, err := e.content(ctx, id)

@@ -27,6 +27,9 @@ type EditOptions struct {
 	Editor Editor
 	// Sync makes what the Draft has logged durable. Default: nothing is done.
 	Sync func() error
+	// Check is asked before a file is opened for writing, as the Tree's may look only now and
+	// then whether the source is still the same. Default: only that is asked.
+	Check func() error
 	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
 	// MaxText is how many bytes the text of a file may have, MaxTexts how many all may
@@ -120,6 +123,9 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		hidden: map[datacenter.Number]*content{},
 		places: map[datacenter.Number]sheetPlace{},
 		cursor: scratchCursor,
+	}
+	if e.opts.Check == nil {
+		e.opts.Check = func() error { return nil }
 	}
 	e.owner = editing.NewOwner(e, &e.editing, &e.mu, opts.Sync, opts.Now)
 	e.times = e.owner.Times

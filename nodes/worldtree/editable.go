@@ -354,11 +354,10 @@ func (e *Editable) refusal(n node, err error) error {
 // somebody puts there from here on must not be taken for the one that was edited. Told in
 // the other order, it could be.
 func (e *Editable) begin(s *version) error {
-	if s.edit != nil {
-		return nil
-	}
-	if err := e.opts.Begin(s.file); err != nil {
-		return err
+	if s.edit == nil {
+		if err := e.opts.Begin(s.file); err != nil {
+			return err
+		}
 	}
 	// What is looked at may come from the cache, while another file lies there.
 	return s.check(e.fsys)

@@ -31,6 +31,11 @@ func (e *Editable) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, er
 	if i.kind == nodes.Dir {
 		return nil, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	}
+	if i.target != nil {
+		if err := i.target.source.now().check(e.fsys); err != nil {
+			return nil, err
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.items[id] = i

@@ -1,0 +1,257 @@
+package datacenter
+
+import "slices"
+
+// ChangeKind is what a Change is about.
+type ChangeKind uint8
+
+// The kinds.
+const (
+	// AttributeSet has New, and Old if the file has another value; AttributeGone has Old.
+	AttributeSet ChangeKind = iota + 1
+	AttributeGone
+	// KeysSet and FlagsSet have the new ones in Keys and Flags.
+	KeysSet
+	FlagsSet
+	// NodeMade and NodeGone are of a node and all below it. What is in one that was made
+	// follows as changes of its own.
+	NodeMade
+	NodeGone
+	// NodeMoved has where the node was in From.
+	NodeMoved
+)
+
+// Change is one thing in which a Draft is not what the file is.
+type Change struct {
+	Kind ChangeKind
+	// Path leads from the sheet to the node, which is as it is now; of one that has gone,
+	// as it was.
+	Path []Step
+	// From is where a node was that moved.
+	From []Step
+	// Name is the attribute's.
+	Name string
+	// Old and New have no type if there is no such value. Lost tells that there was an
+	// Old one that can't be read any more.
+	Old, New Value
+	Lost     bool
+	Keys     KeyDefinition
+	Flags    KeyFlags
+}
+
+// Step is one node on a path.
+type Step struct {
+	// Name and Ordinal tell the node from its siblings.
+	Name    string
+	Ordinal uint32
+	// Marks are attributes by which people know the node: its keys, or else its id, as far
+	// as they can be read, with the values that the file has.
+	Marks []Mark
+}
+
+// Mark is an attribute and its value.
+type Mark struct {
+	Name  string
+	Value Value
+}
+
+// Changes are all in which the Draft differs from its file, whatever was saved meanwhile.
+// What can't be read of the file any more is left out: so it can be called to rescue what
+// was edited when the file was overwritten.
+func (d *Draft) Changes() []Change {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	return d.allChanges()
+}
+
+// Changes are those of the Draft that is being saved, see [Draft.Changes].
+func (s *Saving) Changes() []Change { return s.d.allChanges() }
+
+// allChanges is for the holder of editing.
+func (d *Draft) allChanges() []Change {
+	c := changeLister{d: d, from: map[Number][]Step{}}
+	c.departed(d.root)
+	c.node(d.root, false)
+	return c.list
+}
+
+// changeLister walks a Draft. It holds editing, so it reads without mu.
+type changeLister struct {
+	d    *Draft
+	list []Change
+	// from are the old paths of nodes that moved.
+	from map[Number][]Step
+}
+
+// departed notes where nodes were that are elsewhere now.
+func (c *changeLister) departed(n *draftNode) {
+	for i := range n.kids {
+		k := &n.kids[i]
+		if k.node != nil {
+			c.departed(k.node)
+		}
+		if i < n.baseKids && k.dead && k.name != 0 && c.d.nodes[k.number] != nil {
+			c.from[k.number] = append(c.path(n), c.stored(k))
+		}
+	}
+}
+
+// node lists the changes of a draft node and of all below it. It is new if it was made, so
+// that all of it is a change.
+func (c *changeLister) node(n *draftNode, isNew bool) {
+	c.attributes(n)
+	key, flags := c.before(n)
+	if keys := c.d.definition(n.key); n.key != key || isNew && len(keys) > 0 {
+		c.add(Change{Kind: KeysSet, Keys: keys}, n)
+	}
+	if n.flags != flags {
+		c.add(Change{Kind: FlagsSet, Flags: n.flags}, n)
+	}
+	for i := range n.kids {
+		c.child(n, i)
+	}
+}
+
+// before is what the file has of a node's keys and flags: of a new node, its own keys.
+func (c *changeLister) before(n *draftNode) (key uint16, flags KeyFlags) {
+	if n.base.file == nil {
+		return n.key, 0
+	}
+	key = n.base.raw.key
+	if int(key) >= len(c.d.file.keys) {
+		key = c.d.keyIndex[keyNames{}]
+	}
+	return key, KeyFlags(n.base.raw.flags)
+}
+
+func (c *changeLister) attributes(n *draftNode) {
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		change := Change{Kind: AttributeSet, Name: c.d.name(a.name), New: a.value}
+		switch {
+		case i >= n.baseAttrs:
+			if a.dead {
+				continue
+			}
+		case a.dead:
+			change.Kind, change.New = AttributeGone, Value{}
+		case !a.changed:
+			continue
+		}
+		if i < n.baseAttrs {
+			var err error
+			change.Old, err = storedValue(n.base, i)
+			change.Lost = err != nil
+		}
+		if change.Lost || change.Old != change.New {
+			c.add(change, n)
+		}
+	}
+}
+
+// storedValue reads the value that the file has at a place among a node's attributes.
+func storedValue(base Node, i int) (Value, error) {
+	a, err := base.attributeAt(i)
+	if err != nil {
+		return Value{}, err
+	}
+	v := Value{typ: a.typ, bits: a.bits}
+	if a.typ == String {
+		text, err := a.AppendText(nil)
+		if err != nil {
+			return Value{}, err
+		}
+		v = Value{typ: String, text: string(text)}
+	}
+	return v, nil
+}
+
+func (c *changeLister) child(n *draftNode, i int) {
+	switch k := &n.kids[i]; {
+	case k.dead:
+		if i < n.baseKids && k.name != 0 && c.d.nodes[k.number] == nil {
+			c.list = append(c.list, Change{Kind: NodeGone, Path: append(c.path(n), c.stored(k))})
+		}
+	case k.node == nil: // as the file has it
+	case i < n.baseKids:
+		c.node(k.node, false)
+	case k.node.base.file == nil:
+		c.add(Change{Kind: NodeMade}, k.node)
+		c.node(k.node, true)
+	default:
+		if from := c.from[k.number]; !slices.EqualFunc(from, c.path(k.node), sameStep) {
+			c.add(Change{Kind: NodeMoved, From: from}, k.node)
+		}
+		c.node(k.node, false)
+	}
+}
+
+func sameStep(x, y Step) bool { return x.Name == y.Name && x.Ordinal == y.Ordinal }
+
+func (c *changeLister) add(change Change, n *draftNode) {
+	change.Path = c.path(n)
+	c.list = append(c.list, change)
+}
+
+// path leads to a draft node.
+func (c *changeLister) path(n *draftNode) []Step {
+	if n == c.d.root {
+		return nil
+	}
+	return append(c.path(n.parent), Step{Name: c.d.name(n.name), Ordinal: n.ordinal, Marks: c.marks(n)})
+}
+
+// stored is the step to a child that the file has.
+func (c *changeLister) stored(k *draftChild) Step {
+	s := Step{Name: c.d.name(k.name), Ordinal: k.ordinal}
+	base, err := c.d.file.Node(k.addr)
+	if err != nil {
+		return s
+	}
+	names := c.markNames(base.raw.key)
+	for i := range base.AttributeCount() {
+		a, err := base.attributeAt(i)
+		if err != nil || !slices.Contains(names, a.name) {
+			continue
+		}
+		if v, err := storedValue(base, i); err == nil {
+			s.Marks = append(s.Marks, Mark{c.d.name(a.name), v})
+		}
+	}
+	return s
+}
+
+// marks are those of a draft node.
+func (c *changeLister) marks(n *draftNode) (marks []Mark) {
+	names := c.markNames(n.key)
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		if a.dead && i >= n.baseAttrs || !slices.Contains(names, a.name) {
+			continue
+		}
+		v := a.value
+		if i < n.baseAttrs {
+			var err error
+			if v, err = storedValue(n.base, i); err != nil {
+				continue
+			}
+		}
+		marks = append(marks, Mark{c.d.name(a.name), v})
+	}
+	return marks
+}
+
+// markNames are the names of the attributes by which people know a node.
+func (c *changeLister) markNames(key uint16) (names []uint16) {
+	if int(key) < len(c.d.keys) {
+		for _, name := range c.d.keys[key] {
+			if name != 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	if id := c.d.index["id"]; len(names) == 0 && id != 0 {
+		names = append(names, id)
+	}
+	return names
+}
