@@ -146,6 +146,17 @@ func (d *Draft) Replay(ctx context.Context, record []byte) error {
 	return d.apply(ctx, parseRecord(record), false)
 }
 
+// RecordEdits counts the edits of a record: each is one for [Draft.Pending] as well.
+func RecordEdits(record []byte) (count int, err error) {
+	for _, err := range parseRecord(record) {
+		if err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
 // recordReader reads a record.
 type recordReader struct{ *cursor.Cursor }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lorefs/datacenter"
 	"lorefs/internal/journal"
 	"lorefs/internal/pending"
 	"lorefs/internal/source"
@@ -64,7 +65,11 @@ func digest(contents *journal.Contents) (summary, error) {
 		}
 		switch record[0] {
 		case recordEdits:
-			d.edits++
+			n, err := datacenter.RecordEdits(record[1:])
+			if err != nil {
+				return d, fmt.Errorf("edit %d: %w", d.edits+n+1, err)
+			}
+			d.edits += n
 			d.behind = true
 		case recordSaving:
 			var id pending.Identity

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"lorefs/datacenter"
 	"lorefs/internal/journal"
 	"lorefs/internal/pending"
 )
@@ -48,10 +49,14 @@ func (s *Session) replay(ctx context.Context, contents *journal.Contents) error 
 		if record[0] != recordEdits {
 			continue // a save that was begun and did not end
 		}
-		if err := s.draft.Replay(ctx, record[1:]); err != nil {
+		n, err := datacenter.RecordEdits(record[1:])
+		if err == nil {
+			err = s.draft.Replay(ctx, record[1:])
+		}
+		if err != nil {
 			return fmt.Errorf("edit %d: %w", s.replayed+1, err)
 		}
-		s.replayed++
+		s.replayed += n
 	}
 	return nil
 }

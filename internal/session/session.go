@@ -125,7 +125,7 @@ func (s *Session) open(ctx context.Context) error {
 // Draft is what is edited.
 func (s *Session) Draft() *datacenter.Draft { return s.draft }
 
-// Replayed is how many records of edits Open found and made again.
+// Replayed is how many edits Open found and made again.
 func (s *Session) Replayed() int { return s.replayed }
 
 // Converts tells whether saving makes another layout of the file.
