@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -33,8 +32,7 @@ median of some runs; only ratios say something beyond this machine. It uses a ca
 folder of its own.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			b, err := newBenchRun(&f, args[0], log)
 			if err != nil {
 				return err

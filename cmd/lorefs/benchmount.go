@@ -199,7 +199,7 @@ func newBenchServe(log *slog.Logger) *cobra.Command {
 	}
 	f.source.add(c.Flags())
 	c.Flags().IntVar(&sheets, "copy", 0, "sheets")
-	return c
+	return annotate(c, endsItself, "true")
 }
 
 func (m *mounting) serveCopy(ctx context.Context, sheets int) error {

@@ -107,7 +107,7 @@ func explainCASC(path string, err error) error {
 		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--build says which"}
 	}
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%s: interrupted", path)
+		return err
 	}
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path == path {
 		return explainOpen(path, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
-	"os/signal"
 
 	"lorefs/casc"
 )
@@ -25,8 +24,6 @@ type jsonCASCFinding struct {
 
 // verifyCASC checks a storage. When it is interrupted, it tells how to go on.
 func verifyCASC(ctx context.Context, path string, o opening, v *verifying) error {
-	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
-	defer stop()
 	var opts casc.VerifyOptions
 	var err error
 	if v.since != "" {
@@ -52,7 +49,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v *verifying) error
 	for f, err := range c.storage.Verify(ctx, opts) {
 		if errors.Is(err, context.Canceled) {
 			return &commandError{
-				code: exitFailure, err: fmt.Errorf("%s: interrupted after %d of %d bytes", path, last.Done, last.Total),
+				code: exitInterrupted, err: fmt.Errorf("%s: interrupted after %d of %d bytes", path, last.Done, last.Total),
 				hint: fmt.Sprintf("--since %v goes on there", last.At),
 			}
 		}
@@ -80,7 +77,7 @@ func (v *verifying) broken(told, err error) error {
 	_, product := errors.AsType[*casc.ProductError](err)
 	_, builds := errors.AsType[*casc.BuildsError](err)
 	_, command := errors.AsType[*commandError](err)
-	if product || builds || command || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+	if product || builds || command || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		return told
 	}
 	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}

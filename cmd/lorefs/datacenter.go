@@ -191,7 +191,7 @@ func (f *sourceFlags) explain(path string, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: interrupted", path)
+		return err
 	case errors.Is(err, datacenter.ErrKey) && (f.key != "" || f.kind == kindDataCenter):
 		return &commandError{
 			code: exitKey, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -37,17 +36,12 @@ It exits with 1 if anything differs. The order of the names is no difference, no
 the layout.`,
 		Args: exactArgs("A", "B"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
 			f.out = bufio.NewWriter(c.OutOrStdout())
-			n, err := f.run(ctx, args[0], args[1], log)
+			n, err := f.run(c.Context(), args[0], args[1], log)
 			if flushErr := f.out.Flush(); err == nil {
 				err = flushErr
 			}
-			switch {
-			case err != nil && ctx.Err() != nil:
-				err = errors.New("interrupted") // what it was about is of no use, or temporary
-			case err == nil && n > 0:
+			if err == nil && n > 0 {
 				err = &commandError{code: exitFailure}
 			}
 			return err

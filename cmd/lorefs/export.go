@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +32,7 @@ there already are left alone, unless --overwrite is given.`,
 			return atMostArgs(3)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			s, err := openShown(ctx, args[0], &f.source, log)
 			if err != nil {
 				return err

@@ -37,7 +37,7 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 		err = s.check()
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %s", plural(r.Files, "file"))
+		err = &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted after %s", plural(r.Files, "file"))}
 	}
 	if err != nil {
 		return err

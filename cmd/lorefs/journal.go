@@ -32,7 +32,7 @@ func newJournal(log *slog.Logger) *cobra.Command {
 		Args:  exactArgs(),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newJournalList(), newJournalReplay(log), newJournalDrop())
+	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop())
 	return c
 }
 

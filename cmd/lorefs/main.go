@@ -30,6 +30,8 @@ const (
 	// exitUnsaved: something was not saved, or edits could not be made again; the message
 	// says where that is kept.
 	exitUnsaved = 7
+	// exitInterrupted: a signal ended the command before it was done.
+	exitInterrupted = 130
 )
 
 func main() { os.Exit(run(context.Background(), os.Args)) }

@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 
@@ -57,8 +56,7 @@ A file that was there becomes NAME.bak. If somebody edits it, or the folder, it 
 alone; the exit code is 6 then.`,
 		Args: exactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			return f.run(ctx, c, args[0], args[1], log)
 		},
 	}

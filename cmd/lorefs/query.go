@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -43,8 +42,7 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 			if err != nil {
 				return usageErrorf("%w", err)
 			}
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			s, err := openShown(ctx, args[0], &q.source, log)
 			if err != nil {
 				return err

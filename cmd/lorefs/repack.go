@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +32,7 @@ its place; a file that was there becomes OUT.bak. If somebody edits OUT, it is l
 alone; the exit code is 6 then.`,
 		Args: exactArgs("SOURCE", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			return f.run(ctx, c, args[0], args[1], log)
 		},
 	}

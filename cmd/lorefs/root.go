@@ -26,17 +26,18 @@ sessions and packet definitions, and CASC storages.
 Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
 or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
 can't be used; 6 the mount, or the source, is in use; 7 something was not saved:
-the message says where it is kept.`,
+the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
 		// Two letters off is still taken for a mistyped command.
 		SuggestionsMinimumDistance: 2,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
 			if verbose {
 				level.Set(slog.LevelDebug)
 			}
+			endOnSignal(c)
 		},
 		RunE: runRoot,
 	}
@@ -45,10 +46,14 @@ the message says where it is kept.`,
 		return &commandError{code: exitUsage, err: err, hint: "see " + c.CommandPath() + " --help"}
 	})
 	root.AddCommand(
-		newMount(log), newUnmount(), newCommit(), newStatus(), newJournal(log),
-		newInfo(log), newLs(log), newCat(log), newQuery(log), newDiff(log), newExport(log), newVerify(log),
-		newPack(log), newRepack(log), newValidate(log), newSchema(log), newBench(log), newSample(),
-		newDecode(), newEncode(), newMan(),
+		annotate(newMount(log), endsItself, "true"),
+		annotate(newUnmount(), goesOn, "what was asked for goes on; lorefs journal list tells of what is not saved yet"),
+		annotate(newCommit(), goesOn, "the commit goes on; lorefs status tells of what is not saved yet"),
+		newStatus(), newJournal(log),
+		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
+		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
+		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
+		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
 	)
 	return root
 }

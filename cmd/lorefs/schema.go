@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"os/signal"
 	"path"
 
 	"github.com/spf13/cobra"
@@ -34,8 +33,7 @@ Files that are there already are left alone, unless --overwrite is given; the ex
 code is 1 then.`,
 		Args: exactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			opts := sheets.Options{Strategy: sheets.Conservative}
 			switch strategy {
 			case strategyConservative:

@@ -80,6 +80,7 @@ func (m *mounting) serve(ctx context.Context) error {
 func (m *mounting) start(ctx context.Context) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	defer stop()
+	defer func() { err = interrupted(ctx, err) }()
 	p := m.parent.progress(stop)
 	flags := &m.flags.source
 	if m.flags.readWrite {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"log/slog"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +21,7 @@ marked. pack --strict refuses the rest as well, by name and count, but for the o
 of elements and for attributes whose types the sheet says itself.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), stopSignals...)
-			defer stop()
+			ctx := c.Context()
 			if err := isFolder(args[0]); err != nil {
 				return err
 			}

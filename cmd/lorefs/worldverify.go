@@ -41,7 +41,7 @@ func verifyWorld(ctx context.Context, path string, o opening, v *verifying) erro
 	done := int64(0)
 	for _, file := range w.tree.Files() {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%s: interrupted", path)
+			return err
 		}
 		if more, err := v.geometry(w.dir, file); err != nil || !more {
 			return err

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lorefs/internal/sample"
+)
+
+// Every command that ends by itself on a signal says so once, whatever it was about, and has
+// one exit code for it.
+func TestInterrupted(t *testing.T) {
+	dir, err := madeSample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(base, "state"))
+	data := filepath.Join(dir, sample.DataCenterName)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	out := func(name string) string { return filepath.Join(base, name) }
+	sheets, json, mnt := out("sheets"), out("json"), out("mnt")
+	for _, args := range [][]string{{"export", data, sheets, "sheets"}, {"export", in("world"), json, "areas"}} {
+		if code := run(t.Context(), append([]string{"lorefs"}, args...)); code != exitOK {
+			t.Fatalf("lorefs %s: %d", strings.Join(args, " "), code)
+		}
+	}
+	if err := os.Mkdir(mnt, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"export", data, out("a"), "sheets"},
+		{"export", "--json", data, out("b")},
+		{"export", in("world"), out("c")},
+		{"export", in("game"), out("d"), "files"},
+		{"schema", data, out("e")},
+		{"pack", sheets, out("f.dat")},
+		{"pack", json, out("g")},
+		{"repack", data, out("h.dat")},
+		{"validate", sheets},
+		{"query", data, "//@id"},
+		{"diff", data, data},
+		{"diff", data, sheets},
+		{"verify", data},
+		{"verify", in("world")},
+		{"verify", in("game")},
+		{"verify", "--definitions", in("definitions"), in("session.TeraLog")},
+		{"bench", data},
+		{"bench", in("world")},
+		{"journal", "replay", data},
+		{"mount", "-f", data, mnt},
+	} {
+		t.Run(strings.Join(args[:len(args)-1], " "), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // as by a signal at once
+			root := newRoot()
+			root.SetArgs(args)
+			err := root.ExecuteContext(ctx)
+			if exitCode(err) != exitInterrupted {
+				t.Fatalf("the error is %v with the code %d, want %d", err, exitCode(err), exitInterrupted)
+			}
+			if text := errorText(err); strings.Count(text, "interrupted") != 1 || strings.Contains(text, "cancel") {
+				t.Errorf("it says %q", text)
+			}
+		})
+	}
+}
