@@ -103,7 +103,7 @@ func (p *producer) explain(path string, err error) error {
 	step, ok := errors.AsType[*replace.StepError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return err
+		return &commandError{code: exitInterrupted, err: fmt.Errorf("%s was not written: interrupted", path)}
 	case ok && step.Step == replace.StepWrite && p.own != nil:
 		return p.own
 	case errors.Is(err, replace.ErrChanged):
