@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -236,7 +237,18 @@ func absent(dir, name string) error {
 	case there == mountAlive:
 		return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
 	}
-	return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
+	return nothingThere(dir, name)
+}
+
+// nothingThere says that a directory is no mount point, and which mount it is in.
+func nothingThere(dir, name string) error {
+	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
+	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if ours, mountErr := isMounted(up); mountErr == nil && ours {
+			return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
+		}
+	}
+	return err
 }
 
 // print writes the status for people.

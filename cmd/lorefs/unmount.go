@@ -124,7 +124,7 @@ func unmountAlone(dir, name string, lazy bool) error {
 	}
 	switch {
 	case there == mountNone:
-		return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
+		return nothingThere(dir, name)
 	case there == mountDead:
 		if err := fs.Detach(name); err != nil {
 			return err
