@@ -162,3 +162,43 @@ func TestLateFailure(t *testing.T) {
 		}
 	})
 }
+
+// A late sync that finds no room for its promise tries again, although nobody waits for
+// it and nothing else is appended.
+func TestLatePromise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		j, err := create(m, testPath, testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes := 0 // the first one is that of the record
+		m.before = func(op string) error {
+			if op != "write" {
+				return nil
+			}
+			if writes++; writes > 1 && writes < 5 {
+				return errInjected
+			}
+			return nil
+		}
+		if err := j.Append(payload(0)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		data, there := m.afterCut(testPath)
+		checkAfterCut(t, "after a minute", data, there, progress{created: true, tried: 1, acked: 1, synced: 1})
+		if c, err := parseBytes(data); err != nil || writes != 5 || c.promises.last() != c.end {
+			t.Errorf("written %d times; promised are %v, %v", writes, c.promises, err)
+		}
+		syncs := m.count("sync")
+		time.Sleep(time.Hour)
+		if m.count("sync") != syncs {
+			t.Error("it is synced for ever")
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
