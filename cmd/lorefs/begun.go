@@ -1,8 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io"
+
+	"lorefs/internal/shown"
 )
 
 // begun tells of edits that are saved once nobody uses the mount any more.
@@ -38,7 +39,7 @@ func (a *answer) toldBegun(w io.Writer) error {
 		if b.Converts != "" {
 			what += ", in the layout " + b.Converts
 		}
-		if _, err := fmt.Fprintf(w, "saving begins once nobody uses the mount: %s; lorefs journal list tells of what is not saved yet\n", what); err != nil {
+		if _, err := shown.Fprintf(w, "saving begins once nobody uses the mount: %s; lorefs journal list tells of what is not saved yet\n", what); err != nil {
 			return err
 		}
 	}

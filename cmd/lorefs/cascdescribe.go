@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -66,7 +67,7 @@ func (d cascDescription) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	text := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(t, "%s\t%s\n", name, value)
+			shown.Fprintf(t, "%s\t%s\n", name, value)
 		}
 	}
 	text("product", d.Product)
@@ -75,13 +76,13 @@ func (d cascDescription) print(w io.Writer) error {
 	text("build name", d.BuildName)
 	text("build config", d.BuildConfig)
 	text("tags", strings.Join(d.Tags, ": "))
-	fmt.Fprintf(t, "root\t%s, %d entries\n", cmp.Or(d.Root, "none"), d.RootEntries)
+	shown.Fprintf(t, "root\t%s, %d entries\n", cmp.Or(d.Root, "none"), d.RootEntries)
 	text("locale", d.Locale)
-	fmt.Fprintf(t, "named\t%d\n", d.Named)
-	fmt.Fprintf(t, "unnamed\t%d\n", d.Unnamed)
-	fmt.Fprintf(t, "not local\t%d\n", d.NotLocal)
-	fmt.Fprintf(t, "without key\t%d\n", d.EncryptedWithoutKey)
-	fmt.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)
+	shown.Fprintf(t, "named\t%d\n", d.Named)
+	shown.Fprintf(t, "unnamed\t%d\n", d.Unnamed)
+	shown.Fprintf(t, "not local\t%d\n", d.NotLocal)
+	shown.Fprintf(t, "without key\t%d\n", d.EncryptedWithoutKey)
+	shown.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)
 	for _, p := range d.Problems {
 		text("problem", p)
 	}

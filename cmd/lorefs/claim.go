@@ -13,6 +13,7 @@ import (
 	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
+	"lorefs/internal/shown"
 )
 
 // claim keeps others from editing a file that is to be written, or the files in a folder,
@@ -56,7 +57,7 @@ func canBeEdited(path string) bool {
 func sweepBeside(c *cobra.Command, path string) {
 	_, err := replace.Sweep(path)
 	if kept, ok := errors.AsType[*replace.KeptError](err); ok {
-		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept)
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // dataCenterDescription is what is known of a data center as a whole: the output of
@@ -66,19 +67,19 @@ func (d dataCenterDescription) print(w io.Writer) error {
 	if d.Time != nil {
 		when = d.Time.Format(time.RFC3339)
 	}
-	fmt.Fprintf(t, "layout\t%s\n", d.Layout)
-	fmt.Fprintf(t, "revision\t%d\n", d.Revision)
-	fmt.Fprintf(t, "timestamp\t%s\n", when)
-	fmt.Fprintf(t, "key\t%s\n", d.KeyName)
-	fmt.Fprintf(t, "file\t%d bytes, inflated %d\n", d.SourceSize, d.InflatedSize)
-	fmt.Fprintf(t, "nodes\t%d, stored %d\n", d.Nodes, d.StoredNodes)
-	fmt.Fprintf(t, "attributes\t%d, stored %d\n", d.Attributes, d.StoredAttributes)
-	fmt.Fprintf(t, "sheets\t%d\n", d.Sheets)
-	fmt.Fprintf(t, "names\t%d\n", d.Names)
-	fmt.Fprintf(t, "values\t%d\n", d.Values)
-	fmt.Fprintf(t, "key definitions\t%d\n", d.Keys)
+	shown.Fprintf(t, "layout\t%s\n", d.Layout)
+	shown.Fprintf(t, "revision\t%d\n", d.Revision)
+	shown.Fprintf(t, "timestamp\t%s\n", when)
+	shown.Fprintf(t, "key\t%s\n", d.KeyName)
+	shown.Fprintf(t, "file\t%d bytes, inflated %d\n", d.SourceSize, d.InflatedSize)
+	shown.Fprintf(t, "nodes\t%d, stored %d\n", d.Nodes, d.StoredNodes)
+	shown.Fprintf(t, "attributes\t%d, stored %d\n", d.Attributes, d.StoredAttributes)
+	shown.Fprintf(t, "sheets\t%d\n", d.Sheets)
+	shown.Fprintf(t, "names\t%d\n", d.Names)
+	shown.Fprintf(t, "values\t%d\n", d.Values)
+	shown.Fprintf(t, "key definitions\t%d\n", d.Keys)
 	if odd := d.odd(); len(odd) > 0 {
-		fmt.Fprintf(t, "odd\t%s\n", strings.Join(odd, "; "))
+		shown.Fprintf(t, "odd\t%s\n", strings.Join(odd, "; "))
 	}
 	return t.Flush()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/treecopy"
 )
 
@@ -28,7 +29,7 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 		Progress:  func(files, _ int64) { p.set(files, -1) },
 		Failed: func(path string, err error) error {
 			p.finish()
-			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
+			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
 			return nil
 		},
 	})
@@ -42,7 +43,7 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s, %s\n", plural(r.Files, "file"), plural(r.Bytes, "byte"))
+	shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", plural(r.Files, "file"), plural(r.Bytes, "byte"))
 	switch {
 	case r.Present > 0 && r.Present == r.Failed:
 		return fmt.Errorf("%s %s there already and %s left alone (--overwrite replaces what is there)", plural(r.Present, "file"), was(r.Present), is(r.Present))

@@ -37,7 +37,7 @@ func isCommand(name string) bool {
 func runMountHelper(ctx context.Context, argv []string) int {
 	c := newMountHelper(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	c.SetArgs(argv[1:])
-	switch code := report(c.ExecuteContext(ctx)); code {
+	switch code := runCommand(ctx, c); code {
 	case exitOK:
 		return exitOK
 	case exitUsage:

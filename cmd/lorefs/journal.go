@@ -19,6 +19,7 @@ import (
 	"lorefs/internal/folderedit"
 	"lorefs/internal/pending"
 	"lorefs/internal/session"
+	"lorefs/internal/shown"
 )
 
 // journals are those of all kinds of sources that can be edited: to a user they are the
@@ -64,10 +65,10 @@ func printJournals(w io.Writer, list []pending.Journal) error {
 		if j.Unreadable > 0 {
 			edits += fmt.Sprintf(" (%s unreadable)", plural(j.Unreadable, "byte"))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.State, edits, j.Began.Local().Format(time.DateTime), j.Source)
-		fmt.Fprintf(t, "\t\t\t%s\n", j.Path)
+		shown.Fprintf(t, "%s\t%s\t%s\t%s\n", j.State, edits, j.Began.Local().Format(time.DateTime), j.Source)
+		shown.Fprintf(t, "\t\t\t%s\n", j.Path)
 		if j.Problem != "" {
-			fmt.Fprintf(t, "\t\t\t%s\n", j.Problem)
+			shown.Fprintf(t, "\t\t\t%s\n", j.Problem)
 		}
 	}
 	return t.Flush()
@@ -140,7 +141,7 @@ func newJournalDrop() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
+			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}

@@ -8,14 +8,9 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"os"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"lorefs/nodes"
 )
@@ -45,7 +40,7 @@ if names are missing because the root of a CASC storage is damaged.`,
 				dir = args[1]
 			}
 			out := bufio.NewWriter(c.OutOrStdout())
-			if err := s.list(c.Context(), dir, long || asJSON, lister(out, long, asJSON)); err != nil {
+			if err := s.list(c.Context(), dir, long || asJSON, lister(out, spelling(c), long, asJSON)); err != nil {
 				return err
 			}
 			return cmp.Or(out.Flush(), s.complete(dir))
@@ -96,16 +91,12 @@ func (s *opened) entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Ent
 }
 
 // lister picks the form of the output.
-func lister(w io.Writer, long, asJSON bool) func(nodes.Entry) error {
+func lister(w io.Writer, spell func(string) string, long, asJSON bool) func(nodes.Entry) error {
 	if asJSON {
 		enc := jsonLines(w)
 		return func(e nodes.Entry) error {
 			return enc.Encode(jsonEntry{e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID)})
 		}
-	}
-	spell := func(name string) string { return name }
-	if term.IsTerminal(int(os.Stdout.Fd())) {
-		spell = printable
 	}
 	return func(e nodes.Entry) (err error) {
 		if long {
@@ -130,12 +121,4 @@ func kindName(k nodes.Kind) string {
 		return "dir"
 	}
 	return k.String()
-}
-
-// printable keeps what a file claims to be a name from driving the terminal.
-func printable(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
 }

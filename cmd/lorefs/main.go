@@ -8,8 +8,13 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"lorefs/internal/shown"
 )
 
 // Exit codes. Scripts go by them: they are listed in README.md and do not change.
@@ -43,7 +48,23 @@ func run(ctx context.Context, argv []string) int {
 	}
 	root := newRoot()
 	root.SetArgs(argv[1:])
-	return report(root.ExecuteContext(ctx))
+	return runCommand(ctx, root)
+}
+
+// runCommand runs a command and gives the exit code. Nothing of what others wrote reaches the terminal as it is: no message, and, if
+// stdout is a terminal, no data.
+func runCommand(ctx context.Context, c *cobra.Command) int {
+	c.SetErr(shown.NewWriter(os.Stderr))
+	stdout := shown.NewWriter(io.Discard)
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		stdout = shown.NewWriter(os.Stdout)
+		c.SetOut(stdout)
+	}
+	err := c.ExecuteContext(ctx)
+	if closeErr := stdout.Close(); err == nil {
+		err = closeErr
+	}
+	return report(err)
 }
 
 // report says on stderr what went wrong and picks the exit code.
@@ -52,7 +73,16 @@ func report(err error) int {
 		return exitOK
 	}
 	if text := errorText(err); text != "" {
-		fmt.Fprintf(os.Stderr, "lorefs: %s\n", text)
+		shown.Fprintf(os.Stderr, "lorefs: %s\n", text)
 	}
 	return exitCode(err)
+}
+
+// spelling is how a command spells a piece of data, such as a name, that is not to break
+// its line: on a terminal as [shown.Text], else as it is.
+func spelling(c *cobra.Command) func(string) string {
+	if _, terminal := c.OutOrStdout().(*shown.Writer); terminal {
+		return shown.Text
+	}
+	return func(s string) string { return s }
 }

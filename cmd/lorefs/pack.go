@@ -15,6 +15,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/shown"
 )
 
 // packing are the flags of pack.
@@ -93,7 +94,7 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 			return usageErrorf("--like, --template and --strict go with sheets: %s holds zones or areas", dir)
 		}
 		for _, name := range hidden {
-			fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: its name begins with a dot, ignored\n", name)
+			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: its name begins with a dot, ignored\n", name)
 		}
 		return f.world(ctx, c, dir, to, inputs)
 	}
@@ -145,9 +146,9 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, iofs.ErrNotExist) {
 			continue // it was OUT, before that got its name
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", plural(r.Sheets, "sheet"), plural(r.Nodes, "node"), plural(r.Attributes, "attribute"))
+	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", plural(r.Sheets, "sheet"), plural(r.Nodes, "node"), plural(r.Attributes, "attribute"))
 	return sayWritten(c, to)
 }
 
@@ -155,7 +156,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 func (f *packing) sayDoubts(c *cobra.Command, r *sheets.PackReport) {
 	w := c.ErrOrStderr()
 	if n := len(r.Inferred); n > 0 {
-		fmt.Fprintf(w, "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
+		shown.Fprintf(w, "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
 	}
 	if len(r.Misfits) == 0 {
 		return
@@ -164,13 +165,13 @@ func (f *packing) sayDoubts(c *cobra.Command, r *sheets.PackReport) {
 	if f.like == "" {
 		hint += ", --like FILE.dat takes types and keys from a data center"
 	}
-	fmt.Fprintf(w, "lorefs: the schemas do not fit the sheets, so types and keys may be wrong (%s):\n", hint)
+	shown.Fprintf(w, "lorefs: the schemas do not fit the sheets, so types and keys may be wrong (%s):\n", hint)
 	const most = 10
 	for _, m := range r.Misfits[:min(most, len(r.Misfits))] {
-		fmt.Fprintf(w, "  %v\n", m)
+		shown.Fprintf(w, "  %v\n", m)
 	}
 	if n := len(r.Misfits) - most; n > 0 {
-		fmt.Fprintf(w, "  and %d more names\n", n)
+		shown.Fprintf(w, "  and %d more names\n", n)
 	}
 }
 

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
+	"lorefs/internal/shown"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
@@ -148,23 +148,23 @@ func (d packetsDescription) print(w io.Writer) error {
 		d.Session.print(t)
 	}
 	if d.Library != nil {
-		fmt.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
+		shown.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
 		if d.Library.Hidden > 0 {
-			fmt.Fprintf(t, "odd\t%d more of them have the name and version of another: verify --strict tells which\n", d.Library.Hidden)
+			shown.Fprintf(t, "odd\t%d more of them have the name and version of another: verify --strict tells which\n", d.Library.Hidden)
 		}
-		fmt.Fprintf(t, "maps\t%d\n", d.Library.Maps)
+		shown.Fprintf(t, "maps\t%d\n", d.Library.Maps)
 		if d.Library.Wrong > 0 {
-			fmt.Fprintf(t, "odd\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)
+			shown.Fprintf(t, "odd\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)
 		}
 		if d.Library.Guessed > 0 {
-			fmt.Fprintf(t, "odd\t%d definitions of them are read by a guess: verify tells which\n", d.Library.Guessed)
+			shown.Fprintf(t, "odd\t%d definitions of them are read by a guess: verify tells which\n", d.Library.Guessed)
 		}
 	}
 	return t.Flush()
 }
 
 func (d *sessionDescription) print(t *tabwriter.Writer) {
-	fmt.Fprintf(t, "format\t%s\n", d.Format)
+	shown.Fprintf(t, "format\t%s\n", d.Format)
 	for _, line := range []struct{ key, text string }{
 		{"revision", d.Revision},
 		{"region", d.Region},
@@ -173,16 +173,16 @@ func (d *sessionDescription) print(t *tabwriter.Writer) {
 		{"odd", d.Incomplete},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(t, "%s\t%s\n", line.key, line.text)
+			shown.Fprintf(t, "%s\t%s\n", line.key, line.text)
 		}
 	}
 	for _, server := range d.Servers {
-		fmt.Fprintf(t, "server\t%d, %q, %v\n", server.ID, server.Name, server.Addr)
+		shown.Fprintf(t, "server\t%d, %q, %v\n", server.ID, server.Name, server.Addr)
 	}
 	if d.First != nil {
-		fmt.Fprintf(t, "time\t%s, %.1f s\n", d.First.Format(time.RFC3339), d.Seconds)
+		shown.Fprintf(t, "time\t%s, %.1f s\n", d.First.Format(time.RFC3339), d.Seconds)
 	}
-	fmt.Fprintf(t, "packets\t%d, of %d bytes\n", d.Packets, d.Bytes)
-	fmt.Fprintf(t, "decoded\t%d, %d failed, %d without a definition\n", d.Decoded, d.Failed, d.Unknown)
-	fmt.Fprintf(t, "names\t%d\n", len(d.Names))
+	shown.Fprintf(t, "packets\t%d, of %d bytes\n", d.Packets, d.Bytes)
+	shown.Fprintf(t, "decoded\t%d, %d failed, %d without a definition\n", d.Decoded, d.Failed, d.Unknown)
+	shown.Fprintf(t, "names\t%d\n", len(d.Names))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/shown"
 	"lorefs/protocol"
 )
 
@@ -96,6 +97,6 @@ func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst
 
 // toldError tells of a part that can't be done while others can.
 func toldError(c *cobra.Command, err error) error {
-	_, writeErr := fmt.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", errorText(err))
+	_, writeErr := shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", errorText(err))
 	return writeErr
 }

@@ -15,6 +15,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/links"
+	"lorefs/internal/shown"
 )
 
 // worldInputs are the zones and areas that a folder holds as JSON, or as the files
@@ -87,7 +88,7 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
-	_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", plural(len(inputs), "file"), to)
+	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", plural(len(inputs), "file"), to)
 	return err
 }
 

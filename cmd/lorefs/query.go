@@ -17,6 +17,7 @@ type querying struct {
 	asJSON bool
 	count  bool
 	out    *bufio.Writer
+	spell  func(string) string
 }
 
 func newQuery(log *slog.Logger) *cobra.Command {
@@ -48,7 +49,7 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 				return err
 			}
 			defer s.Close()
-			q.out = bufio.NewWriter(c.OutOrStdout())
+			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
 			err = q.run(ctx, s, expr)
 			if flushErr := q.out.Flush(); err == nil {
 				err = flushErr
@@ -111,9 +112,9 @@ func (q *querying) print(m *query.Match) error {
 		}
 		return jsonLines(q.out).Encode(j)
 	}
-	line := append(q.out.AvailableBuffer(), m.Path...)
+	line := append(q.out.AvailableBuffer(), q.spell(m.Path)...)
 	if m.Kind == query.Attribute {
-		line = append(append(line, " = "...), text...)
+		line = append(append(line, " = "...), q.spell(string(text))...)
 	}
 	_, err := q.out.Write(append(line, '\n'))
 	return err

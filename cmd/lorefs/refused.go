@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lorefs/internal/pending"
+	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/internal/userdir"
 	"lorefs/nodes"
@@ -115,10 +116,10 @@ func (l *leftOut) printTexts(w io.Writer, sep string) {
 func printTexts(w io.Writer, label string, texts []refusedText) {
 	for i, t := range texts {
 		if i == mostTexts {
-			fmt.Fprintf(w, "%s%d more\n", label, len(texts)-i)
+			shown.Fprintf(w, "%s%d more\n", label, len(texts)-i)
 			return
 		}
-		fmt.Fprintf(w, "%s%s\n", label, t.String())
+		shown.Fprintf(w, "%s%s\n", label, t.String())
 	}
 }
 
@@ -130,7 +131,7 @@ func (l *leftOut) printFiles(w io.Writer, sep string) {
 
 func printFiles(w io.Writer, label, one, more string, files someFiles) {
 	if n := files.Count; n > 0 {
-		fmt.Fprintf(w, "%s%d %s that will not be saved, such as %s\n", label, n, verb(n, one, more), strings.Join(files.Names, ", "))
+		shown.Fprintf(w, "%s%d %s that will not be saved, such as %s\n", label, n, verb(n, one, more), strings.Join(files.Names, ", "))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 	"lorefs/nodes/blockcache"
 )
 
@@ -131,7 +132,7 @@ func reopen(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter
 func sayWritten(c *cobra.Command, path string) error {
 	info, err := os.Stat(path)
 	if err == nil {
-		_, err = fmt.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
+		_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
 	}
 	return err
 }

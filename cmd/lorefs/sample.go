@@ -1,11 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/sample"
+	"lorefs/internal/shown"
 )
 
 func newSample() *cobra.Command {
@@ -16,7 +15,7 @@ func newSample() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			paths, err := sample.Write(args[0])
 			for _, p := range paths {
-				fmt.Fprintln(c.OutOrStdout(), p)
+				shown.Fprintf(c.OutOrStdout(), "%s\n", p)
 			}
 			return err
 		},

@@ -14,6 +14,7 @@ import (
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/session"
+	"lorefs/internal/shown"
 	"lorefs/internal/source"
 )
 
@@ -186,10 +187,10 @@ func (a *answer) printSaved(w io.Writer) error {
 		}
 		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", plural(r.Edits, "edit"), r.Path, r.Bytes, r.Seconds)
 		if r.Backup != "" {
-			text += fmt.Sprintf("the file before is %s\n", r.Backup)
+			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
 		}
 		if r.Problem != "" {
-			text += r.Problem + "\n"
+			text += shown.Text(r.Problem) + "\n"
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err

@@ -74,6 +74,8 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("ESC", "\x1b")
+	env.Setenv("CSI", "\u009b")
 	env.Values[held{}] = &held{}
 	env.Defer(func() { detachBelow(env.WorkDir) })
 	return os.Mkdir(filepath.Join(env.WorkDir, "mnt"), 0o700)

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/session"
+	"lorefs/internal/shown"
 )
 
 // status is what a mount tells of itself.
@@ -103,28 +104,28 @@ func (e *editStatus) keepText(editors []sourceEditor, changed error) {
 
 // print writes what concerns editing.
 func (e *editStatus) print(w io.Writer) {
-	fmt.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
+	shown.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
 	if e.Journal != "" {
-		fmt.Fprintf(w, "journal\t%s\n", e.Journal)
+		shown.Fprintf(w, "journal\t%s\n", e.Journal)
 	}
 	if e.Text != "" {
-		fmt.Fprintf(w, "as text\t%s\n", e.Text)
+		shown.Fprintf(w, "as text\t%s\n", e.Text)
 	}
 	if e.World != nil {
-		fmt.Fprintf(w, "edits of %s\t%d to be saved\n", worldName, e.World.Pending)
+		shown.Fprintf(w, "edits of %s\t%d to be saved\n", worldName, e.World.Pending)
 		if e.World.Journal != "" {
-			fmt.Fprintf(w, "journal\t%s\n", e.World.Journal)
+			shown.Fprintf(w, "journal\t%s\n", e.World.Journal)
 		}
 	}
 	if e.Converts != "" {
-		fmt.Fprintf(w, "layout\twill be %s\n", e.Converts)
+		shown.Fprintf(w, "layout\twill be %s\n", e.Converts)
 	}
 	e.printFiles(w, "\t")
 	if e.Problem != "" {
-		fmt.Fprintf(w, "not saved\t%s\n", e.Problem)
+		shown.Fprintf(w, "not saved\t%s\n", e.Problem)
 	}
 	for _, n := range e.Notices {
-		fmt.Fprintf(w, "not stored\t%s\n", n)
+		shown.Fprintf(w, "not stored\t%s\n", n)
 	}
 }
 
@@ -257,30 +258,30 @@ func (s *status) print(w io.Writer) error {
 	if s.Editing != nil {
 		s.Editing.printTexts(t, "\t")
 	}
-	fmt.Fprintf(t, "source\t%s\n", s.Source)
-	fmt.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
-	fmt.Fprintf(t, "process\t%d, since %s\n", s.PID, s.Since.Local().Format(time.DateTime))
+	shown.Fprintf(t, "source\t%s\n", s.Source)
+	shown.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
+	shown.Fprintf(t, "process\t%d, since %s\n", s.PID, s.Since.Local().Format(time.DateTime))
 	if s.Problem != "" {
-		fmt.Fprintf(t, "problem\t%s\n", s.Problem)
+		shown.Fprintf(t, "problem\t%s\n", s.Problem)
 	}
 	for _, n := range s.Notices {
-		fmt.Fprintf(t, "notice\t%s\n", n)
+		shown.Fprintf(t, "notice\t%s\n", n)
 	}
 	for _, v := range s.Views {
-		fmt.Fprintf(t, "%s/\t%s\n", v.Name, plural(v.Nodes, "node"))
+		shown.Fprintf(t, "%s/\t%s\n", v.Name, plural(v.Nodes, "node"))
 	}
 	if s.Editing != nil {
 		s.Editing.print(t)
 	}
-	fmt.Fprintf(t, "cache\t%d of %d bytes, %d hits, %d loads, %d evictions\n",
+	shown.Fprintf(t, "cache\t%d of %d bytes, %d hits, %d loads, %d evictions\n",
 		s.Cache.Bytes, s.Cache.Budget, s.Cache.Hits, s.Cache.Loads, s.Cache.Evictions)
-	fmt.Fprintf(t, "inodes\t%d\n", s.Inodes)
+	shown.Fprintf(t, "inodes\t%d\n", s.Inodes)
 	r := s.Requests
-	fmt.Fprintf(t, "requests\t%d: %d lookups, %d getattrs, %d readdirs, %d reads, %d xattrs\n",
+	shown.Fprintf(t, "requests\t%d: %d lookups, %d getattrs, %d readdirs, %d reads, %d xattrs\n",
 		r.Total, r.Lookups, r.Getattrs, r.Readdirs, r.Reads, r.Xattrs)
-	fmt.Fprintf(t, "errors\t%d\n", s.Errors)
+	shown.Fprintf(t, "errors\t%d\n", s.Errors)
 	for _, e := range s.LastErrors {
-		fmt.Fprintf(t, "\t%s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Op, e.Path, e.Error)
+		shown.Fprintf(t, "\t%s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Op, e.Path, e.Error)
 	}
 	return t.Flush()
 }

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"lorefs/internal/shown"
 	"lorefs/nodes/blockcache"
 )
 
@@ -95,7 +95,7 @@ func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) 
 	if v.asJSON {
 		err = jsonLines(v.out).Encode(object)
 	} else {
-		_, err = io.WriteString(v.out, text.String()+"\n")
+		_, err = shown.Fprintf(v.out, "%s\n", text)
 	}
 	return err == nil && v.count != v.limit, err
 }
@@ -103,13 +103,13 @@ func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) 
 // verdict sums up on stderr, as stdout is for the findings.
 func (v *verifying) verdict(c *cobra.Command, name string) error {
 	if v.count == 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: nothing is wrong\n", name)
+		shown.Fprintf(c.ErrOrStderr(), "%s: nothing is wrong\n", name)
 		return nil
 	}
 	stopped := ""
 	if v.count == v.limit {
 		stopped = "stopped after "
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, plural(v.count, "finding"))
+	shown.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, plural(v.count, "finding"))
 	return &commandError{code: exitFailure}
 }

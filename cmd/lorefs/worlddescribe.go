@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
 	"lorefs/geometry"
+	"lorefs/internal/shown"
 )
 
 // worldDescription is what is known of a folder of world geometry as a whole: the
@@ -90,19 +90,19 @@ func (z *zonesDescription) surround(at geometry.ZonePosition) {
 // print writes the description for people.
 func (d worldDescription) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)
+	shown.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)
 	if d.Zones.First != nil {
-		fmt.Fprintf(t, "from, to\tx%04dy%04d, x%04dy%04d\n", d.Zones.First[0], d.Zones.First[1], d.Zones.Last[0], d.Zones.Last[1])
+		shown.Fprintf(t, "from, to\tx%04dy%04d, x%04dy%04d\n", d.Zones.First[0], d.Zones.First[1], d.Zones.Last[0], d.Zones.Last[1])
 	}
-	fmt.Fprintf(t, "volumes\t%d\n", d.Zones.Volumes)
-	fmt.Fprintf(t, "areas\t%s of %d bytes, decompressed %d\n", plural(d.Areas.Count, "file"), d.Areas.Bytes, d.Areas.RawBytes)
-	fmt.Fprintf(t, "nodes\t%d\n", d.Areas.Nodes)
-	fmt.Fprintf(t, "edges\t%d\n", d.Areas.Edges)
+	shown.Fprintf(t, "volumes\t%d\n", d.Zones.Volumes)
+	shown.Fprintf(t, "areas\t%s of %d bytes, decompressed %d\n", plural(d.Areas.Count, "file"), d.Areas.Bytes, d.Areas.RawBytes)
+	shown.Fprintf(t, "nodes\t%d\n", d.Areas.Nodes)
+	shown.Fprintf(t, "edges\t%d\n", d.Areas.Edges)
 	for _, p := range d.Bad {
-		fmt.Fprintf(t, "bad\t%s\n", p.Error)
+		shown.Fprintf(t, "bad\t%s\n", p.Error)
 	}
 	for _, p := range d.LeftOut {
-		fmt.Fprintf(t, "left out\t%s: %s\n", p.File, p.Error)
+		shown.Fprintf(t, "left out\t%s: %s\n", p.File, p.Error)
 	}
 	return t.Flush()
 }

@@ -3,6 +3,8 @@ package diff
 import (
 	"fmt"
 	"strconv"
+
+	"lorefs/internal/shown"
 )
 
 // Kind is what a Difference is about.
@@ -85,8 +87,8 @@ func (d Difference) Append(dst []byte) []byte {
 	case NodeAdded:
 		return d.appendNode(dst, '+', path)
 	case OrderChanged:
-		dst = fmt.Appendf(dst, "- %s/ order\n", shown(d.Path))
-		return fmt.Appendf(dst, "+ %s/ order\n", shown(path))
+		dst = fmt.Appendf(dst, "- %s/ order\n", spelled(d.Path))
+		return fmt.Appendf(dst, "+ %s/ order\n", spelled(path))
 	}
 	if d.Old.Type != "" {
 		dst = d.Old.append(dst, '-', d.Path)
@@ -98,11 +100,11 @@ func (d Difference) Append(dst []byte) []byte {
 }
 
 func (d Difference) appendNode(dst []byte, sign byte, path string) []byte {
-	return fmt.Appendf(dst, "%c %s/ (%d)\n", sign, shown(path), d.Entries)
+	return fmt.Appendf(dst, "%c %s/ (%d)\n", sign, spelled(path), d.Entries)
 }
 
 func (v Value) append(dst []byte, sign byte, path string) []byte {
-	dst = fmt.Appendf(dst, "%c %s = %s ", sign, shown(path), v.Type)
+	dst = fmt.Appendf(dst, "%c %s = %s ", sign, spelled(path), v.Type)
 	if v.Type == typeString {
 		dst = strconv.AppendQuote(dst, v.Text)
 	} else {
@@ -111,13 +113,11 @@ func (v Value) append(dst []byte, sign byte, path string) []byte {
 	return append(dst, '\n')
 }
 
-// shown is a path as it is printed. Names may hold anything, also what would begin
+// spelled is a path as it is printed. Names may hold anything, also what would begin
 // a line or control a terminal.
-func shown(path string) string {
-	for _, r := range path {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(path)
-		}
+func spelled(path string) string {
+	if shown.Text(path) != path {
+		return strconv.Quote(path)
 	}
 	return path
 }

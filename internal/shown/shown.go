@@ -1,0 +1,76 @@
+package shown
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text is s with everything escaped that is not to reach a terminal. It has one line.
+func Text(s string) string {
+	if !strings.ContainsFunc(s, isEscaped) && utf8.ValidString(s) {
+		return s
+	}
+	return string(appendText(nil, []byte(s), isEscaped))
+}
+
+// maxQuoted is how many bytes of a text an error quotes: more of it says no more of what
+// is wrong, least of all if the text is binary.
+const maxQuoted = 40
+
+// Quote is the beginning of a text in quotes, for an error.
+func Quote[T string | []byte](s T) string {
+	if len(s) <= maxQuoted {
+		return strconv.Quote(string(s))
+	}
+	end := maxQuoted
+	for end > maxQuoted-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strconv.Quote(string(s[:end])) + "…"
+}
+
+// isEscaped tells whether a character is not shown as it is.
+func isEscaped(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// isEscapedInLines is isEscaped for text of many lines, with columns.
+func isEscapedInLines(r rune) bool { return isEscaped(r) && r != '\n' && r != '\t' }
+
+// appendText appends s, with those characters escaped that are to be.
+func appendText(dst, s []byte, escaped func(rune) bool) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = fmt.Appendf(dst, `\x%02x`, s[0])
+		case !escaped(r):
+			dst = append(dst, s[:n]...)
+		default:
+			dst = appendEscape(dst, r)
+		}
+		s = s[n:]
+	}
+	return dst
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	switch r {
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	if r > 0xffff {
+		return fmt.Appendf(dst, `\U%08x`, r)
+	}
+	return fmt.Appendf(dst, `\u%04x`, r)
+}

@@ -1,0 +1,83 @@
+package shown
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// Fprintf is [fmt.Fprintf] for messages and reports. Its arguments can't break a line or a
+// column, nor the terminal. %q escapes by itself.
+func Fprintf(w io.Writer, format string, args ...any) (int, error) {
+	texts := make([]any, len(args))
+	for i, a := range args {
+		texts[i] = a
+		switch a.(type) {
+		case string, []byte, error, fmt.Stringer:
+			texts[i] = argument{a}
+		}
+	}
+	return fmt.Fprintf(w, format, texts...)
+}
+
+// argument is one that is escaped once it is formatted.
+type argument struct{ of any }
+
+// Format implements [fmt.Formatter].
+func (a argument) Format(s fmt.State, verb rune) {
+	_, _ = io.WriteString(s, Text(fmt.Sprintf(fmt.FormatString(s, verb), a.of))) // a fmt.State takes all
+}
+
+// Writer escapes all that is written but the ends of lines and tabulators. It is for data
+// on a terminal, and catches what a message should have escaped.
+type Writer struct {
+	to io.Writer
+
+	// mu guards the rest, and makes writers wait for each other.
+	mu sync.Mutex
+	// begun is a character that the last Write ended in the middle of.
+	begun []byte
+	buf   []byte
+}
+
+// NewWriter makes a writer to w. Only of a text that ends within a character something
+// waits for Close.
+func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
+
+// Write implements [io.Writer].
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := append(w.begun, p...)
+	end := wholeCharacters(text)
+	w.begun = text[end:]
+	w.buf = appendText(w.buf[:0], text[:end], isEscapedInLines)
+	if _, err := w.to.Write(w.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close writes what is left. It does not close what w writes to.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.to.Write(appendText(nil, w.begun, isEscapedInLines))
+	w.begun = nil
+	return err
+}
+
+// wholeCharacters is the length of a text without a character at its end that more bytes
+// could complete.
+func wholeCharacters(text []byte) int {
+	for i := len(text) - 1; i >= max(len(text)-utf8.UTFMax+1, 0); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
