@@ -5,6 +5,8 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
+
+	"lorefs/internal/shown"
 )
 
 // Key is an MD5: a content key is that of a file's content, an encoding key that
@@ -26,7 +28,7 @@ func ParseKey(text string) (Key, error) {
 		return k, fmt.Errorf("casc: key %.40q: %d digits, a key has %d", text, len(text), hex.EncodedLen(len(k)))
 	}
 	if _, err := hex.Decode(k[:], []byte(text)); err != nil {
-		return k, fmt.Errorf("casc: key %q: %w", text, err)
+		return k, fmt.Errorf("casc: key %s: %w", shown.Quote(text), err)
 	}
 	return k, nil
 }

@@ -12,6 +12,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 const listFile format = "list file"
@@ -100,7 +102,7 @@ func parseListLine(text []byte, off int64) (ListLine, error) {
 	}
 	id, err := strconv.ParseUint(string(digits), 10, 32)
 	if err != nil {
-		return ListLine{}, &FormatError{Format: string(listFile), Off: off, What: strconv.Quote(string(digits)), Err: errNoID}
+		return ListLine{}, &FormatError{Format: string(listFile), Off: off, What: shown.Quote(digits), Err: errNoID}
 	}
 	return ListLine{ID: uint32(id), HasID: true, Name: name}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lorefs/internal/readat"
+	"lorefs/internal/shown"
 )
 
 // maxText and maxTable bound files that are read as a whole, in bytes:
@@ -75,7 +76,7 @@ func openFile(fsys iofs.FS, name string) (*file, error) {
 
 func regular(name string, info iofs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file (%v)", name, info.Mode().Type())
+		return fmt.Errorf("%s is %s: want a regular file", name, shown.Kind(info.Mode()))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/internal/shown"
 )
 
 // FindingKind says what is wrong.
@@ -105,7 +106,7 @@ func ParsePlace(text string) (Place, error) {
 	var rest string
 	n, _ := fmt.Sscanf(text+" \n", "%d:%d%s", &p.Archive, &p.Off, &rest)
 	if n != 2 || p.Archive < 0 || p.Off < 0 {
-		return Place{}, fmt.Errorf("casc: %q: no place ARCHIVE:OFFSET", text)
+		return Place{}, fmt.Errorf("casc: %s: no place ARCHIVE:OFFSET", shown.Quote(text))
 	}
 	return p, nil
 }

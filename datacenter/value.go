@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
 
@@ -101,7 +102,7 @@ func valueError(text, want string) error {
 	if len(text) > most {
 		text = text[:most] + "…"
 	}
-	return fmt.Errorf("%w: %q is not %s", ErrValue, text, want)
+	return fmt.Errorf("%w: %s is not %s", ErrValue, shown.Quote(text), want)
 }
 
 // ParseFloat reads the bits of a float as [ParseValue] does, but takes no space around
@@ -160,5 +161,5 @@ func ParseType(s string) (Type, error) {
 			return Type(t), nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %q is no type: want int, float, string or bool", ErrValue, s)
+	return 0, fmt.Errorf("%w: %s is no type: want int, float, string or bool", ErrValue, shown.Quote(s))
 }

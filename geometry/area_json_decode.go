@@ -1,6 +1,10 @@
 package geometry
 
-import "math"
+import (
+	"math"
+
+	"lorefs/internal/shown"
+)
 
 // DecodeAreaJSON reads what AreaJSON wrote. White space and the order of keys are
 // free, and the format may be left out; what edges and squares lead to must be
@@ -75,7 +79,7 @@ func (d *areaDecoder) node() {
 			linked = true
 			d.allEdges()
 		default:
-			d.fail(at, "unknown or repeated key %q", key)
+			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !placed || !linked {
@@ -160,7 +164,7 @@ func (d *areaDecoder) zone() {
 			filled = true
 			d.zoneSquares(squares)
 		default:
-			d.fail(at, "unknown or repeated key %q", key)
+			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !placed || !filled {

@@ -1,6 +1,10 @@
 package geometry
 
-import "math"
+import (
+	"math"
+
+	"lorefs/internal/shown"
+)
 
 // JSONOptions are what decoders of JSON may be told.
 type JSONOptions struct {
@@ -180,7 +184,7 @@ func (d *cellDecoder) squareCell(n int) {
 			filled = true
 			d.cell()
 		default:
-			d.fail(at, "unknown or repeated key %q", key)
+			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !named || !filled {

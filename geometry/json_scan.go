@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"lorefs/internal/shown"
 )
 
 // scanner reads the JSON of zones and areas. It keeps its first error: from then
@@ -323,7 +325,7 @@ func (s *scanner) document(format string, want []string, field func(key string) 
 		at := s.pos
 		key := s.key()
 		if s.failed == nil && seen[key] {
-			s.fail(at, "%q is there twice", key)
+			s.fail(at, "%s is there twice", shown.Quote(key))
 		}
 		seen[key] = true
 		s.peek()
@@ -334,10 +336,10 @@ func (s *scanner) document(format string, want []string, field func(key string) 
 			s.ignore(0)
 		case key == "format":
 			if got := s.str(); s.failed == nil && got != format {
-				s.fail(value, "the format is %q: want %q", got, format)
+				s.fail(value, "the format is %s: want %s", shown.Quote(got), shown.Quote(format))
 			}
 		case !field(key):
-			s.fail(at, "unknown key %q", key)
+			s.fail(at, "unknown key %s", shown.Quote(key))
 		}
 	}
 	for _, key := range want {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
 
@@ -189,7 +190,7 @@ func (e *encoder) bare(s *scope, base int, v Value) error {
 func (e *encoder) object(m *member, base int, o Object, data map[*member]Value) error {
 	for i := range o {
 		if m.named[o[i].Name] == nil {
-			return badValue("there is no field %q", o[i].Name)
+			return badValue("there is no field %s", shown.Quote(o[i].Name))
 		}
 	}
 	for i, sub := range m.members {

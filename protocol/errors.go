@@ -3,7 +3,6 @@ package protocol
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // ErrLayout means that the layout that a packet came with does not fit its
@@ -111,11 +110,18 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	lines := make([]string, len(e.Diagnostics))
-	for i, d := range e.Diagnostics {
-		lines[i] = d.String()
+	const most = 3 // the first ones say what kind of file it is
+	text := "protocol: "
+	for i, d := range e.Diagnostics[:min(len(e.Diagnostics), most)] {
+		if i > 0 {
+			text += "; "
+		}
+		text += d.String()
 	}
-	return "protocol: " + strings.Join(lines, "; ")
+	if more := len(e.Diagnostics) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more lines", more)
+	}
+	return text
 }
 
 // maxDiagnostics bounds what is kept of one file: the rest says no more.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 // MaxJSON is the longest that the JSON of a packet can be, in bytes. All that
@@ -101,7 +103,7 @@ func (t jsonText) layout() (*Layout, error) {
 				return err
 			})
 		}
-		return badValue("there is no field %q", name)
+		return badValue("there is no field %s", shown.Quote(name))
 	})
 	return l, err
 }
@@ -116,7 +118,7 @@ func (t jsonText) gap() (g Gap, err error) {
 		case "hex":
 			g.Data, err = v.hex()
 		default:
-			err = badValue("there is no field %q", name)
+			err = badValue("there is no field %s", shown.Quote(name))
 		}
 		return err
 	})
@@ -130,7 +132,7 @@ func (t jsonText) object(m *member) (Object, error) {
 	err := t.members(func(name string, v jsonText) error {
 		sub := m.named[name]
 		if sub == nil {
-			return badValue("there is no field %q", name)
+			return badValue("there is no field %s", shown.Quote(name))
 		}
 		value, err := v.value(sub)
 		if err != nil {
@@ -197,7 +199,7 @@ func (t jsonText) vec3(typ Type) (Value, error) {
 	err := t.members(func(name string, v jsonText) (err error) {
 		i := strings.Index("xyz", name)
 		if len(name) != 1 || i < 0 {
-			return badValue("there is no field %q", name)
+			return badValue("there is no field %s", shown.Quote(name))
 		}
 		f[i], err = v.coordinate(typ)
 		return err
@@ -238,7 +240,7 @@ func (t jsonText) customize() (Value, error) {
 				return err
 			}
 		}
-		return badValue("there is no field %q", name)
+		return badValue("there is no field %s", shown.Quote(name))
 	})
 	return c, err
 }
@@ -289,7 +291,7 @@ func (id *SkillID) parsePart(name string, v jsonText) (err error) {
 		n, err = v.number(32)
 		id.ID = uint32(n)
 	default:
-		err = badValue("there is no field %q", name)
+		err = badValue("there is no field %s", shown.Quote(name))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
 
@@ -75,7 +76,7 @@ func (t jsonText) members(yield func(name string, value jsonText) error) error {
 	seen := make(map[string]bool)
 	return t.eachMember(func(name string, value jsonText) error {
 		if seen[name] {
-			return badValue("%q is there twice", name)
+			return badValue("%s is there twice", shown.Quote(name))
 		}
 		seen[name] = true
 		return yield(name, value)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"lorefs/internal/shown"
 )
 
 // maxNesting bounds how deep fields, and types in < >, may lie in each other.
@@ -47,7 +49,7 @@ func lexLine(code string) (l line, err error) {
 		words = words[:2]
 	}
 	if len(words) != 2 {
-		return l, fmt.Errorf("want a type and a name, got %q", rest)
+		return l, fmt.Errorf("want a type and a name, got %s", shown.Quote(rest))
 	}
 	patches := l.field.Patches
 	if l.field, err = parseType(words[0]); err != nil {
@@ -73,7 +75,7 @@ func checkFieldName(name string) error {
 	case len(name) > maxFieldName:
 		return fmt.Errorf("a name of %d bytes: want at most %d", len(name), maxFieldName)
 	case !isName(name):
-		return fmt.Errorf("%q is no name: want letters, digits and _", name)
+		return fmt.Errorf("%s is no name: want letters, digits and _", shown.Quote(name))
 	}
 	return nil
 }
@@ -83,7 +85,7 @@ func (l *line) lexInclude(words []string) error {
 		return fmt.Errorf("want @include and the name of a file, not indented")
 	}
 	if strings.ContainsAny(words[1], `/\`) {
-		return fmt.Errorf("@include %s: want a file of the same folder", words[1])
+		return fmt.Errorf("@include %s: want a file of the same folder", shown.Quote(words[1]))
 	}
 	l.include = words[1]
 	return nil
@@ -93,7 +95,7 @@ func (l *line) lexInclude(words []string) error {
 func parseFlag(s string) (r PatchRange, err error) {
 	from, to, has := strings.Cut(strings.TrimPrefix(s, "^"), "-")
 	if !strings.HasPrefix(s, "^") {
-		return r, fmt.Errorf("%q behind the name: want nothing or ^PATCH", s)
+		return r, fmt.Errorf("%s behind the name: want nothing or ^PATCH", shown.Quote(s))
 	}
 	if r.Min, err = ParsePatch(from); err != nil {
 		return r, err
@@ -114,7 +116,7 @@ func parseFlag(s string) (r PatchRange, err error) {
 func parseType(s string) (Field, error) {
 	f, rest, err := scanType(s, 0)
 	if err == nil && rest != "" {
-		err = fmt.Errorf("%q behind the type", rest)
+		err = fmt.Errorf("%s behind the type", shown.Quote(rest))
 	}
 	return f, err
 }
@@ -130,7 +132,7 @@ func scanType(s string, nesting int) (f Field, rest string, err error) {
 	}
 	known := false
 	if f.Type, known = typeNames[s[:end]]; !known {
-		return f, "", fmt.Errorf("no such type: %q%s", s[:end], similar(s[:end]))
+		return f, "", fmt.Errorf("no such type: %s%s", shown.Quote(s[:end]), similar(s[:end]))
 	}
 	rest = s[end:]
 	if strings.HasPrefix(rest, "<") {
@@ -166,7 +168,7 @@ func scanBrackets(f Field, rest string) (Field, string, error) {
 	for strings.HasPrefix(rest, "[") {
 		inside, after, ok := strings.Cut(rest[1:], "]")
 		if !ok {
-			return f, "", fmt.Errorf("want ] behind %q", rest)
+			return f, "", fmt.Errorf("want ] behind %s", shown.Quote(rest))
 		}
 		rest = after
 		if inside == "interleaved" && f.Type == TypeArray && len(lens) == 0 {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 // maxMap bounds the size of a map, and of the lists in JSON. The largest public
@@ -91,7 +93,7 @@ func (m *Map) readLines(src string, wrong, warnings *diagnostics) {
 		}
 		words := strings.FieldsFunc(strings.Replace(code, "=", " ", 1), isSpace)
 		if len(words) != 2 {
-			wrong.addf(m.File, num, "want NAME NUMBER or NAME = NUMBER, got %q", code)
+			wrong.addf(m.File, num, "want NAME NUMBER or NAME = NUMBER, got %s", shown.Quote(code))
 			continue
 		}
 		m.add(num, words[0], words[1], wrong, warnings)
@@ -121,7 +123,7 @@ func (m *Map) readJSON(text string, wrong, warnings *diagnostics) {
 func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
 	n64, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || !isName(name) {
-		wrong.addf(m.File, num, "want a name and a number below 2^32, got %q and %q", name, number)
+		wrong.addf(m.File, num, "want a name and a number below 2^32, got %s and %s", shown.Quote(name), shown.Quote(number))
 		return
 	}
 	n, before := uint32(n64), m.numbers[name]

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"lorefs/internal/shown"
 )
 
 // Patch is a version of the game: 100 times the major version, plus the minor
@@ -23,14 +25,14 @@ func ParsePatch(s string) (Patch, error) {
 	major, minor, has := strings.Cut(s, ".")
 	a, err := strconv.ParseUint(major, 10, 32)
 	if err != nil || a > maxMajor {
-		return 0, fmt.Errorf("protocol: patch %q: want MAJOR or MAJOR.MINOR", s)
+		return 0, fmt.Errorf("protocol: patch %s: want MAJOR or MAJOR.MINOR", shown.Quote(s))
 	}
 	if !has {
 		return Patch(a * 100), nil
 	}
 	b, err := strconv.ParseUint(minor, 10, 32)
 	if err != nil || b > 99 {
-		return 0, fmt.Errorf("protocol: patch %q: want a minor version of 0 to 99", s)
+		return 0, fmt.Errorf("protocol: patch %s: want a minor version of 0 to 99", shown.Quote(s))
 	}
 	return Patch(a*100 + b), nil
 }

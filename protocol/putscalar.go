@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 // putScalar writes v as a value of typ to p, which has the size of one.
@@ -210,7 +212,7 @@ func scalarFromText(typ Type, s string) (Value, error) {
 		}
 		n, err := strconv.ParseUint(s, 10, 8)
 		if err != nil {
-			return nil, badValue("%q is no bool", s)
+			return nil, badValue("%s is no bool", shown.Quote(s))
 		}
 		if n > 1 {
 			return byte(n), nil
@@ -227,17 +229,17 @@ func scalarFromText(typ Type, s string) (Value, error) {
 				return a, nil
 			}
 		}
-		return nil, badValue("%q is no angle of -pi to pi radians", s)
+		return nil, badValue("%s is no angle of -pi to pi radians", shown.Quote(s))
 	case TypeInt16, TypeInt32, TypeInt64:
 		n, err := strconv.ParseInt(s, 10, 8*size)
 		if err != nil {
-			return nil, badValue("%q is no %v", s, typ)
+			return nil, badValue("%s is no %v", shown.Quote(s), typ)
 		}
 		return n, nil
 	}
 	n, err := parseUnsigned(s, 8*size)
 	if err != nil || typ == TypeVec3 || typ == TypeVec3FA || typ == TypeCustomize {
-		return nil, badValue("%q is no %v", s, typ)
+		return nil, badValue("%s is no %v", shown.Quote(s), typ)
 	}
 	switch typ {
 	case TypeSkillID:
@@ -282,7 +284,7 @@ func floatFromText(s string) (Value, error) {
 	}
 	f, err := strconv.ParseFloat(s, 32)
 	if err != nil || math.IsInf(f, 0) || f != f {
-		return nil, badValue("%q is no float", s)
+		return nil, badValue("%s is no float", shown.Quote(s))
 	}
 	return float32(f), nil
 }
@@ -303,7 +305,7 @@ func doubleFromText(s string) (Value, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) || f != f {
-		return nil, badValue("%q is no double", s)
+		return nil, badValue("%s is no double", shown.Quote(s))
 	}
 	return f, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/shown"
 	"lorefs/protocol"
 )
 
@@ -57,13 +58,17 @@ func atMostOne(c *cobra.Command, args []string) error { return atMostArgs(1)(c, 
 func (in *input) readValues() func() ([]byte, error) {
 	in.values = true
 	part := &valueReader{Reader: in.Reader}
-	dec := json.NewDecoder(part)
+	lines := &lineCounter{r: part}
+	dec := json.NewDecoder(lines)
 	return func() ([]byte, error) {
 		part.left = maxValue
+		lines.forget(dec.InputOffset())
 		var value json.RawMessage
 		err := dec.Decode(&value)
-		if err != nil && !errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%s: value %d, before offset %d: %w", in.name, in.at+1, dec.InputOffset(), err)
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			err = fmt.Errorf("%s:%d: this is not JSON: %w", in.name, lines.line(wrong.Offset-1), err)
+		} else if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%s:%d: the file ends within a value", in.name, lines.line(lines.read-1))
 		}
 		return value, err
 	}
@@ -87,6 +92,43 @@ func (r *valueReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// lineCounter counts the lines of what is read through it.
+type lineCounter struct {
+	r io.Reader
+	// read is how much was read, and ends are the offsets behind each end of a line in it,
+	// but for those that were forgotten.
+	read      int64
+	ends      []int64
+	forgotten int
+}
+
+func (l *lineCounter) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for i, c := range p[:n] {
+		if c == '\n' {
+			l.ends = append(l.ends, l.read+int64(i)+1)
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// before is how many ends of lines there are up to an offset, without the forgotten ones.
+func (l *lineCounter) before(off int64) int {
+	n, _ := slices.BinarySearch(l.ends, off+1)
+	return n
+}
+
+// forget keeps what lies before an offset only as a number.
+func (l *lineCounter) forget(off int64) {
+	n := l.before(off)
+	l.ends = slices.Delete(l.ends, 0, n)
+	l.forgotten += n
+}
+
+// line is the number of the line that an offset is in, from 1.
+func (l *lineCounter) line(off int64) int { return l.forgotten + l.before(off) + 1 }
+
 // envelopeKeys are the members of a packet with what is known of it, as decode and a
 // mount show it. It has packet, or hex for one that nobody could decode.
 var envelopeKeys = []string{"number", "time", "from", "fake", "name", "definition", "packet", "error", "hex"}
@@ -107,7 +149,7 @@ func (k *codec) encode(dst, value []byte) ([]byte, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(envelopeKeys, key) {
-			return dst, fmt.Errorf("there is no member %q beside packet or hex", key)
+			return dst, fmt.Errorf("there is no member %s beside packet or hex", shown.Quote(key))
 		}
 	}
 	if raw {
@@ -139,7 +181,7 @@ func objectMembers(value []byte) (map[string]json.RawMessage, error) {
 			return nil, fmt.Errorf("want a packet: %w", err)
 		}
 		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("%q is there twice", name)
+			return nil, fmt.Errorf("%s is there twice", shown.Quote(name))
 		}
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {

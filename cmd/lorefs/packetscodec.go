@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol"
 	"lorefs/protocol/dissect"
@@ -109,7 +110,7 @@ func parsePacketName(text string) (packetName, error) {
 		return packetName{name, "*"}, nil
 	}
 	if _, ok := protocol.ParseFileName(text + ".def"); !ok {
-		return packetName{}, fmt.Errorf("%q: want NAME or NAME.VERSION, such as S_CHAT.3", text)
+		return packetName{}, fmt.Errorf("%s: want NAME or NAME.VERSION, such as S_CHAT.3", shown.Quote(text))
 	}
 	return packetName{name, version}, nil
 }

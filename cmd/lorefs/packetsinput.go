@@ -48,6 +48,9 @@ func openInput(c *cobra.Command, args []string) (*input, error) {
 	if err != nil {
 		return nil, explainOpen(args[0], err)
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(&commandError{code: exitSource, err: fmt.Errorf("%s is a directory: want a file", args[0])}, f.Close())
+	}
 	return &input{Reader: bufio.NewReaderSize(f, maxHexLine), Closer: f, name: args[0]}, nil
 }
 

@@ -3,6 +3,8 @@ package query
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"lorefs/internal/shown"
 )
 
 // SyntaxError is what is wrong with an expression.
@@ -22,7 +24,7 @@ func (e *SyntaxError) Error() string {
 	if len(expr) > most {
 		expr = expr[:most] + "…"
 	}
-	return fmt.Sprintf("query: column %d of %q: %s", e.Column, expr, e.What)
+	return fmt.Sprintf("query: column %d of %s: %s", e.Column, shown.Quote(expr), e.What)
 }
 
 // syntaxError is an error at byte off of an expression.

@@ -2,6 +2,8 @@ package query
 
 import (
 	"strconv"
+
+	"lorefs/internal/shown"
 )
 
 // textName is the attribute that holds a node's text.
@@ -208,7 +210,7 @@ func (p *parser) predicate() (*condition, error) {
 func (p *parser) position(text string, off int) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
-		return 0, syntaxError(p.expr, off, "%q is no position: want a whole number from 1 on", text)
+		return 0, syntaxError(p.expr, off, "%s is no position: want a whole number from 1 on", shown.Quote(text))
 	}
 	return int(n), nil
 }

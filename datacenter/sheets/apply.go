@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // PlanOptions are what Plan may be told. The zero value is right.
@@ -172,5 +173,5 @@ func (p *planner) read(root oldNode) error {
 
 // wrongName is the error of a text that is that of another sheet.
 func (p *planner) wrongName(n *Node) error {
-	return p.parser.x.errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown(n.Name), shown(p.sheet.Name))
+	return p.parser.x.errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown.Quote(n.Name), shown.Quote(p.sheet.Name))
 }

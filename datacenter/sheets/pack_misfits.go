@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // Misfit is a name in sheets that the schemas do not know, or do not fit.
@@ -46,22 +47,22 @@ const (
 
 // String is a line for people.
 func (m Misfit) String() string {
-	element, attribute := shown(m.Element), shown(m.Attribute)
+	element, attribute := shown.Quote(m.Element), shown.Quote(m.Attribute)
 	switch m.What {
 	case DoubtfulValues:
-		return fmt.Sprintf("%s: %d values of %s %s: strings in the schema, though each is like a value of type %v", shown(m.Sheet), m.Count, element, attribute, m.Type)
+		return fmt.Sprintf("%s: %d values of %s %s: strings in the schema, though each is like a value of type %v", shown.Quote(m.Sheet), m.Count, element, attribute, m.Type)
 	case UnknownAttribute:
-		return fmt.Sprintf("%s: %d values of %s %s: not in the schema, taken for the type %v", shown(m.Sheet), m.Count, element, attribute, m.Type)
+		return fmt.Sprintf("%s: %d values of %s %s: not in the schema, taken for the type %v", shown.Quote(m.Sheet), m.Count, element, attribute, m.Type)
 	case UnknownElement:
-		return fmt.Sprintf("%s: %d elements %s with %d values: not in the schema, taken for the types that suit", shown(m.Sheet), m.Count, element, m.Values)
+		return fmt.Sprintf("%s: %d elements %s with %d values: not in the schema, taken for the types that suit", shown.Quote(m.Sheet), m.Count, element, m.Values)
 	case TooMany:
-		return fmt.Sprintf("%s: more elements %s than the schema allows, %d times", shown(m.Sheet), element, m.Count)
+		return fmt.Sprintf("%s: more elements %s than the schema allows, %d times", shown.Quote(m.Sheet), element, m.Count)
 	case TooFew:
-		return fmt.Sprintf("%s: fewer elements %s than the schema demands, %d times", shown(m.Sheet), element, m.Count)
+		return fmt.Sprintf("%s: fewer elements %s than the schema demands, %d times", shown.Quote(m.Sheet), element, m.Count)
 	case NoAttribute:
-		return fmt.Sprintf("%s: %d elements %s without %s, which the schema demands", shown(m.Sheet), m.Count, element, attribute)
+		return fmt.Sprintf("%s: %d elements %s without %s, which the schema demands", shown.Quote(m.Sheet), m.Count, element, attribute)
 	default:
-		return fmt.Sprintf("%s: %d texts of %s, which has none in the schema", shown(m.Sheet), m.Count, element)
+		return fmt.Sprintf("%s: %d texts of %s, which has none in the schema", shown.Quote(m.Sheet), m.Count, element)
 	}
 }
 

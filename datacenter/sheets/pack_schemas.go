@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"lorefs/internal/shown"
 )
 
 // schemaFiles finds and keeps the schemas that lie beside sheets. It is safe for
@@ -50,7 +52,7 @@ func (s *schemaFiles) of(file, sheet string) (*Schema, error) {
 	}
 	if schema != nil {
 		if schema.Sheet != sheet {
-			what := fmt.Sprintf("the schema of %s: want that of %s", shown(schema.Sheet), shown(sheet))
+			what := fmt.Sprintf("the schema of %s: want that of %s", shown.Quote(schema.Sheet), shown.Quote(sheet))
 			return nil, &SyntaxError{File: dir + name, Line: 1, Column: 1, What: what}
 		}
 		return schema, nil

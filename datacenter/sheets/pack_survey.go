@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"lorefs/internal/shown"
 )
 
 // survey is what the first reading of all sheets finds out: which names there are,
@@ -61,7 +63,7 @@ func (e *elsewhere) root(sheet string) (*ElementType, error) {
 	}
 	schema, err := e.known.get(sheet, func() (*Schema, error) { return e.ask(sheet) })
 	if err != nil {
-		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown(sheet), err)
+		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown.Quote(sheet), err)
 	}
 	return schema.root(), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
 
@@ -78,7 +79,7 @@ func (p *Parser) checkTwice() error {
 	seen := make(map[string]bool, len(p.node.Attributes))
 	for _, a := range p.node.Attributes {
 		if seen[string(a.Name)] {
-			return p.x.errorf(a.Offset, "the attribute %s comes twice", shown(a.Name))
+			return p.x.errorf(a.Offset, "the attribute %s comes twice", shown.Quote(a.Name))
 		}
 		seen[string(a.Name)] = true
 	}
@@ -98,7 +99,7 @@ func (p *Parser) convention(a *xmlAttr) error {
 	case "flags":
 		flags, err := strconv.ParseUint(string(a.value), 10, 4)
 		if err != nil {
-			return p.Wrong(a.from, "dc:flags", fmt.Errorf("%w: %s is not a number from 0 to 15", datacenter.ErrValue, shown(a.value)))
+			return p.Wrong(a.from, "dc:flags", fmt.Errorf("%w: %s is not a number from 0 to 15", datacenter.ErrValue, shown.Quote(a.value)))
 		}
 		p.node.Flags = datacenter.KeyFlags(flags)
 		return nil
@@ -109,7 +110,7 @@ func (p *Parser) convention(a *xmlAttr) error {
 	case "escaped":
 		return p.unescapeValues(a)
 	}
-	return p.x.errorf(a.at, "the attribute %s is unknown: want names, value, flags, keys, types or escaped", shown(a.name.full))
+	return p.x.errorf(a.at, "the attribute %s is unknown: want names, value, flags, keys, types or escaped", shown.Quote(a.name.full))
 }
 
 func (p *Parser) keys(a *xmlAttr) error {
@@ -132,7 +133,7 @@ func (p *Parser) types(a *xmlAttr) error {
 	for item := range bytes.FieldsSeq(a.value) {
 		colon := bytes.LastIndexByte(item, ':')
 		if colon < 0 {
-			return p.x.errorf(a.from, "dc:types: %s: want name:type", shown(item))
+			return p.x.errorf(a.from, "dc:types: %s: want name:type", shown.Quote(item))
 		}
 		t, err := datacenter.ParseType(string(item[colon+1:]))
 		if err != nil {
@@ -164,7 +165,7 @@ func (p *Parser) named(spelled []byte, list *xmlAttr) (*Attribute, error) {
 	if i := p.index.find(p.node.Attributes, name); i >= 0 {
 		return &p.node.Attributes[i], nil
 	}
-	return nil, p.x.errorf(list.from, "%s names %s, which the element does not have", list.name.full, shown(spelled))
+	return nil, p.x.errorf(list.from, "%s names %s, which the element does not have", list.name.full, shown.Quote(spelled))
 }
 
 func (p *Parser) unescapeValues(list *xmlAttr) error {

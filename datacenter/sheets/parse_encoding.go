@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
 
@@ -81,7 +82,7 @@ func (x *xmlReader) declaration() error {
 		case name == "version" && string(value) != "1.0":
 			return x.errorf(at, "XML %s: want 1.0", value)
 		case name == "encoding" && !x.isEncoding(string(value)):
-			return x.errorf(at, "encoding %s, but the file is %s", shown(value), x.encoding)
+			return x.errorf(at, "encoding %s, but the file is %s", shown.Quote(value), x.encoding)
 		}
 	}
 	x.skipSpace()

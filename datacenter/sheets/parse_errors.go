@@ -3,6 +3,8 @@ package sheets
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"lorefs/internal/shown"
 )
 
 // SyntaxError reports a file that is not well-formed, or not the sheet or schema
@@ -49,8 +51,12 @@ func (e *ValueError) Place() (line, column int, what string) { return e.Line, e.
 
 // text is what is wrong, without the place in the file.
 func (e *ValueError) text() string {
-	if e.Where == "" {
+	const longWhere = 100 // more is a name that nobody wants to read
+	switch {
+	case e.Where == "":
 		return e.Err.Error()
+	case len(e.Where) > longWhere:
+		return shown.Quote(e.Where) + ": " + e.Err.Error()
 	}
 	return e.Where + ": " + e.Err.Error()
 }
@@ -76,14 +82,4 @@ func countLines(data []byte, from, to, line, start int) (newLine, newStart int) 
 		}
 	}
 	return line, start
-}
-
-// shown is a name or a value for an error's text, of which it keeps no more than a
-// line can hold.
-func shown[T string | []byte](s T) string {
-	const most = 60
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
 }

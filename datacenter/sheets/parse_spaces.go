@@ -3,6 +3,8 @@ package sheets
 import (
 	"bytes"
 	"slices"
+
+	"lorefs/internal/shown"
 )
 
 // The namespaces that mean something here. That of a sheet's elements may be any.
@@ -27,7 +29,7 @@ func (x *xmlReader) declareSpaces() error {
 		case "xmlns":
 			prefix := a.name.local()
 			if len(a.value) == 0 || string(prefix) == "xml" || string(prefix) == "xmlns" {
-				return x.errorf(a.at, "%s declares nothing", a.name.full)
+				return x.errorf(a.at, "%s declares nothing", shown.Quote(a.name.full))
 			}
 			x.bind(prefix, string(a.value))
 		case "xml":
@@ -105,5 +107,5 @@ func (x *xmlReader) resolve(n xmlName, at int) (string, error) {
 	case "xmlns":
 		return spaceXMLNS, nil
 	}
-	return "", x.errorf(at, "the prefix %s is not declared", shown(prefix))
+	return "", x.errorf(at, "the prefix %s is not declared", shown.Quote(prefix))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // startTag reads a start tag, and takes in the namespaces that it declares.
@@ -45,7 +46,7 @@ func (x *xmlReader) attributes() error {
 		start := x.pos
 		x.skipSpace()
 		if x.pos == len(x.data) {
-			return x.errorf(x.pos, "the file ends in the start tag of %s", shown(x.name.full))
+			return x.errorf(x.pos, "the file ends in the start tag of %s", shown.Quote(x.name.full))
 		}
 		switch x.data[x.pos] {
 		case '>':
@@ -60,7 +61,7 @@ func (x *xmlReader) attributes() error {
 			return nil
 		}
 		if x.pos == start {
-			return x.errorf(x.pos, "want white space, > or /> in the start tag of %s", shown(x.name.full))
+			return x.errorf(x.pos, "want white space, > or /> in the start tag of %s", shown.Quote(x.name.full))
 		}
 		a := xmlAttr{at: x.pos}
 		var err error
@@ -95,7 +96,7 @@ func (x *xmlReader) checkTwice() error {
 		a := &x.attrs[i]
 		for k := range x.attrs[:i] {
 			if x.attrs[k].hash == a.hash && bytes.Equal(x.attrs[k].name.full, a.name.full) {
-				return x.errorf(a.at, "the attribute %s comes twice", shown(a.name.full))
+				return x.errorf(a.at, "the attribute %s comes twice", shown.Quote(a.name.full))
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func (x *xmlReader) checkSorted() error {
 	for i, n := range x.sortNames[1:] {
 		a, before := &x.attrs[n], &x.attrs[x.sortNames[i]]
 		if bytes.Equal(a.name.full, before.name.full) {
-			return x.errorf(a.at, "the attribute %s comes twice", shown(a.name.full))
+			return x.errorf(a.at, "the attribute %s comes twice", shown.Quote(a.name.full))
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // xmlReader reads an XML 1.0 document that lies in memory: start tags, end tags
@@ -142,7 +143,7 @@ func (x *xmlReader) next() (token, error) {
 	case len(x.open) > 0:
 		e := x.open[len(x.open)-1]
 		line, _ := place(x.data, e.at)
-		return 0, x.errorf(len(x.data), "the file ends in the element %s of line %d", shown(e.name), line)
+		return 0, x.errorf(len(x.data), "the file ends in the element %s of line %d", shown.Quote(e.name), line)
 	case !x.ended:
 		return 0, x.errorf(len(x.data), "the file has no element")
 	}
@@ -179,9 +180,15 @@ func (x *xmlReader) endTag() error {
 	return nil
 }
 
+// longEndTag is how long a name is that an error does not spell as an end tag.
+const longEndTag = 100
+
 func (x *xmlReader) wrongEnd() error {
 	e := x.open[len(x.open)-1]
 	line, _ := place(x.data, e.at)
+	if len(e.name) > longEndTag {
+		return x.errorf(x.at, "want the end tag of %s, the element of line %d", shown.Quote(e.name), line)
+	}
 	return x.errorf(x.at, "want </%s>, for the element of line %d", e.name, line)
 }
 

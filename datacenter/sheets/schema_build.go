@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // A small file can have many paths, of names that are long. The longest name of a type
@@ -33,7 +34,7 @@ func (f *Family) Schema(ctx context.Context) (*Schema, error) {
 	b := schemaBuilder{voc: f.src.voc, types: make([]*ElementType, len(es.all)), taken: map[string]int{}}
 	root := b.element(es.all[0], f.src.voc.spelling(f.name).element)
 	if b.size > maxSchema {
-		return nil, fmt.Errorf("sheets: the schema of %s has more than %d bytes: %w", shown(f.Name), maxSchema, datacenter.ErrTooLarge)
+		return nil, fmt.Errorf("sheets: the schema of %s has more than %d bytes: %w", shown.Quote(f.Name), maxSchema, datacenter.ErrTooLarge)
 	}
 	return &Schema{Sheet: f.Name, Root: root}, nil
 }

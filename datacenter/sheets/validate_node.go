@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // validated is a node that has not ended.
@@ -92,11 +93,11 @@ func (v *validator) enter(n *Node) (*ElementType, error) {
 	}
 	i := parent.of.childIndex(n.Name, parent.last)
 	if i < 0 {
-		return nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown(n.Name))
+		return nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown.Quote(n.Name))
 	}
 	c := &parent.of.Children[i]
 	if i < parent.last {
-		err := v.problem(n.Offset, false, "the element %s has to be before %s", shown(n.Name), shown(parent.of.Children[parent.last].Name))
+		err := v.problem(n.Offset, false, "the element %s has to be before %s", shown.Quote(n.Name), shown.Quote(parent.of.Children[parent.last].Name))
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (v *validator) enter(n *Node) (*ElementType, error) {
 		parent.enough++
 	}
 	if c.Max != Unbounded && parent.met[i] == c.Max+1 {
-		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown(n.Name), c.Max)
+		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown.Quote(n.Name), c.Max)
 	}
 	return c.Type, nil
 }
@@ -151,7 +152,7 @@ func (v *validator) required(n *Node, of *ElementType) error {
 		if v.p.index.find(n.Attributes, []byte(a.Name)) >= 0 {
 			continue
 		}
-		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown(n.Name), shown(a.Name)); err != nil {
+		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown.Quote(n.Name), shown.Quote(a.Name)); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (v *validator) required(n *Node, of *ElementType) error {
 func (v *validator) attribute(a *Attribute, of *ElementType) error {
 	t, known := of.Attribute(string(a.Name))
 	if !known {
-		if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown(a.Name)); err != nil {
+		if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown.Quote(a.Name)); err != nil {
 			return err
 		}
 		t.Type = datacenter.String
@@ -174,7 +175,7 @@ func (v *validator) attribute(a *Attribute, of *ElementType) error {
 		return nil
 	}
 	if _, err := number(t.Type, a.Value); errors.Is(err, datacenter.ErrValue) {
-		return v.problem(a.Offset, true, "the attribute %s: %v", shown(a.Name), err)
+		return v.problem(a.Offset, true, "the attribute %s: %v", shown.Quote(a.Name), err)
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func (v *validator) end() error {
 		if n.met[i] >= c.Min {
 			continue
 		}
-		err := v.problem(v.p.x.at, false, "%d elements of the name %s: the schema has %d at least", n.met[i], shown(c.Name), c.Min)
+		err := v.problem(v.p.x.at, false, "%d elements of the name %s: the schema has %d at least", n.met[i], shown.Quote(c.Name), c.Min)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // ReadSchema reads an XSD of the shape that novadrop-dc has and infers, and that
@@ -66,7 +67,7 @@ func (r *schemaReader) schema() error {
 		return err
 	}
 	if name != "schema" {
-		return r.x.errorf(r.x.at, "the element %s: want xsd:schema", shown(r.x.name.full))
+		return r.x.errorf(r.x.at, "the element %s: want xsd:schema", shown.Quote(r.x.name.full))
 	}
 	if names, _, ok := r.foreign(spaceLore, "names"); ok {
 		r.escaped = names == "escaped"
@@ -129,7 +130,7 @@ func (r *schemaReader) local() (string, error) {
 }
 
 func (r *schemaReader) notUnderstood() error {
-	return r.x.errorf(r.x.at, "%s is not understood here", shown(r.x.name.full))
+	return r.x.errorf(r.x.at, "%s is not understood here", shown.Quote(r.x.name.full))
 }
 
 // skip reads to the end of the element that began.
@@ -179,11 +180,11 @@ func (r *schemaReader) foreign(space, name string) (value string, at int, ok boo
 func (r *schemaReader) name() (string, int, error) {
 	name, at, ok := r.value("name")
 	if !ok {
-		return "", at, r.x.errorf(at, "%s has no name", r.x.name.full)
+		return "", at, r.x.errorf(at, "%s has no name", shown.Quote(r.x.name.full))
 	}
 	for i, c := range name {
 		if !nameChar(c, i == 0) {
-			return "", at, r.x.errorf(at, "the name %s: %q may not be in a name, or not there", shown(name), c)
+			return "", at, r.x.errorf(at, "the name %s: %q may not be in a name, or not there", shown.Quote(name), c)
 		}
 	}
 	if name == "" {
@@ -247,7 +248,7 @@ func (r *schemaReader) element() (readChild, error) {
 		return err
 	})
 	if err == nil && e.of == nil {
-		err = r.x.errorf(e.at, "the element %s has no type", shown(e.name))
+		err = r.x.errorf(e.at, "the element %s has no type", shown.Quote(e.name))
 	}
 	return e, err
 }
@@ -262,7 +263,7 @@ func (r *schemaReader) elementType(name string, at int) (own string, text *readT
 	case space != spaceSchema:
 		return local, nil, nil
 	case local != "string":
-		return "", nil, r.x.errorf(at, "an element of type %s: the text of an element is an xsd:string", shown(name))
+		return "", nil, r.x.errorf(at, "an element of type %s: the text of an element is an xsd:string", shown.Quote(name))
 	}
 	text = &readType{ElementType: ElementType{Text: true}}
 	r.all = append(r.all, text)
@@ -288,7 +289,7 @@ func (r *schemaReader) occurs(name string) (int, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, r.x.errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown(text))
+		return 0, r.x.errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown.Quote(text))
 	}
 	return int(n), nil
 }
@@ -321,7 +322,7 @@ func (r *schemaReader) typeOf(c *readChild) (*ElementType, error) {
 		of = r.types[c.typeName]
 	}
 	if of == nil {
-		return nil, r.x.errorf(c.at, "the type %s of the element %s is not declared", shown(c.typeName), shown(c.name))
+		return nil, r.x.errorf(c.at, "the type %s of the element %s is not declared", shown.Quote(c.typeName), shown.Quote(c.name))
 	}
 	return &of.ElementType, nil
 }

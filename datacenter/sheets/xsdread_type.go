@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/internal/shown"
 )
 
 // schemaTypes are the types of XML Schema that attributes may have. Others would be
@@ -20,7 +21,7 @@ func (r *schemaReader) namedType() error {
 		return err
 	}
 	if r.types[name] != nil {
-		return r.x.errorf(at, "the type %s is declared twice", shown(name))
+		return r.x.errorf(at, "the type %s is declared twice", shown.Quote(name))
 	}
 	t, err := r.complexType()
 	if err != nil {
@@ -100,7 +101,7 @@ func (r *schemaReader) sequence(t *readType) error {
 			return err
 		}
 		if seen[e.name] {
-			return r.x.errorf(e.at, "the element %s comes twice in one sequence", shown(e.name))
+			return r.x.errorf(e.at, "the element %s comes twice in one sequence", shown.Quote(e.name))
 		}
 		seen[e.name] = true
 		t.children = append(t.children, e)
@@ -120,7 +121,7 @@ func (r *schemaReader) simpleContent(t *readType) error {
 			return err
 		}
 		if space != spaceSchema || local != "string" {
-			return r.x.errorf(at, "base=%s: the text of an element is an xsd:string", shown(base))
+			return r.x.errorf(at, "base=%s: the text of an element is an xsd:string", shown.Quote(base))
 		}
 		t.Text = true
 		return r.children("extension", func(name string) error { return r.attribute(t, name) })
@@ -156,10 +157,10 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 	case "required":
 		a.Required = true
 	default:
-		return r.x.errorf(useAt, "use=%s: want required or optional", shown(use))
+		return r.x.errorf(useAt, "use=%s: want required or optional", shown.Quote(use))
 	}
 	if t.declared[a.Name] {
-		return r.x.errorf(at, "the attribute %s comes twice in one type", shown(a.Name))
+		return r.x.errorf(at, "the attribute %s comes twice in one type", shown.Quote(a.Name))
 	}
 	t.declared[a.Name] = true
 	t.Attributes = append(t.Attributes, a)
@@ -169,7 +170,7 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 func (r *schemaReader) attributeType(of string) (datacenter.Type, error) {
 	name, at, ok := r.value("type")
 	if !ok {
-		return 0, r.x.errorf(at, "the attribute %s has no type", shown(of))
+		return 0, r.x.errorf(at, "the attribute %s has no type", shown.Quote(of))
 	}
 	space, local, err := r.qualified(name, at)
 	if err != nil {
@@ -177,7 +178,7 @@ func (r *schemaReader) attributeType(of string) (datacenter.Type, error) {
 	}
 	t, ok := schemaTypes[local]
 	if space != spaceSchema || !ok {
-		return 0, r.x.errorf(at, "the attribute %s is of type %s: want xsd:int, xsd:float, xsd:string or xsd:boolean", shown(of), shown(name))
+		return 0, r.x.errorf(at, "the attribute %s is of type %s: want xsd:int, xsd:float, xsd:string or xsd:boolean", shown.Quote(of), shown.Quote(name))
 	}
 	return t, nil
 }

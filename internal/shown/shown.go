@@ -16,20 +16,28 @@ func Text(s string) string {
 	return string(appendText(nil, []byte(s), isEscaped))
 }
 
-// maxQuoted is how many bytes of a text an error quotes: more of it says no more of what
-// is wrong, least of all if the text is binary.
-const maxQuoted = 40
+// maxQuoted is how long what an error quotes may be, as it is spelled: more of it says no
+// more of what is wrong, least of all if it is binary.
+const maxQuoted = 48
 
 // Quote is the beginning of a text in quotes, for an error.
 func Quote[T string | []byte](s T) string {
-	if len(s) <= maxQuoted {
-		return strconv.Quote(string(s))
+	text := string(s[:min(len(s), maxQuoted)])
+	quoted := `"`
+	for done := 0; done < len(text); {
+		_, n := utf8.DecodeRuneInString(text[done:])
+		next := strconv.Quote(text[done : done+n])
+		next = next[1 : len(next)-1]
+		if len(quoted)+len(next) > maxQuoted {
+			return quoted + `"…`
+		}
+		quoted += next
+		done += n
 	}
-	end := maxQuoted
-	for end > maxQuoted-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-		end--
+	if len(text) < len(s) {
+		return quoted + `"…`
 	}
-	return strconv.Quote(string(s[:end])) + "…"
+	return quoted + `"`
 }
 
 // isEscaped tells whether a character is not shown as it is.

@@ -22,6 +22,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"lorefs/internal/shown"
 )
 
 // ErrChanged means that the file is not what it was when it was opened.
@@ -95,13 +97,10 @@ func Open(path string) (*File, error) {
 }
 
 func regular(path string, info os.FileInfo) error {
-	switch {
-	case info.Mode().IsRegular():
+	if info.Mode().IsRegular() {
 		return nil
-	case info.IsDir():
-		return fmt.Errorf("%s is a directory: want a file", path)
 	}
-	return fmt.Errorf("%s is no regular file (%v)", path, info.Mode().Type())
+	return fmt.Errorf("%s is %s: want a regular file", path, shown.Kind(info.Mode()))
 }
 
 // Path is where the file lies, as an absolute path.

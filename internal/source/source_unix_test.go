@@ -15,18 +15,18 @@ func TestOpenPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is a pipe: want a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 	d, err := OpenFolder(filepath.Dir(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Open("pipe"); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := d.Open("pipe"); err == nil || !strings.Contains(err.Error(), "is a pipe: want a regular file") {
 		t.Errorf("a pipe in a folder: %v", err)
 	}
 	// One that takes a file's place between the look at it and the opening.
-	if _, err := d.open("pipe"); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := d.open("pipe"); err == nil || !strings.Contains(err.Error(), "is a pipe: want a regular file") {
 		t.Errorf("a pipe in the place of a file: %v", err)
 	}
 }
