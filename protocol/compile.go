@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-
 )
 
 // Lengths in bytes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,11 @@ func newExport(log *slog.Logger) *cobra.Command {
 		Long: `export copies the directory PATH of SOURCE, as a mount would show it, into the folder
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
 What can't be read is told of and left out; the exit code is 1 then. Files that are
-there already are left alone, unless --overwrite is given.`,
+there already are left alone, unless --overwrite is given.
+
+Of data centers and CASC storages it says first how much it will write, and writes
+nothing if the disk has no room for it. It ends when a hundredth of the disk, or 1 GiB
+if that is less, is left.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exactArgs("SOURCE", "DIR")(c, args)
@@ -56,13 +61,18 @@ there already are left alone, unless --overwrite is given.`,
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, to string) error {
-	err := f.files.run(c, s, func(o treecopy.Options) (treecopy.Report, error) {
-		e, err := s.find(ctx, from)
-		if err != nil {
-			return treecopy.Report{}, err
-		}
-		return treecopy.Copy(ctx, s.tree, e, to, o)
-	})
+	e, err := s.find(ctx, from)
+	if err == nil {
+		err = f.files.foresee(ctx, c, s, e, to)
+	}
+	if err == nil {
+		err = f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
+			return treecopy.Copy(ctx, s.tree, e, to, o)
+		})
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted before any file was written")
+	}
 	if err != nil {
 		return err
 	}

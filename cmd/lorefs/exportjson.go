@@ -16,7 +16,7 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *opene
 	if err != nil {
 		return err
 	}
-	return f.files.run(c, s, func(o treecopy.Options) (treecopy.Report, error) {
+	return f.files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
 		return treecopy.Write(ctx, d.jsonFiles, dir, o)
 	})
 }

@@ -4,30 +4,93 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/diskspace"
 	"lorefs/internal/shown"
 	"lorefs/internal/treecopy"
+	"lorefs/nodes"
 )
 
 // filing are the flags of commands that write many files to a folder.
 type filing struct {
 	overwrite bool
+	// files is how many there are, -1 if nobody has counted.
+	files int64
 }
 
+// mostPresent is how many files are named that were there already.
+const mostPresent = 5
+
 func (f *filing) add(c *cobra.Command) {
+	f.files = -1
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace files that are there already")
 }
 
+// foresee tells how much is going to be written, and refuses what the disk has no room
+// for. It leaves out sources whose sizes are known only once their files are made.
+func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *opened, from nodes.Entry, to string) error {
+	most := s.quickSizes()
+	if most == 0 {
+		return nil
+	}
+	a, err := treecopy.Measure(ctx, s.tree, from, to, most, treecopy.Options{Overwrite: f.overwrite})
+	if errors.Is(err, treecopy.ErrTooMany) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.files = a.Files
+	if a.Files == 0 {
+		return nil
+	}
+	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", plural(a.Files, "file"), amount(a.Bytes))
+	space, err := spaceFor(to)
+	if err != nil {
+		return nil //nolint:nilerr // not every file system says: writing ends when it is full
+	}
+	if room := space.Room(); a.Bytes > room {
+		return fmt.Errorf("%s: there is no room for %s: the disk has %s free, of which %s are left for others; nothing was written",
+			to, amount(a.Bytes), amount(space.Free), amount(space.Reserve()))
+	}
+	return nil
+}
+
+// spaceFor asks the file system that a folder is on, or will be.
+func spaceFor(dir string) (diskspace.Space, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return diskspace.Space{}, err
+	}
+	for {
+		s, err := diskspace.Of(dir)
+		if up := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		return s, err
+	}
+}
+
 // run has files of a source written. It tells of those that are not, and how many are.
-func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (treecopy.Report, error)) error {
+func (f *filing) run(c *cobra.Command, s *opened, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := newCounter("files")
+	present := 0
 	r, err := write(treecopy.Options{
 		Overwrite: f.overwrite,
 		Replacing: mayReplace,
-		Progress:  func(files, _ int64) { p.set(files, -1) },
+		Progress:  func(files, _ int64) { p.set(files, f.files) },
 		Failed: func(path string, err error) error {
+			if errors.Is(err, iofs.ErrExist) {
+				if present++; present > mostPresent {
+					return nil
+				}
+				err = errors.New("exists already")
+			}
 			p.finish()
 			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
 			return nil
@@ -40,17 +103,29 @@ func (f *filing) run(c *cobra.Command, s *opened, write func(treecopy.Options) (
 	if errors.Is(err, context.Canceled) {
 		err = &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted after %s", plural(r.Files, "file"))}
 	}
+	if diskspace.IsFull(err) {
+		err = fmt.Errorf("%s: %w; %s of %s were written, and no others", to, err, plural(r.Files, "file"), plural(r.Bytes, "byte"))
+	}
 	if err != nil {
 		return err
 	}
 	shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", plural(r.Files, "file"), plural(r.Bytes, "byte"))
+	return f.outcome(&r)
+}
+
+// outcome is the error of what was not written, nil if there is nothing.
+func (f *filing) outcome(r *treecopy.Report) error {
+	if r.Failed == 0 {
+		return nil
+	}
+	var err error
 	switch {
-	case r.Present > 0 && r.Present == r.Failed:
-		return fmt.Errorf("%s %s there already and %s left alone (--overwrite replaces what is there)", plural(r.Present, "file"), was(r.Present), is(r.Present))
+	case r.Present == r.Failed:
+		err = fmt.Errorf("%s %s there already and %s left alone", plural(r.Present, "file"), was(r.Present), is(r.Present))
 	case r.Present > 0:
-		return fmt.Errorf("%s could not be written, %d of them for being there already (--overwrite replaces what is there)", plural(r.Failed, "file"), r.Present)
-	case r.Failed > 0:
+		err = fmt.Errorf("%s could not be written, %d of them for being there already", plural(r.Failed, "file"), r.Present)
+	default:
 		return fmt.Errorf("%s could not be written", plural(r.Failed, "file"))
 	}
-	return nil
+	return &commandError{code: exitFailure, err: err, hint: "--overwrite replaces them"}
 }

@@ -34,6 +34,19 @@ func (s *opened) complete(path string) error {
 	return nil
 }
 
+// quickSizes is of how many files the sizes are found out in no time. Pictures, meshes and
+// packets have to be made for that, and all of tree/ has millions of files.
+func (s *opened) quickSizes() int {
+	const manifest, sheets = 1 << 24, 1 << 17 // there are at most 2^16 sheets, and as many schemas
+	if s.kind == kindCASC {
+		return manifest
+	}
+	if d, is := s.archive.(*dataCenter); is && d.world == nil {
+		return sheets
+	}
+	return 0
+}
+
 // view is one directory in the root of the tree, or without a name all of it.
 type view struct {
 	Name  string `json:"name"`

@@ -66,7 +66,7 @@ func (s *opened) writeSchemas(ctx context.Context, c *cobra.Command, dir string,
 	if err != nil {
 		return err
 	}
-	return files.run(c, s, func(o treecopy.Options) (treecopy.Report, error) {
+	return files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
 		return treecopy.Write(ctx, schemaFiles(src), dir, o)
 	})
 }

@@ -45,3 +45,16 @@ func (s *byteSize) String() string {
 
 // Type is what help texts call the value.
 func (s *byteSize) Type() string { return "size" }
+
+// amount is a number of bytes for people, in units that are powers of 1024.
+func amount(n int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	if n < 1<<10 {
+		return strconv.FormatInt(n, 10) + " bytes"
+	}
+	size, unit := float64(n)/(1<<10), 0
+	for ; size >= 1000 && unit < len(units)-1; unit++ {
+		size /= 1 << 10
+	}
+	return strconv.FormatFloat(size, 'f', 1, 64) + " " + units[unit]
+}

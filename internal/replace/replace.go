@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lorefs/internal/diskspace"
 	"lorefs/internal/filelock"
 	"lorefs/internal/links"
 )
@@ -210,12 +211,12 @@ func (r *replacement) checkSpace() error {
 	if r.o.Size <= 0 {
 		return nil
 	}
-	free, err := freeSpace(r.dir())
+	space, err := diskspace.Of(r.dir())
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	if err == nil && free < r.o.Size {
-		err = &SpaceError{Need: r.o.Size, Free: free}
+	if err == nil && space.Free < r.o.Size {
+		err = &SpaceError{Need: r.o.Size, Free: space.Free}
 	}
 	return err
 }

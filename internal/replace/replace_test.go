@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lorefs/internal/diskspace"
 )
 
 var errInjected = errors.New("injected")
@@ -295,7 +297,7 @@ func TestNoRoom(t *testing.T) {
 	err := Replace(t.Context(), path, Options{Size: need}, writeText(2), nil)
 	space, ok := errors.AsType[*SpaceError](err)
 	if !ok || !errors.Is(err, syscall.ENOSPC) {
-		if _, err := freeSpace(filepath.Dir(path)); errors.Is(err, errors.ErrUnsupported) {
+		if _, err := diskspace.Of(filepath.Dir(path)); errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("the file system does not tell how much room it has")
 		}
 		t.Fatalf("%v", err)

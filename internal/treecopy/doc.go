@@ -7,6 +7,9 @@
 // silently replace the first. If it is asked for, the new file is written beside the old
 // one and takes its name when it is whole; one that was a link is a file then.
 //
+// When the disk is full, or so little is free that others would suffer, it ends with what
+// it has, once.
+//
 // Nothing is written outside the folder, whatever names the tree has ([os.Root]), nor
 // through a link that another user may have planted (package links).
 package treecopy

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
+	"lorefs/internal/diskspace"
 	"lorefs/internal/links"
 )
 
@@ -24,7 +24,8 @@ type Options struct {
 	// that as it is. Default: it may be.
 	Replacing func(path string) error
 	// Failed is told of each file that could not be written. The others go on if it
-	// returns nil. Default: the first error ends it.
+	// returns nil. Default: the first error ends it. It is not told of a disk that is
+	// full or nearly so ([diskspace.IsFull]): that ends it in any case.
 	Failed func(path string, err error) error
 	// Progress is told how many files and bytes are through. Calls come from one
 	// goroutine at a time.
@@ -52,6 +53,7 @@ type target struct {
 	cancel context.CancelCauseFunc
 	root   *os.Root
 	o      Options
+	guard  *diskspace.Guard
 
 	// mu guards report, and makes callbacks wait for each other.
 	mu     sync.Mutex
@@ -68,10 +70,7 @@ func newTarget(ctx context.Context, to string, o Options) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	t := &target{root: root, o: o}
+	t := &target{root: root, o: o, guard: diskspace.NewGuard(to)}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	return t, nil
 }
@@ -86,11 +85,15 @@ func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
 
 // folder makes a folder if it is not there.
 func (t *target) folder(name string) error {
-	if err := t.root.MkdirAll(name, dirPerm); err != nil {
+	err := t.guard.Take(diskspace.EntrySize)
+	if err == nil {
+		err = t.root.MkdirAll(name, dirPerm)
+	}
+	if err != nil {
 		return err
 	}
 	// A link below the folder leads nowhere else, but maybe to what is another's.
-	_, err := links.Resolve(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
+	_, err = links.Resolve(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
 	return err
 }
 
@@ -129,7 +132,7 @@ func (t *target) done(name string, n int64, err error) {
 	if errors.Is(err, os.ErrExist) {
 		t.report.Present++
 	}
-	if t.o.Failed != nil {
+	if t.o.Failed != nil && !diskspace.IsFull(err) {
 		err = t.o.Failed(name, err)
 	} else {
 		err = fmt.Errorf("%s: %w", name, err)
@@ -160,11 +163,14 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 		}
 		at = path.Join(path.Dir(name), fmt.Sprintf(".lorefs-%016x.tmp", rand.Uint64()))
 	}
+	if err := t.guard.Take(diskspace.EntrySize); err != nil {
+		return 0, err
+	}
 	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
 		return 0, err
 	}
-	n, err = write(f)
+	n, err = write(guarded{f, t.guard})
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -178,4 +184,17 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 		err = errors.Join(err, t.root.Remove(at))
 	}
 	return n, err
+}
+
+// guarded ends what is written when the disk is nearly full.
+type guarded struct {
+	w     io.Writer
+	guard *diskspace.Guard
+}
+
+func (g guarded) Write(p []byte) (int, error) {
+	if err := g.guard.Take(int64(len(p))); err != nil {
+		return 0, err
+	}
+	return g.w.Write(p)
 }

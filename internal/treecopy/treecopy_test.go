@@ -315,8 +315,7 @@ func TestLinksAndLateSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := t.TempDir()
-	root := nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}
-	if report, err := treecopy.Copy(t.Context(), &nodetest.LateSizes{Tree: tree}, root, to, treecopy.Options{}); err != nil || report.Files != 2 {
+	if report, err := treecopy.Copy(t.Context(), &nodetest.LateSizes{Tree: tree}, root(), to, treecopy.Options{}); err != nil || report.Files != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	if target, err := os.Readlink(filepath.Join(to, "link")); err != nil || target != "dir/file" {
@@ -324,5 +323,73 @@ func TestLinksAndLateSizes(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(to, "link")); err != nil || string(text) != "text" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// What will be written is known first: all of it, or what is not there yet, or what takes
+// more room than before.
+func TestMeasure(t *testing.T) {
+	tree, files := sample()
+	all := int64(0)
+	for _, text := range files {
+		all += int64(len(text))
+	}
+	to := filepath.Join(t.TempDir(), "new")
+	measure := func(o treecopy.Options) treecopy.Amount {
+		t.Helper()
+		a, err := treecopy.Measure(t.Context(), tree, root(), to, 1000, o)
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}
+	if got := measure(treecopy.Options{}); got != (treecopy.Amount{Files: int64(len(files)), Bytes: all}) {
+		t.Errorf("of a new folder: %+v, want %d files of %d bytes", got, len(files), all)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(to, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "a", "b", "large"), make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	large := int64(len(files["a/b/large"]))
+	if got := measure(treecopy.Options{}); got != (treecopy.Amount{Files: int64(len(files)) - 1, Bytes: all - large}) {
+		t.Errorf("without a file that is there: %+v", got)
+	}
+	if got := measure(treecopy.Options{Overwrite: true}); got != (treecopy.Amount{Files: int64(len(files)), Bytes: all - 1000}) {
+		t.Errorf("with a file that is replaced: %+v", got)
+	}
+}
+
+// endless is a directory of directories and files that never ends, nor do its files.
+type endless struct{ nodes.Tree }
+
+func (endless) ReadDir(context.Context, nodes.ID, uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		for i := range 1 << 30 {
+			e := nodes.Entry{ID: nodes.ID(i + 2), Name: fmt.Sprint(i), Size: 1 << 62}
+			if i%2 == 0 {
+				e.Kind = nodes.Dir
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestMeasureEndless(t *testing.T) {
+	tree, _ := sample()
+	a, err := treecopy.Measure(t.Context(), endless{tree}, root(), t.TempDir(), 100_000, treecopy.Options{})
+	if !errors.Is(err, treecopy.ErrTooMany) || a.Files > 100_000 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := treecopy.Measure(ctx, tree, root(), t.TempDir(), 1000, treecopy.Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Rep
 	defer t.close()
 	jobs := make(chan File)
 	var workers sync.WaitGroup
-	for range t.o.Workers {
+	for range workerCount(o) {
 		workers.Go(func() {
 			for f := range jobs {
 				t.add(f)

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package replace
+package diskspace
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package replace
+package diskspace
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,139 @@
+package treecopy
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"sync"
+
+	"lorefs/nodes"
+)
+
+// maxQueued is how many files and directories may wait.
+const maxQueued = 1 << 10
+
+// job is a file or a directory that is yet to be looked at.
+type job struct {
+	entry nodes.Entry
+	path  string
+}
+
+// walk goes through a tree on several cores.
+type walk struct {
+	ctx    context.Context //nolint:containedctx // it lives as long as run
+	cancel context.CancelCauseFunc
+	tree   nodes.Tree
+	// dir is told of each directory but the first, ahead of what is in it.
+	dir func(path string) error
+	// file is told of each file, with room to read it. Both are called in parallel.
+	file func(j job, buf []byte)
+
+	// jobs wait to be done, last in, first out, so that a deep tree does not pile
+	// up. busy is how many are being done: they may bring others.
+	queue struct {
+		sync.Mutex
+		changed sync.Cond
+		jobs    []job
+		busy    int
+	}
+}
+
+// run returns when all is done, or the context has ended.
+func (w *walk) run(from nodes.Entry, o Options) {
+	first := job{entry: from}
+	if from.Kind != nodes.Dir {
+		first.path = from.Name
+	}
+	w.queue.changed.L = &w.queue
+	w.queue.jobs = append(w.queue.jobs, first)
+	var all sync.WaitGroup
+	for range workerCount(o) {
+		all.Go(w.work)
+	}
+	all.Wait()
+}
+
+func workerCount(o Options) int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// work does jobs until there are none, and none can come.
+func (w *walk) work() {
+	buf := make([]byte, bufferSize)
+	q := &w.queue
+	q.Lock()
+	defer q.Unlock()
+	for {
+		for len(q.jobs) == 0 && q.busy > 0 {
+			q.changed.Wait()
+		}
+		if len(q.jobs) == 0 {
+			return
+		}
+		j := q.jobs[len(q.jobs)-1]
+		q.jobs = q.jobs[:len(q.jobs)-1]
+		q.busy++
+		q.Unlock()
+		w.do(j, buf)
+		q.Lock()
+		q.busy--
+		if len(q.jobs) == 0 && q.busy == 0 {
+			q.changed.Broadcast()
+		}
+	}
+}
+
+// later leaves a job to whoever is free. It is false if there are enough of them.
+func (w *walk) later(j job) bool {
+	q := &w.queue
+	q.Lock()
+	defer q.Unlock()
+	if len(q.jobs) >= maxQueued {
+		return false
+	}
+	q.jobs = append(q.jobs, j)
+	q.changed.Signal()
+	return true
+}
+
+// do tells of a file, or lists a directory.
+func (w *walk) do(j job, buf []byte) {
+	switch {
+	case w.ctx.Err() != nil:
+	case j.entry.Kind == nodes.Dir:
+		if err := w.list(j, buf); err != nil {
+			w.cancel(err)
+		}
+	default:
+		w.file(j, buf)
+	}
+}
+
+// list tells of the directories in a directory, and has what is in it done.
+func (w *walk) list(dir job, buf []byte) error {
+	for e, err := range w.tree.ReadDir(w.ctx, dir.entry.ID, 0) {
+		if err == nil {
+			err = w.ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("list %q: %w", "/"+dir.path, err)
+		}
+		if e.ModTime.IsZero() {
+			e.ModTime = dir.entry.ModTime
+		}
+		j := job{e, path.Join(dir.path, e.Name)}
+		if e.Kind == nodes.Dir {
+			if err := w.dir(j.path); err != nil {
+				return err
+			}
+		}
+		if !w.later(j) {
+			w.do(j, buf)
+		}
+	}
+	return nil
+}
