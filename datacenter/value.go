@@ -54,8 +54,9 @@ func checkText(s string) error {
 	if strings.IndexByte(s, 0) >= 0 {
 		return fmt.Errorf("%w: a text with a NUL in it", ErrValue)
 	}
-	// No text has more units than bytes.
-	if len(s) >= maxString && len(wtf8.AppendUTF16(nil, s))/charSize >= maxString {
+	// No text has more units than bytes, nor three times as many bytes as units.
+	const most = 3 * maxString
+	if len(s) > most || len(s) >= maxString && len(wtf8.AppendUTF16(nil, s))/charSize >= maxString {
 		return fmt.Errorf("a text of %d characters or more: %w", maxString, ErrTooLarge)
 	}
 	if !utf8.ValidString(s) && string(wtf8.Append(nil, wtf8.AppendUTF16(nil, s))) != s {

@@ -7,11 +7,13 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"lorefs/datacenter"
+	"lorefs/internal/diskspace"
 	"lorefs/internal/replace"
 )
 
@@ -61,7 +63,7 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 // already becomes NAME.bak. The caller has a claim on it.
 func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: w.noBackup, Check: w.check}
-	p := producer{write: write}
+	p := producer{write: write, guard: diskspace.NewGuard(filepath.Dir(path))}
 	_, err := os.Stat(path)
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = replace.Create(ctx, path, nil, o, p.run, verify)
@@ -76,6 +78,8 @@ func (w *writing) writeFile(ctx context.Context, path string, write func(io.Writ
 type producer struct {
 	write func(io.Writer) error
 	to    io.Writer
+	// guard leaves some room on the disk.
+	guard *diskspace.Guard
 	// own is the error of write, unless that is full, the one of writing.
 	own, full error
 }
@@ -91,7 +95,10 @@ func (p *producer) run(to io.Writer) error {
 
 // Write implements [io.Writer].
 func (p *producer) Write(b []byte) (int, error) {
-	n, err := p.to.Write(b)
+	n, err := 0, p.guard.Take(int64(len(b)))
+	if err == nil {
+		n, err = p.to.Write(b)
+	}
 	if err != nil {
 		p.full = err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/diskspace"
 	"lorefs/internal/source"
 )
 
@@ -74,7 +75,7 @@ func TestWriteFileChanged(t *testing.T) {
 // Errors of writing are not the producer's.
 func TestProducerOfFullDisk(t *testing.T) {
 	full := errors.New("no room")
-	p := producer{write: func(w io.Writer) error {
+	p := producer{guard: diskspace.NewGuard(t.TempDir()), write: func(w io.Writer) error {
 		_, err := w.Write([]byte("x"))
 		return err
 	}}

@@ -1,6 +1,7 @@
 package sheets
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,18 @@ func unreadable(err error) error {
 // maxFile bounds a file, in bytes. The largest real sheet has 116 MB.
 const maxFile = 1 << 30
 
+// readStep is how much of a file is read at once.
+const readStep = 1 << 20
+
+// tooLong is the error of a file that has a longer name or text than a data center can
+// hold, or a longer comment than anybody writes. It is told before the rest of the file is
+// read, which may be much.
+func tooLong(name string, data []byte, at int) error {
+	line, column := place(data, at)
+	err := wrapf(datacenter.ErrTooLarge, "a name, text or comment of more than %d bytes", maxSpelled)
+	return &ValueError{File: name, Line: line, Column: column, Err: err}
+}
+
 // readFile reads a file into buf, which it may replace by a larger one.
 func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 	info, err := regular(fsys, name)
@@ -138,12 +151,25 @@ func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 	if size > maxFile {
 		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)
 	}
-	// One byte more than there is tells the end of the file without growing.
-	data = slices.Grow(buf[:0], int(max(size, 0))+1)
+	// One byte more than there is tells the end of the file without growing. Memory that is
+	// new is not touched before something is read into it.
+	data = buf[:0]
+	if need := int(max(size, 0)) + 1; cap(data) < need {
+		data = make([]byte, 0, need)
+	}
+	run := 0 // how many bytes ago something ended that is no text
 	for {
-		n, err := f.Read(data[len(data):cap(data)])
+		part := data[len(data):min(cap(data), len(data)+readStep)]
+		n, err := f.Read(part)
 		data = data[:len(data)+n]
+		if last := bytes.LastIndexAny(part[:n], `<>"'`); last >= 0 {
+			run = n - last - 1
+		} else {
+			run += n
+		}
 		switch {
+		case run > maxSpelled*unitSize(data):
+			return nil, tooLong(name, data, len(data)-run)
 		case errors.Is(err, io.EOF):
 			return data, nil
 		case err != nil:

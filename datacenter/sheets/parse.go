@@ -173,6 +173,9 @@ func (p *Parser) addText() error {
 	}
 	p.text = append(p.text, p.x.text...)
 	p.done = len(p.text)
+	if n.has && len(p.text)-n.start > maxTextBytes {
+		return p.Wrong(n.at, "", errTooLong)
+	}
 	return nil
 }
 
@@ -205,12 +208,22 @@ func (p *Parser) end() error {
 	return nil
 }
 
-// A text of fewer bytes than longText, and a name of fewer than longName, is not
-// too long for a data center.
 const (
+	// A text of fewer bytes than longText, and a name of fewer than longName, is not
+	// too long for a data center.
 	longText = 1 << 20
 	longName = 1 << 15
+	// maxTextBytes is how many bytes the longest text has that a data center can hold.
+	maxTextBytes = 3 * longText
+	// maxSpelled is how many bytes it takes to spell it: a character by its number takes 8.
+	// What is longer is refused before it is copied.
+	maxSpelled = 8 * longText
+	// maxSpelledName is that of a name, of which each character may be escaped.
+	maxSpelledName = 8 * longName * 2
 )
+
+// errTooLong is the error of a text that is not even looked at.
+var errTooLong = wrapf(datacenter.ErrTooLarge, "a text of %d characters or more", longText)
 
 // name is a name as the data center has it.
 func (p *Parser) name(spelled []byte, at int) ([]byte, error) {

@@ -111,3 +111,11 @@ func (x *xmlReader) isEncoding(name string) bool {
 	name = strings.ToLower(name)
 	return name == x.encoding || name == "us-ascii" && x.encoding == "utf-8"
 }
+
+// unitSize is how many bytes a character of XML's own takes in a file.
+func unitSize(data []byte) int {
+	if bytes.HasPrefix(data, markUTF16LE) || bytes.HasPrefix(data, markUTF16BE) {
+		return 2
+	}
+	return 1
+}

@@ -141,6 +141,9 @@ func (x *xmlReader) readName(of string) (xmlName, error) {
 		}
 		n.prefix = next - start
 	}
+	if i-start > maxSpelledName {
+		return xmlName{}, x.tooLarge(start, "a name of %d bytes", i-start)
+	}
 	x.pos = i
 	n.full = x.data[start:i]
 	if beyond >= 0x80 {
@@ -175,6 +178,9 @@ func (x *xmlReader) value() (value []byte, raw bool, err error) {
 	for i := start; ; i++ {
 		for i < len(x.data) && class[x.data[i]]&isValueChar != 0 {
 			i++
+		}
+		if i-start > maxSpelled {
+			return nil, false, x.wrap(start, "", errTooLong)
 		}
 		if i == len(x.data) {
 			return nil, false, x.errorf(x.pos, "the value has no end")

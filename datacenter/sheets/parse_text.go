@@ -35,6 +35,9 @@ func (x *xmlReader) piece() (skipped bool, err error) {
 		for i < len(x.data) && class[x.data[i]]&isTextChar != 0 {
 			i++
 		}
+		if i-start > maxSpelled && i > x.pos {
+			return false, x.wrap(start, "", errTooLong)
+		}
 		if i == len(x.data) || x.data[i] == '<' {
 			x.pos = i
 			break
@@ -85,6 +88,9 @@ func (x *xmlReader) section() error {
 		return x.errorf(x.pos, "text outside of the document's element")
 	}
 	end := start + n
+	if n > maxSpelled {
+		return x.wrap(start, "", errTooLong)
+	}
 	x.pos = end + len("]]>")
 	x.text, x.blank, x.literal = x.data[start:end], false, true
 	if bytes.IndexByte(x.text, '\r') >= 0 {
