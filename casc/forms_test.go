@@ -106,12 +106,13 @@ func TestFormsPassedOver(t *testing.T) {
 		forms []func(*casctest.Game)
 		want  string // in the error
 		kind  casc.FindingKind
+		state casc.State
 	}{
-		"encrypted, whole": {[]func(*casctest.Game){encrypted, whole}, "", 0},
-		"absent, whole":    {[]func(*casctest.Game){absent, whole}, "", 0},
-		"damaged, absent":  {[]func(*casctest.Game){damaged, absent}, "the MD5 is", casc.FindingDamaged},
-		"absent":           {[]func(*casctest.Game){absent}, casc.ErrNotLocal.Error(), casc.FindingMissing},
-		"encrypted":        {[]func(*casctest.Game){encrypted, absent}, "encrypted with key", casc.FindingNoKey},
+		"encrypted, whole": {[]func(*casctest.Game){encrypted, whole}, "", 0, casc.StateLocal},
+		"absent, whole":    {[]func(*casctest.Game){absent, whole}, "", 0, casc.StateLocal},
+		"damaged, absent":  {[]func(*casctest.Game){damaged, absent}, "the MD5 is", casc.FindingDamaged, casc.StateLocal},
+		"absent":           {[]func(*casctest.Game){absent}, casc.ErrNotLocal.Error(), casc.FindingMissing, casc.StateNotLocal},
+		"encrypted":        {[]func(*casctest.Game){encrypted, absent}, "encrypted with key", casc.FindingNoKey, casc.StateNoKey},
 	} {
 		g := casctest.New()
 		for _, add := range c.forms {
@@ -119,6 +120,9 @@ func TestFormsPassedOver(t *testing.T) {
 		}
 		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: write.Key(content)}})))
 		st := openBuilt(t, g)
+		if info, err := st.StatContent(write.Key(content), -1); err != nil || info.State != c.state || info.Size != int64(len(content)) {
+			t.Errorf("%s: %+v, %v, want %v", name, info, err, c.state)
+		}
 		f, err := st.OpenName("a")
 		var got []byte
 		if err == nil {

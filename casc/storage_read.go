@@ -278,8 +278,8 @@ func (s *Storage) Stat(f *File) (Info, error) {
 	return info, nil
 }
 
-// StatContent says what is known of a content key. size is taken if the encoding
-// file does not have the key.
+// StatContent says what is known of a content key: the state is that of the form that can
+// best be read. size is taken if the encoding file does not have the key.
 func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	entry, err := s.encoding.Find(ckey)
 	if errors.Is(err, ErrNotFound) {
@@ -289,15 +289,21 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 		return Info{}, err
 	}
 	info := Info{Size: entry.Size, State: StateNotLocal}
+	var errs []error
 	for _, ekey := range entry.EKeys {
 		part, err := s.statEncoded(ekey[:], entry.Size)
-		if err != nil {
-			return Info{}, err
-		}
-		if part.State != StateNotLocal {
-			part.Size = info.Size
+		part.Size = entry.Size
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case part.State == StateLocal:
 			return part, nil
+		case info.State == StateNotLocal:
+			info = part
 		}
+	}
+	if info.State == StateNotLocal && len(errs) > 0 {
+		return Info{}, whyNoForm(errs)
 	}
 	return info, nil
 }

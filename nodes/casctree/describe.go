@@ -129,18 +129,24 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 	return c, nil
 }
 
-// lacksKey tells whether some of a file is encrypted with a key that is not known.
-// One that can't be looked into is not counted: reading it tells why.
+// lacksKey tells whether some of a file is encrypted with a key that is not known, in
+// each form that is here. One that can't be looked into is not counted: reading it tells
+// why.
 func (t *Tree) lacksKey(e entry) bool {
 	forms, _, err := t.formsOf(e)
 	if err != nil {
 		return false
 	}
+	lacks := false
 	for i := range forms {
 		info, err := t.st.Stat(&forms[i])
-		if err == nil && info.State != casc.StateNotLocal {
-			return info.State == casc.StateNoKey
+		switch {
+		case err != nil:
+		case info.State == casc.StateLocal:
+			return false
+		case info.State == casc.StateNoKey:
+			lacks = true
 		}
 	}
-	return false
+	return lacks
 }

@@ -5,8 +5,11 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/write"
@@ -92,4 +95,31 @@ func textAt(t *testing.T, tree *casctree.Tree, at string) string {
 		t.Error(err)
 	}
 	return string(b)
+}
+
+// A file of which one form takes a key that nobody has is not counted among those without
+// key if another form does without.
+func TestFormWithoutKey(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		g := casctest.New()
+		content := []byte("in two forms")
+		secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+		s := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: content, Encrypt: secret, Key: bltetest.Key()})
+		if whole {
+			g.Add(content)
+		}
+		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: s.CKey}})))
+		install, err := g.Install()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := open(t, casctest.FS(install), casc.Options{}, casctree.Options{})
+		text := textAt(t, tree, "casc.json")
+		if strings.Contains(text, `"encrypted_without_key":          0`) != whole {
+			t.Errorf("with another form, %v: %s", whole, text)
+		}
+		if whole && textAt(t, tree, "files/a") != string(content) {
+			t.Error("it is not read from the other form")
+		}
+	}
 }
