@@ -30,6 +30,8 @@ func (f *File) inflateBlock(n uint64) ([]byte, error) {
 	if n >= uint64(len(f.points)) {
 		return nil, badf(int64(n)<<blockShift, "beyond the data's %d bytes", f.stated)
 	}
+	f.inflating <- struct{}{}
+	defer func() { <-f.inflating }()
 	dec := f.decoders.Get().(*inflate.Decoder)
 	defer f.decoders.Put(dec)
 	window := f.window(int(n))

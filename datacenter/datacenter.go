@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -54,6 +55,9 @@ type File struct {
 	// load is inflateBlock as a value: made once, for reads allocate nothing.
 	load     func(n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
+	// inflating has room for those who inflate a block: more than there are cores would
+	// be no faster, and each needs the memory of a block.
+	inflating chan struct{}
 }
 
 // Open reads the structure of a data center of size bytes. The first time it
@@ -80,7 +84,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f := &File{container: c, blocks: opts.Blocks}
+	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	f.load = f.inflateBlock
 	f.decoders.New = func() any { return c.decoder() }
 	id, err := identify(r, size, opts)

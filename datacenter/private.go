@@ -1,8 +1,8 @@
 package datacenter
 
-// privateBlocks is how many blocks a Private remembers, and so may keep in memory
-// though the cache has dropped them. Most work goes to few places at a time.
-const privateBlocks = 64
+// MostPrivate is how many blocks a [Private] that is alone may well remember: most work
+// goes to few places at a time.
+const MostPrivate = 64
 
 // Private is a [File] for one goroutine at a time. It remembers which blocks it
 // used last, so that it need not ask the cache, which all wait for, each time. Nodes
@@ -12,28 +12,31 @@ type Private struct {
 	last privateCache
 }
 
-// Private makes one.
-func (f *File) Private() *Private {
-	p := &Private{last: privateCache{shared: f.blocks}}
+// Private makes one that remembers so many blocks, of a MiB each. Those it may keep in
+// memory though the cache has dropped them.
+func (f *File) Private(remembered int) *Private {
+	p := &Private{last: privateCache{shared: f.blocks, slots: make([]privateBlock, remembered)}}
 	p.File = &File{container: f.container, index: f.index, blocks: &p.last, load: f.load}
 	return p
 }
 
 // Forget drops the blocks that are remembered. Whoever keeps a Private for later
 // has to call it, or they stay in memory.
-func (p *Private) Forget() { clear(p.last.slots[:]) }
+func (p *Private) Forget() { clear(p.last.slots) }
 
 // privateCache is a BlockCache in front of another one, without a lock.
 type privateCache struct {
 	shared BlockCache
-	slots  [privateBlocks]struct {
-		n    uint64
-		data []byte // nil if there is none
-	}
+	slots  []privateBlock
+}
+
+type privateBlock struct {
+	n    uint64
+	data []byte // nil if there is none
 }
 
 func (r *privateCache) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
-	s := &r.slots[n%privateBlocks]
+	s := &r.slots[n%uint64(len(r.slots))]
 	if s.n == n && s.data != nil {
 		return s.data, nil
 	}

@@ -50,7 +50,7 @@ func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte
 		return Plan{}, err
 	}
 	p := &planner{
-		ctx: ctx, src: s, draft: s.draft, file: s.file.Private(), parser: parser, sheet: sheet,
+		ctx: ctx, src: s, draft: s.draft, file: s.file.Private(datacenter.MostPrivate), parser: parser, sheet: sheet,
 		xsd: opts.Schema, names: planNames{of: s.names.get(s.voc), voc: s.voc}, hashes: map[datacenter.Run]uint64{},
 	}
 	defer p.file.Forget()

@@ -32,7 +32,10 @@ func (s *Source) WriteJSON(ctx context.Context, w io.Writer, sheet Sheet) error 
 	if s.draft != nil {
 		return errors.New("sheets: a draft is not written as JSON")
 	}
-	e := s.encoder()
+	e, err := s.encoder(ctx)
+	if err != nil {
+		return err
+	}
 	defer s.release(e)
 	n, err := e.file.Node(sheet.addr)
 	if err != nil {

@@ -18,9 +18,12 @@ func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int6
 	if err != nil {
 		return 0, err
 	}
-	e := s.encoder()
+	e, err := s.encoder(ctx)
+	if err != nil {
+		return 0, err
+	}
 	defer s.release(e)
-	e.texts.used = true
+	e.texts.use()
 	buf, err := e.start(e.out[:0], v)
 	written := int64(0)
 	for err == nil && !e.done() {
@@ -93,7 +96,10 @@ func (s *Source) readAt(ctx context.Context, v view, p []byte, off int64) (int, 
 		return 0, io.EOF
 	}
 	want := int(min(int64(len(p)), v.size.bytes-off))
-	e := s.encoder()
+	e, err := s.encoder(ctx)
+	if err != nil {
+		return 0, err
+	}
 	defer s.release(e)
 	r := sheetReader{e: e, v: v, ctx: ctx}
 	if err := r.resume(s.waypoints.nearest(v, off)); err != nil {

@@ -32,7 +32,7 @@ type Source struct {
 	// sheets are those of the file, in its order.
 	sheets    []Sheet
 	waypoints waypoints
-	encoders  sync.Pool // of *encoder
+	encoders  encoders
 
 	mu       sync.RWMutex // guards what follows
 	families []*Family
@@ -90,9 +90,9 @@ func New(f *datacenter.File, d *datacenter.Draft, opts Options) (*Source, error)
 		changes: map[datacenter.Number]datacenter.SheetChange{},
 	}
 	s.store.init(s)
-	s.encoders.New = func() any {
-		return &encoder{voc: voc, draft: d, file: f.Private(), texts: newTextCache(), tags: newTextCache(), tagSizes: newTagSizes()}
-	}
+	s.encoders.init(func(remembered int) *encoder {
+		return &encoder{voc: voc, draft: d, file: f.Private(remembered), tags: newTextCache()}
+	})
 	return s, s.list()
 }
 

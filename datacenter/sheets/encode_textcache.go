@@ -28,6 +28,14 @@ const (
 
 func newTextCache() textCache { return textCache{slots: make([]textSlot, textSlots)} }
 
+// use has it keep texts, until used is unset.
+func (c *textCache) use() {
+	if c.slots == nil {
+		*c = newTextCache()
+	}
+	c.used = true
+}
+
 // slot is the place of the only slot where the text of a run at a depth may be.
 func (c *textCache) slot(run datacenter.Run, depth int) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio

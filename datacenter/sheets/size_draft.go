@@ -114,10 +114,12 @@ func (f *Family) current() *elements {
 func (s *Source) measureEdited(
 	ctx context.Context, known *runSizes, es *elements, dirty map[datacenter.Number]bool,
 ) (map[datacenter.Number]sheetSize, error) {
-	e := s.encoder()
+	e, err := s.encoder(ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer s.release(e)
-	e.tag.extras = true
-	clear(e.tagSizes) // of another family
+	e.measures()
 	m := &measurer{
 		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
 		learn: &learner{es: es, extending: true},

@@ -74,10 +74,12 @@ func (f *Family) find(ctx context.Context) error {
 // measure finds out all about the sheets that the file has.
 func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 	s := f.src
-	e := s.encoder()
+	e, err := s.encoder(ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer s.release(e)
-	e.tag.extras = true
-	clear(e.tagSizes) // of another family
+	e.measures()
 	m := &measurer{
 		ctx: ctx, e: e, memo: map[runKey]runSize{},
 		learn: &learner{es: newElements(s.opts.Strategy, f.name)},
@@ -94,19 +96,4 @@ func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 func (s *Source) Size(ctx context.Context, sheet Sheet) (int64, error) {
 	v, err := s.view(ctx, sheet)
 	return v.size.bytes, err
-}
-
-// encoder gives one that is used by nobody.
-func (s *Source) encoder() *encoder {
-	e := s.encoders.Get().(*encoder)
-	e.begin()
-	return e
-}
-
-// release takes it back.
-func (s *Source) release(e *encoder) {
-	e.file.Forget()
-	e.texts.used = false
-	e.begin()
-	s.encoders.Put(e)
 }

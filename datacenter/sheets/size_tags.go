@@ -28,7 +28,14 @@ const (
 	tagSlots = 1 << tagBits
 )
 
-func newTagSizes() tagSizes { return make(tagSizes, tagSlots) }
+// measures makes an encoder ready for measuring sheets of a family.
+func (e *encoder) measures() {
+	e.tag.extras = true
+	if e.tagSizes == nil {
+		e.tagSizes = make(tagSizes, tagSlots)
+	}
+	clear(e.tagSizes) // of another family
+}
 
 // slot is the only place where the size of a tag may be, and the key of that.
 func (s tagSizes) slot(n datacenter.Node, el *element, parent bool) (*tagSlot, tagKey) {
