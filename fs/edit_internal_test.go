@@ -368,7 +368,7 @@ func TestNoticesOutlivePanics(t *testing.T) {
 				f.m.edits.notices.settle()
 			}
 		})
-		if n := f.m.errors.total.Load(); n != 2 {
+		if n := f.m.stats().Errors; n != 2 {
 			t.Errorf("%d panics, want 2", n)
 		}
 	})

@@ -13,81 +13,82 @@ import (
 	"lorefs/nodes"
 )
 
-// errnoOf is the only place where errors become numbers. known tells whether
-// the number says all there is to say; if not, the error is worth logging.
+// weight is what an error means to whoever looks after the mount.
+type weight uint8
+
+const (
+	// answer is what the caller was told, and nothing went wrong: a name is not there, or
+	// is there already; a signal came.
+	answer weight = iota
+	// plain is an error that counts, of which the number says all there is to say.
+	plain
+	// odd is one that is worth a line in the log, too.
+	odd
+)
+
+// errnoOf is the only place where errors become numbers.
 //
 // A number of the system's that comes out of the source is not passed on: ENOENT
 // would be kept by the kernel as a name that is not there, ENOSYS would switch
 // the request off for good. Nor is there a number for [nodes.ErrNotExist], since
 // only LOOKUP may answer that way: of an ID that the kernel knows it is a fault.
-func errnoOf(err error) (errno syscall.Errno, known bool) {
+func errnoOf(err error) (syscall.Errno, weight) {
 	if err == nil {
-		return 0, true
+		return 0, answer
 	}
 	for _, e := range errnos {
 		if errors.Is(err, e.err) {
-			return e.errno, e.known
+			return e.errno, e.weight
 		}
 	}
-	return syscall.EIO, false
+	return syscall.EIO, odd
 }
 
 var errnos = []struct {
-	err   error
-	errno syscall.Errno
-	known bool
+	err    error
+	errno  syscall.Errno
+	weight weight
 }{
-	{nodes.ErrChanged, syscall.EIO, false},
+	{nodes.ErrChanged, syscall.EIO, odd},
 	// A signal that came while the source was being read.
-	{context.Canceled, syscall.EINTR, true},
-	{nodes.ErrNotDir, syscall.ENOTDIR, true},
-	{nodes.ErrIsDir, syscall.EISDIR, true},
-	{nodes.ErrNoXattr, syscall.Errno(fuse.ENOATTR), true},
-	{nodes.ErrUnavailable, errNoData, true},
-	{nodes.ErrNoKey, errNoKey, true},
-	{syscall.ENOMEM, syscall.ENOMEM, false},
+	{context.Canceled, syscall.EINTR, answer},
+	{nodes.ErrNotDir, syscall.ENOTDIR, answer},
+	{nodes.ErrIsDir, syscall.EISDIR, answer},
+	{nodes.ErrNoXattr, syscall.Errno(fuse.ENOATTR), answer},
+	{nodes.ErrUnavailable, errNoData, plain},
+	{nodes.ErrNoKey, errNoKey, plain},
+	{syscall.ENOMEM, syscall.ENOMEM, odd},
 
-	{nodes.ErrExist, syscall.EEXIST, true},
-	{nodes.ErrNotEmpty, syscall.ENOTEMPTY, true},
-	{nodes.ErrReadOnly, syscall.EROFS, true},
-	{nodes.ErrCross, syscall.EXDEV, true},
+	{nodes.ErrExist, syscall.EEXIST, answer},
+	{nodes.ErrNotEmpty, syscall.ENOTEMPTY, answer},
+	{nodes.ErrReadOnly, syscall.EROFS, answer},
+	{nodes.ErrCross, syscall.EXDEV, answer},
 	// What exactly did not fit, nobody but the log can tell.
-	{nodes.ErrNotPermitted, syscall.EPERM, false},
-	{nodes.ErrInvalid, syscall.EINVAL, false},
-	{nodes.ErrTooLarge, syscall.EFBIG, false},
-	{nodes.ErrNoSpace, syscall.ENOSPC, false},
-	{syscall.ENOSPC, syscall.ENOSPC, false},
-	{syscall.EDQUOT, syscall.ENOSPC, false},
+	{nodes.ErrNotPermitted, syscall.EPERM, odd},
+	{nodes.ErrInvalid, syscall.EINVAL, odd},
+	{nodes.ErrTooLarge, syscall.EFBIG, odd},
+	{nodes.ErrNoSpace, syscall.ENOSPC, odd},
+	{syscall.ENOSPC, syscall.ENOSPC, odd},
+	{syscall.EDQUOT, syscall.ENOSPC, odd},
 }
 
-// fail turns an error into what the kernel is told. It counts the error, and
-// logs it if the number does not say it all.
+// fail turns an error into what the kernel is told, and counts it if it is one that
+// counts. Only then is the path asked for: it may cost a search.
 func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
-	errno, known := errnoOf(err)
-	if errno == syscall.Errno(fuse.ENOATTR) && errors.Is(err, nodes.ErrNoXattr) {
-		return errno // a name that is not there is no failure
-	}
-	m.errors.total.Add(1)
-	if !known {
-		m.errors.add(op, path, err)
+	errno, w := errnoOf(err)
+	if w != answer {
+		m.errors.add(op, path(), err, w)
 	}
 	return errno
 }
 
-// failChange is fail for a change that somebody asked for. Each such failure is
-// worth remembering: it is about the user's own work. A name that has gone is
+// failChange is fail for a change that somebody asked for. A name that has gone is
 // ENOENT here, for the kernel keeps no answer to a change.
 func (n *node) failChange(op, path string, err error) syscall.Errno {
-	m := n.m
-	m.errors.total.Add(1)
 	if errors.Is(err, nodes.ErrNotExist) {
 		return syscall.ENOENT
 	}
-	errno, known := errnoOf(err)
-	if !known {
-		m.errors.addChange(op, path, err)
-	}
-	return errno
+	return n.m.fail(op, func() string { return path }, err)
 }
 
 // isEnd tells whether err is the one that ends a file.

@@ -17,39 +17,39 @@ import (
 
 func TestErrno(t *testing.T) {
 	for _, c := range []struct {
-		err   error
-		errno syscall.Errno
-		known bool
+		err    error
+		errno  syscall.Errno
+		weight weight
 	}{
-		{nil, 0, true},
-		{nodes.NotExist("x"), syscall.EIO, false},
-		{&iofs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, syscall.EIO, false},
-		{fmt.Errorf("read: %w", context.Canceled), syscall.EINTR, true},
-		{nodes.ErrNotDir, syscall.ENOTDIR, true},
-		{nodes.ErrIsDir, syscall.EISDIR, true},
-		{nodes.ErrNoXattr, syscall.ENODATA, true},
-		{nodes.ErrUnavailable, syscall.ENODATA, true},
-		{nodes.ErrNoKey, syscall.ENOKEY, true},
-		{nodes.ErrChanged, syscall.EIO, false},
-		{&os.SyscallError{Syscall: "pread", Err: syscall.EFBIG}, syscall.EIO, false},
-		{syscall.ENOSYS, syscall.EIO, false},
-		{syscall.ENOMEM, syscall.ENOMEM, false},
-		{fmt.Errorf("inflate: %w", io.EOF), syscall.EIO, false},
-		{syscall.EIO, syscall.EIO, false},
-		{errors.New("no idea"), syscall.EIO, false},
-		{nodes.ErrExist, syscall.EEXIST, true},
-		{nodes.ErrNotEmpty, syscall.ENOTEMPTY, true},
-		{nodes.ErrReadOnly, syscall.EROFS, true},
-		{nodes.ErrCross, syscall.EXDEV, true},
-		{nodes.ErrNotPermitted, syscall.EPERM, false},
-		{fmt.Errorf("7: %w", nodes.ErrInvalid), syscall.EINVAL, false},
-		{nodes.ErrTooLarge, syscall.EFBIG, false},
-		{nodes.ErrNoSpace, syscall.ENOSPC, false},
-		{&os.PathError{Op: "write", Path: "journal", Err: syscall.ENOSPC}, syscall.ENOSPC, false},
-		{&os.PathError{Op: "write", Path: "journal", Err: syscall.EDQUOT}, syscall.ENOSPC, false},
+		{nil, 0, answer},
+		{nodes.NotExist("x"), syscall.EIO, odd},
+		{&iofs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, syscall.EIO, odd},
+		{fmt.Errorf("read: %w", context.Canceled), syscall.EINTR, answer},
+		{nodes.ErrNotDir, syscall.ENOTDIR, answer},
+		{nodes.ErrIsDir, syscall.EISDIR, answer},
+		{nodes.ErrNoXattr, syscall.ENODATA, answer},
+		{nodes.ErrUnavailable, syscall.ENODATA, plain},
+		{nodes.ErrNoKey, syscall.ENOKEY, plain},
+		{nodes.ErrChanged, syscall.EIO, odd},
+		{&os.SyscallError{Syscall: "pread", Err: syscall.EFBIG}, syscall.EIO, odd},
+		{syscall.ENOSYS, syscall.EIO, odd},
+		{syscall.ENOMEM, syscall.ENOMEM, odd},
+		{fmt.Errorf("inflate: %w", io.EOF), syscall.EIO, odd},
+		{syscall.EIO, syscall.EIO, odd},
+		{errors.New("no idea"), syscall.EIO, odd},
+		{nodes.ErrExist, syscall.EEXIST, answer},
+		{nodes.ErrNotEmpty, syscall.ENOTEMPTY, answer},
+		{nodes.ErrReadOnly, syscall.EROFS, answer},
+		{nodes.ErrCross, syscall.EXDEV, answer},
+		{nodes.ErrNotPermitted, syscall.EPERM, odd},
+		{fmt.Errorf("7: %w", nodes.ErrInvalid), syscall.EINVAL, odd},
+		{nodes.ErrTooLarge, syscall.EFBIG, odd},
+		{nodes.ErrNoSpace, syscall.ENOSPC, odd},
+		{&os.PathError{Op: "write", Path: "journal", Err: syscall.ENOSPC}, syscall.ENOSPC, odd},
+		{&os.PathError{Op: "write", Path: "journal", Err: syscall.EDQUOT}, syscall.ENOSPC, odd},
 	} {
-		if errno, known := errnoOf(c.err); errno != c.errno || known != c.known {
-			t.Errorf("errnoOf(%v) = %v, %v; want %v, %v", c.err, errno, known, c.errno, c.known)
+		if errno, w := errnoOf(c.err); errno != c.errno || w != c.weight {
+			t.Errorf("errnoOf(%v) = %v, %v; want %v, %v", c.err, errno, w, c.errno, c.weight)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestOnlyTheTreeSaysNotExist(t *testing.T) {
 	if st := f.GetAttr(nil, &fuse.GetAttrIn{InHeader: head}, new(fuse.AttrOut)); st != fuse.EIO {
 		t.Errorf("GETATTR = %v, want EIO", st)
 	}
-	if n := f.m.errors.total.Load(); n != 2 {
+	if n := f.m.stats().Errors; n != 2 {
 		t.Errorf("%d failures counted, want 2", n)
 	}
 }
@@ -65,8 +65,8 @@ func TestLookupKeepsNoMissOfTheSource(t *testing.T) {
 		if st := f.Lookup(nil, &rootHeader, "none", &out); st != want || out.NodeId != 0 {
 			t.Errorf("LOOKUP = %v, node %d; want %v", st, out.NodeId, want)
 		}
-		if failed := f.m.errors.total.Load() == 1; failed != (want == fuse.EIO) {
-			t.Errorf("%v: %d failures counted", want, f.m.errors.total.Load())
+		if failed := f.m.stats().Errors == 1; failed != (want == fuse.EIO) {
+			t.Errorf("%v: %d failures counted", want, f.m.stats().Errors)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestPrunerOutlivesPanics(t *testing.T) {
 	running.Go(func() { m.prune(f.life, nil) }) // a nil kernel is what panics
 	for i, name := range []string{"a", "b", "c"} {
 		f.Lookup(nil, &rootHeader, name, new(fuse.EntryOut))
-		for i > 0 && m.errors.total.Load() < uint64(i) {
+		for i > 0 && m.stats().Errors < uint64(i) {
 			time.Sleep(time.Millisecond) // until it has panicked, or go test gives up
 		}
 	}

@@ -420,12 +420,83 @@ func TestErrorsReachTheReader(t *testing.T) {
 		t.Errorf("listing: %v, want EIO", err)
 	}
 	var got []string
+	named := 0
 	for _, r := range s.Stats().LastErrors {
 		got = append(got, r.Op+" "+r.Path+": "+r.Err)
+		named += r.Times
 	}
-	for _, want := range []string{"read /dir/fail: block 7 is damaged", "readdir /dir: no listing"} {
+	for _, want := range []string{
+		"read /dir/fail: block 7 is damaged", "readdir /dir: no listing", "read /key: block 8: ",
+		"internal error: panic: BUG: as the test wants it",
+	} {
 		if !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("%q is not among the errors: %q", want, got)
 		}
+	}
+	if n := s.Stats().Errors; n != uint64(named) {
+		t.Errorf("%d errors are counted, %d named: %q", n, named, got)
+	}
+}
+
+// waitingTree reads nothing before the request is given up.
+type waitingTree struct {
+	*nodes.Mem
+	reading chan struct{}
+}
+
+func (w waitingTree) ReadAt(ctx context.Context, _ nodes.ID, _ []byte, _ int64) (int, error) {
+	w.reading <- struct{}{}
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// A reader who is killed is no error of the mount's.
+func TestInterruptedReadIsNoError(t *testing.T) {
+	tree := waitingTree{nodes.MemFiles(testTime, map[string]string{"x": "text"}), make(chan struct{}, 64)}
+	dir, s := fusetest.Serve(t, tree, fs.Options{})
+	reader := exec.Command("cat", filepath.Join(dir, "x"))
+	if err := reader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-tree.reading
+	_ = reader.Process.Kill()
+	if err := reader.Wait(); err == nil {
+		t.Error("the reader was not killed")
+	}
+	if err := s.Unmount(); err != nil { // all requests have been answered then
+		t.Fatal(err)
+	}
+	if st := s.Stats(); st.Errors != 0 || len(st.LastErrors) != 0 {
+		t.Errorf("%d errors: %+v", st.Errors, st.LastErrors)
+	}
+}
+
+// slowTree takes its time.
+type slowTree struct{ *nodes.Mem }
+
+func (s slowTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	time.Sleep(5 * time.Millisecond)
+	return s.Mem.ReadAt(ctx, id, p, off)
+}
+
+// With many readers, Linux must not read small files by the page: each page would wait for
+// its turn.
+func TestManyReadersReadAhead(t *testing.T) {
+	const readers, files, size = 32, 256, 64 << 10
+	texts := map[string]string{}
+	for i := range files {
+		texts[fmt.Sprint(i)] = strings.Repeat("x", size)
+	}
+	dir, s := fusetest.Serve(t, slowTree{nodes.MemFiles(testTime, texts)}, fs.Options{})
+	c := exec.Command("sh", "-c", fmt.Sprintf("seq 0 %d | xargs -n 4 -P %d cat | wc -c", files-1, readers))
+	c.Dir = dir
+	out, err := c.Output()
+	if err != nil || strings.TrimSpace(string(out)) != fmt.Sprint(files*size) {
+		t.Fatalf("%s bytes, want %d: %v", out, files*size, err)
+	}
+	reads := s.Stats().Reads
+	t.Logf("%d requests", reads)
+	if reads > 2*files {
+		t.Errorf("%d requests to read %d files of %d bytes, want %d", reads, files, size, 2*files)
 	}
 }

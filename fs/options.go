@@ -79,16 +79,21 @@ type Stats struct {
 	NameOnly uint64
 	// Primed counts files that were pushed into the page cache.
 	Primed uint64
-	// Errors counts failed requests, without those for names that are not there.
+	// Errors counts requests that could not be served as they should have been. A name
+	// that is not there, or is there already, a file that can't be changed and a signal
+	// that came are answers, not errors.
 	Errors uint64
-	// LastErrors are the latest distinct errors, newest last.
+	// LastErrors are the latest of them, newest last: each is one of these, until twenty
+	// others have come.
 	LastErrors []ErrorRecord
 }
 
 // ErrorRecord is one error that a mount ran into.
 type ErrorRecord struct {
 	Time time.Time
-	// Op is what was asked for, Path of which file.
+	// Op is what was asked for, Path of which file; it is empty for what is no file's.
 	Op, Path string
 	Err      string
+	// Times is how often the same happened, Time when it did last.
+	Times int
 }

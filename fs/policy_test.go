@@ -188,7 +188,7 @@ func TestPrimerOutlivesPanics(t *testing.T) {
 	running.Go(func() { m.primer.run(ctx, m, &store{data: map[uint64]string{}}) })
 	m.primer.queue <- nodes.Root
 	m.primer.queue <- nodes.Root
-	for m.errors.total.Load() < 2 {
+	for m.stats().Errors < 2 {
 		time.Sleep(time.Millisecond) // until both have panicked, or go test gives up
 	}
 	cancel()

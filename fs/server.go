@@ -27,6 +27,10 @@ const (
 	cacheTimeout = 24 * time.Hour
 	// maxRequest is the size of the largest READ, the most that Linux allows.
 	maxRequest = 1 << 20
+	// maxBackground is how many requests of read-ahead may wait, and so how many readers
+	// Linux reads ahead for. With more than 9 of the 12 that it allows by itself, it asks
+	// for a page at a time: a small file then takes twenty requests, and each waits its turn.
+	maxBackground = 64
 )
 
 // Server is a mounted tree. Its methods may be called from many goroutines.
@@ -152,9 +156,9 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	return m
 }
 
-// panicked logs a panic of the tree, or of us, which must not end the mount.
+// panicked counts and logs a panic of the tree, or of us, which must not end the mount.
 func (m *mount) panicked(what string, p any) {
-	m.errors.total.Add(1)
+	m.errors.add(what, "", fmt.Errorf("internal error: panic: %v", p), plain)
 	m.errors.logger.Error("internal error: panic while "+what, "panic", p, "stack", string(debug.Stack()))
 }
 
@@ -189,6 +193,7 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.FsName = o.FsName
 	fo.Name = fsType
 	fo.MaxWrite = maxRequest
+	fo.MaxBackground, fo.CongestionThreshold = maxBackground, maxBackground
 	// A pipe has no room for a read of maxRequest, and go-fuse would say so each time.
 	fo.DisableSplice = true
 	fo.DisableXAttrs = m.xattrs == nil
@@ -305,7 +310,6 @@ func (s *Server) Stats() Stats { return s.m.stats() }
 func (m *mount) stats() Stats {
 	st := m.counters.stats()
 	st.Inodes = m.inodes.len()
-	st.Errors = m.errors.total.Load()
-	st.LastErrors = m.errors.records()
+	st.Errors, st.LastErrors = m.errors.records()
 	return st
 }

@@ -32,26 +32,28 @@ func (c *counters) stats() Stats {
 
 const (
 	// keptErrors is how many errors errorLog remembers.
-	keptErrors = 32
+	keptErrors = 20
 	// logEvery is the least time between two logged errors of the same text.
 	logEvery = time.Minute
 	// loggedPerOp is how many errors of one operation are logged in that time.
 	loggedPerOp = 8
 )
 
-// errorLog remembers and logs what went wrong: the same text at most once a
-// minute, because one damaged block may fail ten thousand reads, and not many
-// of one operation, because ten thousand blocks may be damaged.
+// errorLog counts what went wrong and remembers the latest of it. It logs the same text
+// at most once a minute, because one damaged block may fail ten thousand reads, and not
+// many of one operation, because ten thousand blocks may be damaged.
 type errorLog struct {
 	logger *slog.Logger
-	// total counts failed requests, also those that are not worth a word.
-	total atomic.Uint64
 
 	// mu guards what follows.
-	mu sync.Mutex
-	// last is in the order of time.
+	mu    sync.Mutex
+	total uint64
+	// last is in the order of time. What happens again is one record.
 	last []ErrorRecord
 	ops  map[string]logged
+	// texts are those that were logged since textsSince.
+	texts      map[string]bool
+	textsSince time.Time
 }
 
 // logged is how many errors of an operation were logged since a time.
@@ -60,69 +62,37 @@ type logged struct {
 	n     int
 }
 
-// add remembers and logs an error if that is due. The path is asked for only
-// then: it may cost a search.
-func (l *errorLog) add(op string, path func() string, err error) {
-	r := ErrorRecord{Time: time.Now(), Op: op, Err: err.Error()}
-	if !l.keep(r) {
-		return
-	}
-	r.Path = path()
-	l.setPath(r)
-	l.logger.Error("request failed", "op", op, "path", r.Path, "err", err)
-}
-
-// addChange is add for a change that failed. All of them are remembered, and only
-// the same again within a minute is not logged.
-func (l *errorLog) addChange(op, path string, err error) {
-	r := ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error()}
-	if l.keepChange(r) {
-		l.logger.Error("change refused", "op", op, "path", path, "err", err)
+// add counts and remembers an error, and logs it if it is odd and that is due.
+func (l *errorLog) add(op, path string, err error, w weight) {
+	if l.note(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1}, w) {
+		l.logger.Error("request failed", "op", op, "path", path, "err", err)
 	}
 }
 
-// keepChange remembers a record and tells whether it is to be logged.
-func (l *errorLog) keepChange(r ErrorRecord) bool {
+// note does all but the logging, and tells whether that is due.
+func (l *errorLog) note(r ErrorRecord, w weight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.total++
 	same := func(o ErrorRecord) bool { return o.Op == r.Op && o.Path == r.Path && o.Err == r.Err }
 	if i := slices.IndexFunc(l.last, same); i >= 0 {
-		before := l.last[i].Time
-		l.last = append(slices.Delete(l.last, i, i+1), r)
-		return r.Time.Sub(before) >= logEvery && l.opIsDue(r)
-	}
-	l.push(r)
-	return l.opIsDue(r)
-}
-
-// push makes r the newest record. The caller holds mu.
-func (l *errorLog) push(r ErrorRecord) {
-	if len(l.last) == keptErrors {
+		r.Times += l.last[i].Times
+		l.last = slices.Delete(l.last, i, i+1)
+	} else if len(l.last) == keptErrors {
 		l.last = slices.Delete(l.last, 0, 1)
 	}
 	l.last = append(l.last, r)
+	return w == odd && l.isDue(r)
 }
 
-// keep remembers a record, without its path yet, unless that is not due.
-func (l *errorLog) keep(r ErrorRecord) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.last, func(o ErrorRecord) bool { return o.Err == r.Err })
-	if i >= 0 && r.Time.Sub(l.last[i].Time) < logEvery {
+// isDue tells whether an error is to be logged. The caller holds mu.
+func (l *errorLog) isDue(r ErrorRecord) bool {
+	if r.Time.Sub(l.textsSince) >= logEvery {
+		l.texts, l.textsSince = map[string]bool{}, r.Time
+	}
+	if l.texts[r.Err] {
 		return false
 	}
-	if !l.opIsDue(r) {
-		return false
-	}
-	if i >= 0 {
-		l.last = slices.Delete(l.last, i, i+1)
-	}
-	l.push(r)
-	return true
-}
-
-// opIsDue counts a record of an operation. The caller holds mu.
-func (l *errorLog) opIsDue(r ErrorRecord) bool {
 	o := l.ops[r.Op]
 	if r.Time.Sub(o.since) >= logEvery {
 		o = logged{since: r.Time}
@@ -135,21 +105,13 @@ func (l *errorLog) opIsDue(r ErrorRecord) bool {
 		l.ops = make(map[string]logged)
 	}
 	l.ops[r.Op] = o
+	l.texts[r.Err] = true
 	return true
 }
 
-func (l *errorLog) setPath(r ErrorRecord) {
+// records gives how many errors there were, and the latest of them.
+func (l *errorLog) records() (total uint64, last []ErrorRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.last {
-		if o := &l.last[i]; o.Err == r.Err && o.Op == r.Op {
-			o.Path = r.Path
-		}
-	}
-}
-
-func (l *errorLog) records() []ErrorRecord {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.last)
+	return l.total, slices.Clone(l.last)
 }

@@ -154,6 +154,20 @@ type errorStatus struct {
 	Op    string    `json:"op"`
 	Path  string    `json:"path"`
 	Error string    `json:"error"`
+	// Times is how often the same happened, Time when it did last.
+	Times int `json:"times"`
+}
+
+func (e errorStatus) String() string {
+	text := e.Time.Local().Format(time.DateTime) + " " + e.Op
+	if e.Path != "" {
+		text += " " + e.Path
+	}
+	text += ": " + e.Error
+	if e.Times > 1 {
+		text += fmt.Sprintf(" (%d times)", e.Times)
+	}
+	return text
 }
 
 func (m *mounting) status() *status {
@@ -174,7 +188,7 @@ func (m *mounting) status() *status {
 		s.Notices = n.notices()
 	}
 	for _, e := range st.LastErrors {
-		s.LastErrors = append(s.LastErrors, errorStatus{e.Time.UTC(), e.Op, e.Path, e.Err})
+		s.LastErrors = append(s.LastErrors, errorStatus{e.Time.UTC(), e.Op, e.Path, e.Err, e.Times})
 	}
 	return s
 }
@@ -281,7 +295,7 @@ func (s *status) print(w io.Writer) error {
 		r.Total, r.Lookups, r.Getattrs, r.Readdirs, r.Reads, r.Xattrs)
 	shown.Fprintf(t, "errors\t%d\n", s.Errors)
 	for _, e := range s.LastErrors {
-		shown.Fprintf(t, "\t%s %s %s: %s\n", e.Time.Local().Format(time.DateTime), e.Op, e.Path, e.Error)
+		shown.Fprintf(t, "\t%s\n", e)
 	}
 	return t.Flush()
 }
