@@ -13,19 +13,6 @@ import (
 	"lorefs/nodes"
 )
 
-// weight is what an error means to whoever looks after the mount.
-type weight uint8
-
-const (
-	// answer is what the caller was told, and nothing went wrong: a name is not there, or
-	// is there already; a signal came.
-	answer weight = iota
-	// plain is an error that counts, of which the number says all there is to say.
-	plain
-	// odd is one that is worth a line in the log, too.
-	odd
-)
-
 // errnoOf is the only place where errors become numbers.
 //
 // A number of the system's that comes out of the source is not passed on: ENOENT

@@ -13,8 +13,8 @@ import (
 // CheckMountpoint tells, before any slow work is done, whether source can be
 // mounted on dir: dir has to be an empty directory, and not inside the source,
 // because a mount that hides its own source cannot be served. (A source below
-// dir makes that not empty.) What a dead mount left behind on dir is detached
-// first.
+// dir makes that not empty.) What a dead mount left behind on dir is taken away
+// first, see [Clear].
 func CheckMountpoint(dir, source string) error {
 	place, err := resolve(dir)
 	if err == nil {
@@ -31,10 +31,8 @@ func CheckMountpoint(dir, source string) error {
 
 // checkDir checks a resolved mount point.
 func checkDir(dir string) error {
-	if isDead(dir) {
-		if err := Detach(dir); err != nil {
-			return fmt.Errorf("a dead mount is there and cannot be detached: %w", err)
-		}
+	if err := Clear(dir); err != nil {
+		return err
 	}
 	if isOurs(dir) {
 		return errors.New("lorefs has mounted something there already")

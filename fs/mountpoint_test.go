@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
@@ -24,11 +26,30 @@ import (
 // kill a server without killing itself.
 const serveEnv = "LOREFS_TEST_SERVE"
 
+// hangEnv has that server wait for an answer of its own mount.
+const hangEnv = "LOREFS_TEST_HANG"
+
+// hangingTree does not answer for one name.
+type hangingTree struct{ nodes.Tree }
+
+func (t hangingTree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	if name == "hang" {
+		fmt.Println("mounted")
+		select {}
+	}
+	return t.Tree.Lookup(ctx, dir, name)
+}
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(serveEnv); dir != "" {
-		s, err := fs.Mount(context.Background(), dir, nodes.MemFiles(testTime, map[string]string{"x": "y"}), fs.Options{})
+		files := nodes.MemFiles(testTime, map[string]string{"x": "y"})
+		s, err := fs.Mount(context.Background(), dir, hangingTree{files}, fs.Options{})
 		if err != nil {
 			panic(err)
+		}
+		if os.Getenv(hangEnv) != "" {
+			go func() { _, _ = os.Lstat(filepath.Join(dir, "hang")) }()
+			select {} // hangingTree says when it hangs
 		}
 		fmt.Println("mounted")
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // one to unmount
@@ -79,15 +100,16 @@ func TestCheckMountpoint(t *testing.T) {
 	}
 }
 
-func TestCheckMountpointDetachesDeadMount(t *testing.T) {
+// startServer starts a process that serves a mount on a directory.
+func startServer(t *testing.T, dir string, env ...string) (server *exec.Cmd) {
+	t.Helper()
 	fusetest.Require(t)
-	dir := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := exec.Command(exe)
-	server.Env = append(os.Environ(), serveEnv+"="+dir)
+	server = exec.Command(exe)
+	server.Env = append(append(os.Environ(), serveEnv+"="+dir), env...)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -95,20 +117,23 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill := sync.OnceFunc(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
 	t.Cleanup(func() {
-		kill()
-		_ = fs.Detach(dir) // unless the test has got that far
+		_ = server.Process.Kill()
+		_ = fs.Clear(dir) // unless the test has got that far
+		_ = server.Wait()
 	})
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "mounted\n" {
 		t.Fatalf("the server said %q, %v", line, err)
 	}
-	kill()
-	if _, err := os.ReadFile(filepath.Join(dir, "x")); err == nil {
-		t.Fatal("the mount is not dead")
+	return server
+}
+
+// wantFree wants that something can be mounted on a directory.
+func wantFree(t *testing.T, dir string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
@@ -120,4 +145,36 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), dir) {
 		t.Errorf("the dead mount is still there: %v", err)
 	}
+}
+
+func TestCheckMountpointDetachesDeadMount(t *testing.T) {
+	dir := t.TempDir()
+	server := startServer(t, dir)
+	_ = server.Process.Kill()
+	_ = server.Wait()
+	if _, err := os.ReadFile(filepath.Join(dir, "x")); err == nil {
+		t.Fatal("the mount is not dead")
+	}
+	wantFree(t, dir)
+}
+
+// A server that is killed while it waits for an answer of its own mount never ends by
+// itself, and whoever asks the mount for something waits as long.
+func TestCheckMountpointAbortsSilentMount(t *testing.T) {
+	dir := t.TempDir()
+	server := startServer(t, dir, hangEnv+"=1")
+	_ = server.Process.Kill()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		wantFree(t, dir)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		_ = unix.Unmount(dir, unix.MNT_FORCE)
+		t.Error("the mount point is waited for")
+		<-done
+	}
+	_ = server.Wait()
 }

@@ -29,6 +29,9 @@ type Options struct {
 	NoXattr bool
 	// NoPrime turns off pushing small files into the page cache ahead of being read.
 	NoPrime bool
+	// OwnReads tells that this process reads the mount itself, as tests do: the Go runtime
+	// polls files that it opens, and could wait for itself unless that is prevented.
+	OwnReads bool
 	// Debug logs every request at level debug. It makes everything much slower.
 	Debug bool
 	// Logger gets what goes wrong; nil discards it.
@@ -55,6 +58,13 @@ func (o Options) withDefaults() Options {
 // place, but somewhere else (a bind mount, another mount namespace, a file that
 // is open after a lazy unmount), so that it has to be served on.
 var ErrDetached = errors.New("it is detached, but still in use elsewhere")
+
+var (
+	// ErrDead means that the process that served a mount has ended.
+	ErrDead = errors.New("a dead mount is there")
+	// ErrSilent means that a mount has not answered for some seconds.
+	ErrSilent = errors.New("what is mounted there does not answer")
+)
 
 // fsType makes the file system type "fuse.lorefs".
 const fsType = "lorefs"

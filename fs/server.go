@@ -86,7 +86,7 @@ func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Se
 		defer close(s.done)
 		server.Serve()
 	}()
-	if err = server.WaitMount(); err == nil {
+	if err = waitMount(server, o); err == nil {
 		s.dev, err = deviceOf(dir)
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func mountError(err error) error {
 
 // clearDead takes away what a mount that failed half way has left behind.
 func clearDead(dir string) error {
-	if isDead(dir) {
+	if errors.Is(Probe(dir), ErrDead) {
 		return Detach(dir)
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 func serve(t *testing.T, dir string, tree nodes.Tree, o Options) *Server {
 	t.Helper()
 	testneeds.FUSE(t)
+	o.OwnReads = true
 	s, err := Mount(t.Context(), dir, tree, o)
 	if err != nil {
 		t.Fatal(err)
@@ -120,13 +121,13 @@ func TestUnmountOfAbortedMount(t *testing.T) {
 	}
 	s.Wait()
 	t.Cleanup(func() { _ = clearDead(s.Dir()) }) // if Unmount fails to
-	if !isDead(s.Dir()) {
+	if !errors.Is(Probe(s.Dir()), ErrDead) {
 		t.Fatal("the mount is not dead")
 	}
 	if err := s.Unmount(); err != nil {
 		t.Error(err)
 	}
-	if isDead(s.Dir()) || isOurs(s.Dir()) {
+	if Probe(s.Dir()) != nil || isOurs(s.Dir()) {
 		t.Error("the dead mount is left behind")
 	}
 }
@@ -263,14 +264,16 @@ func countFiles(t *testing.T, dir string) (n int) {
 	return n
 }
 
-func TestMountType(t *testing.T) {
+func TestFindMount(t *testing.T) {
 	const mounts = "22 1 0:20 / / rw - ext4 /dev/vda rw\n" +
-		"30 22 0:50 / /mnt/a\\040b rw shared:1 - fuse.lorefs some\\040-\\040source rw\n" +
+		"30 22 0:50 / /mnt/a\\040b rw shared:1 - fuse.lorefs some\\040-\\040source rw,user_id=1000,group_id=7\n" +
 		"31 22 0:51 / /mnt/c rw - fuse.lorefs x rw\n" +
 		"32 31 0:52 / /mnt/c rw - tmpfs x rw\n"
-	for dir, want := range map[string]string{"/mnt/a b": "fuse.lorefs", "/mnt/c": "tmpfs", "/mnt": "", "/": "ext4"} {
-		if got := mountType(mounts, dir); got != want {
-			t.Errorf("%s has type %q, want %q", dir, got, want)
+	for dir, want := range map[string]mounted{
+		"/mnt/a b": {"fuse.lorefs", "0:50", "1000"}, "/mnt/c": {"tmpfs", "0:52", ""}, "/mnt": {}, "/": {"ext4", "0:20", ""},
+	} {
+		if got := findMount(mounts, dir); got != want {
+			t.Errorf("on %s there is %+v, want %+v", dir, got, want)
 		}
 	}
 }

@@ -30,6 +30,19 @@ func (c *counters) stats() Stats {
 	return s
 }
 
+// weight is what an error means to whoever looks after the mount.
+type weight uint8
+
+const (
+	// answer is what the caller was told, and nothing went wrong: a name is not there, or
+	// is there already; a signal came.
+	answer weight = iota
+	// plain is an error that counts, of which the number says all there is to say.
+	plain
+	// odd is one that is worth a line in the log, too.
+	odd
+)
+
 const (
 	// keptErrors is how many errors errorLog remembers.
 	keptErrors = 20

@@ -3,6 +3,7 @@
 package fs
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"syscall"
@@ -35,6 +36,11 @@ func deviceOf(dir string) (uint64, error) {
 	}
 	return uint64(st.Dev), nil
 }
+
+func waitMount(s *fuse.Server, _ Options) error { return s.WaitMount() }
+
+// abort is not known here.
+func abort(string) error { return errors.New("unmount it by force") }
 
 func systemUnmount(dir string) error { return syscall.Unmount(dir, 0) }
 

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -57,27 +59,86 @@ func deviceOf(dir string) (uint64, error) {
 	return unix.Mkdev(st.Dev_major, st.Dev_minor), nil
 }
 
-// isOurs tells whether a tree of lorefs is mounted on dir.
-func isOurs(dir string) bool {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	return err == nil && mountType(string(mounts), dir) == "fuse."+fsType
+// waitMount has nothing to wait for: the mount is there, and the kernel has been greeted.
+// What [fuse.Server.WaitMount] does besides, to open a file of the mount, is for those who
+// read their own mount. A process that is killed meanwhile waits for itself for ever.
+func waitMount(s *fuse.Server, o Options) error {
+	if o.OwnReads {
+		return s.WaitMount()
+	}
+	return nil
 }
 
-// mountType finds the type of what is mounted on dir, the last of several.
-func mountType(mounts, dir string) (fstype string) {
+// isOurs tells whether a tree of lorefs is mounted on dir.
+func isOurs(dir string) bool { return mountOn(dir).isOurs() }
+
+// mounted is what the kernel's list of mounts tells of one. The zero value is none.
+type mounted struct {
+	fstype string
+	// device has the number of the connection behind the colon.
+	device string
+	// owner is the user who mounted it, as a number.
+	owner string
+}
+
+func (m mounted) isOurs() bool { return m.fstype == "fuse."+fsType }
+
+func mountOn(dir string) mounted {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return mounted{}
+	}
+	return findMount(string(mounts), dir)
+}
+
+// findMount finds what is mounted on dir, the last of several.
+func findMount(mounts, dir string) (m mounted) {
 	want := mountEscapes.Replace(dir)
 	for line := range strings.Lines(mounts) {
 		fields := strings.Fields(line)
 		dash := slices.Index(fields, "-")
-		if dash > mountedOn && dash+1 < len(fields) && fields[mountedOn] == want {
-			fstype = fields[dash+1]
+		if dash <= mountedOn || dash+3 >= len(fields) || fields[mountedOn] != want {
+			continue
+		}
+		m = mounted{fstype: fields[dash+1], device: fields[mountedDevice]}
+		for option := range strings.SplitSeq(fields[dash+3], ",") {
+			if owner, ok := strings.CutPrefix(option, "user_id="); ok {
+				m.owner = owner
+			}
 		}
 	}
-	return fstype
+	return m
 }
 
-// mountedOn is the field of a line of mountinfo, see proc(5), that has the path.
-const mountedOn = 4
+// The fields of a line of mountinfo, see proc(5), that have the device and the path.
+const (
+	mountedDevice = 2
+	mountedOn     = 4
+)
+
+// connections is where the kernel lists those to FUSE servers, by number.
+const connections = "/sys/fs/fuse/connections"
+
+// abort ends the connection to the server of a mount, for all who wait for an answer.
+func abort(dir string) error {
+	m := mountOn(dir)
+	if !m.isOurs() {
+		return errors.New("it is none of lorefs")
+	}
+	if m.owner != strconv.Itoa(os.Geteuid()) {
+		return fmt.Errorf("it is the user's with the number %s, who can unmount it by lorefs unmount", m.owner)
+	}
+	_, number, _ := strings.Cut(m.device, ":")
+	err := os.WriteFile(filepath.Join(connections, number, "abort"), []byte("1"), 0)
+	if err == nil || os.Geteuid() != 0 {
+		return err
+	}
+	// The list need not be there. Of what is in use, root may at least cut the connection.
+	if err := unix.Unmount(dir, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err != nil && !errors.Is(err, unix.EBUSY) {
+		return err
+	}
+	return nil
+}
 
 // mountEscapes are what the kernel writes for bytes that divide its fields.
 var mountEscapes = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)

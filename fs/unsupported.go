@@ -37,7 +37,11 @@ func (*Server) Stats() Stats { return Stats{} }
 // Detach is not supported on this system.
 func Detach(string) error { return errUnsupported() }
 
-func isDead(string) bool { return false }
+// Probe knows no mounts here.
+func Probe(string) error { return nil }
+
+// Clear has nothing to do here.
+func Clear(string) error { return nil }
 
 func isOurs(string) bool { return false }
 

@@ -214,7 +214,7 @@ func (m *mounting) serveCopy(ctx context.Context, sheets int) error {
 	if err != nil {
 		return err
 	}
-	server, err := fs.Mount(ctx, m.dir, tree, fs.Options{Logger: m.log})
+	server, err := fs.Mount(ctx, m.dir, tree, fs.Options{OwnReads: true, Logger: m.log})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ func Mount(t testing.TB, tree nodes.Tree, o fs.Options) string {
 func Serve(t testing.TB, tree nodes.Tree, o fs.Options) (string, *fs.Server) {
 	t.Helper()
 	Require(t)
+	o.OwnReads = true
 	s, err := fs.Mount(t.Context(), t.TempDir(), tree, o)
 	if err != nil {
 		Failed(t, err)
