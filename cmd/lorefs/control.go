@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +20,7 @@ import (
 )
 
 // Every mount listens on a socket in the state folder, named after its mount
-// point. Who connects sends one request, a line of JSON, and gets one answer. The
+// point. Who connects sends one request and gets one answer, as frames.go has it. The
 // connection of a granted unmount stays open until the process ends; before that,
 // all is saved, and a second answer says what came of it.
 
@@ -174,7 +172,7 @@ func (c *control) close(last answer) error {
 	err := c.listener.Close()
 	c.answering.Wait()
 	for _, conn := range c.waiting {
-		if err := json.NewEncoder(conn).Encode(last); err != nil {
+		if err := sendFrame(conn, last); err != nil {
 			c.m.log.Debug("control connection", "err", err)
 		}
 	}
@@ -207,18 +205,14 @@ func (c *control) answer(conn net.Conn) error {
 		return err
 	}
 	var r request
-	line, err := bufio.NewReader(conn).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &r)
-	}
-	if err != nil {
-		return errors.Join(err, conn.Close())
+	if err := newFrames(conn).next(&r); err != nil {
+		return errors.Join(err, sendFrame(conn, answer{Error: err.Error()}), conn.Close())
 	}
 	a := c.do(r)
 	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil { // a commit takes its time
 		return err
 	}
-	err = json.NewEncoder(conn).Encode(a)
+	err := sendFrame(conn, a)
 	if r.Do == doUnmount && a.Error == "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -247,10 +241,10 @@ func (c *control) do(r request) answer {
 var errNoControl = errors.New("no lorefs serves it")
 
 // line is a connection to a mount. Answers are to be read from it in one way only,
-// since its decoder may hold the next one already.
+// since its buffer may hold the next one already.
 type line struct {
 	net.Conn
-	answers *json.Decoder
+	answers frames
 }
 
 // talk sends a request to the mount on dir, a mountName. The line is open
@@ -274,14 +268,18 @@ func talk(dir string, r request) (answer, *line, error) {
 	}
 	err = conn.SetDeadline(timeout)
 	if err == nil {
-		err = json.NewEncoder(conn).Encode(r)
+		err = sendFrame(conn, r)
 	}
-	l := &line{Conn: conn, answers: json.NewDecoder(conn)}
+	l := &line{Conn: conn, answers: newFrames(conn)}
 	if err == nil {
-		err = l.answers.Decode(&a)
+		err = l.answers.next(&a)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return a, nil, errors.Join(errNoControl, conn.Close()) // it died just now
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) && fs.Probe(dir) != nil {
+		// It was killed and can't end: its mount does not answer either.
+		return a, nil, errors.Join(errNoControl, conn.Close())
 	}
 	if err != nil {
 		return a, nil, errors.Join(fmt.Errorf("the process that serves %s does not answer: %w", dir, err), conn.Close())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -87,6 +88,20 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	return err
 }
 
+// checkUnserved keeps a mount that does not answer, and would be aborted, if a process
+// serves it that does: it has too much to do.
+func checkUnserved(name string) error {
+	there, err := mountState(name)
+	if err != nil || there != mountSilent {
+		return nil //nolint:nilerr // CheckMountpoint tells
+	}
+	_, conn, err := talk(name, request{Do: doStatus})
+	if err != nil {
+		return nil //nolint:nilerr // nobody serves it
+	}
+	return errors.Join(fmt.Errorf("mount point %s: lorefs has mounted something there already, which is slow to answer", name), conn.Close())
+}
+
 // prepare does what is quick and may fail, and makes all paths absolute, as the
 // working directory is left later.
 func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, error) {
@@ -101,7 +116,11 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if _, err := f.source.kindOf(source); err != nil {
 		return nil, err
 	}
-	if err := fs.CheckMountpoint(m.dir, m.source); err != nil {
+	err = checkUnserved(m.dir)
+	if err == nil {
+		err = fs.CheckMountpoint(m.dir, m.source)
+	}
+	if err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
 	if f.logFile == "" {

@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"lorefs/fs"
 )
 
 // isMounted tells whether the file system on name is one of ours.
@@ -79,18 +79,29 @@ func systemUnmount(name string) error {
 	return nil
 }
 
-// forceUnmount takes away what does not answer, also for those who wait for an
-// answer. Only root may do more than detach it.
-func forceUnmount(name string) error {
-	if err := unix.Unmount(name, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err == nil {
-		return nil
+// isDying tells whether a process was killed, and has not ended yet or just now.
+func isDying(pid int) bool {
+	if pid == 0 {
+		return false
 	}
-	return fs.Detach(name)
-}
-
-// probe is an error if the mount on name is dead. The kernel remembers nothing
-// of statfs(2), while stat(2) and even a listing may come from its cache.
-func probe(name string) error {
-	var st unix.Statfs_t
-	return unix.Statfs(name, &st)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return true
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch name {
+		case "State":
+			if strings.HasPrefix(value, "Z") || strings.HasPrefix(value, "X") {
+				return true
+			}
+		case "SigPnd", "ShdPnd":
+			pending, err := strconv.ParseUint(value, 16, 64)
+			if err == nil && pending&(1<<(syscall.SIGKILL-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

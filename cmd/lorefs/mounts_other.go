@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -34,9 +33,6 @@ func editedSource(name string) (source string, ours bool, err error) {
 	return "", ours, err
 }
 
-// forceUnmount takes away what does not answer.
-func forceUnmount(name string) error { return systemUnmount(name) }
-
 // systemUnmount unmounts what no process of ours can be asked to.
 func systemUnmount(name string) error {
 	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {
@@ -45,8 +41,5 @@ func systemUnmount(name string) error {
 	return nil
 }
 
-// probe is an error if the mount on name is dead.
-func probe(name string) error {
-	_, err := os.Stat(name)
-	return err
-}
+// isDying is not known here.
+func isDying(int) bool { return false }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lorefs/fs"
+	"lorefs/internal/filelock"
 )
 
 const (
@@ -92,7 +93,7 @@ func (m *mounting) start(ctx context.Context) (err error) {
 		return err
 	}
 	if m.flags.readWrite {
-		if err := m.edit(ctx); err != nil {
+		if err := m.takeOver(ctx); err != nil {
 			return errors.Join(err, m.opened.Close())
 		}
 	}
@@ -104,6 +105,27 @@ func (m *mounting) start(ctx context.Context) (err error) {
 	}
 	m.since = time.Now()
 	return nil
+}
+
+// takeOver begins to edit. A process that was killed has its locks until it has ended,
+// which may be some time after its mount has gone, and is waited for.
+func (m *mounting) takeOver(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := m.edit(ctx)
+		held, known := errors.AsType[*filelock.HeldError](err)
+		switch waited := time.Since(began); {
+		case known && isDying(held.PID) && waited < endTimeout:
+		case !known && errors.Is(err, filelock.ErrLocked) && waited < stayTime:
+			// Of its locks, one goes after the other.
+		default:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(dyingPoll):
+		}
+	}
 }
 
 // untilGone returns when the mount is gone, whoever unmounted it. The first

@@ -249,8 +249,13 @@ func absent(dir, name string) error {
 			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", dir),
 			hint: "lorefs unmount cleans up",
 		}
+	case there == mountSilent:
+		return &commandError{
+			code: exitFailure, err: fmt.Errorf("%s: the mount does not answer, and no process that could be asked serves it", dir),
+			hint: "lorefs unmount cleans up",
+		}
 	case there == mountAlive:
-		return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
+		return errOthers(dir)
 	}
 	return nothingThere(dir, name)
 }

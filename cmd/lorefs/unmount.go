@@ -68,7 +68,7 @@ func awaitSave(w io.Writer, dir string, conn *line) error {
 		return err
 	}
 	var a answer
-	if err := conn.answers.Decode(&a); err != nil {
+	if err := conn.answers.next(&a); err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
@@ -95,7 +95,7 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		err = conn.answers.Decode(&answer{}) // what came of saving, to those who wait for that
+		err = conn.answers.next(&answer{}) // what came of saving, to those who wait for that
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
@@ -112,24 +112,19 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 func unmountAlone(dir, name string, lazy bool) error {
 	source, _, _ := editedSource(name) // only to tell of edits that are left
 	there, err := mountState(name)
-	if errors.Is(err, errNoAnswer) {
-		// A process that was killed can hang in a call to its own mount.
-		if err := forceUnmount(name); err != nil {
-			return err
-		}
-		return leftBehind(name, source)
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	switch {
 	case there == mountNone:
 		return nothingThere(dir, name)
-	case there == mountDead:
-		if err := fs.Detach(name); err != nil {
-			return err
+	case there == mountDead, there == mountSilent:
+		if err := fs.Clear(name); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
 		}
 		return leftBehind(name, source)
+	case !fs.MayUnmount(name):
+		return errOthers(dir)
 	case lazy:
 		return fs.Detach(name)
 	}
@@ -140,6 +135,11 @@ func unmountAlone(dir, name string, lazy bool) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return leftBehind(name, source)
+}
+
+// errOthers is what is said of a mount whose process can't be asked.
+func errOthers(dir string) error {
+	return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
 }
 
 // leftBehind is an error if the process of a mount that is dead has left edits in a
@@ -234,12 +234,9 @@ const (
 	mountNone mountStatus = iota
 	mountAlive
 	mountDead
+	// mountSilent does not answer: its process hangs, or was killed and can't end.
+	mountSilent
 )
-
-var errNoAnswer = errors.New("the mount has not answered")
-
-// statTimeout is how long a mount may take to answer at all.
-const statTimeout = 5 * time.Second
 
 // mountState looks at name, a mountName.
 func mountState(name string) (mountStatus, error) {
@@ -247,15 +244,11 @@ func mountState(name string) (mountStatus, error) {
 	if err != nil || !ours {
 		return mountNone, err
 	}
-	answered := make(chan error, 1)
-	go func() { answered <- probe(name) }()
-	select {
-	case err := <-answered:
-		if errors.Is(err, syscall.ENOTCONN) {
-			return mountDead, nil
-		}
-		return mountAlive, nil
-	case <-time.After(statTimeout):
-		return mountAlive, fmt.Errorf("%w for %v", errNoAnswer, statTimeout)
+	switch err := fs.Probe(name); {
+	case errors.Is(err, fs.ErrDead):
+		return mountDead, nil
+	case errors.Is(err, fs.ErrSilent):
+		return mountSilent, nil
 	}
+	return mountAlive, nil
 }
