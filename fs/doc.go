@@ -44,6 +44,14 @@
 // A value that does not fit is told to whoever writes or closes the file, and
 // remembered with its path in [Stats.LastErrors], for many programs do not look.
 //
+// # Mounts that do not answer
+//
+// A server that waits for an answer of its own mount when it is killed never ends: its
+// other half, which could answer, is gone. So the process that serves makes no request of
+// its mount, unless [Options.OwnReads] says so, and nothing here asks a mount that was
+// found without a limit of time ([Probe]). What does not answer is aborted by its owner
+// ([Clear]).
+//
 // # Memory is the number of inodes
 //
 // Both the kernel and go-fuse hold about half a kilobyte for each inode that the

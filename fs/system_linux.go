@@ -83,6 +83,11 @@ type mounted struct {
 
 func (m mounted) isOurs() bool { return m.fstype == "fuse."+fsType }
 
+func (m mounted) isMine() bool { return m.owner == strconv.Itoa(os.Geteuid()) }
+
+// MayUnmount tells whether the system lets this user unmount what is on dir.
+func MayUnmount(dir string) bool { return os.Geteuid() == 0 || mountOn(dir).isMine() }
+
 func mountOn(dir string) mounted {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -125,7 +130,7 @@ func abort(dir string) error {
 	if !m.isOurs() {
 		return errors.New("it is none of lorefs")
 	}
-	if m.owner != strconv.Itoa(os.Geteuid()) {
+	if !m.isMine() {
 		return fmt.Errorf("it is the user's with the number %s, who can unmount it by lorefs unmount", m.owner)
 	}
 	_, number, _ := strings.Cut(m.device, ":")

@@ -40,6 +40,9 @@ func Detach(string) error { return errUnsupported() }
 // Probe knows no mounts here.
 func Probe(string) error { return nil }
 
+// MayUnmount is left to the system here.
+func MayUnmount(string) bool { return true }
+
 // Clear has nothing to do here.
 func Clear(string) error { return nil }
 

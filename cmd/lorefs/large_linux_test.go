@@ -78,3 +78,39 @@ func peakMemory(t *testing.T, mnt string) int64 {
 	t.Logf("%d MiB", kib>>10)
 	return kib << 10
 }
+
+// readSeconds is how long many readers are at work. To see what 150 bring, it is a flag.
+var readSeconds = flag.Int("readseconds", 5, "how long 32 processes read a real data center through a mount")
+
+// Many readers of a small cache are served within a memory that is bounded, however many
+// they are, and none of them meets an error.
+func TestManyReadersOfSmallCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads for some seconds")
+	}
+	testneeds.FUSE(t)
+	path := testneeds.Fixture(t, "datacenter/p100_x64.dat")
+	ownFolders(t)
+	const cache, readers = 32 << 20, 32
+	mnt := t.TempDir()
+	runTool(t, "", "lorefs", "mount", "--cache-size", strconv.Itoa(cache), path, mnt)
+	t.Cleanup(func() { detachBelow(filepath.Dir(mnt)) })
+	script := fmt.Sprintf("files=$(ls | shuf); echo \"$files\" | timeout -s INT %d xargs -n 1 -P %d cat > /dev/null", *readSeconds, readers)
+	c := exec.CommandContext(t.Context(), "sh", "-c", script)
+	c.Dir = filepath.Join(mnt, "sheets", "SkillData") // the largest
+	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Logf("the readers: %v: %s", err, out) // most end by the signal
+	}
+	const most = cache + 128<<20
+	if peak := peakMemory(t, mnt); peak > most {
+		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
+	}
+	var s status
+	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Errors != 0 || len(s.LastErrors) != 0 || s.Requests.Reads == 0 {
+		t.Errorf("%d reads, %d errors: %+v", s.Requests.Reads, s.Errors, s.LastErrors)
+	}
+	runTool(t, "", "lorefs", "unmount", mnt)
+}

@@ -132,7 +132,7 @@ func TestUnmountOfOthers(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()
 	// For others there is no way into folders of tests.
-	dir, err := os.MkdirTemp("", "lorefs-others-")
+	dir, err := os.MkdirTemp("", "lorefs-others-") //nolint:usetesting // as said
 	if err != nil {
 		t.Fatal(err)
 	}

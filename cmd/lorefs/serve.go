@@ -18,7 +18,7 @@ import (
 const (
 	// baseMemory is what a mount needs besides its cache: the names, the index,
 	// the inodes that the kernel knows, and room for requests.
-	baseMemory = 100 << 20
+	baseMemory = 92 << 20
 	// retryEvery is how often a busy mount is tried again after a signal.
 	retryEvery = time.Second
 )

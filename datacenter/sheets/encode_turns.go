@@ -23,10 +23,10 @@ const (
 	leastRemembered  = 2
 )
 
-func (p *encoders) init(make func(remembered int) *encoder) {
+func (p *encoders) init(newEncoder func(remembered int) *encoder) {
 	n := runtime.GOMAXPROCS(0)
 	p.turns = semaphore.NewWeighted(int64(n))
-	p.idle.New = func() any { return make(max(rememberedBlocks/n, leastRemembered)) }
+	p.idle.New = func() any { return newEncoder(max(rememberedBlocks/n, leastRemembered)) }
 }
 
 // encoder gives one that is used by nobody, as soon as there is one. Who has it must not
