@@ -58,6 +58,7 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
+	// Until the end the process has its locks, also if it could not save.
 	return errors.Join(err, awaitEnd(dir, conn, lazy), conn.Close())
 }
 
