@@ -290,3 +290,39 @@ func TestOpenIsCancelled(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+// foreignIndex gives the only index that it has for every file.
+type foreignIndex struct {
+	data  []byte
+	saved int
+}
+
+func (s *foreignIndex) Load(string) ([]byte, error) { return s.data, nil }
+
+func (s *foreignIndex) Save(_ string, data []byte) error {
+	s.saved++
+	s.data = data
+	return nil
+}
+
+// The index of another file isn't taken for this one's, however much they have in common.
+func TestIndexOfAnotherFile(t *testing.T) {
+	file := dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "Sheet"})}, dctest.Options{})
+	store := &foreignIndex{}
+	for i, tt := range []struct {
+		time  time.Time
+		saved int
+	}{
+		{time.Unix(1, 0), 1},
+		{time.Unix(1, 0), 1},
+		{time.Unix(2, 0), 2},
+		{time.Unix(2, 0), 2},
+	} {
+		_, err := datacenter.Open(t.Context(), bytes.NewReader(file), int64(len(file)), datacenter.Options{
+			ModTime: tt.time, Index: store,
+		})
+		if err != nil || store.saved != tt.saved {
+			t.Errorf("file %d: %v, saved %d times, want %d", i, err, store.saved, tt.saved)
+		}
+	}
+}
