@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrLayout means that the layout that a packet came with does not fit its
@@ -111,17 +112,14 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	const most = 3 // the first ones say what kind of file it is
-	text := "protocol: "
-	for i, d := range e.Diagnostics[:min(len(e.Diagnostics), most)] {
-		if i > 0 {
-			text += "; "
-		}
-		text += d.String()
+	var lines []string
+	for _, d := range e.Diagnostics[:min(len(e.Diagnostics), most)] {
+		lines = append(lines, d.String())
 	}
 	if more := len(e.Diagnostics) - most; more > 0 {
-		text += fmt.Sprintf("; and %d more lines", more)
+		lines = append(lines, fmt.Sprintf("and %d more lines", more))
 	}
-	return text
+	return "protocol: " + strings.Join(lines, "; ")
 }
 
 // maxDiagnostics bounds what is kept of one file: the rest says no more.

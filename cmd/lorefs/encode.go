@@ -57,11 +57,9 @@ func atMostOne(c *cobra.Command, args []string) error { return atMostArgs(1)(c, 
 // JSON itself ends it, as there is no telling where the next value begins.
 func (in *input) readValues() func() ([]byte, error) {
 	in.values = true
-	part := &valueReader{Reader: in.Reader}
-	lines := &lineCounter{r: part}
+	lines := &lineCounter{r: in.Reader}
 	dec := json.NewDecoder(lines)
 	return func() ([]byte, error) {
-		part.left = maxValue
 		lines.forget(dec.InputOffset())
 		var value json.RawMessage
 		err := dec.Decode(&value)
@@ -69,32 +67,21 @@ func (in *input) readValues() func() ([]byte, error) {
 			err = fmt.Errorf("%s:%d: this is not JSON: %w", in.name, lines.line(wrong.Offset-1), err)
 		} else if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf("%s:%d: the file ends within a value", in.name, lines.line(lines.read-1))
+		} else if err != nil && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s:%d: %w", in.name, lines.line(lines.start), err)
 		}
 		return value, err
 	}
 }
 
-// maxValue is the longest value that encode reads: a packet with what is told of it.
+// maxValue is the longest value that is read: a packet with what is known of it.
 const maxValue = protocol.MaxJSON + 1<<10
 
-// valueReader reads at most left bytes, or a single value could take all memory.
-type valueReader struct {
-	io.Reader
-	left int
-}
-
-func (r *valueReader) Read(p []byte) (int, error) {
-	if r.left == 0 {
-		return 0, fmt.Errorf("a value of more than %d bytes", maxValue)
-	}
-	n, err := r.Reader.Read(p[:min(len(p), r.left)])
-	r.left -= n
-	return n, err
-}
-
-// lineCounter counts the lines of what is read through it.
+// lineCounter counts the lines of what is read through it, and bounds values.
 type lineCounter struct {
 	r io.Reader
+	// start is where the value begins that is being read.
+	start int64
 	// read is how much was read, and ends are the offsets behind each end of a line in it,
 	// but for those that were forgotten.
 	read      int64
@@ -103,6 +90,9 @@ type lineCounter struct {
 }
 
 func (l *lineCounter) Read(p []byte) (int, error) {
+	if l.read-l.start > maxValue {
+		return 0, fmt.Errorf("a value of more than %d bytes: no packet needs as much", maxValue)
+	}
 	n, err := l.r.Read(p)
 	for i, c := range p[:n] {
 		if c == '\n' {
@@ -119,11 +109,12 @@ func (l *lineCounter) before(off int64) int {
 	return n
 }
 
-// forget keeps what lies before an offset only as a number.
+// forget keeps what lies before an offset, where a value begins, only as a number.
 func (l *lineCounter) forget(off int64) {
 	n := l.before(off)
 	l.ends = slices.Delete(l.ends, 0, n)
 	l.forgotten += n
+	l.start = off
 }
 
 // line is the number of the line that an offset is in, from 1.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -132,5 +133,30 @@ func TestDiffInterrupted(t *testing.T) {
 	}
 	if got := interruptedRun(t, "diff", dir, dir); strings.Contains(got, "lorefs-diff") || !strings.Contains(got, "interrupted") {
 		t.Errorf("%s: want it to say no more than that it was interrupted", got)
+	}
+}
+
+// forever is text without an end.
+type forever struct{}
+
+func (forever) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// A value of JSON that no packet needs is not read into memory.
+func TestEndlessValue(t *testing.T) {
+	text := io.MultiReader(strings.NewReader("{}\n{\"a\": 1}\n\n{\"b\":\""), forever{})
+	in := &input{Reader: bufio.NewReader(text), name: "stdin"}
+	read := in.readValues()
+	for range 2 {
+		if _, err := read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := read(); err == nil || !strings.HasPrefix(err.Error(), "stdin:2: a value of more than ") {
+		t.Error(err)
 	}
 }
