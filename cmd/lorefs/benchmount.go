@@ -260,6 +260,9 @@ func (s *opened) copyDir(ctx context.Context, b *nodes.Builder, from, to nodes.I
 			}
 			continue
 		}
+		if e, err = nodes.WithSize(ctx, s.tree, e); err != nil {
+			return err
+		}
 		content := make([]byte, e.Size)
 		if _, err := s.tree.ReadAt(ctx, e.ID, content, 0); err != nil && !errors.Is(err, io.EOF) {
 			return err

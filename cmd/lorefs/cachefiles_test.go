@@ -55,6 +55,9 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 		all["nodes of "+v.Name] = fmt.Sprint(v.Nodes)
 	}
 	for e, err := range nodes.Walk(ctx, s.tree, nodes.Root) {
+		if err == nil {
+			e.Entry, err = nodes.WithSize(ctx, s.tree, e.Entry)
+		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
