@@ -153,6 +153,9 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
 		Template: template, Progress: p.set,
 	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // the path is of no use to anybody
+	}
 	if err != nil {
 		return nil, err
 	}

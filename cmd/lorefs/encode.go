@@ -90,10 +90,11 @@ type lineCounter struct {
 }
 
 func (l *lineCounter) Read(p []byte) (int, error) {
-	if l.read-l.start > maxValue {
+	left := maxValue - (l.read - l.start)
+	if left <= 0 {
 		return 0, fmt.Errorf("a value of more than %d bytes: no packet needs as much", maxValue)
 	}
-	n, err := l.r.Read(p)
+	n, err := l.r.Read(p[:min(int64(len(p)), left)])
 	for i, c := range p[:n] {
 		if c == '\n' {
 			l.ends = append(l.ends, l.read+int64(i)+1)

@@ -71,7 +71,7 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, 
 		})
 	}
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted before any file was written")
+		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
 	}
 	if err != nil {
 		return err

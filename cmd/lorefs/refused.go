@@ -116,10 +116,10 @@ func (l *leftOut) printTexts(w io.Writer, sep string) {
 func printTexts(w io.Writer, label string, texts []refusedText) {
 	for i, t := range texts {
 		if i == mostTexts {
-			shown.Fprintf(w, "%s%d more\n", label, len(texts)-i)
+			shown.Fprintf(w, label+"%d more\n", len(texts)-i)
 			return
 		}
-		shown.Fprintf(w, "%s%s\n", label, t.String())
+		shown.Fprintf(w, label+"%s\n", t.String())
 	}
 }
 
@@ -131,7 +131,7 @@ func (l *leftOut) printFiles(w io.Writer, sep string) {
 
 func printFiles(w io.Writer, label, one, more string, files someFiles) {
 	if n := files.Count; n > 0 {
-		shown.Fprintf(w, "%s%d %s that will not be saved, such as %s\n", label, n, verb(n, one, more), strings.Join(files.Names, ", "))
+		shown.Fprintf(w, label+"%d %s that will not be saved, such as %s\n", n, verb(n, one, more), strings.Join(files.Names, ", "))
 	}
 }
 

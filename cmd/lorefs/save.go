@@ -185,7 +185,7 @@ func (a *answer) printSaved(w io.Writer) error {
 		if r.Path == "" {
 			continue
 		}
-		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", plural(r.Edits, "edit"), r.Path, r.Bytes, r.Seconds)
+		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
 		if r.Backup != "" {
 			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
 		}
