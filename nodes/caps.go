@@ -9,13 +9,12 @@ import "context"
 // attributes that nobody has costs a mount a round trip for each file.
 type Caps uint8
 
+// The abilities.
 const (
-	// CapXattr stands for [Xattrer], CapSetXattr for [XattrSetter], CapEdit for
-	// [Mutable], CapLink for [Linker].
-	CapXattr Caps = 1 << iota
-	CapSetXattr
-	CapEdit
-	CapLink
+	CapXattr    Caps = 1 << iota // [Xattrer]
+	CapSetXattr                  // [XattrSetter]
+	CapEdit                      // [Mutable]
+	CapLink                      // [Linker]
 )
 
 // Capable is implemented by trees that have more methods than they can use.
