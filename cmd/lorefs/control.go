@@ -38,6 +38,8 @@ const (
 
 // answer is what it says. Error is empty if all is well.
 type answer struct {
+	// More tells that this is a part of an answer, which the next frames go on with.
+	More   bool    `json:"more,omitempty"`
 	Error  string  `json:"error,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *status `json:"status,omitempty"`
@@ -52,6 +54,14 @@ type answer struct {
 	// Editing tells that an answer follows when all is saved, Begun what is about to be.
 	Editing bool    `json:"editing,omitempty"`
 	Begun   []begun `json:"begun,omitempty"`
+}
+
+// left is where the answer has what is not saved.
+func (a *answer) left() *leftOut {
+	if a.Status != nil && a.Status.Editing != nil {
+		return &a.Status.Editing.leftOut
+	}
+	return &a.Left
 }
 
 // talkTimeout bounds everything that one side waits for the other; unmounting a
@@ -172,7 +182,7 @@ func (c *control) close(last answer) error {
 	err := c.listener.Close()
 	c.answering.Wait()
 	for _, conn := range c.waiting {
-		if err := sendFrame(conn, last); err != nil {
+		if err := tellLast(conn, last); err != nil {
 			c.m.log.Debug("control connection", "err", err)
 		}
 	}
@@ -183,6 +193,15 @@ func (c *control) close(last answer) error {
 		}
 	}
 	return err
+}
+
+// tellLast tells what came of saving. Who does not read it must not keep the process, which
+// has its locks until it ends.
+func tellLast(conn net.Conn, last answer) error {
+	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
+		return err
+	}
+	return sendAnswer(conn, last)
 }
 
 func (c *control) accept() {
@@ -212,7 +231,7 @@ func (c *control) answer(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil { // a commit takes its time
 		return err
 	}
-	err := sendFrame(conn, a)
+	err := sendAnswer(conn, a)
 	if r.Do == doUnmount && a.Error == "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -272,7 +291,7 @@ func talk(dir string, r request) (answer, *line, error) {
 	}
 	l := &line{Conn: conn, answers: newFrames(conn)}
 	if err == nil {
-		err = l.answers.next(&a)
+		a, err = l.answers.answer()
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return a, nil, errors.Join(errNoControl, conn.Close()) // it died just now

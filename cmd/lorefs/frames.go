@@ -9,9 +9,8 @@ import (
 )
 
 // What goes over the control socket are frames: lines of JSON, none longer than maxFrame.
-// A request is one frame, and so is each answer to it. What may be longer, such as a list,
-// is not to be one answer, but to be sent as one after the other, of which the last says
-// that it is; they are read by next until then.
+// A request is one frame. An answer is one, too, but what may be longer, such as a list, goes
+// ahead of it, in frames of their own that say that there is more.
 
 // maxFrame is the length of the longest frame, with the end of the line.
 const maxFrame = 1 << 20
@@ -50,4 +49,43 @@ func sendFrame(w io.Writer, v any) error {
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err
+}
+
+// textsAtOnce is how many texts of a kind a frame tells of at most. Each has a path and a
+// reason of some hundred bytes, of some thousand at worst.
+const textsAtOnce = 64
+
+// sendAnswer writes an answer, with as many frames as its texts take.
+func sendAnswer(w io.Writer, a answer) error {
+	left := a.left()
+	for len(left.Refused) > textsAtOnce {
+		if err := sendFrame(w, answer{More: true, Left: leftOut{Refused: left.Refused[:textsAtOnce]}}); err != nil {
+			return err
+		}
+		left.Refused = left.Refused[textsAtOnce:]
+	}
+	for len(left.Failed) > textsAtOnce {
+		if err := sendFrame(w, answer{More: true, Left: leftOut{Failed: left.Failed[:textsAtOnce]}}); err != nil {
+			return err
+		}
+		left.Failed = left.Failed[textsAtOnce:]
+	}
+	return sendFrame(w, a)
+}
+
+// answer reads one that sendAnswer has written. At the end, and within it, it gives io.EOF.
+func (f frames) answer() (answer, error) {
+	refused, failed := []refusedText{}, []refusedText{}
+	for {
+		var a answer
+		if err := f.next(&a); err != nil {
+			return answer{}, err
+		}
+		left := a.left()
+		refused, failed = append(refused, left.Refused...), append(failed, left.Failed...)
+		if !a.More {
+			left.Refused, left.Failed = refused, failed
+			return a, nil
+		}
+	}
 }

@@ -68,8 +68,8 @@ func awaitSave(w io.Writer, dir string, conn *line) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	var a answer
-	if err := conn.answers.next(&a); err != nil {
+	a, err := conn.answers.answer()
+	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
@@ -96,7 +96,7 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		err = conn.answers.next(&answer{}) // what came of saving, to those who wait for that
+		_, err = conn.answers.answer() // what came of saving, to those who wait for that
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
