@@ -41,7 +41,16 @@ func (s *Session) rescueFile(ctx context.Context, w *datacenter.Saving, changed 
 		return fmt.Errorf("%w; nor could what was edited be written elsewhere: %w", changed, err)
 	}
 	s.conflict = path
+	s.dropText()
 	return &pending.ConflictError{File: s.path, Path: path, Err: changed}
+}
+
+// dropText removes the text of edits that a file has now. That it stays is no harm.
+func (s *Session) dropText() {
+	if s.text != "" {
+		_ = os.Remove(s.text)
+		s.text = ""
+	}
 }
 
 // writeNew writes a file where there is none. The journal is told of it, so that it

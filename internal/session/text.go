@@ -11,11 +11,13 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// keepText writes what was edited as text, if the open file itself is no longer what it was:
-// then nothing can be saved any more, not even as another file. The path is empty if there is
-// nothing to keep, or no need, as a file can still be made of it. The caller holds saving.
+// keepText writes what was edited as text, since nothing can be saved in the source's place
+// any more. A file can still be made of it as long as the file that was edited is open, but
+// that may be the last moment: it has no name if it was replaced, and if the process dies
+// nobody can replay a journal on it. The path is empty if there is nothing to keep. The
+// caller holds saving.
 func (s *Session) keepText(changes func() []datacenter.Change, changed error) (path string, err error) {
-	if s.text != "" || s.draft.Pending() == 0 || s.src.Intact() == nil {
+	if s.text != "" || s.conflict != "" || s.draft.Pending() == 0 {
 		return s.text, nil
 	}
 	s.text, err = s.edits.KeepText(s.path, s.textOf(changes(), changed))
