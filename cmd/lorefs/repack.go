@@ -61,7 +61,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	if sameFile(from, to) {
-		f.write.check = d.unchanged
+		f.write.check = d.unchangedNow
 	}
 	opts, err := f.options(d.dc)
 	if err != nil {
