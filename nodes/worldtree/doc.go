@@ -38,9 +38,8 @@
 //
 // A text that is written to the JSON of a zone, a square or an area becomes what the
 // source holds, as a whole, when it is closed; all that is made of it shows that. A text
-// that can't become that is kept, and told of by its error and user.lorefs.error, also if
-// it was renamed over the file. It keeps nobody from editing the same zone by another of
-// its files, nor from saving that. Refused gives what is left of such texts at the end.
+// that is refused keeps nobody from editing the same zone by another of its files, nor from
+// saving that. Package overlay tells of the states of files.
 //
 // # Bad files
 //

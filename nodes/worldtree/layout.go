@@ -61,13 +61,16 @@ func (t *Tree) count() int64 {
 //
 //	view+1:5 key:40 square+1:14
 //
-// where square is -1 but for the file of a square.
+// where square is -1 but for the file of a square. What an Editable has besides has the
+// numbers from madeID on.
 const (
 	folderCount = 10
 	missingID   = nodes.Root + folderCount
 
 	squareBits = 14
 	viewShift  = keyBits + squareBits
+
+	madeID nodes.ID = 31<<viewShift | 1
 )
 
 // node is one node of the tree: a folder, a view of a source, a square, or the file

@@ -90,8 +90,11 @@ func (c *Changed) Compare(r io.Reader) error {
 // [geometry.Parallel] files are packed at once, as that is what takes time; store is
 // called for one after the other, for whichever is ready.
 func (e *Editable) Save(ctx context.Context, store func(c *Changed) (iofs.FileInfo, error)) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
+	return e.Alone(func() error { return e.edits.saveAll(ctx, store) })
+}
+
+// saveAll is Save.
+func (e *edits) saveAll(ctx context.Context, store func(c *Changed) (iofs.FileInfo, error)) error {
 	errs := make([]error, len(e.sources)+1)
 	var storing sync.Mutex
 	var group errgroup.Group
@@ -113,7 +116,7 @@ func (e *Editable) Save(ctx context.Context, store func(c *Changed) (iofs.FileIn
 	return errors.Join(group.Wait(), errors.Join(errs...))
 }
 
-func (e *Editable) save(ctx context.Context, s *source, storing *sync.Mutex, store func(c *Changed) (iofs.FileInfo, error)) error {
+func (e *edits) save(ctx context.Context, s *source, storing *sync.Mutex, store func(c *Changed) (iofs.FileInfo, error)) error {
 	now := s.now()
 	image, err := e.image(ctx, now)
 	if err != nil {

@@ -31,6 +31,8 @@ type Tree struct {
 	// beside the cache.
 	decoding chan struct{}
 	kept     kept
+	// writable tells that the tree is that of an Editable.
+	writable bool
 }
 
 var _ nodes.Tree = (*Tree)(nil)
@@ -185,7 +187,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	if err != nil {
 		return nodes.Attr{}, err
 	}
-	attr := nodes.Attr{Kind: n.kind(), ModTime: t.opts.ModTime}
+	attr := nodes.Attr{Kind: n.kind(), ModTime: t.opts.ModTime, Writable: t.canWrite(n)}
 	if n.source != nil {
 		attr.ModTime = n.source.now().shown
 	}
@@ -230,10 +232,19 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 		return 0, fmt.Errorf("negative offset %d", off)
 	case n.missing:
 		return nodes.ReadContent(t.missing, p, off)
-	case n.square >= 0:
-		return t.readSquare(ctx, n.source.now(), n.square, p, off)
 	}
-	return t.readView(ctx, n.source.now(), n.view, p, off)
+	return t.readVersion(ctx, n.source.now(), n, p, off)
+}
+
+// canWrite tells of what can be changed.
+func (t *Tree) canWrite(n node) bool { return t.writable && (n.editable() || n.holdsEditable()) }
+
+// readVersion reads what a version shows as a node.
+func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, off int64) (int, error) {
+	if n.square >= 0 {
+		return t.readSquare(ctx, s, n.square, p, off)
+	}
+	return t.readView(ctx, s, n.view, p, off)
 }
 
 // readView reads what is made of a version.
@@ -385,7 +396,7 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 		square := t.child(dir, int(i))
 		e := nodes.Entry{
 			Name: square.name(), ID: square.id(), Kind: nodes.File,
-			Size: squareSize(offsets, int(i)), ModTime: s.shown, Next: i + 1,
+			Size: squareSize(offsets, int(i)), ModTime: s.shown, Writable: t.writable, Next: i + 1,
 		}
 		if !yield(e, nil) {
 			return
@@ -397,7 +408,10 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 // never found out is left to Attr.
 func (t *Tree) entry(dir node, i int) nodes.Entry {
 	child := t.child(dir, i)
-	e := nodes.Entry{Name: child.name(), ID: child.id(), Kind: child.kind(), ModTime: t.opts.ModTime, Next: uint64(i) + 1}
+	e := nodes.Entry{
+		Name: child.name(), ID: child.id(), Kind: child.kind(), ModTime: t.opts.ModTime,
+		Writable: t.canWrite(child), Next: uint64(i) + 1,
+	}
 	if child.source != nil {
 		e.ModTime = child.source.now().shown
 	}

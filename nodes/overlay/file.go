@@ -1,0 +1,115 @@
+package overlay
+
+import (
+	"context"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+)
+
+// file is a file or directory that is more than what the source shows; see the package for
+// the states of one. It is guarded by Tree.mu, and changed by whoever holds Tree.editing.
+type file struct {
+	id   nodes.ID
+	kind nodes.Kind
+	// dir and name are where it is; name is empty once it was removed.
+	dir  nodes.ID
+	name string
+	// cursor is its place among the scratch files of its directory.
+	cursor uint64
+
+	// of is the file of the source that it is; 0 for a scratch file. pending tells that it
+	// has the name of one, but nobody has closed it so far.
+	of      nodes.ID
+	pending bool
+	// hides is the file of the source that it was before it was renamed to a scratch file,
+	// 0 if it was none.
+	hides nodes.ID
+	// was is what it showed when it was removed, if no text is held.
+	was Content
+
+	// Draft is what is read, if it is held.
+	editing.Draft
+	mtime time.Time // when it was made or written to
+}
+
+// sourceFile is the file of one of the source's of which there was none.
+func (t *Tree) sourceFile(id, of nodes.ID) *file {
+	dir, name := t.src.Where(of)
+	return &file{id: id, kind: nodes.File, dir: dir, name: name, of: of}
+}
+
+// newID is the caller's that holds mu.
+func (t *Tree) newID() nodes.ID {
+	id := t.nextID
+	t.nextID++
+	return id
+}
+
+// fileOf is what there is beyond the source of a node, nil for nothing.
+func (t *Tree) fileOf(id nodes.ID) *file {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.files[id]
+}
+
+// count keeps account of the memory that texts take. The caller holds mu.
+func (t *Tree) count(f *file) { t.drafts.Count(&f.Draft, f.name != "") }
+
+// hold makes a text of what a file shows. The caller holds editing.
+func (t *Tree) hold(ctx context.Context, f *file) error {
+	if f.Held() {
+		return nil
+	}
+	attr, err := t.Attr(ctx, f.id)
+	if err == nil {
+		err = t.owner.Hold(ctx, f.id, &f.Text)
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.mtime = attr.ModTime
+	t.count(f)
+	return nil
+}
+
+// stillHides tells of a scratch file that it is all that is to be seen of a file of the
+// source. The caller holds editing.
+func (t *Tree) stillHides(f *file) bool {
+	now, apart := t.shown[f.hides]
+	return apart && (now == nil || now.pending)
+}
+
+// gone notes that a file is in no directory any more. The caller holds mu.
+func (t *Tree) gone(f *file) {
+	f.name, f.pending = "", false
+	f.Tried(nil)
+	t.count(f)
+}
+
+// touch notes that a file is written to now. The caller holds mu.
+func (t *Tree) touch(f *file) {
+	f.mtime = t.owner.Now()
+	t.times.Drop(f.id)
+}
+
+// settle forgets the text of a file of the source, and the file if it is nothing else. The
+// caller holds editing and mu.
+func (t *Tree) settle(f *file) {
+	if f.of == 0 || f.name == "" || f.Dirty() || f.pending || f.Problem() != nil {
+		return
+	}
+	f.Drop()
+	t.count(f)
+	if f.Open() || f.id != f.of {
+		return
+	}
+	delete(t.files, f.id)
+	if t.shown[f.of] == f { // it is seen under its own number again
+		t.take(f)
+		delete(t.shown, f.of)
+	}
+}

@@ -1,0 +1,183 @@
+package overlay
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+)
+
+// directory is what there is in one beyond what the source has.
+type directory struct {
+	// names has the files in it, scratch those that are none of the source's, in the
+	// order of their cursors.
+	names   map[string]*file
+	scratch editing.Order[file]
+}
+
+// scratchCursor is the first cursor of the scratch files, behind all of a source's.
+const scratchCursor = 1 << 40
+
+// put puts a file into a directory. The caller holds mu.
+func (t *Tree) put(f *file, dir nodes.ID, name string) {
+	d := t.dirs[dir]
+	if d == nil {
+		d = &directory{names: map[string]*file{}}
+		t.dirs[dir] = d
+	}
+	f.dir, f.name = dir, name
+	d.names[name] = f
+	t.files[f.id] = f
+	if f.of != 0 {
+		t.shown[f.of] = f
+		return
+	}
+	f.cursor = t.cursor
+	t.cursor++
+	d.scratch.Put(f.cursor, f)
+}
+
+// take takes a file out of its directory. What it shows of the source is out of sight
+// then. The caller holds mu.
+func (t *Tree) take(f *file) {
+	d := t.dirs[f.dir]
+	delete(d.names, f.name)
+	if f.of != 0 {
+		t.shown[f.of] = nil
+		return
+	}
+	d.scratch.Take(f.cursor)
+}
+
+// drop takes a file out of its directory for good. The caller holds mu.
+func (t *Tree) drop(f *file) {
+	t.take(f)
+	t.gone(f)
+}
+
+// named is the file with a name in a directory, nil for none. The caller holds mu.
+func (t *Tree) named(dir nodes.ID, name string) *file {
+	if d := t.dirs[dir]; d != nil {
+		return d.names[name]
+	}
+	return nil
+}
+
+// Lookup implements [nodes.Tree].
+func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	if entry, ok, err := t.lookup(ctx, dir, name); ok || err != nil {
+		return entry, err
+	}
+	entry, err := t.src.Lookup(ctx, dir, name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	entry, ok, err := t.complete(ctx, entry)
+	if err == nil && !ok {
+		err = nodes.NotExist(name)
+	}
+	entry.Next = 0
+	return entry, err
+}
+
+// lookup finds a file by its name. In a directory that is none of the source's there is
+// nothing else: ok is false with an error then.
+func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nodes.Entry, ok bool, err error) {
+	t.mu.RLock()
+	f, in := t.named(dir, name), t.files[dir]
+	t.mu.RUnlock()
+	switch {
+	case in != nil && in.kind != nodes.Dir:
+		return entry, false, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
+	case f == nil && in != nil:
+		return entry, false, nodes.NotExist(name)
+	case f == nil:
+		return entry, false, nil
+	}
+	entry, err = t.entryOf(ctx, f.id, name)
+	return entry, true, err
+}
+
+// ReadDir implements [nodes.Tree]. Scratch files come behind what the source has.
+func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		if s, known := t.look(dir); known {
+			if s.kind != nodes.Dir {
+				yield(nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir))
+				return
+			}
+			t.listScratch(ctx, dir, cursor, yield)
+			return
+		}
+		if cursor < scratchCursor {
+			for entry, err := range t.src.ReadDir(ctx, dir, cursor) {
+				ok := true
+				if err == nil {
+					entry, ok, err = t.complete(ctx, entry)
+				}
+				if ok && (!yield(entry, err) || err != nil) {
+					return
+				}
+			}
+		}
+		t.listScratch(ctx, dir, cursor, yield)
+	}
+}
+
+// complete adds to an entry of the source what there is beyond it; ok is false if it is out
+// of sight.
+func (t *Tree) complete(ctx context.Context, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
+	t.mu.RLock()
+	f, apart := t.shown[entry.ID]
+	if apart && f == nil {
+		t.mu.RUnlock()
+		return entry, false, nil
+	}
+	id := entry.ID
+	if apart {
+		id = f.id
+	}
+	_, known := t.files[id]
+	t.mu.RUnlock()
+	if !known {
+		entry.ModTime = t.times.Of(id, entry.ModTime)
+		return entry, true, nil
+	}
+	attr, err := t.Attr(ctx, id)
+	entry.ID, entry.Size, entry.ModTime, entry.Writable = id, attr.Size, attr.ModTime, attr.Writable
+	return entry, true, err
+}
+
+// entryOf describes a file.
+func (t *Tree) entryOf(ctx context.Context, id nodes.ID, name string) (nodes.Entry, error) {
+	attr, err := t.Attr(ctx, id)
+	return nodes.Entry{
+		Name: name, ID: id, Kind: attr.Kind, Size: attr.Size, ModTime: attr.ModTime, Writable: attr.Writable,
+	}, err
+}
+
+// listScratch lists the scratch files of a directory.
+func (t *Tree) listScratch(ctx context.Context, dir nodes.ID, cursor uint64, yield func(nodes.Entry, error) bool) {
+	type at struct {
+		id     nodes.ID
+		name   string
+		cursor uint64
+	}
+	var list []at
+	t.mu.RLock()
+	if d := t.dirs[dir]; d != nil {
+		for f := range d.scratch.From(cursor) {
+			list = append(list, at{f.id, f.name, f.cursor})
+		}
+	}
+	t.mu.RUnlock()
+	for _, a := range list {
+		entry, err := t.entryOf(ctx, a.id, a.name)
+		entry.Next = a.cursor + 1
+		if !yield(entry, err) || err != nil {
+			return
+		}
+	}
+}

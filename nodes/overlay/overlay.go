@@ -1,0 +1,226 @@
+package overlay
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+)
+
+// Tree is a Source with scratch files and directories. It is safe for parallel use.
+type Tree struct {
+	src    Source
+	kept   error
+	nextID nodes.ID
+	// methods, owner, times and drafts are what package editing does for all such trees.
+	// A file that is written to has its own time, see file.
+	methods
+	owner  *editing.Owner
+	times  *editing.Times
+	drafts *editing.Drafts[*place]
+
+	// editing is held by whoever changes something, also while the source decodes or logs.
+	// It is taken before mu, and before all locks of the source.
+	editing sync.Mutex
+	// mu guards everything below, and the files, for as long as memory is looked
+	// at. Who holds editing may read without it, but for what Forget changes: files.
+	mu sync.RWMutex
+	// files are those files and directories of which there is more to know than the
+	// source does.
+	files map[nodes.ID]*file
+	// dirs are the directories that such are in.
+	dirs map[nodes.ID]*directory
+	// shown are the files of the source that are not to be seen under their own number: by
+	// which file they are shown, nil if by none.
+	shown map[nodes.ID]*file
+	// cursor is that of the next scratch file.
+	cursor uint64
+}
+
+var (
+	_ nodes.Mutable = (*Tree)(nil)
+	_ nodes.Xattrer = (*Tree)(nil)
+)
+
+// New makes the editable tree of a source, which nobody may change otherwise.
+func New(src Source, opts Options) *Tree {
+	t := &Tree{
+		src: src, kept: opts.Kept, nextID: opts.FirstID, cursor: scratchCursor,
+		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
+	}
+	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
+	t.times = t.owner.Times
+	t.methods = editing.NewMethods(t.owner, editing.Own[*place]{
+		Find: t.find, Remove: t.remove, Rename: t.rename, Exchange: t.exchange,
+	})
+	t.drafts = editing.NewDrafts(t.owner, opts.Limits, editing.Drafted[*place]{
+		Of: t.draftOf, All: t.allDrafts, Slot: t.slot,
+	}, opts.Logger)
+	src.Watch(t.changed)
+	return t
+}
+
+// Alone calls f while nothing is edited.
+func (t *Tree) Alone(f func() error) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	return f()
+}
+
+// changed tells of a change of the source, and of the file that shows what changed.
+func (t *Tree) changed(c nodes.Change) {
+	t.owner.Tell(c)
+	t.mu.RLock()
+	f := t.shown[c.ID]
+	t.mu.RUnlock()
+	if f != nil && f.id != c.ID {
+		t.owner.Tell(nodes.Change{ID: f.id})
+	}
+}
+
+// Usage counts the scratch files as well.
+func (t *Tree) Usage() nodes.Usage {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	u := t.src.Usage()
+	for _, d := range t.dirs {
+		u.Nodes += int64(d.scratch.Len())
+	}
+	return u
+}
+
+// Loose gives the files that are none of the source's, apart from texts that were refused.
+func (t *Tree) Loose() (loose editing.Loose) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, f := range t.files {
+		if f.name != "" && f.kind != nodes.Dir && f.Problem() == nil && (f.of == 0 || f.pending) {
+			loose.Add(t.path(f))
+		}
+	}
+	loose.Sort()
+	return loose
+}
+
+// path spells that of a file. The caller holds mu.
+func (t *Tree) path(f *file) string {
+	path := f.name
+	dir := f.dir
+	for dir != 0 && dir != nodes.Root {
+		var name string
+		if in := t.files[dir]; in != nil {
+			dir, name = in.dir, in.name
+		} else {
+			dir, name = t.src.Where(dir)
+		}
+		path = name + "/" + path
+	}
+	return path
+}
+
+// seen is a file as it was at some moment.
+type seen struct {
+	kind    nodes.Kind
+	size    int64
+	held    bool
+	mtime   time.Time
+	removed bool
+	// of is the file of the source that it shows, was what it shows if it is none any
+	// more; both only if no text is held.
+	of  nodes.ID
+	was Content
+}
+
+// look gives what there is beyond the source of a node.
+func (t *Tree) look(id nodes.ID) (s seen, known bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.files[id]
+	if f == nil {
+		return s, false
+	}
+	return seen{
+		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.name == "", of: f.of, was: f.was,
+	}, true
+}
+
+// Attr implements [nodes.Tree].
+func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if err := ctx.Err(); err != nil {
+		return nodes.Attr{}, err
+	}
+	attr, err := t.attr(ctx, id)
+	if err != nil {
+		return nodes.Attr{}, err
+	}
+	attr.ModTime = t.times.Of(id, attr.ModTime)
+	return attr, nil
+}
+
+func (t *Tree) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	s, known := t.look(id)
+	attr := nodes.Attr{Kind: s.kind, Size: s.size, ModTime: s.mtime, Writable: true, Removed: s.removed}
+	var err error
+	switch {
+	case !known:
+		return t.src.Attr(ctx, id)
+	case s.held || s.kind == nodes.Dir:
+	case s.of != 0:
+		return t.src.Attr(ctx, s.of)
+	default:
+		attr.ModTime = s.was.ModTime()
+		attr.Size, err = s.was.Size(ctx)
+	}
+	return attr, err
+}
+
+// ReadAt implements [nodes.Tree].
+func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if n, ok, err := t.readText(id, p, off); ok {
+		return n, err
+	}
+	s, known := t.look(id)
+	switch {
+	case !known:
+		return t.src.ReadAt(ctx, id, p, off)
+	case s.kind == nodes.Dir:
+		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
+	case s.held: // since a moment ago
+		return t.ReadAt(ctx, id, p, off)
+	case s.of != 0:
+		return t.src.ReadAt(ctx, s.of, p, off)
+	case off < 0:
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	return s.was.ReadAt(ctx, p, off)
+}
+
+// readText reads a text that is held. Writers change it in place, so that it is copied
+// under the lock.
+func (t *Tree) readText(id nodes.ID, p []byte, off int64) (n int, ok bool, err error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.files[id]
+	if f == nil || !f.Held() {
+		return 0, false, nil
+	}
+	if off < 0 {
+		return 0, true, fmt.Errorf("negative offset %d", off)
+	}
+	n, err = f.ReadAt(p, off)
+	return n, true, err
+}
+
+// Forget implements [nodes.Mutable].
+func (t *Tree) Forget(id nodes.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.files[id]; f != nil && f.name == "" && !f.Open() {
+		delete(t.files, id)
+		delete(t.dirs, id)
+		t.times.Drop(id)
+	}
+}

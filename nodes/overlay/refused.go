@@ -1,0 +1,79 @@
+package overlay
+
+import (
+	"context"
+	"iter"
+
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+)
+
+// Refused gives the texts that were refused, see [editing.Drafts.Refused].
+func (t *Tree) Refused() []editing.Refused { return t.drafts.Refused() }
+
+// Xattrs implements [nodes.Xattrer].
+func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
+	return t.drafts.Xattrs(ctx, id)
+}
+
+// Xattr implements [nodes.Xattrer].
+func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
+	return t.drafts.Xattr(ctx, id, name)
+}
+
+// draftOf is that of a file, nil if there is none. The caller holds mu.
+func (t *Tree) draftOf(id nodes.ID) *editing.Draft {
+	if f := t.files[id]; f != nil {
+		return &f.Draft
+	}
+	return nil
+}
+
+// allDrafts yields those of files that are there, with their paths. The caller holds mu.
+func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
+	return func(yield func(string, *editing.Draft) bool) {
+		for _, f := range t.files {
+			if f.name != "" && !yield(t.path(f), &f.Draft) {
+				return
+			}
+		}
+	}
+}
+
+// slot is where the text of a file goes that could not be renamed to one of the source.
+func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.files[to.ID]
+	switch {
+	case !to.Exists():
+		f = &file{id: t.newID(), kind: nodes.File, of: to.of.File}
+	case f == nil:
+		f = t.sourceFile(to.ID, to.of.File)
+	}
+	return editing.Slot{ID: f.id, Dir: to.dir, Draft: &f.Draft, Show: func() {
+		f.pending = false
+		t.files[f.id] = f
+		if !to.Exists() {
+			t.put(f, to.dir, to.Name)
+		}
+		t.touch(f)
+	}}, nil
+}
+
+// isRefused tells of a file of the source that it shows a text that was refused.
+func (t *Tree) isRefused(p *place) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.files[p.ID]
+	return f != nil && f.of != 0 && f.Problem() != nil
+}
+
+// giveUp removes a file that shows a refused text: another one takes its place, which
+// shows what the source holds. The caller holds editing.
+func (t *Tree) giveUp(p *place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replaced(p, t.src.Now(p.of.File))
+	t.put(t.sourceFile(t.newID(), p.of.File), p.dir, p.Name)
+}
