@@ -11,28 +11,32 @@
 // A file of the source is known to the source only, under the source's number, until
 // somebody touches it.
 //
-//	             OpenWrite                  close: Put
-//	    plain ───────────────> open ──────────────────────> plain
-//	      │                     │ close: the text is refused
-//	      │                     v
-//	      │                  refused ── written anew, or another one renamed to it ──> open, shown
-//	      │                     │ removed: a file with another number shows the source again
-//	      │                     └──────────────────────────> removed, and shown
-//	      │ renamed to any other name
-//	      v                         renamed to a name of the source: Put
-//	    scratch, hides it ────────────────────────────────> shown
-//	                                   ^                      │ another one renamed to it
-//	    scratch ───────────────────────┘                      v
-//	      ^ │                                              removed
-//	      │ └─ removed, or replaced ──> removed               │ Forget
-//	   Create, any other name                                 v
-//	                                                       (nothing)
-//	   Create, the name of a file that is hidden ──> new ── closed: Put ──> shown
+//	         OpenWrite          closed: Put
+//	plain ──────────────> open ─────────────> plain
+//	  │                    │
+//	  │                    │ closed, but Put fails
+//	  │                    v           written anew: Put
+//	  │                 refused ────────────────────────> plain, or shown
+//	  │                    │ removed
+//	  │                    └──> removed; another number shows the source's content
+//	  │ renamed to a name that is none of the source's
+//	  v
+//	scratch ────────────────────────────────────────────> shown
+//	 ^   │     renamed to a name of the source's: Put       │
+//	 │   │ removed, or replaced                             │ another one is
+//	 │   └────────────> removed <───────────────────────────┘ renamed to it
+//	 │                     │ Forget
+//	 │                     v
+//	 └── Create ────── (nothing) ── Create by the name ──> new ──────────> shown
+//	                                of one that is hidden      closed: Put
+//
+// In words:
 //
 //   - plain: the source has all there is to know
 //   - open: it has Writers, and from the first write on a text, which everybody reads
 //   - refused: it shows a text that could not become its content. The source holds what it
-//     held, and all that is made of that shows it. See [editing.Drafts].
+//     held, and all that is made of that shows it; see [editing.Drafts]. So is a text that
+//     was to be renamed to a file of the source.
 //   - scratch: it holds any bytes, in memory, and is never saved. A file of the source that
 //     it hides is out of sight: editors rename what they save, and write it anew. It can be
 //     removed only once another file has that one's name. If none ever has, the source's
@@ -53,8 +57,7 @@
 //
 // # Locks
 //
-// They are those of package editing: Tree.editing is taken first, then those of the source
-// or Tree.mu, but neither of these under the other, but for [Source.Where], [Source.Now] and
-// Usage, which are called under mu. A source must not tell of a change under a lock that
-// those need.
+// They are those of package editing: Tree.editing is taken before all others. Tree.mu is
+// held while the source is asked for Where, and taken by the function that the source's
+// Watch gets: a source must not tell of a change under a lock that Where needs.
 package overlay

@@ -40,7 +40,7 @@ func (t *Tree) sourceFile(id, of nodes.ID) *file {
 	return &file{id: id, kind: nodes.File, dir: dir, name: name, of: of}
 }
 
-// newID is the caller's that holds mu.
+// newID is for whoever holds editing.
 func (t *Tree) newID() nodes.ID {
 	id := t.nextID
 	t.nextID++

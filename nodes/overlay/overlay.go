@@ -12,9 +12,8 @@ import (
 
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
 type Tree struct {
-	src    Source
-	kept   error
-	nextID nodes.ID
+	src  Source
+	kept error
 	// methods, owner, times and drafts are what package editing does for all such trees.
 	// A file that is written to has its own time, see file.
 	methods
@@ -25,6 +24,8 @@ type Tree struct {
 	// editing is held by whoever changes something, also while the source decodes or logs.
 	// It is taken before mu, and before all locks of the source.
 	editing sync.Mutex
+	// nextID is the next number that is given. It is guarded by editing.
+	nextID nodes.ID
 	// mu guards everything below, and the files, for as long as memory is looked
 	// at. Who holds editing may read without it, but for what Forget changes: files.
 	mu sync.RWMutex
@@ -83,9 +84,9 @@ func (t *Tree) changed(c nodes.Change) {
 
 // Usage counts the scratch files as well.
 func (t *Tree) Usage() nodes.Usage {
+	u := t.src.Usage()
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	u := t.src.Usage()
 	for _, d := range t.dirs {
 		u.Nodes += int64(d.scratch.Len())
 	}

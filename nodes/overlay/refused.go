@@ -42,14 +42,12 @@ func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
 
 // slot is where the text of a file goes that could not be renamed to one of the source.
 func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.files[to.ID]
-	switch {
-	case !to.Exists():
-		f = &file{id: t.newID(), kind: nodes.File, of: to.of.File}
-	case f == nil:
+	f := t.fileOf(to.ID)
+	if f == nil {
 		f = t.sourceFile(to.ID, to.of.File)
+	}
+	if !to.Exists() {
+		f.id = t.newID()
 	}
 	return editing.Slot{ID: f.id, Dir: to.dir, Draft: &f.Draft, Show: func() {
 		f.pending = false
@@ -72,8 +70,9 @@ func (t *Tree) isRefused(p *place) bool {
 // giveUp removes a file that shows a refused text: another one takes its place, which
 // shows what the source holds. The caller holds editing.
 func (t *Tree) giveUp(p *place) {
+	now, next := t.src.Now(p.of.File), t.sourceFile(t.newID(), p.of.File)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.replaced(p, t.src.Now(p.of.File))
-	t.put(t.sourceFile(t.newID(), p.of.File), p.dir, p.Name)
+	t.replaced(p, now)
+	t.put(next, p.dir, p.Name)
 }

@@ -143,8 +143,10 @@ type content struct {
 	node node
 }
 
-func (c content) ModTime() time.Time                      { return c.of.shown }
-func (c content) Size(ctx context.Context) (int64, error) { return c.tree.versionSize(ctx, c.of, c.node) }
+func (c content) ModTime() time.Time { return c.of.shown }
+func (c content) Size(ctx context.Context) (int64, error) {
+	return c.tree.versionSize(ctx, c.of, c.node)
+}
 
 func (c content) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return c.tree.readVersion(ctx, c.of, c.node, p, off)

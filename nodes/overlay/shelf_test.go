@@ -1,0 +1,209 @@
+package overlay_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+	"lorefs/nodes/nodetest"
+	"lorefs/nodes/overlay"
+)
+
+// shelf is a source: a directory with two files, which hold anything but what begins with
+// an exclamation mark.
+type shelf struct {
+	tell func(nodes.Change)
+	now  func() time.Time
+
+	mu    sync.Mutex
+	texts map[nodes.ID]string
+	times map[nodes.ID]time.Time
+}
+
+const (
+	box, one, two = nodes.Root + 1, nodes.Root + 2, nodes.Root + 3
+	firstID       = nodes.ID(100)
+)
+
+var (
+	shelfTime = time.Date(2020, 2, 2, 2, 2, 2, 0, time.UTC)
+	errStays  = fmt.Errorf("%w: it is of the shelf", nodes.ErrNotPermitted)
+	names     = map[nodes.ID]string{box: "box", one: "one", two: "two"}
+	inside    = map[nodes.ID][]nodes.ID{nodes.Root: {box}, box: {one, two}}
+)
+
+func newShelf(limits editing.Limits) (*overlay.Tree, *shelf) {
+	s := &shelf{now: time.Now, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
+	return overlay.New(s, overlay.Options{
+		FirstID: firstID, Kept: errStays, Now: s.now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
+	}), s
+}
+
+var roomy = editing.Limits{Text: 1 << 20, Texts: 1 << 20}
+
+func (s *shelf) Attr(_ context.Context, id nodes.ID) (nodes.Attr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.texts[id]
+	switch {
+	case ok:
+		return nodes.Attr{Kind: nodes.File, Size: int64(len(text)), ModTime: s.time(id), Writable: true}, nil
+	case inside[id] != nil:
+		return nodes.Attr{Kind: nodes.Dir, ModTime: shelfTime, Writable: id == box}, nil
+	}
+	return nodes.Attr{}, nodes.NotExist(id)
+}
+
+func (s *shelf) time(id nodes.ID) time.Time {
+	if at, ok := s.times[id]; ok {
+		return at
+	}
+	return shelfTime
+}
+
+func (s *shelf) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
+	for e, err := range s.ReadDir(ctx, dir, 0) {
+		if err != nil || e.Name == name {
+			e.Next = 0
+			return e, err
+		}
+	}
+	return nodes.Entry{}, nodes.NotExist(name)
+}
+
+func (s *shelf) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		attr, err := s.Attr(ctx, dir)
+		if err == nil && attr.Kind != nodes.Dir {
+			err = nodes.ErrNotDir
+		}
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		for i := int(cursor); i < len(inside[dir]); i++ {
+			id := inside[dir][i]
+			a, err := s.Attr(ctx, id)
+			e := nodes.Entry{
+				Name: names[id], ID: id, Kind: a.Kind, Size: a.Size, ModTime: a.ModTime, Writable: a.Writable, Next: uint64(i) + 1,
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *shelf) ReadAt(_ context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.texts[id]
+	switch {
+	case ok:
+		return nodes.ReadContent(text, p, off)
+	case inside[id] != nil:
+		return 0, nodes.ErrIsDir
+	}
+	return 0, nodes.NotExist(id)
+}
+
+func (s *shelf) Usage() nodes.Usage { return nodes.Usage{Nodes: 4} }
+
+func (s *shelf) Where(id nodes.ID) (dir nodes.ID, name string) {
+	switch id {
+	case nodes.Root:
+		return 0, ""
+	case box:
+		return nodes.Root, "box"
+	}
+	return box, names[id]
+}
+
+func (s *shelf) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Name, error) {
+	at := overlay.Name{Text: name}
+	if strings.HasPrefix(name, "no") {
+		at.Scratch = nodes.ErrInvalid
+	}
+	if dir == 0 {
+		return at, nil
+	}
+	attr, err := s.Attr(ctx, dir)
+	switch {
+	case err != nil:
+		return at, err
+	case attr.Kind != nodes.Dir:
+		return at, nodes.ErrNotDir
+	case dir != box:
+		return at, nodes.ErrReadOnly
+	}
+	for _, id := range inside[box] {
+		if strings.EqualFold(names[id], name) {
+			at = overlay.Name{Text: names[id], File: id, Writable: true}
+		}
+	}
+	return at, nil
+}
+
+func (s *shelf) Open(ctx context.Context, file nodes.ID) error {
+	attr, err := s.Attr(ctx, file)
+	if err == nil && attr.Kind == nodes.Dir {
+		err = nodes.ErrIsDir
+	}
+	return err
+}
+
+func (s *shelf) Put(_ context.Context, file nodes.ID, text []byte) error {
+	if bytes.HasPrefix(text, []byte("!")) {
+		return fmt.Errorf("%w: an exclamation mark", nodes.ErrInvalid)
+	}
+	s.mu.Lock()
+	s.texts[file], s.times[file] = string(text), s.now()
+	s.mu.Unlock()
+	s.tell(nodes.Change{ID: file})
+	return nil
+}
+
+func (s *shelf) Sync() error                { return nil }
+func (s *shelf) Watch(f func(nodes.Change)) { s.tell = f }
+
+func (s *shelf) Now(file nodes.ID) overlay.Content {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return copied{s.texts[file], s.time(file)}
+}
+
+// copied is a Content.
+type copied struct {
+	text string
+	at   time.Time
+}
+
+func (c copied) Size(context.Context) (int64, error) { return int64(len(c.text)), nil }
+func (c copied) ModTime() time.Time                  { return c.at }
+
+func (c copied) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	return nodes.ReadContent(c.text, p, off)
+}
+
+func TestMutable(t *testing.T) {
+	nodetest.RunMutable(t, func(*testing.T) nodes.Mutable {
+		tree, _ := newShelf(roomy)
+		return tree
+	}, nodetest.Edits{
+		Dir: []string{"box"}, Files: [2]string{"x", "y"}, Dirs: [2]string{"d", "e"}, Valid: [2]string{"some", "other"},
+	})
+}
+
+// Until something is edited, the overlay is its source.
+func TestUntouched(t *testing.T) {
+	tree, _ := newShelf(roomy)
+	nodetest.Run(t, tree)
+}
