@@ -30,7 +30,7 @@ func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, err
 		switch {
 		case in.kind != nodes.Dir:
 			return p, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
-		case in.name == "":
+		case in.removed:
 			return p, nodes.NotExist(dir)
 		}
 		asked = 0
@@ -42,8 +42,10 @@ func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, err
 	p.Name = p.of.Text
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	p.file = t.named(dir, p.Name)
-	_, apart := t.shown[p.of.File]
+	apart := false
+	if p.file = t.named(dir, p.Name); p.of.File != 0 {
+		p.file, apart = t.shown[p.of.File]
+	}
 	if p.file != nil {
 		p.ID, p.Kind = p.file.id, p.file.kind
 	} else if p.of.File != 0 && !apart {
@@ -215,7 +217,7 @@ func (t *Tree) leave(ctx context.Context, from *place) (*file, error) {
 	}
 	f := t.fileOf(from.ID)
 	if f == nil {
-		f = t.sourceFile(from.ID, from.of.File)
+		f = sourceFile(from.ID, from.of.File)
 	}
 	return f, t.hold(ctx, f)
 }
@@ -264,6 +266,6 @@ func (t *Tree) replaced(to *place, before Content) {
 	if to.file != nil {
 		t.take(f)
 	}
-	f.of, f.was = 0, before
+	f.was = before
 	t.gone(f)
 }

@@ -2,9 +2,10 @@
 // contents, but which knows nothing of handles, texts that are half written, and files that
 // editors put beside those they save.
 //
-// The source has what is edited, and keeps the record of it. The overlay has the states of
-// files, what a directory has besides the source's entries, and which number a file is shown
-// by. Nothing of that is in a journal: it goes with the process.
+// The source has what is edited and the names of its files, and keeps the record of edits.
+// The overlay has the states of files, what a directory has besides the source's entries, and
+// the number that a file is shown by. Nothing of that is in a journal: it goes with the
+// process.
 //
 // # The states of a file
 //

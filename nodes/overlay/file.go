@@ -13,16 +13,18 @@ import (
 type file struct {
 	id   nodes.ID
 	kind nodes.Kind
-	// dir and name are where it is; name is empty once it was removed.
-	dir  nodes.ID
-	name string
-	// cursor is its place among the scratch files of its directory.
-	cursor uint64
 
-	// of is the file of the source that it is; 0 for a scratch file. pending tells that it
-	// has the name of one, but nobody has closed it so far.
+	// of is the file of the source that it is, which says where that is. pending tells that
+	// nobody has closed it so far.
 	of      nodes.ID
 	pending bool
+	// dir and name are where a scratch file is, which is of none; cursor is its place among
+	// those of the directory.
+	dir    nodes.ID
+	name   string
+	cursor uint64
+	// removed tells that it is in no directory any more.
+	removed bool
 	// hides is the file of the source that it was before it was renamed to a scratch file,
 	// 0 if it was none.
 	hides nodes.ID
@@ -35,10 +37,7 @@ type file struct {
 }
 
 // sourceFile is the file of one of the source's of which there was none.
-func (t *Tree) sourceFile(id, of nodes.ID) *file {
-	dir, name := t.src.Where(of)
-	return &file{id: id, kind: nodes.File, dir: dir, name: name, of: of}
-}
+func sourceFile(id, of nodes.ID) *file { return &file{id: id, kind: nodes.File, of: of} }
 
 // newID is for whoever holds editing.
 func (t *Tree) newID() nodes.ID {
@@ -55,7 +54,7 @@ func (t *Tree) fileOf(id nodes.ID) *file {
 }
 
 // count keeps account of the memory that texts take. The caller holds mu.
-func (t *Tree) count(f *file) { t.drafts.Count(&f.Draft, f.name != "") }
+func (t *Tree) count(f *file) { t.drafts.Count(&f.Draft, !f.removed) }
 
 // hold makes a text of what a file shows. The caller holds editing.
 func (t *Tree) hold(ctx context.Context, f *file) error {
@@ -85,7 +84,7 @@ func (t *Tree) stillHides(f *file) bool {
 
 // gone notes that a file is in no directory any more. The caller holds mu.
 func (t *Tree) gone(f *file) {
-	f.name, f.pending = "", false
+	f.of, f.pending, f.removed = 0, false, true
 	f.Tried(nil)
 	t.count(f)
 }
@@ -99,7 +98,7 @@ func (t *Tree) touch(f *file) {
 // settle forgets the text of a file of the source, and the file if it is nothing else. The
 // caller holds editing and mu.
 func (t *Tree) settle(f *file) {
-	if f.of == 0 || f.name == "" || f.Dirty() || f.pending || f.Problem() != nil {
+	if f.of == 0 || f.Dirty() || f.pending || f.Problem() != nil {
 		return
 	}
 	f.Drop()
@@ -109,7 +108,6 @@ func (t *Tree) settle(f *file) {
 	}
 	delete(t.files, f.id)
 	if t.shown[f.of] == f { // it is seen under its own number again
-		t.take(f)
 		delete(t.shown, f.of)
 	}
 }

@@ -11,17 +11,22 @@ import (
 
 // directory is what there is in one beyond what the source has.
 type directory struct {
-	// names has the files in it, scratch those that are none of the source's, in the
-	// order of their cursors.
-	names   map[string]*file
-	scratch editing.Order[file]
+	// names has its scratch files, order has them in the order of their cursors.
+	names map[string]*file
+	order editing.Order[file]
 }
 
 // scratchCursor is the first cursor of the scratch files, behind all of a source's.
 const scratchCursor = 1 << 40
 
-// put puts a file into a directory. The caller holds mu.
+// put puts a file into a directory, under a name that one of the source has if it is that.
+// The caller holds mu.
 func (t *Tree) put(f *file, dir nodes.ID, name string) {
+	t.files[f.id] = f
+	if f.of != 0 {
+		t.shown[f.of] = f
+		return
+	}
 	d := t.dirs[dir]
 	if d == nil {
 		d = &directory{names: map[string]*file{}}
@@ -29,26 +34,21 @@ func (t *Tree) put(f *file, dir nodes.ID, name string) {
 	}
 	f.dir, f.name = dir, name
 	d.names[name] = f
-	t.files[f.id] = f
-	if f.of != 0 {
-		t.shown[f.of] = f
-		return
-	}
 	f.cursor = t.cursor
 	t.cursor++
-	d.scratch.Put(f.cursor, f)
+	d.order.Put(f.cursor, f)
 }
 
 // take takes a file out of its directory. What it shows of the source is out of sight
 // then. The caller holds mu.
 func (t *Tree) take(f *file) {
-	d := t.dirs[f.dir]
-	delete(d.names, f.name)
 	if f.of != 0 {
 		t.shown[f.of] = nil
 		return
 	}
-	d.scratch.Take(f.cursor)
+	d := t.dirs[f.dir]
+	delete(d.names, f.name)
+	d.order.Take(f.cursor)
 }
 
 // drop takes a file out of its directory for good. The caller holds mu.
@@ -57,7 +57,7 @@ func (t *Tree) drop(f *file) {
 	t.gone(f)
 }
 
-// named is the file with a name in a directory, nil for none. The caller holds mu.
+// named is the scratch file with a name in a directory, nil for none. The caller holds mu.
 func (t *Tree) named(dir nodes.ID, name string) *file {
 	if d := t.dirs[dir]; d != nil {
 		return d.names[name]
@@ -82,7 +82,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return entry, err
 }
 
-// lookup finds a file by its name. In a directory that is none of the source's there is
+// lookup finds a scratch file by its name. In a directory that is none of the source's there is
 // nothing else: ok is false with an error then.
 func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nodes.Entry, ok bool, err error) {
 	t.mu.RLock()
@@ -168,7 +168,7 @@ func (t *Tree) listScratch(ctx context.Context, dir nodes.ID, cursor uint64, yie
 	var list []at
 	t.mu.RLock()
 	if d := t.dirs[dir]; d != nil {
-		for f := range d.scratch.From(cursor) {
+		for f := range d.order.From(cursor) {
 			list = append(list, at{f.id, f.name, f.cursor})
 		}
 	}

@@ -155,7 +155,7 @@ type modeled struct {
 	model model
 }
 
-func newModeled(t *rapid.T, ctx context.Context) *modeled {
+func newModeled(ctx context.Context, t *rapid.T) *modeled {
 	tree, s := newShelf(roomy)
 	return &modeled{t, ctx, tree, s, model{
 		files: map[string]*shown{"one": {id: one, text: "1"}, "two": {id: two, text: "2"}},
@@ -312,7 +312,7 @@ func (m *modeled) checkKept() {
 // numbers that they had; the source holds what it was given, and nothing that was refused.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newModeled(rt, t.Context())
+		m := newModeled(t.Context(), rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"write": m.Write, "create": m.Create, "remove": m.Remove, "rename": m.Rename,
 			"exchange": m.Exchange, "forget": m.Forget, "": m.Check,

@@ -88,7 +88,7 @@ func (t *Tree) Usage() nodes.Usage {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, d := range t.dirs {
-		u.Nodes += int64(d.scratch.Len())
+		u.Nodes += int64(d.order.Len())
 	}
 	return u
 }
@@ -98,7 +98,7 @@ func (t *Tree) Loose() (loose editing.Loose) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, f := range t.files {
-		if f.name != "" && f.kind != nodes.Dir && f.Problem() == nil && (f.of == 0 || f.pending) {
+		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && (f.of == 0 || f.pending) {
 			loose.Add(t.path(f))
 		}
 	}
@@ -108,8 +108,10 @@ func (t *Tree) Loose() (loose editing.Loose) {
 
 // path spells that of a file. The caller holds mu.
 func (t *Tree) path(f *file) string {
-	path := f.name
-	dir := f.dir
+	dir, path := f.dir, f.name
+	if f.of != 0 {
+		dir, path = t.src.Where(f.of)
+	}
 	for dir != 0 && dir != nodes.Root {
 		var name string
 		if in := t.files[dir]; in != nil {
@@ -144,7 +146,7 @@ func (t *Tree) look(id nodes.ID) (s seen, known bool) {
 		return s, false
 	}
 	return seen{
-		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.name == "", of: f.of, was: f.was,
+		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.removed, of: f.of, was: f.was,
 	}, true
 }
 
@@ -219,7 +221,7 @@ func (t *Tree) readText(id nodes.ID, p []byte, off int64) (n int, ok bool, err e
 func (t *Tree) Forget(id nodes.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f := t.files[id]; f != nil && f.name == "" && !f.Open() {
+	if f := t.files[id]; f != nil && f.removed && !f.Open() {
 		delete(t.files, id)
 		delete(t.dirs, id)
 		t.times.Drop(id)

@@ -33,7 +33,7 @@ func (t *Tree) draftOf(id nodes.ID) *editing.Draft {
 func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
 	return func(yield func(string, *editing.Draft) bool) {
 		for _, f := range t.files {
-			if f.name != "" && !yield(t.path(f), &f.Draft) {
+			if !f.removed && !yield(t.path(f), &f.Draft) {
 				return
 			}
 		}
@@ -44,7 +44,7 @@ func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
 func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
 	f := t.fileOf(to.ID)
 	if f == nil {
-		f = t.sourceFile(to.ID, to.of.File)
+		f = sourceFile(to.ID, to.of.File)
 	}
 	if !to.Exists() {
 		f.id = t.newID()
@@ -70,7 +70,7 @@ func (t *Tree) isRefused(p *place) bool {
 // giveUp removes a file that shows a refused text: another one takes its place, which
 // shows what the source holds. The caller holds editing.
 func (t *Tree) giveUp(p *place) {
-	now, next := t.src.Now(p.of.File), t.sourceFile(t.newID(), p.of.File)
+	now, next := t.src.Now(p.of.File), sourceFile(t.newID(), p.of.File)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(p, now)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -206,4 +207,24 @@ func TestMutable(t *testing.T) {
 func TestUntouched(t *testing.T) {
 	tree, _ := newShelf(roomy)
 	nodetest.Run(t, tree)
+}
+
+// Who watches knows a file by the number that it is shown under.
+func TestTellsOfShown(t *testing.T) {
+	tree, s := newShelf(roomy)
+	var told []nodes.ID
+	tree.Watch(func(c nodes.Change) { told = append(told, c.ID) })
+	entry, err := tree.Create(t.Context(), box, "x")
+	if err == nil {
+		err = tree.Rename(t.Context(), box, "x", box, "one", nodes.RenameReplace)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = nil
+	s.tell(nodes.Change{ID: one})
+	s.tell(nodes.Change{ID: two})
+	if want := []nodes.ID{one, entry.ID, two}; !slices.Equal(told, want) {
+		t.Errorf("told of %v, want %v", told, want)
+	}
 }

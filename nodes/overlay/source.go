@@ -10,10 +10,11 @@ import (
 )
 
 // Source is a tree whose files can be given other contents. Its nodes are numbered by it, and
-// it shows at once what was put. The overlay has the names that files are shown by, and
-// calls Name, Open, Put and Now with its lock for edits held, one at a time.
+// it shows at once what was put. Its names are its own: the overlay keeps those of scratch
+// files only. Name, Open, Put and Now are called one at a time.
 //
-// A file and a directory that can be changed are Writable by Attr, Lookup and ReadDir.
+// A file and a directory that can be changed are Writable by Attr, Lookup and ReadDir, and
+// entries have their ModTime.
 type Source interface {
 	nodes.Tree
 	// Where is the directory of a node of the source, and its name there. The

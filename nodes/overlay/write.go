@@ -40,7 +40,7 @@ func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
 		}
 	}
 	if f == nil {
-		f = t.sourceFile(id, id)
+		f = sourceFile(id, id)
 	}
 	return f, nil
 }
@@ -60,13 +60,13 @@ func (h handle) Commit(ctx context.Context) error { return h.t.commit(ctx, h.f) 
 func (h handle) Settle()                          { h.t.settle(h.f) }
 
 // Incomplete tells of a file that has the name of one of the source that it is empty.
-func (h handle) Incomplete() bool { return h.f.pending && h.f.name != "" && h.f.Size() == 0 }
+func (h handle) Incomplete() bool { return h.f.pending && h.f.Size() == 0 }
 
 // commit makes what was written the content of the file that it is. If it can't be that,
 // the file shows it nevertheless. The caller holds editing.
 func (t *Tree) commit(ctx context.Context, f *file) error {
 	var err error
-	puts := f.of != 0 && f.name != ""
+	puts := f.of != 0
 	if puts {
 		err = t.src.Put(ctx, f.of, f.Bytes())
 	}
