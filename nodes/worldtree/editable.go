@@ -92,7 +92,18 @@ var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neith
 // Replay makes an edit again that was logged by an Editable of the same file, before
 // anything else is done. Nothing is logged.
 func (e *Editable) Replay(ctx context.Context, file string, record []byte) error {
-	return e.edits.redo(ctx, file, record)
+	for _, s := range e.edits.sources {
+		if s.file != file {
+			continue
+		}
+		c, err := e.edits.replay(ctx, s.now(), record)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		e.edits.install(s, c)
+		return nil
+	}
+	return fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
 }
 
 // edits are the [overlay.Source] of an Editable: a Tree, and what its sources hold instead
@@ -101,7 +112,7 @@ type edits struct {
 	*Tree
 	opts EditOptions
 	tell func(nodes.Change)
-	// versions counts those of sources. It is changed by whoever edits.
+	// versions counts those of sources. Whoever edits changes it.
 	versions uint64
 }
 
@@ -209,22 +220,6 @@ func (e *edits) begin(s *version) error {
 
 // maxRecord is the largest record: a journal takes no more.
 const maxRecord = 60 << 20
-
-// redo is Replay.
-func (e *edits) redo(ctx context.Context, file string, record []byte) error {
-	for _, s := range e.sources {
-		if s.file != file {
-			continue
-		}
-		c, err := e.replay(ctx, s.now(), record)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		e.install(s, c)
-		return nil
-	}
-	return fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
-}
 
 // install makes a change what its source holds.
 func (e *edits) install(s *source, c *change) {
