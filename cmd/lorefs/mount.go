@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,7 +15,7 @@ import (
 	"lorefs/internal/links"
 )
 
-// mountFlags are the flags of mount, which -o can set as well.
+// mountFlags are the flags of mount.
 type mountFlags struct {
 	source     sourceFlags
 	foreground bool
@@ -23,18 +24,34 @@ type mountFlags struct {
 	noBackup   bool
 	quality    int
 	logFile    string
-	options    []string
+	lists      []string
+	// own are those besides the source's.
+	own optionSet
 }
 
 func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
+	f.own.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in front until unmounted")
-	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users see the mount")
-	flags.BoolVar(&f.readWrite, "rw", false, "let the files be edited; what was edited is written back on unmount")
-	flags.BoolVar(&f.noBackup, "no-backup", false, "with --rw, keep no copy of the source as NAME.bak")
-	addQuality(flags, &f.quality)
-	flags.StringVar(&f.logFile, "log-file", "", "append what goes wrong while mounted to this file")
-	flags.StringArrayVarP(&f.options, "options", "o", nil, "options as mount(8) passes them, such as ro,cache_size=64M")
+	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
+}
+
+// table has what can be said about a mount, besides its source.
+func (f *mountFlags) table() []option {
+	edited := []string{kindDataCenter, kindWorld}
+	return []option{
+		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
+		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "let the files be edited; what was edited is written back on unmount"},
+		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, keep no copy of the source as NAME.bak"},
+		{name: "quality", kinds: edited, value: &f.quality, help: helpQuality},
+		{name: "log-file", value: &f.logFile, help: "append what goes wrong while mounted to this `file`"},
+	}
+}
+
+// applyLists sets what the lists of -o say.
+func (f *mountFlags) applyLists(lists []string, rules optionRules) error {
+	all := optionSet{known: slices.Concat(f.source.known, f.own.known), flags: f.own.flags}
+	return all.apply(lists, rules)
 }
 
 func newMount(log *slog.Logger) *cobra.Command {
@@ -52,7 +69,7 @@ The zones and areas of --world are edited, and saved, as those of a folder that 
 mounted by itself; a folder that may not be written to is told of, and stays as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := applyOptions(c.Flags(), f.options, optionRules{}); err != nil {
+			if err := f.applyLists(f.lists, optionRules{}); err != nil {
 				return err
 			}
 			return f.mount(c.Context(), args[0], args[1], log)
@@ -113,7 +130,11 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = mountName(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	if _, err := f.source.kindOf(source); err != nil {
+	k, err := f.source.kindOf(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.own.checkKind(source, k); err != nil {
 		return nil, err
 	}
 	err = checkUnserved(m.dir)
