@@ -46,7 +46,7 @@ func (f *packetFlags) table() []option {
 	only := []string{kindPackets}
 	return []option{
 		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
-		{name: "patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
+		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
 		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
 		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
 		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
@@ -69,7 +69,7 @@ func parsePatch(text string) (protocol.Patch, error) {
 	}
 	p, err := protocol.ParsePatch(text)
 	if err != nil {
-		return 0, usageErrorf("--patch %q: want a version of the game such as 98 or 98.02", text)
+		return 0, usageErrorf("--game-patch %q: want a version of the game such as 98 or 98.02", text)
 	}
 	return p, nil
 }
