@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/fs"
+	"lorefs/internal/daemon"
 	"lorefs/internal/links"
 )
 
@@ -90,9 +91,9 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	if f.noBackup && !f.readWrite {
 		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
 	}
-	parent, isChild := backgroundParent()
+	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		return startBackground()
+		return mountInBackground()
 	}
 	m, err := f.prepare(source, dir, log)
 	if err == nil {
@@ -100,7 +101,7 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 		err = m.serve(ctx)
 	}
 	if isChild {
-		return parent.failed(err)
+		return toldParent(parent, err)
 	}
 	return err
 }
@@ -108,11 +109,11 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 // checkUnserved keeps a mount that does not answer, and would be aborted, if a process
 // serves it that does: it has too much to do.
 func checkUnserved(name string) error {
-	there, err := mountState(name)
-	if err != nil || there != mountSilent {
+	there, err := daemon.StateOf(name)
+	if err != nil || there != daemon.Silent {
 		return nil //nolint:nilerr // CheckMountpoint tells
 	}
-	_, conn, err := talk(name, request{Do: doStatus})
+	_, conn, err := talk(name, daemon.Request{Do: daemon.Status})
 	if err != nil {
 		return nil //nolint:nilerr // nobody serves it
 	}
@@ -127,7 +128,7 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.source, err = filepath.Abs(source); err != nil {
 		return nil, err
 	}
-	if m.dir, err = mountName(dir); err != nil {
+	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
 	k, err := f.source.kindOf(source)
