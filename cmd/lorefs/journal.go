@@ -118,7 +118,11 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		err = &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
 	}
 	a := answerOf(reports, s.leftOut(), err)
-	return a.told(w)
+	told := a.told(w)
+	if err != nil {
+		return err // which can still be known, as that of an interrupt
+	}
+	return told
 }
 
 func newJournalDrop() *cobra.Command {

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"lorefs/internal/links"
 	"lorefs/internal/pending"
+	"lorefs/internal/replace"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/internal/userdir"
@@ -168,29 +172,80 @@ func refusedPath() string {
 }
 
 // keepTexts writes what would go with the mount to a folder of the user's state: somebody
-// has written it, and most tools say little of why it was not taken. The error tells of all
-// such texts, and of those that are lost.
-func (m *mounting) keepTexts(now time.Time) error {
-	name := filepath.Base(m.source) + "-" + now.UTC().Format("20060102-150405.000")
-	var folder string
-	var lost error
+// has written it, and most tools say little of why it was not taken. Where that can't be, as
+// where the disk is full that the journal is on, it writes beside the source. The error tells
+// of all such texts, and of those that are lost.
+func (m *mounting) keepTexts(ctx context.Context, now time.Time) error {
+	suffix := "-" + now.UTC().Format("20060102-150405.000")
+	k := keeper{name: filepath.Base(m.source) + suffix}
 	for _, e := range m.opened.editors {
+		k.beside = e.path() + refusedMark + suffix
 		for _, r := range e.refused() {
-			at, err := keepText(name, r)
+			folder, err := k.keep(ctx, r)
 			if err != nil {
-				lost = both(lost, &commandError{code: exitUnsaved, err: fmt.Errorf("the text of %s is lost, it could not be kept: %w", r.Path, err)})
+				k.lose(r.Path, err)
 				continue
 			}
-			folder = at
 			m.log.Warn("a text that is not saved is kept", "file", r.Path, "in", folder, "err", r.Problem)
 		}
 	}
 	hint := ""
-	if folder != "" {
-		hint = "kept in " + folder
+	if len(k.folders) > 0 {
+		hint = "kept in " + strings.Join(k.folders, " and ")
 	}
 	left := m.opened.leftOut()
-	return both(left.unsavedTexts(hint), lost)
+	return both(left.unsavedTexts(hint), k.lost())
+}
+
+// refusedMark stands behind the source's name in that of the folder beside it.
+const refusedMark = ".refused"
+
+// keeper keeps texts.
+type keeper struct {
+	// name is that of the folder in refusedFolder, and beside the path of the one that is
+	// taken where that can't be. folders are those that were made.
+	name, beside string
+	folders      []string
+	// losses are why texts could not be kept, the first mostTexts, and more how many
+	// others there are.
+	losses []error
+	more   int
+}
+
+// keep keeps a text.
+func (k *keeper) keep(ctx context.Context, r editing.Refused) (folder string, err error) {
+	folder, err = keepText(k.name, r)
+	if err != nil {
+		if besideErr := keepBeside(ctx, k.beside, r); besideErr != nil {
+			return "", errors.Join(err, besideErr)
+		}
+		folder = k.beside
+	}
+	if !slices.Contains(k.folders, folder) {
+		k.folders = append(k.folders, folder)
+	}
+	return folder, nil
+}
+
+// lose notes that a text is lost.
+func (k *keeper) lose(path string, err error) {
+	if len(k.losses) == mostTexts {
+		k.more++
+		return
+	}
+	k.losses = append(k.losses, fmt.Errorf("the text of %s is lost, it could not be kept: %w", path, err))
+}
+
+// lost is the error of texts that could not be kept, nil if there are none.
+func (k *keeper) lost() error {
+	if len(k.losses) == 0 {
+		return nil
+	}
+	err := errors.Join(k.losses...)
+	if k.more > 0 {
+		err = errors.Join(err, fmt.Errorf("and so %s %d more", is(k.more), k.more))
+	}
+	return &commandError{code: exitUnsaved, err: err}
 }
 
 func keepText(name string, r editing.Refused) (folder string, err error) {
@@ -207,4 +262,18 @@ func keepText(name string, r editing.Refused) (folder string, err error) {
 	}
 	defer d.Close()
 	return top.Path(), d.WriteFile(file, r.Text)
+}
+
+// keepBeside keeps a text in a folder that is not in the user's state.
+func keepBeside(ctx context.Context, folder string, r editing.Refused) error {
+	const perm = 0o700
+	dir, file := filepath.Split(filepath.Join(folder, filepath.FromSlash(r.Path)))
+	dir, err := links.MakeDir(dir, perm)
+	if err != nil {
+		return err
+	}
+	return replace.Create(ctx, filepath.Join(dir, file), nil, replace.Options{Private: true}, func(w io.Writer) error {
+		_, err := w.Write(r.Text)
+		return err
+	}, nil)
 }

@@ -76,7 +76,7 @@ func (m *mounting) save(ctx context.Context) error {
 	if m.opened.editors == nil {
 		return nil
 	}
-	texts := m.keepTexts(time.Now()) // first, as it is quick
+	texts := m.keepTexts(ctx, time.Now()) // first, as it is quick
 	return both(m.saveBy(ctx, true), texts)
 }
 

@@ -68,7 +68,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.served.UntilGone(signals)
 	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.leftOut(), err)))
+	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.leftOut(), err).frames()...))
 }
 
 // start opens the source and mounts it, unless a signal comes first.

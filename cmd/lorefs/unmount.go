@@ -65,8 +65,8 @@ func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	var a answer
-	if err := conn.Next(&a); err != nil {
+	a, err := nextAnswer(conn)
+	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
@@ -94,7 +94,7 @@ func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		err = conn.Next(&answer{}) // what came of saving, to those who wait for that
+		_, err = nextAnswer(conn) // what came of saving, to those who wait for that
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):

@@ -27,9 +27,9 @@ const (
 // busy mount is given up before.
 const talkTimeout = 10 * time.Second
 
-// Handler answers a request. If stays is true, the one who asked is to be told, by
-// [Control.Close], of the end as well.
-type Handler func(r Request) (answer any, stays bool)
+// Handler answers a request, by one or more frames. If stays is true, the one who asked is to
+// be told, by [Control.Close], of the end as well.
+type Handler func(r Request) (answer []any, stays bool)
 
 // refusal answers what is no request.
 type refusal struct {
@@ -86,14 +86,14 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 // Close ends the listening, when nobody waits for an answer any more. Those who wait for
 // the end are told the last answer. The socket goes only if it is ours: a later mount may
 // have put its own there.
-func (c *Control) Close(last any) error {
+func (c *Control) Close(last ...any) error {
 	if c == nil {
 		return nil
 	}
 	err := c.listener.Close()
 	c.answering.Wait()
 	for _, conn := range c.waiting {
-		if err := sendFrame(conn, last); err != nil {
+		if err := tellLast(conn, last); err != nil {
 			c.log.Debug("control connection", "err", err)
 		}
 	}
@@ -104,6 +104,15 @@ func (c *Control) Close(last any) error {
 		}
 	}
 	return err
+}
+
+// tellLast tells what came of saving. Who does not read it must not keep the process, which
+// has its locks until it ends.
+func tellLast(conn net.Conn, last []any) error {
+	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
+		return err
+	}
+	return sendFrames(conn, last)
 }
 
 func (c *Control) accept() {
@@ -133,7 +142,7 @@ func (c *Control) answer(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil { // a commit takes its time
 		return err
 	}
-	err := sendFrame(conn, answer)
+	err := sendFrames(conn, answer)
 	if stays {
 		c.mu.Lock()
 		defer c.mu.Unlock()

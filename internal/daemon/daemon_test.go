@@ -18,6 +18,10 @@ type said struct {
 	Text  string `json:"text,omitempty"`
 }
 
+func reading(a *said) func(*daemon.Line) error {
+	return func(l *daemon.Line) error { return l.Next(a) }
+}
+
 // listening is a mount that can be asked, and its name.
 func listening(t *testing.T, beside string, handle daemon.Handler) (*daemon.Control, string) {
 	t.Helper()
@@ -44,12 +48,12 @@ func listening(t *testing.T, beside string, handle daemon.Handler) (*daemon.Cont
 
 // Who is granted an unmount is told what came of it, and all others get one answer.
 func TestTalk(t *testing.T) {
-	c, name := listening(t, "/beside", func(r daemon.Request) (any, bool) {
-		return said{Text: r.Do}, r.Do == daemon.Unmount
+	c, name := listening(t, "/beside", func(r daemon.Request) ([]any, bool) {
+		return []any{said{Text: r.Do}}, r.Do == daemon.Unmount
 	})
 	ask := func(do string) *daemon.Line {
 		var a said
-		line, err := daemon.Talk(name, daemon.Request{Do: do}, &a)
+		line, err := daemon.Talk(name, daemon.Request{Do: do}, reading(&a))
 		if err != nil || a.Text != do {
 			t.Fatalf("%s: %q, %v", do, a.Text, err)
 		}
@@ -67,7 +71,7 @@ func TestTalk(t *testing.T) {
 	if err := granted.Next(&a); err != nil || a.Text != "saved" {
 		t.Errorf("after a granted unmount comes %q, %v", a.Text, err)
 	}
-	if _, err := daemon.Talk(name, daemon.Request{Do: daemon.Status}, &a); !errors.Is(err, daemon.ErrNone) {
+	if _, err := daemon.Talk(name, daemon.Request{Do: daemon.Status}, reading(&a)); !errors.Is(err, daemon.ErrNone) {
 		t.Errorf("after the end: %v", err)
 	}
 	path, err := daemon.SocketPath(name)
@@ -82,8 +86,8 @@ func TestTalk(t *testing.T) {
 // A later mount has its own socket on the same directory, which the end of the one before
 // leaves alone.
 func TestLaterSocket(t *testing.T) {
-	first, name := listening(t, "", func(daemon.Request) (any, bool) { return said{Text: "first"}, false })
-	second, err := daemon.Listen(name, "", func(daemon.Request) (any, bool) { return said{Text: "second"}, false }, slog.New(slog.DiscardHandler))
+	first, name := listening(t, "", func(daemon.Request) ([]any, bool) { return []any{said{Text: "first"}}, false })
+	second, err := daemon.Listen(name, "", func(daemon.Request) ([]any, bool) { return []any{said{Text: "second"}}, false }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +95,7 @@ func TestLaterSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a said
-	line, err := daemon.Talk(name, daemon.Request{Do: daemon.Status}, &a)
+	line, err := daemon.Talk(name, daemon.Request{Do: daemon.Status}, reading(&a))
 	if err != nil || a.Text != "second" {
 		t.Fatalf("%q, %v", a.Text, err)
 	}
@@ -102,9 +106,9 @@ func TestLaterSocket(t *testing.T) {
 
 // A request that is too long is not sent.
 func TestLongRequest(t *testing.T) {
-	c, name := listening(t, "", func(daemon.Request) (any, bool) { return said{}, false })
+	c, name := listening(t, "", func(daemon.Request) ([]any, bool) { return []any{said{}}, false })
 	var a said
-	_, err := daemon.Talk(name, daemon.Request{Do: strings.Repeat("x", 1<<20)}, &a)
+	_, err := daemon.Talk(name, daemon.Request{Do: strings.Repeat("x", 1<<20)}, reading(&a))
 	if err == nil || !strings.Contains(err.Error(), "has more than 1048576 bytes") {
 		t.Errorf("%v", err)
 	}

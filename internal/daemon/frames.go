@@ -9,9 +9,8 @@ import (
 )
 
 // What goes over the control socket are frames: lines of JSON, none longer than maxFrame.
-// A request is one frame, and so is each answer to it. What may be longer, such as a list,
-// is not to be one answer, but to be sent as one after the other, of which the last says
-// that it is; they are read by next until then.
+// A request is one frame. An answer is one, too, but what may be longer, such as a list, goes
+// ahead of it, in frames of their own, which say themselves that there is more.
 
 // maxFrame is the length of the longest frame, with the end of the line.
 const maxFrame = 1 << 20
@@ -37,6 +36,16 @@ func (f frames) next(v any) error {
 			return err
 		}
 	}
+}
+
+// sendFrames writes one after the other.
+func sendFrames(w io.Writer, all []any) error {
+	for _, v := range all {
+		if err := sendFrame(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sendFrame writes v as one.

@@ -23,12 +23,12 @@ type Line struct {
 	answers frames
 }
 
-// Next reads another answer. At the end of the process that is [io.EOF].
-func (l *Line) Next(answer any) error { return l.answers.next(answer) }
+// Next reads a frame of an answer. At the end of the process that is [io.EOF].
+func (l *Line) Next(frame any) error { return l.answers.next(frame) }
 
-// Talk sends a request to the mount on dir, a [Name], and reads the answer. The line is
-// open afterwards, unless there is an error.
-func Talk(dir string, r Request, answer any) (*Line, error) {
+// Talk sends a request to the mount on dir, a [Name], and has the answer read by read. The
+// line is open afterwards, unless there is an error.
+func Talk(dir string, r Request, read func(*Line) error) (*Line, error) {
 	path, err := SocketPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
@@ -50,7 +50,7 @@ func Talk(dir string, r Request, answer any) (*Line, error) {
 	}
 	l := &Line{Conn: conn, answers: newFrames(conn)}
 	if err == nil {
-		err = l.Next(answer)
+		err = read(l)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return nil, errors.Join(ErrNone, conn.Close()) // it died just now

@@ -116,7 +116,7 @@ func (s *Session) decide(d *summary) error {
 		s.edits.Sweep(path)
 		state, err := f.state(path)
 		if err != nil || state == pending.Stale {
-			return errors.Join(s.edits.Stale(path, f.base, edits), err)
+			return errors.Join(s.edits.Stale(path, f.base, edits, d.Began), err)
 		}
 		if state == pending.Saved {
 			delete(d.files, file)

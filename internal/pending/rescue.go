@@ -90,17 +90,19 @@ func (e *Edits) writeText(path string, text []byte) error {
 }
 
 // Stale is the error of edits that belong to a file that is another one now: base is what
-// it was.
-func (e *Edits) Stale(file string, base Identity, edits int) *StaleError {
-	s := &StaleError{Journal: e.Journal(), File: file, Edits: edits, Text: e.lastText(file)}
+// it was, and began when the first of them was made.
+func (e *Edits) Stale(file string, base Identity, edits int, began time.Time) *StaleError {
+	s := &StaleError{Journal: e.Journal(), File: file, Edits: edits, Text: e.lastText(file, began)}
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup
 	}
 	return s
 }
 
-// lastText is the newest text of a file's edits, empty if there is none.
-func (e *Edits) lastText(file string) (newest string) {
+// lastText is the newest text of a file's edits, empty if there is none that was written
+// since a time: an older one has other edits, and who believed that it has these would give
+// up the journal.
+func (e *Edits) lastText(file string, since time.Time) (newest string) {
 	state, err := e.besideJournal(file)
 	if err != nil {
 		return ""
@@ -112,7 +114,11 @@ func (e *Edits) lastText(file string) (newest string) {
 			continue
 		}
 		for _, entry := range entries { // in the order of their names, and so of their times
-			if name := entry.Name(); strings.HasPrefix(name, base+textMark) && strings.HasSuffix(name, textSuffix) {
+			name := entry.Name()
+			if !strings.HasPrefix(name, base+textMark) || !strings.HasSuffix(name, textSuffix) {
+				continue
+			}
+			if info, err := entry.Info(); err == nil && !info.ModTime().Before(since) {
 				newest = filepath.Join(dir, name)
 			}
 		}

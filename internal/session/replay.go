@@ -37,7 +37,7 @@ func (s *Session) remake(ctx context.Context, contents *journal.Contents) error 
 	case pending.Open:
 		return s.replay(ctx, contents)
 	}
-	return s.edits.Stale(s.path, d.Identity, d.edits)
+	return s.edits.Stale(s.path, d.Identity, d.edits, d.Began)
 }
 
 // replay makes the edits of a journal again.

@@ -322,6 +322,9 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	}
 	e := t.entry(n, found)
 	e.Next = 0
+	if n.source != nil {
+		return nodes.WithSize(ctx, t, e) // a zone that can't be read has no squares
+	}
 	return e, nil
 }
 
