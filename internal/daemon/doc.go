@@ -18,8 +18,8 @@
 // # Asked
 //
 // A mount listens on a socket in the user's state folder, called after the mount point
-// ([Name]). Who connects sends one request and gets one answer; both are frames, lines of JSON
-// of at most 1 MiB:
+// ([Name]). Who connects sends one request, a frame, and gets one answer, of one frame or
+// several. Frames are lines of JSON of at most 1 MiB:
 //
 //	[Talk]  {"do":"unmount","lazy":false} ──▶ [Listen]
 //	        ◀── {…} the answer
