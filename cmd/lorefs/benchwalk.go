@@ -61,15 +61,11 @@ func (b *benchRun) self(ctx context.Context, args ...string) *exec.Cmd {
 	if err != nil {
 		exe = os.Args[0]
 	}
-	f := &b.flags.source
-	args = append(args, "--kind", f.kind, "--layout", f.layout, "--cache-size", f.cacheSize.String())
-	args = append(args, f.casc.args()...)
-	c := exec.CommandContext(ctx, exe, args...)
+	more, env := b.flags.source.passOn()
+	c := exec.CommandContext(ctx, exe, append(args, more...)...)
 	c.Args[0] = os.Args[0]
 	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+b.dir, "XDG_STATE_HOME="+b.dir)
-	if f.key != "" {
-		c.Env = append(c.Env, "LOREFS_KEY="+f.key, "LOREFS_IV="+f.iv)
-	}
+	c.Env = append(c.Env, env...)
 	return c
 }
 

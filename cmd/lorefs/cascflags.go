@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"lorefs/blte"
 	"lorefs/casc"
 )
@@ -30,14 +28,18 @@ const (
 	missingShow = "show"
 )
 
-func (f *cascFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.product, "product", "", "product of a CASC storage that has several, such as wow (default: the first that is active)")
-	flags.StringVar(&f.build, "build", "", "key of the build configuration of a CASC storage that has several, 32 hex digits (default: that of .build.info, or the only one)")
-	flags.StringVar(&f.cdn, "cdn", "", "key of the CDN configuration of a CASC storage, as --build")
-	flags.StringVar(&f.locale, "locale", "", "language of a CASC storage, such as enUS: leave out files of others (default: all)")
-	flags.StringVar(&f.keys, "keys", "", "file of encryption keys of a CASC storage, of lines NAME KEY")
-	flags.StringArrayVar(&f.listFiles, "listfile", nil, "file of names for a CASC storage, of lines ID;NAME or NAME; may be given again")
-	flags.StringVar(&f.missing, "missing", missingHide, "what to do with files of a CASC storage that are not there: hide or show")
+func (f *cascFlags) table() []option {
+	f.missing = missingHide
+	only := []string{kindCASC}
+	return []option{
+		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage that has several, such as wow (default: the first that is active)"},
+		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage that has several, 32 hex digits (default: that of .build.info, or the only one)"},
+		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
+		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files of others (default: all)"},
+		{name: "keys", kinds: only, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
+		{name: "listfile", kinds: only, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
+		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage that are not there: hide or show"},
+	}
 }
 
 // check finds mistakes before anything is opened. A command without these flags has
@@ -61,19 +63,6 @@ func (f *cascFlags) check() error {
 		return nil
 	}
 	return usageErrorf("--missing %q is unknown: want hide or show", f.missing)
-}
-
-// args are the flags as they were given, for another process.
-func (f *cascFlags) args() (args []string) {
-	for _, a := range [][2]string{{"--product", f.product}, {"--build", f.build}, {"--cdn", f.cdn}, {"--locale", f.locale}, {"--keys", f.keys}, {"--missing", f.missing}} {
-		if a[1] != "" {
-			args = append(args, a[0]+"="+a[1])
-		}
-	}
-	for _, name := range f.listFiles {
-		args = append(args, "--listfile="+name)
-	}
-	return args
 }
 
 // options are what a storage is opened with.

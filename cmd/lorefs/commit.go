@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/internal/daemon"
 )
 
 func newCommit() *cobra.Command {
@@ -12,12 +14,12 @@ func newCommit() *cobra.Command {
 		Short: "write the edits back now, and stay mounted",
 		Args:  exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := mountName(args[0])
+			name, err := daemon.Name(args[0])
 			if err != nil {
 				return err
 			}
-			a, conn, err := talk(name, request{Do: doCommit})
-			if errors.Is(err, errNoControl) {
+			a, conn, err := talk(name, daemon.Request{Do: daemon.Commit})
+			if errors.Is(err, daemon.ErrNone) {
 				return absent(args[0], name)
 			}
 			if err != nil {

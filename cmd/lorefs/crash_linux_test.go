@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lorefs/datacenter"
+	"lorefs/internal/daemon"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
@@ -533,7 +534,7 @@ func (c *crash) mount() *command {
 		if p.hasEnded() {
 			c.t.Fatalf("after kill %d the mount fails: %v: %s", c.killed, p.err, p.output.String())
 		}
-		_, line, err := talk(c.mnt, request{Do: doStatus})
+		_, line, err := talk(c.mnt, daemon.Request{Do: daemon.Status})
 		return err == nil && line.Close() == nil
 	})
 	return p
@@ -693,7 +694,7 @@ func (c *crash) kill(mount, save *command) {
 // inspect looks at what a killed process has left behind.
 func (c *crash) inspect(sure map[string]int) {
 	c.t.Helper()
-	there, err := isMounted(c.mnt)
+	there, err := daemon.Mounted(c.mnt)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lorefs/internal/daemon"
 )
 
 const (
@@ -80,7 +82,7 @@ func (d *damagedJournal) make() {
 	mount := launch(d.t, "lorefs", "mount", "-f", "--rw", d.path, d.mnt)
 	file := filepath.Join(d.mnt, "tree", troubledFile)
 	await(d.t.Fatalf, "the mount", func() bool {
-		_, line, err := talk(d.mnt, request{Do: doStatus})
+		_, line, err := talk(d.mnt, daemon.Request{Do: daemon.Status})
 		return err == nil && line.Close() == nil
 	})
 	for i := range syncedEdits {

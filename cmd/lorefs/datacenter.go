@@ -34,6 +34,7 @@ type dataCenter struct {
 func dataCenterKind() kind {
 	return kind{
 		name:   kindDataCenter,
+		source: "a data center",
 		is:     func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:   openDataCenter,
 		verify: verifyDataCenter,

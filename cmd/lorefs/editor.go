@@ -5,8 +5,6 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/spf13/pflag"
-
 	"lorefs/datacenter"
 	"lorefs/internal/session"
 	"lorefs/nodes"
@@ -56,10 +54,7 @@ type editOptions struct {
 	log     *slog.Logger
 }
 
-// addQuality adds the flag for it.
-func addQuality(flags *pflag.FlagSet, quality *int) {
-	flags.IntVar(quality, "quality", 0, "how hard to compress edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)")
-}
+const helpQuality = "`quality` of the compression of edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)"
 
 func checkQuality(quality int) error {
 	if quality < 0 || quality > 11 {

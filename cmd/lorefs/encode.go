@@ -29,7 +29,7 @@ The definition is that of --def, or one of --definitions: that of --name, else t
 that the object names as definition, else that of its name, else that of its code by the
 map of --revision. A packet without
 a code gets that of --code, else the map's. A definition that deprecated.json says is not
-good for --patch is refused.
+good for --game-patch is refused.
 
 A packet that can't be encoded does not keep the others from it; the exit code is 1 then.`,
 		Args: atMostOne,

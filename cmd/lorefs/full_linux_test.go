@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/internal/daemon"
 	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 )
@@ -173,7 +174,7 @@ func (x *trouble) fails(why string) {
 	out := x.lorefs(exitUnsaved, "unmount", x.mnt)
 	x.says("unmount", out, why)
 	x.says("unmount", out, "the edits are kept in "+s.Editing.Journal)
-	if mounted, err := isMounted(x.mnt); err != nil || mounted {
+	if mounted, err := daemon.Mounted(x.mnt); err != nil || mounted {
 		x.t.Errorf("it is mounted still: %v", err)
 	}
 	after, err := os.ReadFile(x.path)
@@ -354,8 +355,8 @@ func (x *trouble) kill() {
 		x.t.Fatal(err)
 	}
 	await(x.t.Fatalf, "the end of the process", func() bool {
-		_, _, err := talk(x.mnt, request{Do: doStatus})
-		return errors.Is(err, errNoControl)
+		_, _, err := talk(x.mnt, daemon.Request{Do: daemon.Status})
+		return errors.Is(err, daemon.ErrNone)
 	})
 	clearDead(x.t, x.mnt)
 }

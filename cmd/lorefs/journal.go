@@ -86,7 +86,7 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 		},
 	}
 	f.add(c.Flags())
-	addQuality(c.Flags(), &o.quality)
+	c.Flags().IntVar(&o.quality, "quality", 0, helpQuality)
 	c.Flags().BoolVar(&o.noBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
 	c.Flags().BoolVar(&o.salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")

@@ -44,6 +44,8 @@ type description interface {
 // kind is what there is to know of one kind of source ahead of opening it.
 type kind struct {
 	name string
+	// source is what messages call one.
+	source string
 	// is tells whether what lies at a path is of this kind.
 	is   func(path string, info iofs.FileInfo) (bool, error)
 	open func(ctx context.Context, path string, o opening) (archive, error)
@@ -83,8 +85,17 @@ func kindNames() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// kindOf finds out what a source is, unless --kind says so.
+// kindOf finds out what a source is, unless --kind says so, and refuses options that are for
+// other kinds.
 func (f *sourceFlags) kindOf(path string) (kind, error) {
+	k, err := f.findKind(path)
+	if err == nil {
+		err = f.checkKind(path, k)
+	}
+	return k, err
+}
+
+func (f *sourceFlags) findKind(path string) (kind, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return kind{}, explainOpen(path, err)

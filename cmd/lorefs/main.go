@@ -1,9 +1,10 @@
 // Command lorefs mounts game archives as ordinary directories, and looks into
 // them without a mount. README.md says how to use it.
 //
-// This package is the only place for flags, the environment, standard output and
-// exit codes. Each subcommand has a file of its own; open.go is where a path
-// becomes a tree.
+// This package is the only place for what users say and are told: flags, the
+// environment, standard output and exit codes. Each subcommand has a file of its own;
+// options.go is what flags, -o and the environment have in common, and open.go where
+// a path becomes a tree. The life of a mount in the background is internal/daemon's.
 package main
 
 import (

@@ -73,7 +73,10 @@ func asMarkdown(c *cobra.Command) {
 		}
 	}
 	c.Long = strings.Join(lines, "")
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = plain.Replace(f.Usage) })
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(f)
+		f.Usage = plain.Replace(usage)
+	})
 	for _, sub := range c.Commands() {
 		asMarkdown(sub)
 	}

@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"lorefs/fs"
+	"lorefs/internal/daemon"
 	"lorefs/internal/links"
 )
 
-// mountFlags are the flags of mount, which -o can set as well.
+// mountFlags are the flags of mount.
 type mountFlags struct {
 	source     sourceFlags
 	foreground bool
@@ -23,18 +25,34 @@ type mountFlags struct {
 	noBackup   bool
 	quality    int
 	logFile    string
-	options    []string
+	lists      []string
+	// own are those besides the source's.
+	own optionSet
 }
 
 func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
+	f.own.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in front until unmounted")
-	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users see the mount")
-	flags.BoolVar(&f.readWrite, "rw", false, "let the files be edited; what was edited is written back on unmount")
-	flags.BoolVar(&f.noBackup, "no-backup", false, "with --rw, keep no copy of the source as NAME.bak")
-	addQuality(flags, &f.quality)
-	flags.StringVar(&f.logFile, "log-file", "", "append what goes wrong while mounted to this file")
-	flags.StringArrayVarP(&f.options, "options", "o", nil, "options as mount(8) passes them, such as ro,cache_size=64M")
+	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
+}
+
+// table has what can be said about a mount, besides its source.
+func (f *mountFlags) table() []option {
+	edited := []string{kindDataCenter, kindWorld}
+	return []option{
+		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
+		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "let the files be edited; what was edited is written back on unmount"},
+		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, keep no copy of the source as NAME.bak"},
+		{name: "quality", kinds: edited, value: &f.quality, help: helpQuality},
+		{name: "log-file", value: &f.logFile, help: "append what goes wrong while mounted to this `file`"},
+	}
+}
+
+// applyLists sets what the lists of -o say.
+func (f *mountFlags) applyLists(lists []string, rules optionRules) error {
+	all := optionSet{known: slices.Concat(f.source.known, f.own.known), flags: f.own.flags}
+	return all.apply(lists, rules)
 }
 
 func newMount(log *slog.Logger) *cobra.Command {
@@ -52,7 +70,7 @@ The zones and areas of --world are edited, and saved, as those of a folder that 
 mounted by itself; a folder that may not be written to is told of, and stays as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := applyOptions(c.Flags(), f.options, optionRules{}); err != nil {
+			if err := f.applyLists(f.lists, optionRules{}); err != nil {
 				return err
 			}
 			return f.mount(c.Context(), args[0], args[1], log)
@@ -73,9 +91,9 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	if f.noBackup && !f.readWrite {
 		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
 	}
-	parent, isChild := backgroundParent()
+	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		return startBackground()
+		return mountInBackground()
 	}
 	m, err := f.prepare(source, dir, log)
 	if err == nil {
@@ -83,7 +101,7 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 		err = m.serve(ctx)
 	}
 	if isChild {
-		return parent.failed(err)
+		return toldParent(parent, err)
 	}
 	return err
 }
@@ -91,11 +109,11 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 // checkUnserved keeps a mount that does not answer, and would be aborted, if a process
 // serves it that does: it has too much to do.
 func checkUnserved(name string) error {
-	there, err := mountState(name)
-	if err != nil || there != mountSilent {
+	there, err := daemon.StateOf(name)
+	if err != nil || there != daemon.Silent {
 		return nil //nolint:nilerr // CheckMountpoint tells
 	}
-	_, conn, err := talk(name, request{Do: doStatus})
+	_, conn, err := talk(name, daemon.Request{Do: daemon.Status})
 	if err != nil {
 		return nil //nolint:nilerr // nobody serves it
 	}
@@ -110,10 +128,14 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.source, err = filepath.Abs(source); err != nil {
 		return nil, err
 	}
-	if m.dir, err = mountName(dir); err != nil {
+	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	if _, err := f.source.kindOf(source); err != nil {
+	k, err := f.source.kindOf(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.own.checkKind(source, k); err != nil {
 		return nil, err
 	}
 	err = checkUnserved(m.dir)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lorefs/internal/daemon"
 	"lorefs/internal/testneeds"
 )
 
@@ -38,13 +40,13 @@ func TestKilledWhileMounting(t *testing.T) {
 		if kill%2 == 0 {
 			time.Sleep(rand.N(mountBegins))
 		} else {
-			await(t.Fatalf, "the mount", func() bool { there, err := isMounted(c.mnt); return err == nil && there })
+			await(t.Fatalf, "the mount", func() bool { there, err := daemon.Mounted(c.mnt); return err == nil && there })
 			time.Sleep(rand.N(mountComes))
 		}
 		if err := p.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if there, err := isMounted(c.mnt); err == nil && there {
+		if there, err := daemon.Mounted(c.mnt); err == nil && there {
 			came++
 		}
 		next := launch(t, "lorefs", "mount", "--rw", c.path, c.mnt)
@@ -70,7 +72,7 @@ func TestKilledWhileMounting(t *testing.T) {
 func TestEndlessRequest(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()
-	path, err := socketPath(x.mnt)
+	path, err := daemon.SocketPath(x.mnt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestEndlessRequest(t *testing.T) {
 		}
 	}()
 	var a answer
-	if err := newFrames(conn).next(&a); err != nil || a.Error != errLongFrame.Error() {
+	if err := json.NewDecoder(conn).Decode(&a); err != nil || a.Error != "a frame on the control socket has more than 1048576 bytes" {
 		t.Errorf("the answer is %q, %v", a.Error, err)
 	}
 	x.status()
@@ -111,7 +113,7 @@ func TestSilentMount(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	unmounting := launch(t, "lorefs", "unmount", x.mnt)
 	await(t.Fatalf, "the end of the mount", func() bool {
-		mounted, err := isMounted(x.mnt)
+		mounted, err := daemon.Mounted(x.mnt)
 		return err == nil && !mounted
 	})
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

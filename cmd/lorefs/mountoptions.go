@@ -3,37 +3,10 @@ package main
 import (
 	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 )
 
-// optionFlags are the options of -o that mean a flag of mount.
-var optionFlags = map[string]string{
-	"allow_other": "allow-other",
-	"build":       "build",
-	"cache_size":  "cache-size",
-	"cdn":         "cdn",
-	"definitions": "definitions",
-	"inline":      "inline",
-	"iv":          "iv",
-	"key":         "key",
-	"keys":        "keys",
-	"kind":        "kind",
-	"layout":      "layout",
-	"listfile":    "listfile",
-	"locale":      "locale",
-	"log_file":    "log-file",
-	"missing":     "missing",
-	"no_backup":   "no-backup",
-	"no_cache":    "no-cache",
-	"patch":       "patch",
-	"platform":    "platform",
-	"product":     "product",
-	"quality":     "quality",
-	"revision":    "revision",
-	"world":       "world",
-	"edit":        "rw",
-}
+// listedEdit is what -o calls --rw: mount(8) says rw to every file system that is not ro.
+const listedEdit = "edit"
 
 // ignoredOptions are those that fstab(5) has for other programs than the file
 // system's, or that ask for what a mount has anyway.
@@ -52,11 +25,11 @@ type optionRules struct {
 	sloppy bool
 }
 
-// applyOptions sets the flags that the lists of -o mean.
-func applyOptions(flags *pflag.FlagSet, lists []string, rules optionRules) error {
+// apply sets the flags that the lists of -o mean.
+func (s *optionSet) apply(lists []string, rules optionRules) error {
 	for _, list := range lists {
-		for option := range strings.SplitSeq(list, ",") {
-			if err := applyOption(flags, option, rules); err != nil {
+		for _, option := range splitList(list) {
+			if err := s.applyOne(option, rules); err != nil {
 				return err
 			}
 		}
@@ -64,24 +37,46 @@ func applyOptions(flags *pflag.FlagSet, lists []string, rules optionRules) error
 	return nil
 }
 
-func applyOption(flags *pflag.FlagSet, option string, rules optionRules) error {
-	name, value, hasValue := strings.Cut(option, "=")
-	if name == "rw" && !rules.ignoreRW {
-		name = "edit"
+// splitList splits a list of -o at its commas. As for mount(8), a backslash makes the comma
+// behind it a part of a value, and so it does with a backslash. Before anything else it is
+// one itself.
+func splitList(list string) (parts []string) {
+	var part strings.Builder
+	for i := 0; i < len(list); i++ {
+		c := list[i]
+		switch {
+		case c == ',':
+			parts = append(parts, part.String())
+			part.Reset()
+			continue
+		case c == '\\' && i+1 < len(list) && (list[i+1] == ',' || list[i+1] == '\\'):
+			i++
+			c = list[i]
+		}
+		part.WriteByte(c)
 	}
-	if flag, ok := optionFlags[name]; ok {
-		if !hasValue && flags.Lookup(flag).NoOptDefVal == "" {
+	return append(parts, part.String())
+}
+
+func (s *optionSet) applyOne(text string, rules optionRules) error {
+	name, value, hasValue := strings.Cut(text, "=")
+	if name == "rw" && !rules.ignoreRW {
+		name = listedEdit
+	}
+	if i := slices.IndexFunc(s.known, func(o option) bool { return o.listName() == name }); i >= 0 {
+		flag := s.flags.Lookup(s.known[i].name)
+		if !hasValue && flag.NoOptDefVal == "" {
 			return usageErrorf("-o %s wants a value", name)
 		}
 		if !hasValue {
-			value = flags.Lookup(flag).NoOptDefVal
+			value = flag.NoOptDefVal
 		}
-		if err := flags.Set(flag, value); err != nil {
+		if err := s.flags.Set(flag.Name, value); err != nil {
 			return usageErrorf("-o %s: %w", name, err)
 		}
 		return nil
 	}
-	if name == "ro" && flags.Changed("rw") {
+	if name == "ro" && s.flags.Changed("rw") {
 		return usageErrorf("--rw and -o ro contradict each other")
 	}
 	switch {

@@ -63,9 +63,6 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	if f.world != "" && k.name != kindDataCenter {
-		return nil, usageErrorf("--world goes with a data center: %s is a source of the kind %s", path, k.name)
-	}
 	s := &opened{kind: k.name, exports: k.exports, blocks: blockcache.New(int64(f.cacheSize))}
 	s.archive, err = k.open(ctx, path, opening{flags: f, blocks: s.blocks, log: log, progress: show})
 	if err != nil {

@@ -69,7 +69,7 @@ alone; the exit code is 6 then.`,
 	flags.StringVar(&f.like, "like", "", "a data center whose types and keys count before those of the schemas")
 	flags.StringVar(&f.template, "template", "", "a data center that knows types and keys where there is no schema")
 	flags.BoolVar(&f.strict, "strict", false, "refuse sheets that the schemas do not know or fit")
-	addQuality(flags, &f.quality)
+	flags.IntVar(&f.quality, "quality", 0, helpQuality)
 	f.write.add(flags)
 	return c
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/packettree"
@@ -27,6 +25,7 @@ const kindPackets = "packets"
 func packetsKind() kind {
 	return kind{
 		name:   kindPackets,
+		source: "recorded sessions and packet definitions",
 		is:     isPackets,
 		open:   openPackets,
 		verify: verifyPackets,
@@ -43,18 +42,15 @@ type packetFlags struct {
 	inline      bool
 }
 
-func (f *packetFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.definitions, "definitions", "", "folder with the packet definitions and maps of a recorded session")
-	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: what revisions.json says, or the newest)")
-	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by (default: what the session says)")
-	f.addReading(flags)
-}
-
-// addReading adds the flags that have the same words for every command.
-func (f *packetFlags) addReading(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.inline, "inline", false,
-		"definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)")
-	flags.StringVar(&f.platform, "platform", "", "platform whose packet definitions go before those for all, such as console or classic (default: pc)")
+func (f *packetFlags) table() []option {
+	only := []string{kindPackets}
+	return []option{
+		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
+		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
+		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
+		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
+		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
+	}
 }
 
 // options are what a session is read by.
@@ -73,7 +69,7 @@ func parsePatch(text string) (protocol.Patch, error) {
 	}
 	p, err := protocol.ParsePatch(text)
 	if err != nil {
-		return 0, usageErrorf("--patch %q: want a version of the game such as 98 or 98.02", text)
+		return 0, usageErrorf("--game-patch %q: want a version of the game such as 98 or 98.02", text)
 	}
 	return p, nil
 }

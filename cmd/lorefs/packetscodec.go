@@ -19,22 +19,17 @@ import (
 // codecFlags are the flags of decode and encode.
 type codecFlags struct {
 	packetFlags
+	optionSet
 	def    string
 	name   string
 	code   uint16
 	padded bool
 	strict bool
-
-	flags *pflag.FlagSet
 }
 
 func (f *codecFlags) add(flags *pflag.FlagSet) {
-	f.flags = flags
-	flags.StringVar(&f.def, "def", "", "file with the definition of the packets")
-	flags.StringVar(&f.definitions, "definitions", "", "folder with definitions and maps, instead of --def")
-	flags.StringVar(&f.patch, "patch", "", "version of the game, such as 98.02 (default: that of --revision, or the newest)")
-	flags.StringVar(&f.revision, "revision", "", "client revision, which the map is chosen by")
-	f.addReading(flags)
+	f.addTo(flags, f.table())
+	flags.StringVar(&f.def, "def", "", "`file` with the definition of the packets, instead of --definitions")
 	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: what they say)")
 	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")

@@ -5,14 +5,56 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"lorefs/internal/testneeds"
 )
 
 // shellBlock is a block of commands in the README.
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// flagRow is a row of a table of flags in the README, and flagNamed a flag in its first
+// cell: name and argument.
+var (
+	flagRow   = regexp.MustCompile("(?m)^\\| (`--[^|]*) \\| (.*) \\|$")
+	flagNamed = regexp.MustCompile("`--([a-z-]+)(?: ([A-Z]+))?`")
+)
+
+// The README's tables have each option, with its argument and the variable that says the
+// same, and nothing else.
+func TestReadmeOptions(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(testneeds.Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f mountFlags
+	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
+	want := map[string]string{} // the variable of each
+	for _, o := range slices.Concat(f.source.known, f.own.known) {
+		named := "--" + o.name
+		if argument, _ := pflag.UnquoteUsage(f.own.flags.Lookup(o.name)); argument != "" {
+			named += " " + strings.ToUpper(argument)
+		}
+		want[named] = o.variable
+	}
+	for _, row := range flagRow.FindAllStringSubmatch(string(text), -1) {
+		for _, named := range flagNamed.FindAllString(row[1], -1) {
+			named = strings.Trim(named, "`")
+			variable, ok := want[named]
+			if !ok || !strings.Contains(row[2], variable) {
+				t.Errorf("the README has %s, %s: no such option, or twice, or without $%s", named, row[2], variable)
+			}
+			delete(want, named)
+		}
+	}
+	for named := range want {
+		t.Errorf("the README has no row for %s", named)
+	}
+}
 
 // TestReadme runs every command of the README, in order, in a folder like a fresh
 // clone. The tests themselves are left out, for this is one of them.

@@ -7,21 +7,16 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"sync"
 	"syscall"
 	"time"
 
 	"lorefs/fs"
-	"lorefs/internal/filelock"
+	"lorefs/internal/daemon"
 )
 
-const (
-	// baseMemory is what a mount needs besides its cache: the names, the index,
-	// the inodes that the kernel knows, and room for requests.
-	baseMemory = 92 << 20
-	// retryEvery is how often a busy mount is tried again after a signal.
-	retryEvery = time.Second
-)
+// baseMemory is what a mount needs besides its cache: the names, the index,
+// the inodes that the kernel knows, and room for requests.
+const baseMemory = 92 << 20
 
 // stopSignals ask a mount to end.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
@@ -34,15 +29,14 @@ type mounting struct {
 	source, dir string
 	logFile     *os.File
 	// parent waits for the mount if it is in the background, else it is nil.
-	parent *parent
+	parent *daemon.Parent
 	// mounted, if it is set, is called when the mount can be used.
 	mounted func() error
 
 	since  time.Time
 	opened *opened
 	server *fs.Server
-	// stopping makes attempts to unmount wait for each other.
-	stopping sync.Mutex
+	served *daemon.Served
 	// saves is what the commits and the last save have come to.
 	saves saves
 }
@@ -62,7 +56,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	if err != nil {
 		m.log.Warn("lorefs status will not find this mount", "err", err)
 	}
-	if err := m.parent.ready(m.logFile); err != nil {
+	if err := m.parent.Ready(m.logFile); err != nil {
 		// Nobody waits any more: the user has given up.
 		return errors.Join(err, m.server.Unmount())
 	}
@@ -72,9 +66,9 @@ func (m *mounting) serve(ctx context.Context) error {
 		}
 	}
 	debug.FreeOSMemory() // the first pass leaves much behind
-	m.untilGone(signals)
+	m.served.UntilGone(signals)
 	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.close(answerOf(m.saves.last(), m.opened.leftOut(), err)))
+	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.leftOut(), err).frames()...))
 }
 
 // start opens the source and mounts it, unless a signal comes first.
@@ -82,7 +76,7 @@ func (m *mounting) start(ctx context.Context) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	defer stop()
 	defer func() { err = interrupted(ctx, err) }()
-	p := m.parent.progress(stop)
+	p := m.progress(stop)
 	flags := &m.flags.source
 	if m.flags.readWrite {
 		flags = flags.reading()
@@ -93,7 +87,7 @@ func (m *mounting) start(ctx context.Context) (err error) {
 		return err
 	}
 	if m.flags.readWrite {
-		if err := m.takeOver(ctx); err != nil {
+		if err := daemon.TakeOver(ctx, func() error { return m.edit(ctx) }); err != nil {
 			return errors.Join(err, m.opened.Close())
 		}
 	}
@@ -103,83 +97,6 @@ func (m *mounting) start(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(&commandError{code: exitMountpoint, err: err}, m.opened.Close())
 	}
-	m.since = time.Now()
+	m.since, m.served = time.Now(), daemon.NewServed(m.server, m.dir, m.log)
 	return nil
-}
-
-// takeOver begins to edit. A process that was killed has its locks until it has ended,
-// which may be some time after its mount has gone, and is waited for.
-func (m *mounting) takeOver(ctx context.Context) error {
-	for began := time.Now(); ; {
-		err := m.edit(ctx)
-		held, known := errors.AsType[*filelock.HeldError](err)
-		switch waited := time.Since(began); {
-		case known && isDying(held.PID) && waited < endTimeout:
-		case !known && errors.Is(err, filelock.ErrLocked) && waited < stayTime:
-			// Of its locks, one goes after the other.
-		default:
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(dyingPoll):
-		}
-	}
-}
-
-// untilGone returns when the mount is gone, whoever unmounted it. The first
-// signal asks for it until it is granted, the second insists.
-func (m *mounting) untilGone(signals <-chan os.Signal) {
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		m.server.Wait()
-	}()
-	var again <-chan time.Time
-	asked := false
-	for {
-		select {
-		case <-gone:
-			return
-		case <-signals:
-			if asked {
-				again = nil
-				m.insist()
-				continue
-			}
-			asked = true
-		case <-again:
-		}
-		again = m.ask(again == nil)
-	}
-}
-
-// ask unmounts, or tells when to try again. Why is said the first time only.
-func (m *mounting) ask(first bool) <-chan time.Time {
-	err := m.unmount(false)
-	if err == nil {
-		return nil
-	}
-	if first {
-		m.log.Warn("can't unmount yet, trying on; a second signal detaches the mount", "mountpoint", m.dir, "err", err)
-	}
-	return time.After(retryEvery)
-}
-
-func (m *mounting) insist() {
-	if err := m.unmount(true); err != nil {
-		m.log.Error("can't detach the mount", "mountpoint", m.dir, "err", err)
-	}
-}
-
-// unmount takes the mount away, or with lazy only out of sight: what is open
-// stays so until it is closed.
-func (m *mounting) unmount(lazy bool) error {
-	m.stopping.Lock()
-	defer m.stopping.Unlock()
-	if lazy {
-		return fs.Detach(m.dir)
-	}
-	return m.server.Unmount()
 }

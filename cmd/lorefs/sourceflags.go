@@ -20,6 +20,7 @@ type sourceFlags struct {
 	world     string
 	packets   packetFlags
 	casc      cascFlags
+	optionSet
 
 	// cacheBase is where the index is kept instead of the user's cache folder. It
 	// is no flag.
@@ -30,24 +31,44 @@ type sourceFlags struct {
 const defaultCacheSize = 256 << 20
 
 // add is for commands that take any kind of source.
-func (f *sourceFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kind, "kind", kindAuto, "what the source is: "+kindNames())
-	f.addDataCenter(flags)
-	f.kind = kindAuto
-	flags.StringVar(&f.world, "world", "", "folder of world geometry to show with a data center, as world/")
-	f.packets.add(flags)
-	f.casc.add(flags)
-}
+func (f *sourceFlags) add(flags *pflag.FlagSet) { f.addTo(flags, f.table()) }
 
 // addDataCenter is for commands that take data centers only.
 func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
+	f.addTo(flags, f.dataCenterTable())
 	f.kind = kindDataCenter
-	f.cacheSize = defaultCacheSize
-	flags.StringVar(&f.key, "key", "", "data center key, 32 hex digits (default: $LOREFS_KEY, or the published ones)")
-	flags.StringVar(&f.iv, "iv", "", "data center IV, 32 hex digits (default: $LOREFS_IV, or the published ones)")
-	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "data center layout: auto, v3, v6-x86 or v6-x64")
-	flags.Var(&f.cacheSize, "cache-size", "memory for inflated data")
-	flags.BoolVar(&f.noCache, "no-cache", false, "neither read nor write the index that makes the next start quick")
+}
+
+// table has all that can be said about a source.
+func (f *sourceFlags) table() []option {
+	f.kind = kindAuto
+	return slices.Concat(
+		[]option{{name: "kind", value: &f.kind, help: "`kind` of the source: " + kindNames()}},
+		f.dataCenterTable(),
+		[]option{{name: "world", kinds: []string{kindDataCenter}, value: &f.world, help: "`folder` of world geometry to show with a data center, as world/"}},
+		f.packets.table(),
+		f.casc.table(),
+	)
+}
+
+// The variables of the environment that the key of a data center is taken from.
+const (
+	keyVariable = "LOREFS_KEY"
+	ivVariable  = "LOREFS_IV"
+)
+
+// dataCenterTable has what can be said about a data center. Memory and the index are
+// those of sources of other kinds, too.
+func (f *sourceFlags) dataCenterTable() []option {
+	f.cacheSize, f.layout = defaultCacheSize, datacenter.LayoutAuto.String()
+	only := []string{kindDataCenter}
+	return []option{
+		{name: "key", variable: keyVariable, kinds: only, value: &f.key, help: "data center `key`, 32 hex digits (default: $" + keyVariable + ", or the published ones)"},
+		{name: "iv", variable: ivVariable, kinds: only, value: &f.iv, help: "data center `IV`, 32 hex digits (default: $" + ivVariable + ", or the published ones)"},
+		{name: "layout", kinds: only, value: &f.layout, help: "data center `layout`: auto, v3, v6-x86 or v6-x64"},
+		{name: "cache-size", value: &f.cacheSize, help: "memory for inflated data"},
+		{name: "no-cache", value: &f.noCache, help: "neither read nor write the index that makes the next start quick"},
+	}
 }
 
 // check finds mistakes before anything is opened.
@@ -81,7 +102,7 @@ func (f *sourceFlags) reading() *sourceFlags {
 func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
 	from := keySource{"--key", "--iv", f.key, f.iv}
 	if from.key == "" && from.iv == "" {
-		from = keySource{"$LOREFS_KEY", "$LOREFS_IV", os.Getenv("LOREFS_KEY"), os.Getenv("LOREFS_IV")}
+		from = keySource{"$" + keyVariable, "$" + ivVariable, os.Getenv(keyVariable), os.Getenv(ivVariable)}
 	}
 	if from.key == "" && from.iv == "" {
 		return datacenter.DefaultKeys(), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
+	"lorefs/internal/daemon"
 	"lorefs/internal/session"
 	"lorefs/internal/shown"
 )
@@ -222,12 +223,12 @@ func newStatus() *cobra.Command {
 }
 
 func askStatus(dir string) (*status, error) {
-	name, err := mountName(dir)
+	name, err := daemon.Name(dir)
 	if err != nil {
 		return nil, err
 	}
-	a, conn, err := talk(name, request{Do: doStatus})
-	if errors.Is(err, errNoControl) {
+	a, conn, err := talk(name, daemon.Request{Do: daemon.Status})
+	if errors.Is(err, daemon.ErrNone) {
 		return nil, absent(dir, name)
 	}
 	if err != nil {
@@ -241,20 +242,20 @@ func askStatus(dir string) (*status, error) {
 
 // absent says what is on a mount point that no process of ours serves.
 func absent(dir, name string) error {
-	switch there, err := mountState(name); {
+	switch there, err := daemon.StateOf(name); {
 	case err != nil:
 		return fmt.Errorf("%s: %w", dir, err)
-	case there == mountDead:
+	case there == daemon.Dead:
 		return &commandError{
 			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", dir),
 			hint: "lorefs unmount cleans up",
 		}
-	case there == mountSilent:
+	case there == daemon.Silent:
 		return &commandError{
 			code: exitFailure, err: fmt.Errorf("%s: the mount does not answer, and no process that could be asked serves it", dir),
 			hint: "lorefs unmount cleans up",
 		}
-	case there == mountAlive:
+	case there == daemon.Alive:
 		return errOthers(dir)
 	}
 	return nothingThere(dir, name)
@@ -264,7 +265,7 @@ func absent(dir, name string) error {
 func nothingThere(dir, name string) error {
 	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
 	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if ours, mountErr := isMounted(up); mountErr == nil && ours {
+		if ours, mountErr := daemon.Mounted(up); mountErr == nil && ours {
 			return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
 		}
 	}

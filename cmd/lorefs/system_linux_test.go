@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lorefs/fs"
+	"lorefs/internal/daemon"
 )
 
 // cmdMounted is: [!] mounted DIR. It waits for the mount to come, or to go.
@@ -22,7 +23,7 @@ func cmdMounted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := ts.MkAbs(args[0])
 	await(ts.Fatalf, "the mount on "+dir, func() bool {
-		ours, err := isMounted(dir)
+		ours, err := daemon.Mounted(dir)
 		ts.Check(err)
 		return ours != neg
 	})
@@ -68,6 +69,9 @@ func hasEnded(pid string) bool {
 	return strings.HasPrefix(state, "Z")
 }
 
+// unescaped undoes what proc(5) says of mount points.
+var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
 // detachBelow leaves no mount behind, however a test ended.
 func detachBelow(dir string) {
 	f, err := os.Open("/proc/self/mountinfo")
@@ -77,7 +81,7 @@ func detachBelow(dir string) {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if fields := strings.Fields(lines.Text()); len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
-			if fs.Detach(unescapeMount(fields[4])) != nil {
+			if fs.Detach(unescaped.Replace(fields[4])) != nil {
 				_ = exec.Command("umount", "-l", fields[4]).Run()
 			}
 		}

@@ -12,12 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
+	"lorefs/internal/daemon"
 	"lorefs/internal/pending"
 )
-
-// endTimeout is how long unmount waits for the process to end once the mount is
-// gone. A detached mount may be in use for longer; that is told, not waited for.
-const endTimeout = 30 * time.Second
 
 func newUnmount() *cobra.Command {
 	lazy := false
@@ -27,7 +24,7 @@ func newUnmount() *cobra.Command {
 		Short:   "unmount, and wait until all is saved and the mount's process has ended",
 		Args:    exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := mountName(args[0])
+			name, err := daemon.Name(args[0])
 			if err != nil {
 				return err
 			}
@@ -38,12 +35,12 @@ func newUnmount() *cobra.Command {
 	return c
 }
 
-// unmount asks the process that serves dir, whose mountName is name, or takes
+// unmount asks the process that serves dir, whose [daemon.Name] is name, or takes
 // away itself what no process serves.
 func unmount(w io.Writer, dir, name string, lazy bool) error {
-	a, conn, err := talk(name, request{Do: doUnmount, Lazy: lazy})
+	a, conn, err := talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
 	switch {
-	case errors.Is(err, errNoControl):
+	case errors.Is(err, daemon.ErrNone):
 		return unmountAlone(dir, name, lazy)
 	case err != nil:
 		return err
@@ -64,11 +61,11 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 
 // awaitSave returns when the other side has saved what was edited, however long
 // that takes.
-func awaitSave(w io.Writer, dir string, conn *line) error {
+func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	a, err := conn.answers.answer()
+	a, err := nextAnswer(conn)
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
@@ -85,9 +82,10 @@ func busy(dir string) error {
 	}
 }
 
-// awaitEnd returns when the other side is gone: only its end closes conn.
-func awaitEnd(dir string, conn *line, lazy bool) error {
-	timeout := endTimeout
+// awaitEnd returns when the other side is gone: only its end closes conn. A detached mount
+// may be in use for longer than it waits; that is told.
+func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
+	timeout := daemon.EndTimeout
 	if lazy {
 		timeout = time.Second
 	}
@@ -96,7 +94,7 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		_, err = conn.answers.answer() // what came of saving, to those who wait for that
+		_, err = nextAnswer(conn) // what came of saving, to those who wait for that
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
@@ -111,31 +109,31 @@ func awaitEnd(dir string, conn *line, lazy bool) error {
 
 // unmountAlone is for a mount whose process is dead or can't be reached.
 func unmountAlone(dir, name string, lazy bool) error {
-	source, _, _ := editedSource(name) // only to tell of edits that are left
-	there, err := mountState(name)
+	edited := daemon.Edited(name) // only to tell of edits that are left
+	there, err := daemon.StateOf(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	switch {
-	case there == mountNone:
+	case there == daemon.None:
 		return nothingThere(dir, name)
-	case there == mountDead, there == mountSilent:
+	case there == daemon.Dead, there == daemon.Silent:
 		if err := fs.Clear(name); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		return leftBehind(name, source)
+		return leftBehind(name, edited...)
 	case !fs.MayUnmount(name):
 		return errOthers(dir)
 	case lazy:
 		return fs.Detach(name)
 	}
-	if err := systemUnmount(name); err != nil {
+	if err := daemon.UnmountAlone(name); err != nil {
 		if errors.Is(err, syscall.EBUSY) {
 			return busy(dir)
 		}
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	return leftBehind(name, source)
+	return leftBehind(name, edited...)
 }
 
 // errOthers is what is said of a mount whose process can't be asked.
@@ -143,15 +141,12 @@ func errOthers(dir string) error {
 	return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
 }
 
-// leftBehind is an error if the process of a mount that is dead has left edits in a
-// journal, or if nobody can tell. source is empty if there can't be any.
-func leftBehind(name, source string) error {
-	if source == "" {
-		return nil
-	}
-	left := leftOf(name, source)
-	if beside := editedBeside(name); beside != "" {
-		left = left.and(leftOf(name, beside))
+// leftBehind is an error if the process of a mount that is dead has left edits of a path in a
+// journal, or if nobody can tell.
+func leftBehind(name string, edited ...string) error {
+	var left *commandError
+	for _, path := range edited {
+		left = left.and(leftOf(name, path))
 	}
 	if left == nil {
 		return nil
@@ -161,7 +156,7 @@ func leftBehind(name, source string) error {
 
 // leftOf is leftBehind of one thing that was edited; nil if nothing is left.
 func leftOf(name, source string) *commandError {
-	j, err := journalOfDead(name, source)
+	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return journalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved
@@ -174,7 +169,7 @@ func leftOf(name, source string) *commandError {
 	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved {
 		return nil
 	}
-	if j.State == pending.InUse && takenOver(name, &j) {
+	if taken {
 		return nil
 	}
 	hint := "kept in %s: lorefs mount --rw brings back what is there"
@@ -185,71 +180,4 @@ func leftOf(name, source string) *commandError {
 		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", plural(j.Edits, "edit"), source, was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
-}
-
-const (
-	// dyingPoll is how often a process is looked at that is about to end.
-	dyingPoll = 20 * time.Millisecond
-	// stayTime is how long who takes over a journal has to keep it to be believed: a mount
-	// that is refused, or a journal drop, has it for a moment.
-	stayTime = time.Second
-)
-
-// journalOfDead describes the journal of a source as soon as the process that served
-// it on name holds it no more: the kernel takes the mount from a process that was
-// killed before it takes its locks.
-func journalOfDead(name, source string) (pending.Journal, error) {
-	var held, since time.Time // of who took over
-	for end := time.Now().Add(endTimeout); ; time.Sleep(dyingPoll) {
-		j, err := journalOf(source)
-		now := time.Now()
-		switch {
-		case err != nil, j.State != pending.InUse, now.After(end):
-			return j, err
-		case !takenOver(name, &j):
-			continue
-		case !j.Held.Equal(held):
-			held, since = j.Held, now
-		case now.Sub(since) >= stayTime:
-			return j, nil
-		}
-	}
-}
-
-// takenOver tells whether whoever has a journal in use came behind the process that
-// served name, and so has all that it left. That one took the lock before it mounted,
-// and listened behind that.
-func takenOver(name string, j *pending.Journal) bool {
-	path, err := socketPath(name)
-	if err != nil {
-		return false
-	}
-	socket, err := os.Lstat(path)
-	return err == nil && j.Held.After(socket.ModTime())
-}
-
-// mountStatus tells whether a directory is one of our mounts.
-type mountStatus uint8
-
-const (
-	mountNone mountStatus = iota
-	mountAlive
-	mountDead
-	// mountSilent does not answer: its process hangs, or was killed and can't end.
-	mountSilent
-)
-
-// mountState looks at name, a mountName.
-func mountState(name string) (mountStatus, error) {
-	ours, err := isMounted(name)
-	if err != nil || !ours {
-		return mountNone, err
-	}
-	switch err := fs.Probe(name); {
-	case errors.Is(err, fs.ErrDead):
-		return mountDead, nil
-	case errors.Is(err, fs.ErrSilent):
-		return mountSilent, nil
-	}
-	return mountAlive, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lorefs/internal/daemon"
 	"lorefs/internal/folderedit"
 )
 
@@ -69,7 +70,7 @@ func folderWithEdits(t *testing.T) string {
 // listenedBefore leaves what a dead process that served a mount has.
 func listenedBefore(t *testing.T, mount string) {
 	t.Helper()
-	socket, err := socketPath(mount)
+	socket, err := daemon.SocketPath(mount)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,9 +28,12 @@ not in the order of their key definitions, which lorefs keeps and others may not
 		},
 	}
 	f.add(c.Flags())
+	v.own.addTo(c.Flags(), []option{{
+		name: "since", kinds: []string{kindCASC}, value: &v.since,
+		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
+	}})
 	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
 	c.Flags().BoolVar(&v.strict, "strict", false, "tell of what only wastes room, too")
-	c.Flags().StringVar(&v.since, "since", "", "of a CASC storage, leave out archives before ARCHIVE:OFFSET, where another run was interrupted")
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
@@ -41,6 +44,7 @@ type verifying struct {
 	limit          int
 	// since is where to begin in the archives of a CASC storage.
 	since string
+	own   optionSet
 
 	out *bufio.Writer
 	// count is how many findings there were.
@@ -55,8 +59,8 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	if err != nil {
 		return err
 	}
-	if v.since != "" && k.name != kindCASC {
-		return usageErrorf("--since goes with a CASC storage: %s is a source of the kind %s", path, k.name)
+	if err := v.own.checkKind(path, k); err != nil {
+		return err
 	}
 	p := newProgress("checking")
 	defer p.finish()

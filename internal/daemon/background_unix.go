@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package daemon
 
 import (
 	"encoding/json"
@@ -31,10 +31,10 @@ type message struct {
 	Error       string
 }
 
-// startBackground runs this program anew, with the same arguments, in a session
-// of its own, and returns when its mount is ready or has failed. Until then the
-// child shares our stderr.
-func startBackground() error {
+// Start runs this program anew, with the same arguments, in a session of its own, and
+// returns when its mount is ready or has failed, which is a [*Failure]. Until then the child
+// shares our stderr, gets the signals that we get, and show is told how far it is.
+func Start(show func(done, total int64), signals ...os.Signal) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -53,21 +53,19 @@ func startBackground() error {
 		return fmt.Errorf("starting the background process: %w", err)
 	}
 	// The child is out of reach of the terminal's keys.
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, stopSignals...)
-	defer signal.Stop(signals)
+	got := make(chan os.Signal, 4)
+	signal.Notify(got, signals...)
+	defer signal.Stop(got)
 	go func() {
-		for s := range signals {
+		for s := range got {
 			_ = child.Process.Signal(s)
 		}
 	}()
-	return follow(r, child)
+	return follow(r, child, show)
 }
 
 // follow waits for the child's last message.
-func follow(r io.Reader, child *exec.Cmd) error {
-	p := newProgress("inflating")
-	defer p.finish()
+func follow(r io.Reader, child *exec.Cmd, show func(done, total int64)) error {
 	for dec := json.NewDecoder(r); ; {
 		var m message
 		err := dec.Decode(&m)
@@ -76,11 +74,11 @@ func follow(r io.Reader, child *exec.Cmd) error {
 			return fmt.Errorf("the background process ended unexpectedly: %w", errors.Join(child.Wait(), noEOF(err)))
 		case m.Ready:
 			return nil
-		case m.Code != exitOK:
+		case m.Code != 0:
 			_ = child.Wait() // it has told its exit code itself
-			return &commandError{code: m.Code, err: errors.New(m.Error)}
+			return &Failure{Code: m.Code, Text: m.Error}
 		}
-		p.set(m.Done, m.Total)
+		show(m.Done, m.Total)
 	}
 }
 
@@ -91,53 +89,41 @@ func noEOF(err error) error {
 	return err
 }
 
-// parent is the process that waits for a mount in the background. A nil parent
-// is that of a mount in front: there is nobody to tell.
-type parent struct{ pipe *os.File }
+// Parent is the process that waits for a mount in the background. A nil Parent is that of a
+// mount in front: there is nobody to tell.
+type Parent struct{ pipe *os.File }
 
-// backgroundParent tells whether this process is one that startBackground made.
-func backgroundParent() (*parent, bool) {
+// FromParent tells whether this process is one that [Start] made. It can be asked once.
+func FromParent() (*Parent, bool) {
 	if os.Getenv(backgroundEnv) == "" {
 		return nil, false
 	}
 	os.Unsetenv(backgroundEnv) // it is not for programs that we call
 	syscall.CloseOnExec(parentFD)
-	return &parent{pipe: os.NewFile(parentFD, "parent")}, true
+	return &Parent{pipe: os.NewFile(parentFD, "parent")}, true
 }
 
-func (p *parent) tell(m message) error { return json.NewEncoder(p.pipe).Encode(m) }
+func (p *Parent) tell(m message) error { return json.NewEncoder(p.pipe).Encode(m) }
 
-// progress shows how far the mount is, here or at the parent's. gone is called
-// if the parent has died.
-func (p *parent) progress(gone func()) progress {
-	if p == nil {
-		return newProgress("inflating")
-	}
-	return &told{parent: p, gone: gone}
-}
-
-type told struct {
-	parent *parent
-	gone   func()
-	last   time.Time
-}
-
-func (t *told) set(done, total int64) {
-	if time.Since(t.last) < tellEvery {
-		return
-	}
-	t.last = time.Now()
-	if t.parent.tell(message{Done: done, Total: total}) != nil {
-		t.gone()
+// Progress gives what is to be told how far the mount is; the parent shows it. gone is
+// called if the parent has died.
+func (p *Parent) Progress(gone func()) func(done, total int64) {
+	var last time.Time
+	return func(done, total int64) {
+		if time.Since(last) < tellEvery {
+			return
+		}
+		last = time.Now()
+		if p.tell(message{Done: done, Total: total}) != nil {
+			gone()
+		}
 	}
 }
 
-func (t *told) finish() {}
-
-// ready tells the parent that the mount can be used, and leaves the terminal and
-// the working directory, which must not be kept busy. What is written to stderr
-// goes to logFile from now on.
-func (p *parent) ready(logFile *os.File) error {
+// Ready tells the parent that the mount can be used, and leaves the terminal and the working
+// directory, which must not be kept busy. What is written to stderr goes to logFile from now
+// on, which may be nil.
+func (p *Parent) Ready(logFile *os.File) error {
 	if p != nil {
 		if err := os.Chdir("/"); err != nil {
 			return err
@@ -164,15 +150,8 @@ func redirect(logFile *os.File) error {
 	return errors.Join(duplicate(logFile, os.Stderr), logFile.Close())
 }
 
-// failed hands an error to the parent, which prints it. After ready, it goes to
-// the log.
-func (p *parent) failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	code := exitCode(err)
-	if p.tell(message{Code: code, Error: errorText(err)}) != nil {
-		return err
-	}
-	return &commandError{code: code}
+// Failed tells the parent why there is no mount, and which exit code that is. It is an error
+// if nobody waits any more.
+func (p *Parent) Failed(code int, text string) error {
+	return p.tell(message{Code: code, Error: text})
 }

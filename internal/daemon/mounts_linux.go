@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bufio"
@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isMounted tells whether the file system on name is one of ours.
-func isMounted(name string) (bool, error) {
+// Mounted tells whether the file system on name is one of ours.
+func Mounted(name string) (bool, error) {
 	_, ours, err := editedSource(name)
 	return ours, err
 }
@@ -63,8 +63,8 @@ func unescapeMount(s string) string {
 	return b.String()
 }
 
-// systemUnmount unmounts what no process of ours can be asked to.
-func systemUnmount(name string) error {
+// UnmountAlone unmounts what no process of ours can be asked to.
+func UnmountAlone(name string) error {
 	err := unix.Unmount(name, unix.UMOUNT_NOFOLLOW)
 	if !errors.Is(err, syscall.EPERM) {
 		return err

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package daemon
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// isMounted tells whether the file system on name is one of ours. Systems other
+// Mounted tells whether the file system on name is one of ours. Systems other
 // than Linux tell by mount(8) only.
-func isMounted(name string) (bool, error) {
+func Mounted(name string) (bool, error) {
 	if runtime.GOOS == "windows" {
 		return false, fmt.Errorf("mounting is not supported on %s", runtime.GOOS)
 	}
@@ -29,12 +29,12 @@ func isMounted(name string) (bool, error) {
 
 // editedSource does not tell the source here.
 func editedSource(name string) (source string, ours bool, err error) {
-	ours, err = isMounted(name)
+	ours, err = Mounted(name)
 	return "", ours, err
 }
 
-// systemUnmount unmounts what no process of ours can be asked to.
-func systemUnmount(name string) error {
+// UnmountAlone unmounts what no process of ours can be asked to.
+func UnmountAlone(name string) error {
 	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {
 		return fmt.Errorf("umount: %w: %s", err, strings.TrimSpace(string(out)))
 	}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// What is passed on to another process means the same there, each option once, and keys do
+// not become arguments, which other users can see.
+func TestPassOn(t *testing.T) {
+	flags := func() (*sourceFlags, *pflag.FlagSet) {
+		var f sourceFlags
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.add(set)
+		return &f, set
+	}
+	from, fromSet := flags()
+	for _, o := range from.known {
+		values := []string{"1M"} // is one of each type but bool
+		switch o.value.(type) {
+		case *bool:
+			values = []string{"true"}
+		case *[]string:
+			values = []string{"a,b", "c"}
+		}
+		for _, v := range values {
+			if err := fromSet.Set(o.name, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	args, env := from.passOn()
+	to, toSet := flags()
+	if err := toSet.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range to.known {
+		want := fromSet.Lookup(o.name).Value.String()
+		if o.variable == "" {
+			if got := toSet.Lookup(o.name).Value.String(); got != want {
+				t.Errorf("--%s is %s there, want %s", o.name, got, want)
+			}
+			continue
+		}
+		if !slices.Contains(env, o.variable+"="+want) || strings.Contains(strings.Join(args, " "), "--"+o.name+"=") {
+			t.Errorf("--%s is not passed on by the environment alone: %q, %q", o.name, args, env)
+		}
+	}
+	none, noneSet := flags()
+	if err := noneSet.Set("missing", missingHide); err != nil {
+		t.Fatal(err)
+	}
+	if args, env := none.passOn(); len(args)+len(env) > 0 {
+		t.Errorf("defaults are passed on: %q, %q", args, env)
+	}
+}

@@ -1,0 +1,83 @@
+package daemon
+
+import (
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"lorefs/fs"
+)
+
+// retryEvery is how often a busy mount is tried again after a signal.
+const retryEvery = time.Second
+
+// Served is a mount that this process serves.
+type Served struct {
+	server *fs.Server
+	dir    string
+	log    *slog.Logger
+	// stopping makes attempts to unmount wait for each other.
+	stopping sync.Mutex
+}
+
+// NewServed is what server serves on dir.
+func NewServed(server *fs.Server, dir string, log *slog.Logger) *Served {
+	return &Served{server: server, dir: dir, log: log}
+}
+
+// UntilGone returns when the mount is gone, whoever unmounted it. The first
+// signal asks for it until it is granted, the second insists.
+func (s *Served) UntilGone(signals <-chan os.Signal) {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		s.server.Wait()
+	}()
+	var again <-chan time.Time
+	asked := false
+	for {
+		select {
+		case <-gone:
+			return
+		case <-signals:
+			if asked {
+				again = nil
+				s.insist()
+				continue
+			}
+			asked = true
+		case <-again:
+		}
+		again = s.ask(again == nil)
+	}
+}
+
+// ask unmounts, or tells when to try again. Why is said the first time only.
+func (s *Served) ask(first bool) <-chan time.Time {
+	err := s.Unmount(false)
+	if err == nil {
+		return nil
+	}
+	if first {
+		s.log.Warn("can't unmount yet, trying on; a second signal detaches the mount", "mountpoint", s.dir, "err", err)
+	}
+	return time.After(retryEvery)
+}
+
+func (s *Served) insist() {
+	if err := s.Unmount(true); err != nil {
+		s.log.Error("can't detach the mount", "mountpoint", s.dir, "err", err)
+	}
+}
+
+// Unmount takes the mount away, or with lazy only out of sight: what is open
+// stays so until it is closed.
+func (s *Served) Unmount(lazy bool) error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	if lazy {
+		return fs.Detach(s.dir)
+	}
+	return s.server.Unmount()
+}
