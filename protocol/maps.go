@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +37,15 @@ type Map struct {
 	names   []string // in the order of the file
 	numbers map[string][]uint32
 	byNum   map[uint32]string
+	// second are the names that have a number which is another's, too, while the map is
+	// read: to look through the numbers of a name for each line of it would take minutes.
+	second map[named]bool
+}
+
+// named is a name with one of its numbers.
+type named struct {
+	name   string
+	number uint32
 }
 
 // ParseMapName splits the name of a map's file: KIND[.REVISION].map, or .json.
@@ -63,7 +71,7 @@ func ParseMapName(name string) (kind, revision string, ok bool) {
 // What is wrong with a line costs that line, see [Map].Wrong. It is an error, a
 // [*SyntaxError], if there is no other line, or if JSON cannot be read.
 func ParseMap(file string, src []byte) (*Map, error) {
-	m := &Map{File: file, numbers: make(map[string][]uint32), byNum: make(map[uint32]string)}
+	m := &Map{File: file, numbers: make(map[string][]uint32), byNum: make(map[uint32]string), second: make(map[named]bool)}
 	m.Kind, m.Revision, _ = ParseMapName(file)
 	var wrong, warnings diagnostics
 	if len(src) > maxMap {
@@ -79,7 +87,7 @@ func ParseMap(file string, src []byte) (*Map, error) {
 	if len(m.names) == 0 && len(wrong) > 0 {
 		return nil, wrong.err()
 	}
-	m.Warnings, m.Wrong = warnings, wrong
+	m.Warnings, m.Wrong, m.second = warnings, wrong, nil
 	return m, nil
 }
 
@@ -128,11 +136,12 @@ func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
 	}
 	n, before := uint32(n64), m.numbers[name]
 	switch other, taken := m.byNum[n]; {
-	case slices.Contains(before, n):
+	case taken && other == name, m.second[named{name, n}]:
 		warnings.addf(m.File, num, "%s has the number %d already", name, n)
 		return
 	case taken:
 		warnings.addf(m.File, num, "%s has the number %d, as %s has", name, n, other)
+		m.second[named{name, n}] = true
 	default:
 		m.byNum[n] = name
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -84,6 +85,26 @@ func TestHostileInput(t *testing.T) {
 		h.restore(f)
 	}
 	t.Logf("exit codes: %v; at most %d MiB and %v", h.exits, h.memory>>20, h.cpu)
+}
+
+// A map is read in no time, whatever its names and numbers are: of one name with all of
+// them, each is a number that the name may have already.
+func TestHostileMaps(t *testing.T) {
+	ownFolders(t)
+	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "protocol.7.map")
+	h.write(filepath.Join(dir, "S_A.1.def"), []byte("int32 id\n"))
+	const size = 7 << 20
+	for _, names := range [][]string{{"S_A"}, {"S_B", "S_A"}} {
+		var lines []byte
+		for _, name := range names {
+			for n := 0; len(lines) < size/len(names) || name == "S_A" && len(lines) < size; n++ {
+				lines = fmt.Appendf(lines, "%s %d\n", name, n)
+			}
+		}
+		h.run(&hostileFile{name: "map", path: path}, lines, []string{"verify", dir})
+	}
 }
 
 // hostile spoils files and runs the program on them.
