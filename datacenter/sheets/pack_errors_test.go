@@ -17,6 +17,8 @@ import (
 
 func TestPackErrors(t *testing.T) {
 	many := "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"
+	// What is so long is not told apart, and only of a text it is true that it can't be held.
+	const tooLong = "a name or text of more than 8388608 bytes is more than a data center can hold; if this is a comment or white space, shorten it"
 	full := "<S>t" + strings.Repeat(" ", 1) + "</S>"
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -33,6 +35,8 @@ func TestPackErrors(t *testing.T) {
 		"a wrong int":       {map[string]string{"a-1.xml": "<S id='2147483648'/>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:8: S id: ", datacenter.ErrValue},
 		"65,536 children":   {map[string]string{"a-1.xml": many}, fmt.Sprintf("sheets: a-1.xml:1:%d: S: ", 3+4*65535+1), datacenter.ErrTooLarge},
 		"65,536 attributes": {map[string]string{"a-1.xml": "<S" + manyAttributes(1<<16) + ">" + full[3:]}, "sheets: a-1.xml:1:", datacenter.ErrTooLarge},
+		"a long comment":    {map[string]string{"a-1.xml": "<S><!--" + strings.Repeat("c", 9<<20) + "--></S>"}, "sheets: a-1.xml:1:5: " + tooLong, datacenter.ErrTooLarge},
+		"much white space":  {map[string]string{"a-1.xml": "<S/>\n" + strings.Repeat(" ", 9<<20)}, "sheets: a-1.xml:1:5: " + tooLong, datacenter.ErrTooLarge},
 		"a NUL":             {map[string]string{"a-1.xml": "<S " + dc + ` a="\u0000" dc:escaped="a"/>`}, "sheets: a-1.xml:1:32: ", datacenter.ErrValue},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,11 +128,11 @@ const maxFile = 1 << 30
 const readStep = 1 << 20
 
 // tooLong is the error of a file that has a longer name or text than a data center can
-// hold, or a longer comment than anybody writes. It is told before the rest of the file is
-// read, which may be much.
+// hold, or more white space or a longer comment than anybody writes. It is told before the
+// rest of the file is read, which may be much, so nothing tells them apart.
 func tooLong(name string, data []byte, at int) error {
 	line, column := place(data, at)
-	err := wrapf(datacenter.ErrTooLarge, "a name, text or comment of more than %d bytes", maxSpelled)
+	err := fmt.Errorf("a name or text of more than %d bytes is %w; if this is a comment or white space, shorten it", maxSpelled, datacenter.ErrTooLarge)
 	return &ValueError{File: name, Line: line, Column: column, Err: err}
 }
 
