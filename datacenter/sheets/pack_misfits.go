@@ -50,20 +50,28 @@ func (m Misfit) String() string {
 	element, attribute := shown.Quote(m.Element), shown.Quote(m.Attribute)
 	switch m.What {
 	case DoubtfulValues:
-		return fmt.Sprintf("%s: %d values of %s %s: strings in the schema, though each is like a value of type %v", shown.Quote(m.Sheet), m.Count, element, attribute, m.Type)
+		return fmt.Sprintf("%s: %s of %s %s: strings in the schema, though each is like a value of type %v", shown.Quote(m.Sheet), several(m.Count, "value"), element, attribute, m.Type)
 	case UnknownAttribute:
-		return fmt.Sprintf("%s: %d values of %s %s: not in the schema, taken for the type %v", shown.Quote(m.Sheet), m.Count, element, attribute, m.Type)
+		return fmt.Sprintf("%s: %s of %s %s: not in the schema, taken for the type %v", shown.Quote(m.Sheet), several(m.Count, "value"), element, attribute, m.Type)
 	case UnknownElement:
-		return fmt.Sprintf("%s: %d elements %s with %d values: not in the schema, taken for the types that suit", shown.Quote(m.Sheet), m.Count, element, m.Values)
+		return fmt.Sprintf("%s: %s %s with %s: not in the schema, taken for the types that suit", shown.Quote(m.Sheet), several(m.Count, "element"), element, several(m.Values, "value"))
 	case TooMany:
-		return fmt.Sprintf("%s: more elements %s than the schema allows, %d times", shown.Quote(m.Sheet), element, m.Count)
+		return fmt.Sprintf("%s: more elements %s than the schema allows, %s", shown.Quote(m.Sheet), element, several(m.Count, "time"))
 	case TooFew:
-		return fmt.Sprintf("%s: fewer elements %s than the schema demands, %d times", shown.Quote(m.Sheet), element, m.Count)
+		return fmt.Sprintf("%s: fewer elements %s than the schema demands, %s", shown.Quote(m.Sheet), element, several(m.Count, "time"))
 	case NoAttribute:
-		return fmt.Sprintf("%s: %d elements %s without %s, which the schema demands", shown.Quote(m.Sheet), m.Count, element, attribute)
+		return fmt.Sprintf("%s: %s %s without %s, which the schema demands", shown.Quote(m.Sheet), several(m.Count, "element"), element, attribute)
 	default:
-		return fmt.Sprintf("%s: %d texts of %s, which has none in the schema", shown.Quote(m.Sheet), m.Count, element)
+		return fmt.Sprintf("%s: %s of %s, which has none in the schema", shown.Quote(m.Sheet), several(m.Count, "text"), element)
 	}
+}
+
+// several is a number of things: 1 value, 2 values.
+func several(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // Untyped tells that values may have got another type than they should have.

@@ -60,8 +60,8 @@ func TestPackMisfits(t *testing.T) {
 			[]string{`<S>` + fits + `<C x="1" y="a"/></S>`, `<S y="1">` + fits + `<C x="0.5"/></S>`},
 			[]string{
 				`"S": 2 values of "C" "x": not in the schema, taken for the type float`,
-				`"S": 1 values of "C" "y": not in the schema, taken for the type string`,
-				`"S": 1 values of "S" "y": not in the schema, taken for the type int`,
+				`"S": 1 value of "C" "y": not in the schema, taken for the type string`,
+				`"S": 1 value of "S" "y": not in the schema, taken for the type int`,
 			},
 		},
 		{
@@ -69,7 +69,7 @@ func TestPackMisfits(t *testing.T) {
 			[]string{`<S>` + fits + `<D x="1"><E y="2"/></D></S>`, `<S>` + fits + `<D x="1" z="2"/></S>`},
 			[]string{
 				`"S": 2 elements "D" with 3 values: not in the schema, taken for the types that suit`,
-				`"S": 1 elements "E" with 1 values: not in the schema, taken for the types that suit`,
+				`"S": 1 element "E" with 1 value: not in the schema, taken for the types that suit`,
 			},
 		},
 		{
@@ -77,7 +77,7 @@ func TestPackMisfits(t *testing.T) {
 			[]string{`<S><A i="1" s="7"/><A i="2" s="8"/><A i="3"/><B s="x"/><B s="9"/></S>`, `<S>` + fits + `</S>`},
 			[]string{
 				`"S": 3 values of "A" "s": strings in the schema, though each is like a value of type int`,
-				`"S": more elements "A" than the schema allows, 1 times`,
+				`"S": more elements "A" than the schema allows, 1 time`,
 			},
 		},
 		{
@@ -85,11 +85,11 @@ func TestPackMisfits(t *testing.T) {
 			[]string{`<S><B/><B/></S>`, `<S><A i="1"/><B/></S>`, `<S><A s="x" i="2"/></S>`},
 			[]string{
 				`"S": fewer elements "B" than the schema demands, 2 times`,
-				`"S": fewer elements "A" than the schema demands, 1 times`,
+				`"S": fewer elements "A" than the schema demands, 1 time`,
 			},
 		},
-		{"an attribute is missing", []string{`<S><A s="x"/><B/><B/></S>`}, []string{`"S": 1 elements "A" without "i", which the schema demands`}},
-		{"a text", []string{`<S><A i="1"/><B>text</B><B/></S>`}, []string{`"S": 1 texts of "B", which has none in the schema`}},
+		{"an attribute is missing", []string{`<S><A s="x"/><B/><B/></S>`}, []string{`"S": 1 element "A" without "i", which the schema demands`}},
+		{"a text", []string{`<S><A i="1"/><B>text</B><B/></S>`}, []string{`"S": 1 text of "B", which has none in the schema`}},
 		{
 			"what the sheet says itself",
 			[]string{
@@ -134,8 +134,8 @@ func TestPackLike(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	if got := misfitsOf(t, opts, `<S><D z="1"/></S>`, `<S><C x="1"/></S>`); !slices.Equal(got, []string{
-		`"S": 1 values of "C" "x": not in the schema, taken for the type int`,
-		`"S": 1 values of "D" "z": not in the schema, taken for the type int`,
+		`"S": 1 value of "C" "x": not in the schema, taken for the type int`,
+		`"S": 1 value of "D" "z": not in the schema, taken for the type int`,
 	}) {
 		t.Errorf("what neither knows: %q", got)
 	}
