@@ -73,7 +73,7 @@ func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Edits: removalsFirst(p.edits), Comments: parser.x.comments, Spellings: p.respelled}, nil
+	return Plan{Edits: removalsFirst(p.edits), Comments: parser.Comments(), Spellings: p.respelled}, nil
 }
 
 // removalsFirst makes room before it is needed: a node can have no more than so many
@@ -173,5 +173,5 @@ func (p *planner) read(root oldNode) error {
 
 // wrongName is the error of a text that is that of another sheet.
 func (p *planner) wrongName(n *Node) error {
-	return p.parser.x.errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown.Quote(n.Name), shown.Quote(p.sheet.Name))
+	return p.parser.Errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown.Quote(n.Name), shown.Quote(p.sheet.Name))
 }

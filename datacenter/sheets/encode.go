@@ -8,16 +8,8 @@ import (
 	"lorefs/datacenter"
 )
 
-// The parts of a sheet that are always the same.
-const (
-	indentation = "    "
-	xsiURI      = "http://www.w3.org/2001/XMLSchema-instance"
-	// novadropURI is the namespace of novadrop's attributes in schemas; that of a
-	// sheet is below it.
-	novadropURI = "https://vezel.dev/novadrop/dc"
-	// extraURI is the namespace of what novadrop loses.
-	extraURI = "urn:lorefs:dc"
-)
+// indentation is that of each level.
+const indentation = "    "
 
 // encoder writes one sheet, step by step: each step is a start tag, with all that
 // an element without children has, or an end tag. It holds nothing of the tree but

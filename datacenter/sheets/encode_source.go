@@ -127,9 +127,6 @@ func (s *Source) family(name string, id nameID) *Family {
 	return f
 }
 
-// SchemasFile is the name of the file that all schemas refer to.
-const SchemasFile = "DataCenter.xsd"
-
 // maxFolder leaves room for what the file name of a sheet has besides the folder's.
 const maxFolder = 255 - len("-4294967295.xml")
 

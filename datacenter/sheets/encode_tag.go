@@ -253,7 +253,7 @@ func (t *tagWriter) append(dst []byte, name string, value []byte) []byte {
 }
 
 func appendRootStart(dst []byte, name *spelling) []byte {
-	dst = append(dst, ` xmlns:xsi="`+xsiURI+`" xsi:schemaLocation="`+novadropURI+"/"...)
+	dst = append(dst, ` xmlns:xsi="`+spaceInstance+`" xsi:schemaLocation="`+spaceNovadrop+"/"...)
 	dst = append(dst, name.element...)
 	dst = append(dst, ' ')
 	dst = append(dst, name.element...)
@@ -262,9 +262,9 @@ func appendRootStart(dst []byte, name *spelling) []byte {
 
 func appendRootEnd(dst []byte, name *spelling, found findings) []byte {
 	if found != 0 {
-		dst = append(dst, ` xmlns:dc="`+extraURI+`"`...)
+		dst = append(dst, ` xmlns:dc="`+spaceLore+`"`...)
 	}
-	dst = append(dst, ` xmlns="`+novadropURI+"/"...)
+	dst = append(dst, ` xmlns="`+spaceNovadrop+"/"...)
 	dst = append(dst, name.element...)
 	return append(dst, '"')
 }

@@ -2,7 +2,6 @@ package sheets
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"lorefs/datacenter"
@@ -10,15 +9,9 @@ import (
 
 // What a data center can hold only so much of; the [Parser] knows what a node can. Pack
 // and Validate count alike.
-const (
-	// maxRun is how many children, and how many attributes, a node may have. It is how
-	// many sheets there can be, too.
-	maxRun = math.MaxUint16
-	// maxKeys is how many attributes a key definition has at most.
-	maxKeys = 4
-	// maxDefinitions is how many key definitions there can be besides the empty one.
-	maxDefinitions = 1<<12 - 1
-)
+
+// maxDefinitions is how many key definitions there can be besides the empty one.
+const maxDefinitions = 1<<12 - 1
 
 // totals add up what sheets hold, besides the root.
 type totals struct{ nodes, attributes int64 }

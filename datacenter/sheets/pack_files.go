@@ -56,8 +56,8 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	}
 	slices.SortFunc(s.files, func(a, b sheetFile) int { return CompareNames(a.path, b.path) })
 	slices.Sort(s.ignored)
-	if len(s.files) > maxRun {
-		return nil, fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[maxRun].path, maxRun+1, datacenter.ErrTooLarge)
+	if len(s.files) > datacenter.MaxRun {
+		return nil, fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[datacenter.MaxRun].path, datacenter.MaxRun+1, datacenter.ErrTooLarge)
 	}
 	return s, nil
 }

@@ -70,8 +70,8 @@ func (k known) child(name string) (below known) {
 	return below
 }
 
-// few is how many names are looked through faster than found in a map.
-const few = 6
+// fewNames is how many names are looked through faster than found in a map.
+const fewNames = 6
 
 // kindAttr is an attribute of a kind.
 type kindAttr struct {
@@ -97,7 +97,7 @@ func newKind(name string, types known, order uint64) *kind {
 
 // child finds the kind of a child; it is nil if there is none.
 func (p *kind) child(name []byte) *kind {
-	if len(p.children) <= few {
+	if len(p.children) <= fewNames {
 		for _, c := range p.children {
 			if c.name == string(name) {
 				return c
@@ -121,12 +121,12 @@ func (p *kind) addChild(name string, order uint64) *kind {
 	}
 	p.children = append(p.children, c)
 	switch {
-	case len(p.children) == few+1:
-		p.childAt = make(map[string]int, 2*few)
+	case len(p.children) == fewNames+1:
+		p.childAt = make(map[string]int, 2*fewNames)
 		for i, c := range p.children {
 			p.childAt[c.name] = i
 		}
-	case len(p.children) > few:
+	case len(p.children) > fewNames:
 		p.childAt[name] = len(p.children) - 1
 	}
 	return c
@@ -147,7 +147,7 @@ func (p *kind) attr(name []byte, hint int) int {
 	if hint < len(p.attrs) && p.attrs[hint].name == string(name) {
 		return hint
 	}
-	if len(p.attrs) <= few {
+	if len(p.attrs) <= fewNames {
 		return slices.IndexFunc(p.attrs, func(a kindAttr) bool { return a.name == string(name) })
 	}
 	if i, ok := p.attrAt[string(name)]; ok {
@@ -163,12 +163,12 @@ func (p *kind) addAttr(name string, order uint64) int {
 	p.attrs = append(p.attrs, a)
 	i := len(p.attrs) - 1
 	switch {
-	case i == few:
-		p.attrAt = make(map[string]int, 2*few)
+	case i == fewNames:
+		p.attrAt = make(map[string]int, 2*fewNames)
 		for k, a := range p.attrs {
 			p.attrAt[a.name] = k
 		}
-	case i > few:
+	case i > fewNames:
 		p.attrAt[name] = i
 	}
 	return i

@@ -65,7 +65,7 @@ func (e *elsewhere) root(sheet string) (*ElementType, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown.Quote(sheet), err)
 	}
-	return schema.root(), nil
+	return rootOf(schema), nil
 }
 
 // surveySheets reads all sheets with all processors.
@@ -270,7 +270,7 @@ func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error)
 	if at := v.sheets[found.key]; at != nil {
 		return at, nil
 	}
-	types := known{bySchema: schema.root()}
+	types := known{bySchema: rootOf(schema)}
 	if types[byLike], err = v.like.root(sheet); err != nil {
 		return nil, err
 	}
@@ -282,22 +282,22 @@ func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error)
 	return at, nil
 }
 
-// root is the type of a sheet, if there is a schema.
-func (s *Schema) root() *ElementType {
-	if s == nil {
-		return nil
-	}
-	return s.Root
-}
-
 // end takes a node's text in.
 func (v *surveyor) end(p *Parser, found *sheetFound) {
 	at := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
 	if _, ok := p.Text(); ok {
 		found.attributes++
-		if of := at.types.held(); of != nil && !of.Text && !p.ended.value {
+		if of := at.types.held(); of != nil && !of.Text && !p.IsValue() {
 			at.texts++
 		}
 	}
+}
+
+// rootOf is the type of a sheet, if there is a schema.
+func rootOf(s *Schema) *ElementType {
+	if s == nil {
+		return nil
+	}
+	return s.Root
 }

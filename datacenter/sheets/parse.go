@@ -113,6 +113,29 @@ func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], 
 // TextOffset is where the text begins, for [Parser.Wrong].
 func (p *Parser) TextOffset() int { return p.ended.at }
 
+// IsValue tells whether the text is that of dc:value, and not one between the tags.
+func (p *Parser) IsValue() bool { return p.ended.value }
+
+// Children is how many children the node had that the last [End] ended.
+func (p *Parser) Children() int { return p.ended.children }
+
+// Offset is where the tag of the last event begins.
+func (p *Parser) Offset() int { return p.x.at }
+
+// Find gives the place of an attribute of the node that began; it is -1 if there is none.
+func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
+
+// Comments tells whether there were comments so far.
+func (p *Parser) Comments() bool { return p.x.comments }
+
+// Data is the whole sheet as UTF-8, which is what offsets are in.
+func (p *Parser) Data() []byte { return p.x.data }
+
+// Errorf makes a [SyntaxError] of something at an offset.
+func (p *Parser) Errorf(offset int, format string, args ...any) error {
+	return p.x.errorf(offset, format, args...)
+}
+
 // Wrong makes err, of something at an offset, a [ValueError].
 func (p *Parser) Wrong(offset int, where string, err error) error {
 	return p.x.wrap(offset, where, err)
@@ -131,7 +154,7 @@ func (p *Parser) begin() error {
 		return err
 	}
 	p.done = len(p.text)
-	if len(p.node.Attributes) > maxRun { // with a text, there are too many names
+	if len(p.node.Attributes) > datacenter.MaxRun { // with a text, there are too many names
 		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-1].name, "attributes")
 	}
 	var err error
@@ -146,7 +169,7 @@ func (p *Parser) child(n *openNode) error {
 		p.text = p.text[:n.start]
 		n.has = false
 	}
-	if n.children++; n.children > maxRun {
+	if n.children++; n.children > datacenter.MaxRun {
 		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-2].name, "children")
 	}
 	return nil
@@ -154,7 +177,7 @@ func (p *Parser) child(n *openNode) error {
 
 // tooMany is the error of a node that has more of something than a data center's can.
 func (p *Parser) tooMany(at int, node []byte, what string) error {
-	return p.Wrong(at, string(node), wrapf(datacenter.ErrTooLarge, "more than %d %s", maxRun, what))
+	return p.Wrong(at, string(node), wrapf(datacenter.ErrTooLarge, "more than %d %s", datacenter.MaxRun, what))
 }
 
 // addText adds a piece of text to the innermost node. White space that is all of
@@ -208,23 +231,6 @@ func (p *Parser) end() error {
 	return nil
 }
 
-const (
-	// A text of fewer bytes than longText, and a name of fewer than longName, is not
-	// too long for a data center.
-	longText = 1 << 20
-	longName = 1 << 15
-	// maxTextBytes is how many bytes the longest text has that a data center can hold.
-	maxTextBytes = 3 * longText
-	// maxSpelled is how many bytes it takes to spell it: a character by its number takes 8.
-	// What is longer is refused before it is copied.
-	maxSpelled = 8 * longText
-	// maxSpelledName is that of a name, of which each character may be escaped.
-	maxSpelledName = 8 * longName * 2
-)
-
-// errTooLong is the error of a text that is not even looked at.
-var errTooLong = wrapf(datacenter.ErrTooLarge, "a text of %d characters or more", longText)
-
 // name is a name as the data center has it.
 func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
 	if !p.escaped && len(spelled) < longName && string(spelled) != rootName {
@@ -239,8 +245,3 @@ func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
 	}
 	return name, nil
 }
-
-const (
-	rootName  = "__root__"
-	valueName = "__value__"
-)

@@ -1,5 +1,8 @@
 package sheets
 
+// few is how many names are looked through faster than found in a map.
+const few = 6
+
 // attributeIndex finds attributes of a node by their names. It is made when it is asked,
 // and only if there are more than a few.
 type attributeIndex struct {

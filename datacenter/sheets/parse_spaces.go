@@ -7,15 +7,14 @@ import (
 	"lorefs/internal/shown"
 )
 
-// The namespaces that mean something here. That of a sheet's elements may be any.
+// The namespaces of the prefixes that nobody declares.
 const (
-	spaceLore     = "urn:lorefs:dc"
-	spaceNovadrop = "https://vezel.dev/novadrop/dc"
-	spaceSchema   = "http://www.w3.org/2001/XMLSchema"
-
 	spaceXML   = "http://www.w3.org/XML/1998/namespace"
 	spaceXMLNS = "http://www.w3.org/2000/xmlns/"
 )
+
+// fewSpaces is how many bindings are looked through faster than found in a map.
+const fewSpaces = 6
 
 // declareSpaces takes in the namespaces that a start tag declares, and xml:space.
 func (x *xmlReader) declareSpaces() error {
@@ -46,12 +45,12 @@ func (x *xmlReader) bind(prefix []byte, uri string) {
 	before := x.bound(prefix)
 	x.spaces = append(x.spaces, binding{prefix, uri, before})
 	switch i := len(x.spaces) - 1; {
-	case i == few:
-		x.spaceAt = make(map[string]int, 2*few)
+	case i == fewSpaces:
+		x.spaceAt = make(map[string]int, 2*fewSpaces)
 		for i, b := range x.spaces {
 			x.spaceAt[string(b.prefix)] = i
 		}
-	case i > few:
+	case i > fewSpaces:
 		x.spaceAt[string(prefix)] = i
 	}
 }
@@ -62,7 +61,7 @@ func (x *xmlReader) unbind(n int) {
 		last := x.spaces[len(x.spaces)-1]
 		x.spaces = x.spaces[:len(x.spaces)-1]
 		switch {
-		case len(x.spaces) < few: // there is no map
+		case len(x.spaces) < fewSpaces: // there is no map
 		case last.before >= 0:
 			x.spaceAt[string(last.prefix)] = last.before
 		default:
@@ -73,7 +72,7 @@ func (x *xmlReader) unbind(n int) {
 
 // bound finds the binding of a prefix; it is -1 if there is none.
 func (x *xmlReader) bound(prefix []byte) int {
-	if len(x.spaces) > few {
+	if len(x.spaces) > fewSpaces {
 		if i, ok := x.spaceAt[string(prefix)]; ok {
 			return i
 		}

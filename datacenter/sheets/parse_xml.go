@@ -24,7 +24,7 @@ type xmlReader struct {
 	comments  bool // there were some
 	ended     bool // the document's element has been closed
 	spaces    []binding
-	spaceAt   map[string]int // the innermost binding of a prefix, if there are more than few
+	spaceAt   map[string]int // the innermost binding of a prefix, if there are more than fewSpaces
 	scratch   []byte         // what values with references are decoded into
 	maxDepth  int
 	sortNames []int32

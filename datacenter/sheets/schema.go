@@ -1,7 +1,6 @@
 package sheets
 
 import (
-	"cmp"
 	"slices"
 
 	"lorefs/datacenter"
@@ -74,23 +73,19 @@ func (e *ElementType) Child(name string) (c ChildType, ok bool) {
 	return c, ok
 }
 
-// CompareNames is the order of children in a sheet and of all in a schema: that of
-// the UTF-16 units of two texts, given as WTF-8. It differs from that of the bytes
-// for what lies beyond the surrogates.
-func CompareNames(a, b string) int {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
+// childIndex finds a child by its name, which is likely to be at hint or next to it;
+// it is -1 if there is none.
+func (e *ElementType) childIndex(name []byte, hint int) int {
+	for i := hint; i < min(hint+2, len(e.Children)); i++ {
+		if e.Children[i].Name == string(name) {
+			return i
+		}
 	}
-	if i == len(a) || i == len(b) {
-		return cmp.Compare(len(a), len(b))
+	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
+		return CompareNames(c.Name, name)
+	})
+	if ok {
+		return i
 	}
-	if a[i] < surrogateLead && b[i] < surrogateLead {
-		return cmp.Compare(a[i], b[i])
-	}
-	return slices.Compare(utf16Units(a), utf16Units(b))
+	return -1
 }
-
-// surrogateLead is the first byte from which on the order of the bytes may not be
-// that of the units.
-const surrogateLead = 0xed

@@ -14,6 +14,9 @@ import (
 //go:embed DataCenter.xsd
 var CommonSchema string
 
+// SchemasFile is the name of the file that all schemas refer to.
+const SchemasFile = "DataCenter.xsd"
+
 var xsdTypes = map[datacenter.Type]string{
 	datacenter.Int: "xsd:int", datacenter.Float: "xsd:float", datacenter.String: "xsd:string", datacenter.Bool: "xsd:boolean",
 }
@@ -27,11 +30,11 @@ func (s *Schema) AppendXSD(dst []byte) []byte {
 	clear(w.written)
 	extra := ""
 	if w.escaped || sheet.escaped {
-		extra = ` xmlns:lorefs="` + extraURI + `" lorefs:names="escaped"`
+		extra = ` xmlns:lorefs="` + spaceLore + `" lorefs:names="escaped"`
 	}
-	uri := novadropURI + "/" + sheet.element
+	uri := spaceNovadrop + "/" + sheet.element
 	w.line(0, `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="%s" xmlns:dc="%s"%s xmlns="%s" targetNamespace="%s" `+
-		`xsi:schemaLocation="%s ../%s" elementFormDefault="qualified">`, xsiURI, novadropURI, extra, uri, uri, novadropURI, SchemasFile)
+		`xsi:schemaLocation="%s ../%s" elementFormDefault="qualified">`, spaceInstance, spaceNovadrop, extra, uri, uri, spaceNovadrop, SchemasFile)
 	w.element(s.Root)
 	w.line(1, `<xsd:element name="%s" type="%s" />`, sheet.element, s.Root.Name)
 	w.line(0, "</xsd:schema>")
@@ -48,7 +51,7 @@ type xsdWriter struct {
 
 func (w *xsdWriter) line(depth int, format string, args ...any) {
 	for range depth {
-		w.dst = append(w.dst, indentation...)
+		w.dst = append(w.dst, "    "...)
 	}
 	w.dst = fmt.Appendf(w.dst, format, args...)
 	w.dst = append(w.dst, '\n')
@@ -143,5 +146,5 @@ func (w *xsdWriter) attributes(e *ElementType, depth int) {
 		}
 		w.line(depth, `<xsd:attribute name="%s" type="%s"%s />`, w.attributeName(a.Name), xsdTypes[a.Type], use)
 	}
-	w.line(depth, `<xsd:anyAttribute namespace="%s" processContents="lax" />`, extraURI)
+	w.line(depth, `<xsd:anyAttribute namespace="%s" processContents="lax" />`, spaceLore)
 }

@@ -120,7 +120,7 @@ func (v *validator) refused(err error) error {
 
 // problem reports something at an offset.
 func (v *validator) problem(offset int, refused bool, format string, args ...any) error {
-	data := v.p.x.data
+	data := v.p.Data()
 	if offset < v.at {
 		v.at, v.line, v.start, v.column = 0, 1, 0, 0
 	}

@@ -2,7 +2,6 @@ package sheets
 
 import (
 	"errors"
-	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/internal/shown"
@@ -128,28 +127,11 @@ func (v *validator) sheet(n *Node) (*ElementType, error) {
 	return nil, v.refused(err)
 }
 
-// childIndex finds a child by its name, which is likely to be at hint or next to it;
-// it is -1 if there is none.
-func (e *ElementType) childIndex(name []byte, hint int) int {
-	for i := hint; i < min(hint+2, len(e.Children)); i++ {
-		if e.Children[i].Name == string(name) {
-			return i
-		}
-	}
-	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
-		return CompareNames(c.Name, name)
-	})
-	if ok {
-		return i
-	}
-	return -1
-}
-
 // required reports attributes that a node should have.
 func (v *validator) required(n *Node, of *ElementType) error {
 	for _, i := range v.needsOf(of).attributes {
 		a := &of.Attributes[i]
-		if v.p.index.find(n.Attributes, []byte(a.Name)) >= 0 {
+		if v.p.Find([]byte(a.Name)) >= 0 {
 			continue
 		}
 		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown.Quote(n.Name), shown.Quote(a.Name)); err != nil {
@@ -191,10 +173,10 @@ func (v *validator) end() error {
 	if n.of == nil {
 		return nil
 	}
-	if text && !n.of.Text && !v.p.ended.value {
+	if text && !n.of.Text && !v.p.IsValue() {
 		at := v.p.TextOffset()
-		if v.p.ended.children > 0 {
-			at = v.p.x.at
+		if v.p.Children() > 0 {
+			at = v.p.Offset()
 		}
 		if err := v.problem(at, false, "text in an element that has none in the schema"); err != nil {
 			return err
@@ -209,7 +191,7 @@ func (v *validator) end() error {
 		if n.met[i] >= c.Min {
 			continue
 		}
-		err := v.problem(v.p.x.at, false, "%d elements of the name %s: the schema has %d at least", n.met[i], shown.Quote(c.Name), c.Min)
+		err := v.problem(v.p.Offset(), false, "%d elements of the name %s: the schema has %d at least", n.met[i], shown.Quote(c.Name), c.Min)
 		if err != nil {
 			return err
 		}

@@ -71,8 +71,8 @@ func (r *schemaReader) keys(t *readType) error {
 		}
 		t.Keys = append(t.Keys, name)
 	}
-	if len(t.Keys) > maxKeys {
-		return r.x.errorf(at, "%d keys: there can be %d", len(t.Keys), maxKeys)
+	if len(t.Keys) > datacenter.MaxKeyNames {
+		return r.x.errorf(at, "%d keys: there can be %d", len(t.Keys), datacenter.MaxKeyNames)
 	}
 	return nil
 }
