@@ -15,6 +15,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -117,7 +119,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	defer claimed.Close() // It was only held.
 	for _, known := range []struct {
 		path string
-		to   *func(sheet string) (*sheets.Schema, error)
+		to   *func(sheet string) (*xsd.Schema, error)
 	}{{f.like, &opts.Like}, {f.template, &opts.Template}} {
 		if known.path == "" {
 			continue
@@ -209,12 +211,12 @@ func inFolder(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
 	}
-	if e, ok := errors.AsType[*sheets.ValueError](err); ok {
+	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
@@ -249,7 +251,7 @@ func counted(ctx context.Context, file *os.File, key datacenter.Key, r *sheets.P
 }
 
 // template gives the schemas of the sheets of a data center.
-func (s *opened) template(ctx context.Context) (func(sheet string) (*sheets.Schema, error), error) {
+func (s *opened) template(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
 	d, err := s.dataCenter()
 	if err != nil {
 		return nil, err
@@ -262,7 +264,7 @@ func (s *opened) template(ctx context.Context) (func(sheet string) (*sheets.Sche
 	for _, f := range src.Families() {
 		families[f.Name] = f
 	}
-	return func(sheet string) (*sheets.Schema, error) {
+	return func(sheet string) (*xsd.Schema, error) {
 		if f := families[sheet]; f != nil {
 			return f.Schema(ctx)
 		}

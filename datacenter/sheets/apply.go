@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -14,7 +16,7 @@ import (
 type PlanOptions struct {
 	// Schema gives types and keys for what the data center does not know, such as that
 	// of an XSD beside the sheet. Default: they are made out from the text.
-	Schema *Schema
+	Schema *xsd.Schema
 }
 
 // Plan is what makes a sheet equal to a text.
@@ -43,9 +45,9 @@ type Plan struct {
 // one that suits the values that it has on its path in the text. Likewise with keys:
 // a node that is there keeps them, unless it has dc:keys.
 //
-// Errors of the text are a [SyntaxError] or a [ValueError].
+// Errors of the text are an [xmltext.SyntaxError] or an [xmltext.ValueError].
 func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts PlanOptions) (Plan, error) {
-	parser, err := NewParser(file, data)
+	parser, err := xmlsheet.New(file, data)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -105,9 +107,9 @@ type planner struct {
 	src    *Source
 	draft  *datacenter.Draft
 	file   *datacenter.Private
-	parser *Parser
+	parser *xmlsheet.Parser
 	sheet  Sheet
-	xsd    *Schema
+	xsd    *xsd.Schema
 	names  planNames
 
 	// What the text holds, see newNode.
@@ -158,9 +160,9 @@ func (p *planner) read(root oldNode) error {
 			return nil
 		case err != nil:
 			return err
-		case event == Begin && len(p.frames) == 0:
+		case event == xmlsheet.Begin && len(p.frames) == 0:
 			err = p.begin(root)
-		case event == Begin:
+		case event == xmlsheet.Begin:
 			err = p.beginChild()
 		default:
 			err = p.end()
@@ -172,6 +174,6 @@ func (p *planner) read(root oldNode) error {
 }
 
 // wrongName is the error of a text that is that of another sheet.
-func (p *planner) wrongName(n *Node) error {
+func (p *planner) wrongName(n *xmlsheet.Node) error {
 	return p.parser.Errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown.Quote(n.Name), shown.Quote(p.sheet.Name))
 }

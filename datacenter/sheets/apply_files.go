@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/datacenter/treepath"
 )
 
@@ -19,11 +21,11 @@ func (s *Source) NameOf(folder string) (name string, ok bool) {
 	if f, ok := s.Family(folder); ok {
 		return f.Name, true
 	}
-	if folder == s.folderName(SchemasFile, 0) {
-		return SchemasFile, true
+	if folder == s.folderName(xsd.CommonFile, 0) {
+		return xsd.CommonFile, true
 	}
 	name, ok = treepath.Unescape(folder)
-	if !ok || datacenter.CheckName(name) != nil || name == valueName || s.folderName(name, 0) != folder {
+	if !ok || datacenter.CheckName(name) != nil || name == spell.ValueName || s.folderName(name, 0) != folder {
 		return "", false
 	}
 	return name, true

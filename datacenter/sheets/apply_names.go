@@ -3,6 +3,8 @@ package sheets
 import (
 	"math"
 	"sync"
+
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // nameIndex finds the names of the file by their texts.
@@ -15,7 +17,7 @@ func (x *nameIndex) get(v *vocabulary) map[string]nameID {
 	x.once.Do(func() {
 		x.byText = make(map[string]nameID, len(v.names))
 		for i := range v.names[1:] {
-			x.byText[v.names[i+1].raw] = nameID(i + 1)
+			x.byText[v.names[i+1].Raw] = nameID(i + 1)
 		}
 	})
 	return x.byText
@@ -61,15 +63,15 @@ func (x *planNames) stored(index uint16, name string) nameID {
 // name is the text of an id.
 func (x *planNames) name(id nameID) string {
 	if id < firstOwn {
-		return x.voc.names[id].raw
+		return x.voc.names[id].Raw
 	}
 	return x.text[id-firstOwn]
 }
 
-// compare is [CompareNames].
+// compare is [spell.Compare].
 func (x *planNames) compare(a, b nameID) int {
 	if a < firstOwn && b < firstOwn {
 		return int(x.voc.rank[a]) - int(x.voc.rank[b])
 	}
-	return CompareNames(x.name(a), x.name(b))
+	return spell.Compare(x.name(a), x.name(b))
 }

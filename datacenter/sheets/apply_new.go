@@ -2,6 +2,7 @@ package sheets
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // newRef is a node that the sheet is to have: one of the text or, if at is below 0,
@@ -45,7 +46,7 @@ func (p *planner) wantedAttributes(y newRef) ([]wanted, error) {
 	}
 	if n.hasText {
 		list = append(list, wanted{
-			name: p.names.id([]byte(valueName)), typ: datacenter.String, text: p.bytes[n.textFrom:n.textTo], at: n.textAt,
+			name: p.names.id([]byte(spell.ValueName)), typ: datacenter.String, text: p.bytes[n.textFrom:n.textTo], at: n.textAt,
 		})
 	}
 	return list, nil
@@ -60,7 +61,7 @@ func (p *planner) wantedOf(o oldNode, withValue bool) ([]wanted, error) {
 	var list []wanted
 	for i := range attrs {
 		a := &attrs[i]
-		if !withValue && p.names.name(a.name) == valueName {
+		if !withValue && p.names.name(a.name) == spell.ValueName {
 			continue
 		}
 		text, err := a.appendText(nil)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // oldNode is a node of the sheet as it is: of the file or, if touched, of the draft.
@@ -152,7 +154,7 @@ func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 		p.scratch, err = a.AppendText(p.scratch[:0])
 		return p.scratch, true, err
 	}
-	e, ok := p.draft.Attribute(o.number, valueName)
+	e, ok := p.draft.Attribute(o.number, spell.ValueName)
 	if !ok {
 		return nil, false, nil
 	}
@@ -194,7 +196,7 @@ func (p *planner) sameValue(a *oldAttribute, text []byte, typ datacenter.Type) (
 
 // sameSelf tells whether a node has the attributes, but __value__, keys and flags of
 // one of the text.
-func (p *planner) sameSelf(o oldNode, n *Node) (bool, error) {
+func (p *planner) sameSelf(o oldNode, n *xmlsheet.Node) (bool, error) {
 	if !o.touched && (o.node.Flags() != n.Flags || o.node.AttributeCount() < len(n.Attributes)) {
 		return false, nil
 	}
@@ -206,7 +208,7 @@ func (p *planner) sameSelf(o oldNode, n *Node) (bool, error) {
 	for i := range p.same {
 		a := &p.same[i]
 		name := p.names.name(a.name)
-		if name == valueName {
+		if name == spell.ValueName {
 			continue
 		}
 		count++
@@ -227,7 +229,7 @@ func (p *planner) sameSelf(o oldNode, n *Node) (bool, error) {
 
 // findAttribute finds an attribute of the text, most likely at a place; it is -1 if
 // there is none.
-func findAttribute(n *Node, name string, likely int) int {
+func findAttribute(n *xmlsheet.Node, name string, likely int) int {
 	if likely < len(n.Attributes) && string(n.Attributes[likely].Name) == name {
 		return likely
 	}
@@ -235,10 +237,10 @@ func findAttribute(n *Node, name string, likely int) int {
 	if len(n.Attributes) > few {
 		return -1
 	}
-	return slices.IndexFunc(n.Attributes, func(a Attribute) bool { return string(a.Name) == name })
+	return slices.IndexFunc(n.Attributes, func(a xmlsheet.Attribute) bool { return string(a.Name) == name })
 }
 
-func (p *planner) sameKeys(o oldNode, n *Node) (bool, error) {
+func (p *planner) sameKeys(o oldNode, n *xmlsheet.Node) (bool, error) {
 	if !o.touched && !n.HasKeys {
 		return true, nil // the flags were compared
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // newNode is a node of the text. One that is equal to a node of the sheet as it is
@@ -89,7 +90,7 @@ func (p *planner) beginChild() error {
 
 // counterpart finds the child beside that the next child of the text may be equal to:
 // that is no decision, but saves memory if it is right.
-func (p *planner) counterpart(n *Node) (old oldNode, found, like bool, err error) {
+func (p *planner) counterpart(n *xmlsheet.Node) (old oldNode, found, like bool, err error) {
 	f := &p.frames[len(p.frames)-1]
 	g := p.kidGroup(f, n.Name)
 	if g == nil {
@@ -143,7 +144,7 @@ func (p *planner) kidGroup(f *planFrame, name []byte) *kidGroup {
 }
 
 // open opens a node, and lists the children of the one beside.
-func (p *planner) open(n *Node, old oldNode, hasOld, like bool) error {
+func (p *planner) open(n *xmlsheet.Node, old oldNode, hasOld, like bool) error {
 	f := planFrame{
 		node: int32(len(p.nodes)), pending: len(p.pending),
 		attrs: len(p.attrs), kids: len(p.kids), bytes: len(p.bytes), keys: len(p.keys),
@@ -180,7 +181,7 @@ func (p *planner) group(from int) {
 }
 
 // keep keeps what a start tag says.
-func (p *planner) keep(m *newNode, n *Node) {
+func (p *planner) keep(m *newNode, n *xmlsheet.Node) {
 	m.flags = n.Flags
 	m.attrFrom = int32(len(p.attrs))
 	for i := range n.Attributes {

@@ -14,6 +14,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // planned is a draft whose sheets are edited as texts.
@@ -204,8 +206,8 @@ func TestPlanErrors(t *testing.T) {
 			if err == nil || edits != nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, %v; want %s", ops(edits), err, c.want)
 			}
-			_, syntax := errors.AsType[*sheets.SyntaxError](err)
-			_, value := errors.AsType[*sheets.ValueError](err)
+			_, syntax := errors.AsType[*xmltext.SyntaxError](err)
+			_, value := errors.AsType[*xmltext.ValueError](err)
 			if !syntax && !value {
 				t.Errorf("the error is a %T", err)
 			}
@@ -244,7 +246,7 @@ func TestPlanTellsWhatIsLost(t *testing.T) {
 // New sheets get types from the sheets of their name, from a schema, or from the text.
 func TestPlanNewSheet(t *testing.T) {
 	p := planOf(t, zoo())
-	xsd, err := sheets.ReadSchema("Fresh.xsd", []byte(`<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="https://vezel.dev/novadrop/dc/Fresh" xmlns:dc="https://vezel.dev/novadrop/dc" targetNamespace="https://vezel.dev/novadrop/dc/Fresh" elementFormDefault="qualified">
+	fresh, err := xsd.Read("Fresh.xsd", []byte(`<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="https://vezel.dev/novadrop/dc/Fresh" xmlns:dc="https://vezel.dev/novadrop/dc" targetNamespace="https://vezel.dev/novadrop/dc/Fresh" elementFormDefault="qualified">
     <xsd:complexType name="Fresh"><xsd:attribute name="a" type="xsd:string" use="required" /></xsd:complexType>
     <xsd:element name="Fresh" type="Fresh" />
 </xsd:schema>`))
@@ -253,11 +255,11 @@ func TestPlanNewSheet(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, text string
-		xsd        *sheets.Schema
+		xsd        *xsd.Schema
 		want       string
 	}{
 		{"Zoo", `<Zoo rate="7"><Keyed key="1" name="5"/></Zoo>`, nil, "float rate, int key, string name"},
-		{"Fresh", `<Fresh a="5"/>`, xsd, "string a"},
+		{"Fresh", `<Fresh a="5"/>`, fresh, "string a"},
 		{"Other", `<Other a="5" b="0.5"><N c="1"/><N c="0.5"/><N c="2"/></Other>`, nil, "int a, float b, float c, float c, float c"},
 	} {
 		plan, err := p.src.Plan(t.Context(), sheets.Sheet{Name: c.name, Ordinal: 9}, "x.xml", []byte(c.text), sheets.PlanOptions{Schema: c.xsd})

@@ -5,18 +5,19 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // lazySchema is what is known of the sheets of the name: most plans never ask.
 type lazySchema struct {
 	asked bool
-	root  *ElementType // nil if there are none yet
+	root  *xsd.ElementType // nil if there are none yet
 }
 
 // pathTypes is what is known of a path: by the sheets of the name, by an XSD, and by
 // the text. Each may be nil.
 type pathTypes struct {
-	known, xsd *ElementType
+	known, xsd *xsd.ElementType
 	text       *textTypes
 }
 
@@ -32,7 +33,7 @@ func (p *planner) typesHere() *pathTypes {
 	return t
 }
 
-func (p *planner) knownRoot() *ElementType {
+func (p *planner) knownRoot() *xsd.ElementType {
 	if p.schema.asked {
 		return p.schema.root
 	}
@@ -61,7 +62,7 @@ func (t *pathTypes) child(p *planner, name nameID) *pathTypes {
 	return below
 }
 
-func childType(e *ElementType, name string) *ElementType {
+func childType(e *xsd.ElementType, name string) *xsd.ElementType {
 	if e == nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func childType(e *ElementType, name string) *ElementType {
 
 // attribute is the type of a new attribute.
 func (t *pathTypes) attribute(name nameID, text string) datacenter.Type {
-	for _, e := range []*ElementType{t.known, t.xsd} {
+	for _, e := range []*xsd.ElementType{t.known, t.xsd} {
 		if e == nil {
 			continue
 		}

@@ -169,7 +169,7 @@ func (e *encoder) closeTag(dst []byte) []byte {
 func (e *encoder) appendEndTag(dst []byte, depth int, name nameID) []byte {
 	dst = appendIndent(dst, depth)
 	dst = append(dst, "</"...)
-	dst = append(dst, e.voc.spelling(name).element...)
+	dst = append(dst, e.voc.spelling(name).Element...)
 	return append(dst, '>')
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // draftItem is a node that was edited, or that has edited ones below it, as it was
@@ -63,7 +64,7 @@ func (e *encoder) draftAttributes(d *draftItem, entries []datacenter.DraftEntry)
 				return err
 			}
 		}
-		if entry.Name == valueName {
+		if entry.Name == spell.ValueName {
 			d.value = &a
 			continue
 		}
@@ -81,7 +82,7 @@ func (e *encoder) draftChildren(d *draftItem, n datacenter.Number) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(kids, func(a, b datacenter.DraftEntry) int { return CompareNames(a.Name, b.Name) })
+	slices.SortStableFunc(kids, func(a, b datacenter.DraftEntry) int { return spell.Compare(a.Name, b.Name) })
 	d.kids, d.names = kids, make([]nameID, len(kids))
 	for i := range kids {
 		d.names[i] = e.voc.draftName(kids[i].NameIndex, kids[i].Name)

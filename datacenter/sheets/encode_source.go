@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/datacenter/treepath"
 )
 
@@ -133,7 +134,7 @@ const maxFolder = 255 - len("-4294967295.xml")
 // folderName gives the name of the folder of sheets.
 func (s *Source) folderName(name string, id nameID) string {
 	file := treepath.EscapeWithin(name, int(id), maxFolder)
-	if file == SchemasFile { // as if its dot were a sibling's
+	if file == xsd.CommonFile { // as if its dot were a sibling's
 		return "DataCenter%2Exsd"
 	}
 	return file

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // tagWriter is what one start tag is made of, besides the tag's own text.
@@ -42,11 +43,11 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	t := &e.tag
 	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
 	name := e.voc.spelling(n.name)
-	if t.extras && name.escaped {
+	if t.extras && name.Escaped {
 		t.found |= foundNames
 	}
 	dst = append(dst, '<')
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	if t.root {
 		dst = appendRootStart(dst, name)
 	}
@@ -80,7 +81,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	dst = append(dst, '>')
 	dst = append(dst, t.value...)
 	dst = append(dst, "</"...)
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	return append(dst, '>'), nil
 }
 
@@ -159,7 +160,7 @@ func (e *encoder) draftTag(dst []byte, d *draftItem, el *element) ([]byte, error
 // attributeStart appends an attribute up to its value.
 func (e *encoder) attributeStart(dst []byte, name nameID, typ datacenter.Type, el *element) []byte {
 	t := &e.tag
-	spelled, escaped := e.voc.spelling(name).attribute()
+	spelled, escaped := e.voc.spelling(name).Attribute()
 	if t.extras {
 		if escaped {
 			t.found |= foundNames
@@ -190,7 +191,7 @@ func appendItem(list []byte) []byte {
 func (e *encoder) attributeText(dst []byte, from int, name nameID) []byte {
 	dst, holds := e.escapeTail(dst, from, attributeText)
 	if !holds {
-		spelled, _ := e.voc.spelling(name).attribute()
+		spelled, _ := e.voc.spelling(name).Attribute()
 		e.tag.escaped = append(appendItem(e.tag.escaped), spelled...)
 	}
 	return dst
@@ -204,7 +205,7 @@ func (t *tagWriter) valueText(e *encoder, inTag bool) {
 	}
 	var holds bool
 	if t.value, holds = e.escapeTail(t.value, 0, classes); !holds {
-		t.escaped = append(appendItem(t.escaped), valueName...)
+		t.escaped = append(appendItem(t.escaped), spell.ValueName...)
 	}
 }
 
@@ -252,19 +253,19 @@ func (t *tagWriter) append(dst []byte, name string, value []byte) []byte {
 	return append(dst, '"')
 }
 
-func appendRootStart(dst []byte, name *spelling) []byte {
-	dst = append(dst, ` xmlns:xsi="`+spaceInstance+`" xsi:schemaLocation="`+spaceNovadrop+"/"...)
-	dst = append(dst, name.element...)
+func appendRootStart(dst []byte, name *spell.Spelling) []byte {
+	dst = append(dst, ` xmlns:xsi="`+spell.SpaceInstance+`" xsi:schemaLocation="`+spell.SpaceNovadrop+"/"...)
+	dst = append(dst, name.Element...)
 	dst = append(dst, ' ')
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	return append(dst, `.xsd"`...)
 }
 
-func appendRootEnd(dst []byte, name *spelling, found findings) []byte {
+func appendRootEnd(dst []byte, name *spell.Spelling, found findings) []byte {
 	if found != 0 {
-		dst = append(dst, ` xmlns:dc="`+spaceLore+`"`...)
+		dst = append(dst, ` xmlns:dc="`+spell.SpaceLore+`"`...)
 	}
-	dst = append(dst, ` xmlns="`+spaceNovadrop+"/"...)
-	dst = append(dst, name.element...)
+	dst = append(dst, ` xmlns="`+spell.SpaceNovadrop+"/"...)
+	dst = append(dst, name.Element...)
 	return append(dst, '"')
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // nameID is the index of a name in the file, or a number above those for a name
@@ -19,15 +20,15 @@ type keyID uint32
 // vocabulary is how names and key definitions are spelled.
 type vocabulary struct {
 	// names holds those of the file, from 1 on, and rank their order by
-	// CompareNames. value is __value__, 0 if the file has no such name.
-	names []spelling
+	// spell.Compare. value is __value__, 0 if the file has no such name.
+	names []spell.Spelling
 	rank  []uint16
 	value nameID
 	// fileKeys is the keyID for each of the file's indexes.
 	fileKeys []keyID
 
 	mu       sync.RWMutex // guards what follows
-	newNames []spelling
+	newNames []spell.Spelling
 	newIndex map[string]nameID
 	keys     []keySpelling
 	keyIndex map[string]keyID
@@ -45,22 +46,22 @@ type keySpelling struct {
 func newVocabulary(f *datacenter.File) (*vocabulary, error) {
 	texts := f.Names()
 	v := &vocabulary{
-		names: make([]spelling, len(texts)+1), rank: make([]uint16, len(texts)+1),
+		names: make([]spell.Spelling, len(texts)+1), rank: make([]uint16, len(texts)+1),
 		newIndex: map[string]nameID{}, keyIndex: map[string]keyID{},
 	}
 	order := make([]uint16, 0, len(texts))
 	for i, text := range texts {
-		v.names[i+1] = spell(text)
+		v.names[i+1] = spell.Name(text)
 		order = append(order, uint16(i+1))
-		if text == valueName {
+		if text == spell.ValueName {
 			v.value = nameID(i + 1)
 		}
 	}
-	slices.SortFunc(order, func(a, b uint16) int { return CompareNames(v.names[a].raw, v.names[b].raw) })
+	slices.SortFunc(order, func(a, b uint16) int { return spell.Compare(v.names[a].Raw, v.names[b].Raw) })
 	for i, name := range order {
 		v.rank[name] = uint16(i)
-		if i > 0 && v.names[name].raw == v.names[order[i-1]].raw {
-			return nil, fmt.Errorf("datacenter: names %d and %d are both %q: want each once", order[i-1], name, v.names[name].raw)
+		if i > 0 && v.names[name].Raw == v.names[order[i-1]].Raw {
+			return nil, fmt.Errorf("datacenter: names %d and %d are both %q: want each once", order[i-1], name, v.names[name].Raw)
 		}
 	}
 	v.key(nil)
@@ -71,7 +72,7 @@ func newVocabulary(f *datacenter.File) (*vocabulary, error) {
 }
 
 // spelling gives that of a name.
-func (v *vocabulary) spelling(name nameID) *spelling {
+func (v *vocabulary) spelling(name nameID) *spell.Spelling {
 	if int(name) < len(v.names) {
 		return &v.names[name]
 	}
@@ -93,7 +94,7 @@ func (v *vocabulary) draftName(index uint16, text string) nameID {
 	}
 	id := nameID(len(v.names) + len(v.newNames))
 	// The spellings stay where they are, for those who hold one.
-	v.newNames = append(v.newNames, spell(text))
+	v.newNames = append(v.newNames, spell.Name(text))
 	v.newIndex[text] = id
 	return id
 }
@@ -118,9 +119,9 @@ func (v *vocabulary) key(def datacenter.KeyDefinition) keyID {
 	k := keySpelling{def: slices.Clone(def)}
 	spelled := make([]string, len(def))
 	for i, text := range def {
-		s := spell(text)
+		s := spell.Name(text)
 		escaped := false
-		spelled[i], escaped = s.attribute()
+		spelled[i], escaped = s.Attribute()
 		k.escaped = k.escaped || escaped
 	}
 	k.text = strings.Join(spelled, " ")

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// What a data center can hold only so much of; the [Parser] knows what a node can. Pack
+// What a data center can hold only so much of; the [xmlsheet.Parser] knows what a node can. Pack
 // and Validate count alike.
 
 // maxDefinitions is how many key definitions there can be besides the empty one.
@@ -44,7 +45,7 @@ func (d definitions) add(def datacenter.KeyDefinition) error {
 // nameSet are names that are in use.
 type nameSet map[string]bool
 
-func newNameSet() nameSet { return nameSet{rootName: true, valueName: true} }
+func newNameSet() nameSet { return nameSet{spell.RootName: true, spell.ValueName: true} }
 
 // add takes one in.
 func (s nameSet) add(name []byte) error {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // nameOrder is the order of names that novadrop's writer gives them, and with it
@@ -36,7 +38,7 @@ func (o *nameList) add(name string) {
 func (o *nameList) kind(p *kind) {
 	o.add(p.name)
 	for _, key := range slices.SortedFunc(maps.Keys(p.keyNames), func(a, b string) int {
-		return cmp.Or(compareFold(a, b), CompareNames(a, b))
+		return cmp.Or(compareFold(a, b), spell.Compare(a, b))
 	}) {
 		o.add(key)
 	}
@@ -63,7 +65,7 @@ func (o *nameList) children(kinds []*kind) {
 // compareFold compares names as .NET's OrdinalIgnoreCase does: by UTF-16 units, in
 // upper case one by one.
 func compareFold(a, b string) int {
-	return CompareNames(strings.Map(upper, a), strings.Map(upper, b))
+	return spell.Compare(strings.Map(upper, a), strings.Map(upper, b))
 }
 
 // upper is the upper case of a character, but no ASCII letter for a character beyond

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // PackOptions are what Pack may be told. The zero value is right for a folder in
@@ -21,9 +22,9 @@ type PackOptions struct {
 	// Like gives what is known of the sheets of a name from elsewhere, such as from the
 	// data center that they were taken from; it may be nil. Of what it knows, it is believed
 	// before a sheet's own schema. It is asked once a name, but about several names at a time.
-	Like func(sheet string) (*Schema, error)
+	Like func(sheet string) (*xsd.Schema, error)
 	// Template is likewise, but is believed where a sheet's own schema says nothing.
-	Template func(sheet string) (*Schema, error)
+	Template func(sheet string) (*xsd.Schema, error)
 	// Strict refuses sheets that [PackReport] has something to say about, with
 	// [ErrMisfits].
 	Strict bool
@@ -70,7 +71,7 @@ var ErrMisfits = errors.New("the schemas do not fit the sheets")
 // had, and nothing can tell which; the report says where a schema does not fit.
 //
 // Nothing is written to w if a sheet cannot be packed. The error is that of the first
-// such file: a [SyntaxError], a [ValueError], or one that matches
+// such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or one that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Apart from a few
 // files at a time, what is held in memory is what is written.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts PackOptions) (PackReport, error) {

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // BenchmarkPack packs real sheets; bytes are those of the XML.
@@ -51,7 +52,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := sheets.NewParser("S-0.xml", data)
+		p, err := xmlsheet.New("S-0.xml", data)
 		for err == nil {
 			_, err = p.Next()
 		}

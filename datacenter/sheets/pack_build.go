@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // The second reading: several goroutines parse sheets, and one hands what they find
@@ -126,7 +127,7 @@ func (p *packer) file(job *parsing) error {
 	if p.buf, err = readFile(p.src.fsys, file, p.buf); err != nil {
 		return err
 	}
-	parser, err := NewParser(file, p.buf)
+	parser, err := xmlsheet.New(file, p.buf)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (p *packer) file(job *parsing) error {
 			return p.flush()
 		case err != nil:
 			return err
-		case event == Begin:
+		case event == xmlsheet.Begin:
 			err = p.begin(parser)
 		default:
 			p.end(parser)
@@ -174,7 +175,7 @@ func (p *packer) flush() error {
 	}
 }
 
-func (p *packer) begin(parser *Parser) error {
+func (p *packer) begin(parser *xmlsheet.Parser) error {
 	n := parser.Node()
 	at := p.kind(n)
 	if at == nil {
@@ -220,7 +221,7 @@ func (p *packer) changed() error {
 }
 
 // kind is that of a node which began; it is nil for one that was not there.
-func (p *packer) kind(n *Node) *kind {
+func (p *packer) kind(n *xmlsheet.Node) *kind {
 	if len(p.open) > 0 {
 		return p.open[len(p.open)-1].child(n.Name)
 	}
@@ -231,7 +232,7 @@ func (p *packer) kind(n *Node) *kind {
 	return p.survey.sheets[key]
 }
 
-func (p *packer) end(parser *Parser) {
+func (p *packer) end(parser *xmlsheet.Parser) {
 	p.open = p.open[:len(p.open)-1]
 	if text, ok := parser.Text(); ok {
 		p.out.calls = append(p.out.calls, call{what: callText, bits: uint32(len(text))})

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 func TestPackErrors(t *testing.T) {
@@ -78,7 +79,7 @@ func TestPackStops(t *testing.T) {
 		t.Errorf("%v: want %v", err, broken)
 	}
 	_, err := sheets.Pack(t.Context(), folder(small()), io.Discard, sheets.PackOptions{
-		Template: func(string) (*sheets.Schema, error) { return nil, broken },
+		Template: func(string) (*xsd.Schema, error) { return nil, broken },
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("a template that fails: %v", err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
 )
 
 // sheetFiles are the files of a folder that are to be packed.
@@ -26,7 +28,7 @@ type sheetFile struct {
 	path string
 	size int64
 	// broken is why the file cannot be read at all.
-	broken *SyntaxError
+	broken *xmltext.SyntaxError
 }
 
 // findSheets looks for sheets.
@@ -54,7 +56,7 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	if len(s.files) == 0 {
 		return nil, fmt.Errorf("sheets: %w", ErrNoSheets)
 	}
-	slices.SortFunc(s.files, func(a, b sheetFile) int { return CompareNames(a.path, b.path) })
+	slices.SortFunc(s.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 	slices.Sort(s.ignored)
 	if len(s.files) > datacenter.MaxRun {
 		return nil, fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[datacenter.MaxRun].path, datacenter.MaxRun+1, datacenter.ErrTooLarge)
@@ -86,7 +88,7 @@ func (s *sheetFiles) add(name string) error {
 		return nil
 	}
 	info, err := regular(s.fsys, name)
-	if broken, ok := errors.AsType[*SyntaxError](err); ok {
+	if broken, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		s.files = append(s.files, sheetFile{path: name, broken: broken})
 		return nil
 	}
@@ -104,18 +106,18 @@ func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
 	info, err := iofs.Stat(fsys, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		if _, linkErr := iofs.Lstat(fsys, name); linkErr == nil {
-			return nil, &SyntaxError{File: name, What: "a link that leads to nothing"}
+			return nil, &xmltext.SyntaxError{File: name, What: "a link that leads to nothing"}
 		}
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, &SyntaxError{File: name, What: "not a regular file"}
+		return nil, &xmltext.SyntaxError{File: name, What: "not a regular file"}
 	}
 	return info, err
 }
 
 // unreadable says whose error it is, where it does not.
 func unreadable(err error) error {
-	if _, ok := errors.AsType[*SyntaxError](err); ok {
+	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return err
 	}
 	return fmt.Errorf("sheets: %w", err)
@@ -131,9 +133,9 @@ const readStep = 1 << 20
 // hold, or a longer comment than anybody writes. It is told before the rest of the file is
 // read, which may be much.
 func tooLong(name string, data []byte, at int) error {
-	line, column := place(data, at)
-	err := wrapf(datacenter.ErrTooLarge, "a name, text or comment of more than %d bytes", maxSpelled)
-	return &ValueError{File: name, Line: line, Column: column, Err: err}
+	line, column := xmltext.Place(data, at)
+	err := fmt.Errorf("a name, text or comment of more than %d bytes: %w", xmltext.MaxSpelled, datacenter.ErrTooLarge)
+	return &xmltext.ValueError{File: name, Line: line, Column: column, Err: err}
 }
 
 // readFile reads a file into buf, which it may replace by a larger one.
@@ -168,7 +170,7 @@ func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 			run += n
 		}
 		switch {
-		case run > maxSpelled*unitSize(data):
+		case run > xmltext.MaxSpelled*xmltext.UnitSize(data):
 			return nil, tooLong(name, data, len(data)-run)
 		case errors.Is(err, io.EOF):
 			return data, nil

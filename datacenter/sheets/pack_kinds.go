@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // kind is all nodes of the sheets of one name and schema that have the same names
@@ -30,7 +32,7 @@ type kind struct {
 
 // known is what is said of a path, by those who say something of the sheets: whoever comes
 // first is believed. Each is nil where it says nothing.
-type known [3]*ElementType
+type known [3]*xsd.ElementType
 
 // Who says something, by their places in known.
 const (
@@ -40,7 +42,7 @@ const (
 )
 
 // first is what is believed of nodes; it is nil if nobody knows them.
-func (k known) first() *ElementType {
+func (k known) first() *xsd.ElementType {
 	for _, e := range k {
 		if e != nil {
 			return e
@@ -65,7 +67,7 @@ func (k known) attribute(name string) datacenter.Type {
 // child is what is said of children.
 func (k known) child(name string) (below known) {
 	for i, e := range k {
-		below[i] = e.child(name)
+		below[i] = typeBelow(e, name)
 	}
 	return below
 }
@@ -88,7 +90,7 @@ type kindAttr struct {
 
 // newKind makes a kind of which something may be known.
 func newKind(name string, types known, order uint64) *kind {
-	p := &kind{name: name, order: order, types: types, counted: counted{most: Unbounded}}
+	p := &kind{name: name, order: order, types: types, counted: counted{most: xsd.Unbounded}}
 	if e := types.first(); e != nil {
 		p.keys = e.Keys
 	}
@@ -132,8 +134,8 @@ func (p *kind) addChild(name string, order uint64) *kind {
 	return c
 }
 
-// child is the type of a child, if there is one.
-func (e *ElementType) child(name string) *ElementType {
+// typeBelow is the type of a child, if there is one.
+func typeBelow(e *xsd.ElementType, name string) *xsd.ElementType {
 	if e == nil {
 		return nil
 	}
@@ -218,7 +220,7 @@ func (a *kindAttr) merge(b *kindAttr) {
 }
 
 // take takes a node's attribute in.
-func (a *kindAttr) take(b *Attribute) {
+func (a *kindAttr) take(b *xmlsheet.Attribute) {
 	a.values++
 	if b.Type != 0 {
 		return

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmltext"
 )
 
 // readCounter counts what is read of the files of a folder.
@@ -86,7 +87,7 @@ func TestPackOfHugeTexts(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := sheets.Pack(t.Context(), fsys, io.Discard, sheets.PackOptions{})
 			runtime.ReadMemStats(&after)
-			if _, syntax := errors.AsType[*sheets.SyntaxError](err); !syntax && !errors.Is(err, datacenter.ErrTooLarge) {
+			if _, syntax := errors.AsType[*xmltext.SyntaxError](err); !syntax && !errors.Is(err, datacenter.ErrTooLarge) {
 				t.Errorf("%v", err)
 			}
 			if err != nil && len(err.Error()) > 300 {

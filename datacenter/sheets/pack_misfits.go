@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -93,7 +95,7 @@ func (c *counted) meet(parent int64) {
 	if c.met == c.least {
 		c.enough++
 	}
-	if c.most != Unbounded && c.met == c.most+1 {
+	if c.most != xsd.Unbounded && c.met == c.most+1 {
 		c.tooMany++
 	}
 }
@@ -108,7 +110,7 @@ func (c *counted) addCounts(d *counted) {
 
 // held is the schema that nodes are held against: none where opts.Like knows them, for then
 // nobody asks the schema.
-func (k known) held() *ElementType {
+func (k known) held() *xsd.ElementType {
 	if k[byLike] != nil {
 		return nil
 	}
@@ -132,8 +134,8 @@ func (s *survey) misfits() []Misfit {
 		if a.Untyped() != b.Untyped() {
 			return cmp.Compare(a.What, b.What)
 		}
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), CompareNames(a.Sheet, b.Sheet), CompareNames(a.Element, b.Element),
-			CompareNames(a.Attribute, b.Attribute), cmp.Compare(a.What, b.What), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), spell.Compare(a.Sheet, b.Sheet), spell.Compare(a.Element, b.Element),
+			spell.Compare(a.Attribute, b.Attribute), cmp.Compare(a.What, b.What), cmp.Compare(a.Type, b.Type))
 	})
 	return all
 }
@@ -243,5 +245,5 @@ func (p *kind) departs() bool {
 	return p.tooMany > 0 || p.texts > 0 || len(p.missing()) > 0 ||
 		slices.ContainsFunc(p.attrs, func(a kindAttr) bool { return a.guessed && a.untyped > 0 }) ||
 		slices.ContainsFunc(p.children, func(c *kind) bool { return c.tooMany > 0 || c.types.first() == nil }) ||
-		slices.ContainsFunc(of.Attributes, func(a AttributeType) bool { return a.Required && p.values(a.Name) < p.nodes })
+		slices.ContainsFunc(of.Attributes, func(a xsd.AttributeType) bool { return a.Required && p.values(a.Name) < p.nodes })
 }

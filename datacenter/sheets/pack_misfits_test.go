@@ -10,6 +10,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/testneeds"
 )
 
@@ -107,9 +108,9 @@ func TestPackMisfits(t *testing.T) {
 }
 
 // likeSchema knows another type and other keys for A, and an element that misfitSchema has not.
-func likeSchema(t *testing.T) *sheets.Schema {
+func likeSchema(t *testing.T) *xsd.Schema {
 	t.Helper()
-	like, err := sheets.ReadSchema("like", []byte(strings.NewReplacer(`dc:keys="i"`, `dc:keys="s"`, `"s" type="xsd:string"/></xsd:complexType>
+	like, err := xsd.Read("like", []byte(strings.NewReplacer(`dc:keys="i"`, `dc:keys="s"`, `"s" type="xsd:string"/></xsd:complexType>
 <xsd:complexType name="S_B"`, `"s" type="xsd:float"/></xsd:complexType>
 <xsd:complexType name="S_B"`, `name="C"`, `name="D"`).Replace(misfitSchema)))
 	if err != nil {
@@ -121,7 +122,7 @@ func likeSchema(t *testing.T) *sheets.Schema {
 // What a data center knows counts before the schema, which is not held against it.
 func TestPackLike(t *testing.T) {
 	like := likeSchema(t)
-	opts := sheets.PackOptions{Like: func(string) (*sheets.Schema, error) { return like, nil }}
+	opts := sheets.PackOptions{Like: func(string) (*xsd.Schema, error) { return like, nil }}
 	files := map[string]string{"S.xsd": misfitSchema, "S-0.xml": `<S><A i="1" s="7"/><A i="2" s="3"/><D s="1"/><C s="2"/></S>`}
 	f, report := mustPack(t, folder(files), opts)
 	if got, want := types(t, f, "A"), "i:int=2 s:float=3 keys=s i:int=1 s:float=7 keys=s"; got != want {
@@ -140,7 +141,7 @@ func TestPackLike(t *testing.T) {
 		t.Errorf("what neither knows: %q", got)
 	}
 	fails := errors.New("it is damaged")
-	opts.Like = func(string) (*sheets.Schema, error) { return nil, fails }
+	opts.Like = func(string) (*xsd.Schema, error) { return nil, fails }
 	if _, err := sheets.Pack(t.Context(), folder(files), &bytes.Buffer{}, opts); !errors.Is(err, fails) {
 		t.Errorf("%v, want %v", err, fails)
 	}
@@ -156,7 +157,7 @@ func TestPackStrictWithoutSchema(t *testing.T) {
 		t.Errorf("%v, %+v, %d bytes", err, report, out.Len())
 	}
 	like := likeSchema(t)
-	opts.Template = func(string) (*sheets.Schema, error) { return like, nil }
+	opts.Template = func(string) (*xsd.Schema, error) { return like, nil }
 	if _, err := sheets.Pack(t.Context(), folder(files), &out, opts); err != nil {
 		t.Errorf("with a template: %v", err)
 	}

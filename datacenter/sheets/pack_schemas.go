@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -24,14 +27,14 @@ func newSchemaFiles(fsys iofs.FS) *schemaFiles { return &schemaFiles{fsys: fsys}
 // schemaSet keeps schemas by any name. It is safe for parallel use.
 type schemaSet struct {
 	mu   sync.Mutex
-	load map[string]func() (*Schema, error) // guarded by mu
+	load map[string]func() (*xsd.Schema, error) // guarded by mu
 }
 
 // get gives a schema, which is loaded once, however many wait for it.
-func (s *schemaSet) get(name string, load func() (*Schema, error)) (*Schema, error) {
+func (s *schemaSet) get(name string, load func() (*xsd.Schema, error)) (*xsd.Schema, error) {
 	s.mu.Lock()
 	if s.load == nil {
-		s.load = map[string]func() (*Schema, error){}
+		s.load = map[string]func() (*xsd.Schema, error){}
 	}
 	once, ok := s.load[name]
 	if !ok {
@@ -43,9 +46,9 @@ func (s *schemaSet) get(name string, load func() (*Schema, error)) (*Schema, err
 }
 
 // of gives the schema of a sheet that lies in a file; it is nil if there is none.
-func (s *schemaFiles) of(file, sheet string) (*Schema, error) {
+func (s *schemaFiles) of(file, sheet string) (*xsd.Schema, error) {
 	dir, base := path.Split(file)
-	name := escapeName(sheet) + schemaSuffix
+	name := spell.EscapeName(sheet) + schemaSuffix
 	schema, err := s.load(dir + name)
 	if err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func (s *schemaFiles) of(file, sheet string) (*Schema, error) {
 	if schema != nil {
 		if schema.Sheet != sheet {
 			what := fmt.Sprintf("the schema of %s: want that of %s", shown.Quote(schema.Sheet), shown.Quote(sheet))
-			return nil, &SyntaxError{File: dir + name, Line: 1, Column: 1, What: what}
+			return nil, &xmltext.SyntaxError{File: dir + name, Line: 1, Column: 1, What: what}
 		}
 		return schema, nil
 	}
@@ -77,14 +80,14 @@ const (
 )
 
 // load gives the schema in a file, which is read once; it is nil if there is no file.
-func (s *schemaFiles) load(name string) (*Schema, error) {
+func (s *schemaFiles) load(name string) (*xsd.Schema, error) {
 	if len(path.Base(name)) > longestName {
 		return nil, nil
 	}
-	return s.read.get(name, func() (*Schema, error) { return readSchemaFile(s.fsys, name) })
+	return s.read.get(name, func() (*xsd.Schema, error) { return readSchemaFile(s.fsys, name) })
 }
 
-func readSchemaFile(fsys iofs.FS, name string) (*Schema, error) {
+func readSchemaFile(fsys iofs.FS, name string) (*xsd.Schema, error) {
 	data, err := readFile(fsys, name, nil)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, iofs.ErrInvalid):
@@ -92,5 +95,5 @@ func readSchemaFile(fsys iofs.FS, name string) (*Schema, error) {
 	case err != nil:
 		return nil, err
 	}
-	return ReadSchema(name, data)
+	return xsd.Read(name, data)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -25,7 +27,7 @@ type survey struct {
 // sheetKey tells sheets apart of which different things are known.
 type sheetKey struct {
 	sheet  string
-	schema *Schema
+	schema *xsd.Schema
 }
 
 // surveyor reads sheets for a survey. Each goroutine has one.
@@ -53,15 +55,15 @@ type sheetFound struct {
 
 // elsewhere is what somebody knows of sheets, who is asked once a name.
 type elsewhere struct {
-	ask   func(sheet string) (*Schema, error) // nil if nobody knows anything
+	ask   func(sheet string) (*xsd.Schema, error) // nil if nobody knows anything
 	known schemaSet
 }
 
-func (e *elsewhere) root(sheet string) (*ElementType, error) {
+func (e *elsewhere) root(sheet string) (*xsd.ElementType, error) {
 	if e.ask == nil {
 		return nil, nil
 	}
-	schema, err := e.known.get(sheet, func() (*Schema, error) { return e.ask(sheet) })
+	schema, err := e.known.get(sheet, func() (*xsd.Schema, error) { return e.ask(sheet) })
 	if err != nil {
 		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown.Quote(sheet), err)
 	}
@@ -182,7 +184,7 @@ func (v *surveyor) file(i int) error {
 	if v.buf, err = readFile(v.src.fsys, file, v.buf); err != nil {
 		return err
 	}
-	p, err := NewParser(file, v.buf)
+	p, err := xmlsheet.New(file, v.buf)
 	if err != nil {
 		return err
 	}
@@ -198,7 +200,7 @@ func (v *surveyor) file(i int) error {
 			return nil
 		case err != nil:
 			return err
-		case event == Begin:
+		case event == xmlsheet.Begin:
 			err = v.begin(p, file, &v.found[i])
 		default:
 			v.end(p, &v.found[i])
@@ -213,7 +215,7 @@ func (v *surveyor) file(i int) error {
 const stepsBetweenChecks = 1 << 12
 
 // begin takes a node in.
-func (v *surveyor) begin(p *Parser, file string, found *sheetFound) error {
+func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
 	n := p.Node()
 	at, err := v.enter(n, file, found)
 	if err != nil {
@@ -252,7 +254,7 @@ func (v *surveyor) next() uint64 {
 }
 
 // enter gives the kind of a node.
-func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error) {
+func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kind, error) {
 	found.nodes++
 	if len(v.open) > 0 {
 		parent := v.open[len(v.open)-1]
@@ -283,7 +285,7 @@ func (v *surveyor) enter(n *Node, file string, found *sheetFound) (*kind, error)
 }
 
 // end takes a node's text in.
-func (v *surveyor) end(p *Parser, found *sheetFound) {
+func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 	at := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
 	if _, ok := p.Text(); ok {
@@ -295,7 +297,7 @@ func (v *surveyor) end(p *Parser, found *sheetFound) {
 }
 
 // rootOf is the type of a sheet, if there is a schema.
-func rootOf(s *Schema) *ElementType {
+func rootOf(s *xsd.Schema) *xsd.ElementType {
 	if s == nil {
 		return nil
 	}

@@ -17,6 +17,16 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
+const dc = `xmlns:dc="urn:lorefs:dc"`
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " a%d=\"%d\"", i, i)
+	}
+	return b.String()
+}
+
 // folder is a folder of files by their paths.
 func folder(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // small is a folder of sheets with all that decides on types and keys.
@@ -127,13 +128,13 @@ func TestPackTakesTypesInOrder(t *testing.T) {
 	files := small()
 	files["S/S.xsd"] = smallSchema
 	files["S/S-00001.xml"] = `<S xmlns:dc="urn:lorefs:dc" id="256"><A i="1" n="1" dc:types="i:string n:string" dc:keys="n"/><A f="256.000000" dc:flags="1"/><A f=" INF "/></S>`
-	template, err := sheets.ReadSchema("template", []byte(strings.NewReplacer(`"i" type="xsd:float"`, `"b" type="xsd:string"`,
+	template, err := xsd.Read("template", []byte(strings.NewReplacer(`"i" type="xsd:float"`, `"b" type="xsd:string"`,
 		`"f" type="xsd:float"`, `"f" type="xsd:string"`, `dc:keys="i"`, `dc:keys="f"`).Replace(smallSchema)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := "" // once, though two goroutines want to know
-	f, report := mustPack(t, folder(files), sheets.PackOptions{Template: func(sheet string) (*sheets.Schema, error) {
+	f, report := mustPack(t, folder(files), sheets.PackOptions{Template: func(sheet string) (*xsd.Schema, error) {
 		asked += sheet
 		return template, nil
 	}})

@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// element is an [ElementType] while it is found out, and for those who encode.
+// element is an [xsd.ElementType] while it is found out, and for those who encode.
 type element struct {
 	id   int
 	name nameID

@@ -70,7 +70,7 @@ func (m *measurer) node(n item, el *element) (runSize, error) {
 			return runSize{}, err
 		}
 	}
-	s.bytes += body.at(1) + int64(len("\n</>")+len(m.e.voc.spelling(n.name).element))
+	s.bytes += body.at(1) + int64(len("\n</>")+len(m.e.voc.spelling(n.name).Element))
 	s.lines += body.lines + 1
 	s.found |= body.found
 	return s, nil

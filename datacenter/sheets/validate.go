@@ -7,6 +7,10 @@ import (
 	"io"
 	iofs "io/fs"
 	"unicode/utf8"
+
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // Problem is something that Validate found.
@@ -39,7 +43,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 	if err != nil {
 		return err
 	}
-	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus(), needs: map[*ElementType]*needs{}}
+	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus(), needs: map[*xsd.ElementType]*needs{}}
 	for _, f := range src.files {
 		if err := v.file(f); err != nil {
 			return err
@@ -58,11 +62,11 @@ type validator struct {
 	// reported.
 	broken map[error]bool
 	census census
-	needs  map[*ElementType]*needs
+	needs  map[*xsd.ElementType]*needs
 
 	buf  []byte
 	path string
-	p    *Parser
+	p    *xmlsheet.Parser
 	open []validated
 	// The line and the characters in it before the last problem's offset: the next one
 	// lies behind it, and nobody counts those of a large sheet for each.
@@ -80,7 +84,7 @@ func (v *validator) file(f sheetFile) error {
 	}
 	v.path, v.open = f.path, v.open[:0]
 	v.at, v.line, v.start, v.column = 0, 1, 0, 0
-	if v.p, err = NewParser(f.path, v.buf); err != nil {
+	if v.p, err = xmlsheet.New(f.path, v.buf); err != nil {
 		return v.refused(err)
 	}
 	for steps := 0; ; steps++ {
@@ -93,7 +97,7 @@ func (v *validator) file(f sheetFile) error {
 			return v.total()
 		case err != nil:
 			return v.refused(err)
-		case event == Begin:
+		case event == xmlsheet.Begin:
 			err = v.begin()
 		default:
 			err = v.end()
@@ -107,12 +111,12 @@ func (v *validator) file(f sheetFile) error {
 // refused reports what a parser says; other errors it gives back.
 func (v *validator) refused(err error) error {
 	p := Problem{Refused: true}
-	if e, ok := errors.AsType[*SyntaxError](err); ok {
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		p.File, p.Line, p.Column, p.What = e.File, e.Line, e.Column, e.What
 		return v.report(p)
 	}
-	if e, ok := errors.AsType[*ValueError](err); ok {
-		p.File, p.Line, p.Column, p.What = e.File, e.Line, e.Column, e.text()
+	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
+		p.File, p.Line, p.Column, p.What = e.File, e.Line, e.Column, e.Text()
 		return v.report(p)
 	}
 	return err
@@ -124,7 +128,7 @@ func (v *validator) problem(offset int, refused bool, format string, args ...any
 	if offset < v.at {
 		v.at, v.line, v.start, v.column = 0, 1, 0, 0
 	}
-	line, start := countLines(data, v.at, offset, v.line, v.start)
+	line, start := xmltext.CountLines(data, v.at, offset, v.line, v.start)
 	if line > v.line {
 		v.at, v.column = start, 0
 	}

@@ -1,6 +1,10 @@
 package sheets
 
-import "lorefs/datacenter"
+import (
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
+)
 
 // census is what Validate counts of all sheets, as they are to be one data center.
 type census struct {
@@ -19,7 +23,7 @@ func newCensus() census {
 }
 
 // count takes a node in that began. What a node says of keys counts before its type.
-func (v *validator) count(n *Node, of *ElementType) error {
+func (v *validator) count(n *xmlsheet.Node, of *xsd.ElementType) error {
 	c := &v.census
 	c.nodes++
 	c.attributes += int64(len(n.Attributes))
@@ -38,7 +42,7 @@ func (v *validator) count(n *Node, of *ElementType) error {
 	return v.countKeys(n, keys)
 }
 
-func (v *validator) countKeys(n *Node, keys datacenter.KeyDefinition) error {
+func (v *validator) countKeys(n *xmlsheet.Node, keys datacenter.KeyDefinition) error {
 	for _, key := range keys {
 		if err := v.limit(n.Offset, v.census.names.add([]byte(key))); err != nil {
 			return err

@@ -4,12 +4,15 @@ import (
 	"errors"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
 // validated is a node that has not ended.
 type validated struct {
-	of *ElementType // nil if the schema does not know the node
+	of *xsd.ElementType // nil if the schema does not know the node
 	// last is the place in of.Children of the child that was met last.
 	last int
 	// met is how often each of of.Children was met, and enough how many of those that
@@ -22,7 +25,7 @@ type validated struct {
 type needs struct{ attributes, children []int }
 
 // needsOf looks through a type once, and not for each node.
-func (v *validator) needsOf(of *ElementType) *needs {
+func (v *validator) needsOf(of *xsd.ElementType) *needs {
 	n := v.needs[of]
 	if n != nil {
 		return n
@@ -68,7 +71,7 @@ func (v *validator) begin() error {
 }
 
 // push opens a node. It uses again what a node of the same depth had.
-func (v *validator) push(of *ElementType) {
+func (v *validator) push(of *xsd.ElementType) {
 	const most = 1 << 10 // to clear a map that was larger takes long each time
 	n := validated{of: of}
 	if len(v.open) < cap(v.open) {
@@ -82,7 +85,7 @@ func (v *validator) push(of *ElementType) {
 }
 
 // enter gives the type of a node; it is nil if the schema does not know it.
-func (v *validator) enter(n *Node) (*ElementType, error) {
+func (v *validator) enter(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	if len(v.open) == 0 {
 		return v.sheet(n)
 	}
@@ -90,7 +93,7 @@ func (v *validator) enter(n *Node) (*ElementType, error) {
 	if parent.of == nil {
 		return nil, nil
 	}
-	i := parent.of.childIndex(n.Name, parent.last)
+	i := parent.of.ChildIndex(n.Name, parent.last)
 	if i < 0 {
 		return nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown.Quote(n.Name))
 	}
@@ -106,18 +109,18 @@ func (v *validator) enter(n *Node) (*ElementType, error) {
 	if c.Min > 0 && parent.met[i] == c.Min {
 		parent.enough++
 	}
-	if c.Max != Unbounded && parent.met[i] == c.Max+1 {
+	if c.Max != xsd.Unbounded && parent.met[i] == c.Max+1 {
 		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown.Quote(n.Name), c.Max)
 	}
 	return c.Type, nil
 }
 
 // sheet finds the type of a sheet.
-func (v *validator) sheet(n *Node) (*ElementType, error) {
+func (v *validator) sheet(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	schema, err := v.schemas.of(v.path, string(n.Name))
 	switch {
 	case err == nil && schema == nil:
-		return nil, v.problem(n.Offset, false, "the schema %s%s is not beside the sheet", escapeName(string(n.Name)), schemaSuffix)
+		return nil, v.problem(n.Offset, false, "the schema %s%s is not beside the sheet", spell.EscapeName(string(n.Name)), schemaSuffix)
 	case err == nil:
 		return schema.Root, nil
 	case v.broken[err]:
@@ -128,7 +131,7 @@ func (v *validator) sheet(n *Node) (*ElementType, error) {
 }
 
 // required reports attributes that a node should have.
-func (v *validator) required(n *Node, of *ElementType) error {
+func (v *validator) required(n *xmlsheet.Node, of *xsd.ElementType) error {
 	for _, i := range v.needsOf(of).attributes {
 		a := &of.Attributes[i]
 		if v.p.Find([]byte(a.Name)) >= 0 {
@@ -142,7 +145,7 @@ func (v *validator) required(n *Node, of *ElementType) error {
 }
 
 // attribute checks an attribute's name and value.
-func (v *validator) attribute(a *Attribute, of *ElementType) error {
+func (v *validator) attribute(a *xmlsheet.Attribute, of *xsd.ElementType) error {
 	t, known := of.Attribute(string(a.Name))
 	if !known {
 		if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown.Quote(a.Name)); err != nil {

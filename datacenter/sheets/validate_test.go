@@ -14,6 +14,46 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
+// novadropSchema has the form of the schemas that novadrop-dc has.
+const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
+
+<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema"
+            xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+            xmlns:dc="https://vezel.dev/novadrop/dc"
+            xmlns="https://vezel.dev/novadrop/dc/S"
+            targetNamespace="https://vezel.dev/novadrop/dc/S"
+            xsi:schemaLocation="https://vezel.dev/novadrop/dc ../DataCenter.xsd"
+            elementFormDefault="qualified">
+    <xsd:complexType name="S"
+                     dc:keys="id rank">
+        <xsd:sequence>
+            <xsd:element name="Text" type="S_Text" minOccurs="0" maxOccurs="unbounded" />
+            <xsd:element name="Node" type="S_Node" maxOccurs="2" />
+        </xsd:sequence>
+
+        <xsd:attribute name="rank" type="xsd:float" />
+        <xsd:attribute name="id" type="xsd:int" use="required" />
+        <xsd:attribute name="이름" type="xsd:string" use="optional" />
+    </xsd:complexType>
+
+    <xsd:complexType name="S_Text">
+        <xsd:simpleContent>
+            <xsd:extension base="xsd:string">
+                <xsd:attribute name="on" type="xsd:boolean" use="required" />
+            </xsd:extension>
+        </xsd:simpleContent>
+    </xsd:complexType>
+
+    <xsd:complexType name="S_Node" mixed="true">
+        <xsd:sequence>
+            <xsd:element name="Node" type="S_Node" minOccurs="0" />
+        </xsd:sequence>
+    </xsd:complexType>
+
+    <xsd:element name="S" type="S" />
+</xsd:schema>
+`
+
 // problems are what Validate says of a folder, one a line.
 func problems(t *testing.T, files map[string]string) []string {
 	t.Helper()

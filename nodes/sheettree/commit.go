@@ -8,15 +8,17 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 )
 
 // refusal turns the errors of texts and of edits into those of the tree.
 func refusal(err error) error {
-	if _, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
-	if _, ok := errors.AsType[*sheets.ValueError](err); ok {
+	if _, ok := errors.AsType[*xmltext.ValueError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
 	for _, m := range []struct{ of, to error }{
@@ -40,7 +42,7 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 	}
 	e.mu.RUnlock()
 	var err error
-	var s *sheets.Schema
+	var s *xsd.Schema
 	switch {
 	case name == "":
 	case classOf(dir, name) == sheetFile:
@@ -64,11 +66,11 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 
 // readSchema reads what is written in the place of a schema. DataCenter.xsd says
 // nothing that anybody needs.
-func (e *Editable) readSchema(dir, name string, data []byte) (*sheets.Schema, error) {
+func (e *Editable) readSchema(dir, name string, data []byte) (*xsd.Schema, error) {
 	if dir == "" {
 		return nil, nil //nolint:nilnil // it gives no types
 	}
-	s, err := sheets.ReadSchema(dir+"/"+name, data)
+	s, err := xsd.Read(dir+"/"+name, data)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -80,7 +82,7 @@ func (e *Editable) readSchema(dir, name string, data []byte) (*sheets.Schema, er
 
 // override puts a file in the place of a schema, s being what it says. The caller holds
 // mu.
-func (e *Editable) override(c *content, s *sheets.Schema) {
+func (e *Editable) override(c *content, s *xsd.Schema) {
 	f := c.folder
 	if f.scratch[c.name] != c {
 		e.put(c, f.name, c.name)

@@ -1,10 +1,16 @@
-package sheets
+package xmlsheet
 
-import "lorefs/datacenter"
+import (
+	"fmt"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
+)
 
 // Parser reads a sheet, of any dialect that novadrop-dc would read, node by node:
 //
-//	p, err := NewParser(file, data)
+//	p, err := New(file, data)
 //	for err == nil {
 //		var event Event
 //		switch event, err = p.Next(); event {
@@ -14,11 +20,11 @@ import "lorefs/datacenter"
 //	}
 //	io.EOF is the end of the sheet
 //
-// Names and values are as the data center has them, as WTF-8: what the package
-// documentation says of urn:lorefs:dc is undone. Attributes of other namespaces and
-// comments are not told of. Errors are a [SyntaxError] or a [ValueError].
+// Names and values are as the data center has them, as WTF-8: what the
+// documentation of package sheets says of urn:lorefs:dc is undone. Attributes of other namespaces and
+// comments are not told of. Errors are an [xmltext.SyntaxError] or an [xmltext.ValueError].
 type Parser struct {
-	x       *xmlReader
+	x       *xmltext.Reader
 	open    []openNode
 	text    []byte // of the open nodes, the outermost first
 	done    int    // how much of text is that of nodes that are still open
@@ -72,11 +78,11 @@ type openNode struct {
 	children int  // so far
 }
 
-// NewParser makes a parser for the bytes of a sheet, which must not be changed as long
+// New makes a parser for the bytes of a sheet, which must not be changed as long
 // as it is used: UTF-8, or UTF-16 with a byte order mark. The name of the file is
 // for errors.
-func NewParser(file string, data []byte) (*Parser, error) {
-	x, err := newXMLReader(file, data)
+func New(file string, data []byte) (*Parser, error) {
+	x, err := xmltext.New(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +93,14 @@ func NewParser(file string, data []byte) (*Parser, error) {
 func (p *Parser) Next() (Event, error) {
 	p.text = p.text[:p.done]
 	for {
-		token, err := p.x.next()
+		token, err := p.x.Next()
 		if err != nil {
 			return 0, err
 		}
 		switch token {
-		case startTag:
+		case xmltext.StartTag:
 			return Begin, p.begin()
-		case endTag:
+		case xmltext.EndTag:
 			return End, p.end()
 		}
 		if err := p.addText(); err != nil {
@@ -120,25 +126,25 @@ func (p *Parser) IsValue() bool { return p.ended.value }
 func (p *Parser) Children() int { return p.ended.children }
 
 // Offset is where the tag of the last event begins.
-func (p *Parser) Offset() int { return p.x.at }
+func (p *Parser) Offset() int { return p.x.At }
 
 // Find gives the place of an attribute of the node that began; it is -1 if there is none.
 func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
 
 // Comments tells whether there were comments so far.
-func (p *Parser) Comments() bool { return p.x.comments }
+func (p *Parser) Comments() bool { return p.x.Comments }
 
 // Data is the whole sheet as UTF-8, which is what offsets are in.
-func (p *Parser) Data() []byte { return p.x.data }
+func (p *Parser) Data() []byte { return p.x.Data }
 
-// Errorf makes a [SyntaxError] of something at an offset.
+// Errorf makes an [xmltext.SyntaxError] of something at an offset.
 func (p *Parser) Errorf(offset int, format string, args ...any) error {
-	return p.x.errorf(offset, format, args...)
+	return p.x.Errorf(offset, format, args...)
 }
 
-// Wrong makes err, of something at an offset, a [ValueError].
+// Wrong makes err, of something at an offset, an [xmltext.ValueError].
 func (p *Parser) Wrong(offset int, where string, err error) error {
-	return p.x.wrap(offset, where, err)
+	return p.x.Wrap(offset, where, err)
 }
 
 func (p *Parser) begin() error {
@@ -147,37 +153,37 @@ func (p *Parser) begin() error {
 			return err
 		}
 	}
-	p.open = append(p.open, openNode{start: len(p.text), at: p.x.at})
-	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.at}
+	p.open = append(p.open, openNode{start: len(p.text), at: p.x.At})
+	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.At}
 	p.index.made = false
 	if err := p.conventions(); err != nil {
 		return err
 	}
 	p.done = len(p.text)
 	if len(p.node.Attributes) > datacenter.MaxRun { // with a text, there are too many names
-		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-1].name, "attributes")
+		return p.tooMany(p.x.At, p.x.Element(0), "attributes")
 	}
 	var err error
-	p.node.Name, err = p.name(p.x.name.local(), p.x.at)
+	p.node.Name, err = p.name(p.x.Name.Local(), p.x.At)
 	return err
 }
 
 // child counts a child of n, and drops white space before the first one: it is
 // indentation.
 func (p *Parser) child(n *openNode) error {
-	if n.children == 0 && n.has && !n.value && isBlank(p.text[n.start:]) {
+	if n.children == 0 && n.has && !n.value && xmltext.IsBlank(p.text[n.start:]) {
 		p.text = p.text[:n.start]
 		n.has = false
 	}
 	if n.children++; n.children > datacenter.MaxRun {
-		return p.tooMany(p.x.at, p.x.open[len(p.x.open)-2].name, "children")
+		return p.tooMany(p.x.At, p.x.Element(1), "children")
 	}
 	return nil
 }
 
 // tooMany is the error of a node that has more of something than a data center's can.
 func (p *Parser) tooMany(at int, node []byte, what string) error {
-	return p.Wrong(at, string(node), wrapf(datacenter.ErrTooLarge, "more than %d %s", datacenter.MaxRun, what))
+	return p.Wrong(at, string(node), fmt.Errorf("more than %d %s: %w", datacenter.MaxRun, what, datacenter.ErrTooLarge))
 }
 
 // addText adds a piece of text to the innermost node. White space that is all of
@@ -185,19 +191,19 @@ func (p *Parser) tooMany(at int, node []byte, what string) error {
 func (p *Parser) addText() error {
 	n := &p.open[len(p.open)-1]
 	switch {
-	case n.value && p.x.blank || n.children > 0 && p.x.blank:
+	case n.value && p.x.Blank || n.children > 0 && p.x.Blank:
 		return nil
 	case n.value:
-		return p.x.errorf(p.x.at, "text beside the dc:value of the element")
+		return p.x.Errorf(p.x.At, "text beside the dc:value of the element")
 	}
-	if !p.x.blank && !n.has {
-		n.at = p.x.at
+	if !p.x.Blank && !n.has {
+		n.at = p.x.At
 		n.has = true
 	}
-	p.text = append(p.text, p.x.text...)
+	p.text = append(p.text, p.x.Text...)
 	p.done = len(p.text)
-	if n.has && len(p.text)-n.start > maxTextBytes {
-		return p.Wrong(n.at, "", errTooLong)
+	if n.has && len(p.text)-n.start > xmltext.MaxTextBytes {
+		return p.Wrong(n.at, "", xmltext.ErrTooLong)
 	}
 	return nil
 }
@@ -207,23 +213,23 @@ func (p *Parser) end() error {
 	p.ended = p.open[top]
 	p.open = p.open[:top]
 	p.done = p.ended.start
-	p.x.pop()
+	p.x.Pop()
 	switch {
 	case p.ended.escaped && !p.ended.has:
-		return p.x.errorf(p.ended.at, "dc:escaped names %s, but the element has no text", valueName)
+		return p.x.Errorf(p.ended.at, "dc:escaped names %s, but the element has no text", spell.ValueName)
 	case !p.ended.has:
 		return nil
 	}
 	text := p.text[p.ended.start:]
 	if p.ended.escaped {
-		plain, err := unescapeValue(text)
+		plain, err := spell.UnescapeValue(text)
 		if err != nil {
 			return p.Wrong(p.ended.at, "", err)
 		}
 		p.text = append(p.text[:p.ended.start], plain...)
 		text = p.text[p.ended.start:]
 	}
-	if len(text) >= longText {
+	if len(text) >= xmltext.LongText {
 		if _, err := datacenter.StringValue(string(text)); err != nil {
 			return p.Wrong(p.ended.at, "", err)
 		}
@@ -233,12 +239,12 @@ func (p *Parser) end() error {
 
 // name is a name as the data center has it.
 func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
-	if !p.escaped && len(spelled) < longName && string(spelled) != rootName {
+	if !p.escaped && len(spelled) < xmltext.LongName && string(spelled) != spell.RootName {
 		return spelled, nil
 	}
 	name := spelled
 	if p.escaped {
-		name = unescapeName(spelled)
+		name = spell.UnescapeName(spelled)
 	}
 	if err := datacenter.CheckName(string(name)); err != nil {
 		return nil, p.Wrong(at, "", err)

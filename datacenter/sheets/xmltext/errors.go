@@ -1,4 +1,4 @@
-package sheets
+package xmltext
 
 import (
 	"fmt"
@@ -43,14 +43,14 @@ type ValueError struct {
 }
 
 func (e *ValueError) Error() string {
-	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.text())
+	return fmt.Sprintf("sheets: %s:%d:%d: %s", e.File, e.Line, e.Column, e.Text())
 }
 
 // Place is where the mistake is in the file, and what it is.
-func (e *ValueError) Place() (line, column int, what string) { return e.Line, e.Column, e.text() }
+func (e *ValueError) Place() (line, column int, what string) { return e.Line, e.Column, e.Text() }
 
-// text is what is wrong, without the place in the file.
-func (e *ValueError) text() string {
+// Text is what is wrong, without the place in the file.
+func (e *ValueError) Text() string {
 	const longWhere = 100 // more is a name that nobody wants to read
 	switch {
 	case e.Where == "":
@@ -63,17 +63,17 @@ func (e *ValueError) text() string {
 
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// place tells the line and the column of an offset in a text. Nobody keeps count
+// Place tells the line and the column of an offset in a text. Nobody keeps count
 // while all is well: most files have no errors.
-func place(data []byte, off int) (line, column int) {
+func Place(data []byte, off int) (line, column int) {
 	off = min(off, len(data))
-	line, start := countLines(data, 0, off, 1, 0)
+	line, start := CountLines(data, 0, off, 1, 0)
 	return line, utf8.RuneCount(data[start:off]) + 1
 }
 
-// countLines goes on from one offset to a later one, and gives the line that it is
+// CountLines goes on from one offset to a later one, and gives the line that it is
 // in and where that begins. Lines end in LF, CR or both.
-func countLines(data []byte, from, to, line, start int) (newLine, newStart int) {
+func CountLines(data []byte, from, to, line, start int) (newLine, newStart int) {
 	for i, c := range data[from:to] {
 		next := from + i + 1
 		if c == '\n' || c == '\r' && (next == len(data) || data[next] != '\n') {

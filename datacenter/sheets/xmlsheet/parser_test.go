@@ -1,4 +1,4 @@
-package sheets_test
+package xmlsheet_test
 
 import (
 	"errors"
@@ -9,13 +9,14 @@ import (
 	"unicode/utf16"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xmltext"
 )
 
 // parse spells what a parser tells of a sheet: each node in brackets, its text behind
 // a bar.
 func parse(data string) (string, error) {
-	p, err := sheets.NewParser("S-0.xml", []byte(data))
+	p, err := xmlsheet.New("S-0.xml", []byte(data))
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +29,7 @@ func parse(data string) (string, error) {
 		if err != nil {
 			return b.String(), err
 		}
-		if event == sheets.End {
+		if event == xmlsheet.End {
 			if text, ok := p.Text(); ok {
 				fmt.Fprintf(&b, "|%q", text)
 			}
@@ -198,7 +199,7 @@ func TestParseErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parse(tt.data)
-			e, ok := errors.AsType[*sheets.SyntaxError](err)
+			e, ok := errors.AsType[*xmltext.SyntaxError](err)
 			if !ok {
 				t.Fatalf("%s, %v: want a SyntaxError", got, err)
 			}
@@ -235,7 +236,7 @@ func TestParseWrongValues(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parse(tt.data)
-			e, ok := errors.AsType[*sheets.ValueError](err)
+			e, ok := errors.AsType[*xmltext.ValueError](err)
 			if !ok || !errors.Is(err, tt.want) {
 				t.Fatalf("%v: want a ValueError of %v", err, tt.want)
 			}

@@ -1,9 +1,10 @@
-package sheets
+package xsd
 
 import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
 // Schema says what the sheets of one name are made of. It is not changed once it
@@ -22,9 +23,9 @@ type ElementType struct {
 	Name string
 	// Keys are the attributes that the nodes are looked up by.
 	Keys datacenter.KeyDefinition
-	// Attributes are those other than __value__, by [CompareNames].
+	// Attributes are those other than __value__, in the order of their names' UTF-16 units.
 	Attributes []AttributeType
-	// Children are the nodes below, by [CompareNames].
+	// Children are the nodes below, in the order of their names' UTF-16 units.
 	Children []ChildType
 	// Text tells that nodes without children may have a __value__. If there are
 	// Children as well, the type is mixed.
@@ -54,7 +55,7 @@ const Unbounded = -1
 // Attribute finds an attribute by its name.
 func (e *ElementType) Attribute(name string) (a AttributeType, ok bool) {
 	i, ok := slices.BinarySearchFunc(e.Attributes, name, func(a AttributeType, name string) int {
-		return CompareNames(a.Name, name)
+		return spell.Compare(a.Name, name)
 	})
 	if ok {
 		a = e.Attributes[i]
@@ -65,7 +66,7 @@ func (e *ElementType) Attribute(name string) (a AttributeType, ok bool) {
 // Child finds a child by its name.
 func (e *ElementType) Child(name string) (c ChildType, ok bool) {
 	i, ok := slices.BinarySearchFunc(e.Children, name, func(c ChildType, name string) int {
-		return CompareNames(c.Name, name)
+		return spell.Compare(c.Name, name)
 	})
 	if ok {
 		c = e.Children[i]
@@ -73,16 +74,16 @@ func (e *ElementType) Child(name string) (c ChildType, ok bool) {
 	return c, ok
 }
 
-// childIndex finds a child by its name, which is likely to be at hint or next to it;
+// ChildIndex finds a child by its name, which is likely to be at hint or next to it;
 // it is -1 if there is none.
-func (e *ElementType) childIndex(name []byte, hint int) int {
+func (e *ElementType) ChildIndex(name []byte, hint int) int {
 	for i := hint; i < min(hint+2, len(e.Children)); i++ {
 		if e.Children[i].Name == string(name) {
 			return i
 		}
 	}
 	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
-		return CompareNames(c.Name, name)
+		return spell.Compare(c.Name, name)
 	})
 	if ok {
 		return i

@@ -1,4 +1,4 @@
-package sheets
+package xsd
 
 import (
 	_ "embed"
@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// CommonSchema is DataCenter.xsd, to which all schemas refer for dc:keys, which is
+// Common is DataCenter.xsd, to which all schemas refer for dc:keys, which is
 // an attribute of novadrop's. The words of the file are ours.
 //
 //go:embed DataCenter.xsd
-var CommonSchema string
+var Common string
 
-// SchemasFile is the name of the file that all schemas refer to.
-const SchemasFile = "DataCenter.xsd"
+// CommonFile is the name of the file that all schemas refer to.
+const CommonFile = "DataCenter.xsd"
 
 var xsdTypes = map[datacenter.Type]string{
 	datacenter.Int: "xsd:int", datacenter.Float: "xsd:float", datacenter.String: "xsd:string", datacenter.Bool: "xsd:boolean",
@@ -25,18 +26,18 @@ var xsdTypes = map[datacenter.Type]string{
 // writes it, but that attributes of the extra namespace may be anywhere.
 func (s *Schema) AppendXSD(dst []byte) []byte {
 	w := xsdWriter{dst: dst, written: map[*ElementType]bool{}}
-	sheet := spell(s.Sheet)
+	sheet := spell.Name(s.Sheet)
 	w.names(s.Root)
 	clear(w.written)
 	extra := ""
-	if w.escaped || sheet.escaped {
-		extra = ` xmlns:lorefs="` + spaceLore + `" lorefs:names="escaped"`
+	if w.escaped || sheet.Escaped {
+		extra = ` xmlns:lorefs="` + spell.SpaceLore + `" lorefs:names="escaped"`
 	}
-	uri := spaceNovadrop + "/" + sheet.element
+	uri := spell.SpaceNovadrop + "/" + sheet.Element
 	w.line(0, `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="%s" xmlns:dc="%s"%s xmlns="%s" targetNamespace="%s" `+
-		`xsi:schemaLocation="%s ../%s" elementFormDefault="qualified">`, spaceInstance, spaceNovadrop, extra, uri, uri, spaceNovadrop, SchemasFile)
+		`xsi:schemaLocation="%s ../%s" elementFormDefault="qualified">`, spell.SpaceInstance, spell.SpaceNovadrop, extra, uri, uri, spell.SpaceNovadrop, CommonFile)
 	w.element(s.Root)
-	w.line(1, `<xsd:element name="%s" type="%s" />`, sheet.element, s.Root.Name)
+	w.line(1, `<xsd:element name="%s" type="%s" />`, sheet.Element, s.Root.Name)
 	w.line(0, "</xsd:schema>")
 	return w.dst
 }
@@ -70,15 +71,15 @@ func (w *xsdWriter) names(e *ElementType) {
 		w.attributeName(key)
 	}
 	for _, c := range e.Children {
-		s := spell(c.Name)
-		w.escaped = w.escaped || s.escaped
+		s := spell.Name(c.Name)
+		w.escaped = w.escaped || s.Escaped
 		w.names(c.Type)
 	}
 }
 
 func (w *xsdWriter) attributeName(name string) string {
-	s := spell(name)
-	spelled, escaped := s.attribute()
+	s := spell.Name(name)
+	spelled, escaped := s.Attribute()
 	w.escaped = w.escaped || escaped
 	return spelled
 }
@@ -125,7 +126,7 @@ func (w *xsdWriter) keys(def datacenter.KeyDefinition) string {
 func (w *xsdWriter) sequence(e *ElementType) {
 	w.line(2, "<xsd:sequence>")
 	for _, c := range e.Children {
-		s := spell(c.Name)
+		s := spell.Name(c.Name)
 		occurs := ""
 		if c.Min == 0 {
 			occurs = ` minOccurs="0"`
@@ -133,7 +134,7 @@ func (w *xsdWriter) sequence(e *ElementType) {
 		if c.Max == Unbounded {
 			occurs += ` maxOccurs="unbounded"`
 		}
-		w.line(3, `<xsd:element name="%s" type="%s"%s />`, s.element, c.Type.Name, occurs)
+		w.line(3, `<xsd:element name="%s" type="%s"%s />`, s.Element, c.Type.Name, occurs)
 	}
 	w.line(2, "</xsd:sequence>")
 }
@@ -146,5 +147,5 @@ func (w *xsdWriter) attributes(e *ElementType, depth int) {
 		}
 		w.line(depth, `<xsd:attribute name="%s" type="%s"%s />`, w.attributeName(a.Name), xsdTypes[a.Type], use)
 	}
-	w.line(depth, `<xsd:anyAttribute namespace="%s" processContents="lax" />`, spaceLore)
+	w.line(depth, `<xsd:anyAttribute namespace="%s" processContents="lax" />`, spell.SpaceLore)
 }

@@ -1,4 +1,4 @@
-package sheets
+package xsd
 
 import (
 	"bytes"
@@ -6,20 +6,22 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/internal/shown"
 )
 
-// ReadSchema reads an XSD of the shape that novadrop-dc has and infers, and that
+// Read reads an XSD of the shape that novadrop-dc has and infers, and that
 // this package writes: a flat list of named complex types with sequences of elements,
 // attributes of the types xsd:int, xsd:float, xsd:string and xsd:boolean, and one
 // element, which is the sheet. What has another shape is refused: to guess would be
-// to pack wrong values. The name of the file is for errors, which are a [SyntaxError].
-func ReadSchema(file string, data []byte) (*Schema, error) {
-	x, err := newXMLReader(file, data)
+// to pack wrong values. The name of the file is for errors, which are an [xmltext.SyntaxError].
+func Read(file string, data []byte) (*Schema, error) {
+	x, err := xmltext.New(file, data)
 	if err != nil {
 		return nil, err
 	}
-	x.maxDepth = schemaDepth
+	x.MaxDepth = schemaDepth
 	r := &schemaReader{x: x, types: map[string]*readType{}}
 	if err := r.schema(); err != nil {
 		return nil, err
@@ -33,7 +35,7 @@ const schemaDepth = 128
 // schemaReader collects what a schema declares. Types are looked up when all are
 // known, for they may be used before, and in themselves.
 type schemaReader struct {
-	x       *xmlReader
+	x       *xmltext.Reader
 	escaped bool // names are
 	types   map[string]*readType
 	all     []*readType
@@ -59,7 +61,7 @@ type readChild struct {
 // schema reads the whole file.
 func (r *schemaReader) schema() error {
 	// Nothing else than a start tag can come first: text would be an error.
-	if _, err := r.x.next(); err != nil {
+	if _, err := r.x.Next(); err != nil {
 		return err
 	}
 	name, err := r.local()
@@ -67,9 +69,9 @@ func (r *schemaReader) schema() error {
 		return err
 	}
 	if name != "schema" {
-		return r.x.errorf(r.x.at, "the element %s: want xsd:schema", shown.Quote(r.x.name.full))
+		return r.x.Errorf(r.x.At, "the element %s: want xsd:schema", shown.Quote(r.x.Name.Full))
 	}
-	if names, _, ok := r.foreign(spaceLore, "names"); ok {
+	if names, _, ok := r.foreign(spell.SpaceLore, "names"); ok {
 		r.escaped = names == "escaped"
 	}
 	return r.children("schema", func(name string) error {
@@ -89,17 +91,17 @@ func (r *schemaReader) schema() error {
 // local name, until that ends. visit has to read the element to its end.
 func (r *schemaReader) children(of string, visit func(name string) error) error {
 	for {
-		token, err := r.x.next()
+		token, err := r.x.Next()
 		if err != nil {
 			return err
 		}
 		switch token {
-		case endTag:
-			r.x.pop()
+		case xmltext.EndTag:
+			r.x.Pop()
 			return nil
-		case textPiece:
-			if !r.x.blank {
-				return r.x.errorf(r.x.at, "text in xsd:%s", of)
+		case xmltext.TextPiece:
+			if !r.x.Blank {
+				return r.x.Errorf(r.x.At, "text in xsd:%s", of)
 			}
 			continue
 		}
@@ -122,26 +124,26 @@ func (r *schemaReader) children(of string, visit func(name string) error) error 
 
 // local is the name of the element that began, if it is one of XML Schema.
 func (r *schemaReader) local() (string, error) {
-	space, err := r.x.resolve(r.x.name, r.x.at)
-	if err != nil || space != spaceSchema {
+	space, err := r.x.Resolve(r.x.Name, r.x.At)
+	if err != nil || space != spell.SpaceSchema {
 		return "", err
 	}
-	return string(r.x.name.local()), nil
+	return string(r.x.Name.Local()), nil
 }
 
 func (r *schemaReader) notUnderstood() error {
-	return r.x.errorf(r.x.at, "%s is not understood here", shown.Quote(r.x.name.full))
+	return r.x.Errorf(r.x.At, "%s is not understood here", shown.Quote(r.x.Name.Full))
 }
 
 // skip reads to the end of the element that began.
 func (r *schemaReader) skip() error {
-	for depth := len(r.x.open); len(r.x.open) >= depth; {
-		token, err := r.x.next()
+	for depth := r.x.Depth(); r.x.Depth() >= depth; {
+		token, err := r.x.Next()
 		if err != nil {
 			return err
 		}
-		if token == endTag {
-			r.x.pop()
+		if token == xmltext.EndTag {
+			r.x.Pop()
 		}
 	}
 	return nil
@@ -154,41 +156,41 @@ func (r *schemaReader) empty(of string) error {
 
 // value is an attribute of the element that began, without white space around it.
 func (r *schemaReader) value(name string) (value string, at int, ok bool) {
-	for i := range r.x.attrs {
-		if a := &r.x.attrs[i]; string(a.name.full) == name {
-			return string(bytes.TrimSpace(a.value)), a.from, true
+	for i := range r.x.Attrs {
+		if a := &r.x.Attrs[i]; string(a.Name.Full) == name {
+			return string(bytes.TrimSpace(a.Value)), a.From, true
 		}
 	}
-	return "", r.x.at, false
+	return "", r.x.At, false
 }
 
 // foreign is an attribute of another namespace.
 func (r *schemaReader) foreign(space, name string) (value string, at int, ok bool) {
-	for i := range r.x.attrs {
-		a := &r.x.attrs[i]
-		if a.name.prefix == 0 || string(a.name.local()) != name {
+	for i := range r.x.Attrs {
+		a := &r.x.Attrs[i]
+		if a.Name.Prefix == 0 || string(a.Name.Local()) != name {
 			continue
 		}
-		if uri, err := r.x.resolve(a.name, a.at); err == nil && uri == space {
-			return string(a.value), a.from, true
+		if uri, err := r.x.Resolve(a.Name, a.At); err == nil && uri == space {
+			return string(a.Value), a.From, true
 		}
 	}
-	return "", r.x.at, false
+	return "", r.x.At, false
 }
 
 // name is the attribute called name, spelled as in the schema.
 func (r *schemaReader) name() (string, int, error) {
 	name, at, ok := r.value("name")
 	if !ok {
-		return "", at, r.x.errorf(at, "%s has no name", shown.Quote(r.x.name.full))
+		return "", at, r.x.Errorf(at, "%s has no name", shown.Quote(r.x.Name.Full))
 	}
 	for i, c := range name {
-		if !nameChar(c, i == 0) {
-			return "", at, r.x.errorf(at, "the name %s: %q may not be in a name, or not there", shown.Quote(name), c)
+		if !spell.NameChar(c, i == 0) {
+			return "", at, r.x.Errorf(at, "the name %s: %q may not be in a name, or not there", shown.Quote(name), c)
 		}
 	}
 	if name == "" {
-		return "", at, r.x.errorf(at, "an empty name")
+		return "", at, r.x.Errorf(at, "an empty name")
 	}
 	return name, at, nil
 }
@@ -197,20 +199,20 @@ func (r *schemaReader) name() (string, int, error) {
 func (r *schemaReader) plain(spelled string, at int) (string, error) {
 	name := spelled
 	if r.escaped {
-		name = string(unescapeName([]byte(spelled)))
+		name = string(spell.UnescapeName([]byte(spelled)))
 	}
 	if err := datacenter.CheckName(name); err != nil {
-		return "", r.x.wrap(at, "", err)
+		return "", r.x.Wrap(at, "", err)
 	}
 	return name, nil
 }
 
 // sheetElement reads the element that stands for the sheet.
 func (r *schemaReader) sheetElement() error {
-	at := r.x.at
+	at := r.x.At
 	e, err := r.element()
 	if err == nil && r.sheet != nil {
-		err = r.x.errorf(at, "a second element in xsd:schema: there is one, the sheet")
+		err = r.x.Errorf(at, "a second element in xsd:schema: there is one, the sheet")
 	}
 	r.sheet = &e
 	return err
@@ -218,7 +220,7 @@ func (r *schemaReader) sheetElement() error {
 
 // element reads an xsd:element.
 func (r *schemaReader) element() (readChild, error) {
-	e := readChild{at: r.x.at, min: 1, max: 1}
+	e := readChild{at: r.x.At, min: 1, max: 1}
 	spelled, at, err := r.name()
 	if err != nil {
 		return e, err
@@ -248,7 +250,7 @@ func (r *schemaReader) element() (readChild, error) {
 		return err
 	})
 	if err == nil && e.of == nil {
-		err = r.x.errorf(e.at, "the element %s has no type", shown.Quote(e.name))
+		err = r.x.Errorf(e.at, "the element %s has no type", shown.Quote(e.name))
 	}
 	return e, err
 }
@@ -260,10 +262,10 @@ func (r *schemaReader) elementType(name string, at int) (own string, text *readT
 	switch {
 	case err != nil:
 		return "", nil, err
-	case space != spaceSchema:
+	case space != spell.SpaceSchema:
 		return local, nil, nil
 	case local != "string":
-		return "", nil, r.x.errorf(at, "an element of type %s: the text of an element is an xsd:string", shown.Quote(name))
+		return "", nil, r.x.Errorf(at, "an element of type %s: the text of an element is an xsd:string", shown.Quote(name))
 	}
 	text = &readType{ElementType: ElementType{Text: true}}
 	r.all = append(r.all, text)
@@ -273,9 +275,9 @@ func (r *schemaReader) elementType(name string, at int) (own string, text *readT
 // qualified takes a name in a value apart.
 func (r *schemaReader) qualified(name string, at int) (space, local string, err error) {
 	full := []byte(name)
-	q := xmlName{full: full, prefix: bytes.IndexByte(full, ':') + 1}
-	space, err = r.x.resolve(q, at)
-	return space, string(q.local()), err
+	q := xmltext.Name{Full: full, Prefix: bytes.IndexByte(full, ':') + 1}
+	space, err = r.x.Resolve(q, at)
+	return space, string(q.Local()), err
 }
 
 // occurs is minOccurs or maxOccurs, which are 1 if they are not there.
@@ -289,7 +291,7 @@ func (r *schemaReader) occurs(name string) (int, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, r.x.errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown.Quote(text))
+		return 0, r.x.Errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown.Quote(text))
 	}
 	return int(n), nil
 }
@@ -297,7 +299,7 @@ func (r *schemaReader) occurs(name string) (int, error) {
 // link replaces the names of types by the types.
 func (r *schemaReader) link() (*Schema, error) {
 	if r.sheet == nil {
-		return nil, r.x.errorf(len(r.x.data), "the schema has no element")
+		return nil, r.x.Errorf(len(r.x.Data), "the schema has no element")
 	}
 	for _, t := range r.all {
 		for _, c := range t.children {
@@ -307,7 +309,7 @@ func (r *schemaReader) link() (*Schema, error) {
 			}
 			t.Children = append(t.Children, ChildType{Name: c.name, Type: of, Min: c.min, Max: c.max})
 		}
-		slices.SortFunc(t.Children, func(a, b ChildType) int { return CompareNames(a.Name, b.Name) })
+		slices.SortFunc(t.Children, func(a, b ChildType) int { return spell.Compare(a.Name, b.Name) })
 	}
 	root, err := r.typeOf(r.sheet)
 	if err != nil {
@@ -322,7 +324,7 @@ func (r *schemaReader) typeOf(c *readChild) (*ElementType, error) {
 		of = r.types[c.typeName]
 	}
 	if of == nil {
-		return nil, r.x.errorf(c.at, "the type %s of the element %s is not declared", shown.Quote(c.typeName), shown.Quote(c.name))
+		return nil, r.x.Errorf(c.at, "the type %s of the element %s is not declared", shown.Quote(c.typeName), shown.Quote(c.name))
 	}
 	return &of.ElementType, nil
 }

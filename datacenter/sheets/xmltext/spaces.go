@@ -1,4 +1,4 @@
-package sheets
+package xmltext
 
 import (
 	"bytes"
@@ -17,23 +17,23 @@ const (
 const fewSpaces = 6
 
 // declareSpaces takes in the namespaces that a start tag declares, and xml:space.
-func (x *xmlReader) declareSpaces() error {
-	for i := range x.attrs {
-		a := &x.attrs[i]
-		if a.name.prefix == 0 && string(a.name.full) == "xmlns" {
-			x.bind(nil, string(a.value))
+func (x *Reader) declareSpaces() error {
+	for i := range x.Attrs {
+		a := &x.Attrs[i]
+		if a.Name.Prefix == 0 && string(a.Name.Full) == "xmlns" {
+			x.bind(nil, string(a.Value))
 			continue
 		}
-		switch string(a.name.space()) {
+		switch string(a.Name.space()) {
 		case "xmlns":
-			prefix := a.name.local()
-			if len(a.value) == 0 || string(prefix) == "xml" || string(prefix) == "xmlns" {
-				return x.errorf(a.at, "%s declares nothing", shown.Quote(a.name.full))
+			prefix := a.Name.Local()
+			if len(a.Value) == 0 || string(prefix) == "xml" || string(prefix) == "xmlns" {
+				return x.Errorf(a.At, "%s declares nothing", shown.Quote(a.Name.Full))
 			}
-			x.bind(prefix, string(a.value))
+			x.bind(prefix, string(a.Value))
 		case "xml":
-			if string(a.name.local()) == "space" {
-				x.open[len(x.open)-1].preserve = string(a.value) == "preserve"
+			if string(a.Name.Local()) == "space" {
+				x.open[len(x.open)-1].preserve = string(a.Value) == "preserve"
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (x *xmlReader) declareSpaces() error {
 }
 
 // bind has a prefix stand for a namespace in the element that is innermost.
-func (x *xmlReader) bind(prefix []byte, uri string) {
+func (x *Reader) bind(prefix []byte, uri string) {
 	before := x.bound(prefix)
 	x.spaces = append(x.spaces, binding{prefix, uri, before})
 	switch i := len(x.spaces) - 1; {
@@ -56,7 +56,7 @@ func (x *xmlReader) bind(prefix []byte, uri string) {
 }
 
 // unbind takes back all bindings but the first n.
-func (x *xmlReader) unbind(n int) {
+func (x *Reader) unbind(n int) {
 	for len(x.spaces) > n {
 		last := x.spaces[len(x.spaces)-1]
 		x.spaces = x.spaces[:len(x.spaces)-1]
@@ -71,7 +71,7 @@ func (x *xmlReader) unbind(n int) {
 }
 
 // bound finds the binding of a prefix; it is -1 if there is none.
-func (x *xmlReader) bound(prefix []byte) int {
+func (x *Reader) bound(prefix []byte) int {
 	if len(x.spaces) > fewSpaces {
 		if i, ok := x.spaceAt[string(prefix)]; ok {
 			return i
@@ -86,14 +86,14 @@ func (x *xmlReader) bound(prefix []byte) int {
 	return -1
 }
 
-// declares tells whether an attribute declares a namespace.
-func (a *xmlAttr) declares() bool {
-	return string(a.name.full) == "xmlns" || string(a.name.space()) == "xmlns"
+// Declares tells whether an attribute declares a namespace.
+func (a *Attr) Declares() bool {
+	return string(a.Name.Full) == "xmlns" || string(a.Name.space()) == "xmlns"
 }
 
-// resolve gives the namespace of a name with a prefix, or of an element without. at
+// Resolve gives the namespace of a name with a prefix, or of an element without. at
 // is where it stands.
-func (x *xmlReader) resolve(n xmlName, at int) (string, error) {
+func (x *Reader) Resolve(n Name, at int) (string, error) {
 	prefix := n.space()
 	if i := x.bound(prefix); i >= 0 {
 		return x.spaces[i].uri, nil
@@ -106,5 +106,5 @@ func (x *xmlReader) resolve(n xmlName, at int) (string, error) {
 	case "xmlns":
 		return spaceXMLNS, nil
 	}
-	return "", x.errorf(at, "the prefix %s is not declared", shown.Quote(prefix))
+	return "", x.Errorf(at, "the prefix %s is not declared", shown.Quote(prefix))
 }

@@ -1,74 +1,68 @@
-package sheets
+package xmltext
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
 
-// wrapf is an error that matches err and tells more.
-func wrapf(err error, format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
-}
-
 // piece reads text up to the next markup. skipped tells that there is nothing in
 // it: white space between elements, as files are indented, or around the
 // document's element.
-func (x *xmlReader) piece() (skipped bool, err error) {
-	x.at = x.pos
+func (x *Reader) piece() (skipped bool, err error) {
+	x.At = x.pos
 	x.literal = false
 	x.skipSpace()
-	x.blank = x.pos == len(x.data) || x.data[x.pos] == '<'
+	x.Blank = x.pos == len(x.Data) || x.Data[x.pos] == '<'
 	if len(x.open) == 0 {
-		if !x.blank {
-			return false, x.errorf(x.pos, "text outside of the document's element")
+		if !x.Blank {
+			return false, x.Errorf(x.pos, "text outside of the document's element")
 		}
 		return true, nil
 	}
-	if x.blank && x.beginsElement() && !x.open[len(x.open)-1].preserve {
+	if x.Blank && x.beginsElement() && !x.open[len(x.open)-1].preserve {
 		return true, nil
 	}
-	start := x.at
-	raw := bytes.IndexByte(x.data[start:x.pos], '\r') < 0
+	start := x.At
+	raw := bytes.IndexByte(x.Data[start:x.pos], '\r') < 0
 	for i := x.pos; ; i++ {
-		for i < len(x.data) && class[x.data[i]]&isTextChar != 0 {
+		for i < len(x.Data) && class[x.Data[i]]&isTextChar != 0 {
 			i++
 		}
-		if i-start > maxSpelled && i > x.pos {
-			return false, x.wrap(start, "", errTooLong)
+		if i-start > MaxSpelled && i > x.pos {
+			return false, x.Wrap(start, "", ErrTooLong)
 		}
-		if i == len(x.data) || x.data[i] == '<' {
+		if i == len(x.Data) || x.Data[i] == '<' {
 			x.pos = i
 			break
 		}
-		switch x.data[i] {
+		switch x.Data[i] {
 		case '&', '\r':
 			raw = false
 		case ']':
-			if bytes.HasPrefix(x.data[i:], []byte("]]>")) {
-				return false, x.errorf(i, "]]> in text: want ]]&gt;")
+			if bytes.HasPrefix(x.Data[i:], []byte("]]>")) {
+				return false, x.Errorf(i, "]]> in text: want ]]&gt;")
 			}
 		default:
 			return false, x.badControl(i)
 		}
 	}
-	x.text = x.data[start:x.pos]
+	x.Text = x.Data[start:x.pos]
 	if !raw {
-		if x.text, err = x.unfold(start, x.pos, false); err != nil {
+		if x.Text, err = x.unfold(start, x.pos, false); err != nil {
 			return false, err
 		}
 	}
-	x.blank = isBlank(x.text) && !x.open[len(x.open)-1].preserve
+	x.Blank = IsBlank(x.Text) && !x.open[len(x.open)-1].preserve
 	return false, nil
 }
 
 // beginsElement tells whether the markup at pos begins an element.
-func (x *xmlReader) beginsElement() bool {
-	return x.pos+1 < len(x.data) && class[x.data[x.pos+1]]&isNameStart != 0
+func (x *Reader) beginsElement() bool {
+	return x.pos+1 < len(x.Data) && class[x.Data[x.pos+1]]&isNameStart != 0
 }
 
-func isBlank(text []byte) bool {
+func IsBlank(text []byte) bool {
 	for _, c := range text {
 		if class[c]&isSpace == 0 {
 			return false
@@ -78,34 +72,34 @@ func isBlank(text []byte) bool {
 }
 
 // section reads a CDATA section.
-func (x *xmlReader) section() error {
+func (x *Reader) section() error {
 	start := x.pos + len("<![CDATA[")
-	n := bytes.Index(x.data[start:], []byte("]]>"))
+	n := bytes.Index(x.Data[start:], []byte("]]>"))
 	switch {
 	case n < 0:
-		return x.errorf(x.pos, "the CDATA section has no end")
+		return x.Errorf(x.pos, "the CDATA section has no end")
 	case len(x.open) == 0:
-		return x.errorf(x.pos, "text outside of the document's element")
+		return x.Errorf(x.pos, "text outside of the document's element")
 	}
 	end := start + n
-	if n > maxSpelled {
-		return x.wrap(start, "", errTooLong)
+	if n > MaxSpelled {
+		return x.Wrap(start, "", ErrTooLong)
 	}
 	x.pos = end + len("]]>")
-	x.text, x.blank, x.literal = x.data[start:end], false, true
-	if bytes.IndexByte(x.text, '\r') >= 0 {
-		x.text = bytes.ReplaceAll(x.text, []byte("\r\n"), []byte("\n"))
-		x.text = bytes.ReplaceAll(x.text, []byte("\r"), []byte("\n"))
+	x.Text, x.Blank, x.literal = x.Data[start:end], false, true
+	if bytes.IndexByte(x.Text, '\r') >= 0 {
+		x.Text = bytes.ReplaceAll(x.Text, []byte("\r\n"), []byte("\n"))
+		x.Text = bytes.ReplaceAll(x.Text, []byte("\r"), []byte("\n"))
 	}
 	return x.noControls(start, end)
 }
 
 // unfold decodes references and the ends of lines: CRLF and CR are LF, and in an
 // attribute's value all white space that is no reference is a space.
-func (x *xmlReader) unfold(from, to int, attribute bool) ([]byte, error) {
+func (x *Reader) unfold(from, to int, attribute bool) ([]byte, error) {
 	begin := len(x.scratch)
 	for i := from; i < to; i++ {
-		c := x.data[i]
+		c := x.Data[i]
 		if c == '&' {
 			n, err := x.reference(i, to)
 			if err != nil {
@@ -115,7 +109,7 @@ func (x *xmlReader) unfold(from, to int, attribute bool) ([]byte, error) {
 			continue
 		}
 		if c == '\r' {
-			if i+1 < to && x.data[i+1] == '\n' {
+			if i+1 < to && x.Data[i+1] == '\n' {
 				continue
 			}
 			c = '\n'
@@ -130,12 +124,12 @@ func (x *xmlReader) unfold(from, to int, attribute bool) ([]byte, error) {
 
 // reference appends what the reference at i stands for to scratch, and gives the
 // length of the reference.
-func (x *xmlReader) reference(i, to int) (int, error) {
+func (x *Reader) reference(i, to int) (int, error) {
 	const longest = 64 // leading zeros are allowed; nobody writes many
-	ref := x.data[i:min(to, i+longest)]
+	ref := x.Data[i:min(to, i+longest)]
 	end := bytes.IndexByte(ref, ';')
 	if end < 0 {
-		return 0, x.errorf(i, "& begins a reference, which has no end: want &amp; for the character")
+		return 0, x.Errorf(i, "& begins a reference, which has no end: want &amp; for the character")
 	}
 	name := string(ref[1:end])
 	switch name {
@@ -152,7 +146,7 @@ func (x *xmlReader) reference(i, to int) (int, error) {
 	default:
 		r, ok := numbered(name)
 		if !ok {
-			return 0, x.errorf(i, "the reference &%s; stands for no character", name)
+			return 0, x.Errorf(i, "the reference &%s; stands for no character", name)
 		}
 		x.scratch = utf8.AppendRune(x.scratch, r)
 	}

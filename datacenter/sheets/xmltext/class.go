@@ -1,6 +1,10 @@
-package sheets
+package xmltext
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"lorefs/datacenter/sheets/internal/spell"
+)
 
 // What a byte may be in XML.
 const (
@@ -42,7 +46,7 @@ func badInName(name []byte) int {
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRune(name[i:])
 		first := i == 0 || name[i-1] == ':'
-		if r >= utf8.RuneSelf && !nameChar(r, first) {
+		if r >= utf8.RuneSelf && !spell.NameChar(r, first) {
 			return i
 		}
 		i += n

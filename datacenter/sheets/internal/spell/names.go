@@ -1,4 +1,4 @@
-package sheets
+package spell
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// spelling is how a name of the data center stands in sheets.
-type spelling struct {
-	// raw is the name itself, as WTF-8, element what an element is called. An
-	// attribute differs in one name only, see forAttribute.
-	raw, element string
-	// escaped tells that the name is none that XML allows, so that sheets with it
+// Spelling is how a name of the data center stands in sheets.
+type Spelling struct {
+	// Raw is the name itself, as WTF-8, element what an element is called. An
+	// attribute differs in one name only, see Attribute.
+	Raw, Element string
+	// Escaped tells that the name is none that XML allows, so that sheets with it
 	// have all names escaped.
-	escaped bool
+	Escaped bool
 }
 
 // emptyName is how the name that has no characters is spelled.
@@ -25,22 +25,22 @@ const emptyName = "_x_"
 // xmlnsName is a name that XML allows, but keeps for itself in attributes.
 const xmlnsName = "xmlns"
 
-func spell(name string) spelling {
-	s := spelling{raw: name, element: escapeName(name)}
-	s.escaped = s.element != name
+func Name(name string) Spelling {
+	s := Spelling{Raw: name, Element: EscapeName(name)}
+	s.Escaped = s.Element != name
 	return s
 }
 
-// attribute is the name as that of an attribute, and whether that is escaped.
-func (s *spelling) attribute() (name string, escaped bool) {
-	if s.raw == xmlnsName {
+// Attribute is the name as that of an attribute, and whether that is escaped.
+func (s *Spelling) Attribute() (name string, escaped bool) {
+	if s.Raw == xmlnsName {
 		return "_x0078_mlns", true
 	}
-	return s.element, s.escaped
+	return s.Element, s.Escaped
 }
 
-// escapeName escapes what no NCName may have: see the package's documentation.
-func escapeName(name string) string {
+// EscapeName escapes what no NCName may have: see the package's documentation.
+func EscapeName(name string) string {
 	switch {
 	case name == "":
 		return emptyName
@@ -54,7 +54,7 @@ func escapeName(name string) string {
 	for i := 0; i < len(units); i++ {
 		r := rune(units[i])
 		if pair := utf16.DecodeRune(r, unitAt(units, i+1)); pair != utf8.RuneError {
-			if nameChar(pair, i == 0) {
+			if NameChar(pair, i == 0) {
 				b.WriteRune(pair)
 			} else {
 				b.WriteString(escapeUnit(units[i]) + escapeUnit(units[i+1]))
@@ -62,7 +62,7 @@ func escapeName(name string) string {
 			i++
 			continue
 		}
-		if nameChar(r, i == 0) && !looksEscaped(units[i:]) {
+		if NameChar(r, i == 0) && !looksEscaped(units[i:]) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString(escapeUnit(units[i]))
@@ -76,7 +76,7 @@ func escapeUnit(u uint16) string { return fmt.Sprintf("_x%04X_", u) }
 // plainName tells whether a name needs no escapes. Nearly all are like that.
 func plainName(name string) bool {
 	for i, r := range name {
-		if r == utf8.RuneError || !nameChar(r, i == 0) {
+		if r == utf8.RuneError || !NameChar(r, i == 0) {
 			return false
 		}
 	}
@@ -123,8 +123,8 @@ func unitAt(units []uint16, i int) rune {
 	return 0
 }
 
-// nameChar tells whether an NCName may have a character, or begin with it.
-func nameChar(r rune, first bool) bool {
+// NameChar tells whether an NCName may have a character, or begin with it.
+func NameChar(r rune, first bool) bool {
 	if r < utf8.RuneSelf {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
 		return letter || !first && (r >= '0' && r <= '9' || r == '-' || r == '.')

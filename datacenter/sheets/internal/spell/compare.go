@@ -1,14 +1,14 @@
-package sheets
+package spell
 
 import (
 	"cmp"
 	"slices"
 )
 
-// CompareNames is the order of children in a sheet and of all in a schema: that of
+// Compare is the order of children in a sheet and of all in a schema: that of
 // the UTF-16 units of two texts, given as WTF-8. It differs from that of the bytes
 // for what lies beyond the surrogates.
-func CompareNames(a, b string) int {
+func Compare(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++

@@ -1,4 +1,4 @@
-package sheets
+package xmlsheet
 
 // few is how many names are looked through faster than found in a map.
 const few = 6

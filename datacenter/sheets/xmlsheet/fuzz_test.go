@@ -1,4 +1,4 @@
-package sheets_test
+package xmlsheet_test
 
 import (
 	"bytes"
@@ -7,14 +7,15 @@ import (
 	"io"
 	"testing"
 
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xmltext"
 )
 
 func isParseError(err error) bool {
-	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return e.Line > 0 && e.Column > 0
 	}
-	e, ok := errors.AsType[*sheets.ValueError](err)
+	e, ok := errors.AsType[*xmltext.ValueError](err)
 	return ok && e.Line > 0 && e.Column > 0
 }
 
@@ -29,13 +30,13 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := sheets.NewParser("S-0.xml", data)
+		p, err := xmlsheet.New("S-0.xml", data)
 		begun, ended := 0, 0
 		for err == nil {
-			var event sheets.Event
+			var event xmlsheet.Event
 			switch event, err = p.Next(); {
 			case err != nil:
-			case event == sheets.Begin:
+			case event == xmlsheet.Begin:
 				begun++
 			default:
 				ended++
@@ -74,41 +75,4 @@ func standardElements(data []byte) (n int, err error) {
 			n++
 		}
 	}
-}
-
-// FuzzXSD reads anything as a schema: it must fail with a place, or give a schema that
-// packs nothing wrongly for want of a type.
-func FuzzXSD(f *testing.F) {
-	f.Add([]byte(novadropSchema))
-	f.Add([]byte(smallSchema))
-	f.Add([]byte(xsdOf(`<xsd:element name="S"><xsd:complexType><xsd:anyAttribute/></xsd:complexType></xsd:element>`)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := sheets.ReadSchema("S.xsd", data)
-		if err != nil {
-			if !isParseError(err) {
-				t.Fatalf("%v: want an error with a place", err)
-			}
-			return
-		}
-		seen := map[*sheets.ElementType]bool{}
-		var check func(e *sheets.ElementType)
-		check = func(e *sheets.ElementType) {
-			if seen[e] {
-				return
-			}
-			seen[e] = true
-			for _, a := range e.Attributes {
-				if got, ok := e.Attribute(a.Name); !ok || got != a || a.Type == 0 {
-					t.Fatalf("attribute %+v, found %+v", a, got)
-				}
-			}
-			for _, c := range e.Children {
-				if got, ok := e.Child(c.Name); !ok || got != c || c.Type == nil {
-					t.Fatalf("child %+v, found %+v", c, got)
-				}
-				check(c.Type)
-			}
-		}
-		check(s.Root)
-	})
 }

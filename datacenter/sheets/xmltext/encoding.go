@@ -1,4 +1,4 @@
-package sheets
+package xmltext
 
 import (
 	"bytes"
@@ -59,17 +59,17 @@ func badCharacter(text []byte) (off int, what string, ok bool) {
 
 // declaration reads the XML declaration, if there is one: version, encoding and
 // standalone, in this order.
-func (x *xmlReader) declaration() error {
+func (x *Reader) declaration() error {
 	const open = "<?xml"
-	if !bytes.HasPrefix(x.data, []byte(open)) || len(x.data) == len(open) || class[x.data[len(open)]]&isSpace == 0 {
+	if !bytes.HasPrefix(x.Data, []byte(open)) || len(x.Data) == len(open) || class[x.Data[len(open)]]&isSpace == 0 {
 		return nil
 	}
 	x.pos = len(open)
 	for _, name := range []string{"version", "encoding", "standalone"} {
 		x.skipSpace()
-		if !bytes.HasPrefix(x.data[x.pos:], []byte(name)) {
+		if !bytes.HasPrefix(x.Data[x.pos:], []byte(name)) {
 			if name == "version" {
-				return x.errorf(x.pos, "the XML declaration begins with its version")
+				return x.Errorf(x.pos, "the XML declaration begins with its version")
 			}
 			continue
 		}
@@ -80,14 +80,14 @@ func (x *xmlReader) declaration() error {
 		}
 		switch {
 		case name == "version" && string(value) != "1.0":
-			return x.errorf(at, "XML %s: want 1.0", value)
+			return x.Errorf(at, "XML %s: want 1.0", value)
 		case name == "encoding" && !x.isEncoding(string(value)):
-			return x.errorf(at, "encoding %s, but the file is %s", shown.Quote(value), x.encoding)
+			return x.Errorf(at, "encoding %s, but the file is %s", shown.Quote(value), x.encoding)
 		}
 	}
 	x.skipSpace()
-	if !bytes.HasPrefix(x.data[x.pos:], []byte("?>")) {
-		return x.errorf(x.pos, "want ?> at the end of the XML declaration")
+	if !bytes.HasPrefix(x.Data[x.pos:], []byte("?>")) {
+		return x.Errorf(x.pos, "want ?> at the end of the XML declaration")
 	}
 	x.pos += len("?>")
 	return nil
@@ -95,25 +95,25 @@ func (x *xmlReader) declaration() error {
 
 // declared reads the value of a part of the declaration. There are no references
 // in it.
-func (x *xmlReader) declared() (at int, value []byte, err error) {
+func (x *Reader) declared() (at int, value []byte, err error) {
 	if err := x.equals(); err != nil {
 		return 0, nil, err
 	}
 	at = x.pos + 1
 	value, raw, err := x.value()
 	if err == nil && !raw {
-		err = x.errorf(at, "a reference in the XML declaration")
+		err = x.Errorf(at, "a reference in the XML declaration")
 	}
 	return at, value, err
 }
 
-func (x *xmlReader) isEncoding(name string) bool {
+func (x *Reader) isEncoding(name string) bool {
 	name = strings.ToLower(name)
 	return name == x.encoding || name == "us-ascii" && x.encoding == "utf-8"
 }
 
-// unitSize is how many bytes a character of XML's own takes in a file.
-func unitSize(data []byte) int {
+// UnitSize is how many bytes a character of XML's own takes in a file.
+func UnitSize(data []byte) int {
 	if bytes.HasPrefix(data, markUTF16LE) || bytes.HasPrefix(data, markUTF16BE) {
 		return 2
 	}

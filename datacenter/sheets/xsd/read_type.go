@@ -1,10 +1,11 @@
-package sheets
+package xsd
 
 import (
 	"slices"
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/internal/shown"
 )
 
@@ -21,7 +22,7 @@ func (r *schemaReader) namedType() error {
 		return err
 	}
 	if r.types[name] != nil {
-		return r.x.errorf(at, "the type %s is declared twice", shown.Quote(name))
+		return r.x.Errorf(at, "the type %s is declared twice", shown.Quote(name))
 	}
 	t, err := r.complexType()
 	if err != nil {
@@ -54,13 +55,13 @@ func (r *schemaReader) complexType() (*readType, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(t.Attributes, func(a, b AttributeType) int { return CompareNames(a.Name, b.Name) })
+	slices.SortFunc(t.Attributes, func(a, b AttributeType) int { return spell.Compare(a.Name, b.Name) })
 	return t, nil
 }
 
 // keys reads novadrop's dc:keys of a complex type.
 func (r *schemaReader) keys(t *readType) error {
-	list, at, ok := r.foreign(spaceNovadrop, "keys")
+	list, at, ok := r.foreign(spell.SpaceNovadrop, "keys")
 	if !ok {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (r *schemaReader) keys(t *readType) error {
 		t.Keys = append(t.Keys, name)
 	}
 	if len(t.Keys) > datacenter.MaxKeyNames {
-		return r.x.errorf(at, "%d keys: there can be %d", len(t.Keys), datacenter.MaxKeyNames)
+		return r.x.Errorf(at, "%d keys: there can be %d", len(t.Keys), datacenter.MaxKeyNames)
 	}
 	return nil
 }
@@ -85,11 +86,11 @@ func (r *schemaReader) sequence(t *readType) error {
 			return err
 		}
 		if n != 1 {
-			return r.x.errorf(r.x.at, "a sequence with %s is not understood: want it on the elements", name)
+			return r.x.Errorf(r.x.At, "a sequence with %s is not understood: want it on the elements", name)
 		}
 	}
 	if t.children != nil {
-		return r.x.errorf(r.x.at, "a second sequence in one type")
+		return r.x.Errorf(r.x.At, "a second sequence in one type")
 	}
 	seen := map[string]bool{}
 	return r.children("sequence", func(name string) error {
@@ -101,7 +102,7 @@ func (r *schemaReader) sequence(t *readType) error {
 			return err
 		}
 		if seen[e.name] {
-			return r.x.errorf(e.at, "the element %s comes twice in one sequence", shown.Quote(e.name))
+			return r.x.Errorf(e.at, "the element %s comes twice in one sequence", shown.Quote(e.name))
 		}
 		seen[e.name] = true
 		t.children = append(t.children, e)
@@ -120,8 +121,8 @@ func (r *schemaReader) simpleContent(t *readType) error {
 		if err != nil {
 			return err
 		}
-		if space != spaceSchema || local != "string" {
-			return r.x.errorf(at, "base=%s: the text of an element is an xsd:string", shown.Quote(base))
+		if space != spell.SpaceSchema || local != "string" {
+			return r.x.Errorf(at, "base=%s: the text of an element is an xsd:string", shown.Quote(base))
 		}
 		t.Text = true
 		return r.children("extension", func(name string) error { return r.attribute(t, name) })
@@ -157,10 +158,10 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 	case "required":
 		a.Required = true
 	default:
-		return r.x.errorf(useAt, "use=%s: want required or optional", shown.Quote(use))
+		return r.x.Errorf(useAt, "use=%s: want required or optional", shown.Quote(use))
 	}
 	if t.declared[a.Name] {
-		return r.x.errorf(at, "the attribute %s comes twice in one type", shown.Quote(a.Name))
+		return r.x.Errorf(at, "the attribute %s comes twice in one type", shown.Quote(a.Name))
 	}
 	t.declared[a.Name] = true
 	t.Attributes = append(t.Attributes, a)
@@ -170,15 +171,15 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 func (r *schemaReader) attributeType(of string) (datacenter.Type, error) {
 	name, at, ok := r.value("type")
 	if !ok {
-		return 0, r.x.errorf(at, "the attribute %s has no type", shown.Quote(of))
+		return 0, r.x.Errorf(at, "the attribute %s has no type", shown.Quote(of))
 	}
 	space, local, err := r.qualified(name, at)
 	if err != nil {
 		return 0, err
 	}
 	t, ok := schemaTypes[local]
-	if space != spaceSchema || !ok {
-		return 0, r.x.errorf(at, "the attribute %s is of type %s: want xsd:int, xsd:float, xsd:string or xsd:boolean", shown.Quote(of), shown.Quote(name))
+	if space != spell.SpaceSchema || !ok {
+		return 0, r.x.Errorf(at, "the attribute %s is of type %s: want xsd:int, xsd:float, xsd:string or xsd:boolean", shown.Quote(of), shown.Quote(name))
 	}
 	return t, nil
 }

@@ -1,4 +1,4 @@
-package sheets_test
+package xsd_test
 
 import (
 	"errors"
@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // xsdOf puts the inside of an xsd:schema into one.
@@ -58,7 +59,7 @@ const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 `
 
 func TestReadSchema(t *testing.T) {
-	s, err := sheets.ReadSchema("S.xsd", []byte(novadropSchema))
+	s, err := xsd.Read("S.xsd", []byte(novadropSchema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +67,12 @@ func TestReadSchema(t *testing.T) {
 	if s.Sheet != "S" || r.Name != "S" || !slices.Equal(r.Keys, datacenter.KeyDefinition{"id", "rank"}) || r.Text {
 		t.Errorf("sheet %q, root %+v", s.Sheet, r)
 	}
-	want := []sheets.AttributeType{{"id", datacenter.Int, true}, {"rank", datacenter.Float, false}, {"이름", datacenter.String, false}}
+	want := []xsd.AttributeType{{"id", datacenter.Int, true}, {"rank", datacenter.Float, false}, {"이름", datacenter.String, false}}
 	if !slices.Equal(r.Attributes, want) {
 		t.Errorf("attributes %v, want %v", r.Attributes, want)
 	}
 	text, ok := r.Child("Text")
-	if !ok || text.Min != 0 || text.Max != sheets.Unbounded || !text.Type.Text || len(text.Type.Children) > 0 {
+	if !ok || text.Min != 0 || text.Max != xsd.Unbounded || !text.Type.Text || len(text.Type.Children) > 0 {
 		t.Errorf("Text %+v", text)
 	}
 	if on, ok := text.Type.Attribute("on"); !ok || on.Type != datacenter.Bool || !on.Required {
@@ -100,7 +101,7 @@ func TestReadSchemaForms(t *testing.T) {
 		{"names that look escaped", `<xsd:element name="_x0031_" type="S"/><xsd:complexType name="S"/>`, "_x0031_()"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := sheets.ReadSchema("S.xsd", []byte(xsdOf(tt.inside)))
+			s, err := xsd.Read("S.xsd", []byte(xsdOf(tt.inside)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +112,7 @@ func TestReadSchemaForms(t *testing.T) {
 	}
 	escaped := strings.Replace(xsdOf(`<xsd:element name="_x0031_" type="S"/><xsd:complexType name="S" dc:keys="a_x0020_b _x_">`+
 		`<xsd:attribute name="a_x0020_b" type="xsd:int"/></xsd:complexType>`), "<xsd:schema", `<xsd:schema l:names="escaped"`, 1)
-	s, err := sheets.ReadSchema("S.xsd", []byte(escaped))
+	s, err := xsd.Read("S.xsd", []byte(escaped))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestReadSchemaForms(t *testing.T) {
 }
 
 // describe spells a schema that is not recursive.
-func describe(name string, e *sheets.ElementType) string {
+func describe(name string, e *xsd.ElementType) string {
 	var parts []string
 	if len(e.Keys) > 0 {
 		parts = append(parts, "keys="+strings.Join(e.Keys, ","))
@@ -164,7 +165,7 @@ func TestReadSchemaErrors(t *testing.T) {
 		{"depth", strings.Repeat("<xsd:annotation>", 200), "2:2033", "nest deeper"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := sheets.ReadSchema("S.xsd", []byte(xsdOf(tt.inside)))
+			_, err := xsd.Read("S.xsd", []byte(xsdOf(tt.inside)))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -173,8 +174,8 @@ func TestReadSchemaErrors(t *testing.T) {
 			}
 		})
 	}
-	_, err := sheets.ReadSchema("S.xsd", []byte("<schema/>"))
-	if e, ok := errors.AsType[*sheets.SyntaxError](err); !ok || !strings.Contains(e.What, "want xsd:schema") {
+	_, err := xsd.Read("S.xsd", []byte("<schema/>"))
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); !ok || !strings.Contains(e.What, "want xsd:schema") {
 		t.Errorf("%v: want a SyntaxError", err)
 	}
 }

@@ -1,4 +1,4 @@
-package sheets
+package spell
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// unescapeValue is the inverse of what is done to a value that XML cannot hold.
-func unescapeValue(s []byte) ([]byte, error) {
+// UnescapeValue is the inverse of what is done to a value that XML cannot hold.
+func UnescapeValue(s []byte) ([]byte, error) {
 	plain := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -43,9 +43,9 @@ func hexUnit(digits []byte) (uint16, bool) {
 	return uint16(n), err == nil
 }
 
-// unescapeName is the inverse of what is done to names in a sheet with
+// UnescapeName is the inverse of what is done to names in a sheet with
 // dc:names="escaped".
-func unescapeName(s []byte) []byte {
+func UnescapeName(s []byte) []byte {
 	if !bytes.Contains(s, []byte("_x")) {
 		return s
 	}
