@@ -13,7 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -150,7 +150,7 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	w := writing{noBackup: true}
 	p := newProgress("packing")
 	defer p.finish()
-	_, err := w.packTo(ctx, dir, path, sheets.PackOptions{
+	_, err := w.packTo(ctx, dir, path, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
 		Template: template, Progress: p.set,
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -84,7 +85,7 @@ func (t *pathTypes) attribute(name nameID, text string) datacenter.Type {
 		}
 	}
 	if t.text != nil {
-		return t.text.attrs[name].infer()
+		return t.text.attrs[name].Type()
 	}
 	return datacenter.String
 }
@@ -103,12 +104,12 @@ func (t *pathTypes) keys() datacenter.KeyDefinition {
 // textTypes is which types suit the attributes of a path, and of those below, by what
 // the text has. What is equal to something that is there already is not counted.
 type textTypes struct {
-	attrs map[nameID]typeSet
+	attrs map[nameID]infer.Types
 	kids  map[nameID]*textTypes
 }
 
 func newTextTypes() *textTypes {
-	return &textTypes{attrs: map[nameID]typeSet{}, kids: map[nameID]*textTypes{}}
+	return &textTypes{attrs: map[nameID]infer.Types{}, kids: map[nameID]*textTypes{}}
 }
 
 // surveyed looks at all of the text once.
@@ -128,10 +129,10 @@ func (p *planner) look(s *textTypes, at int32) {
 	for _, a := range p.attrs[n.attrFrom:n.attrTo] {
 		set, ok := s.attrs[a.name]
 		if !ok {
-			set = anyType
+			set = infer.Any
 		}
 		if a.typ == 0 {
-			set = set.with(p.bytes[a.from:a.to])
+			set = set.With(p.bytes[a.from:a.to])
 		}
 		s.attrs[a.name] = set
 	}

@@ -72,8 +72,8 @@
 // This package writes: sheets as texts of which any part can be read, JSON, and the
 // schemas that it infers. Package xsd has the schemas themselves, reads and writes them.
 // Package xmlsheet reads sheets, on package xmltext, which reads XML and has the errors
-// of both. What all have in common, how names and values are spelled, is in
-// internal/spell.
+// of both, and package pack makes data centers of them, or validates them. What these have
+// in common is internal: how names and values are spelled, and types inferred.
 //
 // A [Family]'s schema is inferred as novadrop does: an attribute is required if all nodes
 // of the path have it, a child likewise; a child may be repeated if a node has it more

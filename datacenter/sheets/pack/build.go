@@ -1,4 +1,4 @@
-package sheets
+package pack
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
@@ -206,7 +207,7 @@ func (p *packer) begin(parser *xmlsheet.Parser) error {
 			p.out.text = append(p.out.text, a.Value...)
 		} else {
 			var err error
-			if c.bits, err = number(t, a.Value); err != nil {
+			if c.bits, err = infer.Number(t, a.Value); err != nil {
 				return parser.Wrong(a.Offset, at.name+" "+at.attrs[i].name, err)
 			}
 		}

@@ -1,9 +1,10 @@
-package sheets
+package pack
 
 import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 )
@@ -72,8 +73,8 @@ func (k known) child(name string) (below known) {
 	return below
 }
 
-// fewNames is how many names are looked through faster than found in a map.
-const fewNames = 6
+// few is how many names are looked through faster than found in a map.
+const few = 6
 
 // kindAttr is an attribute of a kind.
 type kindAttr struct {
@@ -81,7 +82,7 @@ type kindAttr struct {
 	order uint64
 	typ   datacenter.Type // 0 until it is known
 	// may is for what nobody knows the type of, and for strings.
-	may typeSet
+	may infer.Types
 	// guessed tells that nobody knows the type. values is how many nodes have the attribute,
 	// untyped how many of them leave its type to others.
 	guessed         bool
@@ -99,7 +100,7 @@ func newKind(name string, types known, order uint64) *kind {
 
 // child finds the kind of a child; it is nil if there is none.
 func (p *kind) child(name []byte) *kind {
-	if len(p.children) <= fewNames {
+	if len(p.children) <= few {
 		for _, c := range p.children {
 			if c.name == string(name) {
 				return c
@@ -123,12 +124,12 @@ func (p *kind) addChild(name string, order uint64) *kind {
 	}
 	p.children = append(p.children, c)
 	switch {
-	case len(p.children) == fewNames+1:
-		p.childAt = make(map[string]int, 2*fewNames)
+	case len(p.children) == few+1:
+		p.childAt = make(map[string]int, 2*few)
 		for i, c := range p.children {
 			p.childAt[c.name] = i
 		}
-	case len(p.children) > fewNames:
+	case len(p.children) > few:
 		p.childAt[name] = len(p.children) - 1
 	}
 	return c
@@ -149,7 +150,7 @@ func (p *kind) attr(name []byte, hint int) int {
 	if hint < len(p.attrs) && p.attrs[hint].name == string(name) {
 		return hint
 	}
-	if len(p.attrs) <= fewNames {
+	if len(p.attrs) <= few {
 		return slices.IndexFunc(p.attrs, func(a kindAttr) bool { return a.name == string(name) })
 	}
 	if i, ok := p.attrAt[string(name)]; ok {
@@ -160,17 +161,17 @@ func (p *kind) attr(name []byte, hint int) int {
 
 // addAttr gives the kind an attribute.
 func (p *kind) addAttr(name string, order uint64) int {
-	a := kindAttr{name: name, order: order, may: anyType, typ: p.types.attribute(name)}
+	a := kindAttr{name: name, order: order, may: infer.Any, typ: p.types.attribute(name)}
 	a.guessed = a.typ == 0
 	p.attrs = append(p.attrs, a)
 	i := len(p.attrs) - 1
 	switch {
-	case i == fewNames:
-		p.attrAt = make(map[string]int, 2*fewNames)
+	case i == few:
+		p.attrAt = make(map[string]int, 2*few)
 		for k, a := range p.attrs {
 			p.attrAt[a.name] = k
 		}
-	case i > fewNames:
+	case i > few:
 		p.attrAt[name] = i
 	}
 	return i
@@ -227,7 +228,7 @@ func (a *kindAttr) take(b *xmlsheet.Attribute) {
 	}
 	a.untyped++
 	if a.guessed || a.typ == datacenter.String {
-		a.may = a.may.with(b.Value)
+		a.may = a.may.With(b.Value)
 	}
 }
 
@@ -238,7 +239,7 @@ func (p *kind) settle(all *kind, list []*kind) []*kind {
 	list = append(list, p)
 	for i := range p.attrs {
 		if a := &p.attrs[i]; a.typ == 0 {
-			a.typ = all.attrs[all.attr([]byte(a.name), i)].may.infer()
+			a.typ = all.attrs[all.attr([]byte(a.name), i)].may.Type()
 		}
 	}
 	for _, c := range p.children {

@@ -1,4 +1,4 @@
-package sheets
+package infer
 
 import (
 	"math"
@@ -6,23 +6,24 @@ import (
 	"lorefs/datacenter"
 )
 
-// typeSet is the types that all values of an attribute may have.
-type typeSet uint8
+// Types is the types that all values of an attribute may have.
+type Types uint8
 
 const (
-	mayInt typeSet = 1 << iota
+	mayInt Types = 1 << iota
 	mayFloat
 	mayBool
 	// noValue tells that there was none yet.
 	noValue
 
-	anyType = mayInt | mayFloat | mayBool | noValue
+	// Any is where nothing is known yet.
+	Any = mayInt | mayFloat | mayBool | noValue
 )
 
-// infer is the type of an attribute of which nothing else is known: the narrowest
+// Type is the type of an attribute of which nothing else is known: the narrowest
 // that spells each of its values as it is spelled, but that whole numbers among
 // floats may be spelled as such.
-func (s typeSet) infer() datacenter.Type {
+func (s Types) Type() datacenter.Type {
 	switch {
 	case s&noValue != 0:
 		return datacenter.String
@@ -36,8 +37,8 @@ func (s typeSet) infer() datacenter.Type {
 	return datacenter.String
 }
 
-// with is what is left of s when a value is taken into account.
-func (s typeSet) with(value []byte) typeSet {
+// With is what is left of s when a value is taken into account.
+func (s Types) With(value []byte) Types {
 	s &^= noValue
 	if s == 0 {
 		return s
@@ -93,8 +94,8 @@ func isFloat(text []byte) bool {
 	return err == nil && v.Text() == string(text)
 }
 
-// number gives the bits of a value that is no string.
-func number(t datacenter.Type, text []byte) (uint32, error) {
+// Number gives the bits of a value that is no string.
+func Number(t datacenter.Type, text []byte) (uint32, error) {
 	switch t {
 	case datacenter.Int:
 		if n, ok := wholeNumber(text); ok {

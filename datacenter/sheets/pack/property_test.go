@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 )
 
 // Names and texts are made of pieces that mean something to XML, to the conventions
@@ -96,7 +96,7 @@ func TestRoundTripOfAnyTree(t *testing.T) {
 		}
 		f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 		fsys := exported(t, f)
-		got, _ := mustPack(t, fsys, sheets.PackOptions{Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}})
+		got, _ := mustPack(t, fsys, pack.Options{Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}})
 		c := comparison{equal: map[[2]datacenter.Address]bool{}}
 		g, err := got.Root()
 		if err != nil {

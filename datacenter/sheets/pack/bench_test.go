@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
@@ -18,7 +18,7 @@ func BenchmarkPack(b *testing.B) {
 			fsys := exported(b, openFixture(b, name, datacenter.Options{}))
 			b.SetBytes(sizeOf(b, fsys))
 			for b.Loop() {
-				if _, err := sheets.Pack(b.Context(), fsys, io.Discard, sheets.PackOptions{}); err != nil {
+				if _, err := pack.Pack(b.Context(), fsys, io.Discard, pack.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

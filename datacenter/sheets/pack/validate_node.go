@@ -1,9 +1,10 @@
-package sheets
+package pack
 
 import (
 	"errors"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
@@ -159,7 +160,7 @@ func (v *validator) attribute(a *xmlsheet.Attribute, of *xsd.ElementType) error 
 	if t.Type == datacenter.String {
 		return nil
 	}
-	if _, err := number(t.Type, a.Value); errors.Is(err, datacenter.ErrValue) {
+	if _, err := infer.Number(t.Type, a.Value); errors.Is(err, datacenter.ErrValue) {
 		return v.problem(a.Offset, true, "the attribute %s: %v", shown.Quote(a.Name), err)
 	}
 	return nil

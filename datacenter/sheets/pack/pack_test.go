@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/testneeds"
 )
 
 const dc = `xmlns:dc="urn:lorefs:dc"`
@@ -27,6 +29,25 @@ func manyAttributes(n int) string {
 	return b.String()
 }
 
+// openFixture opens a data center of the fixtures.
+func openFixture(t testing.TB, name string, opts datacenter.Options) *datacenter.File {
+	t.Helper()
+	r, err := os.Open(testneeds.Fixture(t, "datacenter/"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	info, err := r.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datacenter.Open(t.Context(), r, info.Size(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // folder is a folder of files by their paths.
 func folder(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
@@ -37,10 +58,10 @@ func folder(files map[string]string) fstest.MapFS {
 }
 
 // mustPack packs a folder, and opens what was packed.
-func mustPack(t testing.TB, fsys iofs.FS, opts sheets.PackOptions) (*datacenter.File, sheets.PackReport) {
+func mustPack(t testing.TB, fsys iofs.FS, opts pack.Options) (*datacenter.File, pack.Report) {
 	t.Helper()
 	var out bytes.Buffer
-	report, err := sheets.Pack(t.Context(), fsys, &out, opts)
+	report, err := pack.Pack(t.Context(), fsys, &out, opts)
 	if err != nil {
 		t.Fatalf("Pack: %v", err)
 	}
@@ -73,7 +94,7 @@ func exported(t testing.TB, f *datacenter.File) iofs.FS {
 			writeFile(t, out.Bytes(), dir, family.File, family.SheetFile(sheet.Ordinal))
 		}
 	}
-	return sheets.Dir(dir)
+	return pack.Dir(dir)
 }
 
 // writeFile makes a file, and the folder for it.
@@ -193,7 +214,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 			ex.Options.Seal = dctest.SealOptions{}
 			f := dctest.Open(t, dctest.Build(ex.Doc, ex.Options))
-			got, _ := mustPack(t, exported(t, f), sheets.PackOptions{
+			got, _ := mustPack(t, exported(t, f), pack.Options{
 				Write: datacenter.WriteOptions{Header: f.Header(), Layout: f.Layout()}, Strict: true,
 			})
 			same(t, got, f)
@@ -205,7 +226,7 @@ func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("generated ", seed), func(t *testing.T) {
 			f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 3000}), dctest.Options{}))
-			got, report := mustPack(t, exported(t, f), sheets.PackOptions{Strict: true})
+			got, report := mustPack(t, exported(t, f), pack.Options{Strict: true})
 			same(t, got, f)
 			if report.Sheets != 60 || len(report.Inferred) > 0 || len(report.Ignored) > 0 {
 				t.Errorf("%+v", report)
@@ -225,7 +246,7 @@ func TestRoundTripOfFixture(t *testing.T) {
 		t.Skip("packs 600,000 nodes")
 	}
 	f := openFixture(t, "p115_small_x64.dat", datacenter.Options{})
-	got, report := mustPack(t, exported(t, f), sheets.PackOptions{Strict: true})
+	got, report := mustPack(t, exported(t, f), pack.Options{Strict: true})
 	same(t, got, f)
 	if a, b := got.Counts(), f.Counts(); a != b || report.Sheets != int(b.Sheets) {
 		t.Errorf("counts\n%+v, want\n%+v", a, b)
@@ -241,7 +262,7 @@ func TestPackNames(t *testing.T) {
 	f, _ := mustPack(t, folder(map[string]string{
 		"b-1.xml": `<zeta b="1" A="2"><sub Y="1" x="1"/></zeta>`,
 		"a-1.xml": `<Alpha xmlns:dc="urn:lorefs:dc" c="1" k="2" dc:keys="k"><beta>t</beta><Beta é="1" É="1" z="1"/></Alpha>`,
-	}), sheets.PackOptions{})
+	}), pack.Options{})
 	want := []string{"Alpha", "k", "c", "beta", "Beta", "z", "é", "É", "zeta", "A", "b", "sub", "x", "Y", "__root__", "__value__"}
 	if got := f.Names(); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -255,7 +276,7 @@ func TestPackGivesTheSameBytes(t *testing.T) {
 	var first []byte
 	for i := range 3 {
 		var out bytes.Buffer
-		if _, err := sheets.Pack(t.Context(), fsys, &out, sheets.PackOptions{}); err != nil {
+		if _, err := pack.Pack(t.Context(), fsys, &out, pack.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

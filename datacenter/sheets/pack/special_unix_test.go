@@ -1,6 +1,6 @@
 //go:build unix
 
-package sheets_test
+package pack_test
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 )
 
 // What is called like a sheet or a schema and is no file is an error at once: to open a
@@ -44,11 +44,11 @@ func TestPackOfNoFiles(t *testing.T) {
 			go func() {
 				defer close(done)
 				want := tt.name + ": " + tt.want
-				if _, err := sheets.Pack(t.Context(), sheets.Dir(dir), io.Discard, sheets.PackOptions{}); err == nil || err.Error() != "sheets: "+want {
+				if _, err := pack.Pack(t.Context(), pack.Dir(dir), io.Discard, pack.Options{}); err == nil || err.Error() != "sheets: "+want {
 					t.Errorf("pack: %v; want %s", err, want)
 				}
 				var got []string
-				err := sheets.Validate(t.Context(), sheets.Dir(dir), func(p sheets.Problem) error {
+				err := pack.Validate(t.Context(), pack.Dir(dir), func(p pack.Problem) error {
 					if p.Refused {
 						got = append(got, p.String())
 					}

@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/testneeds"
 )
@@ -25,7 +25,7 @@ const misfitSchema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" x
 </xsd:schema>`
 
 // misfitsOf spells what Pack says of sheets with misfitSchema.
-func misfitsOf(t *testing.T, opts sheets.PackOptions, texts ...string) []string {
+func misfitsOf(t *testing.T, opts pack.Options, texts ...string) []string {
 	t.Helper()
 	files := map[string]string{"S.xsd": misfitSchema}
 	for i, text := range texts {
@@ -38,8 +38,8 @@ func misfitsOf(t *testing.T, opts sheets.PackOptions, texts ...string) []string 
 	}
 	opts.Strict = true
 	var out bytes.Buffer
-	strict, err := sheets.Pack(t.Context(), folder(files), &out, opts)
-	if errors.Is(err, sheets.ErrMisfits) != (len(got) > 0) || err == nil && len(got) > 0 || len(strict.Misfits) != len(got) {
+	strict, err := pack.Pack(t.Context(), folder(files), &out, opts)
+	if errors.Is(err, pack.ErrMisfits) != (len(got) > 0) || err == nil && len(got) > 0 || len(strict.Misfits) != len(got) {
 		t.Errorf("Strict: %v, %d misfits: want an error for %d", err, len(strict.Misfits), len(got))
 	}
 	if err != nil && out.Len() > 0 {
@@ -100,7 +100,7 @@ func TestPackMisfits(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := misfitsOf(t, sheets.PackOptions{}, tt.texts...); !slices.Equal(got, tt.want) {
+			if got := misfitsOf(t, pack.Options{}, tt.texts...); !slices.Equal(got, tt.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
 		})
@@ -122,7 +122,7 @@ func likeSchema(t *testing.T) *xsd.Schema {
 // What a data center knows counts before the schema, which is not held against it.
 func TestPackLike(t *testing.T) {
 	like := likeSchema(t)
-	opts := sheets.PackOptions{Like: func(string) (*xsd.Schema, error) { return like, nil }}
+	opts := pack.Options{Like: func(string) (*xsd.Schema, error) { return like, nil }}
 	files := map[string]string{"S.xsd": misfitSchema, "S-0.xml": `<S><A i="1" s="7"/><A i="2" s="3"/><D s="1"/><C s="2"/></S>`}
 	f, report := mustPack(t, folder(files), opts)
 	if got, want := types(t, f, "A"), "i:int=2 s:float=3 keys=s i:int=1 s:float=7 keys=s"; got != want {
@@ -142,7 +142,7 @@ func TestPackLike(t *testing.T) {
 	}
 	fails := errors.New("it is damaged")
 	opts.Like = func(string) (*xsd.Schema, error) { return nil, fails }
-	if _, err := sheets.Pack(t.Context(), folder(files), &bytes.Buffer{}, opts); !errors.Is(err, fails) {
+	if _, err := pack.Pack(t.Context(), folder(files), &bytes.Buffer{}, opts); !errors.Is(err, fails) {
 		t.Errorf("%v, want %v", err, fails)
 	}
 }
@@ -150,15 +150,15 @@ func TestPackLike(t *testing.T) {
 // Strict refuses sheets without a schema, but for those of which somebody knows.
 func TestPackStrictWithoutSchema(t *testing.T) {
 	files := map[string]string{"S-0.xml": `<S><A i="1"/></S>`}
-	opts := sheets.PackOptions{Strict: true}
+	opts := pack.Options{Strict: true}
 	var out bytes.Buffer
-	report, err := sheets.Pack(t.Context(), folder(files), &out, opts)
-	if !errors.Is(err, sheets.ErrMisfits) || !slices.Equal(report.Inferred, []string{"S"}) || out.Len() > 0 {
+	report, err := pack.Pack(t.Context(), folder(files), &out, opts)
+	if !errors.Is(err, pack.ErrMisfits) || !slices.Equal(report.Inferred, []string{"S"}) || out.Len() > 0 {
 		t.Errorf("%v, %+v, %d bytes", err, report, out.Len())
 	}
 	like := likeSchema(t)
 	opts.Template = func(string) (*xsd.Schema, error) { return like, nil }
-	if _, err := sheets.Pack(t.Context(), folder(files), &out, opts); err != nil {
+	if _, err := pack.Pack(t.Context(), folder(files), &out, opts); err != nil {
 		t.Errorf("with a template: %v", err)
 	}
 }
@@ -167,19 +167,19 @@ func TestPackStrictWithoutSchema(t *testing.T) {
 // had are told, and nothing that Validate does not see as well.
 func TestMisfitsOfFixture(t *testing.T) {
 	dir := testneeds.Fixture(t, "datacenter/skewed-schemas")
-	_, report := mustPack(t, sheets.Dir(dir), sheets.PackOptions{})
-	got := map[sheets.MisfitKind]int64{}
+	_, report := mustPack(t, pack.Dir(dir), pack.Options{})
+	got := map[pack.MisfitKind]int64{}
 	guessed := int64(0)
 	for _, m := range report.Misfits {
 		got[m.What] += m.Count
 		guessed += m.Values
 	}
-	want := map[string]sheets.MisfitKind{
-		"the attribute": sheets.UnknownAttribute, "the element": sheets.UnknownElement,
-		"element number": sheets.TooMany, "0 elements": sheets.TooFew,
+	want := map[string]pack.MisfitKind{
+		"the attribute": pack.UnknownAttribute, "the element": pack.UnknownElement,
+		"element number": pack.TooMany, "0 elements": pack.TooFew,
 	}
-	found := map[sheets.MisfitKind]int64{sheets.DoubtfulValues: 1100}
-	err := sheets.Validate(t.Context(), sheets.Dir(dir), func(p sheets.Problem) error {
+	found := map[pack.MisfitKind]int64{pack.DoubtfulValues: 1100}
+	err := pack.Validate(t.Context(), pack.Dir(dir), func(p pack.Problem) error {
 		for prefix, what := range want {
 			if strings.HasPrefix(p.What, prefix) {
 				found[what]++
@@ -192,7 +192,7 @@ func TestMisfitsOfFixture(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(found) || guessed != 16 {
 		t.Errorf("%v, %d values of unknown elements: want %v and 16 (%v)", got, guessed, found, err)
 	}
-	if m := report.Misfits[0]; m.What != sheets.DoubtfulValues || m.Attribute != "requiredMoney" || m.Type != datacenter.Int {
+	if m := report.Misfits[0]; m.What != pack.DoubtfulValues || m.Attribute != "requiredMoney" || m.Type != datacenter.Int {
 		t.Errorf("the first is %v", m)
 	}
 }

@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xmltext"
 )
 
@@ -85,7 +85,7 @@ func TestPackOfHugeTexts(t *testing.T) {
 			fsys := &readCounter{MapFS: fstest.MapFS{"T/T-0.xml": {Data: []byte(tt.file)}}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := sheets.Pack(t.Context(), fsys, io.Discard, sheets.PackOptions{})
+			_, err := pack.Pack(t.Context(), fsys, io.Discard, pack.Options{})
 			runtime.ReadMemStats(&after)
 			if _, syntax := errors.AsType[*xmltext.SyntaxError](err); !syntax && !errors.Is(err, datacenter.ErrTooLarge) {
 				t.Errorf("%v", err)
@@ -113,7 +113,7 @@ func TestPackOfLongestText(t *testing.T) {
 	} {
 		for _, file := range []string{`<T a="` + text + `"/>`, "<T>" + text + "</T>", littleEndian(`<T a="` + text + `"/>`)} {
 			fsys := fstest.MapFS{"T-0.xml": {Data: []byte(file)}}
-			if r, err := sheets.Pack(t.Context(), fsys, io.Discard, sheets.PackOptions{}); err != nil || r.Attributes != 1 {
+			if r, err := pack.Pack(t.Context(), fsys, io.Discard, pack.Options{}); err != nil || r.Attributes != 1 {
 				t.Errorf("%s, %.10s: %+v, %v", name, file, r, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package sheets
+package pack
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (e *elsewhere) root(sheet string) (*xsd.ElementType, error) {
 }
 
 // surveySheets reads all sheets with all processors.
-func surveySheets(ctx context.Context, src *sheetFiles, opts *PackOptions, bar *progress) (*survey, error) {
+func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *progress) (*survey, error) {
 	schemas := newSchemaFiles(src.fsys)
 	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
 	found := make([]sheetFound, len(src.files))

@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -58,7 +58,7 @@ func types(t *testing.T, f *datacenter.File, name string) string {
 }
 
 func TestPackInfersTypes(t *testing.T) {
-	f, report := mustPack(t, folder(small()), sheets.PackOptions{})
+	f, report := mustPack(t, folder(small()), pack.Options{})
 	want := "b:bool=true f:float=1 i:int=1 n:string=007 s:string=x " +
 		"b:bool=false f:float=0.5 i:int=-2 n:string=8 s:string= f:float=1E-05"
 	if got := types(t, f, "A"); got != want {
@@ -102,7 +102,7 @@ func TestPackInfersFromAllValues(t *testing.T) {
 		for i, v := range tt.values {
 			files[fmt.Sprintf("S-%d.xml", i)] = `<S a="` + v + `"/>`
 		}
-		f, _ := mustPack(t, folder(files), sheets.PackOptions{})
+		f, _ := mustPack(t, folder(files), pack.Options{})
 		var want []string
 		for _, v := range tt.values {
 			if value, err := datacenter.ParseValue(tt.want, v); err == nil {
@@ -134,7 +134,7 @@ func TestPackTakesTypesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := "" // once, though two goroutines want to know
-	f, report := mustPack(t, folder(files), sheets.PackOptions{Template: func(sheet string) (*xsd.Schema, error) {
+	f, report := mustPack(t, folder(files), pack.Options{Template: func(sheet string) (*xsd.Schema, error) {
 		asked += sheet
 		return template, nil
 	}})
@@ -159,7 +159,7 @@ func TestPackSchemasOfFolders(t *testing.T) {
 		"2/.S-0.xml":   "an editor's",
 		".git/S-0.xml": "not to be seen",
 		"README":       "",
-	}), sheets.PackOptions{})
+	}), pack.Options{})
 	want := "f:float=2 i:float=1 x:float=3 keys=i f:string=x i:int=1 x:float=4.5"
 	if got := types(t, f, "A"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

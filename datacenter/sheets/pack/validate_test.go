@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 )
 
 // novadropSchema has the form of the schemas that novadrop-dc has.
@@ -58,7 +58,7 @@ const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 func problems(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	var all []string
-	err := sheets.Validate(t.Context(), folder(files), func(p sheets.Problem) error {
+	err := pack.Validate(t.Context(), folder(files), func(p pack.Problem) error {
 		s := p.String()
 		if p.Refused {
 			s += " (refused)"
@@ -132,7 +132,7 @@ func TestValidateWhatIsUnpacked(t *testing.T) {
 			continue
 		}
 		f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
-		err := sheets.Validate(t.Context(), exported(t, f), func(p sheets.Problem) error { return errors.New(p.String()) })
+		err := pack.Validate(t.Context(), exported(t, f), func(p pack.Problem) error { return errors.New(p.String()) })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -142,18 +142,18 @@ func TestValidateWhatIsUnpacked(t *testing.T) {
 func TestValidateStops(t *testing.T) {
 	enough := errors.New("enough")
 	calls := 0
-	err := sheets.Validate(t.Context(), folder(small()), func(sheets.Problem) error { calls++; return enough })
+	err := pack.Validate(t.Context(), folder(small()), func(pack.Problem) error { calls++; return enough })
 	if !errors.Is(err, enough) || calls != 1 {
 		t.Errorf("%v after %d problems: want %v after 1", err, calls, enough)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	none := func(p sheets.Problem) error { return fmt.Errorf("%v", p) }
-	if err := sheets.Validate(ctx, folder(small()), none); !errors.Is(err, context.Canceled) {
+	none := func(p pack.Problem) error { return fmt.Errorf("%v", p) }
+	if err := pack.Validate(ctx, folder(small()), none); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v: want %v", err, context.Canceled)
 	}
-	if err := sheets.Validate(t.Context(), folder(nil), none); !errors.Is(err, sheets.ErrNoSheets) {
-		t.Errorf("%v: want %v", err, sheets.ErrNoSheets)
+	if err := pack.Validate(t.Context(), folder(nil), none); !errors.Is(err, pack.ErrNoSheets) {
+		t.Errorf("%v: want %v", err, pack.ErrNoSheets)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestValidateLimits(t *testing.T) {
 			if tt.want == "" && len(refused) > 0 || tt.want != "" && (len(refused) != 1 || !strings.Contains(refused[0], tt.want)) {
 				t.Errorf("%.200q; want %q", refused, tt.want)
 			}
-			_, err := sheets.Pack(t.Context(), folder(tt.files), io.Discard, sheets.PackOptions{})
+			_, err := pack.Pack(t.Context(), folder(tt.files), io.Discard, pack.Options{})
 			if errors.Is(err, datacenter.ErrTooLarge) != (tt.want != "") {
 				t.Errorf("pack: %v", err)
 			}

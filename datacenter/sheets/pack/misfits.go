@@ -1,4 +1,4 @@
-package sheets
+package pack
 
 import (
 	"cmp"
@@ -188,8 +188,8 @@ func (c *misfits) attributes(p *kind) {
 		switch {
 		case a.guessed:
 			c.add(UnknownAttribute, p.name, a.name, a.typ, a.untyped)
-		case departs && a.typ == datacenter.String && a.may.infer() != datacenter.String:
-			c.add(DoubtfulValues, p.name, a.name, a.may.infer(), a.untyped)
+		case departs && a.typ == datacenter.String && a.may.Type() != datacenter.String:
+			c.add(DoubtfulValues, p.name, a.name, a.may.Type(), a.untyped)
 		}
 	}
 	if of := p.types.held(); of != nil {

@@ -1,4 +1,4 @@
-package sheets
+package pack
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// PackOptions are what Pack may be told. The zero value is right for a folder in
+// Options are what Pack may be told. The zero value is right for a folder in
 // which each sheet has its schema beside it.
-type PackOptions struct {
+type Options struct {
 	// Write is what the data center is written with. A Header that is zero is
 	// written as novadrop's: timestamp -1, revision 387463.
 	Write datacenter.WriteOptions
@@ -25,7 +25,7 @@ type PackOptions struct {
 	Like func(sheet string) (*xsd.Schema, error)
 	// Template is likewise, but is believed where a sheet's own schema says nothing.
 	Template func(sheet string) (*xsd.Schema, error)
-	// Strict refuses sheets that [PackReport] has something to say about, with
+	// Strict refuses sheets that [Report] has something to say about, with
 	// [ErrMisfits].
 	Strict bool
 	// Progress is told how many bytes of how many have been read; each sheet is
@@ -33,8 +33,8 @@ type PackOptions struct {
 	Progress func(done, total int64)
 }
 
-// PackReport says what was packed.
-type PackReport struct {
+// Report says what was packed.
+type Report struct {
 	// Sheets, Nodes and Attributes are how many there are. The root is a node,
 	// __value__ an attribute.
 	Sheets            int
@@ -74,8 +74,8 @@ var ErrMisfits = errors.New("the schemas do not fit the sheets")
 // such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or one that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Apart from a few
 // files at a time, what is held in memory is what is written.
-func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts PackOptions) (PackReport, error) {
-	report := PackReport{}
+func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
+	report := Report{}
 	src, err := findSheets(ctx, fsys)
 	if err != nil {
 		return report, err

@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -24,7 +24,7 @@ func TestPackErrors(t *testing.T) {
 		text  string // how the error begins
 		is    error
 	}{
-		"nothing":           {map[string]string{"a.txt": ""}, "sheets: no file", sheets.ErrNoSheets},
+		"nothing":           {map[string]string{"a.txt": ""}, "sheets: no file", pack.ErrNoSheets},
 		"a broken sheet":    {map[string]string{"a-1.xml": "<S/>", "b-1.xml": "<S>\n</T>", "c-1.xml": "<"}, "sheets: b-1.xml:2:1: ", nil},
 		"a broken schema":   {map[string]string{"d/a-1.xml": "<S/>", "d/S.xsd": "<x/>"}, "sheets: d/S.xsd:1:1: ", nil},
 		"another's schema":  {map[string]string{"d/a-1.xml": "<T/>", "d/T.xsd": smallSchema}, "sheets: d/T.xsd:1:1: ", nil},
@@ -38,7 +38,7 @@ func TestPackErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			_, err := sheets.Pack(t.Context(), folder(tt.files), &out, sheets.PackOptions{})
+			_, err := pack.Pack(t.Context(), folder(tt.files), &out, pack.Options{})
 			if err == nil || !strings.HasPrefix(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("%v: want %s…, %v", err, tt.text, tt.is)
 			}
@@ -54,7 +54,7 @@ func TestPackTooMany(t *testing.T) {
 	for i := range 1 << 12 {
 		definitions += fmt.Sprintf(`<A dc:keys="k%d k%d"/>`, i/64, 64+i%64)
 	}
-	_, err := sheets.Pack(t.Context(), folder(map[string]string{"d/a-1.xml": definitions + "</S>"}), io.Discard, sheets.PackOptions{})
+	_, err := pack.Pack(t.Context(), folder(map[string]string{"d/a-1.xml": definitions + "</S>"}), io.Discard, pack.Options{})
 	if !errors.Is(err, datacenter.ErrTooLarge) || !strings.Contains(err.Error(), "d/a-1.xml") {
 		t.Errorf("4,096 key definitions: %v", err)
 	}
@@ -62,7 +62,7 @@ func TestPackTooMany(t *testing.T) {
 	for i := range 1 << 16 {
 		files[fmt.Sprintf("S-%05d.xml", i)] = "<S/>"
 	}
-	_, err = sheets.Pack(t.Context(), folder(files), io.Discard, sheets.PackOptions{})
+	_, err = pack.Pack(t.Context(), folder(files), io.Discard, pack.Options{})
 	if !errors.Is(err, datacenter.ErrTooLarge) || !strings.Contains(err.Error(), "S-65535.xml") {
 		t.Errorf("65,536 sheets: %v", err)
 	}
@@ -71,14 +71,14 @@ func TestPackTooMany(t *testing.T) {
 func TestPackStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sheets.Pack(ctx, folder(small()), io.Discard, sheets.PackOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := pack.Pack(ctx, folder(small()), io.Discard, pack.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v: want %v", err, context.Canceled)
 	}
 	broken := errors.New("broken")
-	if _, err := sheets.Pack(t.Context(), folder(small()), failingWriter{broken}, sheets.PackOptions{}); !errors.Is(err, broken) {
+	if _, err := pack.Pack(t.Context(), folder(small()), failingWriter{broken}, pack.Options{}); !errors.Is(err, broken) {
 		t.Errorf("%v: want %v", err, broken)
 	}
-	_, err := sheets.Pack(t.Context(), folder(small()), io.Discard, sheets.PackOptions{
+	_, err := pack.Pack(t.Context(), folder(small()), io.Discard, pack.Options{
 		Template: func(string) (*xsd.Schema, error) { return nil, broken },
 	})
 	if !errors.Is(err, broken) {
@@ -87,7 +87,7 @@ func TestPackStops(t *testing.T) {
 	var seen []int64
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	_, err = sheets.Pack(ctx, folder(small()), io.Discard, sheets.PackOptions{Progress: func(done, total int64) {
+	_, err = pack.Pack(ctx, folder(small()), io.Discard, pack.Options{Progress: func(done, total int64) {
 		if seen = append(seen, done, total); done == total/2 {
 			cancel()
 		}
@@ -107,7 +107,7 @@ func TestPackOfFileThatChanges(t *testing.T) {
 		"an attribute": `<S id="1" x="1"/>`, "an element": `<S id="1"><A/></S>`, "the sheet": `<T/>`,
 	} {
 		fsys := &changing{MapFS: folder(map[string]string{"S-0.xml": `<S id="1"/>`}), second: second}
-		_, err := sheets.Pack(t.Context(), fsys, io.Discard, sheets.PackOptions{})
+		_, err := pack.Pack(t.Context(), fsys, io.Discard, pack.Options{})
 		if !errors.Is(err, datacenter.ErrChanged) || !strings.Contains(err.Error(), "S-0.xml") {
 			t.Errorf("%s: %v, want ErrChanged", name, err)
 		}

@@ -1,4 +1,4 @@
-package sheets_test
+package pack_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 )
 
 // Sheets in which there is much of everything take time that grows with their size: each
@@ -43,10 +43,10 @@ func TestLargeTagsAreRead(t *testing.T) {
 			if what == "schema" || what == "children" {
 				files["S.xsd"] = schema
 			}
-			if _, err := sheets.Pack(t.Context(), folder(files), io.Discard, sheets.PackOptions{}); err != nil {
+			if _, err := pack.Pack(t.Context(), folder(files), io.Discard, pack.Options{}); err != nil {
 				t.Error(err)
 			}
-			err := sheets.Validate(t.Context(), folder(files), func(p sheets.Problem) error {
+			err := pack.Validate(t.Context(), folder(files), func(p pack.Problem) error {
 				if p.Refused {
 					return errors.New(p.String())
 				}
@@ -67,7 +67,7 @@ func TestManyPrefixes(t *testing.T) {
 		fmt.Fprintf(&inner, ` xmlns:p%d="urn:lorefs:dc"`, i)
 	}
 	text := "<S" + outer.String() + ` p3:flags="x"><A` + inner.String() + ` p3:flags="1"><B p4:flags="1"/></A><C p4:flags="x"/></S>`
-	f, _ := mustPack(t, folder(map[string]string{"S-0.xml": text}), sheets.PackOptions{})
+	f, _ := mustPack(t, folder(map[string]string{"S-0.xml": text}), pack.Options{})
 	root, err := f.Root()
 	if err != nil {
 		t.Fatal(err)
