@@ -72,8 +72,9 @@
 // This package writes: sheets as texts of which any part can be read, JSON, and the
 // schemas that it infers. Package xsd has the schemas themselves, reads and writes them.
 // Package xmlsheet reads sheets, on package xmltext, which reads XML and has the errors
-// of both, and package pack makes data centers of them, or validates them. What these have
-// in common is internal: how names and values are spelled, and types inferred.
+// of both; package pack makes data centers of them, or validates them, and package plan
+// finds the edits that make a sheet equal to a text. What these have in common is internal:
+// how names and values are spelled, types inferred, and names numbered.
 //
 // A [Family]'s schema is inferred as novadrop does: an attribute is required if all nodes
 // of the path have it, a child likewise; a child may be repeated if a node has it more

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
@@ -34,7 +35,7 @@ func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 	es := f.current()
 	f.flight.mu.Unlock()
 	b := schemaBuilder{voc: f.src.voc, types: make([]*xsd.ElementType, len(es.all)), taken: map[string]int{}}
-	root := b.element(es.all[0], f.src.voc.spelling(f.name).Element)
+	root := b.element(es.all[0], f.src.voc.Spelling(f.name).Element)
 	if b.size > maxSchema {
 		return nil, fmt.Errorf("sheets: the schema of %s has more than %d bytes: %w", shown.Quote(f.Name), maxSchema, datacenter.ErrTooLarge)
 	}
@@ -43,7 +44,7 @@ func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 
 // schemaBuilder makes types of elements, each once.
 type schemaBuilder struct {
-	voc   *vocabulary
+	voc   *vocab.Vocabulary
 	types []*xsd.ElementType
 	// taken are the names of types, with the number that the next one of that name
 	// gets behind it.
@@ -57,22 +58,22 @@ func (b *schemaBuilder) element(el *element, name string) *xsd.ElementType {
 		return t
 	}
 	t := &xsd.ElementType{
-		Name: b.unique(name), Keys: b.voc.keySpelling(el.keys).def, Text: el.text,
+		Name: b.unique(name), Keys: b.voc.KeySpelling(el.keys).Def, Text: el.text,
 		Attributes: make([]xsd.AttributeType, len(el.attrs)), Children: make([]xsd.ChildType, len(el.kids)),
 	}
 	b.types[el.id] = t
 	b.size += entryText + 2*len(t.Name) // where it is said, and where it is used
 	for i, a := range el.attrs {
-		t.Attributes[i] = xsd.AttributeType{Name: b.voc.spelling(a.name).Raw, Type: a.typ, Required: a.seen == el.visits}
+		t.Attributes[i] = xsd.AttributeType{Name: b.voc.Spelling(a.name).Raw, Type: a.typ, Required: a.seen == el.visits}
 		b.size += entryText + len(t.Attributes[i].Name)
 	}
 	slices.SortFunc(t.Attributes, func(a, b xsd.AttributeType) int { return spell.Compare(a.Name, b.Name) })
 	kids := slices.Clone(el.kids)
 	slices.SortFunc(kids, func(x, y elementChild) int {
-		return spell.Compare(b.voc.spelling(x.name).Raw, b.voc.spelling(y.name).Raw)
+		return spell.Compare(b.voc.Spelling(x.name).Raw, b.voc.Spelling(y.name).Raw)
 	})
 	for i, c := range kids {
-		s := b.voc.spelling(c.name)
+		s := b.voc.Spelling(c.name)
 		if b.size += entryText + len(s.Element); b.size > maxSchema {
 			return t
 		}

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
@@ -131,35 +132,35 @@ func (e *Editable) apply(
 	ctx context.Context, target sheets.Sheet, dir, name string, data []byte, with []datacenter.Edit,
 ) (datacenter.Number, error) {
 	e.mu.RLock()
-	opts := sheets.PlanOptions{}
+	opts := plan.Options{}
 	if f := e.folders[dir]; f != nil {
 		opts.Schema = f.schema
 	}
 	e.mu.RUnlock()
 	number := target.Number
-	var plan sheets.Plan
+	var made plan.Plan
 	err := e.change(ctx, func() ([]datacenter.Edit, error) {
 		var err error
-		if plan, err = e.src.Plan(ctx, target, dir+"/"+name, data, opts); err != nil {
+		if made, err = e.src.Plan(ctx, target, dir+"/"+name, data, opts); err != nil {
 			return nil, err
 		}
 		if number == 0 {
-			number = plan.Edits[0].Node
+			number = made.Edits[0].Node
 		}
-		plan.Edits = append(plan.Edits, with...)
-		if size := datacenter.RecordBound(plan.Edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+		made.Edits = append(made.Edits, with...)
+		if size := datacenter.RecordBound(made.Edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
 			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
 				nodes.ErrTooLarge, dir, name, size, e.opts.MaxRecord)
 		}
-		return plan.Edits, nil
+		return made.Edits, nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	if plan.Comments {
+	if made.Comments {
 		e.tell(commentsLost)
 	}
-	if plan.Spellings {
+	if made.Spellings {
 		e.tell(spellingsLost)
 	}
 	return number, nil

@@ -1,10 +1,10 @@
-package sheets_test
+package plan_test
 
 import (
 	"context"
 	"testing"
 
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
 )
 
 // FuzzPlan makes a sheet what any text says: then there is nothing more to do.
@@ -22,7 +22,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		p := planOf(t, data)
 		s := p.sheet("Zoo", 0)
-		plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+		plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), plan.Options{})
 		if err != nil {
 			return
 		}

@@ -1,7 +1,8 @@
-package sheets
+package plan
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/internal/align"
 )
 
@@ -172,8 +173,8 @@ func (p *planner) alignByKeys(s *siblings, def datacenter.KeyDefinition) error {
 	return nil
 }
 
-func (p *planner) namesOf(def datacenter.KeyDefinition) []nameID {
-	names := make([]nameID, len(def))
+func (p *planner) namesOf(def datacenter.KeyDefinition) []vocab.NameID {
+	names := make([]vocab.NameID, len(def))
 	for i, name := range def {
 		names[i] = p.names.id([]byte(name))
 	}
@@ -187,7 +188,7 @@ func (p *planner) alignByContent(s *siblings) error {
 	if len(xs) == 0 || len(ys) == 0 || len(xs)+len(ys) == 2 && s.between(xs[0], ys[0]) {
 		return nil
 	}
-	id := []nameID{p.names.id([]byte("id"))}
+	id := []vocab.NameID{p.names.id([]byte("id"))}
 	hx, all, err := p.oldHashes(s, xs, id)
 	if err != nil {
 		return err

@@ -1,19 +1,21 @@
-package sheets
+package plan
 
 import (
 	"context"
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
-// PlanOptions are what Plan may be told. The zero value is right.
-type PlanOptions struct {
+// Options are what Plan may be told. The zero value is right.
+type Options struct {
 	// Schema gives types and keys for what the data center does not know, such as that
 	// of an XSD beside the sheet. Default: they are made out from the text.
 	Schema *xsd.Schema
@@ -28,12 +30,32 @@ type Plan struct {
 	Comments, Spellings bool
 }
 
-// Plan finds out what makes a sheet of the draft equal to a text. The name of the file is
+// Base is the data center that is planned for. Neither the draft nor the sheet may be
+// changed meanwhile.
+type Base struct {
+	Draft *datacenter.Draft
+	File  *datacenter.File
+	Names *vocab.Vocabulary
+	// Known is what is known of the sheets of the name, nil if there are none yet. Most
+	// plans never ask.
+	Known func() *xsd.ElementType
+}
+
+// Target is the sheet that is to be as the text says. Without Number it is one that is
+// to be made.
+type Target struct {
+	Number  datacenter.Number
+	Name    string
+	Ordinal uint32
+	// Addr is where the file has it, if it does.
+	Addr datacenter.Address
+}
+
+// Make finds out what makes a sheet of the draft equal to a text. The name of the file is
 // for errors, and data must not be changed meanwhile. Nor must the draft: whoever
 // applies the edits has to see to that.
 //
-// A Sheet without Number is one that is to be made, with its Name and Ordinal. The
-// element of the text has to be called like the sheet.
+// The element of the text has to be called like the sheet.
 //
 // What belongs together is told by equality, by keys, by an id that no two have, or
 // by the place, so that all that stays keeps its number, its place among its
@@ -46,19 +68,19 @@ type Plan struct {
 // a node that is there keeps them, unless it has dc:keys.
 //
 // Errors of the text are an [xmltext.SyntaxError] or an [xmltext.ValueError].
-func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts PlanOptions) (Plan, error) {
+func Make(ctx context.Context, base Base, sheet Target, file string, data []byte, opts Options) (Plan, error) {
 	parser, err := xmlsheet.New(file, data)
 	if err != nil {
 		return Plan{}, err
 	}
 	p := &planner{
-		ctx: ctx, src: s, draft: s.draft, file: s.file.Private(datacenter.MostPrivate), parser: parser, sheet: sheet,
-		xsd: opts.Schema, names: planNames{of: s.names.get(s.voc), voc: s.voc}, hashes: map[datacenter.Run]uint64{},
+		ctx: ctx, known: sync.OnceValue(base.Known), draft: base.Draft, file: base.File.Private(datacenter.MostPrivate), parser: parser, sheet: sheet,
+		xsd: opts.Schema, names: planNames{of: base.Names.ByText(), voc: base.Names}, hashes: map[datacenter.Run]uint64{},
 	}
 	defer p.file.Forget()
 	root := oldNode{}
 	if sheet.Number != 0 {
-		if root, err = p.oldNode(sheet.Number, sheet.addr); err != nil {
+		if root, err = p.oldNode(sheet.Number, sheet.Addr); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -104,11 +126,11 @@ func removalsFirst(edits []datacenter.Edit) []datacenter.Edit {
 // through what is left.
 type planner struct {
 	ctx    context.Context
-	src    *Source
 	draft  *datacenter.Draft
 	file   *datacenter.Private
 	parser *xmlsheet.Parser
-	sheet  Sheet
+	sheet  Target
+	known  func() *xsd.ElementType
 	xsd    *xsd.Schema
 	names  planNames
 
@@ -126,12 +148,11 @@ type planner struct {
 	groups  []kidGroup
 
 	// path is that of the node at hand, with the sheet's name.
-	path    []nameID
-	schema  lazySchema
+	path    []vocab.NameID
 	survey  *textTypes
 	hashes  map[datacenter.Run]uint64 // of children of the file's nodes
 	scratch []byte
-	same    []oldAttribute
+	same    []vocab.Attribute
 	entries []datacenter.DraftEntry
 	steps   int
 	edits   []datacenter.Edit

@@ -1,4 +1,4 @@
-package sheets_test
+package plan_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
 	"lorefs/internal/testneeds"
 )
 
@@ -45,13 +46,13 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
-			var plan sheets.Plan
+			var made plan.Plan
 			for b.Loop() {
-				if plan, err = p.src.Plan(b.Context(), c.sheet, "x.xml", text, sheets.PlanOptions{}); err != nil {
+				if made, err = p.src.Plan(b.Context(), c.sheet, "x.xml", text, plan.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(len(plan.Edits)), "edits")
+			b.ReportMetric(float64(len(made.Edits)), "edits")
 		})
 	}
 }

@@ -1,17 +1,18 @@
-package sheets
+package plan
 
 import (
 	"bytes"
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // newNode is a node of the text. One that is equal to a node of the sheet as it is
 // stands for that, and nothing below it is kept.
 type newNode struct {
-	name nameID
+	name vocab.NameID
 	// like tells that it has the attributes, but __value__, keys and flags of old;
 	// equal that it is equal to old as a whole.
 	like, equal bool
@@ -31,7 +32,7 @@ type newNode struct {
 
 // newAttr is an attribute of a newNode.
 type newAttr struct {
-	name     nameID
+	name     vocab.NameID
 	typ      datacenter.Type // 0 if the text does not say it
 	from, to int             // of the value, in bytes
 	at       int             // in the file
@@ -55,7 +56,7 @@ type planFrame struct {
 
 // kidGroup is the children of one name that a node beside has.
 type kidGroup struct {
-	name nameID
+	name vocab.NameID
 	// next is the first child that none of the text was found equal to, of those up to
 	// end; missed counts the children of the text since.
 	next, end, missed int

@@ -1,4 +1,4 @@
-package sheets
+package plan
 
 import (
 	"errors"
@@ -6,14 +6,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
 )
-
-// lazySchema is what is known of the sheets of the name: most plans never ask.
-type lazySchema struct {
-	asked bool
-	root  *xsd.ElementType // nil if there are none yet
-}
 
 // pathTypes is what is known of a path: by the sheets of the name, by an XSD, and by
 // the text. Each may be nil.
@@ -24,7 +19,7 @@ type pathTypes struct {
 
 // typesHere is what is known of the path of the node at hand.
 func (p *planner) typesHere() *pathTypes {
-	t := &pathTypes{known: p.knownRoot(), text: p.surveyed()}
+	t := &pathTypes{known: p.known(), text: p.surveyed()}
 	if p.xsd != nil {
 		t.xsd = p.xsd.Root
 	}
@@ -34,26 +29,8 @@ func (p *planner) typesHere() *pathTypes {
 	return t
 }
 
-func (p *planner) knownRoot() *xsd.ElementType {
-	if p.schema.asked {
-		return p.schema.root
-	}
-	p.schema.asked = true
-	p.src.mu.RLock()
-	f := p.src.byName[p.sheet.Name]
-	p.src.mu.RUnlock()
-	if f == nil || f.Count() == 0 && len(f.base) == 0 {
-		return nil
-	}
-	// If it fails, what comes to be read fails as well.
-	if s, err := f.Schema(p.ctx); err == nil {
-		p.schema.root = s.Root
-	}
-	return p.schema.root
-}
-
 // child is what is known of the path below.
-func (t *pathTypes) child(p *planner, name nameID) *pathTypes {
+func (t *pathTypes) child(p *planner, name vocab.NameID) *pathTypes {
 	below := &pathTypes{}
 	below.known = childType(t.known, p.names.name(name))
 	below.xsd = childType(t.xsd, p.names.name(name))
@@ -75,7 +52,7 @@ func childType(e *xsd.ElementType, name string) *xsd.ElementType {
 }
 
 // attribute is the type of a new attribute.
-func (t *pathTypes) attribute(name nameID, text string) datacenter.Type {
+func (t *pathTypes) attribute(name vocab.NameID, text string) datacenter.Type {
 	for _, e := range []*xsd.ElementType{t.known, t.xsd} {
 		if e == nil {
 			continue
@@ -104,12 +81,12 @@ func (t *pathTypes) keys() datacenter.KeyDefinition {
 // textTypes is which types suit the attributes of a path, and of those below, by what
 // the text has. What is equal to something that is there already is not counted.
 type textTypes struct {
-	attrs map[nameID]infer.Types
-	kids  map[nameID]*textTypes
+	attrs map[vocab.NameID]infer.Types
+	kids  map[vocab.NameID]*textTypes
 }
 
 func newTextTypes() *textTypes {
-	return &textTypes{attrs: map[nameID]infer.Types{}, kids: map[nameID]*textTypes{}}
+	return &textTypes{attrs: map[vocab.NameID]infer.Types{}, kids: map[vocab.NameID]*textTypes{}}
 }
 
 // surveyed looks at all of the text once.

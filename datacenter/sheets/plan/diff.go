@@ -1,10 +1,11 @@
-package sheets
+package plan
 
 import (
 	"cmp"
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // diff adds the edits that make of x what y says. The path is that of both.
@@ -41,16 +42,16 @@ func (p *planner) diffAttributes(x oldNode, y newRef, same bool) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(xs, func(a, b oldAttribute) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(xs, func(a, b vocab.Attribute) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(ys, func(a, b wanted) int { return cmp.Compare(a.name, b.name) })
 	i := 0
 	for k := range ys {
 		w := &ys[k]
-		for ; i < len(xs) && xs[i].name < w.name; i++ {
-			p.removeAttribute(x, xs[i].name)
+		for ; i < len(xs) && xs[i].Name < w.name; i++ {
+			p.removeAttribute(x, xs[i].Name)
 		}
-		var old *oldAttribute
-		if i < len(xs) && xs[i].name == w.name {
+		var old *vocab.Attribute
+		if i < len(xs) && xs[i].Name == w.name {
 			old = &xs[i]
 			i++
 		}
@@ -59,7 +60,7 @@ func (p *planner) diffAttributes(x oldNode, y newRef, same bool) error {
 		}
 	}
 	for ; i < len(xs); i++ {
-		p.removeAttribute(x, xs[i].name)
+		p.removeAttribute(x, xs[i].Name)
 	}
 	return nil
 }
@@ -71,18 +72,18 @@ func (p *planner) sameText(x oldNode, y newRef) bool {
 	return err == nil && ok == n.hasText && string(old) == string(p.bytes[n.textFrom:n.textTo])
 }
 
-func (p *planner) removeAttribute(x oldNode, name nameID) {
+func (p *planner) removeAttribute(x oldNode, name vocab.NameID) {
 	p.edits = append(p.edits, datacenter.Edit{Op: datacenter.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
 }
 
 // setAttribute gives x an attribute; old is the one that it has, or nil.
-func (p *planner) setAttribute(x oldNode, old *oldAttribute, w *wanted) error {
+func (p *planner) setAttribute(x oldNode, old *vocab.Attribute, w *wanted) error {
 	t := w.typ
 	if old != nil {
 		if same, err := p.sameValue(old, w.text, w.typ); err != nil || same {
 			return err
 		}
-		t = cmp.Or(t, old.typ())
+		t = cmp.Or(t, old.Type())
 	}
 	name := p.names.name(w.name)
 	if t == 0 {
@@ -126,7 +127,7 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 	slices.SortStableFunc(xs, func(a, b oldKid) int { return cmp.Compare(a.name, b.name) })
 	slices.SortStableFunc(ys, func(a, b newKid) int { return cmp.Compare(a.name, b.name) })
 	for len(xs)+len(ys) > 0 {
-		var name nameID
+		var name vocab.NameID
 		if len(ys) == 0 || len(xs) > 0 && xs[0].name < ys[0].name {
 			name = xs[0].name
 		} else {
@@ -201,7 +202,7 @@ func (p *planner) addKids(parent datacenter.Number, y newRef, types *pathTypes) 
 	if err != nil || len(kids) == 0 {
 		return err
 	}
-	below, ordinals := map[nameID]*pathTypes{}, map[nameID]uint32{}
+	below, ordinals := map[vocab.NameID]*pathTypes{}, map[vocab.NameID]uint32{}
 	for _, k := range kids {
 		if below[k.name] == nil {
 			below[k.name] = types.child(p, k.name)

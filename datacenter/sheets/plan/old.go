@@ -1,4 +1,4 @@
-package sheets
+package plan
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
@@ -20,7 +21,7 @@ type oldNode struct {
 
 // oldKid is a child.
 type oldKid struct {
-	name nameID
+	name vocab.NameID
 	oldNode
 }
 
@@ -38,23 +39,19 @@ func gone(n datacenter.Number) error {
 	return fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
 }
 
-// oldAttribute is an attribute of an oldNode. What it is called is in draftAttribute.name;
-// the order there is none.
-type oldAttribute = draftAttribute
-
 // oldAttributes appends the attributes of a node, __value__ among them.
-func (p *planner) oldAttributes(o oldNode, dst []oldAttribute) ([]oldAttribute, error) {
+func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attribute, error) {
 	if !o.touched {
 		for a, err := range o.node.Attributes() {
 			if err != nil {
 				return dst, err
 			}
-			dst = append(dst, oldAttribute{name: nameID(a.NameIndex()), stored: a})
+			dst = append(dst, vocab.Attribute{Name: vocab.NameID(a.NameIndex()), Stored: a})
 		}
 		return dst, nil
 	}
 	from := len(dst)
-	entries, ok := p.draft.List(o.number, 0, maxEntries, p.entries[:0])
+	entries, ok := p.draft.List(o.number, 0, vocab.MaxEntries, p.entries[:0])
 	p.entries = entries
 	if !ok {
 		return dst, gone(o.number)
@@ -64,16 +61,16 @@ func (p *planner) oldAttributes(o oldNode, dst []oldAttribute) ([]oldAttribute, 
 		if !e.Attribute {
 			continue
 		}
-		a := oldAttribute{name: p.names.stored(e.NameIndex, e.Name), order: e.NameIndex, value: e.Value}
-		if a.value.Type() == 0 {
+		a := vocab.Attribute{Name: p.names.stored(e.NameIndex, e.Name), Order: e.NameIndex, Value: e.Value}
+		if a.Value.Type() == 0 {
 			var err error
-			if a.stored, err = p.file.Attribute(e.Addr); err != nil {
+			if a.Stored, err = p.file.Attribute(e.Addr); err != nil {
 				return dst, err
 			}
 		}
 		dst = append(dst, a)
 	}
-	slices.SortStableFunc(dst[from:], func(a, b oldAttribute) int { return cmp.Compare(a.order, b.order) })
+	slices.SortStableFunc(dst[from:], func(a, b vocab.Attribute) int { return cmp.Compare(a.Order, b.Order) })
 	return dst, nil
 }
 
@@ -104,7 +101,7 @@ func storedKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 		if err != nil {
 			return dst, err
 		}
-		dst = append(dst, oldKid{nameID(c.NameIndex()), oldNode{number: number, node: c}})
+		dst = append(dst, oldKid{vocab.NameID(c.NameIndex()), oldNode{number: number, node: c}})
 		number += datacenter.Number(c.Entries())
 	}
 	return dst, nil
@@ -144,10 +141,10 @@ func (p *planner) oldKeys(o oldNode) (datacenter.KeyDefinition, datacenter.KeyFl
 // oldValue is the text of a node, in scratch.
 func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 	if !o.touched {
-		if p.src.voc.value == 0 {
+		if p.names.voc.Value == 0 {
 			return nil, false, nil
 		}
-		a, ok, err := o.node.Attribute(uint16(p.src.voc.value))
+		a, ok, err := o.node.Attribute(uint16(p.names.voc.Value))
 		if err != nil || !ok {
 			return nil, false, err
 		}
@@ -170,13 +167,13 @@ func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 
 // sameValue tells whether a text is the value of an attribute. A type that the sheet
 // says is the attribute's, or it is another value.
-func (p *planner) sameValue(a *oldAttribute, text []byte, typ datacenter.Type) (bool, error) {
-	t := a.typ()
+func (p *planner) sameValue(a *vocab.Attribute, text []byte, typ datacenter.Type) (bool, error) {
+	t := a.Type()
 	if typ != 0 && typ != t {
 		return false, nil
 	}
 	var err error
-	if p.scratch, err = a.appendText(p.scratch[:0]); err != nil {
+	if p.scratch, err = a.AppendText(p.scratch[:0]); err != nil {
 		return false, err
 	}
 	if bytes.Equal(p.scratch, text) {
@@ -207,7 +204,7 @@ func (p *planner) sameSelf(o oldNode, n *xmlsheet.Node) (bool, error) {
 	count, next := 0, 0
 	for i := range p.same {
 		a := &p.same[i]
-		name := p.names.name(a.name)
+		name := p.names.name(a.Name)
 		if name == spell.ValueName {
 			continue
 		}

@@ -1,4 +1,4 @@
-package sheets_test
+package plan_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 )
@@ -65,7 +66,7 @@ func (p *planned) text(s sheets.Sheet) string {
 // save applies what makes a sheet equal to a text, and gives the edits.
 func (p *planned) save(s sheets.Sheet, text string) []datacenter.Edit {
 	p.Helper()
-	plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+	plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), plan.Options{})
 	if err == nil {
 		err = p.draft.Apply(context.Background(), plan.Edits...)
 	}
@@ -201,7 +202,7 @@ func TestPlanErrors(t *testing.T) {
 			s := p.sheet("Zoo", 0)
 			before := p.text(s)
 			text := strings.ReplaceAll(before, c.from, c.to)
-			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), plan.Options{})
 			edits := plan.Edits
 			if err == nil || edits != nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, %v; want %s", ops(edits), err, c.want)
@@ -235,7 +236,7 @@ func TestPlanTellsWhatIsLost(t *testing.T) {
 			if text == p.text(s) {
 				t.Fatalf("no %s in %s", c.from, text)
 			}
-			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), sheets.PlanOptions{})
+			plan, err := p.src.Plan(t.Context(), s, "x.xml", []byte(text), plan.Options{})
 			if err != nil || plan.Comments != c.comments || plan.Spellings != c.spellings {
 				t.Errorf("%+v, %v", plan, err)
 			}
@@ -262,7 +263,7 @@ func TestPlanNewSheet(t *testing.T) {
 		{"Fresh", `<Fresh a="5"/>`, fresh, "string a"},
 		{"Other", `<Other a="5" b="0.5"><N c="1"/><N c="0.5"/><N c="2"/></Other>`, nil, "int a, float b, float c, float c, float c"},
 	} {
-		plan, err := p.src.Plan(t.Context(), sheets.Sheet{Name: c.name, Ordinal: 9}, "x.xml", []byte(c.text), sheets.PlanOptions{Schema: c.xsd})
+		plan, err := p.src.Plan(t.Context(), sheets.Sheet{Name: c.name, Ordinal: 9}, "x.xml", []byte(c.text), plan.Options{Schema: c.xsd})
 		edits := plan.Edits
 		if err == nil {
 			err = p.draft.Apply(t.Context(), edits...)

@@ -1,8 +1,9 @@
-package sheets
+package plan
 
 import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // newRef is a node that the sheet is to have: one of the text or, if at is below 0,
@@ -22,7 +23,7 @@ func (p *planner) ref(at int32) newRef {
 
 // wanted is an attribute that a node is to have.
 type wanted struct {
-	name nameID
+	name vocab.NameID
 	typ  datacenter.Type // 0 if nobody says it
 	text []byte
 	at   int // in the file, -1 if it is not from there
@@ -61,21 +62,21 @@ func (p *planner) wantedOf(o oldNode, withValue bool) ([]wanted, error) {
 	var list []wanted
 	for i := range attrs {
 		a := &attrs[i]
-		if !withValue && p.names.name(a.name) == spell.ValueName {
+		if !withValue && p.names.name(a.Name) == spell.ValueName {
 			continue
 		}
-		text, err := a.appendText(nil)
+		text, err := a.AppendText(nil)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, wanted{name: a.name, typ: a.typ(), text: text, at: -1})
+		list = append(list, wanted{name: a.Name, typ: a.Type(), text: text, at: -1})
 	}
 	return list, nil
 }
 
 // newKid is a child of a newRef.
 type newKid struct {
-	name nameID
+	name vocab.NameID
 	newRef
 }
 

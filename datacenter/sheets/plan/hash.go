@@ -1,4 +1,4 @@
-package sheets
+package plan
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // Hashes tell what may belong together. Two that are equal by chance put together what
@@ -15,7 +16,7 @@ import (
 
 // oldHashes gives a hash of the attributes called names of some nodes or, if names is
 // nil, of all that they hold. all tells that none lacks one of the names.
-func (p *planner) oldHashes(s *siblings, xs []int32, names []nameID) (hashes []uint64, all bool, err error) {
+func (p *planner) oldHashes(s *siblings, xs []int32, names []vocab.NameID) (hashes []uint64, all bool, err error) {
 	all = true
 	for _, i := range xs {
 		h, has, err := p.oldHash(s.xs[i].oldNode, names)
@@ -28,7 +29,7 @@ func (p *planner) oldHashes(s *siblings, xs []int32, names []nameID) (hashes []u
 	return hashes, all, nil
 }
 
-func (p *planner) newHashes(s *siblings, ys []int32, names []nameID) (hashes []uint64, all bool, err error) {
+func (p *planner) newHashes(s *siblings, ys []int32, names []vocab.NameID) (hashes []uint64, all bool, err error) {
 	all = true
 	for _, j := range ys {
 		h, has, err := p.newHash(s.ys[j].newRef, names)
@@ -43,7 +44,7 @@ func (p *planner) newHashes(s *siblings, ys []int32, names []nameID) (hashes []u
 
 // hashOf gives a hash of attributes, in order if names says which. Their types do not
 // count: those of the text are not known.
-func (p *planner) hashOf(list []wanted, names []nameID) (sum uint64, has bool) {
+func (p *planner) hashOf(list []wanted, names []vocab.NameID) (sum uint64, has bool) {
 	if names == nil {
 		for i := range list {
 			sum += p.attributeHash(&list[i])
@@ -106,12 +107,12 @@ func isPlainInt(s []byte) bool {
 const golden = 0x9e3779b185ebca87
 
 // oldHash gives the hash of a node, see oldHashes.
-func (p *planner) oldHash(o oldNode, names []nameID) (uint64, bool, error) {
+func (p *planner) oldHash(o oldNode, names []vocab.NameID) (uint64, bool, error) {
 	return p.newHash(newRef{at: -1, old: o}, names)
 }
 
 // newHash likewise.
-func (p *planner) newHash(y newRef, names []nameID) (h uint64, has bool, err error) {
+func (p *planner) newHash(y newRef, names []vocab.NameID) (h uint64, has bool, err error) {
 	if err := p.check(); err != nil {
 		return 0, false, err
 	}
