@@ -86,10 +86,13 @@ type binding struct {
 	before int // the place of the one that it hides, -1 for none
 }
 
-type token uint8
+// Token is what a [Reader] met.
+type Token uint8
 
+// A start tag comes with its attributes; an element without content has an end tag, too.
+// Behind an end tag, [Reader.Pop] closes the element.
 const (
-	StartTag token = iota + 1
+	StartTag Token = iota + 1
 	EndTag
 	TextPiece
 )
@@ -108,13 +111,14 @@ func New(file string, data []byte) (*Reader, error) {
 	return x, x.declaration()
 }
 
+// Errorf makes a [SyntaxError] of something at an offset.
 func (x *Reader) Errorf(at int, format string, args ...any) error {
 	line, column := Place(x.Data, at)
 	return &SyntaxError{File: x.file, Line: line, Column: column, What: fmt.Sprintf(format, args...)}
 }
 
 // Next goes on to the next token; io.EOF is at the end of the document.
-func (x *Reader) Next() (token, error) {
+func (x *Reader) Next() (Token, error) {
 	x.scratch = x.scratch[:0]
 	if x.closing {
 		x.closing = false

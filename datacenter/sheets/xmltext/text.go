@@ -62,6 +62,7 @@ func (x *Reader) beginsElement() bool {
 	return x.pos+1 < len(x.Data) && class[x.Data[x.pos+1]]&isNameStart != 0
 }
 
+// IsBlank tells whether a text is white space only.
 func IsBlank(text []byte) bool {
 	for _, c := range text {
 		if class[c]&isSpace == 0 {

@@ -11,7 +11,7 @@ import (
 
 // Spelling is how a name of the data center stands in sheets.
 type Spelling struct {
-	// Raw is the name itself, as WTF-8, element what an element is called. An
+	// Raw is the name itself, as WTF-8, Element what an element is called. An
 	// attribute differs in one name only, see Attribute.
 	Raw, Element string
 	// Escaped tells that the name is none that XML allows, so that sheets with it
@@ -25,6 +25,7 @@ const emptyName = "_x_"
 // xmlnsName is a name that XML allows, but keeps for itself in attributes.
 const xmlnsName = "xmlns"
 
+// Name spells a name.
 func Name(name string) Spelling {
 	s := Spelling{Raw: name, Element: EscapeName(name)}
 	s.Escaped = s.Element != name
