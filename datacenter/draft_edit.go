@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 )
 
@@ -56,9 +55,6 @@ type Edit struct {
 	Keys  KeyDefinition
 	Flags KeyFlags
 }
-
-// maxRun is how many attributes or children a node can have.
-const maxRun = math.MaxUint16
 
 // Apply makes all the edits or, if one of them can't be made, none. When it
 // returns they are logged. Who reads meanwhile may see the first of them without
@@ -183,8 +179,8 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	if i := n.attribute(name); i >= 0 {
 		return d.replaceAttribute(n, i, e, u)
 	}
-	if attrs, _ := n.counts(); attrs >= maxRun {
-		return fmt.Errorf("more than %d attributes of a node: %w", maxRun, ErrTooLarge)
+	if attrs, _ := n.counts(); attrs >= MaxRun {
+		return fmt.Errorf("more than %d attributes of a node: %w", MaxRun, ErrTooLarge)
 	}
 	if err := d.roomForEntry(); err != nil {
 		return err

@@ -71,8 +71,8 @@ func (d *Draft) nodeName(name string, u *undoList) (uint16, error) {
 // roomFor tells whether parent can take a child below which there are height
 // levels.
 func (d *Draft) roomFor(parent *draftNode, height int) error {
-	if len(parent.kidAt) >= maxRun {
-		return fmt.Errorf("more than %d children of a node: %w", maxRun, ErrTooLarge)
+	if len(parent.kidAt) >= MaxRun {
+		return fmt.Errorf("more than %d children of a node: %w", MaxRun, ErrTooLarge)
 	}
 	if parent.depth()+1+height > MaxDepth {
 		return fmt.Errorf("nested deeper than %d: %w", MaxDepth, ErrTooLarge)

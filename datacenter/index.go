@@ -41,6 +41,10 @@ const (
 
 	// MaxNames is how many names an index can tell apart, __root__ and __value__ included.
 	MaxNames = math.MaxUint16
+	// MaxRun is how many attributes, and how many children, a node can have.
+	MaxRun = math.MaxUint16
+	// MaxKeyNames is how many names a key definition can have.
+	MaxKeyNames = len(keyNames{})
 	// maxNameBytes bounds the names together. Real files have some 100 KB;
 	// overlapping strings let a file claim gigabytes.
 	maxNameBytes = 64 << 20

@@ -13,7 +13,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/xsd"
 )
 
 // differing are the flags of diff.
@@ -96,7 +97,7 @@ type sides struct {
 func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.File, err error) {
 	files := [2]*datacenter.File{}
 	paths := [2]string{a, b}
-	var template func(string) (*sheets.Schema, error)
+	var template func(string) (*xsd.Schema, error)
 	for i, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -136,7 +137,7 @@ func (s *sides) add(ctx context.Context, path string) (*opened, error) {
 }
 
 // packed makes a data center of a folder of sheets, for as long as it is compared.
-func (s *sides) packed(ctx context.Context, dir string, template func(string) (*sheets.Schema, error)) (*datacenter.File, error) {
+func (s *sides) packed(ctx context.Context, dir string, template func(string) (*xsd.Schema, error)) (*datacenter.File, error) {
 	if s.temp == "" {
 		var err error
 		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
@@ -149,7 +150,7 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	w := writing{noBackup: true}
 	p := newProgress("packing")
 	defer p.finish()
-	_, err := w.packTo(ctx, dir, path, sheets.PackOptions{
+	_, err := w.packTo(ctx, dir, path, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
 		Template: template, Progress: p.set,
 	})

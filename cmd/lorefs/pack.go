@@ -15,6 +15,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -106,7 +109,7 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 const knownCache = 64 << 20
 
 // sheets packs sheets into a data center.
-func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts sheets.PackOptions, log *slog.Logger) error {
+func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts pack.Options, log *slog.Logger) error {
 	if err := notAmong(dir, to); err != nil {
 		return err
 	}
@@ -117,7 +120,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	defer claimed.Close() // It was only held.
 	for _, known := range []struct {
 		path string
-		to   *func(sheet string) (*sheets.Schema, error)
+		to   *func(sheet string) (*xsd.Schema, error)
 	}{{f.like, &opts.Like}, {f.template, &opts.Template}} {
 		if known.path == "" {
 			continue
@@ -135,7 +138,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	opts.Progress = p.set
 	r, err := f.write.packTo(ctx, dir, to, opts)
 	p.finish()
-	if err != nil && !errors.Is(err, sheets.ErrMisfits) {
+	if err != nil && !errors.Is(err, pack.ErrMisfits) {
 		return err
 	}
 	f.sayDoubts(c, &r)
@@ -153,7 +156,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 }
 
 // sayDoubts tells of what the types of are not certain.
-func (f *packing) sayDoubts(c *cobra.Command, r *sheets.PackReport) {
+func (f *packing) sayDoubts(c *cobra.Command, r *pack.Report) {
 	w := c.ErrOrStderr()
 	if n := len(r.Inferred); n > 0 {
 		shown.Fprintf(w, "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
@@ -181,9 +184,9 @@ func notAmong(dir, to string) error {
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to write over; what else is wrong is told later
 	}
-	fsys := sheets.Dir(dir)
+	fsys := pack.Dir(dir)
 	return iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !sheets.IsInput(name) {
+		if err != nil || d.IsDir() || !pack.IsInput(name) {
 			return err
 		}
 		if info, err := iofs.Stat(fsys, name); err == nil && os.SameFile(info, out) {
@@ -194,10 +197,10 @@ func notAmong(dir, to string) error {
 }
 
 // packTo packs a folder, and looks at what was written.
-func (w *writing) packTo(ctx context.Context, dir, to string, opts sheets.PackOptions) (r sheets.PackReport, err error) {
+func (w *writing) packTo(ctx context.Context, dir, to string, opts pack.Options) (r pack.Report, err error) {
 	err = w.writeFile(ctx, to,
 		func(out io.Writer) (err error) {
-			r, err = sheets.Pack(ctx, sheets.Dir(dir), out, opts)
+			r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
 			return inFolder(dir, err)
 		},
 		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
@@ -209,12 +212,12 @@ func inFolder(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
 	}
-	if e, ok := errors.AsType[*sheets.ValueError](err); ok {
+	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
@@ -222,21 +225,21 @@ func inFolder(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-func (f *packing) options() (sheets.PackOptions, error) {
+func (f *packing) options() (pack.Options, error) {
 	write, err := f.write.options(f.layout, datacenter.LayoutV6X64)
 	if err != nil {
-		return sheets.PackOptions{}, err
+		return pack.Options{}, err
 	}
 	keys, err := (&sourceFlags{key: f.key, iv: f.iv}).dataCenterKeys()
 	if err != nil {
-		return sheets.PackOptions{}, err
+		return pack.Options{}, err
 	}
 	write.Key = &keys[0]
-	return sheets.PackOptions{Write: write, Strict: f.strict}, nil
+	return pack.Options{Write: write, Strict: f.strict}, nil
 }
 
 // counted opens what was written and holds its size against the report's.
-func counted(ctx context.Context, file *os.File, key datacenter.Key, r *sheets.PackReport) error {
+func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report) error {
 	g, err := reopen(ctx, file, key)
 	if err != nil {
 		return err
@@ -249,7 +252,7 @@ func counted(ctx context.Context, file *os.File, key datacenter.Key, r *sheets.P
 }
 
 // template gives the schemas of the sheets of a data center.
-func (s *opened) template(ctx context.Context) (func(sheet string) (*sheets.Schema, error), error) {
+func (s *opened) template(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
 	d, err := s.dataCenter()
 	if err != nil {
 		return nil, err
@@ -262,7 +265,7 @@ func (s *opened) template(ctx context.Context) (func(sheet string) (*sheets.Sche
 	for _, f := range src.Families() {
 		families[f.Name] = f
 	}
-	return func(sheet string) (*sheets.Schema, error) {
+	return func(sheet string) (*xsd.Schema, error) {
 		if f := families[sheet]; f != nil {
 			return f.Schema(ctx)
 		}

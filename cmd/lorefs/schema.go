@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/treecopy"
 )
 
@@ -74,8 +75,8 @@ func (s *opened) writeSchemas(ctx context.Context, c *cobra.Command, dir string,
 // schemaFiles are the files of all schemas.
 func schemaFiles(src *sheets.Source) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
-		common := treecopy.File{Path: sheets.SchemasFile, Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, sheets.CommonSchema)
+		common := treecopy.File{Path: xsd.CommonFile, Write: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, xsd.Common)
 			return err
 		}}
 		if !yield(common) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
 )
 
 func newValidate(_ *slog.Logger) *cobra.Command {
@@ -26,7 +26,7 @@ of elements and for attributes whose types the sheet says itself.`,
 				return err
 			}
 			v.out = bufio.NewWriter(c.OutOrStdout())
-			err := sheets.Validate(ctx, sheets.Dir(args[0]), func(p sheets.Problem) error {
+			err := pack.Validate(ctx, pack.Dir(args[0]), func(p pack.Problem) error {
 				more, err := v.found(jsonProblem{p.File, p.Line, p.Column, p.What, p.Refused}, p)
 				if err == nil && !more {
 					err = errEnough

@@ -67,19 +67,20 @@
 // What sheets do not hold: the file's header, key flags and keys of the root node,
 // the order of children that have different names, the order of names, placeholders.
 //
-// # Schemas
+// # Packages
 //
-// A [Schema] is a tree of [ElementType], one for each path, written as one
-// xsd:complexType called Sheet_Child_Grandchild; if two paths would give one name,
-// the later one gets _2, _3 and so on. Like novadrop's inference: an attribute is
-// required if all nodes of the path have it, a child likewise; a child may be
-// repeated if a node has it more than once. xsd:anyAttribute lets the attributes
-// above pass. [Aggressive] inference takes a child called like its parent for the
+// This package writes: sheets as texts of which any part can be read, JSON, and the
+// schemas that it infers. Package xsd has the schemas themselves, reads and writes them.
+// Package xmlsheet reads sheets, on package xmltext, which reads XML and has the errors
+// of both; package pack makes data centers of them, or validates them, and package plan
+// finds the edits that make a sheet equal to a text. What these have in common is internal:
+// how names and values are spelled, types inferred, and names numbered.
+//
+// A [Family]'s schema is inferred as novadrop does: an attribute is required if all nodes
+// of the path have it, a child likewise; a child may be repeated if a node has it more
+// than once. [Aggressive] inference takes a child called like its parent for the
 // same type: such types are recursive. A sheet name with more than 65,536 paths has
 // further ones in common by the last name.
-//
-// xsd:float knows no Infinity, but INF: a sheet that holds one is written as
-// novadrop does, and is not valid.
 //
 // # How it is read
 //

@@ -6,25 +6,18 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// The parts of a sheet that are always the same.
-const (
-	indentation = "    "
-	xsiURI      = "http://www.w3.org/2001/XMLSchema-instance"
-	// novadropURI is the namespace of novadrop's attributes in schemas; that of a
-	// sheet is below it.
-	novadropURI = "https://vezel.dev/novadrop/dc"
-	// extraURI is the namespace of what novadrop loses.
-	extraURI = "urn:lorefs:dc"
-)
+// indentation is that of each level.
+const indentation = "    "
 
 // encoder writes one sheet, step by step: each step is a start tag, with all that
 // an element without children has, or an end tag. It holds nothing of the tree but
 // the way from the sheet to where it is. Between two steps it can be stopped, and
 // another one can go on.
 type encoder struct {
-	voc   *vocabulary
+	voc   *vocab.Vocabulary
 	draft *datacenter.Draft // nil if there is none
 	file  *datacenter.Private
 	tag   tagWriter
@@ -48,7 +41,7 @@ type encoder struct {
 type item struct {
 	node  datacenter.Node // of the file, if draft is nil
 	draft *draftItem
-	name  nameID
+	name  vocab.NameID
 }
 
 // frame is a node whose children are being written.
@@ -64,7 +57,7 @@ type frame struct {
 	// last emptied when it had been so flushed times.
 	textAt, flushed int
 	// kid is the element of the children called kidName.
-	kidName nameID
+	kidName vocab.NameID
 	kid     *element
 }
 
@@ -174,10 +167,10 @@ func (e *encoder) closeTag(dst []byte) []byte {
 	return dst
 }
 
-func (e *encoder) appendEndTag(dst []byte, depth int, name nameID) []byte {
+func (e *encoder) appendEndTag(dst []byte, depth int, name vocab.NameID) []byte {
 	dst = appendIndent(dst, depth)
 	dst = append(dst, "</"...)
-	dst = append(dst, e.voc.spelling(name).element...)
+	dst = append(dst, e.voc.Spelling(name).Element...)
 	return append(dst, '>')
 }
 
@@ -220,7 +213,7 @@ func (e *encoder) group() {
 		if name == 0 {
 			continue // placeholders
 		}
-		g := group{start: uint16(from), count: uint16(i - from), rank: e.voc.rank[name]}
+		g := group{start: uint16(from), count: uint16(i - from), rank: e.voc.Rank[name]}
 		sorted = sorted && (len(e.groups) == first || e.groups[len(e.groups)-1].rank <= g.rank)
 		e.groups = append(e.groups, g)
 	}
@@ -260,7 +253,7 @@ func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 		f.batchAt, f.batchLen = place, len(b)
 	}
 	n := e.batch[base+place-f.batchAt]
-	return item{node: n, name: nameID(n.NameIndex())}, true, nil
+	return item{node: n, name: vocab.NameID(n.NameIndex())}, true, nil
 }
 
 // load gives the item of a stored sheet or of a draft's.
@@ -276,5 +269,5 @@ func (e *encoder) load(s Sheet) (item, error) {
 	if err != nil {
 		return item{}, fmt.Errorf("sheet %s %d: %w", s.Name, s.Ordinal, err)
 	}
-	return item{node: n, name: nameID(n.NameIndex())}, nil
+	return item{node: n, name: vocab.NameID(n.NameIndex())}, nil
 }

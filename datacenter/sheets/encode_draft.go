@@ -6,39 +6,30 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // draftItem is a node that was edited, or that has edited ones below it, as it was
 // when it was looked at.
 type draftItem struct {
-	name  nameID
-	keys  keyID
+	name  vocab.NameID
+	keys  vocab.KeyID
 	flags datacenter.KeyFlags
-	attrs []draftAttribute // without __value__
-	value *draftAttribute
+	attrs []vocab.Attribute // without __value__
+	value *vocab.Attribute
 	kids  []datacenter.DraftEntry // in the order of the sheet
-	names []nameID                // of kids
+	names []vocab.NameID          // of kids
 }
-
-// draftAttribute is an attribute with a value of its own, or with the file's.
-type draftAttribute struct {
-	name   nameID
-	order  uint16
-	stored datacenter.Attribute
-	value  datacenter.Value // of type 0 if it is the file's
-}
-
-// maxEntries is more than a node can have.
-const maxEntries = 1 << 18
 
 // draftItem looks at a node of the draft.
-func (e *encoder) draftItem(n datacenter.Number, name nameID) (*draftItem, error) {
+func (e *encoder) draftItem(n datacenter.Number, name vocab.NameID) (*draftItem, error) {
 	info, ok := e.draft.Node(n)
 	if !ok {
 		return nil, fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
 	}
-	d := &draftItem{name: name, keys: e.voc.key(info.Keys), flags: info.Flags}
-	entries, ok := e.draft.List(n, 0, maxEntries, nil)
+	d := &draftItem{name: name, keys: e.voc.Key(info.Keys), flags: info.Flags}
+	entries, ok := e.draft.List(n, 0, vocab.MaxEntries, nil)
 	if !ok {
 		return nil, fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
 	}
@@ -56,20 +47,20 @@ func (e *encoder) draftAttributes(d *draftItem, entries []datacenter.DraftEntry)
 		if !entry.Attribute {
 			continue
 		}
-		a := draftAttribute{name: e.voc.draftName(entry.NameIndex, entry.Name), order: entry.NameIndex, value: entry.Value}
-		if a.value.Type() == 0 {
+		a := vocab.Attribute{Name: e.voc.DraftName(entry.NameIndex, entry.Name), Order: entry.NameIndex, Value: entry.Value}
+		if a.Value.Type() == 0 {
 			var err error
-			if a.stored, err = e.file.Attribute(entry.Addr); err != nil {
+			if a.Stored, err = e.file.Attribute(entry.Addr); err != nil {
 				return err
 			}
 		}
-		if entry.Name == valueName {
+		if entry.Name == spell.ValueName {
 			d.value = &a
 			continue
 		}
 		d.attrs = append(d.attrs, a)
 	}
-	slices.SortStableFunc(d.attrs, func(a, b draftAttribute) int { return cmp.Compare(a.order, b.order) })
+	slices.SortStableFunc(d.attrs, func(a, b vocab.Attribute) int { return cmp.Compare(a.Order, b.Order) })
 	return nil
 }
 
@@ -81,10 +72,10 @@ func (e *encoder) draftChildren(d *draftItem, n datacenter.Number) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(kids, func(a, b datacenter.DraftEntry) int { return CompareNames(a.Name, b.Name) })
-	d.kids, d.names = kids, make([]nameID, len(kids))
+	slices.SortStableFunc(kids, func(a, b datacenter.DraftEntry) int { return spell.Compare(a.Name, b.Name) })
+	d.kids, d.names = kids, make([]vocab.NameID, len(kids))
 	for i := range kids {
-		d.names[i] = e.voc.draftName(kids[i].NameIndex, kids[i].Name)
+		d.names[i] = e.voc.DraftName(kids[i].NameIndex, kids[i].Name)
 	}
 	return nil
 }
@@ -101,18 +92,4 @@ func (e *encoder) draftChild(d *draftItem, i int) (item, error) {
 	}
 	n, err := e.file.Node(entry.Addr)
 	return item{node: n, name: d.names[i]}, err
-}
-
-func (a *draftAttribute) typ() datacenter.Type {
-	if t := a.value.Type(); t != 0 {
-		return t
-	}
-	return a.stored.Type()
-}
-
-func (a *draftAttribute) appendText(dst []byte) ([]byte, error) {
-	if a.value.Type() != 0 {
-		return append(dst, a.value.Text()...), nil
-	}
-	return a.stored.AppendText(dst)
 }

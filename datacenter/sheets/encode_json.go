@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/internal/wtf8"
 )
 
@@ -127,7 +128,7 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 		if j.value, err = a.AppendText(j.value[:0]); err != nil {
 			return b, err
 		}
-		if a.Name() == valueName { // the last of a run
+		if a.Name() == spell.ValueName { // the last of a run
 			j.hasValue = true
 			break
 		}

@@ -109,7 +109,7 @@ func (s *Source) edited(n datacenter.Number) (Sheet, bool) {
 	}
 	return Sheet{
 		Number: n, Name: info.Name, Ordinal: info.Ordinal,
-		name: s.voc.draftName(child.NameIndex, child.Name), addr: child.Addr,
+		name: s.voc.DraftName(child.NameIndex, child.Name), addr: child.Addr,
 	}, true
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/datacenter/treepath"
 )
 
@@ -26,8 +28,7 @@ type Source struct {
 	file  *datacenter.File
 	draft *datacenter.Draft // nil if there is none
 	opts  Options
-	voc   *vocabulary
-	names nameIndex
+	voc   *vocab.Vocabulary
 	store store
 	// sheets are those of the file, in its order.
 	sheets    []Sheet
@@ -54,7 +55,7 @@ type Sheet struct {
 	Name    string
 	Ordinal uint32
 
-	name nameID
+	name vocab.NameID
 	addr datacenter.Address // if the file has it
 }
 
@@ -64,7 +65,7 @@ type Family struct {
 	Name, File string
 
 	src  *Source
-	name nameID
+	name vocab.NameID
 	base []Sheet // those of the file
 
 	// flight's mu guards what follows.
@@ -80,7 +81,7 @@ func New(f *datacenter.File, d *datacenter.Draft, opts Options) (*Source, error)
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	voc, err := newVocabulary(f)
+	voc, err := vocab.New(f)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *Source) list() error {
 		if err != nil {
 			return err
 		}
-		f := s.family(n.Name(), nameID(n.NameIndex()))
+		f := s.family(n.Name(), vocab.NameID(n.NameIndex()))
 		sheet := Sheet{Number: number, Name: f.Name, Ordinal: uint32(len(f.base)), name: f.name, addr: n.Address()}
 		f.base = append(f.base, sheet)
 		s.sheets = append(s.sheets, sheet)
@@ -117,7 +118,7 @@ func (s *Source) list() error {
 }
 
 // family gives that of a name, which may be new. The caller holds mu, or is alone.
-func (s *Source) family(name string, id nameID) *Family {
+func (s *Source) family(name string, id vocab.NameID) *Family {
 	if f, ok := s.byName[name]; ok {
 		return f
 	}
@@ -127,16 +128,13 @@ func (s *Source) family(name string, id nameID) *Family {
 	return f
 }
 
-// SchemasFile is the name of the file that all schemas refer to.
-const SchemasFile = "DataCenter.xsd"
-
 // maxFolder leaves room for what the file name of a sheet has besides the folder's.
 const maxFolder = 255 - len("-4294967295.xml")
 
 // folderName gives the name of the folder of sheets.
-func (s *Source) folderName(name string, id nameID) string {
+func (s *Source) folderName(name string, id vocab.NameID) string {
 	file := treepath.EscapeWithin(name, int(id), maxFolder)
-	if file == SchemasFile { // as if its dot were a sibling's
+	if file == xsd.CommonFile { // as if its dot were a sibling's
 		return "DataCenter%2Exsd"
 	}
 	return file

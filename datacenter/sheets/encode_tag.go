@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // tagWriter is what one start tag is made of, besides the tag's own text.
@@ -41,12 +43,12 @@ const (
 func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte, error) {
 	t := &e.tag
 	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
-	name := e.voc.spelling(n.name)
-	if t.extras && name.escaped {
+	name := e.voc.Spelling(n.name)
+	if t.extras && name.Escaped {
 		t.found |= foundNames
 	}
 	dst = append(dst, '<')
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	if t.root {
 		dst = appendRootStart(dst, name)
 	}
@@ -80,7 +82,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	dst = append(dst, '>')
 	dst = append(dst, t.value...)
 	dst = append(dst, "</"...)
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	return append(dst, '>'), nil
 }
 
@@ -106,12 +108,12 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 
 // storedTag is attributes for a node of the file.
 func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
-	value := e.voc.value
+	value := e.voc.Value
 	for a, err := range n.node.Attributes() {
 		if err != nil {
 			return dst, err
 		}
-		name := nameID(a.NameIndex())
+		name := vocab.NameID(a.NameIndex())
 		if name == value {
 			e.tag.hasValue = true
 			if e.tag.value, err = a.AppendText(e.tag.value[:0]); err != nil {
@@ -137,19 +139,19 @@ func (e *encoder) draftTag(dst []byte, d *draftItem, el *element) ([]byte, error
 	var err error
 	if d.value != nil {
 		e.tag.hasValue = true
-		if e.tag.value, err = d.value.appendText(e.tag.value[:0]); err != nil {
+		if e.tag.value, err = d.value.AppendText(e.tag.value[:0]); err != nil {
 			return dst, err
 		}
 	}
 	for i := range d.attrs {
 		a := &d.attrs[i]
-		dst = e.attributeStart(dst, a.name, a.typ(), el)
+		dst = e.attributeStart(dst, a.Name, a.Type(), el)
 		from := len(dst)
-		if dst, err = a.appendText(dst); err != nil {
+		if dst, err = a.AppendText(dst); err != nil {
 			return dst, err
 		}
-		if a.typ() == datacenter.String {
-			dst = e.attributeText(dst, from, a.name)
+		if a.Type() == datacenter.String {
+			dst = e.attributeText(dst, from, a.Name)
 		}
 		dst = append(dst, '"')
 	}
@@ -157,9 +159,9 @@ func (e *encoder) draftTag(dst []byte, d *draftItem, el *element) ([]byte, error
 }
 
 // attributeStart appends an attribute up to its value.
-func (e *encoder) attributeStart(dst []byte, name nameID, typ datacenter.Type, el *element) []byte {
+func (e *encoder) attributeStart(dst []byte, name vocab.NameID, typ datacenter.Type, el *element) []byte {
 	t := &e.tag
-	spelled, escaped := e.voc.spelling(name).attribute()
+	spelled, escaped := e.voc.Spelling(name).Attribute()
 	if t.extras {
 		if escaped {
 			t.found |= foundNames
@@ -187,10 +189,10 @@ func appendItem(list []byte) []byte {
 }
 
 // attributeText escapes the value of an attribute, which dst has from a place on.
-func (e *encoder) attributeText(dst []byte, from int, name nameID) []byte {
+func (e *encoder) attributeText(dst []byte, from int, name vocab.NameID) []byte {
 	dst, holds := e.escapeTail(dst, from, attributeText)
 	if !holds {
-		spelled, _ := e.voc.spelling(name).attribute()
+		spelled, _ := e.voc.Spelling(name).Attribute()
 		e.tag.escaped = append(appendItem(e.tag.escaped), spelled...)
 	}
 	return dst
@@ -204,18 +206,18 @@ func (t *tagWriter) valueText(e *encoder, inTag bool) {
 	}
 	var holds bool
 	if t.value, holds = e.escapeTail(t.value, 0, classes); !holds {
-		t.escaped = append(appendItem(t.escaped), valueName...)
+		t.escaped = append(appendItem(t.escaped), spell.ValueName...)
 	}
 }
 
 // appendExtras appends what novadrop loses of a node. The value is among that if
 // it stands in the tag.
 func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool) []byte {
-	t, flags, keys := &e.tag, datacenter.KeyFlags(0), keyID(0)
+	t, flags, keys := &e.tag, datacenter.KeyFlags(0), vocab.KeyID(0)
 	if n.draft != nil {
 		flags, keys = n.draft.flags, n.draft.keys
 	} else {
-		flags, keys = n.node.Flags(), e.voc.storedKeys(n.node)
+		flags, keys = n.node.Flags(), e.voc.StoredKeys(n.node)
 	}
 	if t.learner != nil {
 		t.learner.keys(el, keys)
@@ -227,11 +229,11 @@ func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool)
 		dst = t.append(dst, "flags", strconv.AppendUint(nil, uint64(flags), 10))
 	}
 	if keys != el.keys {
-		k := e.voc.keySpelling(keys)
-		if k.escaped {
+		k := e.voc.KeySpelling(keys)
+		if k.Escaped {
 			t.found |= foundNames
 		}
-		dst = t.append(dst, "keys", []byte(k.text))
+		dst = t.append(dst, "keys", []byte(k.Text))
 	}
 	if len(t.types) > 0 {
 		dst = t.append(dst, "types", t.types)
@@ -252,19 +254,19 @@ func (t *tagWriter) append(dst []byte, name string, value []byte) []byte {
 	return append(dst, '"')
 }
 
-func appendRootStart(dst []byte, name *spelling) []byte {
-	dst = append(dst, ` xmlns:xsi="`+xsiURI+`" xsi:schemaLocation="`+novadropURI+"/"...)
-	dst = append(dst, name.element...)
+func appendRootStart(dst []byte, name *spell.Spelling) []byte {
+	dst = append(dst, ` xmlns:xsi="`+spell.SpaceInstance+`" xsi:schemaLocation="`+spell.SpaceNovadrop+"/"...)
+	dst = append(dst, name.Element...)
 	dst = append(dst, ' ')
-	dst = append(dst, name.element...)
+	dst = append(dst, name.Element...)
 	return append(dst, `.xsd"`...)
 }
 
-func appendRootEnd(dst []byte, name *spelling, found findings) []byte {
+func appendRootEnd(dst []byte, name *spell.Spelling, found findings) []byte {
 	if found != 0 {
-		dst = append(dst, ` xmlns:dc="`+extraURI+`"`...)
+		dst = append(dst, ` xmlns:dc="`+spell.SpaceLore+`"`...)
 	}
-	dst = append(dst, ` xmlns="`+novadropURI+"/"...)
-	dst = append(dst, name.element...)
+	dst = append(dst, ` xmlns="`+spell.SpaceNovadrop+"/"...)
+	dst = append(dst, name.Element...)
 	return append(dst, '"')
 }

@@ -7,6 +7,9 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
 
@@ -21,7 +24,7 @@ const (
 )
 
 // Schema gives the schema of the sheets of a family, those in a draft included.
-func (f *Family) Schema(ctx context.Context) (*Schema, error) {
+func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
@@ -31,18 +34,18 @@ func (f *Family) Schema(ctx context.Context) (*Schema, error) {
 	f.flight.mu.Lock()
 	es := f.current()
 	f.flight.mu.Unlock()
-	b := schemaBuilder{voc: f.src.voc, types: make([]*ElementType, len(es.all)), taken: map[string]int{}}
-	root := b.element(es.all[0], f.src.voc.spelling(f.name).element)
+	b := schemaBuilder{voc: f.src.voc, types: make([]*xsd.ElementType, len(es.all)), taken: map[string]int{}}
+	root := b.element(es.all[0], f.src.voc.Spelling(f.name).Element)
 	if b.size > maxSchema {
 		return nil, fmt.Errorf("sheets: the schema of %s has more than %d bytes: %w", shown.Quote(f.Name), maxSchema, datacenter.ErrTooLarge)
 	}
-	return &Schema{Sheet: f.Name, Root: root}, nil
+	return &xsd.Schema{Sheet: f.Name, Root: root}, nil
 }
 
 // schemaBuilder makes types of elements, each once.
 type schemaBuilder struct {
-	voc   *vocabulary
-	types []*ElementType
+	voc   *vocab.Vocabulary
+	types []*xsd.ElementType
 	// taken are the names of types, with the number that the next one of that name
 	// gets behind it.
 	taken map[string]int
@@ -50,38 +53,38 @@ type schemaBuilder struct {
 	size int
 }
 
-func (b *schemaBuilder) element(el *element, name string) *ElementType {
+func (b *schemaBuilder) element(el *element, name string) *xsd.ElementType {
 	if t := b.types[el.id]; t != nil {
 		return t
 	}
-	t := &ElementType{
-		Name: b.unique(name), Keys: b.voc.keySpelling(el.keys).def, Text: el.text,
-		Attributes: make([]AttributeType, len(el.attrs)), Children: make([]ChildType, len(el.kids)),
+	t := &xsd.ElementType{
+		Name: b.unique(name), Keys: b.voc.KeySpelling(el.keys).Def, Text: el.text,
+		Attributes: make([]xsd.AttributeType, len(el.attrs)), Children: make([]xsd.ChildType, len(el.kids)),
 	}
 	b.types[el.id] = t
 	b.size += entryText + 2*len(t.Name) // where it is said, and where it is used
 	for i, a := range el.attrs {
-		t.Attributes[i] = AttributeType{Name: b.voc.spelling(a.name).raw, Type: a.typ, Required: a.seen == el.visits}
+		t.Attributes[i] = xsd.AttributeType{Name: b.voc.Spelling(a.name).Raw, Type: a.typ, Required: a.seen == el.visits}
 		b.size += entryText + len(t.Attributes[i].Name)
 	}
-	slices.SortFunc(t.Attributes, func(a, b AttributeType) int { return CompareNames(a.Name, b.Name) })
+	slices.SortFunc(t.Attributes, func(a, b xsd.AttributeType) int { return spell.Compare(a.Name, b.Name) })
 	kids := slices.Clone(el.kids)
 	slices.SortFunc(kids, func(x, y elementChild) int {
-		return CompareNames(b.voc.spelling(x.name).raw, b.voc.spelling(y.name).raw)
+		return spell.Compare(b.voc.Spelling(x.name).Raw, b.voc.Spelling(y.name).Raw)
 	})
 	for i, c := range kids {
-		s := b.voc.spelling(c.name)
-		if b.size += entryText + len(s.element); b.size > maxSchema {
+		s := b.voc.Spelling(c.name)
+		if b.size += entryText + len(s.Element); b.size > maxSchema {
 			return t
 		}
-		child := ChildType{Name: s.raw, Max: 1}
+		child := xsd.ChildType{Name: s.Raw, Max: 1}
 		if c.seen == el.bodies {
 			child.Min = 1
 		}
 		if c.repeated {
-			child.Max = Unbounded
+			child.Max = xsd.Unbounded
 		}
-		child.Type = b.element(c.elem, t.Name+"_"+s.element)
+		child.Type = b.element(c.elem, t.Name+"_"+s.Element)
 		t.Children[i] = child
 	}
 	return t

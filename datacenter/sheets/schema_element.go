@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// element is an [ElementType] while it is found out, and for those who encode.
+// element is an [xsd.ElementType] while it is found out, and for those who encode.
 type element struct {
 	id   int
-	name nameID
-	keys keyID
+	name vocab.NameID
+	keys vocab.KeyID
 	// text tells that a node without children has a __value__.
 	text bool
 	// unkeyed tells that a node without keys was met before one with keys.
@@ -24,13 +25,13 @@ type element struct {
 }
 
 type elementAttribute struct {
-	name nameID
+	name vocab.NameID
 	typ  datacenter.Type
 	seen uint32
 }
 
 type elementChild struct {
-	name     nameID
+	name     vocab.NameID
 	repeated bool
 	seen     uint32
 	count    int // of the node at hand
@@ -39,20 +40,20 @@ type elementChild struct {
 
 // attribute is the place of an attribute, which is likely to be hint; or where it
 // would be.
-func (el *element) attribute(name nameID, hint int) (i int, found bool) {
+func (el *element) attribute(name vocab.NameID, hint int) (i int, found bool) {
 	if hint < len(el.attrs) && el.attrs[hint].name == name {
 		return hint, true
 	}
-	return slices.BinarySearchFunc(el.attrs, name, func(a elementAttribute, name nameID) int { return cmp.Compare(a.name, name) })
+	return slices.BinarySearchFunc(el.attrs, name, func(a elementAttribute, name vocab.NameID) int { return cmp.Compare(a.name, name) })
 }
 
 // child is the place of a child likewise.
-func (el *element) child(name nameID) (i int, found bool) {
-	return slices.BinarySearchFunc(el.kids, name, func(c elementChild, name nameID) int { return cmp.Compare(c.name, name) })
+func (el *element) child(name vocab.NameID) (i int, found bool) {
+	return slices.BinarySearchFunc(el.kids, name, func(c elementChild, name vocab.NameID) int { return cmp.Compare(c.name, name) })
 }
 
 // kid is the element of the children of a name; nil if there is none.
-func (el *element) kid(name nameID) *element {
+func (el *element) kid(name vocab.NameID) *element {
 	if i, ok := el.child(name); ok {
 		return el.kids[i].elem
 	}
@@ -78,23 +79,23 @@ type elements struct {
 	all      []*element
 	strategy Strategy
 	// common are, beyond maxPaths, the elements for a name.
-	common map[nameID]*element
+	common map[vocab.NameID]*element
 }
 
-func newElements(strategy Strategy, sheet nameID) *elements {
+func newElements(strategy Strategy, sheet vocab.NameID) *elements {
 	es := &elements{strategy: strategy}
 	es.add(sheet)
 	return es
 }
 
-func (es *elements) add(name nameID) *element {
+func (es *elements) add(name vocab.NameID) *element {
 	el := &element{id: len(es.all), name: name}
 	es.all = append(es.all, el)
 	return el
 }
 
 // edge gives the place of the children of a name, which may be new.
-func (es *elements) edge(el *element, name nameID) int {
+func (es *elements) edge(el *element, name vocab.NameID) int {
 	i, found := el.child(name)
 	if !found {
 		el.kids = slices.Insert(el.kids, i, elementChild{name: name, elem: es.below(el, name)})
@@ -103,7 +104,7 @@ func (es *elements) edge(el *element, name nameID) int {
 }
 
 // below is the element for new children of el.
-func (es *elements) below(el *element, name nameID) *element {
+func (es *elements) below(el *element, name vocab.NameID) *element {
 	if es.strategy == Aggressive && name == el.name {
 		return el
 	}
@@ -114,7 +115,7 @@ func (es *elements) below(el *element, name nameID) *element {
 	if shared == nil {
 		shared = es.add(name)
 		if es.common == nil {
-			es.common = map[nameID]*element{}
+			es.common = map[vocab.NameID]*element{}
 		}
 		es.common[name] = shared
 	}
@@ -158,7 +159,7 @@ func (es *elements) clone() *elements {
 		}
 	}
 	if es.common != nil {
-		c.common = make(map[nameID]*element, len(es.common))
+		c.common = make(map[vocab.NameID]*element, len(es.common))
 		for name, el := range es.common {
 			c.common[name] = c.all[el.id]
 		}
@@ -170,7 +171,7 @@ func (es *elements) clone() *elements {
 func (es *elements) shareBeyondLimit() {
 	for _, el := range es.all[min(len(es.all), maxPaths):] {
 		if es.common == nil {
-			es.common = map[nameID]*element{}
+			es.common = map[vocab.NameID]*element{}
 		}
 		es.common[el.name] = el
 	}

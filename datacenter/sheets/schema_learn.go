@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // learner finds out the elements of a family from the nodes that it is told of.
@@ -19,7 +20,7 @@ type learner struct {
 }
 
 // attribute takes notice of an attribute; hint is its likely place.
-func (l *learner) attribute(el *element, name nameID, typ datacenter.Type, hint int) {
+func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type, hint int) {
 	i, ok := el.attribute(name, hint)
 	if !ok {
 		el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: name, typ: typ})
@@ -30,7 +31,7 @@ func (l *learner) attribute(el *element, name nameID, typ datacenter.Type, hint 
 }
 
 // keys takes notice of a node's key definition.
-func (l *learner) keys(el *element, keys keyID) {
+func (l *learner) keys(el *element, keys vocab.KeyID) {
 	switch {
 	case el.keys != 0:
 	case keys == 0:
@@ -51,7 +52,7 @@ func (l *learner) node(el *element, text bool) {
 
 // body takes notice of a node's children, by their names in the file's order; that
 // of a placeholder is 0. Nodes that have the same children count once.
-func (l *learner) body(el *element, names []nameID) {
+func (l *learner) body(el *element, names []vocab.NameID) {
 	for _, name := range names {
 		if name != 0 {
 			el.kids[l.es.edge(el, name)].count++

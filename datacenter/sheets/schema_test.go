@@ -14,6 +14,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/testneeds"
 )
 
@@ -34,7 +36,7 @@ func described() *dctest.Node {
 	)
 }
 
-func schemaOf(t *testing.T, root *dctest.Node, strategy sheets.Strategy) (*sheets.Schema, string) {
+func schemaOf(t *testing.T, root *dctest.Node, strategy sheets.Strategy) (*xsd.Schema, string) {
 	t.Helper()
 	s := newSource(t, openDoc(t, root), nil, sheets.Options{Strategy: strategy})
 	schema, err := s.Families()[0].Schema(t.Context())
@@ -152,7 +154,7 @@ func TestLongTypeNames(t *testing.T) {
 		}
 		seen[at.Name] = true
 	}
-	if _, err := sheets.ReadSchema("S.xsd", []byte(text)); err != nil || len(seen) != 501 {
+	if _, err := xsd.Read("S.xsd", []byte(text)); err != nil || len(seen) != 501 {
 		t.Errorf("%d types; %v", len(seen), err)
 	}
 }
@@ -242,7 +244,7 @@ func TestRealSheetsAreValid(t *testing.T) {
 func validate(t *testing.T, s *sheets.Source, most uint32) {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, sheets.SchemasFile), []byte(sheets.CommonSchema))
+	write(t, filepath.Join(dir, xsd.CommonFile), []byte(xsd.Common))
 	for _, f := range s.Families() {
 		schema, err := f.Schema(t.Context())
 		if err != nil {
@@ -276,7 +278,7 @@ func TestCompareNames(t *testing.T) {
 	want := []string{"", "A", "B", "a", "aa", "b", "\u00e9", "한", "힣", "\U00010000", "\U0010ffff", "\ue000", "\uff21", "\uffff"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, sheets.CompareNames)
+	slices.SortFunc(got, spell.Compare)
 	if !slices.Equal(got, want) {
 		t.Errorf("order %q, want %q", got, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/internal/cursor"
 )
 
@@ -61,7 +62,7 @@ func (el *element) append(b []byte) []byte {
 	return b
 }
 
-func appendUint[T int | int64 | uint16 | uint32 | nameID | keyID](b []byte, v T) []byte {
+func appendUint[T int | int64 | uint16 | uint32 | vocab.NameID | vocab.KeyID](b []byte, v T) []byte {
 	return binary.AppendUvarint(b, uint64(v))
 }
 
@@ -121,18 +122,18 @@ func (c indexReader) elements(f *Family) *elements {
 		es.add(f.name)
 	}
 	for _, el := range es.all {
-		el.name = nameID(c.below(len(v.names)))
-		el.keys = keyID(c.below(len(v.fileKeys) + 1))
+		el.name = vocab.NameID(c.below(len(v.Names)))
+		el.keys = vocab.KeyID(c.below(len(v.FileKeys) + 1))
 		el.text = c.U8() != 0
 		el.visits, el.bodies = 1, 1
 		for range c.count() {
 			el.attrs = append(el.attrs, elementAttribute{
-				name: nameID(c.below(len(v.names))), typ: datacenter.Type(c.U8()), seen: uint32(c.U8()),
+				name: vocab.NameID(c.below(len(v.Names))), typ: datacenter.Type(c.U8()), seen: uint32(c.U8()),
 			})
 		}
 		for range c.count() {
 			el.kids = append(el.kids, elementChild{
-				name: nameID(c.below(len(v.names))), elem: es.all[c.below(len(es.all))],
+				name: vocab.NameID(c.below(len(v.Names))), elem: es.all[c.below(len(es.all))],
 				seen: uint32(c.U8()), repeated: c.U8() != 0,
 			})
 		}

@@ -2,6 +2,8 @@ package sheets
 
 import (
 	"context"
+
+	"lorefs/datacenter/sheets/internal/vocab"
 )
 
 // measurer finds out how long sheets are, and what their schema is, by writing each
@@ -14,7 +16,7 @@ type measurer struct {
 	known *runSizes
 
 	buf   []byte
-	names []nameID
+	names []vocab.NameID
 	short []uint16
 }
 
@@ -70,7 +72,7 @@ func (m *measurer) node(n item, el *element) (runSize, error) {
 			return runSize{}, err
 		}
 	}
-	s.bytes += body.at(1) + int64(len("\n</>")+len(m.e.voc.spelling(n.name).element))
+	s.bytes += body.at(1) + int64(len("\n</>")+len(m.e.voc.Spelling(n.name).Element))
 	s.lines += body.lines + 1
 	s.found |= body.found
 	return s, nil
@@ -118,7 +120,7 @@ func (m *measurer) lookup(n item, el *element) (body runSize, isKnown bool, err 
 		}
 		for _, name := range m.short {
 			if name != 0 {
-				m.names = append(m.names, nameID(name))
+				m.names = append(m.names, vocab.NameID(name))
 			}
 		}
 	}
@@ -148,7 +150,7 @@ func (m *measurer) body(n item, el *element) (sum runSize, err error) {
 		if err != nil {
 			return sum, err
 		}
-		name := nameID(child.NameIndex())
+		name := vocab.NameID(child.NameIndex())
 		if kid == nil || kid.name != name {
 			kid = el.kid(name)
 		}

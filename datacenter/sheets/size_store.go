@@ -10,6 +10,7 @@ import (
 	"maps"
 	"sync"
 
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
 )
@@ -31,7 +32,7 @@ type store struct {
 
 	mu sync.Mutex // guards what follows
 	// kept is what was loaded, for each family that nobody has asked for.
-	kept map[nameID][]byte
+	kept map[vocab.NameID][]byte
 	// fresh is how many families were found out since the last saving.
 	fresh int
 }
@@ -70,7 +71,7 @@ func (st *store) fetch() {
 	if errors.Is(err, iofs.ErrNotExist) {
 		return
 	}
-	var kept map[nameID][]byte
+	var kept map[vocab.NameID][]byte
 	if err == nil {
 		kept, err = splitFamilies(data)
 	}
@@ -84,15 +85,15 @@ func (st *store) fetch() {
 }
 
 // splitFamilies finds the families in what was saved.
-func splitFamilies(data []byte) (map[nameID][]byte, error) {
+func splitFamilies(data []byte) (map[vocab.NameID][]byte, error) {
 	c := indexReader{cursor.New(data)}
-	kept := map[nameID][]byte{}
+	kept := map[vocab.NameID][]byte{}
 	for {
 		name := c.uint()
 		if name == 0 {
 			return kept, c.End()
 		}
-		kept[nameID(name-1)] = c.part()
+		kept[vocab.NameID(name-1)] = c.part()
 	}
 }
 

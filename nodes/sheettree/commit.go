@@ -8,15 +8,18 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 )
 
 // refusal turns the errors of texts and of edits into those of the tree.
 func refusal(err error) error {
-	if _, ok := errors.AsType[*sheets.SyntaxError](err); ok {
+	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
-	if _, ok := errors.AsType[*sheets.ValueError](err); ok {
+	if _, ok := errors.AsType[*xmltext.ValueError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
 	for _, m := range []struct{ of, to error }{
@@ -40,7 +43,7 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 	}
 	e.mu.RUnlock()
 	var err error
-	var s *sheets.Schema
+	var s *xsd.Schema
 	switch {
 	case name == "":
 	case classOf(dir, name) == sheetFile:
@@ -64,11 +67,11 @@ func (e *Editable) commit(ctx context.Context, c *content) error {
 
 // readSchema reads what is written in the place of a schema. DataCenter.xsd says
 // nothing that anybody needs.
-func (e *Editable) readSchema(dir, name string, data []byte) (*sheets.Schema, error) {
+func (e *Editable) readSchema(dir, name string, data []byte) (*xsd.Schema, error) {
 	if dir == "" {
 		return nil, nil //nolint:nilnil // it gives no types
 	}
-	s, err := sheets.ReadSchema(dir+"/"+name, data)
+	s, err := xsd.Read(dir+"/"+name, data)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -80,7 +83,7 @@ func (e *Editable) readSchema(dir, name string, data []byte) (*sheets.Schema, er
 
 // override puts a file in the place of a schema, s being what it says. The caller holds
 // mu.
-func (e *Editable) override(c *content, s *sheets.Schema) {
+func (e *Editable) override(c *content, s *xsd.Schema) {
 	f := c.folder
 	if f.scratch[c.name] != c {
 		e.put(c, f.name, c.name)
@@ -129,35 +132,35 @@ func (e *Editable) apply(
 	ctx context.Context, target sheets.Sheet, dir, name string, data []byte, with []datacenter.Edit,
 ) (datacenter.Number, error) {
 	e.mu.RLock()
-	opts := sheets.PlanOptions{}
+	opts := plan.Options{}
 	if f := e.folders[dir]; f != nil {
 		opts.Schema = f.schema
 	}
 	e.mu.RUnlock()
 	number := target.Number
-	var plan sheets.Plan
+	var made plan.Plan
 	err := e.change(ctx, func() ([]datacenter.Edit, error) {
 		var err error
-		if plan, err = e.src.Plan(ctx, target, dir+"/"+name, data, opts); err != nil {
+		if made, err = e.src.Plan(ctx, target, dir+"/"+name, data, opts); err != nil {
 			return nil, err
 		}
 		if number == 0 {
-			number = plan.Edits[0].Node
+			number = made.Edits[0].Node
 		}
-		plan.Edits = append(plan.Edits, with...)
-		if size := datacenter.RecordBound(plan.Edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+		made.Edits = append(made.Edits, with...)
+		if size := datacenter.RecordBound(made.Edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
 			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
 				nodes.ErrTooLarge, dir, name, size, e.opts.MaxRecord)
 		}
-		return plan.Edits, nil
+		return made.Edits, nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	if plan.Comments {
+	if made.Comments {
 		e.tell(commentsLost)
 	}
-	if plan.Spellings {
+	if made.Spellings {
 		e.tell(spellingsLost)
 	}
 	return number, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 )
 
@@ -39,7 +40,7 @@ func (e *Editable) lookup(ctx context.Context, f folderAt, name string) (nodes.E
 	}
 	e.mu.RUnlock()
 	switch {
-	case f.name == "" && name == sheets.SchemasFile && !noSchema:
+	case f.name == "" && name == xsd.CommonFile && !noSchema:
 		return e.complete(e.commonEntry()), nil
 	case f.name == "":
 		if e.isThere(name) {
@@ -123,7 +124,7 @@ func (e *Editable) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) ite
 // to yield.
 func (e *Editable) listFamilies(ctx context.Context, root folderAt, cursor uint64, yield func(nodes.Entry, error) bool) bool {
 	if cursor == 0 {
-		if entry, err := e.lookup(ctx, root, sheets.SchemasFile); err == nil && entry.Next < scratchCursor {
+		if entry, err := e.lookup(ctx, root, xsd.CommonFile); err == nil && entry.Next < scratchCursor {
 			entry.Next = 1
 			if !yield(entry, nil) {
 				return false

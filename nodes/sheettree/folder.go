@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 )
@@ -30,7 +31,7 @@ type folderState struct {
 	noSchema bool
 	// schema is what the file says that was written in its place, nil if there is none
 	// or if it says nothing.
-	schema *sheets.Schema
+	schema *xsd.Schema
 }
 
 // state gives that of a folder, which need not have had one. The caller holds mu.
@@ -139,7 +140,7 @@ func classOf(dir, name string) class {
 	switch {
 	case editing.IsScratch(name), editing.IsScratch(dir):
 		return scratchFile
-	case dir == "" && name == sheets.SchemasFile, dir != "" && name == dir+".xsd":
+	case dir == "" && name == xsd.CommonFile, dir != "" && name == dir+".xsd":
 		return schemaFile
 	case path.Ext(name) != ".xml":
 		return scratchFile

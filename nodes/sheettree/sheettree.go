@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 )
 
@@ -150,7 +151,7 @@ func (t *Tree) size(ctx context.Context, n node) (int64, error) {
 // schemaText is the content of a schema's file.
 func (t *Tree) schemaText(ctx context.Context, n node) ([]byte, error) {
 	if n.kind == common {
-		return []byte(sheets.CommonSchema), nil
+		return []byte(xsd.Common), nil
 	}
 	s, err := n.family.Schema(ctx)
 	if err != nil {
@@ -201,7 +202,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 		return nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
 	}
 	if n.kind == 0 {
-		if name == sheets.SchemasFile {
+		if name == xsd.CommonFile {
 			return t.commonEntry(), nil
 		}
 		if f, ok := t.src.Family(name); ok && f.Count() > 0 {
@@ -219,7 +220,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 }
 
 func (t *Tree) commonEntry() nodes.Entry {
-	return nodes.Entry{Name: sheets.SchemasFile, ID: commonID, Kind: nodes.File, Size: int64(len(sheets.CommonSchema))}
+	return nodes.Entry{Name: xsd.CommonFile, ID: commonID, Kind: nodes.File, Size: int64(len(xsd.Common))}
 }
 
 func folderEntry(f *sheets.Family) nodes.Entry {

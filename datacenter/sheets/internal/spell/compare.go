@@ -1,0 +1,27 @@
+package spell
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Compare is the order of children in a sheet and of all in a schema: that of
+// the UTF-16 units of two texts, given as WTF-8. It differs from that of the bytes
+// for what lies beyond the surrogates.
+func Compare(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	if a[i] < surrogateLead && b[i] < surrogateLead {
+		return cmp.Compare(a[i], b[i])
+	}
+	return slices.Compare(utf16Units(a), utf16Units(b))
+}
+
+// surrogateLead is the first byte from which on the order of the bytes may not be
+// that of the units.
+const surrogateLead = 0xed

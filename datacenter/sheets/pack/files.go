@@ -1,0 +1,185 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
+)
+
+// sheetFiles are the files of a folder that are to be packed.
+type sheetFiles struct {
+	fsys    iofs.FS
+	files   []sheetFile // in the order in which they are packed
+	ignored []string
+	size    int64 // of all files together, in bytes
+}
+
+type sheetFile struct {
+	path string
+	size int64
+	// broken is why the file cannot be read at all.
+	broken *xmltext.SyntaxError
+}
+
+// findSheets looks for sheets.
+func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
+	s := &sheetFiles{fsys: fsys}
+	err := iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || name == "." {
+			return err
+		}
+		if d.IsDir() {
+			if isHidden(name) {
+				s.ignored = append(s.ignored, name)
+				return iofs.SkipDir
+			}
+			return nil
+		}
+		return s.add(name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sheets: looking for sheets: %w", err)
+	}
+	if len(s.files) == 0 {
+		return nil, fmt.Errorf("sheets: %w", ErrNoSheets)
+	}
+	slices.SortFunc(s.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
+	slices.Sort(s.ignored)
+	if len(s.files) > datacenter.MaxRun {
+		return nil, fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[datacenter.MaxRun].path, datacenter.MaxRun+1, datacenter.ErrTooLarge)
+	}
+	return s, nil
+}
+
+// IsInput tells whether a file below a folder is called like one that Pack reads.
+func IsInput(name string) bool { return isSchema(name) || isSheet(name) }
+
+func isSchema(name string) bool { return path.Ext(name) == schemaSuffix }
+
+func isSheet(name string) bool {
+	const pattern = "?*-?*.xml"
+	is, err := path.Match(pattern, path.Base(name))
+	return err == nil && is && !isHidden(name)
+}
+
+func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
+
+// add takes a file in, or notes that it does not. What is called like a sheet and cannot
+// be one is not passed over: a data center without the sheet is not what anybody wants.
+func (s *sheetFiles) add(name string) error {
+	switch {
+	case isSchema(name):
+		return nil
+	case !isSheet(name):
+		s.ignored = append(s.ignored, name)
+		return nil
+	}
+	info, err := regular(s.fsys, name)
+	if broken, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+		s.files = append(s.files, sheetFile{path: name, broken: broken})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.files = append(s.files, sheetFile{path: name, size: info.Size()})
+	s.size += info.Size()
+	return nil
+}
+
+// regular looks at a file that is to be read. Others than regular ones are not even
+// opened: that may never end.
+func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
+	info, err := iofs.Stat(fsys, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		if _, linkErr := iofs.Lstat(fsys, name); linkErr == nil {
+			return nil, &xmltext.SyntaxError{File: name, What: "a link that leads to nothing"}
+		}
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &xmltext.SyntaxError{File: name, What: "not a regular file"}
+	}
+	return info, err
+}
+
+// unreadable says whose error it is, where it does not.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+		return err
+	}
+	return fmt.Errorf("sheets: %w", err)
+}
+
+// maxFile bounds a file, in bytes. The largest real sheet has 116 MB.
+const maxFile = 1 << 30
+
+// readStep is how much of a file is read at once.
+const readStep = 1 << 20
+
+// tooLong is the error of a file that has a longer name or text than a data center can
+// hold, or more white space or a longer comment than anybody writes. It is told before the
+// rest of the file is read, which may be much, so nothing tells them apart.
+func tooLong(name string, data []byte, at int) error {
+	line, column := xmltext.Place(data, at)
+	err := fmt.Errorf("a name or text of more than %d bytes is %w; if this is a comment or white space, shorten it", xmltext.MaxSpelled, datacenter.ErrTooLarge)
+	return &xmltext.ValueError{File: name, Line: line, Column: column, Err: err}
+}
+
+// readFile reads a file into buf, which it may replace by a larger one.
+func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
+	info, err := regular(fsys, name)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("sheets: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size := info.Size()
+	if size > maxFile {
+		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)
+	}
+	// One byte more than there is tells the end of the file without growing. Memory that is
+	// new is not touched before something is read into it.
+	data = buf[:0]
+	if need := int(max(size, 0)) + 1; cap(data) < need {
+		data = make([]byte, 0, need)
+	}
+	run := 0 // how many bytes ago something ended that is no text
+	for {
+		part := data[len(data):min(cap(data), len(data)+readStep)]
+		n, err := f.Read(part)
+		data = data[:len(data)+n]
+		if last := bytes.LastIndexAny(part[:n], `<>"'`); last >= 0 {
+			run = n - last - 1
+		} else {
+			run += n
+		}
+		switch {
+		case run > xmltext.MaxSpelled*xmltext.UnitSize(data):
+			return nil, tooLong(name, data, len(data)-run)
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return nil, fmt.Errorf("sheets: %w", err)
+		case len(data) > maxFile:
+			return nil, fmt.Errorf("sheets: %s has more than %d bytes: %w", name, maxFile, datacenter.ErrTooLarge)
+		case len(data) == cap(data):
+			data = slices.Grow(data, len(data))
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package pack
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lorefs/datacenter/sheets/internal/spell"
+)
+
+// nameOrder is the order of names that novadrop's writer gives them, and with it
+// that of attributes and of children: a walk over all kinds, at each its own name,
+// the names of its keys, those of its other attributes, and then its children; each
+// of the groups without regard to case, and in the order of first sight where that
+// makes no difference. It gives back the order that official files have for all
+// but a few of their attributes.
+func nameOrder(sheets []*kind) []string {
+	o := nameList{seen: map[string]bool{}}
+	o.children(sheets)
+	return o.names
+}
+
+type nameList struct {
+	names []string
+	seen  map[string]bool
+}
+
+func (o *nameList) add(name string) {
+	if !o.seen[name] {
+		o.seen[name] = true
+		o.names = append(o.names, name)
+	}
+}
+
+func (o *nameList) kind(p *kind) {
+	o.add(p.name)
+	for _, key := range slices.SortedFunc(maps.Keys(p.keyNames), func(a, b string) int {
+		return cmp.Or(compareFold(a, b), spell.Compare(a, b))
+	}) {
+		o.add(key)
+	}
+	attrs := slices.Clone(p.attrs)
+	slices.SortFunc(attrs, func(a, b kindAttr) int {
+		return cmp.Or(compareFold(a.name, b.name), cmp.Compare(a.order, b.order))
+	})
+	for _, a := range attrs {
+		o.add(a.name)
+	}
+	o.children(p.children)
+}
+
+func (o *nameList) children(kinds []*kind) {
+	kinds = slices.Clone(kinds)
+	slices.SortFunc(kinds, func(a, b *kind) int {
+		return cmp.Or(compareFold(a.name, b.name), cmp.Compare(a.order, b.order))
+	})
+	for _, p := range kinds {
+		o.kind(p)
+	}
+}
+
+// compareFold compares names as .NET's OrdinalIgnoreCase does: by UTF-16 units, in
+// upper case one by one.
+func compareFold(a, b string) int {
+	return spell.Compare(strings.Map(upper, a), strings.Map(upper, b))
+}
+
+// upper is the upper case of a character, but no ASCII letter for a character beyond
+// ASCII, which .NET does not do.
+func upper(r rune) rune {
+	if u := unicode.ToUpper(r); r < utf8.RuneSelf || u >= utf8.RuneSelf {
+		return u
+	}
+	return r
+}

@@ -1,0 +1,305 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/shown"
+)
+
+// survey is what the first reading of all sheets finds out: which names there are,
+// and what values they have.
+type survey struct {
+	sheets map[sheetKey]*kind
+	all    []*kind    // one a name, whatever the schema
+	kinds  []*kind    // all of sheets, by number
+	keys   []sheetKey // of the files
+	totals
+}
+
+// sheetKey tells sheets apart of which different things are known.
+type sheetKey struct {
+	sheet  string
+	schema *xsd.Schema
+}
+
+// surveyor reads sheets for a survey. Each goroutine has one.
+type surveyor struct {
+	ctx            context.Context
+	src            *sheetFiles
+	schemas        *schemaFiles
+	like, template *elsewhere
+
+	sheets map[sheetKey]*kind
+	// keys of the sheets, and what they hold, by their place among the files. All
+	// surveyors share these, and each file is of one.
+	found []sheetFound
+
+	buf   []byte
+	order uint64
+	open  []*kind // of the nodes that have not ended
+}
+
+// sheetFound is what was found out of one sheet.
+type sheetFound struct {
+	key               sheetKey
+	nodes, attributes int64
+}
+
+// elsewhere is what somebody knows of sheets, who is asked once a name.
+type elsewhere struct {
+	ask   func(sheet string) (*xsd.Schema, error) // nil if nobody knows anything
+	known schemaSet
+}
+
+func (e *elsewhere) root(sheet string) (*xsd.ElementType, error) {
+	if e.ask == nil {
+		return nil, nil
+	}
+	schema, err := e.known.get(sheet, func() (*xsd.Schema, error) { return e.ask(sheet) })
+	if err != nil {
+		return nil, fmt.Errorf("sheets: what is known of %s: %w", shown.Quote(sheet), err)
+	}
+	return rootOf(schema), nil
+}
+
+// surveySheets reads all sheets with all processors.
+func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *progress) (*survey, error) {
+	schemas := newSchemaFiles(src.fsys)
+	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
+	found := make([]sheetFound, len(src.files))
+	surveyors := make([]*surveyor, min(runtime.GOMAXPROCS(0), len(src.files)))
+	for i := range surveyors {
+		surveyors[i] = &surveyor{
+			ctx: ctx, src: src, schemas: schemas, like: like, template: template, sheets: map[sheetKey]*kind{}, found: found,
+		}
+	}
+	err := inParallel(len(surveyors), len(src.files), func(worker, i int) error {
+		err := surveyors[worker].file(i)
+		bar.add(src.files[i].size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &survey{sheets: map[sheetKey]*kind{}}
+	if err := s.count(src, found); err != nil {
+		return nil, err
+	}
+	s.join(surveyors, found)
+	return s, nil
+}
+
+// inParallel calls work for each of n numbers, by several workers, in order. It gives
+// the error of the lowest number that has one.
+func inParallel(workers, n int, work func(worker, i int) error) error {
+	var (
+		wg     sync.WaitGroup
+		next   atomic.Int64
+		failed atomic.Bool
+		errs   = make([]error, workers)
+		at     = make([]int, workers)
+	)
+	for w := range workers {
+		wg.Go(func() {
+			for !failed.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if errs[w] = work(w, i); errs[w] != nil {
+					at[w] = i
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var first error
+	for w, err := range errs {
+		if err != nil && (first == nil || at[w] < n) {
+			first, n = err, at[w]
+		}
+	}
+	return first
+}
+
+// count adds up what the sheets hold.
+func (s *survey) count(src *sheetFiles, found []sheetFound) error {
+	for i, f := range found {
+		s.keys = append(s.keys, f.key)
+		if err := s.add(f.nodes, f.attributes); err != nil {
+			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
+		}
+	}
+	return nil
+}
+
+// join makes one of what the surveyors know.
+func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
+	for _, v := range surveyors {
+		for key, p := range v.sheets {
+			mine := s.sheets[key]
+			if mine == nil {
+				mine = newKind(p.name, p.types, p.order)
+				s.sheets[key] = mine
+			}
+			mine.merge(p)
+		}
+	}
+	all := map[string]*kind{}
+	for key, p := range s.sheets {
+		if all[key.sheet] == nil {
+			all[key.sheet] = newKind(p.name, known{}, p.order)
+			s.all = append(s.all, all[key.sheet])
+		}
+		all[key.sheet].merge(p)
+	}
+	settled := map[sheetKey]bool{}
+	for _, f := range found {
+		if !settled[f.key] {
+			settled[f.key] = true
+			s.kinds = s.sheets[f.key].settle(all[f.key.sheet], s.kinds)
+		}
+	}
+}
+
+// names are all names in the order that they get in the data center.
+func (s *survey) names() []string { return nameOrder(s.all) }
+
+// file reads the sheet number i.
+func (v *surveyor) file(i int) error {
+	file := v.src.files[i].path
+	if broken := v.src.files[i].broken; broken != nil {
+		return broken
+	}
+	var err error
+	if v.buf, err = readFile(v.src.fsys, file, v.buf); err != nil {
+		return err
+	}
+	p, err := xmlsheet.New(file, v.buf)
+	if err != nil {
+		return err
+	}
+	v.order = uint64(i) << 32
+	v.open = v.open[:0]
+	for steps := 0; ; steps++ {
+		if steps%stepsBetweenChecks == 0 && v.ctx.Err() != nil {
+			return fmt.Errorf("sheets: %w", v.ctx.Err())
+		}
+		event, err := p.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case event == xmlsheet.Begin:
+			err = v.begin(p, file, &v.found[i])
+		default:
+			v.end(p, &v.found[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// stepsBetweenChecks is how many events pass before the context is looked at.
+const stepsBetweenChecks = 1 << 12
+
+// begin takes a node in.
+func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
+	n := p.Node()
+	at, err := v.enter(n, file, found)
+	if err != nil {
+		return err
+	}
+	at.nodes++
+	if len(v.open) > 0 {
+		at.meet(v.open[len(v.open)-1].nodes)
+	}
+	v.open = append(v.open, at)
+	found.attributes += int64(len(n.Attributes))
+	hint := 0
+	for k := range n.Attributes {
+		a := &n.Attributes[k]
+		i := at.attr(a.Name, hint)
+		if i < 0 {
+			i = at.addAttr(string(a.Name), v.next())
+		}
+		hint = i + 1
+		at.attrs[i].take(a)
+	}
+	switch {
+	case n.HasKeys:
+		at.addKeys(n.Keys)
+	case !at.keyed:
+		at.keyed = true
+		at.addKeys(at.keys)
+	}
+	return nil
+}
+
+// next is the place of a name among all.
+func (v *surveyor) next() uint64 {
+	v.order++
+	return v.order
+}
+
+// enter gives the kind of a node.
+func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kind, error) {
+	found.nodes++
+	if len(v.open) > 0 {
+		parent := v.open[len(v.open)-1]
+		if c := parent.child(n.Name); c != nil {
+			return c, nil
+		}
+		return parent.addChild(string(n.Name), v.next()), nil
+	}
+	sheet := string(n.Name)
+	schema, err := v.schemas.of(file, sheet)
+	if err != nil {
+		return nil, err
+	}
+	found.key = sheetKey{sheet, schema}
+	if at := v.sheets[found.key]; at != nil {
+		return at, nil
+	}
+	types := known{bySchema: rootOf(schema)}
+	if types[byLike], err = v.like.root(sheet); err != nil {
+		return nil, err
+	}
+	if types[byTemplate], err = v.template.root(sheet); err != nil {
+		return nil, err
+	}
+	at := newKind(sheet, types, v.next())
+	v.sheets[found.key] = at
+	return at, nil
+}
+
+// end takes a node's text in.
+func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
+	at := v.open[len(v.open)-1]
+	v.open = v.open[:len(v.open)-1]
+	if _, ok := p.Text(); ok {
+		found.attributes++
+		if of := at.types.held(); of != nil && !of.Text && !p.IsValue() {
+			at.texts++
+		}
+	}
+}
+
+// rootOf is the type of a sheet, if there is a schema.
+func rootOf(s *xsd.Schema) *xsd.ElementType {
+	if s == nil {
+		return nil
+	}
+	return s.Root
+}

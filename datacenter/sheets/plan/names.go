@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"math"
+
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
+)
+
+// planNames gives numbers to the names that a plan meets. Those of the file have
+// their own; what a text makes up is forgotten with the plan.
+type planNames struct {
+	of   map[string]vocab.NameID // the file's
+	voc  *vocab.Vocabulary
+	own  map[string]vocab.NameID
+	text []string // of own, by their numbers
+}
+
+// firstOwn is the number of the first name that is not the file's.
+const firstOwn vocab.NameID = math.MaxUint16 + 1
+
+// id is that of a name of the text.
+func (x *planNames) id(name []byte) vocab.NameID {
+	if id, ok := x.of[string(name)]; ok {
+		return id
+	}
+	if id, ok := x.own[string(name)]; ok {
+		return id
+	}
+	if x.own == nil {
+		x.own = map[string]vocab.NameID{}
+	}
+	id := firstOwn + vocab.NameID(len(x.text))
+	x.text = append(x.text, string(name))
+	x.own[x.text[len(x.text)-1]] = id
+	return id
+}
+
+// stored is the id of a name of the draft.
+func (x *planNames) stored(index uint16, name string) vocab.NameID {
+	if int(index) < len(x.voc.Names) {
+		return vocab.NameID(index)
+	}
+	return x.id([]byte(name))
+}
+
+// name is the text of an id.
+func (x *planNames) name(id vocab.NameID) string {
+	if id < firstOwn {
+		return x.voc.Names[id].Raw
+	}
+	return x.text[id-firstOwn]
+}
+
+// compare is [spell.Compare].
+func (x *planNames) compare(a, b vocab.NameID) int {
+	if a < firstOwn && b < firstOwn {
+		return int(x.voc.Rank[a]) - int(x.voc.Rank[b])
+	}
+	return spell.Compare(x.name(a), x.name(b))
+}

@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/internal/vocab"
+	"lorefs/datacenter/sheets/xmlsheet"
+)
+
+// oldNode is a node of the sheet as it is: of the file or, if touched, of the draft.
+type oldNode struct {
+	number  datacenter.Number
+	node    datacenter.Node
+	touched bool
+}
+
+// oldKid is a child.
+type oldKid struct {
+	name vocab.NameID
+	oldNode
+}
+
+// oldNode gives a node by its number; addr is where the file has it, if it does.
+func (p *planner) oldNode(n datacenter.Number, addr datacenter.Address) (oldNode, error) {
+	if p.draft.Touched(n) {
+		return oldNode{number: n, touched: true}, nil
+	}
+	node, err := p.file.Node(addr)
+	return oldNode{number: n, node: node}, err
+}
+
+// gone is the error for a node that is not there any more.
+func gone(n datacenter.Number) error {
+	return fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
+}
+
+// oldAttributes appends the attributes of a node, __value__ among them.
+func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attribute, error) {
+	if !o.touched {
+		for a, err := range o.node.Attributes() {
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, vocab.Attribute{Name: vocab.NameID(a.NameIndex()), Stored: a})
+		}
+		return dst, nil
+	}
+	from := len(dst)
+	entries, ok := p.draft.List(o.number, 0, vocab.MaxEntries, p.entries[:0])
+	p.entries = entries
+	if !ok {
+		return dst, gone(o.number)
+	}
+	for i := range entries {
+		e := &entries[i]
+		if !e.Attribute {
+			continue
+		}
+		a := vocab.Attribute{Name: p.names.stored(e.NameIndex, e.Name), Order: e.NameIndex, Value: e.Value}
+		if a.Value.Type() == 0 {
+			var err error
+			if a.Stored, err = p.file.Attribute(e.Addr); err != nil {
+				return dst, err
+			}
+		}
+		dst = append(dst, a)
+	}
+	slices.SortStableFunc(dst[from:], func(a, b vocab.Attribute) int { return cmp.Compare(a.Order, b.Order) })
+	return dst, nil
+}
+
+// oldKids appends the children of a node in the order in which a sheet has them.
+func (p *planner) oldKids(o oldNode, dst []oldKid) ([]oldKid, error) {
+	from := len(dst)
+	var err error
+	if o.touched {
+		dst, err = p.draftKids(o, dst)
+	} else {
+		dst, err = storedKids(o, dst)
+	}
+	if err != nil {
+		return dst, err
+	}
+	slices.SortStableFunc(dst[from:], func(a, b oldKid) int {
+		if a.name == b.name {
+			return 0
+		}
+		return p.names.compare(a.name, b.name)
+	})
+	return dst, nil
+}
+
+func storedKids(o oldNode, dst []oldKid) ([]oldKid, error) {
+	number := o.number + 1 + datacenter.Number(o.node.AttributeCount())
+	for c, err := range o.node.Children() {
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, oldKid{vocab.NameID(c.NameIndex()), oldNode{number: number, node: c}})
+		number += datacenter.Number(c.Entries())
+	}
+	return dst, nil
+}
+
+func (p *planner) draftKids(o oldNode, dst []oldKid) ([]oldKid, error) {
+	entries, ok, err := p.draft.OrderedChildren(o.number)
+	if err == nil && !ok {
+		err = gone(o.number)
+	}
+	if err != nil {
+		return dst, err
+	}
+	for i := range entries {
+		e := &entries[i]
+		k, err := p.oldNode(e.Number, e.Addr)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, oldKid{p.names.stored(e.NameIndex, e.Name), k})
+	}
+	return dst, nil
+}
+
+// oldKeys is the key definition of a node, and its flags.
+func (p *planner) oldKeys(o oldNode) (datacenter.KeyDefinition, datacenter.KeyFlags, error) {
+	if !o.touched {
+		return o.node.Keys(), o.node.Flags(), nil
+	}
+	n, ok := p.draft.Node(o.number)
+	if !ok {
+		return nil, 0, gone(o.number)
+	}
+	return n.Keys, n.Flags, nil
+}
+
+// oldValue is the text of a node, in scratch.
+func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
+	if !o.touched {
+		if p.names.voc.Value == 0 {
+			return nil, false, nil
+		}
+		a, ok, err := o.node.Attribute(uint16(p.names.voc.Value))
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		p.scratch, err = a.AppendText(p.scratch[:0])
+		return p.scratch, true, err
+	}
+	e, ok := p.draft.Attribute(o.number, spell.ValueName)
+	if !ok {
+		return nil, false, nil
+	}
+	if e.Value.Type() != 0 {
+		return append(p.scratch[:0], e.Value.Text()...), true, nil
+	}
+	a, err := p.file.Attribute(e.Addr)
+	if err == nil {
+		p.scratch, err = a.AppendText(p.scratch[:0])
+	}
+	return p.scratch, true, err
+}
+
+// sameValue tells whether a text is the value of an attribute. A type that the sheet
+// says is the attribute's, or it is another value.
+func (p *planner) sameValue(a *vocab.Attribute, text []byte, typ datacenter.Type) (bool, error) {
+	t := a.Type()
+	if typ != 0 && typ != t {
+		return false, nil
+	}
+	var err error
+	if p.scratch, err = a.AppendText(p.scratch[:0]); err != nil {
+		return false, err
+	}
+	if bytes.Equal(p.scratch, text) {
+		return true, nil
+	}
+	if t == datacenter.String {
+		return false, nil
+	}
+	v, err := datacenter.ParseValue(t, string(text))
+	if err != nil {
+		return false, nil //nolint:nilerr // it is another text; who sets it finds out what is wrong
+	}
+	same := v.Text() == string(p.scratch)
+	p.respelled = p.respelled || same
+	return same, nil
+}
+
+// sameSelf tells whether a node has the attributes, but __value__, keys and flags of
+// one of the text.
+func (p *planner) sameSelf(o oldNode, n *xmlsheet.Node) (bool, error) {
+	if !o.touched && (o.node.Flags() != n.Flags || o.node.AttributeCount() < len(n.Attributes)) {
+		return false, nil
+	}
+	var err error
+	if p.same, err = p.oldAttributes(o, p.same[:0]); err != nil {
+		return false, err
+	}
+	count, next := 0, 0
+	for i := range p.same {
+		a := &p.same[i]
+		name := p.names.name(a.Name)
+		if name == spell.ValueName {
+			continue
+		}
+		count++
+		b := findAttribute(n, name, next)
+		if b < 0 {
+			return false, nil
+		}
+		next = b + 1
+		if same, err := p.sameValue(a, n.Attributes[b].Value, n.Attributes[b].Type); err != nil || !same {
+			return false, err
+		}
+	}
+	if count < len(n.Attributes) {
+		return false, nil
+	}
+	return p.sameKeys(o, n)
+}
+
+// findAttribute finds an attribute of the text, most likely at a place; it is -1 if
+// there is none.
+func findAttribute(n *xmlsheet.Node, name string, likely int) int {
+	if likely < len(n.Attributes) && string(n.Attributes[likely].Name) == name {
+		return likely
+	}
+	const few = 64 // of more, only the order that is likely is looked at
+	if len(n.Attributes) > few {
+		return -1
+	}
+	return slices.IndexFunc(n.Attributes, func(a xmlsheet.Attribute) bool { return string(a.Name) == name })
+}
+
+func (p *planner) sameKeys(o oldNode, n *xmlsheet.Node) (bool, error) {
+	if !o.touched && !n.HasKeys {
+		return true, nil // the flags were compared
+	}
+	keys, flags, err := p.oldKeys(o)
+	return flags == n.Flags && (!n.HasKeys || slices.Equal(keys, n.Keys)), err
+}

@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/internal/align"
+)
+
+// order adds the edits that make the siblings that are new, and that bring the others
+// in their order. What stays where it is keeps its rank; what goes between two
+// others gets one between theirs. taken tells which of ys are not new.
+func (p *planner) order(s *siblings, taken []bool) error {
+	o := ordering{p: p, s: s, from: make([]int32, len(s.ys))}
+	for j := range o.from {
+		o.from[j] = align.None
+	}
+	inOrder, last, fresh := true, int32(align.None), false
+	for i, j := range s.to {
+		if j != align.None {
+			o.from[j] = int32(i)
+			inOrder = inOrder && j > last
+			last = j
+		}
+	}
+	for _, there := range taken {
+		fresh = fresh || !there
+	}
+	if inOrder && !fresh && !s.rekeyed {
+		return nil
+	}
+	if err := o.ranks(); err != nil {
+		return err
+	}
+	if s.classes == nil {
+		all := make([]int32, len(s.ys))
+		for j := range all {
+			all[j] = int32(j)
+		}
+		return o.class(all)
+	}
+	for _, class := range o.byKeys() {
+		if err := o.class(class); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ordering gives ranks to siblings.
+type ordering struct {
+	p *planner
+	s *siblings
+	// from is the inverse of to.
+	from []int32
+	// old has the ordinal and the rank of each of xs, and byRank its place by rank:
+	// with other keys than before, that may differ from the order of xs.
+	old    []slot
+	byRank []int32
+	// last is the highest rank that there is, ordinal the next that is free.
+	last    uint64
+	ordinal uint32
+	types   *pathTypes
+}
+
+// ranks finds out those of what there is.
+func (o *ordering) ranks() error {
+	if len(o.s.xs) == 0 {
+		return nil
+	}
+	d, parent := o.p.draft, o.s.parent
+	if err := d.Open(parent); err != nil {
+		return err
+	}
+	entries, ok, err := d.OrderedChildren(parent)
+	if err == nil && !ok {
+		err = gone(parent)
+	}
+	if err != nil {
+		return err
+	}
+	places := make(map[datacenter.Number]slot, len(entries))
+	for i := range entries {
+		places[entries[i].Number] = slot{ordinal: entries[i].Ordinal, rank: entries[i].Rank}
+	}
+	for _, x := range o.s.xs {
+		at := places[x.number]
+		o.old = append(o.old, at)
+		o.last = max(o.last, at.rank)
+		o.ordinal = max(o.ordinal, at.ordinal+1)
+	}
+	order := make([]int32, len(o.old))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(o.old[a].rank, o.old[b].rank) })
+	o.byRank = make([]int32, len(order))
+	for n, i := range order {
+		o.byRank[i] = int32(n)
+	}
+	return nil
+}
+
+// byKeys gives those of ys whose order counts among each other.
+func (o *ordering) byKeys() [][]int32 {
+	var classes [][]int32
+	places := map[uint64]int{}
+	for j, h := range o.s.classes {
+		i, ok := places[h]
+		if !ok {
+			i = len(classes)
+			places[h] = i
+			classes = append(classes, nil)
+		}
+		classes[i] = append(classes[i], int32(j))
+	}
+	return classes
+}
+
+// class brings some of ys in their order.
+func (o *ordering) class(ys []int32) error {
+	from := make([]int32, len(ys))
+	for k, j := range ys {
+		if from[k] = o.from[j]; from[k] != align.None {
+			from[k] = o.byRank[from[k]]
+		}
+	}
+	stays := align.Ascending(from)
+	low := uint64(0)
+	for k := 0; k < len(ys); {
+		end := k
+		for end < len(ys) && !stays[end] {
+			end++
+		}
+		high := uint64(0) // nothing comes behind
+		if end < len(ys) {
+			high = o.old[o.from[ys[end]]].rank
+		}
+		step, ok := room(low, high, end-k)
+		if !ok { // all that follows goes behind everything
+			clear(stays[k:])
+			continue
+		}
+		for ; k < end; k++ {
+			if high == 0 {
+				o.last += datacenter.RankGap
+				low = o.last
+			} else {
+				low += step
+			}
+			if err := o.put(ys[k], low); err != nil {
+				return err
+			}
+		}
+		low = high
+		k++
+	}
+	return nil
+}
+
+// room is how far n ranks are apart that go between two; high 0 is none. ok is false
+// if there is no room.
+func room(low, high uint64, n int) (step uint64, ok bool) {
+	if high == 0 || n == 0 {
+		return 0, true
+	}
+	if high <= low {
+		return 0, false
+	}
+	step = (high - low) / uint64(n+1)
+	return step, step > 0
+}
+
+// put makes a sibling with a rank, or gives one another rank.
+func (o *ordering) put(j int32, rank uint64) error {
+	p, s := o.p, o.s
+	if i := o.from[j]; i != align.None {
+		p.edits = append(p.edits, datacenter.Edit{
+			Op: datacenter.MoveNode, Node: s.xs[i].number, Parent: s.parent,
+			Name: p.names.name(s.xs[i].name), Ordinal: o.old[i].ordinal, Rank: rank,
+		})
+		return nil
+	}
+	if o.types == nil {
+		o.types = p.typesHere()
+	}
+	at := slot{parent: s.parent, ordinal: o.ordinal, rank: rank}
+	o.ordinal++
+	return p.add(at, s.ys[j].newRef, o.types)
+}

@@ -1,0 +1,38 @@
+package xmlsheet
+
+// few is how many names are looked through faster than found in a map.
+const few = 6
+
+// attributeIndex finds attributes of a node by their names. It is made when it is asked,
+// and only if there are more than a few.
+type attributeIndex struct {
+	at   map[string]int
+	made bool
+}
+
+// find gives the place of an attribute; it is -1 if there is none.
+func (x *attributeIndex) find(attrs []Attribute, name []byte) int {
+	if len(attrs) <= few {
+		for i := range attrs {
+			if string(attrs[i].Name) == string(name) {
+				return i
+			}
+		}
+		return -1
+	}
+	if !x.made {
+		x.make(attrs)
+	}
+	if i, ok := x.at[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+func (x *attributeIndex) make(attrs []Attribute) {
+	x.made = true
+	x.at = make(map[string]int, len(attrs)) // to clear one that was large takes long each time
+	for i := range attrs {
+		x.at[string(attrs[i].Name)] = i
+	}
+}

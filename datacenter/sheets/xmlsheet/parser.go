@@ -1,0 +1,253 @@
+package xmlsheet
+
+import (
+	"fmt"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/datacenter/sheets/xmltext"
+)
+
+// Parser reads a sheet, of any dialect that novadrop-dc would read, node by node:
+//
+//	p, err := New(file, data)
+//	for err == nil {
+//		var event Event
+//		switch event, err = p.Next(); event {
+//		case Begin: … p.Node()
+//		case End:   … p.Text()
+//		}
+//	}
+//	io.EOF is the end of the sheet
+//
+// Names and values are as the data center has them, as WTF-8: what the
+// documentation of package sheets says of urn:lorefs:dc is undone. Attributes of other namespaces and
+// comments are not told of. Errors are an [xmltext.SyntaxError] or an [xmltext.ValueError].
+type Parser struct {
+	x       *xmltext.Reader
+	open    []openNode
+	text    []byte // of the open nodes, the outermost first
+	done    int    // how much of text is that of nodes that are still open
+	escaped bool   // names are
+	node    Node
+	index   attributeIndex // of node
+	ended   openNode
+}
+
+// Event is what a [Parser] met.
+type Event uint8
+
+// A node begins with its attributes; at its end its text is known.
+const (
+	Begin Event = iota + 1
+	End
+)
+
+// Node is a node that began. What its slices hold is valid until the next call of
+// [Parser.Next].
+type Node struct {
+	// Name is that of the node.
+	Name []byte
+	// Attributes are in the sheet's order, without __value__.
+	Attributes []Attribute
+	// Flags are the node's key flags.
+	Flags datacenter.KeyFlags
+	// Keys is the node's key definition, if HasKeys; else the schema knows it.
+	Keys    datacenter.KeyDefinition
+	HasKeys bool
+	// Offset is where the element begins, for [Parser.Wrong].
+	Offset int
+}
+
+// Attribute is an attribute of a [Node].
+type Attribute struct {
+	Name, Value []byte
+	// Type is 0 if the sheet does not say it.
+	Type datacenter.Type
+	// Offset is where the value begins, for [Parser.Wrong].
+	Offset int
+}
+
+// openNode is a node between its Begin and its End.
+type openNode struct {
+	start    int // where its text begins in Parser.text
+	at       int // where its text, or else its element, begins in the file
+	has      bool
+	value    bool // the text is that of dc:value
+	escaped  bool // the text is
+	children int  // so far
+}
+
+// New makes a parser for the bytes of a sheet, which must not be changed as long
+// as it is used: UTF-8, or UTF-16 with a byte order mark. The name of the file is
+// for errors.
+func New(file string, data []byte) (*Parser, error) {
+	x, err := xmltext.New(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Parser{x: x}, nil
+}
+
+// Next goes on to the next event; io.EOF is the end.
+func (p *Parser) Next() (Event, error) {
+	p.text = p.text[:p.done]
+	for {
+		token, err := p.x.Next()
+		if err != nil {
+			return 0, err
+		}
+		switch token {
+		case xmltext.StartTag:
+			return Begin, p.begin()
+		case xmltext.EndTag:
+			return End, p.end()
+		}
+		if err := p.addText(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// Node is the node that the last [Begin] began.
+func (p *Parser) Node() *Node { return &p.node }
+
+// Text is the __value__ of the node that the last [End] ended, if ok. It is valid until
+// the next call of Next.
+func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], p.ended.has }
+
+// TextOffset is where the text begins, for [Parser.Wrong].
+func (p *Parser) TextOffset() int { return p.ended.at }
+
+// IsValue tells whether the text is that of dc:value, and not one between the tags.
+func (p *Parser) IsValue() bool { return p.ended.value }
+
+// Children is how many children the node had that the last [End] ended.
+func (p *Parser) Children() int { return p.ended.children }
+
+// Offset is where the tag of the last event begins.
+func (p *Parser) Offset() int { return p.x.At }
+
+// Find gives the place of an attribute of the node that began; it is -1 if there is none.
+func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
+
+// Comments tells whether there were comments so far.
+func (p *Parser) Comments() bool { return p.x.Comments }
+
+// Data is the whole sheet as UTF-8, which is what offsets are in.
+func (p *Parser) Data() []byte { return p.x.Data }
+
+// Errorf makes an [xmltext.SyntaxError] of something at an offset.
+func (p *Parser) Errorf(offset int, format string, args ...any) error {
+	return p.x.Errorf(offset, format, args...)
+}
+
+// Wrong makes err, of something at an offset, an [xmltext.ValueError].
+func (p *Parser) Wrong(offset int, where string, err error) error {
+	return p.x.Wrap(offset, where, err)
+}
+
+func (p *Parser) begin() error {
+	if len(p.open) > 0 {
+		if err := p.child(&p.open[len(p.open)-1]); err != nil {
+			return err
+		}
+	}
+	p.open = append(p.open, openNode{start: len(p.text), at: p.x.At})
+	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.At}
+	p.index.made = false
+	if err := p.conventions(); err != nil {
+		return err
+	}
+	p.done = len(p.text)
+	if len(p.node.Attributes) > datacenter.MaxRun { // with a text, there are too many names
+		return p.tooMany(p.x.At, p.x.Element(0), "attributes")
+	}
+	var err error
+	p.node.Name, err = p.name(p.x.Name.Local(), p.x.At)
+	return err
+}
+
+// child counts a child of n, and drops white space before the first one: it is
+// indentation.
+func (p *Parser) child(n *openNode) error {
+	if n.children == 0 && n.has && !n.value && xmltext.IsBlank(p.text[n.start:]) {
+		p.text = p.text[:n.start]
+		n.has = false
+	}
+	if n.children++; n.children > datacenter.MaxRun {
+		return p.tooMany(p.x.At, p.x.Element(1), "children")
+	}
+	return nil
+}
+
+// tooMany is the error of a node that has more of something than a data center's can.
+func (p *Parser) tooMany(at int, node []byte, what string) error {
+	return p.Wrong(at, string(node), fmt.Errorf("more than %d %s: %w", datacenter.MaxRun, what, datacenter.ErrTooLarge))
+}
+
+// addText adds a piece of text to the innermost node. White space that is all of
+// a text, or lies between elements, is how the file is laid out.
+func (p *Parser) addText() error {
+	n := &p.open[len(p.open)-1]
+	switch {
+	case n.value && p.x.Blank || n.children > 0 && p.x.Blank:
+		return nil
+	case n.value:
+		return p.x.Errorf(p.x.At, "text beside the dc:value of the element")
+	}
+	if !p.x.Blank && !n.has {
+		n.at = p.x.At
+		n.has = true
+	}
+	p.text = append(p.text, p.x.Text...)
+	p.done = len(p.text)
+	if n.has && len(p.text)-n.start > xmltext.MaxTextBytes {
+		return p.Wrong(n.at, "", xmltext.ErrTooLong)
+	}
+	return nil
+}
+
+func (p *Parser) end() error {
+	top := len(p.open) - 1
+	p.ended = p.open[top]
+	p.open = p.open[:top]
+	p.done = p.ended.start
+	p.x.Pop()
+	switch {
+	case p.ended.escaped && !p.ended.has:
+		return p.x.Errorf(p.ended.at, "dc:escaped names %s, but the element has no text", spell.ValueName)
+	case !p.ended.has:
+		return nil
+	}
+	text := p.text[p.ended.start:]
+	if p.ended.escaped {
+		plain, err := spell.UnescapeValue(text)
+		if err != nil {
+			return p.Wrong(p.ended.at, "", err)
+		}
+		p.text = append(p.text[:p.ended.start], plain...)
+		text = p.text[p.ended.start:]
+	}
+	if len(text) >= xmltext.LongText {
+		if _, err := datacenter.StringValue(string(text)); err != nil {
+			return p.Wrong(p.ended.at, "", err)
+		}
+	}
+	return nil
+}
+
+// name is a name as the data center has it.
+func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
+	if !p.escaped && len(spelled) < xmltext.LongName && string(spelled) != spell.RootName {
+		return spelled, nil
+	}
+	name := spelled
+	if p.escaped {
+		name = spell.UnescapeName(spelled)
+	}
+	if err := datacenter.CheckName(string(name)); err != nil {
+		return nil, p.Wrong(at, "", err)
+	}
+	return name, nil
+}

@@ -1,0 +1,216 @@
+package xmltext
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/internal/shown"
+)
+
+// startTag reads a start tag, and takes in the namespaces that it declares.
+func (x *Reader) startTag() error {
+	if x.ended {
+		return x.Errorf(x.pos, "an element behind the document's")
+	}
+	if len(x.open) == x.MaxDepth {
+		return x.TooLarge(x.pos, "elements nest deeper than %d", x.MaxDepth)
+	}
+	x.pos++
+	var err error
+	if x.Name, err = x.readName("an element"); err != nil {
+		return err
+	}
+	x.Attrs = x.Attrs[:0]
+	if err := x.attributes(); err != nil {
+		return err
+	}
+	e := openElement{name: x.Name.Full, at: x.At, bindings: len(x.spaces)}
+	e.preserve = len(x.open) > 0 && x.open[len(x.open)-1].preserve
+	x.open = append(x.open, e)
+	if err := x.checkTwice(); err != nil {
+		return err
+	}
+	if err := x.declareSpaces(); err != nil {
+		return err
+	}
+	if x.Name.Prefix > 0 {
+		_, err = x.Resolve(x.Name, x.At+1)
+	}
+	return err
+}
+
+// attributes reads what is in a start tag behind the name, and its end.
+func (x *Reader) attributes() error {
+	for {
+		start := x.pos
+		x.skipSpace()
+		if x.pos == len(x.Data) {
+			return x.Errorf(x.pos, "the file ends in the start tag of %s", shown.Quote(x.Name.Full))
+		}
+		switch x.Data[x.pos] {
+		case '>':
+			x.pos++
+			return nil
+		case '/':
+			if x.pos+1 == len(x.Data) || x.Data[x.pos+1] != '>' {
+				return x.Errorf(x.pos, "/ in a start tag: want /> at its end")
+			}
+			x.pos += len("/>")
+			x.closing = true
+			return nil
+		}
+		if x.pos == start {
+			return x.Errorf(x.pos, "want white space, > or /> in the start tag of %s", shown.Quote(x.Name.Full))
+		}
+		a := Attr{At: x.pos}
+		var err error
+		if a.Name, err = x.readName("an attribute"); err != nil {
+			return err
+		}
+		if err := x.equals(); err != nil {
+			return err
+		}
+		a.From = x.pos + 1
+		if a.Value, _, err = x.value(); err != nil {
+			return err
+		}
+		a.hash = hashName(a.Name.Full)
+		x.Attrs = append(x.Attrs, a)
+	}
+}
+
+// hashName tells most names in a tag apart. It is no more than that.
+func hashName(name []byte) uint32 {
+	last := len(name) - 1
+	return uint32(len(name))<<24 | uint32(name[0])<<16 | uint32(name[last/2])<<8 | uint32(name[last])
+}
+
+// checkTwice refuses an attribute that comes twice.
+func (x *Reader) checkTwice() error {
+	const few = 32 // more are sorted, or a large tag would take long
+	if len(x.Attrs) > few {
+		return x.checkSorted()
+	}
+	for i := range x.Attrs {
+		a := &x.Attrs[i]
+		for k := range x.Attrs[:i] {
+			if x.Attrs[k].hash == a.hash && bytes.Equal(x.Attrs[k].Name.Full, a.Name.Full) {
+				return x.Errorf(a.At, "the attribute %s comes twice", shown.Quote(a.Name.Full))
+			}
+		}
+	}
+	return nil
+}
+
+func (x *Reader) checkSorted() error {
+	x.sortNames = x.sortNames[:0]
+	for i := range x.Attrs {
+		x.sortNames = append(x.sortNames, int32(i))
+	}
+	slices.SortStableFunc(x.sortNames, func(i, k int32) int {
+		return bytes.Compare(x.Attrs[i].Name.Full, x.Attrs[k].Name.Full)
+	})
+	for i, n := range x.sortNames[1:] {
+		a, before := &x.Attrs[n], &x.Attrs[x.sortNames[i]]
+		if bytes.Equal(a.Name.Full, before.Name.Full) {
+			return x.Errorf(a.At, "the attribute %s comes twice", shown.Quote(a.Name.Full))
+		}
+	}
+	return nil
+}
+
+// readName reads a name, with or without a prefix.
+func (x *Reader) readName(of string) (Name, error) {
+	start := x.pos
+	if start == len(x.Data) || class[x.Data[start]]&isNameStart == 0 {
+		return Name{}, x.Errorf(start, "want the name of %s", of)
+	}
+	n := Name{}
+	beyond := byte(0)
+	i := start
+	for ; i < len(x.Data) && class[x.Data[i]]&isNameChar != 0; i++ {
+		c := x.Data[i]
+		beyond |= c
+		if c != ':' {
+			continue
+		}
+		next := i + 1
+		if n.Prefix > 0 || i == start || next == len(x.Data) || class[x.Data[next]]&isNameStart == 0 {
+			return Name{}, x.Errorf(i, "a colon in a name: want one between a prefix and a name")
+		}
+		n.Prefix = next - start
+	}
+	if i-start > maxSpelledName {
+		return Name{}, x.TooLarge(start, "a name of %d bytes", i-start)
+	}
+	x.pos = i
+	n.Full = x.Data[start:i]
+	if beyond >= 0x80 {
+		if bad := badInName(n.Full); bad >= 0 {
+			return Name{}, x.Errorf(start+bad, "a character that may not be in a name, or not there")
+		}
+	}
+	return n, nil
+}
+
+// equals reads the sign between an attribute's name and value, and what may be
+// around it.
+func (x *Reader) equals() error {
+	x.skipSpace()
+	if x.pos == len(x.Data) || x.Data[x.pos] != '=' {
+		return x.Errorf(x.pos, "want = behind the name of an attribute")
+	}
+	x.pos++
+	x.skipSpace()
+	if x.pos == len(x.Data) || x.Data[x.pos] != '"' && x.Data[x.pos] != '\'' {
+		return x.Errorf(x.pos, "want the value of an attribute, in quotes")
+	}
+	return nil
+}
+
+// value reads a value with its quotes. raw tells that it is a part of the file;
+// else it was decoded.
+func (x *Reader) value() (value []byte, raw bool, err error) {
+	quote := x.Data[x.pos]
+	start := x.pos + 1
+	raw = true
+	for i := start; ; i++ {
+		for i < len(x.Data) && class[x.Data[i]]&isValueChar != 0 {
+			i++
+		}
+		if i-start > MaxSpelled {
+			return nil, false, x.Wrap(start, "", ErrTooLong)
+		}
+		if i == len(x.Data) {
+			return nil, false, x.Errorf(x.pos, "the value has no end")
+		}
+		switch c := x.Data[i]; {
+		case c == quote:
+			x.pos = i + 1
+			if raw {
+				return x.Data[start:i], true, nil
+			}
+			value, err = x.unfold(start, i, true)
+			return value, false, err
+		case c == '&' || class[c]&isSpace != 0:
+			raw = false
+		case c == '<':
+			return nil, false, x.Errorf(i, "< in a value: want &lt;")
+		case c < ' ':
+			return nil, false, x.badControl(i)
+		}
+	}
+}
+
+// TooLarge is an error for what a data center could not hold.
+func (x *Reader) TooLarge(at int, format string, args ...any) error {
+	return x.Wrap(at, "", fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), datacenter.ErrTooLarge))
+}
+
+// Wrap makes an error of a value one with a place.
+func (x *Reader) Wrap(at int, where string, err error) error {
+	line, column := Place(x.Data, at)
+	return &ValueError{File: x.file, Line: line, Column: column, Where: where, Err: err}
+}

@@ -1,0 +1,92 @@
+package xsd
+
+import (
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/spell"
+)
+
+// Schema says what the sheets of one name are made of. It is not changed once it
+// is made, and safe for parallel use.
+type Schema struct {
+	// Sheet is the name of the sheets, as the data center has it.
+	Sheet string
+	// Root is the type of a sheet's own node.
+	Root *ElementType
+}
+
+// ElementType is what the nodes of one path have in common. The types of a schema
+// may form cycles: a child may have a type that is above it.
+type ElementType struct {
+	// Name is that of the xsd:complexType, such as ItemData_Item, as spelled there.
+	Name string
+	// Keys are the attributes that the nodes are looked up by.
+	Keys datacenter.KeyDefinition
+	// Attributes are those other than __value__, in the order of their names' UTF-16 units.
+	Attributes []AttributeType
+	// Children are the nodes below, in the order of their names' UTF-16 units.
+	Children []ChildType
+	// Text tells that nodes without children may have a __value__. If there are
+	// Children as well, the type is mixed.
+	Text bool
+}
+
+// AttributeType is an attribute of an [ElementType].
+type AttributeType struct {
+	Name     string
+	Type     datacenter.Type
+	Required bool
+}
+
+// ChildType says that nodes may have children of a name, and of which type those
+// are.
+type ChildType struct {
+	Name string
+	Type *ElementType
+	// Min and Max are how many of them a node has; Max is [Unbounded] if there may
+	// be any number.
+	Min, Max int
+}
+
+// Unbounded is the Max of a child that may come any number of times.
+const Unbounded = -1
+
+// Attribute finds an attribute by its name.
+func (e *ElementType) Attribute(name string) (a AttributeType, ok bool) {
+	i, ok := slices.BinarySearchFunc(e.Attributes, name, func(a AttributeType, name string) int {
+		return spell.Compare(a.Name, name)
+	})
+	if ok {
+		a = e.Attributes[i]
+	}
+	return a, ok
+}
+
+// Child finds a child by its name.
+func (e *ElementType) Child(name string) (c ChildType, ok bool) {
+	i, ok := slices.BinarySearchFunc(e.Children, name, func(c ChildType, name string) int {
+		return spell.Compare(c.Name, name)
+	})
+	if ok {
+		c = e.Children[i]
+	}
+	return c, ok
+}
+
+// ChildIndex finds a child by its name, which is likely to be at hint or next to it;
+// it is -1 if there is none.
+func (e *ElementType) ChildIndex(name []byte, hint int) int {
+	for i := hint; i < min(hint+2, len(e.Children)); i++ {
+		if e.Children[i].Name == string(name) {
+			return i
+		}
+	}
+	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
+		return spell.Compare(c.Name, name)
+	})
+	if ok {
+		return i
+	}
+	return -1
+}
