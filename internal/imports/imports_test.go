@@ -82,9 +82,34 @@ func TestAdapter(t *testing.T) {
 			t.Errorf("fs imports %s", dep)
 		}
 	}
-	for _, dep := range deps(t, "internal/...") {
-		if under(dep, goFuse) || under(dep, module+"fs") || under(dep, module+"cmd") {
-			t.Errorf("an internal package imports %s", dep)
+}
+
+// upperFloor are the packages of internal that stand on formats, on the tree or on the
+// adapter, each with those of them that it may import.
+var upperFloor = map[string][]string{
+	"daemon":   {"fs", "nodes"},
+	"sample":   formats,
+	"session":  {"datacenter"},
+	"treecopy": {"nodes"},
+}
+
+// Internal has two floors: what knows no format, no tree and no FUSE, and what stands on
+// them.
+func TestFloors(t *testing.T) {
+	above := append([]string{"nodes", "fs", "cmd"}, formats...)
+	for _, pkg := range deps(t, "internal/...") {
+		name, ours := strings.CutPrefix(pkg, module+"internal/")
+		if !ours {
+			continue
+		}
+		for _, dep := range deps(t, "internal/"+name) {
+			i := slices.IndexFunc(above, func(p string) bool { return under(dep, module+p) })
+			if i >= 0 && !slices.Contains(upperFloor[name], above[i]) {
+				t.Errorf("internal/%s imports %s", name, dep)
+			}
+			if under(dep, goFuse) && !slices.Contains(upperFloor[name], "fs") {
+				t.Errorf("internal/%s imports %s", name, dep)
+			}
 		}
 	}
 }
