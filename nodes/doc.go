@@ -20,6 +20,43 @@
 //   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS], [testing/fstest] and all
 //     else that speaks io/fs (iofs.go)
 //
+// # A read, a write and a save
+//
+// Where to set the breakpoints, from the kernel down. A read of an attribute in tree/:
+//
+//	fs      front.Read, node.Read          counts; knows a number and an offset
+//	nodes   mux.ReadAt                     finds the view by the number
+//	dctree  Editable.ReadAt, Tree.ReadAt   what was edited, else what the file holds
+//	datacenter  Attribute.AppendText, File.view, File.inflateBlock
+//	internal/cfb, internal/source          decrypt; refuse a file that has changed
+//
+// A write of a sheet in sheets/, when it is closed:
+//
+//	fs          handle.Flush
+//	nodes/editing   Writer.Flush           has the file commit its text
+//	sheettree   Editable.commit, apply     which sheet it is
+//	dctree      Editable.Change            lets nobody edit meanwhile
+//	datacenter/sheets/plan  Make           compares the text with the sheet: edits
+//	datacenter  Draft.Apply                makes them, all or none
+//	internal/session  Session.log          has the journal keep their record
+//	internal/pending, internal/journal     Edits.Append, Journal.Append
+//
+// The Writer then calls Session.Sync, which syncs the journal. Zones, squares and areas go
+// by nodes/overlay (Tree.commit) and worldtree (edits.Put) to internal/folderedit.
+//
+// A save of a data center, by commit or at the end of a mount:
+//
+//	cmd/lorefs  mounting.saveBy, dataCenterEditor.save
+//	internal/session  Session.Save         the source is still what was edited
+//	sheettree, dctree  Editable.Save       hold the locks of edits
+//	datacenter  Draft.Save                 gives what is to be written
+//	internal/session  Session.store        has it replace the source
+//	internal/replace  Replace              the protocol: its doc.go says each step
+//	  datacenter  Saving.Write             writes the new file
+//	  internal/session  Session.verify     opens it and compares it with the draft
+//	  internal/session  Session.announce   notes in the journal what will be there
+//	internal/session  Session.adopt        drops the journal, goes on with the new file
+//
 // The conformance suite that every Tree has to pass is in nodes/nodetest, and what
-// those that can be changed have in common in nodes/editing.
+// those that can be changed have in common in nodes/editing and nodes/overlay.
 package nodes
