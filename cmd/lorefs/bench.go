@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/internal/shown"
 )
 
 // benchFlags are the flags of bench.
@@ -105,13 +107,13 @@ func (b *benchRun) print(w io.Writer, asJSON bool) error {
 	for _, m := range b.rows {
 		if m.Table != table {
 			table = m.Table
-			fmt.Fprintf(t, "\n%s\t\tbest\tmedian\t\n", table)
+			shown.Fprintf(t, "\n%s\t\tbest\tmedian\t\n", table)
 		}
 		ratio := ""
 		if m.Of != "" {
 			ratio = figure(m.Ratio) + " x " + m.Of
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
+		shown.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
 	}
 	return t.Flush()
 }
