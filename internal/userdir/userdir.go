@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"sync"
 
 	"github.com/adrg/xdg"
 
@@ -71,8 +72,19 @@ func State(sub ...string) (*Dir, error) {
 		}
 		return open(base, sub, replace.SyncDir)
 	}
-	xdg.Reload() // It has read the environment before main began.
-	return open(xdg.StateHome, sub, replace.SyncDir)
+	return open(stateHome(), sub, replace.SyncDir)
+}
+
+// reloading guards the variables of package xdg.
+var reloading sync.Mutex
+
+// stateHome is the user's folder for state by the environment of now: package xdg has read
+// it before main began.
+func stateHome() string {
+	reloading.Lock()
+	defer reloading.Unlock()
+	xdg.Reload()
+	return xdg.StateHome
 }
 
 // Below opens a folder below base/lorefs for what can be made again, and makes it if

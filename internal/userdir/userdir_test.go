@@ -255,3 +255,22 @@ func TestStoreConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The folders can be asked for at the same time.
+func TestStateAtOnce(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			d, err := State("journal")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
