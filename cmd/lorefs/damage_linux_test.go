@@ -132,7 +132,7 @@ func (d *damagedJournal) damage(r *rand.Rand, i int) (string, []byte) {
 
 // listed finds how many edits of a journal with damage are whole, and how many bytes are
 // no edits any more: none, if only nobody knows whether there were more.
-var listed = regexp.MustCompile(`(?m)^damaged +([0-9]+) edits( \([1-9][0-9]* bytes unreadable\))?  `)
+var listed = regexp.MustCompile(`(?m)^damaged +([0-9]+) edits?( \([1-9][0-9]* bytes unreadable\))?  `)
 
 // check does with a damaged journal what its owner might do: mount it, or save it.
 func (d *damagedJournal) check(what string, broken []byte, mount bool) {
