@@ -47,12 +47,9 @@ func (e *encoder) draftAttributes(d *draftItem, entries []datacenter.DraftEntry)
 		if !entry.Attribute {
 			continue
 		}
-		a := vocab.Attribute{Name: e.voc.DraftName(entry.NameIndex, entry.Name), Order: entry.NameIndex, Value: entry.Value}
-		if a.Value.Type() == 0 {
-			var err error
-			if a.Stored, err = e.file.Attribute(entry.Addr); err != nil {
-				return err
-			}
+		a, err := vocab.OfEntry(e.file, entry, e.voc.DraftName(entry.NameIndex, entry.Name))
+		if err != nil {
+			return err
 		}
 		if entry.Name == spell.ValueName {
 			d.value = &a

@@ -61,12 +61,9 @@ func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attri
 		if !e.Attribute {
 			continue
 		}
-		a := vocab.Attribute{Name: p.names.stored(e.NameIndex, e.Name), Order: e.NameIndex, Value: e.Value}
-		if a.Value.Type() == 0 {
-			var err error
-			if a.Stored, err = p.file.Attribute(e.Addr); err != nil {
-				return dst, err
-			}
+		a, err := vocab.OfEntry(p.file, e, p.names.stored(e.NameIndex, e.Name))
+		if err != nil {
+			return dst, err
 		}
 		dst = append(dst, a)
 	}

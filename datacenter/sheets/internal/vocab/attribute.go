@@ -12,6 +12,17 @@ type Attribute struct {
 	Value  datacenter.Value
 }
 
+// OfEntry is the attribute that an entry of a Draft of the file describes.
+func OfEntry(file *datacenter.Private, e *datacenter.DraftEntry, name NameID) (Attribute, error) {
+	a := Attribute{Name: name, Order: e.NameIndex, Value: e.Value}
+	if a.Value.Type() != 0 {
+		return a, nil
+	}
+	var err error
+	a.Stored, err = file.Attribute(e.Addr)
+	return a, err
+}
+
 // MaxEntries is more than a node can have.
 const MaxEntries = 1 << 18
 
