@@ -27,7 +27,7 @@ type decoder struct {
 	depth int
 }
 
-// decode gives the content of a chunk, which is size bytes, or any number if size
+// decode returns the content of a chunk, which is size bytes, or any number if size
 // is -1. The content may share memory with chunk.
 func (d decoder) decode(chunk []byte, index int, size int64) ([]byte, error) {
 	if d.depth > maxDepth {

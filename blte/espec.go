@@ -43,7 +43,7 @@ type SpecBlock struct {
 	Spec  *Spec
 }
 
-// Bytes is the decoded size of a chunk, or -1 if none is given.
+// Bytes returns the decoded size of a chunk, or -1 if none is given.
 func (b *SpecBlock) Bytes() int64 {
 	switch {
 	case b.Size < 0:
@@ -56,13 +56,13 @@ func (b *SpecBlock) Bytes() int64 {
 	return b.Size
 }
 
-// KeyName is the name of the key of e, as key lists print it.
+// KeyName returns the name of the key of e, as key lists print it.
 func (s *Spec) KeyName() KeyName {
 	name, _ := parseKeyName(s.KeyText, true)
 	return name
 }
 
-// KeyNames gives the names of all keys that the file takes, some more than once.
+// KeyNames yields the names of all keys that the file takes, some more than once.
 func (s *Spec) KeyNames() iter.Seq[KeyName] {
 	return func(yield func(KeyName) bool) { s.eachKey(yield) }
 }

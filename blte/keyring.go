@@ -23,7 +23,7 @@ type EncryptionKey [16]byte
 
 // Keys finds encryption keys. It is asked by many goroutines at once.
 type Keys interface {
-	// EncryptionKey gives the key called name, or false.
+	// EncryptionKey returns the key called name, or false.
 	EncryptionKey(name KeyName) (EncryptionKey, bool)
 }
 
@@ -37,7 +37,7 @@ func (k KeyRing) EncryptionKey(name KeyName) (EncryptionKey, bool) {
 	return key, ok
 }
 
-// PublishedKeys are the keys that the description of the format lists with their
+// PublishedKeys returns the keys that the description of the format lists with their
 // names. Each call gives a new ring.
 func PublishedKeys() KeyRing {
 	ring := make(KeyRing, len(published))

@@ -23,7 +23,7 @@ type largeChunks struct {
 	content map[int]*pieces.Data
 }
 
-// inPlace gives the content of chunk i if it is read in place, and checks it if nobody
+// inPlace returns the content of chunk i if it is read in place, and checks it if nobody
 // has; else it gives nil.
 func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	c := &r.head.Chunks[i]

@@ -45,7 +45,7 @@ func decodeLZ4(data []byte, size int64) ([]byte, error) {
 	return content, nil
 }
 
-// lz4Blocks says whether data has the layout of blocks, and the size it states.
+// lz4Blocks reports whether data has the layout of blocks, and the size it states.
 func lz4Blocks(data []byte, size int64) (bool, uint64) {
 	if len(data) < lz4BlocksHeader || data[0] != lz4Version {
 		return false, 0

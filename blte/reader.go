@@ -104,10 +104,10 @@ func hasPrefix(key MD5, prefix []byte) bool {
 	return len(prefix) <= len(key) && string(key[:len(prefix)]) == string(prefix)
 }
 
-// Size is the number of decoded bytes.
+// Size returns the number of decoded bytes.
 func (r *Reader) Size() int64 { return r.size }
 
-// Header is the file's header. It must not be changed.
+// Header returns the file's header. It must not be changed.
 func (r *Reader) Header() *Header { return r.head }
 
 // ReadAt reads the decoded file. It stops with an error before the first byte of
@@ -172,7 +172,7 @@ func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
 	return readat.Full(r.src, p, c.Off+1+at) == nil
 }
 
-// find gives the chunk that byte off is in, or the number of chunks.
+// find returns the chunk that byte off is in, or the number of chunks.
 func (r *Reader) find(off int64) int {
 	if off >= r.size {
 		return len(r.head.Chunks)
@@ -218,7 +218,7 @@ const maxPooled = 1 << 20
 // encodedBuffers keeps buffers for chunks that are not handed out as they are.
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// loadBlock gives the chunk of block n to the cache: nothing that Options.Decrypted
+// loadBlock returns the chunk of block n to the cache: nothing that Options.Decrypted
 // refuses.
 func (r *Reader) loadBlock(n uint64) ([]byte, error) {
 	content, mode, err := r.loadChunk(int(n - r.opts.FirstBlock))

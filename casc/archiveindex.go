@@ -146,7 +146,7 @@ func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
 	return n, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (x *ArchiveIndex) Len() int { return x.count }
 
 func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
@@ -183,7 +183,7 @@ func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
 	return x.entry(page[n*x.entrySize:]), x.before[at] + n, true
 }
 
-// Entries gives all entries by key.
+// Entries yields all entries by key.
 func (x *ArchiveIndex) Entries() iter.Seq[ArchiveEntry] {
 	return func(yield func(ArchiveEntry) bool) {
 		for _, page := range x.pages {

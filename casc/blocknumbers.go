@@ -32,7 +32,7 @@ func encodingKeyOf(key []byte) encodingKey {
 	return k
 }
 
-// first is the number of the first chunk of the file that key stands for.
+// first returns the number of the first chunk of the file that key stands for.
 func (b *blockNumbers) first(key []byte) uint64 {
 	k := encodingKeyOf(key)
 	b.mu.Lock()
@@ -52,7 +52,7 @@ func (b *blockNumbers) first(key []byte) uint64 {
 	return n << blockBits
 }
 
-// fresh is the number of the first chunk of something that has no key.
+// fresh returns the number of the first chunk of something that has no key.
 func (b *blockNumbers) fresh() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -37,7 +37,7 @@ type Build struct {
 	Err error
 }
 
-// textLines gives the lines of a text without their ends, each with its offset.
+// textLines yields the lines of a text without their ends, each with its offset.
 func textLines(data []byte) iter.Seq2[int64, string] {
 	return func(yield func(int64, string) bool) {
 		off := int64(0)
@@ -221,7 +221,7 @@ func (b *Build) place() int {
 	return 2
 }
 
-// activeProducts are the products of which a build is active.
+// activeProducts returns the products of which a build is active.
 func activeProducts(builds []Build) []string {
 	return products(builds, func(b *Build) bool { return b.Active && b.Err == nil })
 }

@@ -22,7 +22,7 @@ type reading struct{}
 
 func (reading) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) { return load(n) }
 
-// idxName is the index file of a bucket of an install that was just made.
+// idxName returns the index file of a bucket of an install that was just made.
 func idxName(bucket int) string { return fmt.Sprintf("Data/data/%02x00000002.idx", bucket) }
 
 // openCut opens an install, then cuts the index of a bucket behind its header, in place,
@@ -95,7 +95,7 @@ func TestRawChanges(t *testing.T) {
 	runtime.KeepAlive(st)
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes are in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -80,7 +80,7 @@ func ParseContentManifest(data []byte) (*ContentManifest, error) {
 	return m, nil
 }
 
-// Assets gives all assets in order.
+// Assets yields all assets in order.
 func (m *ContentManifest) Assets() iter.Seq[Asset] {
 	return func(yield func(Asset) bool) {
 		for b := m.assets; len(b) > 0; b = b[m.size:] {

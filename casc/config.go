@@ -51,14 +51,14 @@ func ReadConfig(data []byte, key Key) (*Config, error) {
 // Names are in the order of the file.
 func (c *Config) Names() []string { return slices.Clone(c.names) }
 
-// Lines are the values of name, a list of words for each line that has it. They
+// Lines returns the values of name, a list of words for each line that has it. They
 // must not be changed.
 func (c *Config) Lines(name string) [][]string { return c.values[name] }
 
-// Words are the values of name one behind the other, nil if it is not there.
+// Words returns the values of name one behind the other, nil if it is not there.
 func (c *Config) Words(name string) []string { return slices.Concat(c.values[name]...) }
 
-// Text is the value of name as one string.
+// Text returns the value of name as one string.
 func (c *Config) Text(name string) string { return strings.Join(c.Words(name), " ") }
 
 // Keys are the words of name, each of which must be a key.
@@ -85,7 +85,7 @@ type Ref struct {
 	Size, EncodedSize int64
 }
 
-// Ref gives the file that name refers to, a zero one if there is none. The value
+// Ref returns the file that name refers to, a zero one if there is none. The value
 // is a content key and an encoding key, or a content key only; that of name-size
 // their sizes.
 func (c *Config) Ref(name string) (Ref, error) {
@@ -122,7 +122,7 @@ func parseSize(name, text string) (int64, error) {
 	return n, nil
 }
 
-// VFS gives the nested manifests of the virtual file system, vfs-1, vfs-2 and so
+// VFS yields the nested manifests of the virtual file system, vfs-1, vfs-2 and so
 // on, in the order of the file.
 func (c *Config) VFS() iter.Seq2[Ref, error] {
 	return func(yield func(Ref, error) bool) {
@@ -146,7 +146,7 @@ func isNumbered(name, prefix string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// ConfigPath is the place of a configuration below the data folder, or that of a
+// ConfigPath returns the place of a configuration below the data folder, or that of a
 // file below another folder of a CDN: KIND/ab/cd/abcd….
 func ConfigPath(kind string, key Key) string {
 	s := key.String()

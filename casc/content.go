@@ -51,7 +51,7 @@ func (c *Content) add(d decoded, at, size int64) {
 	c.size += size
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (c *Content) Size() int64 { return c.size }
 
 // ReadAt reads the content. It stops with an error before the first byte that
@@ -87,7 +87,7 @@ func (c *Content) ReadPlainAt(p []byte, off int64) bool {
 	return from+int64(len(p)) <= at.size && at.ReadPlainAt(p, at.at+from)
 }
 
-// find gives the part that byte off is in, or the number of parts.
+// find returns the part that byte off is in, or the number of parts.
 func (c *Content) find(off int64) int {
 	return sort.Search(len(c.parts), func(i int) bool { return c.parts[i].off+c.parts[i].size > off })
 }

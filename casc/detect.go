@@ -7,7 +7,7 @@ import (
 	"path"
 )
 
-// Detect tells whether a folder of the system looks like something that OpenPath
+// Detect reports whether a folder of the system looks like something that OpenPath
 // opens. It lists a few folders and reads no file.
 func Detect(dir string) (bool, error) {
 	fsys, err := openFolder(dir)
@@ -44,7 +44,7 @@ func detect(fsys iofs.FS) (bool, error) {
 	return len(files) > 0 || holdsKeys(fsys, archives), err
 }
 
-// holdsKeys tells whether a folder has others that are called as the first byte of a
+// holdsKeys reports whether a folder has others that are called as the first byte of a
 // key.
 func holdsKeys(fsys iofs.FS, dir string) bool {
 	entries, err := readDir(fsys, dir)

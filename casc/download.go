@@ -78,7 +78,7 @@ func ParseDownload(data []byte) (*Download, error) {
 	return m, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m *Download) Len() int { return len(m.entries) / m.entrySize }
 
 // Entry is entry i.
@@ -96,7 +96,7 @@ func (m *Download) Entry(i int) DownloadEntry {
 	return e
 }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (m *Download) Entries() iter.Seq[DownloadEntry] {
 	return func(yield func(DownloadEntry) bool) {
 		for i := range m.Len() {

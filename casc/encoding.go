@@ -157,7 +157,7 @@ func (e *Encoding) checkContents() error {
 	return nil
 }
 
-// Specs is the number of ESpecs.
+// Specs returns the number of ESpecs.
 func (e *Encoding) Specs() int { return len(e.specOffs) }
 
 // Spec is ESpec i.
@@ -228,7 +228,7 @@ type tablePage struct {
 	off  int64
 }
 
-// find gives the page that may have the first key that begins with prefix. It is
+// find returns the page that may have the first key that begins with prefix. It is
 // -1 if all keys are behind it.
 func (t *pageTable) find(prefix []byte) int {
 	return sort.Search(t.len(), func(i int) bool { return bytes.Compare(t.first(i)[:len(prefix)], prefix) > 0 }) - 1
@@ -265,7 +265,7 @@ func (e *Encoding) FindEncoded(prefix []byte) (EncodedEntry, error) {
 	return EncodedEntry{}, fmt.Errorf("encoding key %x is not in the encoding file: %w", prefix, ErrNotFound)
 }
 
-// countEncoded is the number of entries before the unused end of a page.
+// countEncoded returns the number of entries before the unused end of a page.
 func countEncoded(page []byte) int {
 	return sort.Search(len(page)/encodedEntrySize, func(i int) bool {
 		b := page[i*encodedEntrySize:]

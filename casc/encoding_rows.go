@@ -16,18 +16,18 @@ import (
 // ekey:16×count. Rows that an iterator gives are good until its next step.
 type ContentRow []byte
 
-// CKey is the content key.
+// CKey returns the content key.
 func (r ContentRow) CKey() Key { return Key(r[6:22]) }
 
-// Size is that of the content.
+// Size returns that of the content.
 func (r ContentRow) Size() int64 {
 	return int64(r[1])<<32 | int64(binary.BigEndian.Uint32(r[2:]))
 }
 
-// Forms is the number of encoded forms, at least one.
+// Forms returns the number of encoded forms, at least one.
 func (r ContentRow) Forms() int { return int(r[0]) }
 
-// EKey is the key of encoded form i.
+// EKey returns the key of encoded form i.
 func (r ContentRow) EKey(i int) Key { return Key(r[22+16*i:]) }
 
 func (r ContentRow) entry() ContentEntry {
@@ -89,7 +89,7 @@ func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
 	return nil, RowNumber{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
 }
 
-// Row gives the row of a place, or an error that matches ErrNotFound if there is
+// Row returns the row of a place, or an error that matches ErrNotFound if there is
 // none. The row stays good.
 func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
 	if at.Page >= 0 && at.Page < e.content.len() {
@@ -108,7 +108,7 @@ func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
 	return nil, fmt.Errorf("row %d of page %d of the encoding file: %w", at.Row, at.Page, ErrNotFound)
 }
 
-// ContentRows gives the rows of pages from to to, without to, in order. It checks
+// ContentRows yields the rows of pages from to to, without to, in order. It checks
 // the pages and keeps none.
 func (e *Encoding) ContentRows(from, to int) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
@@ -144,7 +144,7 @@ func (e *Encoding) EncodedRows(from, to int) iter.Seq2[EncodedRow, error] {
 	}
 }
 
-// Contents gives all content keys in order.
+// Contents yields all content keys in order.
 func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
 	return func(yield func(ContentEntry, error) bool) {
 		for row, err := range e.ContentRows(0, math.MaxInt) {
@@ -159,7 +159,7 @@ func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
 	}
 }
 
-// Encoded gives all encoding keys in order.
+// Encoded yields all encoding keys in order.
 func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
 	return func(yield func(EncodedEntry, error) bool) {
 		for row, err := range e.EncodedRows(0, math.MaxInt) {
@@ -174,7 +174,7 @@ func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
 	}
 }
 
-// contentRows gives the entries of a page, as they stand.
+// contentRows yields the entries of a page, as they stand.
 func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
 		for at := 0; at < len(p.data) && p.data[at] != 0; {
@@ -209,10 +209,10 @@ type KeySet struct {
 	ranges [][2]ShortKey // in order, with their ends
 }
 
-// IsEmpty tells whether there is none.
+// IsEmpty reports whether there is none.
 func (s *KeySet) IsEmpty() bool { return s == nil || len(s.keys)+len(s.ranges) == 0 }
 
-// Has tells whether one is there.
+// Has reports whether one is there.
 func (s *KeySet) Has(key ShortKey) bool {
 	if s == nil {
 		return false
@@ -263,7 +263,7 @@ func (e *Encoding) suspectSpecs() []bool {
 	return suspect
 }
 
-// encodedRange gives the first key of page i of encoding keys, and one that is not before
+// encodedRange returns the first key of page i of encoding keys, and one that is not before
 // the last.
 func (e *Encoding) encodedRange(i int) [2]ShortKey {
 	from, to, last := e.encoded.bounds(i)

@@ -54,7 +54,7 @@ func (g *group) entry(i int) groupEntry {
 
 func (g *group) len() int { return len(g.records) / groupRecord }
 
-// find gives the numbers of the records of a key.
+// find yields the numbers of the records of a key.
 func (g *group) find(key ShortKey) iter.Seq[int] {
 	at := sort.Search(g.len(), func(i int) bool {
 		return bytes.Compare(g.records[i*groupRecord:][:ShortKeySize], key[:]) >= 0

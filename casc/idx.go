@@ -55,11 +55,11 @@ const (
 	idxDeleted = 3
 )
 
-// Local says that the entry leads to data, not to a placeholder, nor to what was
+// Local reports whether the entry leads to data, not to a placeholder, nor to what was
 // deleted or never loaded.
 func (e *IdxEntry) Local() bool { return e.Status == idxNormal && e.Size > SpanHeaderSize }
 
-// Bucket is the number of the index file that has key.
+// Bucket returns the number of the index file that has key.
 func Bucket(key ShortKey) int {
 	var x byte
 	for _, b := range key {
@@ -152,7 +152,7 @@ func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 	return IdxEntry{}, false, nil
 }
 
-// Entries gives the newest entry of each key, placeholders and deleted ones too:
+// Entries yields the newest entry of each key, placeholders and deleted ones too:
 // first those of the sorted part, then those that only the update section has. An
 // error comes last; it is as those of Find.
 func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {

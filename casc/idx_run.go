@@ -100,7 +100,7 @@ func (c *runCursor) entry(i int) []byte {
 	return c.data[i%idxBlock*idxEntrySize:][:idxEntrySize]
 }
 
-// behind gives the first entry whose key is behind key. Keys are MD5s, so it is near
+// behind returns the first entry whose key is behind key. Keys are MD5s, so it is near
 // where key is among all keys: searching from there touches a few entries, where
 // halving would touch some in every part of the run.
 func (c *runCursor) behind(key ShortKey) int {
@@ -118,7 +118,7 @@ func (c *runCursor) behind(key ShortKey) int {
 	return from + sort.Search(to-from, func(i int) bool { return beyond(from + i) })
 }
 
-// entries gives all entries in order. An error comes last.
+// entries yields all entries in order. An error comes last.
 func (r *idxRun) entries() iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		c := runCursor{run: r, in: -1}

@@ -281,7 +281,7 @@ func TestIdxDamagedUpdate(t *testing.T) {
 	}
 }
 
-// unsorted is an index file that is out of order, but of the right hashes.
+// unsorted returns an index file that is out of order, but of the right hashes.
 func unsorted() []byte {
 	e := idxEntries(2, 1)
 	a, b := write.Idx(0, e[:1], nil), write.Idx(0, e[1:], nil)

@@ -15,7 +15,7 @@ type Key [md5.Size]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// IsZero says that there is no key.
+// IsZero reports whether there is no key.
 func (k Key) IsZero() bool { return k == Key{} }
 
 // Compare orders keys as they stand in files.
@@ -39,8 +39,8 @@ const ShortKeySize = 9
 // ShortKey is the beginning of an encoding key.
 type ShortKey [ShortKeySize]byte
 
-// Short is the beginning of k.
+// Short returns the beginning of k.
 func (k Key) Short() ShortKey { return ShortKey(k[:ShortKeySize]) }
 
-// keyOf is the MD5 of data.
+// keyOf returns the MD5 of data.
 func keyOf(data []byte) Key { return md5.Sum(data) }

@@ -51,7 +51,7 @@ type ListLine struct {
 	Name []byte
 }
 
-// ListLines gives the lines of either form, ID;NAME or NAME, that r has. Empty lines
+// ListLines yields the lines of either form, ID;NAME or NAME, that r has. Empty lines
 // and those that begin with # are skipped, as is a title on the first line; bad is told of
 // other lines that have something else for an ID. An error comes last.
 func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, error] {
@@ -151,7 +151,7 @@ func sortNames(names []listName) {
 	}
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (l *ListFile) Len() int {
 	if l == nil {
 		return 0
@@ -159,7 +159,7 @@ func (l *ListFile) Len() int {
 	return len(l.ids) + len(l.hashes)
 }
 
-// Name gives the name of a file by its ID or by its hash, or "".
+// Name returns the name of a file by its ID or by its hash, or "".
 func (l *ListFile) Name(f *File) string {
 	if l == nil {
 		return ""

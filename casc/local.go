@@ -181,7 +181,7 @@ func (s *localState) filesBut(now *localState) (files []*file) {
 	return files
 }
 
-// written tells whether an archive that was needed is not what it was.
+// written reports whether an archive that was needed is not what it was.
 func (s *localState) written() bool {
 	for n := range s.open {
 		f := s.open[n].Load()

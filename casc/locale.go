@@ -58,7 +58,7 @@ func ParseLocale(name string) (Locale, error) {
 	return 0, fmt.Errorf("casc: no locale is called %q", name)
 }
 
-// String gives the languages of the set with bars between, and what is unknown in
+// String returns the languages of the set with bars between, and what is unknown in
 // hex.
 func (l Locale) String() string {
 	var names []string

@@ -51,7 +51,7 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 	}
 }
 
-// groupKey is a hash of all that the table is made from. What is in an index that is
+// groupKey returns a hash of all that the table is made from. What is in an index that is
 // written to without a trace is no matter: it is checked where it leads to.
 func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
 	h := sha256.New()
@@ -98,7 +98,7 @@ func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 	return b.add(f.name, x, archives)
 }
 
-// groupOf gives the archives that an index is of: those of the CDN configuration that
+// groupOf returns the archives that an index is of: those of the CDN configuration that
 // names it, or of the only one.
 func (m *mirrorArchives) groupOf(name Key) ([]Key, error) {
 	for _, c := range m.cdns {

@@ -37,7 +37,7 @@ func mirrorOf(t *testing.T, group bool, content string, lines ...string) (files 
 	return files, build
 }
 
-// readX gives what the file x of a storage has.
+// readX returns what the file x of a storage has.
 func readX(t *testing.T, files write.Files, opts casc.Options) (string, *casc.Storage, error) {
 	t.Helper()
 	st, err := casc.Open(casctest.FS(files), opts)

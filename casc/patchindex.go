@@ -87,10 +87,10 @@ func (p *PatchIndex) parseList(b []byte, off int64) error {
 	return nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (p *PatchIndex) Len() int { return len(p.entries) / patchIndexEntrySize }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (p *PatchIndex) Entries() iter.Seq[PatchIndexEntry] {
 	return func(yield func(PatchIndexEntry) bool) {
 		for b := p.entries; len(b) > 0; b = b[patchIndexEntrySize:] {

@@ -72,7 +72,7 @@ func (s *Storage) contentKeyOf(key []byte) (Key, error) {
 	return Key{}, err
 }
 
-// encryptedKeys are the content keys of files that may be encrypted, but for those that
+// encryptedKeys returns the content keys of files that may be encrypted, but for those that
 // only damaged pages have. They are looked for when they are first needed.
 func (s *Storage) encryptedKeys() contentKeys {
 	s.encrypted.once.Do(func() {
@@ -99,7 +99,7 @@ type contentKey struct {
 	ckey Key
 }
 
-// contentKeys gives the content keys of those encoded files that are wanted. Pages that
+// contentKeys returns the content keys of those encoded files that are wanted. Pages that
 // can't be read are left out, and the first such error is given too.
 func (e *Encoding) contentKeys(want func(ekey Key) bool) (keys contentKeys, first error) {
 	for page := range e.ContentPages() {

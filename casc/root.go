@@ -55,7 +55,7 @@ type Span struct {
 type Root interface {
 	// Kind names its form, such as "wow" or "tvfs".
 	Kind() string
-	// Files gives all files in the root's order. An error comes last.
+	// Files yields all files in the root's order. An error comes last.
 	Files() iter.Seq2[File, error]
 }
 
@@ -108,7 +108,7 @@ const (
 	maxName = 1 << 14
 )
 
-// NameHash is the hash of a name in roots of World of Warcraft: of upper case and
+// NameHash returns the hash of a name in roots of World of Warcraft: of upper case and
 // with backslashes.
 func NameHash(name string) uint64 {
 	b := []byte(strings.ToUpper(name))
@@ -121,7 +121,7 @@ func NameHash(name string) uint64 {
 	return uint64(pc)<<32 | uint64(pb)
 }
 
-// cleanName gives a name with slashes only, none of which is first.
+// cleanName returns a name with slashes only, none of which is first.
 func cleanName(name string) string {
 	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
 }
@@ -158,7 +158,7 @@ func ParseRoot(data []byte, load Loader) (Root, error) {
 	return rootOf(ParseWoWRoot(data))
 }
 
-// rootOf gives the root, or no root beside an error: the nil pointer that a parser gives
+// rootOf returns the root, or no root beside an error: the nil pointer that a parser gives
 // then would be a Root that is not nil.
 func rootOf[R Root](r R, err error) (Root, error) {
 	if err != nil {

@@ -119,13 +119,13 @@ func parseDiabloFolder(data []byte) ([]diabloEntry, error) {
 	return append(entries, named...), err
 }
 
-// Kind is "diablo3".
+// Kind returns "diablo3".
 func (r *Diablo3) Kind() string { return "diablo3" }
 
 // Problems are folders that could not be read, of the last run of Files.
 func (r *Diablo3) Problems() []error { return r.faults }
 
-// Files gives the files of each folder. One with an ID that has no name is
+// Files yields the files of each folder. One with an ID that has no name is
 // FOLDER/ID.
 func (r *Diablo3) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {

@@ -49,7 +49,7 @@ type diabloAsset struct {
 	name string
 }
 
-// name gives the path of an entry below its folder.
+// name returns the path of an entry below its folder.
 func (n *diabloNames) name(e *diabloEntry) string {
 	if e.name != "" {
 		return e.name

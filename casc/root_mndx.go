@@ -129,10 +129,10 @@ func (r *MNDX) group(off int64) error {
 	return nil
 }
 
-// Kind is "mndx".
+// Kind returns "mndx".
 func (r *MNDX) Kind() string { return "mndx" }
 
-// Files gives the files by the numbers of their names, as PACKAGE/NAME.
+// Files yields the files by the numbers of their names, as PACKAGE/NAME.
 func (r *MNDX) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		n := 0
@@ -149,7 +149,7 @@ func (r *MNDX) Files() iter.Seq2[File, error] {
 	}
 }
 
-// eachOf gives the files of group n.
+// eachOf returns the files of group n.
 func (r *MNDX) eachOf(n int, name string, yield func(File, error) bool) bool {
 	for b := r.files[r.groups[n]:]; len(b) > 0; b = b[mndxEntry:] {
 		flags := binary.LittleEndian.Uint32(b)

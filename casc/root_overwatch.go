@@ -72,7 +72,7 @@ func overwatchFile(off int64, cells []string, name, key int) (File, error) {
 	return File{Name: file, CKey: k, Size: -1}, nil
 }
 
-// Kind is "overwatch".
+// Kind returns "overwatch".
 func (r *Overwatch) Kind() string { return "overwatch" }
 
 // Problems are the lines that were left out, and content manifests that could not be
@@ -81,7 +81,7 @@ func (r *Overwatch) Problems() []error {
 	return slices.Concat(r.lines.told(overwatch), r.faults.told(overwatch))
 }
 
-// Files gives the lines in order, and the assets of each content manifest after
+// Files yields the lines in order, and the assets of each content manifest after
 // it, as ContentManifestFiles/NAME/NUMBER, in hex.
 func (r *Overwatch) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {

@@ -61,13 +61,13 @@ func ParseTextRoot(data []byte) (*TextRoot, error) {
 	return r, nil
 }
 
-// Problems are the lines that were left out.
+// Problems returns the lines that were left out.
 func (r *TextRoot) Problems() []error { return r.faults.told(textRoot) }
 
-// Kind is "text".
+// Kind returns "text".
 func (r *TextRoot) Kind() string { return "text" }
 
-// Files gives the lines in order.
+// Files yields the lines in order.
 func (r *TextRoot) Files() iter.Seq2[File, error] { return eachFile(r.files) }
 
 func eachFile(files []File) iter.Seq2[File, error] {

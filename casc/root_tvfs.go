@@ -51,17 +51,17 @@ func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
 // Nest says that files with the encoding key are manifests themselves.
 func (r *TVFS) Nest(ekey Key) { r.nested[ekey.Short()] = true }
 
-// Kind is "tvfs".
+// Kind returns "tvfs".
 func (r *TVFS) Kind() string { return "tvfs" }
 
-// Problems are files that can't be read, and nested manifests and folders that could not
+// Problems returns files that can't be read, and nested manifests and folders that could not
 // be looked into, of the last run of Files.
 func (r *TVFS) Problems() []error { return r.faults.told(tvfs) }
 
 // errStopped ends a walk that nobody wants more of.
 var errStopped = errors.New("stopped")
 
-// Files gives the files of the manifest and of those nested in it. A nested one is
+// Files yields the files of the manifest and of those nested in it. A nested one is
 // given as OUTER: and its files as OUTER:NAME. What is odd is a fault that all else
 // lives with: a file that has such spans has Err.
 func (r *TVFS) Files() iter.Seq2[File, error] {
@@ -86,7 +86,7 @@ type tvfsWalk struct {
 	files, names, loads int
 }
 
-// manifest gives the files of a manifest; above are the keys of those it is in.
+// manifest returns the files of a manifest; above are the keys of those it is in.
 func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error {
 	return t.walk(tvfsVisitor{
 		found: func(name string, vfs uint32) error {
@@ -106,7 +106,7 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error
 	})
 }
 
-// file gives a file, and what is in it if that is a manifest.
+// file yields a file, and what is in it if that is a manifest.
 func (w *tvfsWalk) file(name string, spans []Span, above []ShortKey) error {
 	f := File{Name: name, CKey: spans[0].CKey, Spans: spans}
 	for i := range spans {

@@ -175,10 +175,10 @@ func (b *wowFiles) checkIDs(off int64) error {
 	return nil
 }
 
-// Kind is "wow".
+// Kind returns "wow".
 func (r *WoWRoot) Kind() string { return "wow" }
 
-// Files gives the files of all blocks.
+// Files yields the files of all blocks.
 func (r *WoWRoot) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for i := range r.blocks {

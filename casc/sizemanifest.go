@@ -84,10 +84,10 @@ func (m *SizeManifest) check(off int64) error {
 	return nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m *SizeManifest) Len() int { return m.count }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (m *SizeManifest) Entries() iter.Seq[SizeEntry] {
 	return func(yield func(SizeEntry) bool) {
 		c := cursor.New(m.entries)

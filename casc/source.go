@@ -114,7 +114,7 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// openFolder gives the files of a folder of the system. Links are followed wherever they
+// openFolder returns the files of a folder of the system. Links are followed wherever they
 // lead, for people keep game data on other disks: what is handed out is checked by its
 // MD5, so that a link to another file only makes one that can't be read.
 func openFolder(dir string) (iofs.FS, error) {

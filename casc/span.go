@@ -36,7 +36,7 @@ var spanTable = [16]uint32{
 	0x317FD40C, 0x04FAF80D, 0x3D6BE971, 0x52933CFD, 0x27F64B7D, 0xC6F5C11B, 0xD5757E3A, 0x6C388745,
 }
 
-// spanSum is the second checksum of a header at off of its archive. Only headers
+// spanSum returns the second checksum of a header at off of its archive. Only headers
 // at offset 0 were there to prove it with; that the archive's number does not
 // matter is by description.
 func spanSum(header []byte, off int64) [4]byte {

@@ -164,7 +164,7 @@ func (s *Storage) ModTime() (time.Time, error) {
 	return st.modTime, err
 }
 
-// Encoding is the encoding file.
+// Encoding returns the encoding file.
 func (s *Storage) Encoding() *Encoding { return s.encoding }
 
 // findBuild reads .build.info or .build.db, and finds the data folder.

@@ -15,7 +15,7 @@ type ConfigFile struct {
 	Data []byte
 }
 
-// Configs gives the files that Open read. Their data must not be changed.
+// Configs returns the files that Open read. Their data must not be changed.
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
 func (s *Storage) readConfig(what string, key Key) (*Config, error) {

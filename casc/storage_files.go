@@ -43,7 +43,7 @@ func (s *Storage) referred(ref Ref) ([]byte, error) {
 	return nil, err
 }
 
-// Files gives the files that the root names, in its order, with names from the
+// Files returns the files that the root names, in its order, with names from the
 // list file for those that have none. The first call reads the root; the list must
 // not be changed. A damaged root is an error, with the files before the damage.
 func (s *Storage) Files() ([]File, error) {
@@ -64,7 +64,7 @@ func (s *Storage) readFiles() {
 	}
 }
 
-// Manifests gives the files that the build configuration refers to and that have
+// Manifests returns the files that the build configuration refers to and that have
 // a use of their own: ENCODING, ROOT, INSTALL, DOWNLOAD, SIZE, PATCH, PATCH-INDEX
 // and vfs-root. Those that it does not have are left out.
 func (s *Storage) Manifests() ([]File, error) {
@@ -163,7 +163,7 @@ func (s *Storage) rank(f *File, name string) int {
 	return rank
 }
 
-// PreferredLocale is the language whose file has a name, if there are several:
+// PreferredLocale returns the language whose file has a name, if there are several:
 // Options.Locale, or that of the build's tags.
 func (s *Storage) PreferredLocale() Locale {
 	if s.opts.Locale != 0 {

@@ -90,7 +90,7 @@ func (s *Storage) open(e encoded) (decoded, error) {
 	return l, nil
 }
 
-// isBLTE tells whether the encoded file begins like BLTE.
+// isBLTE reports whether the encoded file begins like BLTE.
 func (p *place) isBLTE() (bool, error) {
 	const magic = "BLTE"
 	b := make([]byte, min(p.size, int64(len(magic))))
@@ -308,7 +308,7 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	return info, nil
 }
 
-// Has says whether the file whose encoding key begins with prefix, which has
+// Has reports whether the file whose encoding key begins with prefix, which has
 // ShortKeySize bytes at least, is here. It looks into the indexes only. It is true too
 // if that can't be told: whoever opens the file learns why.
 func (s *Storage) Has(prefix []byte) bool {
@@ -319,7 +319,7 @@ func (s *Storage) Has(prefix []byte) bool {
 	return ok || err != nil
 }
 
-// statEncoded gives the state of an encoded file, whose decoded size is size; that
+// statEncoded returns the state of an encoded file, whose decoded size is size; that
 // of the Info is not set.
 func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	if !s.Has(key) {
@@ -348,7 +348,7 @@ type specCache struct {
 	known map[string]Info
 }
 
-// missing gives the state that a spec means; false if it is none.
+// missing returns the state that a spec means; false if it is none.
 func (c *specCache) missing(text string, keys blte.KeyRing) (Info, bool) {
 	c.mu.RLock()
 	info, ok := c.known[text]

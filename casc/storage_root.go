@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Walk gives the files that the root names, in its order, and leaves out those for
+// Walk yields the files that the root names, in its order, and leaves out those for
 // other languages than Options.Locale. Names are the root's own: it does not look
 // into the list file. It reads the root each time and keeps nothing of it; an error
 // comes last.
@@ -34,7 +34,7 @@ func (s *Storage) Walk() iter.Seq2[File, error] {
 	}
 }
 
-// Kind is the form of the root, such as "wow" or "tvfs"; it is empty if the root
+// Kind returns the form of the root, such as "wow" or "tvfs"; it is empty if the root
 // can't be read.
 func (s *Storage) Kind() string {
 	s.root.mu.Lock()

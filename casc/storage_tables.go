@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Indexes gives the local index files in use, by bucket. There are none in folders
+// Indexes yields the local index files in use, by bucket. There are none in folders
 // as CDNs have them.
 func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 	return func(yield func(int, *Idx) bool) {
@@ -34,7 +34,7 @@ func (s *Storage) Shmem() (*Shmem, error) {
 	return ParseShmem(data)
 }
 
-// IndexNames gives the names of the archives' indexes that are there, in order: those
+// IndexNames returns the names of the archives' indexes that are there, in order: those
 // of a folder as CDNs have it, or those that an install keeps in its folder indices.
 func (s *Storage) IndexNames() ([]Key, error) {
 	if m, ok := s.archives.(*mirrorArchives); ok {

@@ -35,10 +35,10 @@ func (s *Storage) Refresh() (bool, error) {
 	return changed, errors.Join(err, s.refreshBuild())
 }
 
-// Updates is how often Refresh was true.
+// Updates returns how often Refresh was true.
 func (s *Storage) Updates() uint64 { return s.update.times.Load() }
 
-// NewBuild gives the build that is installed, if the last Refresh found another than
+// NewBuild returns the build that is installed, if the last Refresh found another than
 // the one that is open.
 func (s *Storage) NewBuild() (Build, bool) {
 	if b := s.update.build.Load(); b != nil {

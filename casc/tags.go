@@ -29,12 +29,12 @@ type Tag struct {
 	entries int
 }
 
-// Has says whether entry i is of the tag.
+// Has reports whether entry i is of the tag.
 func (t *Tag) Has(i int) bool {
 	return i >= 0 && i < t.entries && t.bits[i/8]&(0x80>>(i%8)) != 0
 }
 
-// Entries gives the numbers of the entries of the tag.
+// Entries yields the numbers of the entries of the tag.
 func (t *Tag) Entries() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range t.entries {

@@ -96,7 +96,7 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 	return t, err
 }
 
-// offsetSize is the number of bytes of an offset in a table of a size.
+// offsetSize returns the number of bytes of an offset in a table of a size.
 func offsetSize(table int) int {
 	switch {
 	case table > 0xFFFFFF:
@@ -223,7 +223,7 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 	return n, nil
 }
 
-// spans gives the spans of a file, which nobody may change. There are none for a deleted
+// spans returns the spans of a file, which nobody may change. There are none for a deleted
 // file and for other things that are no files.
 func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	if spans, ok := t.many[off]; ok {

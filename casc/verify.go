@@ -323,7 +323,7 @@ func (v *verifier) spans() error {
 	return nil
 }
 
-// isUsed tells whether files are read from where something is damaged: a mirror may have
+// isUsed reports whether files are read from where something is damaged: a mirror may have
 // an encoded file in several archives, and what does not fit its archive is passed over.
 func (v *verifier) isUsed(f *Finding) bool {
 	p, err := v.s.archives.find(f.EKey)

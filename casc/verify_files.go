@@ -123,7 +123,7 @@ func (v *verifier) stateOfAll(r reading) (key []byte, kind FindingKind, what str
 	return key, kind, what, bad
 }
 
-// readFrom gives what a file is read from, all of which is here.
+// readFrom returns what a file is read from, all of which is here.
 func (v *verifier) readFrom(f *File) (r reading, err error) {
 	if f.Err != nil {
 		return r, f.Err
@@ -162,7 +162,7 @@ func (v *verifier) readFrom(f *File) (r reading, err error) {
 	return r, why
 }
 
-// isHere gives ErrNotLocal, or why it can't be told whether an encoded file is here.
+// isHere returns ErrNotLocal, or why it can't be told whether an encoded file is here.
 func (v *verifier) isHere(key []byte) error {
 	ok, err := v.s.archives.has(key)
 	if err == nil && !ok {
@@ -193,7 +193,7 @@ func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool)
 	return FindingNoKey, (&blte.KeyError{Name: info.Key}).Error(), true
 }
 
-// label is what a file is called by people.
+// label returns what a file is called by people.
 func (f *File) label() string {
 	switch {
 	case f.Name != "":

@@ -69,7 +69,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// nameOf is the name of a game that a finding's file has.
+// nameOf returns the name of a game that a finding's file has.
 func (g game) nameOf(file string) string {
 	if _, ok := g.Want[file]; ok {
 		return file

@@ -63,10 +63,10 @@ func AreaOfImage(image []byte) (*Area, error) {
 	return a, nil
 }
 
-// Image is the area as one slice, for a cache. Nobody may write to it.
+// Image returns the area as one slice, for a cache. Nobody may write to it.
 func (a *Area) Image() []byte { return a.image }
 
-// Raw is the decompressed area. Nobody may write to it.
+// Raw returns the decompressed area. Nobody may write to it.
 func (a *Area) Raw() []byte { return a.raw }
 
 // Nodes counts the nodes, Zones the zones.
@@ -80,7 +80,7 @@ func (a *Area) Edges() int {
 	return (a.offset(a.nodes) - countSize - nodeSize*a.nodes) / targetSize
 }
 
-// offset is where node i begins.
+// offset returns where node i begins.
 func (a *Area) offset(i int) int {
 	return int(binary.LittleEndian.Uint32(a.offsets[offsetSize*i:]))
 }
@@ -91,12 +91,12 @@ func (a *Area) Node(i int) Node { return Node{a.raw[a.offset(i):]} }
 // Node is a place that units go by. It is a view of the area's memory.
 type Node struct{ b []byte }
 
-// Position is where the node is in the world: x, y and z, all finite.
+// Position returns where the node is in the world: x, y and z, all finite.
 func (n Node) Position() [3]float32 {
 	return [3]float32{float32At(n.b), float32At(n.b[4:]), float32At(n.b[8:])}
 }
 
-// badAxis is the first axis of a position that is infinite or not a number; -1 if
+// badAxis returns the first axis of a position that is infinite or not a number; -1 if
 // there is none.
 func badAxis(b []byte) int {
 	const exponent = 0x7f800000
@@ -113,10 +113,10 @@ func float32At(b []byte) float32 { return math.Float32frombits(binary.LittleEndi
 // Directions has a bit for each edge.
 func (n Node) Directions() uint8 { return n.b[positionSize] }
 
-// Len is how many edges lead away from the node.
+// Len returns how many edges lead away from the node.
 func (n Node) Len() int { return bits.OnesCount8(n.Directions()) }
 
-// target is where edge k leads, in the order of the bits.
+// target returns where edge k leads, in the order of the bits.
 func (n Node) target(k int) uint32 {
 	return binary.LittleEndian.Uint32(n.b[nodeSize+targetSize*k:])
 }
@@ -142,7 +142,7 @@ func (n Node) Edges() iter.Seq[Edge] {
 	}
 }
 
-// leadsTo tells whether an edge of the node ends at node i.
+// leadsTo reports whether an edge of the node ends at node i.
 func (n Node) leadsTo(i uint32) bool {
 	for k := range n.Len() {
 		if n.target(k) == i {
@@ -166,12 +166,12 @@ func (a *Area) Zone(i int) AreaZone {
 	return AreaZone{a.raw[a.offset(a.nodes)+countSize+i*zoneSize:][:zoneSize]}
 }
 
-// Position is where the zone is.
+// Position returns where the zone is.
 func (z AreaZone) Position() ZonePosition {
 	return ZonePosition{binary.LittleEndian.Uint32(z.b), binary.LittleEndian.Uint32(z.b[4:])}
 }
 
-// Square is the run of nodes in a square: see [SquareIndex].
+// Square returns the run of nodes in a square: see [SquareIndex].
 func (z AreaZone) Square(square int) NodeRange {
 	b := z.b[placeSize+square*squareSize:]
 	return NodeRange{binary.LittleEndian.Uint32(b), b[4]}

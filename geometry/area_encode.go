@@ -20,10 +20,10 @@ type AreaBuilder struct {
 	nodeBytes, zoneBytes []byte
 }
 
-// Nodes is how many nodes there are so far.
+// Nodes returns how many nodes there are so far.
 func (b *AreaBuilder) Nodes() int { return b.nodes }
 
-// rawSize is how much there is so far of the decompressed area.
+// rawSize returns how much there is so far of the decompressed area.
 func (b *AreaBuilder) rawSize() int { return 2*countSize + len(b.nodeBytes) + len(b.zoneBytes) }
 
 // AddNode adds a node. Its edges must be in the order of their bits, and may lead

@@ -20,15 +20,15 @@ const (
 // nodesAPart is how many nodes make up a part of a text.
 const nodesAPart = 256
 
-// nodeParts is how many parts the nodes make up.
+// nodeParts returns how many parts the nodes make up.
 func (a *Area) nodeParts() int { return (a.nodes + nodesAPart - 1) / nodesAPart }
 
-// ofPart gives the run of nodes of a part.
+// ofPart returns the run of nodes of a part.
 func (a *Area) ofPart(part int) (first, end int) {
 	return part * nodesAPart, min((part+1)*nodesAPart, a.nodes)
 }
 
-// AreaJSON is the area as JSON, with one line for each node. Its first lines say
+// AreaJSON returns the area as JSON, with one line for each node. Its first lines say
 // what it holds.
 func AreaJSON(a *Area) Text { return areaJSON{a} }
 

@@ -24,7 +24,7 @@ const pathHead = `# lorefs paths of an area
 o paths
 `
 
-// PathsOBJ is the graph of an area in Wavefront's OBJ format: a vertex for each
+// PathsOBJ returns the graph of an area in Wavefront's OBJ format: a vertex for each
 // node, and a line for each edge.
 func PathsOBJ(a *Area) Text { return pathsOBJ{a} }
 
@@ -75,7 +75,7 @@ const (
 	geoTail = "]}\n"
 )
 
-// AreaGeoJSON is the graph of an area as GeoJSON, for map programs: a feature for
+// AreaGeoJSON returns the graph of an area as GeoJSON, for map programs: a feature for
 // each node, and up to two for its edges. Coordinates are position units.
 func AreaGeoJSON(a *Area) Text { return areaGeoJSON{a} }
 

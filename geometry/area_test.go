@@ -13,7 +13,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// paths is an area of two zones.
+// paths returns an area of two zones.
 func paths() geomtest.Area {
 	return geomtest.Paths(geometry.DefaultOrigin, geometry.ZonePosition{X: 1002, Y: 1006}, geometry.ZonePosition{X: 1002, Y: 1007})
 }

@@ -12,7 +12,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// benchFile is a fixture if it is there, else a made-up file.
+// benchFile returns a fixture if it is there, else a made-up file.
 func benchFile(b *testing.B, name string, made func() []byte) []byte {
 	b.Helper()
 	data, err := os.ReadFile("../../shared/fixtures/world/" + name)

@@ -97,7 +97,7 @@ func grow(buf []byte, limit int64) []byte {
 // 720 MB in all, larger ones take more.
 const maxParallel = 6
 
-// Parallel is how many zones and areas to encode at once: one a core, and 6 at most,
+// Parallel returns how many zones and areas to encode at once: one a core, and 6 at most,
 // as each takes some 120 MB at Quality 11. A single one can't be shared out: what
 // Brotli finds depends on all that comes before.
 func Parallel() int { return min(runtime.GOMAXPROCS(0), maxParallel) }

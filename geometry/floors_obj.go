@@ -2,7 +2,7 @@ package geometry
 
 import "fmt"
 
-// FloorsOBJ is a mesh of all floors of a zone in Wavefront's OBJ format: an
+// FloorsOBJ returns a mesh of all floors of a zone in Wavefront's OBJ format: an
 // object with a face for each floor, or for several floors of the same height
 // that are side by side in the y of a square. Positions are those of the world
 // whose origin lies at the corner of zone origin; z is up.

@@ -20,10 +20,10 @@ const (
 	ZoneSize   = ZoneSide * SquareSize
 )
 
-// SquareIndex is the place of square sx, sy (0 to 119 each) in a zone.
+// SquareIndex returns the place of square sx, sy (0 to 119 each) in a zone.
 func SquareIndex(sx, sy int) int { return sx*ZoneSide + sy }
 
-// CellIndex is the place of cell cx, cy (0 to 7 each) in a square.
+// CellIndex returns the place of cell cx, cy (0 to 7 each) in a square.
 func CellIndex(cx, cy int) int { return cx*SquareSide + cy }
 
 // ZonePosition is the place of a zone in the grid of zones.
@@ -32,7 +32,7 @@ type ZonePosition struct{ X, Y uint32 }
 // DefaultOrigin is the origin zone of most continents (238 of 284).
 var DefaultOrigin = ZonePosition{1000, 1000}
 
-// String is the zone's name, as its file has it: x0037y0053.
+// String returns the zone's name, as its file has it: x0037y0053.
 func (p ZonePosition) String() string { return fmt.Sprintf("x%04dy%04d", p.X, p.Y) }
 
 // Corner is the lowest world position in the zone, in a world whose origin lies

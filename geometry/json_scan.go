@@ -71,7 +71,7 @@ func (s *scanner) open(c byte) {
 	s.pos++
 }
 
-// more tells whether there is an element i, and skips what is before it: nothing
+// more reports whether there is an element i, and skips what is before it: nothing
 // before the first, else a comma. If there is none it skips the closing bracket.
 func (s *scanner) more(i int, closing byte) bool {
 	if s.failed != nil {

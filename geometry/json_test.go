@@ -14,7 +14,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// write gives a whole text.
+// write returns a whole text.
 func write(t testing.TB, text geometry.Text) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -105,7 +105,7 @@ func checkZoneReadsBack(t *testing.T, z *geometry.Zone, text []byte) {
 	}
 }
 
-// few is all of a list, or in short tests its second element.
+// few returns all of a list, or in short tests its second element.
 func few(names []string) []string {
 	if testing.Short() {
 		return names[1:2]
@@ -265,7 +265,7 @@ func zoneText(first string) string {
 	return `{"squares":[` + first + strings.Repeat(",\n"+empty, 14399) + "]}"
 }
 
-// cellsText is a square of which only the text of the first cell is given.
+// cellsText returns a square of which only the text of the first cell is given.
 func cellsText(first string) string {
 	return "[" + first + strings.Repeat(",[]", 63) + "]"
 }

@@ -221,7 +221,7 @@ func TestStatisticsOfSharedNodes(t *testing.T) {
 	}
 }
 
-// sharing is an area in which all squares have nearly the same nodes, and one the last.
+// sharing returns an area in which all squares have nearly the same nodes, and one the last.
 func sharing(t *testing.T, count uint8) *geometry.Area {
 	t.Helper()
 	const zones = 40

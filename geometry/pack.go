@@ -101,7 +101,7 @@ func inputOf(fsys iofs.FS, dir string, e iofs.DirEntry, entries []iofs.DirEntry)
 	return in, false, nil
 }
 
-// saysArea tells whether a JSON text says that it is an area; anything can be
+// saysArea reports whether a JSON text says that it is an area; anything can be
 // called NAME.json.
 func saysArea(fsys iofs.FS, file string) (bool, error) {
 	f, err := fsys.Open(file)

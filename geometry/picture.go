@@ -23,11 +23,11 @@ const (
 	Highest
 )
 
-// GreyOf is the grey of a floor in a heightmap: z+32768. A cell without volumes
+// GreyOf returns the grey of a floor in a heightmap: z+32768. A cell without volumes
 // is black, 0; so the lowest of all floors, z = -32768, shows as 1.
 func GreyOf(z int16) uint16 { return uint16(max(int(z)-math.MinInt16, 1)) }
 
-// Heightmap is a picture of 960×960 pixels of 16-bit grey: see [GreyOf].
+// Heightmap returns a picture of 960×960 pixels of 16-bit grey: see [GreyOf].
 func Heightmap(z *Zone, floor Floor) *image.Gray16 {
 	img := image.NewGray16(image.Rect(0, 0, PictureSide, PictureSide))
 	eachFloor(z, floor, func(x, y int, z int16) {
@@ -48,7 +48,7 @@ func eachFloor(z *Zone, floor Floor, f func(x, y int, z int16)) {
 	}
 }
 
-// pick is the floor that is wanted of a cell that has at least one.
+// pick returns the floor that is wanted of a cell that has at least one.
 func pick(volumes Volumes, floor Floor) int16 {
 	z := volumes.At(0).Z
 	for i := 1; i < volumes.Len(); i++ {
@@ -84,7 +84,7 @@ const (
 	darkest, brightest = 60, 190
 )
 
-// Relief is a preview for people: 960×960 pixels of 8-bit grey, brighter where
+// Relief returns a preview for people: 960×960 pixels of 8-bit grey, brighter where
 // the floor is higher, on the zone's own scale, and shaded as if lit from the
 // upper left. A cell without volumes is black.
 func Relief(z *Zone, floor Floor) *image.Gray {
@@ -111,7 +111,7 @@ func Relief(z *Zone, floor Floor) *image.Gray {
 	return img
 }
 
-// shade is how brightly the slope at a pixel is lit: 1 if it is flat.
+// shade returns how brightly the slope at a pixel is lit: 1 if it is flat.
 func shade(heights []float64, x, y int) float64 {
 	slopeX := slope(heights, y*PictureSide+x, x, 1)
 	slopeY := slope(heights, y*PictureSide+x, y, PictureSide)
@@ -121,7 +121,7 @@ func shade(heights []float64, x, y int) float64 {
 	return ambient + (1-ambient)*light
 }
 
-// slope is how much the floor rises from the pixel before i to the one behind it.
+// slope returns how much the floor rises from the pixel before i to the one behind it.
 // at is the place of pixel i along that axis, step how far neighbours are apart.
 func slope(heights []float64, i, at, step int) float64 {
 	before, behind, run := heights[i], heights[i], 0.0

@@ -10,7 +10,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// steps is a zone with one floor on the left of column 480, two on the right of
+// steps returns a zone with one floor on the left of column 480, two on the right of
 // it, and none in the corner at the end.
 func steps(x, y int) []geometry.Volume {
 	switch {

@@ -185,7 +185,7 @@ func newDisjoint(n int) disjoint {
 	return d
 }
 
-// top is the node that stands for the part of node i.
+// top returns the node that stands for the part of node i.
 func (d disjoint) top(i uint32) uint32 {
 	for d[i] != i {
 		d[i] = d[d[i]] // halves the way for the next

@@ -44,13 +44,13 @@ func OffsetsOf(ctx context.Context, t Text) (Offsets, error) {
 	return binary.LittleEndian.AppendUint64(o, total), nil
 }
 
-// At is where part i begins, and for the number of parts where the text ends.
+// At returns where part i begins, and for the number of parts where the text ends.
 func (o Offsets) At(i int) int64 { return int64(binary.LittleEndian.Uint64(o[placeBytes*i:])) }
 
 // Parts counts the parts.
 func (o Offsets) Parts() int { return len(o)/placeBytes - 1 }
 
-// Size is the size of the text.
+// Size returns the size of the text.
 func (o Offsets) Size() int64 { return o.At(o.Parts()) }
 
 // ReadTextAt is [io.ReaderAt] for a text with these offsets. The error is

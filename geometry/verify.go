@@ -17,7 +17,7 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("offset %d of the %s: %s", f.Off, f.In, f.What) }
 
-// findingOf is the breach that ends the reading of a file.
+// findingOf returns the breach that ends the reading of a file.
 func findingOf(err error) Finding {
 	if e, ok := errors.AsType[*FormatError](err); ok {
 		what := e.What
@@ -122,7 +122,7 @@ func (a *Area) verifyOrder(yield func(Finding) bool) (more bool) {
 	return yield(Finding{"area", int64(a.offset(a.nodes)), fmt.Sprintf("the squares have %d of %d nodes", next, a.nodes)})
 }
 
-// rectangle tells whether the zones are all those of a rectangle, in the order of
+// rectangle reports whether the zones are all those of a rectangle, in the order of
 // x; else, which rectangle that would be.
 func (a *Area) rectangle() (want string, ok bool) {
 	if a.zones == 0 {

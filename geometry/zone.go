@@ -33,7 +33,7 @@ const MaxVolumes = 255
 // in all known files. They are a view of the zone's memory.
 type Volumes struct{ b []byte }
 
-// Len is how many there are.
+// Len returns how many there are.
 func (v Volumes) Len() int { return len(v.b) / volumeSize }
 
 // At is volume i, from 0 on.
@@ -76,10 +76,10 @@ func ZoneOfImage(image []byte) (*Zone, error) {
 	return z, nil
 }
 
-// Image is the zone as one slice, for a cache. Nobody may write to it.
+// Image returns the zone as one slice, for a cache. Nobody may write to it.
 func (z *Zone) Image() []byte { return z.image }
 
-// start is the place of a square's first volume, in bytes.
+// start returns the place of a square's first volume, in bytes.
 func (z *Zone) start(square int) int {
 	return int(binary.LittleEndian.Uint32(z.starts[4*square:])) * volumeSize
 }
@@ -87,7 +87,7 @@ func (z *Zone) start(square int) int {
 // Volumes counts the volumes of all cells.
 func (z *Zone) Volumes() int { return len(z.volumes) / volumeSize }
 
-// Square is a square by its place: see [SquareIndex].
+// Square returns a square by its place: see [SquareIndex].
 func (z *Zone) Square(square int) Square {
 	return Square{
 		counts:  z.counts[square*SquareCells:][:SquareCells],
@@ -98,12 +98,12 @@ func (z *Zone) Square(square int) Square {
 // Square is a view of the cells of one square.
 type Square struct{ counts, volumes []byte }
 
-// Equal tells whether two squares hold the same.
+// Equal reports whether two squares hold the same.
 func (s Square) Equal(other Square) bool {
 	return bytes.Equal(s.counts, other.counts) && bytes.Equal(s.volumes, other.volumes)
 }
 
-// Cell is a cell by its place: see [CellIndex].
+// Cell returns a cell by its place: see [CellIndex].
 func (s Square) Cell(cell int) Volumes {
 	before := 0
 	for _, n := range s.counts[:cell] {
@@ -124,7 +124,7 @@ func (s Square) Cells(yield func(cell int, volumes Volumes) bool) {
 	}
 }
 
-// Ascending tells whether the volumes of every cell are in the order of their z,
+// Ascending reports whether the volumes of every cell are in the order of their z,
 // no two with the same.
 func (z *Zone) Ascending() bool {
 	for square := range ZoneSquares {

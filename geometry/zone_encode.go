@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// RawSize is the length of the decompressed zone.
+// RawSize returns the length of the decompressed zone.
 func (z *Zone) RawSize() int { return ZoneCells + len(z.volumes) }
 
 // AppendRaw appends the decompressed zone.
@@ -41,7 +41,7 @@ type ZoneBuilder struct {
 	volumes []byte
 }
 
-// rawSize is how much there is so far of the decompressed zone.
+// rawSize returns how much there is so far of the decompressed zone.
 func (b *ZoneBuilder) rawSize() int { return len(b.counts) + len(b.volumes) }
 
 // Add adds a cell.

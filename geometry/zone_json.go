@@ -22,7 +22,7 @@ const (
 	zoneTail = "]\n}\n"
 )
 
-// ZoneJSON is the zone as JSON: about 16 MB, with one line for each square. Its
+// ZoneJSON returns the zone as JSON: about 16 MB, with one line for each square. Its
 // first lines say what it holds.
 func ZoneJSON(z *Zone) Text { return zoneJSON{z} }
 

@@ -161,7 +161,7 @@ func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// isEnd tells whether err is the one that ends a file.
+// isEnd reports whether err is the one that ends a file.
 func isEnd(err error) bool {
 	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }
@@ -248,7 +248,7 @@ func (i fileInfo) Size() int64        { return i.attr.Size }
 func (i fileInfo) ModTime() time.Time { return i.attr.ModTime }
 func (i fileInfo) IsDir() bool        { return i.attr.Kind == Dir }
 
-// Sys is the node's [ID].
+// Sys returns the node's [ID].
 func (i fileInfo) Sys() any { return i.id }
 
 func (i fileInfo) Mode() iofs.FileMode {

@@ -172,7 +172,7 @@ func NotExist(what any) error {
 	return fmt.Errorf("%v: %w", what, ErrNotExist)
 }
 
-// Mark gives an error of the source, whose text says all that is wrong, as one that
+// Mark returns an error of the source, whose text says all that is wrong, as one that
 // matches an error of this package, too.
 func Mark(err, as error) error { return marked{err, as} }
 

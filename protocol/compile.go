@@ -221,7 +221,7 @@ func (m *member) prune() {
 	})
 }
 
-// text is how many bytes of JSON the names in an object take.
+// text returns how many bytes of JSON the names in an object take.
 func (m *member) text() int {
 	n := len("{}")
 	for _, sub := range m.members {
@@ -264,7 +264,7 @@ type nameIn struct {
 	name   string
 }
 
-// object gives the member of an object that f begins or goes on with.
+// object returns the member of an object that f begins or goes on with.
 func (c *compiler) object(in *member, f *Field) *member {
 	key := nameIn{in, f.Name}
 	if o := c.objects[key]; o != nil {

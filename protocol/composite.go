@@ -8,7 +8,7 @@ type Angle int16
 // angleUnit is one unit of an angle in radians.
 const angleUnit = math.Pi / 32768
 
-// Radians gives the angle in radians, from -pi to below pi.
+// Radians returns the angle in radians, from -pi to below pi.
 func (a Angle) Radians() float64 { return float64(a) * math.Pi / 32768 }
 
 // AngleOf is the nearest angle. ok is false outside -pi to pi.
@@ -73,7 +73,7 @@ func (s skillShape) unpack(raw uint64) SkillID {
 	return id
 }
 
-// zoned tells that a part of the number is a hunting zone.
+// zoned reports whether a part of the number is a hunting zone.
 func (id SkillID) zoned() bool { return id.NPC && id.Type == skillAction }
 
 // pack is the inverse of unpack; ok is false if a part is too large.

@@ -63,7 +63,7 @@ func compileFixture(t *testing.T, dir, name string) error {
 	return nil
 }
 
-// withRefs is the text of a definition with a line for each pointer, so that nothing has
+// withRefs returns the text of a definition with a line for each pointer, so that nothing has
 // to be found out: at its field's line if inline is set, else before the others of the
 // scope.
 func withRefs(fields []protocol.Field, inline bool) []protocol.Field {

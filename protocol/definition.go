@@ -53,7 +53,7 @@ type Field struct {
 	File string `json:"-"`
 }
 
-// String is the type as a definition spells it, such as array<int32>.
+// String returns the type as a definition spells it, such as array<int32>.
 func (f *Field) String() string {
 	var lens strings.Builder
 	for f.Type == TypeFixed && f.Elem != nil {
@@ -133,7 +133,7 @@ func (n FileName) String() string {
 	return s
 }
 
-// isName tells whether s is an identifier: letters, digits and _, no digit first.
+// isName reports whether s is an identifier: letters, digits and _, no digit first.
 func isName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -33,7 +33,7 @@ type looks struct {
 	extended bool
 }
 
-// dialect is the one that the definition makes sense in.
+// dialect returns the one that the definition makes sense in.
 //
 // A field of fixed size behind a string is read from the string's own bytes by
 // tera-toolbox, so only inline definitions can have any. Where all of them stand before,
@@ -111,7 +111,7 @@ func guesses(flats []flat) (list []guess) {
 	return list
 }
 
-// guessedIn is what is guessed in the elements of an array with a path.
+// guessedIn returns what is guessed in the elements of an array with a path.
 func (s *scope) guessedIn(array string) []guess {
 	list := slices.Clone(s.guessed)
 	for i := range list {
@@ -162,7 +162,7 @@ func (t *Table) appendGuessed(dst []byte) []byte {
 	return dst
 }
 
-// isInline tells whether the definitions of the folder are of the inline dialect: some
+// isInline reports whether the definitions of the folder are of the inline dialect: some
 // have what only its parser knows, and more of them look like it than like the other.
 func (l *Library) isInline() bool {
 	l.inlineOnce.Do(func() {

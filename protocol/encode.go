@@ -114,7 +114,7 @@ func (e *encoder) fill(lay *Layout) error {
 	return nil
 }
 
-// reserve gives the place of the next datum, n bytes.
+// reserve returns the place of the next datum, n bytes.
 func (e *encoder) reserve(n int) (off int, err error) {
 	switch {
 	case !e.layout:
@@ -150,7 +150,7 @@ func (e *encoder) place() (off int, err error) {
 	return off, nil
 }
 
-// empty gives the offset of something without bytes.
+// empty returns the offset of something without bytes.
 func (e *encoder) empty(null bool) (off int, err error) {
 	if e.layout {
 		return e.place()

@@ -159,7 +159,7 @@ func differ(same bool) string {
 	return " differs"
 }
 
-// data is the "data" of a packet's JSON.
+// data returns the "data" of a packet's JSON.
 func data(t testing.TB, text []byte) any {
 	t.Helper()
 	var doc struct{ Data any }

@@ -29,7 +29,7 @@ func newJSON(data []byte) (jsonText, error) {
 	return t[t.space(0):], nil
 }
 
-// space gives the first offset from i on that is no white space.
+// space returns the first offset from i on that is no white space.
 func (t jsonText) space(i int) int {
 	for i < len(t) && (t[i] == ' ' || t[i] == '\t' || t[i] == '\n' || t[i] == '\r') {
 		i++
@@ -37,7 +37,7 @@ func (t jsonText) space(i int) int {
 	return i
 }
 
-// end gives the offset behind the value that begins at i.
+// end returns the offset behind the value that begins at i.
 func (t jsonText) end(i int) int {
 	if t[i] != '"' && t[i] != '{' && t[i] != '[' {
 		for i < len(t) && !strings.ContainsRune(",]} \t\r\n", rune(t[i])) {
@@ -123,7 +123,7 @@ func (t jsonText) elements(yield func(value jsonText) error) error {
 	return nil
 }
 
-// brief is the beginning of the value, for an error.
+// brief returns the beginning of the value, for an error.
 func (t jsonText) brief() string {
 	const most = 40
 	if len(t) > most {

@@ -26,7 +26,7 @@ type Gap struct {
 	Data []byte
 }
 
-// layout gives the layout of a packet that was walked with record set.
+// layout returns the layout of a packet that was walked with record set.
 func (w *walker) layout() *Layout {
 	l := &Layout{Size: len(w.p), At: w.at}
 	for off := 0; off < len(w.p); off++ {

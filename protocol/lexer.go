@@ -21,7 +21,7 @@ type line struct {
 	include string // of @include
 }
 
-// isSpace is what JavaScript trims: a byte order mark too, which eleven public
+// isSpace returns what JavaScript trims: a byte order mark too, which eleven public
 // files begin with, one of them with two.
 func isSpace(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) }
 
@@ -191,7 +191,7 @@ func scanBrackets(f Field, rest string) (Field, string, error) {
 	return f, rest, nil
 }
 
-// similar is a hint for the misspelled types that public definitions have.
+// similar returns a hint for the misspelled types that public definitions have.
 func similar(name string) string {
 	switch name {
 	case "uint8", "int8", "char", "u8":

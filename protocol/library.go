@@ -261,7 +261,7 @@ func ReadMap(fsys iofs.FS, name string) (*Map, error) {
 	})
 }
 
-// FindMap gives the index of the map of a kind for a client revision. If the
+// FindMap returns the index of the map of a kind for a client revision. If the
 // revision is not known, or no map is of it and some have none, then the only one
 // of those is good. A map of another revision never is: each has its own numbers.
 func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
@@ -284,7 +284,7 @@ func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
 	return only, only >= 0 && only < len(l.maps)
 }
 
-// Choose gives the index of the definition to read packets of a name with.
+// Choose returns the index of the definition to read packets of a name with.
 // version is a number, a number and a platform as in 3.console, or "*" for the highest
 // one that is good for the patch by its own word and by the list of deprecated ones.
 func (l *Library) Choose(name, version string, patch Patch) (int, error) {
@@ -308,7 +308,7 @@ func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 	return best, nil
 }
 
-// allowed tells whether a definition is good for a patch. One that cannot be read
+// allowed reports whether a definition is good for a patch. One that cannot be read
 // says nothing against it, so that its error is told to whoever uses it.
 func (l *Library) allowed(i int, patch Patch) bool {
 	d := l.defs[i]
@@ -321,7 +321,7 @@ func (l *Library) allowed(i int, patch Patch) bool {
 	return l.patchesOf(i).Contains(patch)
 }
 
-// Writable tells whether packets of a patch may be written by definition i: nil, or an
+// Writable reports whether packets of a patch may be written by definition i: nil, or an
 // error that says which patches it is good for, by the list of deprecated ones. One that
 // is only readable elsewhere is not. Without a patch there is nothing to be said.
 func (l *Library) Writable(i int, patch Patch) error {
@@ -354,7 +354,7 @@ func (l *Library) patchesOf(i int) PatchRange {
 	return r
 }
 
-// Padded tells whether packets of a name have a counter and a checksum at a patch:
+// Padded reports whether packets of a name have a counter and a checksum at a patch:
 // the list of the highest version up to it decides. Without a patch none has:
 // padding came late, and most public recordings are older.
 func (l *Library) Padded(name string, patch Patch) bool {

@@ -118,7 +118,7 @@ func TestNamesGrow(t *testing.T) {
 	checkPacket(t, deep, elements(12_000), "", "the names of the fields alone would be more than 8388608 bytes of JSON")
 }
 
-// elements is a packet of one array, whose elements are a byte each.
+// elements returns a packet of one array, whose elements are a byte each.
 func elements(n int) []byte {
 	packet := []byte{0, 0, 1, 0, byte(n), byte(n >> 8), 8, 0}
 	for i := range n {

@@ -153,16 +153,16 @@ func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
 	m.numbers[name] = append(before, n)
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (m *Map) Len() int { return len(m.names) }
 
-// Name gives the name of a number; ok is false if it has none.
+// Name returns the name of a number; ok is false if it has none.
 func (m *Map) Name(number uint32) (name string, ok bool) {
 	name, ok = m.byNum[number]
 	return name, ok
 }
 
-// Number gives the first number of a name; ok is false if it has none.
+// Number returns the first number of a name; ok is false if it has none.
 func (m *Map) Number(name string) (number uint32, ok bool) {
 	numbers := m.numbers[name]
 	if len(numbers) == 0 {
@@ -268,11 +268,11 @@ type Deprecation struct {
 	Readable bool
 }
 
-// Allows tells whether packets of patch p may be read by the definition. A patch
+// Allows reports whether packets of patch p may be read by the definition. A patch
 // that is not known counts as the newest.
 func (d Deprecation) Allows(p Patch) bool { return d.Readable || d.contains(p) }
 
-// contains tells whether patch p is in the range.
+// contains reports whether patch p is in the range.
 func (d Deprecation) contains(p Patch) bool {
 	major := uint32(p / 100)
 	return (d.Min == nil || p == 0 || major >= *d.Min) && (d.Max == nil || p != 0 && major <= *d.Max)
@@ -292,7 +292,7 @@ func (d Deprecation) String() string {
 // Deprecations are those of each name and version.
 type Deprecations map[string]map[string]Deprecation
 
-// Allows tells whether packets of patch p may be read by a definition.
+// Allows reports whether packets of patch p may be read by a definition.
 func (d Deprecations) Allows(name string, version int, p Patch) bool {
 	one, ok := d[name][strconv.Itoa(version)]
 	return !ok || one.Allows(p)

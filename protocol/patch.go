@@ -56,7 +56,7 @@ type PatchRange struct {
 	Before Patch `json:"before,omitempty"`
 }
 
-// Contains tells whether p is in the range. A patch that is not known counts
+// Contains reports whether p is in the range. A patch that is not known counts
 // as the newest.
 func (r PatchRange) Contains(p Patch) bool {
 	if p == 0 {
@@ -65,7 +65,7 @@ func (r PatchRange) Contains(p Patch) bool {
 	return p >= r.Min && (r.Before == 0 || p < r.Before)
 }
 
-// overlaps tells whether some patch is in both ranges.
+// overlaps reports whether some patch is in both ranges.
 func (r PatchRange) overlaps(s PatchRange) bool {
 	return (s.Before == 0 || r.Min < s.Before) && (r.Before == 0 || s.Min < r.Before)
 }

@@ -50,7 +50,7 @@ func putScalar(p []byte, typ Type, v Value) error {
 	return nil
 }
 
-// integer gives the bits of v, checked against the range of a type.
+// integer returns the bits of v, checked against the range of a type.
 func integer(v Value, bits int, signed bool) (uint64, error) {
 	var i int64 // the value, if it is negative or below 2^63
 	switch v := v.(type) {

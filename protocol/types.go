@@ -83,7 +83,7 @@ func (t Type) String() string {
 	return types[t].name
 }
 
-// MarshalText gives the name.
+// MarshalText returns the name.
 func (t Type) MarshalText() ([]byte, error) {
 	if !t.valid() {
 		return nil, fmt.Errorf("protocol: no such type: %d", uint8(t))
@@ -91,11 +91,11 @@ func (t Type) MarshalText() ([]byte, error) {
 	return []byte(types[t].name), nil
 }
 
-// scalar tells that values of the type have one size and no pointer.
+// scalar reports whether values of the type have one size and no pointer.
 func (t Type) scalar() bool { return t.valid() && t <= TypeCustomize }
 
-// variable tells that the value lies elsewhere and the field is a pointer to it.
+// variable reports whether the value lies elsewhere and the field is a pointer to it.
 func (t Type) variable() bool { return t == TypeString || t == TypeBytes || t == TypeArray }
 
-// pointer tells that the line stands for a pointer, or a part of one.
+// pointer reports whether the line stands for a pointer, or a part of one.
 func (t Type) pointer() bool { return t == TypeRef || t == TypeCount || t == TypeOffset }

@@ -33,7 +33,7 @@ type Member struct {
 	Value Value
 }
 
-// Get gives the value of a field, nil if it is not there.
+// Get returns the value of a field, nil if it is not there.
 func (o Object) Get(name string) Value {
 	for i := range o {
 		if o[i].Name == name {

@@ -148,7 +148,7 @@ func TestMeishuuSpec(t *testing.T) {
 	}
 }
 
-// toolboxTree is the reference's parse tree of a definition.
+// toolboxTree returns the reference's parse tree of a definition.
 func toolboxTree(fields []protocol.Field, explicit bool) []any {
 	tree := []any{}
 	if !explicit {

@@ -158,7 +158,7 @@ func (w *walker) text(pointer int) error {
 	return w.visit(off, n, "string")
 }
 
-// textLen is the length of a string with its NUL, or -1 if there is none.
+// textLen returns the length of a string with its NUL, or -1 if there is none.
 func textLen(p []byte) int {
 	for i := 0; i+1 < len(p); i += 2 {
 		if p[i] == 0 && p[i+1] == 0 {

@@ -17,10 +17,10 @@ const (
 	SecretName = blte.KeyName(0x8877665544332211)
 )
 
-// Keys is the ring that opens all samples but those of SecretName.
+// Keys returns the ring that opens all samples but those of SecretName.
 func Keys() blte.KeyRing { return blte.KeyRing{KeyName: Key()} }
 
-// Key is the key called KeyName, and that called SecretName too.
+// Key returns the key called KeyName, and that called SecretName too.
 func Key() blte.EncryptionKey { return blte.EncryptionKey([]byte("sixteen byte key")) }
 
 // Build encodes chunks.
@@ -74,7 +74,7 @@ func encryption(name blte.KeyName, cipher byte, iv ...byte) *blte.Encryption {
 	return &blte.Encryption{Name: name, IV: iv, Cipher: cipher}
 }
 
-// Samples are files of every mode and layout. Keys opens them all.
+// Samples returns files of every mode and layout. Keys opens them all.
 func Samples(tb testing.TB) []Sample {
 	tb.Helper()
 	text, noise := Text(5000), Noise(3000, 7)

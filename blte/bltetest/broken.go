@@ -17,7 +17,7 @@ type Broken struct {
 	Want string
 }
 
-// patched gives a copy of b with bytes replaced from off on.
+// patched returns a copy of b with bytes replaced from off on.
 func patched(b []byte, off int, with ...byte) []byte {
 	b = bytes.Clone(b)
 	copy(b[off:], with)

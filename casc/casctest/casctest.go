@@ -216,7 +216,7 @@ func Make(tb testing.TB, root, form string) (*Game, write.Files) {
 	return g, files
 }
 
-// List is a list file of the game's names, of lines of both forms.
+// List returns a list file of the game's names, of lines of both forms.
 func (g *Game) List() string {
 	var list strings.Builder
 	for i, f := range g.Files() {
@@ -229,7 +229,7 @@ func (g *Game) List() string {
 	return list.String()
 }
 
-// Moved gives the files of an install after an updater that moves everything: its
+// Moved returns the files of an install after an updater that moves everything: its
 // archives begin with by other bytes, and indexes of a higher version say so.
 func Moved(tb testing.TB, files write.Files, by int) write.Files {
 	tb.Helper()

@@ -23,7 +23,7 @@ type Large struct {
 // file, as in real lists.
 var words = []string{"World", "Maps", "Azeroth", "Creature", "Character", "Item", "ObjectComponents", "Interface", "Sound", "Music", "Spells", "Textures"}
 
-// LargeName is the name of file i, in folders of some 200 files.
+// LargeName returns the name of file i, in folders of some 200 files.
 func LargeName(i int) string {
 	folder := i / 200
 	a, b, c := words[folder%12], words[folder/12%12], words[folder/144%12]
@@ -33,7 +33,7 @@ func LargeName(i int) string {
 	return fmt.Sprintf("%s/%s/%s_%04d/%s_%s_%02d_%06d.m2", a, b, c, folder, strings.ToLower(c), strings.ToLower(b), i%61, i*7919%1000000)
 }
 
-// LargeContent is the content of file i.
+// LargeContent returns the content of file i.
 func LargeContent(i int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(i)) }
 
 // NewLarge makes a storage of n files. Every tenth has no name, every 13th is not
@@ -59,7 +59,7 @@ func NewLarge(n int) (*Large, error) {
 	return l, err
 }
 
-// Find gives the paths of file i in a mount: below files/ or unnamed/.
+// Find returns the paths of file i in a mount: below files/ or unnamed/.
 func (l *Large) Find(i int) string {
 	if i%10 == 9 {
 		return fmt.Sprintf("unnamed/%04x/%08x.dat", (i+1)>>16, i+1)
@@ -67,7 +67,7 @@ func (l *Large) Find(i int) string {
 	return "files/" + LargeName(i)
 }
 
-// Local tells whether file i is.
+// Local reports whether file i is.
 func (l *Large) Local(i int) bool { return i%13 != 12 }
 
 // Counts are how many files have a name, have none, and are not local.

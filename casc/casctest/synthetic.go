@@ -35,7 +35,7 @@ type SyntheticFile struct {
 	FDID, CFlags, Locale          uint32
 }
 
-// Shown is the name that a root or a list gives the file, with slashes.
+// Shown returns the name that a root or a list gives the file, with slashes.
 func (f *SyntheticFile) Shown() string {
 	name := f.Name
 	if f.Listed != "" {

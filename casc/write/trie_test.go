@@ -56,7 +56,7 @@ func (p *trieParts) bits() (r rowOfBits) {
 	return r
 }
 
-// trie gives the rows of bits of a trie and of those in it, and what is behind.
+// trie returns the rows of bits of a trie and of those in it, and what is behind.
 func (p *trieParts) trie() (rows []rowOfBits) {
 	rows = append(rows, p.bits(), p.bits(), p.bits())
 	links := rows[2]
@@ -156,7 +156,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// rankAt is the number of ones before bit i, which a word begins with.
+// rankAt returns the number of ones before bit i, which a word begins with.
 func rankAt(ranks []byte, i int) int {
 	row := ranks[i/512*12:]
 	within := binary.LittleEndian.Uint64(row[4:])

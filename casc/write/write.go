@@ -32,7 +32,7 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Key is the MD5 of data.
+// Key returns the MD5 of data.
 func Key(data []byte) casc.Key { return md5.Sum(data) }
 
 // Stored is an encoded file of a storage.
@@ -101,7 +101,7 @@ func (b *Builder) AddRaw(data []byte, ekey casc.Key) Stored {
 	return s
 }
 
-// line is a line of a build configuration.
+// line returns a line of a build configuration.
 func line(name string, words ...any) string {
 	var b strings.Builder
 	b.WriteString(name + " =")
@@ -127,7 +127,7 @@ func (b *Builder) finish() ([]byte, error) {
 	return []byte(text), b.err
 }
 
-// download is the download manifest of all that was added so far: CascLib opens no
+// download returns the download manifest of all that was added so far: CascLib opens no
 // storage without. It passes over an entry that ends with the file, so there is a tag
 // behind the last one, as there is in real ones.
 func (b *Builder) download() []byte {

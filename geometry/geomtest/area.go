@@ -27,7 +27,7 @@ type AreaZone struct {
 	Squares  map[int]geometry.NodeRange
 }
 
-// Raw is the decompressed area.
+// Raw returns the decompressed area.
 func (a Area) Raw() []byte {
 	raw := binary.LittleEndian.AppendUint32(nil, uint32(len(a.Nodes)))
 	for _, n := range a.Nodes {
@@ -58,7 +58,7 @@ func appendPosition(raw []byte, position [3]float32) []byte {
 	return raw
 }
 
-// File is an .apd file.
+// File returns an .apd file.
 func (a Area) File() []byte { return Compress(a.Raw()) }
 
 // Original is the area as the original server's .gdi and .nod files. Its zones
@@ -108,7 +108,7 @@ const step = 10
 // step is unused.
 var octants = [3][3]uint8{{4, 3, 2}, {5, 0, 1}, {6, 7, 0}}
 
-// Paths is an area with a node in the middle of every tenth square of each zone,
+// Paths returns an area with a node in the middle of every tenth square of each zone,
 // in both axes, and edges to the nodes around it in the same zone. The last
 // node's edges lead one way only.
 func Paths(origin geometry.ZonePosition, zones ...geometry.ZonePosition) Area {
@@ -138,7 +138,7 @@ func Paths(origin geometry.ZonePosition, zones ...geometry.ZonePosition) Area {
 	return a
 }
 
-// around are the edges from x, y to its neighbours in a grid of nodes.
+// around returns the edges from x, y to its neighbours in a grid of nodes.
 func around(base, x, y, side int) []geometry.Edge {
 	var byBit [8]*geometry.Edge
 	for dx := -1; dx <= 1; dx++ {

@@ -22,7 +22,7 @@ func raw(name string, data []byte, want string) Broken {
 	return Broken{name, Compress(data), want}
 }
 
-// edited is a copy of data that f may write to.
+// edited returns a copy of data that f may write to.
 func edited(data []byte, f func(b []byte)) []byte {
 	data = bytes.Clone(data)
 	f(data)
@@ -80,7 +80,7 @@ func BrokenZones() []Broken {
 	}
 }
 
-// pair is an area of two nodes that lead to each other, and two zones.
+// pair returns an area of two nodes that lead to each other, and two zones.
 func pair() Area {
 	return Area{
 		Nodes: []Node{

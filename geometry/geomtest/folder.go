@@ -12,7 +12,7 @@ import (
 // zones have later times.
 var FolderTime = time.Unix(1_600_000_000, 0)
 
-// Folder is a folder of so many zones, of which each lies north of the one before,
+// Folder returns a folder of so many zones, of which each lies north of the one before,
 // and of an area for every two of them. As in real folders there are files that
 // are neither, and names in capital letters.
 func Folder(zones int) fstest.MapFS {

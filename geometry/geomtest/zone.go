@@ -24,7 +24,7 @@ func Flat(z int16) Cells {
 	return func(int, int) []geometry.Volume { return floor }
 }
 
-// Hills is a landscape with a bridge here and there, and holes. Each seed has
+// Hills returns a landscape with a bridge here and there, and holes. Each seed has
 // another.
 func Hills(seed int) Cells {
 	return func(x, y int) []geometry.Volume {
@@ -61,7 +61,7 @@ func Extremes(x, y int) []geometry.Volume {
 	return nil
 }
 
-// RawZone is a decompressed zone.
+// RawZone returns a decompressed zone.
 func RawZone(cells Cells) []byte {
 	var raw []byte
 	var last geometry.Volume
@@ -112,5 +112,5 @@ func Compress(raw []byte) []byte {
 	return file.Bytes()
 }
 
-// ZoneFile is a .zgd file.
+// ZoneFile returns a .zgd file.
 func ZoneFile(cells Cells) []byte { return Compress(RawZone(cells)) }

@@ -20,7 +20,7 @@ const (
 	hugeChunks = 1 << 10
 )
 
-// hugeFile is a file of 1 GiB that takes some MB: its words of 8 bytes are the numbers
+// hugeFile returns a file of 1 GiB that takes some MB: its words of 8 bytes are the numbers
 // of their chunks.
 func hugeFile(t *testing.T) []byte {
 	t.Helper()

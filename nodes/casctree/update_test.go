@@ -20,7 +20,7 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// twoFiles is a game whose file a leads on to what is stored as the content.
+// twoFiles returns a game whose file a leads on to what is stored as the content.
 func twoFiles(t *testing.T, content string) write.Files {
 	t.Helper()
 	g := casctest.New()

@@ -155,7 +155,7 @@ func readServer(w *window, off int64) (s Server, end int64, err error) {
 	return s, off, nil
 }
 
-// nul is the offset of the first UTF-16 NUL, -1 if there is none.
+// nul returns the offset of the first UTF-16 NUL, -1 if there is none.
 func nul(b []byte) int {
 	for i := 0; i+1 < len(b); i += 2 {
 		if b[i] == 0 && b[i+1] == 0 {
@@ -220,5 +220,5 @@ func (l *Log) readAlkahest(i int, buf []byte) (Packet, error) {
 	return p, l.readAt(p.Data[packetHeader:], l.at(i)+entryHead)
 }
 
-// regionIndex is the number of a region, 0 for none.
+// regionIndex returns the number of a region, 0 for none.
 func regionIndex(name string) byte { return byte(max(slices.Index(regions[:], name), 0)) }

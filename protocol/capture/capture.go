@@ -71,7 +71,7 @@ type Packet struct {
 	Data []byte
 }
 
-// Code is the packet's operation code, 0 if it is too short to have one.
+// Code returns the packet's operation code, 0 if it is too short to have one.
 func (p *Packet) Code() uint16 {
 	if len(p.Data) < packetHeader {
 		return 0
@@ -145,7 +145,7 @@ type label struct {
 // with it stays below 255 bytes.
 const MaxName = 200
 
-// isPacketName tells whether a name can be that of a packet: letters, digits and _, but
+// isPacketName reports whether a name can be that of a packet: letters, digits and _, but
 // not digits alone, which codes are shown by.
 func isPacketName(name string) bool {
 	const digits = "0123456789"
@@ -228,7 +228,7 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	return l, nil
 }
 
-// Detect tells whether a file is a recorded session, from its beginning alone. Text is
+// Detect reports whether a file is a recorded session, from its beginning alone. Text is
 // one only if the first line that is no remark holds a packet. Open asks for less:
 // it is told to read the file, so it says what is wrong with such a line.
 //
@@ -245,7 +245,7 @@ func Detect(src io.ReaderAt, size int64) (bool, error) {
 	return beginsWithPacket(w)
 }
 
-// located says whether the offset of a FormatError is one of inflated data.
+// located reports whether the offset of a FormatError is one of inflated data.
 func (l *Log) located(err error) error {
 	if e, ok := errors.AsType[*FormatError](err); ok && l.inflated {
 		e.Inflated = true
@@ -256,10 +256,10 @@ func (l *Log) located(err error) error {
 // Info tells what the log tells of itself.
 func (l *Log) Info() Info { return l.info }
 
-// Len is the number of packets.
+// Len returns the number of packets.
 func (l *Log) Len() int { return len(l.index) }
 
-// Code is the code of packet i, from the index.
+// Code returns the code of packet i, from the index.
 func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
 
 // Offset is where packet i begins with what the log has before it: a byte offset in
@@ -275,7 +275,7 @@ func (l *Log) Packet(i int, buf []byte) (Packet, error) {
 	return p, l.located(err)
 }
 
-// at is where packet i is.
+// at returns where packet i is.
 func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
 
 // add notes a packet.
@@ -303,7 +303,7 @@ func (l *Log) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// room gives a buffer of n bytes, buf if it has them.
+// room returns a buffer of n bytes, buf if it has them.
 func room(buf []byte, n int) []byte {
 	if cap(buf) >= n {
 		return buf[:n]

@@ -26,7 +26,7 @@ func packet(code uint16, payload ...byte) []byte {
 
 var start = time.Date(2017, 9, 5, 18, 30, 12, 345e6, time.UTC)
 
-// session is some packets with what every format can hold.
+// session returns some packets with what every format can hold.
 func session(n int) []capture.Packet {
 	var list []capture.Packet
 	for i := range n {
@@ -110,7 +110,7 @@ var formats = []struct {
 	{"hex", capture.Info{Format: capture.Hex}, 0, true},
 }
 
-// sessionFor is a session as a format gives it back.
+// sessionFor returns a session as a format gives it back.
 func sessionFor(info capture.Info, n int, names bool) []capture.Packet {
 	list := session(n)
 	if info.Old {
@@ -473,7 +473,7 @@ func TestWriterErrors(t *testing.T) {
 	}
 }
 
-// sharedFlat is a log whose packets are all one.
+// sharedFlat returns a log whose packets are all one.
 func sharedFlat() []byte {
 	one := []capture.Packet{{Data: []byte{4, 0, 1, 0}}}
 	var b bytes.Buffer
@@ -485,7 +485,7 @@ func sharedFlat() []byte {
 	return data
 }
 
-// sharedLast is a log of n packets that are all the last one, a large one.
+// sharedLast returns a log of n packets that are all the last one, a large one.
 func sharedLast(t *testing.T, n int) []byte {
 	packets := append(session(n-1), capture.Packet{Data: packet(1, make([]byte, 60_000)...)})
 	data := build(t, capture.Info{Format: capture.Flat}, 0, packets)

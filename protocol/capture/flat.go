@@ -71,7 +71,7 @@ func (f *flat) u32(off int64) (uint32, error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-// follow gives where the offset at off leads.
+// follow returns where the offset at off leads.
 func (f *flat) follow(off int64) (int64, error) {
 	n, err := f.u32(off)
 	return off + int64(n), err
@@ -111,7 +111,7 @@ func (f *flat) vtable(off int64) (v vtable, err error) {
 	return v, nil
 }
 
-// field gives the place of a field of n bytes, 0 if the table does not have it.
+// field returns the place of a field of n bytes, 0 if the table does not have it.
 func (t *flatTable) field(number, n int) (int64, error) {
 	at := int(t.fields[number])
 	if at == 0 {
@@ -123,7 +123,7 @@ func (t *flatTable) field(number, n int) (int64, error) {
 	return t.at + int64(at), nil
 }
 
-// vector gives the place of the elements of the vector in a field, and how many
+// vector returns the place of the elements of the vector in a field, and how many
 // bytes of them there are. Both are 0 if the field is not there.
 func (t *flatTable) vector(number int) (at int64, n uint32, err error) {
 	field, err := t.field(number, 4)
@@ -138,7 +138,7 @@ func (t *flatTable) vector(number int) (at int64, n uint32, err error) {
 	return vector + 4, n, err
 }
 
-// number gives an unsigned number of n bytes, 0 if the field is not there.
+// number returns an unsigned number of n bytes, 0 if the field is not there.
 func (t *flatTable) number(number, n int) (uint64, error) {
 	at, err := t.field(number, n)
 	if err != nil || at == 0 {
@@ -153,7 +153,7 @@ func (t *flatTable) number(number, n int) (uint64, error) {
 	return binary.LittleEndian.Uint64(wide[:]), nil
 }
 
-// isFlat tells whether the file begins like a log: the format has no magic number.
+// isFlat reports whether the file begins like a log: the format has no magic number.
 func isFlat(w *window) bool {
 	if w.size < 16 || w.size > 1<<31 {
 		return false // larger than offsets reach
@@ -163,7 +163,7 @@ func isFlat(w *window) bool {
 	return err == nil && at+4*int64(n) <= w.size && (at != 0 || w.size < 64)
 }
 
-// packets gives the place of the offsets of the packets, and how many there are.
+// packets returns the place of the offsets of the packets, and how many there are.
 func (f *flat) packets() (at int64, n uint32, err error) {
 	root, err := f.follow(0)
 	if err != nil {
@@ -298,7 +298,7 @@ func (l *Log) readFlat(i int, buf []byte) (p Packet, err error) {
 // its table, and mostly not far.
 const flatPart = 512
 
-// parts gives up to flatPart bytes of the file, most of them from what was read before.
+// parts returns up to flatPart bytes of the file, most of them from what was read before.
 func (l *Log) parts() func(off int64, n int) ([]byte, error) {
 	var buf [flatPart]byte
 	var part []byte

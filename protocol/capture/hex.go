@@ -17,7 +17,7 @@ import (
 // between its bytes, and what is before it.
 const maxLine = 3*maxPacket + 1024
 
-// isHex tells whether a file may be text with packets in hex.
+// isHex reports whether a file may be text with packets in hex.
 func isHex(head []byte) bool {
 	text := strings.TrimLeft(string(head), "\ufeff \t\r\n")
 	for len(text) > 0 {
@@ -34,7 +34,7 @@ func isHex(head []byte) bool {
 // that nobody said is a log.
 const maxRemarks = 64 << 10
 
-// beginsWithPacket tells whether the first line that is no remark has a packet.
+// beginsWithPacket reports whether the first line that is no remark has a packet.
 func beginsWithPacket(w *window) (bool, error) {
 	for off := int64(0); off < min(w.size, maxRemarks); {
 		line, err := w.upTo(off, maxLine)
@@ -93,7 +93,7 @@ func (l *Log) openHex(w *window) error {
 	return nil
 }
 
-// onlySpace tells whether there is nothing from off on but a few empty lines.
+// onlySpace reports whether there is nothing from off on but a few empty lines.
 func onlySpace(w *window, off int64) (bool, error) {
 	rest, err := w.upTo(off, headSize)
 	return len(bytes.TrimSpace(rest)) == 0 && off+int64(len(rest)) >= w.size, err

@@ -119,7 +119,7 @@ func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// load gives the output of a step, and inflates it unless it is there.
+// load returns the output of a step, and inflates it unless it is there.
 func (in *inflated) load(k int) (*output, error) {
 	out := in.take(k)
 	if out.step == k {
@@ -140,7 +140,7 @@ func (in *inflated) load(k int) (*output, error) {
 	return out, nil
 }
 
-// take gives the output that holds a step, or one that can hold it, and puts it first.
+// take returns the output that holds a step, or one that can hold it, and puts it first.
 func (in *inflated) take(k int) *output {
 	i := slices.IndexFunc(in.loaded, func(o *output) bool { return o.step == k })
 	if i < 0 {

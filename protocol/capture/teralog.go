@@ -110,7 +110,7 @@ func (l *Log) mark(millis int64) {
 	}
 }
 
-// time is that of packet i.
+// time returns that of packet i.
 func (l *Log) time(i int) time.Time {
 	n := sort.Search(len(l.times), func(k int) bool { return l.times[k].packet > i })
 	if n == 0 {

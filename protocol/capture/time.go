@@ -12,7 +12,7 @@ const (
 // teraMillis is what the times of a TeraLog count from, 2015-01-01.
 const teraMillis = 1_420_070_400_000
 
-// fromMillis is the time of a number of Unix milliseconds; zero for one that is
+// fromMillis returns the time of a number of Unix milliseconds; zero for one that is
 // no time of a packet.
 func fromMillis(millis int64) time.Time {
 	if millis < minMillis || millis > maxMillis {
@@ -21,7 +21,7 @@ func fromMillis(millis int64) time.Time {
 	return time.UnixMilli(millis).UTC()
 }
 
-// fromTeraMillis is the time so long after teraMillis.
+// fromTeraMillis returns the time so long after teraMillis.
 func fromTeraMillis(millis int64) time.Time {
 	if millis < 0 || millis > maxMillis-teraMillis {
 		return time.Time{}

@@ -31,7 +31,7 @@ func newWindow(src io.ReaderAt, size int64) *window {
 	return &window{src: src, size: size, all: make([]byte, min(windowSize, max(size, 0))), part: jumpSize}
 }
 
-// upTo gives up to n bytes at off, fewer only at the end. n is at most
+// upTo returns up to n bytes at off, fewer only at the end. n is at most
 // windowSize. They are good until the next call.
 func (w *window) upTo(off int64, n int) ([]byte, error) {
 	if off < 0 || off >= w.size {
@@ -55,7 +55,7 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// bytes gives n bytes at off.
+// bytes returns n bytes at off.
 func (w *window) bytes(off int64, n int) ([]byte, error) {
 	b, err := w.upTo(off, n)
 	if err == nil && len(b) < n {

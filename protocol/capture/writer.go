@@ -153,7 +153,7 @@ func (w *Writer) Write(p Packet) error {
 	return w.err
 }
 
-// fits tells whether the format can hold a packet.
+// fits reports whether the format can hold a packet.
 func (w *Writer) fits(p *Packet) error {
 	n := len(p.Data)
 	if n < packetHeader || n > maxPacket || w.info.Old && n > maxPacket-oldTail {
@@ -173,7 +173,7 @@ func (w *Writer) fits(p *Packet) error {
 	return w.fitsTime(p.Time)
 }
 
-// fitsTime tells whether the format can hold a time.
+// fitsTime reports whether the format can hold a time.
 func (w *Writer) fitsTime(t time.Time) error {
 	millis, ok := toMillis(t)
 	if !ok {

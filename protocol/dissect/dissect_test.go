@@ -51,7 +51,7 @@ func generated(t testing.TB, n int) *capture.Log {
 	return openLog(t, data)
 }
 
-// names gives the names of a session with the definitions that they are read by.
+// names returns the names of a session with the definitions that they are read by.
 func names(s *dissect.Session) string {
 	var list []string
 	for _, c := range s.Codes() {

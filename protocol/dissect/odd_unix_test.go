@@ -14,7 +14,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// oddFolder is a folder with entries that have the names of definitions and maps, and
+// oddFolder returns a folder with entries that have the names of definitions and maps, and
 // lead to no file.
 func oddFolder(t *testing.T) *protocol.Library {
 	t.Helper()

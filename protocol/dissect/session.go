@@ -46,7 +46,7 @@ type Options struct {
 // fixedNames are the codes that no revision has changed.
 var fixedNames = map[uint16]string{19900: "C_CHECK_VERSION", 19901: "S_CHECK_VERSION"}
 
-// NameOf is the name of the packets of a code by a map, which may be nil; empty if
+// NameOf returns the name of the packets of a code by a map, which may be nil; empty if
 // nobody knows. A name that is longer than [capture.MaxName] is none.
 func NameOf(m *protocol.Map, code uint16) string {
 	if m != nil {
@@ -86,19 +86,19 @@ func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error
 	return s, nil
 }
 
-// Log is the log.
+// Log returns the log.
 func (s *Session) Log() *capture.Log { return s.log }
 
-// Patch is the version of the game that packets are read by, 0 for the newest.
+// Patch returns the version of the game that packets are read by, 0 for the newest.
 func (s *Session) Patch() protocol.Patch { return s.opts.Patch }
 
-// Revision is the client revision that the packets are named by, empty if nobody said.
+// Revision returns the client revision that the packets are named by, empty if nobody said.
 func (s *Session) Revision() string { return s.opts.Revision }
 
-// Map is the map that the packets are named by, nil if none is.
+// Map returns the map that the packets are named by, nil if none is.
 func (s *Session) Map() *protocol.Map { return s.names }
 
-// MapFile is the name of its file, empty if there is none.
+// MapFile returns the name of its file, empty if there is none.
 func (s *Session) MapFile() string {
 	if s.names == nil {
 		return ""
@@ -109,10 +109,10 @@ func (s *Session) MapFile() string {
 // Codes lists the operation codes that the log has, by the names of their packets.
 func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
 
-// Code is what is known of a code that the log has; nil for any other.
+// Code returns what is known of a code that the log has; nil for any other.
 func (s *Session) Code(code uint16) *Code { return s.codes[code] }
 
-// findNames gives the map of the revision, and finds out the patch. The map is
+// findNames returns the map of the revision, and finds out the patch. The map is
 // nil if there is none.
 func (s *Session) findNames() (*protocol.Map, error) {
 	if s.lib == nil {
@@ -166,7 +166,7 @@ func (s *Session) define(c *Code, version string) error {
 	return err
 }
 
-// IsDamage tells whether err says that a packet of a log is broken, and not just
+// IsDamage reports whether err says that a packet of a log is broken, and not just
 // unreadable now.
 func IsDamage(err error) bool {
 	_, damage := errors.AsType[*capture.FormatError](err)

@@ -32,7 +32,7 @@ type Finding struct {
 	Guess bool
 }
 
-// Where is the place of the finding in words.
+// Where returns the place of the finding in words.
 func (f Finding) Where() string {
 	switch {
 	case f.File != "":
@@ -88,7 +88,7 @@ func (s *Session) Verify(ctx context.Context, progress func(done, total int64)) 
 	}
 }
 
-// atEnd is the finding of a log that ends too early.
+// atEnd returns the finding of a log that ends too early.
 func atEnd(err error) Finding {
 	f := Finding{Packet: -1, What: err.Error()}
 	if e, ok := errors.AsType[*capture.FormatError](err); ok {
@@ -146,7 +146,7 @@ func encode(table *protocol.Table, text []byte) ([]byte, error) {
 	return table.Encode(m)
 }
 
-// difference is the first offset at which a and b differ, -1 if they do not.
+// difference returns the first offset at which a and b differ, -1 if they do not.
 func difference(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return -1
@@ -189,7 +189,7 @@ type libraryVerifier struct {
 	yield  func(Finding, error) bool
 }
 
-// waited tells whether somebody still waits for the findings.
+// waited reports whether somebody still waits for the findings.
 func (v *libraryVerifier) waited(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		v.yield(Finding{}, context.Cause(ctx))
@@ -241,7 +241,7 @@ func (v *libraryVerifier) show(file string, list []protocol.Diagnostic, guess bo
 	return true
 }
 
-// hiddenBy is the remark on definition i that another one is used in its place; none if
+// hiddenBy returns the remark on definition i that another one is used in its place; none if
 // it is used itself.
 func hiddenBy(lib *protocol.Library, i int, d protocol.DefinitionFile) []protocol.Diagnostic {
 	used := lib.Definitions()
@@ -252,6 +252,6 @@ func hiddenBy(lib *protocol.Library, i int, d protocol.DefinitionFile) []protoco
 	return []protocol.Diagnostic{{File: d.Path, Line: 1, Text: fmt.Sprintf("not used: %s is %v already", used[k].Path, d.FileName)}}
 }
 
-// inFolder is the path of the file that a diagnostic names: file itself, or one
+// inFolder returns the path of the file that a diagnostic names: file itself, or one
 // beside it that it includes.
 func inFolder(file, named string) string { return path.Join(path.Dir(file), path.Base(named)) }

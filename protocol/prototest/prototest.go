@@ -195,7 +195,7 @@ const sessionPatch = 9802
 // Revision is the client revision that the map of Files is of.
 const Revision = "373824"
 
-// Files is a small folder of definitions and maps, with some that are wrong.
+// Files returns a small folder of definitions and maps, with some that are wrong.
 func Files() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{

@@ -62,7 +62,7 @@ func Parse(data []byte) (*Trie, int, error) {
 	return t, r.off, nil
 }
 
-// Len is the number of strings.
+// Len returns the number of strings.
 func (t *Trie) Len() int { return t.terminals.ones }
 
 var (
@@ -70,7 +70,7 @@ var (
 	errLink = errors.New("a link in a trie leads out of it")
 )
 
-// Keys gives all strings with their numbers, in the order of these. The bytes are
+// Keys yields all strings with their numbers, in the order of these. The bytes are
 // overwritten by the next string. An error comes last.
 func (t *Trie) Keys() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -176,7 +176,7 @@ func (v *bitVector) has(i int) bool { return i < v.count && v.units[i/8]&(1<<(i%
 
 func (v *bitVector) word(i int) uint64 { return binary.LittleEndian.Uint64(v.units[8*i:]) }
 
-// rank is the number of ones before bit i.
+// rank returns the number of ones before bit i.
 func (v *bitVector) rank(i int) int {
 	return int(v.ranks[i/64]) + bits.OnesCount64(v.word(i/64)&(1<<(i%64)-1))
 }
