@@ -8,7 +8,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // badRoots are roots of each kind that are well encoded and can't be parsed.

@@ -12,7 +12,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // tryDamaged opens a damaged storage and reads all files. It gives what was said

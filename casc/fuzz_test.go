@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // drain runs through the files of a root; more than it can name are a fault.

@@ -6,7 +6,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // TestInstallForOthers looks for what CascLib asks of an install besides what is read here:

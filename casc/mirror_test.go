@@ -13,7 +13,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.

@@ -11,7 +11,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // wrongKey looks for a key that makes a plain chunk of other content of an encrypted

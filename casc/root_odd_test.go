@@ -10,7 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // TestTVFSFlags reads manifests of all flags that are known, in all their combinations:

@@ -12,7 +12,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 func verify(t *testing.T, files write.Files, sopts casc.Options, opts casc.VerifyOptions) (found []casc.Finding) {

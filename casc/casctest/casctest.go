@@ -15,7 +15,7 @@ import (
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // FS shows the files of a storage as a file system. The bytes are shared.

@@ -7,7 +7,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // Large is a storage of many small files, as large games have them: with a root of

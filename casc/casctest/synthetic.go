@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 

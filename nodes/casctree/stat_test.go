@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // TestStatReadsNoContent looks at everything from opening on: of the archives, that
