@@ -10,8 +10,8 @@ import (
 	"lorefs/casc/casctest/write"
 )
 
-// Large is a storage of many small files, as large games have them: with a root of
-// World of Warcraft, which has IDs only, and a list file.
+// Large is a storage of many small files, like those of large games. It has a root of World
+// of Warcraft, which has IDs only, and a list file.
 type Large struct {
 	Files write.Files
 	// List is the list file, of lines ID;NAME.
@@ -19,8 +19,8 @@ type Large struct {
 	n    int
 }
 
-// words are what folders are called by; the spelling of some differs from file to
-// file, as in real lists.
+// words are names of folders. The spelling of some differs from file to file, as in real
+// lists.
 var words = []string{"World", "Maps", "Azeroth", "Creature", "Character", "Item", "ObjectComponents", "Interface", "Sound", "Music", "Spells", "Textures"}
 
 // LargeName returns the name of file i, in folders of some 200 files.
@@ -67,10 +67,10 @@ func (l *Large) Find(i int) string {
 	return "files/" + LargeName(i)
 }
 
-// Local reports whether file i is.
+// Local reports whether file i is local.
 func (l *Large) Local(i int) bool { return i%13 != 12 }
 
-// Counts are how many files have a name, have none, and are not local.
+// Counts returns how many files have a name, have none, and are not local.
 func (l *Large) Counts() (named, unnamed, missing int) {
 	return l.n - l.n/10, l.n / 10, l.n / 13
 }
