@@ -147,7 +147,8 @@ func TestAreaBuilderRefuses(t *testing.T) {
 	}
 }
 
-// What no reader takes is not packed either, and costs no more than what it takes.
+// TestAreaIsBounded checks that an area which no reader accepts is not packed, and that
+// finding out costs no more than reading one.
 func TestAreaIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long texts")

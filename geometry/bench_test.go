@@ -61,7 +61,7 @@ func BenchmarkDecodeZone(b *testing.B) {
 	})
 }
 
-// brotliAlone decompresses a file into a buffer that is there already.
+// brotliAlone decompresses a file into an existing buffer.
 func brotliAlone(b *testing.B, file []byte, size int) {
 	b.Helper()
 	b.SetBytes(int64(size))
