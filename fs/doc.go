@@ -37,7 +37,7 @@
 //     caches (notices.go). Closing a file waits for that.
 //
 // Answers about inodes that the kernel does not know yet are covered by neither. They are
-// not cached if anything changed while they were made (edits.go). Names that do not exist
+// not cached if anything changed while they were made (changes.go). Names that do not exist
 // are asked for each time.
 //
 // A value that does not fit is an error for the program that writes or closes the file.
