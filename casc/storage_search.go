@@ -31,7 +31,7 @@ func (e *BuildsError) Error() string {
 		b := &e.Builds[i]
 		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
 	}
-	return text + ", of which the key of one is needed: " + strings.Join(list, "; ")
+	return text + "; give the key of one: " + strings.Join(list, "; ")
 }
 
 // searchConfigs looks for the configurations if no .build.info names them.

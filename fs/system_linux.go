@@ -129,10 +129,10 @@ const connections = "/sys/fs/fuse/connections"
 func abort(dir string) error {
 	m := mountOn(dir)
 	if !m.isOurs() {
-		return errors.New("it is none of lorefs")
+		return errors.New("it is not a mount of lorefs")
 	}
 	if !m.isMine() {
-		return fmt.Errorf("it is the user's with the number %s, who can unmount it by lorefs unmount", m.owner)
+		return fmt.Errorf("it belongs to the user with the number %s, who can unmount it by lorefs unmount", m.owner)
 	}
 	_, number, _ := strings.Cut(m.device, ":")
 	err := os.WriteFile(filepath.Join(connections, number, "abort"), []byte("1"), 0)

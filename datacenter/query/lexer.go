@@ -101,7 +101,7 @@ func (l *lexer) number() (token, error) {
 	}
 	t := l.take(tokenNumber, n)
 	if _, ok := parseNumber(t.text); !ok || l.off < len(l.expr) && isNamePart(l.expr[l.off]) {
-		return t, syntaxError(l.expr, t.off, "%s begins like a number and is none: a name that begins so is put in braces", shown.Quote(t.text))
+		return t, syntaxError(l.expr, t.off, "%s begins like a number but is none: put a name like this in braces", shown.Quote(t.text))
 	}
 	return t, nil
 }

@@ -161,7 +161,7 @@ func (l *loader) badLines(i int) func(line int, err error) {
 			l.opts.Logger.Warn("a line of a list file is left out", slog.Int("file", i+1), slog.Int("line", line), slog.Any("err", err))
 		}
 		if n == maxBadLines {
-			l.opts.Logger.Warn("more lines of the list file are not told of", slog.Int("file", i+1))
+			l.opts.Logger.Warn("more bad lines of the list file are not reported", slog.Int("file", i+1))
 		}
 	}
 }

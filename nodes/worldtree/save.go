@@ -77,7 +77,7 @@ func (c *Changed) Compare(r io.Reader) error {
 		return fmt.Errorf("reading back what was written: %w", err)
 	}
 	if !bytes.Equal(image, c.image) {
-		return errors.New("what was written reads back as something else")
+		return errors.New("the written file reads back differently")
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (p *Parser) keys(a *xmltext.Attr) error {
 		p.node.Keys = append(p.node.Keys, string(name))
 	}
 	if len(p.node.Keys) > datacenter.MaxKeyNames {
-		return p.x.TooLarge(a.From, "%d keys of a node, of which there can be %d", len(p.node.Keys), datacenter.MaxKeyNames)
+		return p.x.TooLarge(a.From, "%d keys of a node, which can have %d", len(p.node.Keys), datacenter.MaxKeyNames)
 	}
 	return nil
 }
