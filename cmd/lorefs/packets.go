@@ -45,11 +45,11 @@ type packetFlags struct {
 func (f *packetFlags) table() []option {
 	only := []string{kindPackets}
 	return []option{
-		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
-		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
-		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
-		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
-		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
+		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` of packet definitions and maps"},
+		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: that of the revision in revisions.json, or the newest)"},
+		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which selects the map (default: that of the recorded session)"},
+		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions precede those for all, such as console or classic (default: pc)"},
+		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as in tera-proxy's (default: guessed for each)"},
 	}
 }
 
