@@ -86,14 +86,14 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 		}
 		switch {
 		case err != nil:
-			s.live(fmt.Errorf("%s: %w", name, err))
+			s.addFault(fmt.Errorf("%s: %w", name, err))
 		case c.Text("encoding") != "":
 			builds = append(builds, FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")})
 		case c.Text("archives") != "" || c.Text("archive-group") != "":
 			cdns = append(cdns, key)
 			s.cdns = append(s.cdns, c)
 		}
-	}, s.live)
+	}, s.addFault)
 	return builds, cdns
 }
 

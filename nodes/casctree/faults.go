@@ -16,16 +16,16 @@ const (
 // errManyFaults stands for the errors after the first maxFaults.
 var errManyFaults = fmt.Errorf("damaged, as are more than %d others", maxFaults)
 
-// live notes a fault in spite of which the tree can be used.
-func (b *builder) live(err error) {
+// addFault notes a fault in spite of which the tree can be used.
+func (b *builder) addFault(err error) {
 	b.nProblems++
 	if b.nProblems <= maxProblems {
 		b.problems = append(b.problems, err)
 	}
 }
 
-// told returns the noted faults.
-func (b *builder) told() []error {
+// faultList returns the noted faults.
+func (b *builder) faultList() []error {
 	if more := b.nProblems - len(b.problems); more > 0 {
 		return append(b.problems, fmt.Errorf("%d more like these", more))
 	}

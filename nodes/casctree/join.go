@@ -64,7 +64,7 @@ func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
 
 // losePage marks the files that only an unreadable page can have.
 func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error) {
-	b.live(fmt.Errorf("%w: its files are listed, and can't be read", err))
+	b.addFault(fmt.Errorf("%w: its files are listed, and can't be read", err))
 	from, to, last := enc.ContentRange(page)
 	for _, k := range keys {
 		x := b.files.at(int(k.file))
@@ -120,7 +120,7 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 func (b *builder) markEncrypted(enc *casc.Encoding) {
 	encrypted, faults := enc.Encrypted()
 	for _, err := range faults {
-		b.live(err)
+		b.addFault(err)
 	}
 	if encrypted.IsEmpty() {
 		return

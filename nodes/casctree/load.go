@@ -106,7 +106,7 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 	case err == nil:
 		err = b.addInstall(install)
 	case !errors.Is(err, casc.ErrNotFound):
-		b.live(fmt.Errorf("install manifest: %w: install/ is not there", err))
+		b.addFault(fmt.Errorf("install manifest: %w: install/ is not there", err))
 		err = nil
 	default:
 		err = nil
@@ -117,7 +117,7 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 	if err == nil {
 		t, sealed, err = b.finish(ctx, id)
 	}
-	return t, sealed, b.told(), err
+	return t, sealed, b.faultList(), err
 }
 
 // addRoot adds the files of the root, and then the names in the list files. A root that
@@ -125,7 +125,7 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	for f, err := range l.st.Walk() {
 		if err != nil {
-			b.live(fmt.Errorf("%w: %w", casc.ErrNoRoot, err))
+			b.addFault(fmt.Errorf("%w: %w", casc.ErrNoRoot, err))
 			break
 		}
 		if b.counts.rootRows == 0 {

@@ -145,7 +145,7 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 	}
 	switch {
 	case err != nil:
-		return n, t.tell(id, off+int64(n), err)
+		return n, t.treeError(id, off+int64(n), err)
 	case ended:
 		return n, io.EOF
 	}
@@ -191,8 +191,8 @@ func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before 
 	return 0, err
 }
 
-// tell converts an error of the storage to one of the tree, and logs it if it is a fault.
-func (t *Tree) tell(id nodes.ID, off int64, err error) error {
+// treeError converts an error of the storage to one of the tree, and logs it if it is a fault.
+func (t *Tree) treeError(id nodes.ID, off int64, err error) error {
 	switch {
 	case errors.Is(err, nodes.ErrChanged):
 	case errors.Is(err, blte.ErrNoKey):

@@ -82,8 +82,8 @@ type scanner struct {
 	leftOut []LeftOut
 }
 
-// leave notes that a file is left out.
-func (c *scanner) leave(file, why string) {
+// leaveOut notes that a file is left out.
+func (c *scanner) leaveOut(file, why string) {
 	c.leftOut = append(c.leftOut, LeftOut{file, why})
 	c.opts.Logger.Warn("left out: "+why, "file", file)
 }
@@ -102,7 +102,7 @@ func (c *scanner) scan(fsys iofs.FS) ([]*source, error) {
 		}
 		info, err := iofs.Stat(fsys, e.Name())
 		if err != nil || !info.Mode().IsRegular() {
-			c.leave(e.Name(), "no file that can be read")
+			c.leaveOut(e.Name(), "no file that can be read")
 			continue
 		}
 		s.current.Store(&version{source: s, size: info.Size(), modTime: info.ModTime(), shown: info.ModTime(), made: &made{}})
@@ -114,7 +114,7 @@ func (c *scanner) scan(fsys iofs.FS) ([]*source, error) {
 	all = slices.CompactFunc(all, func(a, b *source) bool {
 		same := a.kind == b.kind && a.name == b.name
 		if same {
-			c.leave(b.file, fmt.Sprintf("%s has the same name but for case or zeros", a.file))
+			c.leaveOut(b.file, fmt.Sprintf("%s has the same name but for case or zeros", a.file))
 		}
 		return same
 	})
@@ -134,7 +134,7 @@ func (c *scanner) identify(file string) (s *source, wanted bool) {
 	case ".zgd":
 		at, ok := geometry.ParseZoneName(name)
 		if !ok {
-			c.leave(file, "not the name of a zone")
+			c.leaveOut(file, "not the name of a zone")
 			return nil, false
 		}
 		s.kind, s.at, s.name = zone, at, at.String()
@@ -142,7 +142,7 @@ func (c *scanner) identify(file string) (s *source, wanted bool) {
 	case ".apd":
 		s.kind = area
 		if name == "" || name[0] == '.' || len(name) > maxName-len(forms[areaGeoJSON].ext) {
-			c.leave(file, "not the name of an area")
+			c.leaveOut(file, "not the name of an area")
 			return nil, false
 		}
 		return s, c.opts.Areas(name)
