@@ -12,7 +12,7 @@
 //
 // # What is here
 //
-//   - [Tree], [Xattrer], [Linker]: what a source implements (nodes.go)
+//   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
 //   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [Mem]: a tree in memory, for control files and tests (mem.go)
@@ -51,6 +51,9 @@
 //   - edit: a change of a source that is made while it is mounted
 //   - pending: made, and not yet saved
 //   - draft: a source with its pending edits, before they are saved
+//   - snapshot: a draft as it was when a save began; edits go on meanwhile
+//   - rebase: to base a draft on the file that was just saved
+//   - watcher: a function or type that a draft or a tree tells of changes
 //   - session: one process editing one source, with its lock, draft and journal; a recording
 //     of a game's network traffic is called a session by users, and dissect.Session in code
 //   - editor: what makes edits of a source for its trees

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -255,4 +256,16 @@ func (m *mux) Xattrs(ctx context.Context, id ID) ([]string, error) {
 	}
 	_, err = t.Attr(ctx, own)
 	return nil, err
+}
+
+// Stream implements [Streamer] for those mounted trees that do.
+func (m *mux) Stream(ctx context.Context, file ID, w io.Writer) (n int64, ok bool, err error) {
+	t, own, err := m.split(file)
+	if err != nil {
+		return 0, false, err
+	}
+	if s, can := t.(Streamer); can {
+		return s.Stream(ctx, own, w)
+	}
+	return 0, false, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"iter"
 	"time"
@@ -135,6 +136,14 @@ type Linker interface {
 	Readlink(ctx context.Context, link ID) (string, error)
 }
 
+// Streamer is implemented by trees that can write a whole file faster than it can be read
+// piece by piece.
+type Streamer interface {
+	// Stream writes the content of a file to w. If ReadAt is as fast for this file, it
+	// writes nothing and ok is false.
+	Stream(ctx context.Context, file ID, w io.Writer) (n int64, ok bool, err error)
+}
+
 // Usage is the size of a tree and of its source.
 type Usage struct {
 	// Bytes is the size of the source.
@@ -175,3 +184,18 @@ type marked struct {
 }
 
 func (m marked) Unwrap() []error { return []error{m.error, m.as} }
+
+// ReadContent implements [Tree.ReadAt] for content that is in memory.
+func ReadContent[T string | []byte](content T, p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	if off >= int64(len(content)) {
+		return 0, io.EOF
+	}
+	n := copy(p, content[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

@@ -12,31 +12,30 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions are what NewEditable may be told.
+// EditOptions are the options of NewEditable.
 type EditOptions struct {
-	// Begin is told that a file is about to be edited, before anything of it is looked
-	// at: the edit that is logged next belongs to the file as it is now. It is not called
-	// while there is an edit to save. Its error is the edit's. Default: nobody is told.
+	// Begin is called before a file is edited, and before anything of it is looked at: the
+	// next logged edit belongs to the file as it is now. It is not called while the file
+	// has an edit to save. Its error fails the edit. Default: no call.
 	Begin func(file string) error
-	// Log keeps the record of an edit of a file before it counts; its error is the
-	// edit's. It must not keep the record itself. [Editable.Replay] takes it back.
-	// Default: nothing is kept.
+	// Log keeps the record of an edit of a file before the edit counts. Its error fails the
+	// edit. It must not keep the slice. [Editable.Replay] reads the record. Default:
+	// nothing is kept.
 	Log func(file string, record []byte) error
-	// Sync makes what was logged durable. Default: nothing is done.
+	// Sync makes logged records durable. Default: nothing is done.
 	Sync func() error
-	// Encode says how files are written when they are saved. Default: as known
-	// files are, which takes long.
+	// Encode are the options for saved files. Default: as in known files, which takes long.
 	Encode geometry.EncodeOptions
-	// Now is the time that edits happen at. Default: time.Now.
+	// Now returns the time for edits. Default: time.Now.
 	Now func() time.Time
-	// MaxText is how many bytes the text of a file may have, MaxTexts how many all may
-	// have that are being written, that were refused, or that are nobody's. Default: 256
-	// MiB and 1 GiB.
+	// MaxText is how many bytes the text of a file may have. MaxTexts bounds all texts that
+	// are being written, were refused, or are scratch, together. Default: 256 MiB and 1
+	// GiB.
 	MaxText, MaxTexts int64
 }
 
-// defaultMaxText is more than the JSON of the largest zones has; that of an area of 50 MB
-// has about as much.
+// defaultMaxText is more than the JSON of the largest zones, and about that of an area of
+// 50 MB.
 const defaultMaxText = 256 << 20
 
 func (o *EditOptions) setDefaults() {
@@ -60,22 +59,22 @@ func (o *EditOptions) setDefaults() {
 	}
 }
 
-// Editable is a Tree of which the JSON of zones, squares and areas can be changed:
-// what is written is checked when it is flushed, and shows in everything that is
-// made of the zone or area at once. It is safe for parallel use.
+// Editable is a Tree in which the JSON of zones, squares and areas can be changed. A text
+// is checked when it is flushed, and shows at once in all views of its source. It is safe
+// for parallel use.
 //
-// What is in those directories besides, and what becomes of a text that is refused, is told
-// in package overlay. Zones, squares and areas can be neither removed nor made.
+// Package overlay describes scratch files and refused texts. Zones, squares and areas can
+// be neither removed nor made.
 type Editable struct {
 	*overlay.Tree
 	below
 	edits *edits
 }
 
-// below has the methods of the Tree that the overlay has not.
+// below has the methods of the Tree that the overlay lacks.
 type below struct{ *Tree }
 
-// NewEditable makes t editable. Nobody may use t by itself any more.
+// NewEditable makes t editable. t must not be used by itself any more.
 func NewEditable(t *Tree, opts EditOptions) *Editable {
 	opts.setDefaults()
 	t.writable = true
@@ -89,8 +88,8 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 // errKept is why zones and areas stay.
 var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
 
-// Replay makes an edit again that was logged by an Editable of the same file, before
-// anything else is done. Nothing is logged.
+// Replay repeats an edit that an Editable of the same file logged, before anything else is
+// done. It logs nothing.
 func (e *Editable) Replay(ctx context.Context, file string, record []byte) error {
 	for _, s := range e.edits.sources {
 		if s.file != file {
@@ -112,7 +111,7 @@ type edits struct {
 	*Tree
 	opts EditOptions
 	tell func(nodes.Change)
-	// versions counts those of sources. Whoever edits changes it.
+	// versions counts the versions of sources. Only an edit changes it.
 	versions uint64
 }
 
@@ -147,7 +146,7 @@ func (e *edits) Now(file nodes.ID) overlay.Content {
 	return content{e.Tree, n.source.now(), n}
 }
 
-// content is what a version shows as a node.
+// content is the content of a version's node.
 type content struct {
 	tree *Tree
 	of   *version
@@ -191,7 +190,7 @@ func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte) error {
 	return nil
 }
 
-// refusal makes an error of a text match what the tree calls it, with the file's path.
+// refusal makes an error in a text match the tree's, with the file's path.
 func (e *edits) refusal(n node, err error) error {
 	if _, bad := errors.AsType[*geometry.JSONError](err); !bad {
 		return err
@@ -205,34 +204,34 @@ func (e *edits) refusal(n node, err error) error {
 	return nodes.Mark(fmt.Errorf("%s: %w", path, err), nodes.ErrInvalid)
 }
 
-// begin makes sure of the file that an edit is to be of. Parsing takes long: a file that
-// somebody puts there from here on must not be taken for the one that was edited. Told in
-// the other order, it could be.
+// begin checks the file that an edit is for. Parsing takes long, and a file that somebody
+// puts there meanwhile must not be mistaken for the edited one. So Begin is called before
+// the check.
 func (e *edits) begin(s *version) error {
 	if s.edit == nil {
 		if err := e.opts.Begin(s.file); err != nil {
 			return err
 		}
 	}
-	// What is looked at may come from the cache, while another file lies there.
+	// The image may come from the cache while another file lies there.
 	return s.check(e.fsys)
 }
 
-// maxRecord is the largest record: a journal takes no more.
+// maxRecord is the largest record, limited by the journal.
 const maxRecord = 60 << 20
 
-// install makes a change what its source holds.
+// install makes a change the content of its source.
 func (e *edits) install(s *source, c *change) {
 	e.versions++
 	next := *s.now()
 	next.edit, next.shown, next.made = c.edit, e.opts.Now(), &made{number: e.versions}
 	s.forget()
 	s.current.Store(&next)
-	// Most will be looked at next; that the cache has no room for it is no error.
+	// It is likely to be read next. If the cache has no room for it that is no error.
 	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })
 }
 
-// tellOf tells of all that is made of a source that it changed.
+// tellOf reports changes of all views of a source.
 func (e *edits) tellOf(s *source, before, after []byte) {
 	for v := range viewCount {
 		if forms[v].of == s.kind && v.kindOf() == nodes.File {

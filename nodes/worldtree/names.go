@@ -9,19 +9,19 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// Places of the folders in which files can be edited, see makeFolders.
+// Indexes of the folders in which files can be edited, see makeFolders.
 const (
 	zonesFolder   = 1
 	squaresFolder = 2
 	areasFolder   = 4
 )
 
-// editable tells what can be written to: files of these views.
+// editable reports whether a node is a file that can be edited.
 func (n node) editable() bool {
 	return n.source != nil && (n.view == zoneJSON || n.view == areaJSON || n.square >= 0)
 }
 
-// holdsEditable tells of directories in which scratch files can be.
+// holdsEditable reports whether a node is a directory that may have scratch files.
 func (n node) holdsEditable() bool {
 	if n.source != nil {
 		return n.view == zoneSquares && n.square < 0
@@ -62,7 +62,8 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 			return overlay.Name{Text: of.name(), File: of.id(), Writable: of.editable()}, nil
 		}
 	}
-	// Who makes a file that looks like a zone, a square or an area expects it to be saved.
+	// Whoever makes a file that looks like a zone, a square or an area expects it to be
+	// saved.
 	if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
 		at.Scratch = fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, name)
 	}
