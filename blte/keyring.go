@@ -18,6 +18,7 @@ type KeyName uint64
 
 func (n KeyName) String() string { return fmt.Sprintf("%016X", uint64(n)) }
 
+// EncryptionKey is a key of 16 bytes.
 type EncryptionKey [16]byte
 
 // Keys finds encryption keys. It must be safe for parallel use.

@@ -23,6 +23,7 @@ type Download struct {
 	flagBytes int
 }
 
+// DownloadEntry is a file to download.
 type DownloadEntry struct {
 	EKey Key
 	// Size is the encoded size.

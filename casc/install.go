@@ -15,6 +15,7 @@ type Install struct {
 	Entries []InstallEntry
 }
 
+// InstallEntry is a file to install.
 type InstallEntry struct {
 	// Name has slashes or backslashes, as in the manifest.
 	Name string

@@ -16,6 +16,7 @@ type PatchIndex struct {
 	entries []byte
 }
 
+// PatchIndexEntry is a patch.
 type PatchIndexEntry struct {
 	// From and To are the encoding keys of the files before and after the patch. The sizes
 	// are their decoded sizes.

@@ -9,6 +9,7 @@ import "context"
 // trip for each file to ask for extended attributes that do not exist.
 type Caps uint8
 
+// The abilities.
 const (
 	CapXattr    Caps = 1 << iota // [Xattrer]
 	CapSetXattr                  // [XattrSetter]

@@ -26,6 +26,7 @@ type Definition struct {
 	includes bool
 }
 
+// Field is one line of a definition.
 type Field struct {
 	// Name is empty for the elements of array<T> and T[n].
 	Name string `json:"name,omitempty"`

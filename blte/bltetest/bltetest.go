@@ -23,6 +23,7 @@ func Keys() blte.KeyRing { return blte.KeyRing{KeyName: Key()} }
 // Key returns the key called KeyName, which is also that called SecretName.
 func Key() blte.EncryptionKey { return blte.EncryptionKey([]byte("sixteen byte key")) }
 
+// Build encodes chunks as a file.
 func Build(tb testing.TB, opts blte.WriteOptions, chunks ...blte.Chunk) []byte {
 	tb.Helper()
 	file, err := blte.Append(nil, chunks, opts)
@@ -63,6 +64,7 @@ func Noise(n int, seed uint64) []byte {
 	return b
 }
 
+// Sample is a valid file.
 type Sample struct {
 	Name          string
 	File, Content []byte

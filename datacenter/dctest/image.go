@@ -31,6 +31,7 @@ type Image struct {
 	Footer     int64
 }
 
+// Region is a segmented region.
 type Region struct {
 	// Offset is the offset of the count of segments.
 	Offset   int64

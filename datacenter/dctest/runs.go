@@ -45,7 +45,7 @@ type node struct {
 	attrAddr, childAddr datacenter.Address
 }
 
-// If text is set, attr's value is an index into the table of values.
+// attr has a value, which is an index into the table of values if text is set.
 type attr struct {
 	name, code uint16
 	value      uint32

@@ -13,6 +13,7 @@ type Area struct {
 	Zones []AreaZone
 }
 
+// Node is a node of an area.
 type Node struct {
 	Position [3]float32
 	// Edges are in the order of their bits.

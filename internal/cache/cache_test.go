@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sumSize is the size of the checksum.
+// shelf is a Store in memory.
 type shelf map[string][]byte
 
 func (s shelf) Load(key string) ([]byte, error) {

@@ -35,6 +35,7 @@ func (d Direction) String() string {
 // Format is the format of a log.
 type Format uint8
 
+// The formats.
 const (
 	TeraLog   Format = iota + 1 // .TeraLog
 	Alkahest                    // .pkt version 1

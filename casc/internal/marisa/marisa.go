@@ -40,6 +40,7 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return fmt.Sprintf("trie, offset %#x: %s", e.Off, e.What) }
 
+// Trie is a set of strings.
 type Trie struct {
 	parents   []uint32
 	terminals bitVector
