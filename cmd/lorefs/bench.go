@@ -100,7 +100,7 @@ func (b *benchRun) relate(of string) {
 
 func (b *benchRun) print(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return jsonDocument(w).Encode(b.rows)
+		return shown.JSONDocument(w).Encode(b.rows)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	table := ""

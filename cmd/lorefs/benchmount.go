@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
+	"lorefs/internal/kinds"
 	"lorefs/nodes"
 )
 
@@ -210,7 +211,7 @@ func (m *mounting) serveCopy(ctx context.Context, sheets int) error {
 		return err
 	}
 	defer s.Close()
-	tree, err := s.copySheets(ctx, sheets)
+	tree, err := copySheets(ctx, s, sheets)
 	if err != nil {
 		return err
 	}
@@ -225,14 +226,14 @@ func (m *mounting) serveCopy(ctx context.Context, sheets int) error {
 
 // copySheets makes a tree in memory with the names and contents of the first
 // sheets of tree/.
-func (s *opened) copySheets(ctx context.Context, sheets int) (*nodes.Mem, error) {
+func copySheets(ctx context.Context, s *kinds.Source, sheets int) (*nodes.Mem, error) {
 	var b nodes.Builder
-	from, err := s.find(ctx, "tree")
+	from, err := s.Find(ctx, "tree")
 	if err != nil {
 		return nil, err
 	}
 	to := b.Dir(nodes.Root, "tree")
-	for e, err := range s.tree.ReadDir(ctx, from.ID, 0) {
+	for e, err := range s.Tree.ReadDir(ctx, from.ID, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -242,29 +243,29 @@ func (s *opened) copySheets(ctx context.Context, sheets int) (*nodes.Mem, error)
 		if sheets--; sheets < 0 {
 			break
 		}
-		if err := s.copyDir(ctx, &b, e.ID, b.Dir(to, e.Name)); err != nil {
+		if err := copyDir(ctx, s, &b, e.ID, b.Dir(to, e.Name)); err != nil {
 			return nil, err
 		}
 	}
-	return b.Build(s.modTime())
+	return b.Build(s.ModTime())
 }
 
-func (s *opened) copyDir(ctx context.Context, b *nodes.Builder, from, to nodes.ID) error {
-	for e, err := range s.tree.ReadDir(ctx, from, 0) {
+func copyDir(ctx context.Context, s *kinds.Source, b *nodes.Builder, from, to nodes.ID) error {
+	for e, err := range s.Tree.ReadDir(ctx, from, 0) {
 		if err != nil {
 			return err
 		}
 		if e.Kind == nodes.Dir {
-			if err := s.copyDir(ctx, b, e.ID, b.Dir(to, e.Name)); err != nil {
+			if err := copyDir(ctx, s, b, e.ID, b.Dir(to, e.Name)); err != nil {
 				return err
 			}
 			continue
 		}
-		if e, err = nodes.WithSize(ctx, s.tree, e); err != nil {
+		if e, err = nodes.WithSize(ctx, s.Tree, e); err != nil {
 			return err
 		}
 		content := make([]byte, e.Size)
-		if _, err := s.tree.ReadAt(ctx, e.ID, content, 0); err != nil && !errors.Is(err, io.EOF) {
+		if _, err := s.Tree.ReadAt(ctx, e.ID, content, 0); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		b.File(to, e.Name, string(content))

@@ -12,7 +12,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"lorefs/datacenter"
 	"lorefs/internal/cfb"
+	"lorefs/internal/kinds"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 )
 
@@ -57,10 +60,9 @@ func (b *benchRun) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if k.bench == nil {
-		return usageErrorf("%s: nothing is measured on a source of the kind %s", b.path, k.name)
-	}
-	return k.bench(ctx, b)
+	return map[string]func(context.Context, *benchRun) error{
+		kinds.DataCenterName: benchDataCenter, kinds.CASCName: benchCASC, kinds.WorldName: benchWorld, kinds.PacketsName: benchPackets,
+	}[k.Name](ctx, b)
 }
 
 func benchDataCenter(ctx context.Context, b *benchRun) error {
@@ -80,14 +82,14 @@ const (
 // opening measures what comes before the first answer.
 func (b *benchRun) opening(ctx context.Context) error {
 	var floor []float64
-	list := func(s *opened) error {
-		return s.list(ctx, "tree", false, func(nodes.Entry) error { return nil })
+	list := func(s *kinds.Source) error {
+		return list(ctx, s, "tree", false, func(nodes.Entry) error { return nil })
 	}
-	first, second, err := b.openings(ctx, list, func(s *opened) error { // the key is known by then
+	first, second, err := b.openings(ctx, list, func(s *kinds.Source) error { // the key is known by then
 		start := time.Now()
-		d, err := s.dataCenter()
+		d, err := dataCenterOf(s)
 		if err == nil {
-			err = inflateAll(d)
+			err = inflateAll(b.path, d.File().Key())
 		}
 		floor = append(floor, time.Since(start).Seconds())
 		return err
@@ -107,7 +109,7 @@ func (b *benchRun) opening(ctx context.Context) error {
 // openings measures how many seconds it takes to open the source and do something with
 // it: first with an empty cache folder, then with what that left there. After the second
 // of each run, also is called, whose time is not part of that.
-func (b *benchRun) openings(ctx context.Context, do, also func(*opened) error) (first, second []float64, err error) {
+func (b *benchRun) openings(ctx context.Context, do, also func(*kinds.Source) error) (first, second []float64, err error) {
 	for range b.flags.repeat {
 		if err := os.RemoveAll(filepath.Join(b.dir, "lorefs")); err != nil {
 			return nil, nil, err
@@ -125,7 +127,7 @@ func (b *benchRun) openings(ctx context.Context, do, also func(*opened) error) (
 	return first, second, nil
 }
 
-func (b *benchRun) timeOpening(ctx context.Context, do, also func(*opened) error) (seconds float64, err error) {
+func (b *benchRun) timeOpening(ctx context.Context, do, also func(*kinds.Source) error) (seconds float64, err error) {
 	start := time.Now()
 	s, err := b.open(ctx)
 	if err != nil {
@@ -139,21 +141,25 @@ func (b *benchRun) timeOpening(ctx context.Context, do, also func(*opened) error
 	return seconds, also(s)
 }
 
-func nothing(*opened) error { return nil }
+func nothing(*kinds.Source) error { return nil }
 
-func (b *benchRun) open(ctx context.Context) (*opened, error) {
+func (b *benchRun) open(ctx context.Context) (*kinds.Source, error) {
 	return openSource(ctx, b.path, &b.flags.source, b.log, silence{}.set)
 }
 
 // inflateAll decrypts and inflates all there is, and does nothing with it.
-func inflateAll(s *dataCenter) error {
-	key := s.dc.Key()
+func inflateAll(path string, key datacenter.Key) error {
+	f, err := source.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	block, err := aes.NewCipher(key.Key[:])
 	if err != nil {
 		return err
 	}
 	const sizeField = 4 // before the zlib stream
-	plain := io.NewSectionReader(cfb.NewReader(s.reader(), block, key.IV), sizeField, s.file.Size()-sizeField)
+	plain := io.NewSectionReader(cfb.NewReader(f, block, key.IV), sizeField, f.Size()-sizeField)
 	z, err := zlib.NewReader(plain)
 	if err != nil {
 		return err
@@ -171,12 +177,12 @@ func (b *benchRun) choose(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	b.total = s.views[0].Nodes
-	d, err := s.dataCenter()
+	b.total = s.Views[0].Nodes
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
-	root, err := d.dc.Root()
+	root, err := d.File().Root()
 	if err != nil {
 		return err
 	}
@@ -187,7 +193,7 @@ func (b *benchRun) choose(ctx context.Context) error {
 		}
 		counts = append(counts, int64(sheet.Entries()))
 	}
-	return s.list(ctx, "tree", false, func(e nodes.Entry) error {
+	return list(ctx, s, "tree", false, func(e nodes.Entry) error {
 		if e.Kind != nodes.Dir || len(counts) == 0 {
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/kinds"
 	"lorefs/nodes"
 )
 
@@ -89,7 +90,7 @@ func newBenchWalk(log *slog.Logger) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			r, err := s.walk(c.Context(), limit)
+			r, err := walk(c.Context(), s, limit)
 			if err != nil {
 				return err
 			}
@@ -102,20 +103,20 @@ func newBenchWalk(log *slog.Logger) *cobra.Command {
 }
 
 // walk reads the first entries of tree/.
-func (s *opened) walk(ctx context.Context, limit int64) (walkResult, error) {
+func walk(ctx context.Context, s *kinds.Source, limit int64) (walkResult, error) {
 	var r walkResult
-	tree, err := s.find(ctx, "tree")
+	tree, err := s.Find(ctx, "tree")
 	if err != nil {
 		return r, err
 	}
 	buf := make([]byte, 64<<10)
 	start := time.Now()
-	for e, err := range nodes.Walk(ctx, s.tree, tree.ID) {
+	for e, err := range nodes.Walk(ctx, s.Tree, tree.ID) {
 		if err != nil {
 			return r, err
 		}
 		if e.Kind == nodes.File {
-			if _, err := s.tree.ReadAt(ctx, e.ID, buf, 0); err != nil && !errors.Is(err, io.EOF) {
+			if _, err := s.Tree.ReadAt(ctx, e.ID, buf, 0); err != nil && !errors.Is(err, io.EOF) {
 				return r, err
 			}
 		}

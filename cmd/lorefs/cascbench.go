@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lorefs/internal/kinds"
 	"lorefs/nodes"
 )
 
@@ -37,7 +38,7 @@ type cascFiles struct {
 func benchCASC(ctx context.Context, b *benchRun) error {
 	var listed []float64
 	var files *cascFiles
-	first, second, err := b.openings(ctx, nothing, func(s *opened) error {
+	first, second, err := b.openings(ctx, nothing, func(s *kinds.Source) error {
 		start := time.Now()
 		all, n, err := b.listFiles(ctx, s)
 		files, listed = all, append(listed, float64(n)/time.Since(start).Seconds())
@@ -57,17 +58,17 @@ func benchCASC(ctx context.Context, b *benchRun) error {
 var cascFolders = []string{"files", "unnamed"}
 
 // listFiles walks all files, counts the entries, and gives those that are to be read.
-func (b *benchRun) listFiles(ctx context.Context, s *opened) (*cascFiles, int, error) {
+func (b *benchRun) listFiles(ctx context.Context, s *kinds.Source) (*cascFiles, int, error) {
 	files, n := &cascFiles{}, 0
 	for _, folder := range cascFolders {
-		top, err := s.find(ctx, folder)
+		top, err := s.Find(ctx, folder)
 		if errors.Is(err, nodes.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, 0, err
 		}
-		for e, err := range nodes.Walk(ctx, s.tree, top.ID) {
+		for e, err := range nodes.Walk(ctx, s.Tree, top.ID) {
 			if err != nil {
 				return nil, 0, err
 			}
@@ -129,7 +130,7 @@ func (b *benchRun) readTree(ctx context.Context, files *cascFiles) (rate float64
 		return 0, err
 	}
 	rate, err = files.read(ctx, func(e *nodes.WalkEntry) (io.ReadCloser, error) {
-		return io.NopCloser(io.NewSectionReader(contentOf{ctx, s.tree, e.ID}, 0, e.Size)), nil
+		return io.NopCloser(s.Content(ctx, e.Entry)), nil
 	})
 	return rate, errors.Join(err, s.Close())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/filelock"
+	"lorefs/internal/kinds"
 	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
@@ -77,7 +78,7 @@ func mayReplace(path string) error {
 		return nil //nolint:nilerr // nobody can edit what is not there
 	}
 	err = pending.Held(whole)
-	if err == nil && isGeometry(whole) {
+	if err == nil && kinds.IsGeometry(whole) {
 		err = pending.Held(filepath.Dir(whole))
 	}
 	if errors.Is(err, filelock.ErrLocked) {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+
+	"lorefs/internal/kinds"
+	"lorefs/internal/shown"
 )
 
 // commandError is an error with an exit code and, where there is something to
@@ -54,7 +56,7 @@ func asCommandError(err error) *commandError {
 	if e, ok := errors.AsType[*commandError](err); ok {
 		return e
 	}
-	return &commandError{code: exitFailure, err: err}
+	return &commandError{code: exitCode(err), err: err}
 }
 
 // usageErrorf is a mistake in flags or arguments.
@@ -66,13 +68,16 @@ func exitCode(err error) int {
 	if e, ok := errors.AsType[*commandError](err); ok {
 		return e.code
 	}
+	if _, ok := errors.AsType[*kinds.Error](err); ok {
+		return exitSource
+	}
 	return exitFailure
 }
 
 // errorText is what a user is told of err, on one line. It is empty if all has
 // been said already.
 func errorText(err error) string {
-	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	text := shown.Line(err)
 	if e, ok := errors.AsType[*commandError](err); ok && e.hint != "" {
 		text += " (" + e.hint + ")"
 	}

@@ -18,6 +18,7 @@ import (
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 )
 
@@ -65,7 +66,7 @@ alone; the exit code is 6 then.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kindDataCenter+", "+kindWorld+" or "+kindAuto)
+	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kinds.DataCenterName+", "+kinds.WorldName+" or "+kindAuto)
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
@@ -78,8 +79,8 @@ alone; the exit code is 6 then.`,
 }
 
 func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
-	if !slices.Contains([]string{kindAuto, kindDataCenter, kindWorld}, f.kind) {
-		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kindDataCenter, kindWorld, kindAuto)
+	if !slices.Contains([]string{kindAuto, kinds.DataCenterName, kinds.WorldName}, f.kind) {
+		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kinds.DataCenterName, kinds.WorldName, kindAuto)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -125,12 +126,12 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openSource(ctx, known.path, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
+		t, err := openSource(ctx, known.path, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		if *known.to, err = t.template(ctx); err != nil {
+		if *known.to, err = templateOf(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -151,7 +152,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
-	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", plural(r.Sheets, "sheet"), plural(r.Nodes, "node"), plural(r.Attributes, "attribute"))
+	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", shown.Plural(r.Sheets, "sheet"), shown.Plural(r.Nodes, "node"), shown.Plural(r.Attributes, "attribute"))
 	return sayWritten(c, to)
 }
 
@@ -251,13 +252,13 @@ func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Rep
 	return nil
 }
 
-// template gives the schemas of the sheets of a data center.
-func (s *opened) template(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
-	d, err := s.dataCenter()
+// templateOf gives the schemas of the sheets of a data center.
+func templateOf(ctx context.Context, s *kinds.Source) (func(sheet string) (*xsd.Schema, error), error) {
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return nil, err
 	}
-	src, err := sheets.New(d.dc, nil, sheets.Options{})
+	src, err := sheets.New(d.File(), nil, sheets.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +278,7 @@ func (s *opened) template(ctx context.Context) (func(sheet string) (*xsd.Schema,
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return explainOpen(path, err)
+		return kinds.Unreadable(path, err)
 	}
 	if !info.IsDir() {
 		return &commandError{code: exitSource, err: fmt.Errorf("%s: want a folder of sheets", path)}

@@ -7,7 +7,10 @@ import (
 	"runtime/debug"
 	"time"
 
+	"lorefs/internal/kinds"
+	"lorefs/internal/source"
 	"lorefs/protocol"
+	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
 
@@ -24,17 +27,14 @@ func benchPackets(ctx context.Context, b *benchRun) error {
 	table := ""
 	for range b.flags.repeat {
 		start := time.Now()
-		p, err := newPackets(ctx, b.path, &b.flags.source.packets, false)
+		file, session, err := b.session(ctx)
 		if err != nil {
-			return explainPackets(b.path, err)
+			return err
 		}
 		opening = append(opening, time.Since(start).Seconds())
-		if p.session != nil {
-			var n int
-			n, err = measurePackets(ctx, p.session, rates)
-			table = fmt.Sprintf("%d of %d packets, those that fit their definition", n, p.session.Log().Len())
-		}
-		if err := errors.Join(err, p.Close()); err != nil {
+		n, err := measurePackets(ctx, session, rates)
+		table = fmt.Sprintf("%d of %d packets, those that fit their definition", n, session.Log().Len())
+		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
 	}
@@ -46,6 +46,27 @@ func benchPackets(ctx context.Context, b *benchRun) error {
 		}
 	}
 	return nil
+}
+
+// session opens a recorded session without a tree.
+func (b *benchRun) session(ctx context.Context) (file *source.File, s *dissect.Session, err error) {
+	var lib *protocol.Library
+	if dir := b.flags.source.packets.definitions; dir != "" {
+		if _, lib, err = kinds.OpenDefinitions(dir, protocol.LibraryOptions{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if file, err = source.Open(b.path); err != nil {
+		return nil, nil, err
+	}
+	log, err := capture.Open(ctx, file, file.Size(), capture.Options{})
+	if err == nil {
+		s, err = dissect.New(log, lib, dissect.Options{})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, s, nil
 }
 
 // packetRows are what is done with the packets of a session.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol"
@@ -59,7 +60,7 @@ type codec struct {
 func (f *codecFlags) codec(c *cobra.Command) (*codec, error) {
 	k := &codec{code: f.code, hasCode: f.flags.Changed("code"), guessed: make(map[*protocol.Table]bool)}
 	k.tell = func(err error) error { return toldError(c, err) }
-	opts, err := f.options()
+	opts, err := f.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (f *codecFlags) codec(c *cobra.Command) (*codec, error) {
 		err = f.openLibrary(k)
 	}
 	if err != nil {
-		return nil, explainPackets(f.def+f.definitions, err)
+		return nil, kinds.UnreadablePackets(f.def+f.definitions, err)
 	}
 	return k, nil
 }
@@ -118,14 +119,14 @@ func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, erro
 		def, err = protocol.ReadDefinition(folder, filepath.Base(f.def))
 	}
 	if err != nil {
-		return nil, explainOpen(f.def, err)
+		return nil, kinds.Unreadable(f.def, err)
 	}
 	return protocol.Compile(def, f.codecOptions(patch))
 }
 
 // openLibrary opens the folder of --definitions and finds the map.
 func (f *codecFlags) openLibrary(k *codec) (err error) {
-	if _, k.lib, err = openDefinitions(f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform}); err != nil {
+	if _, k.lib, err = kinds.OpenDefinitions(f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform}); err != nil {
 		return err
 	}
 	if r, ok := k.lib.Revisions[f.revision]; ok && k.patch == 0 {

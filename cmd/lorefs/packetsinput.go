@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 	"lorefs/protocol"
 )
@@ -46,7 +47,7 @@ func openInput(c *cobra.Command, args []string) (*input, error) {
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
-		return nil, explainOpen(args[0], err)
+		return nil, kinds.Unreadable(args[0], err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, errors.Join(&commandError{code: exitSource, err: fmt.Errorf("%s is a directory: want a file", args[0])}, f.Close())

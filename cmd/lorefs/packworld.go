@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
+	"lorefs/internal/kinds"
 	"lorefs/internal/links"
 	"lorefs/internal/shown"
 )
@@ -22,20 +23,20 @@ import (
 // of the original server; none if it is a folder of sheets. One that has both needs
 // --kind.
 func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []string, err error) {
-	if f.kind == kindDataCenter {
+	if f.kind == kinds.DataCenterName {
 		return nil, nil, nil
 	}
 	fsys := os.DirFS(dir)
 	inputs, hidden, err = geometry.Inputs(fsys)
 	switch {
-	case f.kind == kindWorld:
+	case f.kind == kinds.WorldName:
 		if err == nil && len(inputs) == 0 {
 			err = fmt.Errorf("%s: neither zones nor areas are in it", dir)
 		}
 	case err != nil || len(inputs) > 0:
 		if sheet := aSheet(fsys); sheet != "" {
 			err = usageErrorf("%s holds sheets, such as %s, and zones or areas: --kind %s or %s says which to pack",
-				dir, sheet, kindDataCenter, kindWorld)
+				dir, sheet, kinds.DataCenterName, kinds.WorldName)
 		}
 	}
 	return inputs, hidden, err
@@ -88,7 +89,7 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
-	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", plural(len(inputs), "file"), to)
+	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", shown.Plural(len(inputs), "file"), to)
 	return err
 }
 

@@ -56,18 +56,18 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	defer s.Close()
-	d, err := s.dataCenter()
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
 	if sameFile(from, to) {
-		f.write.check = d.unchangedNow
+		f.write.check = d.CheckFile
 	}
-	opts, err := f.options(d.dc)
+	opts, err := f.options(d.File())
 	if err != nil {
 		return err
 	}
-	draft, err := datacenter.NewDraft(d.dc, nil)
+	draft, err := datacenter.NewDraft(d.File(), nil)
 	if err != nil {
 		return err
 	}
@@ -112,6 +112,9 @@ func readBack(ctx context.Context, saving *datacenter.Saving, file *os.File, key
 	}
 	return saving.Compare(ctx, g)
 }
+
+// reopenCache is for reading back, once and in order, what was written.
+const reopenCache = 64 << 20
 
 // reopen opens what was just written.
 func reopen(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/kinds"
 	"lorefs/internal/treecopy"
 )
 
@@ -48,7 +49,7 @@ code is 1 then.`,
 				return err
 			}
 			defer s.Close()
-			return s.writeSchemas(ctx, c, args[1], opts, &files)
+			return writeSchemas(ctx, c, s, args[1], opts, &files)
 		},
 	}
 	f.addDataCenter(c.Flags())
@@ -58,12 +59,12 @@ code is 1 then.`,
 }
 
 // writeSchemas writes all schemas.
-func (s *opened) writeSchemas(ctx context.Context, c *cobra.Command, dir string, opts sheets.Options, files *filing) error {
-	d, err := s.dataCenter()
+func writeSchemas(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string, opts sheets.Options, files *filing) error {
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
-	src, err := sheets.New(d.dc, nil, opts)
+	src, err := sheets.New(d.File(), nil, opts)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"lorefs/fs"
 	"lorefs/internal/daemon"
 	"lorefs/internal/pending"
+	"lorefs/internal/shown"
 )
 
 func newUnmount() *cobra.Command {
@@ -177,7 +178,7 @@ func leftOf(name, source string) *commandError {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", plural(j.Edits, "edit"), source, was(j.Edits)),
+		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", shown.Plural(j.Edits, "edit"), source, shown.Was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

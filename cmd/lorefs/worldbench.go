@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"lorefs/geometry"
+	"lorefs/internal/kinds"
 	"lorefs/nodes"
+	"lorefs/nodes/worldtree"
 )
 
 // maxBenchGeometry is how many zones, and how many areas, are decoded by themselves.
@@ -36,7 +39,7 @@ func benchWorld(ctx context.Context, b *benchRun) error {
 
 // worldListing measures how long it takes to tell the sizes of all JSON.
 func (b *benchRun) worldListing(ctx context.Context) error {
-	first, second, err := b.openings(ctx, func(s *opened) error {
+	first, second, err := b.openings(ctx, func(s *kinds.Source) error {
 		_, err := listTexts(ctx, s, b.flags.entries)
 		return err
 	}, nothing)
@@ -57,11 +60,11 @@ type worldText struct {
 }
 
 // listTexts gives the files that are to be read.
-func listTexts(ctx context.Context, s *opened, most int64) ([]worldText, error) {
+func listTexts(ctx context.Context, s *kinds.Source, most int64) ([]worldText, error) {
 	var texts []worldText
 	sum := int64(0)
 	for _, dir := range worldTexts {
-		err := s.list(ctx, dir, true, func(e nodes.Entry) error {
+		err := list(ctx, s, dir, true, func(e nodes.Entry) error {
 			if sum+e.Size <= maxBenchBytes && int64(len(texts)) < most {
 				texts = append(texts, worldText{dir + "/" + e.Name, e})
 				sum += e.Size
@@ -135,7 +138,7 @@ func (s *geometrySample) write(ctx context.Context) error {
 // [*geometry.FormatError] if the file is bad.
 func (s *geometrySample) load(ctx context.Context, path string) error {
 	var err error
-	if s.file, err = readGeometry(path); err != nil {
+	if s.file, err = os.ReadFile(path); err != nil {
 		return err
 	}
 	size := 0
@@ -167,9 +170,9 @@ func (b *benchRun) worldDecoding(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	w, ok := s.archive.(*world)
+	w, ok := s.Tree.(*worldtree.Tree)
 	if !ok {
-		return fmt.Errorf("BUG: a world is a %T", s.archive)
+		return fmt.Errorf("BUG: a world is a %T", s.Tree)
 	}
 	for _, area := range []bool{false, true} {
 		if err := b.decodeKind(ctx, w, area); err != nil {
@@ -180,16 +183,16 @@ func (b *benchRun) worldDecoding(ctx context.Context) error {
 }
 
 // decodeKind measures the first zones, or the first areas.
-func (b *benchRun) decodeKind(ctx context.Context, w *world, area bool) error {
+func (b *benchRun) decodeKind(ctx context.Context, w *worldtree.Tree, area bool) error {
 	rates := make([][]float64, len(geometryRows))
 	count, raw := 0, int64(0)
 	for range b.flags.repeat {
 		run := geometryRun{sample: geometrySample{area: area, brotli: brotli.NewReader(nil)}}
-		for _, f := range w.tree.Files() {
+		for _, f := range w.Files() {
 			if f.Area != area || run.files == maxBenchGeometry {
 				continue
 			}
-			if err := run.measure(ctx, filepath.Join(w.dir, f.File)); err != nil {
+			if err := run.measure(ctx, filepath.Join(b.path, f.File)); err != nil {
 				return fmt.Errorf("%s: %w", f.File, err)
 			}
 		}
@@ -310,7 +313,7 @@ func (b *benchRun) readTexts(ctx context.Context) (good []worldText, rate float6
 	buf := make([]byte, 128<<10) // what a mount is asked for
 	start := time.Now()
 	for _, t := range texts {
-		r := io.NewSectionReader(contentOf{ctx, s.tree, t.ID}, 0, t.Size)
+		r := s.Content(ctx, t.Entry)
 		_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf)
 		if err == nil {
 			good = append(good, t)

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/diskspace"
+	"lorefs/internal/kinds"
 	"lorefs/internal/source"
 )
 
@@ -106,7 +107,7 @@ func interruptedRun(t *testing.T, args ...string) string {
 // All ways of writing many files say alike that they were interrupted.
 func TestFilesInterrupted(t *testing.T) {
 	file := madeSampleFile(t, "DataCenter_Final_Sample.dat")
-	s, err := openSource(t.Context(), file, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, nil, silence{}.set)
+	s, err := openSource(t.Context(), file, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, nil, silence{}.set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +117,9 @@ func TestFilesInterrupted(t *testing.T) {
 	var f exporting
 	c := newRoot()
 	for what, err := range map[string]error{
-		"export":        f.run(ctx, c, s, s.exports, t.TempDir()),
+		"export":        f.run(ctx, c, s, s.Kind.Exports, t.TempDir()),
 		"export --json": f.sheetsAsJSON(ctx, c, s, t.TempDir()),
-		"schema":        s.writeSchemas(ctx, c, t.TempDir(), sheets.Options{}, &f.files),
+		"schema":        writeSchemas(ctx, c, s, t.TempDir(), sheets.Options{}, &f.files),
 	} {
 		if err == nil || err.Error() != "interrupted after 0 files" {
 			t.Errorf("%s: %v", what, err)

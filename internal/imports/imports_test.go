@@ -88,6 +88,7 @@ func TestAdapter(t *testing.T) {
 // adapter, each with those of them that it may import.
 var upperFloor = map[string][]string{
 	"daemon":   {"fs", "nodes"},
+	"kinds":    append([]string{"nodes"}, formats...),
 	"sample":   formats,
 	"session":  {"datacenter"},
 	"treecopy": {"nodes"},

@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -26,21 +26,21 @@ type worldEditor struct {
 }
 
 // edit makes the folder editable.
-func (w *world) edit(ctx context.Context, o editOptions) ([]sourceEditor, []nodes.Mount, error) {
+func (w *world) edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error) {
 	e, err := w.editor(ctx, "", o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return []sourceEditor{e}, wholeRoot(e.tree), nil
+	return []Editor{e}, wholeRoot(e.tree), nil
 }
 
-func (w *world) editor(ctx context.Context, at string, o editOptions) (*worldEditor, error) {
-	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
+func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEditor, error) {
+	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
-		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.quality},
+		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
 	})
 	// Whoever had the lock before may have replaced files since the tree was made.
 	if err = w.tree.Check(); err == nil {
@@ -52,19 +52,21 @@ func (w *world) editor(ctx context.Context, at string, o editOptions) (*worldEdi
 	return &worldEditor{w.dir, at, s, tree}, nil
 }
 
-func (e *worldEditor) path() string     { return e.dir }
-func (e *worldEditor) pending() int64   { return e.session.Pending() }
-func (e *worldEditor) journal() string  { return e.session.Journal() }
-func (e *worldEditor) replayed() int    { return e.session.Replayed() }
-func (e *worldEditor) converts() string { return "" }
-func (e *worldEditor) Close() error     { return e.session.Close() }
+func (e *worldEditor) Path() string        { return e.dir }
+func (e *worldEditor) Pending() int64      { return e.session.Pending() }
+func (e *worldEditor) Journal() string     { return e.session.Journal() }
+func (e *worldEditor) Replayed() int       { return e.session.Replayed() }
+func (e *worldEditor) Converts() string    { return "" }
+func (*worldEditor) Notices() []string     { return nil }
+func (*worldEditor) KeepText(error) string { return "" }
+func (e *worldEditor) Close() error        { return e.session.Close() }
 
-func (e *worldEditor) refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
-func (e *worldEditor) loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
+func (e *worldEditor) Refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
+func (e *worldEditor) Loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
 
-// save saves the files that were edited. Some are packed at once; they are put in place
+// Save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.
-func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) {
+func (e *worldEditor) Save(ctx context.Context, _ bool) (session.Report, error) {
 	began := time.Now()
 	var r session.Report
 	var backups []string

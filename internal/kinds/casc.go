@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
 
-const kindCASC = "casc"
-
 // cascStorage is an open CASC storage.
 type cascStorage struct {
+	plain
 	path string
 	// folder is what path led to when it was opened.
 	folder  iofs.FileInfo
@@ -27,12 +27,12 @@ type cascStorage struct {
 	storage *casc.Storage
 	// tree is nil for one that is only verified.
 	tree *casctree.Tree
-	// index is nil with --no-cache, and for one that is only verified.
+	// index is nil where none is kept, and for one that is only verified.
 	index *indexStore
 }
 
-func cascKind() kind {
-	return kind{name: kindCASC, source: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC, bench: benchCASC}
+func cascKind() *Kind {
+	return &Kind{Name: CASCName, Noun: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC}
 }
 
 func isCASC(path string, info iofs.FileInfo) (bool, error) {
@@ -43,30 +43,28 @@ func isCASC(path string, info iofs.FileInfo) (bool, error) {
 }
 
 func openCASC(ctx context.Context, path string, o opening) (archive, error) {
-	c, err := newCASC(path, o, nil, o.flags.store(o.log))
+	c, err := newCASC(path, o, nil, o.store())
 	if err != nil {
-		return nil, explainCASC(path, err)
+		return nil, noCASC(path, err)
 	}
 	if err := c.makeTree(ctx, o); err != nil {
-		return nil, explainCASC(path, errors.Join(err, c.Close()))
+		return nil, noCASC(path, errors.Join(err, c.Close()))
 	}
 	return c, nil
 }
 
 // newCASC opens a storage without its root. names and index may be nil.
 func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
-	opts, err := o.flags.casc.options()
-	if err != nil {
-		return nil, err
-	}
+	opts := o.CASC.Storage
 	c := &cascStorage{path: path, index: index}
 	if index != nil {
 		opts.Index = index
 	}
+	var err error
 	if c.folder, err = os.Stat(path); err != nil {
 		return nil, err
 	}
-	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.log
+	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.Logger
 	if c.storage, err = casc.OpenPath(path, opts); err != nil {
 		return nil, err
 	}
@@ -77,13 +75,12 @@ func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*
 }
 
 func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
-	f := &o.flags.casc
-	lists, err := f.lists()
+	lists, err := o.CASC.lists()
 	if err != nil {
 		return err
 	}
 	opts := casctree.Options{
-		Missing: f.missing == missingShow, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.log,
+		Missing: o.CASC.ShowMissing, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.Logger,
 	}
 	if c.index != nil {
 		opts.Index = c.index
@@ -92,34 +89,19 @@ func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
 	return err
 }
 
-// explainCASC turns an error of opening into what a user can do about it.
-func explainCASC(path string, err error) error {
-	if _, ok := errors.AsType[*commandError](err); ok {
-		return err
-	}
-	if _, ok := errors.AsType[*casc.ProductError](err); ok {
-		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--product says which"}
-	}
-	if e, ok := errors.AsType[*casc.NoConfigError](err); ok {
-		return &commandError{code: exitSource, err: fmt.Errorf("%s: %w", path, err), hint: fmt.Sprintf("--product %s opens another", e.Others[0])}
-	}
-	if e, ok := errors.AsType[*casc.BuildsError](err); ok && len(e.Builds) > 1 {
-		return &commandError{code: exitUsage, err: fmt.Errorf("%s: %w", path, err), hint: "--build says which"}
-	}
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
+// noCASC is the error of a storage that can't be opened or read.
+func noCASC(path string, err error) error {
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path == path {
-		return explainOpen(path, err)
+		return Unreadable(path, err)
 	}
-	return &commandError{code: exitSource, err: fmt.Errorf("%s: %w", path, err)}
+	return at(path, err)
 }
 
-func (c *cascStorage) modTime() time.Time { return c.since }
+func (c *cascStorage) ModTime() time.Time { return c.since }
 
-// check finds a folder that is gone, or in whose place another is. What a game writes
+// Check finds a folder that is gone, or in whose place another is. What a game writes
 // to its own storage is no change in this sense: the tree lives with it.
-func (c *cascStorage) check() error {
+func (c *cascStorage) Check() error {
 	now, err := os.Stat(c.path)
 	if err == nil && !os.SameFile(now, c.folder) {
 		err = fmt.Errorf("%s: another folder is in its place", c.path)
@@ -130,27 +112,27 @@ func (c *cascStorage) check() error {
 	return nil
 }
 
-// notices tell what has become of the storage while it is mounted, and of the faults
+// Notices tell what has become of the storage while it is mounted, and of the faults
 // that the mount lives with.
-func (c *cascStorage) notices() (all []string) {
+func (c *cascStorage) Notices() (all []string) {
 	if _, err := c.storage.Refresh(); err != nil {
-		all = append(all, "the storage can't be looked at: "+errorText(err))
+		all = append(all, "the storage can't be looked at: "+shown.Line(err))
 	}
 	if b, ok := c.storage.NewBuild(); ok {
 		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
 	}
 	problems := c.tree.Problems()
 	for _, p := range problems[:min(len(problems), maxNotices)] {
-		all = append(all, errorText(p))
+		all = append(all, shown.Line(p))
 	}
 	if more := len(problems) - maxNotices; more > 0 {
-		all = append(all, fmt.Sprintf("%s more, in casc.json", plural(more, "problem")))
+		all = append(all, fmt.Sprintf("%s more, in casc.json", shown.Plural(more, "problem")))
 	}
 	return all
 }
 
-// complete is false if names below a path of the tree are missing.
-func (c *cascStorage) complete(name string) bool {
+// Complete is false if names below a path of the tree are missing.
+func (c *cascStorage) Complete(name string) bool {
 	top, _, _ := strings.Cut(strings.Trim(path.Clean(name), "/"), "/")
 	named := slices.ContainsFunc([]string{"", ".", "files", "unnamed"}, func(s string) bool { return strings.EqualFold(s, top) })
 	return !named || !slices.ContainsFunc(c.tree.Problems(), func(err error) bool { return errors.Is(err, casc.ErrNoRoot) })
@@ -159,7 +141,10 @@ func (c *cascStorage) complete(name string) bool {
 // maxNotices bounds the problems of a storage that status tells of.
 const maxNotices = 10
 
-func (c *cascStorage) show() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
+// QuickSizes is more than any storage has: all sizes are in its tables.
+func (c *cascStorage) QuickSizes() int { return 1 << 24 }
+
+func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
 
 // Close waits until what was found out is saved.
 func (c *cascStorage) Close() error {

@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"log/slog"
@@ -11,22 +11,22 @@ import (
 // that of a large data center has some 25 MB.
 const maxIndexBytes = 2 << 30
 
-// store is where indexes are kept between runs, nil with --no-cache. A folder that
-// can't be used makes the start slower and nothing else.
-func (f *sourceFlags) store(log *slog.Logger) *indexStore {
-	if f.noCache {
+// store is where indexes are kept between runs, nil if none are. A folder that can't be
+// used makes the start slower and nothing else.
+func (o *Options) store() *indexStore {
+	if o.NoIndex {
 		return nil
 	}
 	open := userdir.Cache
-	if f.cacheBase != "" {
-		open = func(sub ...string) (*userdir.Dir, error) { return userdir.Below(f.cacheBase, sub...) }
+	if o.CacheBase != "" {
+		open = func(sub ...string) (*userdir.Dir, error) { return userdir.Below(o.CacheBase, sub...) }
 	}
 	dir, err := open("index")
 	if err != nil {
-		log.Warn("the index is not kept for the next time", "err", err)
+		o.Logger.Warn("the index is not kept for the next time", "err", err)
 		return nil
 	}
-	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: log}
+	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger}
 }
 
 // indexStore saves behind the back of the one who asks for it: writing and

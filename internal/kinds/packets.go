@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -14,64 +14,21 @@ import (
 
 	"lorefs/internal/source"
 	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
 	"lorefs/nodes/packettree"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
 
-const kindPackets = "packets"
-
-func packetsKind() kind {
-	return kind{
-		name:   kindPackets,
-		source: "recorded sessions and packet definitions",
+func packetsKind() *Kind {
+	return &Kind{
+		Name:   PacketsName,
+		Noun:   "recorded sessions and packet definitions",
 		is:     isPackets,
 		open:   openPackets,
 		verify: verifyPackets,
-		bench:  benchPackets,
 	}
-}
-
-// packetFlags are the flags for recorded sessions and packet definitions.
-type packetFlags struct {
-	definitions string
-	patch       string
-	revision    string
-	platform    string
-	inline      bool
-}
-
-func (f *packetFlags) table() []option {
-	only := []string{kindPackets}
-	return []option{
-		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
-		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
-		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
-		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
-		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
-	}
-}
-
-// options are what a session is read by.
-func (f *packetFlags) options() (dissect.Options, error) {
-	patch, err := parsePatch(f.patch)
-	// It is a part of file names, whatever platforms there are.
-	if _, ok := protocol.ParseFileName("NAME.1." + f.platform + ".def"); err == nil && f.platform != "" && !ok {
-		err = usageErrorf("--platform %q: want a name such as pc, console or classic", f.platform)
-	}
-	return dissect.Options{Revision: f.revision, Patch: patch}, err
-}
-
-func parsePatch(text string) (protocol.Patch, error) {
-	if text == "" {
-		return 0, nil
-	}
-	p, err := protocol.ParsePatch(text)
-	if err != nil {
-		return 0, usageErrorf("--game-patch %q: want a version of the game such as 98 or 98.02", text)
-	}
-	return p, nil
 }
 
 // isPackets tells a recorded session or a folder of definitions.
@@ -137,6 +94,7 @@ func isDefinition(folder iofs.FS, name string) bool {
 
 // packets is an open recorded session with its definitions, or a folder of them.
 type packets struct {
+	plain
 	// file and session are nil for a folder.
 	file    *source.File
 	session *dissect.Session
@@ -148,7 +106,7 @@ type packets struct {
 	since time.Time
 	size  int64
 	// blocks keeps packets for a while; nil for one that is only verified.
-	blocks *cache
+	blocks *blockcache.Cache
 }
 
 // packetCache is enough: a packet is decoded in microseconds, so keeping it pays only
@@ -157,39 +115,32 @@ type packets struct {
 const packetCache = 2 << 20
 
 func openPackets(ctx context.Context, path string, o opening) (archive, error) {
-	p, err := newPackets(ctx, path, &o.flags.packets, false)
+	p, err := newPackets(ctx, path, &o.Packets, false)
 	if err != nil {
-		return nil, explainPackets(path, err)
+		return nil, UnreadablePackets(path, err)
 	}
 	if p.session != nil && p.session.Map() != nil {
 		for _, d := range p.session.Map().Wrong {
-			o.log.Warn("a line of the map is left out", "file", d.File, "line", d.Line, "err", d.Text)
+			o.Logger.Warn("a line of the map is left out", "file", d.File, "line", d.Line, "err", d.Text)
 		}
 	}
-	o.blocks.SetBudget(min(int64(o.flags.cacheSize), packetCache))
+	o.blocks.SetBudget(min(o.CacheSize, packetCache))
 	p.blocks = o.blocks
 	return p, nil
 }
 
-func newPackets(ctx context.Context, path string, f *packetFlags, strict bool) (*packets, error) {
-	opts, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	reading := protocol.LibraryOptions{Codec: protocol.Options{Inline: f.inline, Strict: strict}, Platform: f.platform}
+func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool) (*packets, error) {
+	reading := protocol.LibraryOptions{Codec: protocol.Options{Inline: o.Inline, Strict: strict}, Platform: o.Platform}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		if f.definitions != "" {
-			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
-		}
 		return newDefinitions(path, info, reading)
 	}
 	p := &packets{since: info.ModTime(), size: info.Size()}
-	if f.definitions != "" {
-		if p.folder, p.lib, err = openDefinitions(f.definitions, reading); err != nil {
+	if o.Definitions != "" {
+		if p.folder, p.lib, err = OpenDefinitions(o.Definitions, reading); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +149,7 @@ func newPackets(ctx context.Context, path string, f *packetFlags, strict bool) (
 	}
 	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
 	if err == nil {
-		p.session, err = dissect.New(log, p.lib, opts)
+		p.session, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -209,7 +160,7 @@ func newPackets(ctx context.Context, path string, f *packetFlags, strict bool) (
 // newDefinitions opens a folder of definitions as the source itself.
 func newDefinitions(path string, info iofs.FileInfo, opts protocol.LibraryOptions) (p *packets, err error) {
 	p = &packets{since: info.ModTime()}
-	if p.folder, p.lib, err = openDefinitions(path, opts); err != nil {
+	if p.folder, p.lib, err = OpenDefinitions(path, opts); err != nil {
 		return nil, err
 	}
 	for _, d := range p.lib.Definitions() {
@@ -230,11 +181,11 @@ func fileSize(dir, name string) int64 {
 	return info.Size()
 }
 
-// openDefinitions looks through a folder of definitions and maps.
-func openDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, *protocol.Library, error) {
+// OpenDefinitions looks through a folder of definitions and maps.
+func OpenDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, *protocol.Library, error) {
 	folder, err := source.OpenFolder(dir)
 	if err != nil {
-		return nil, nil, explainOpen(dir, err)
+		return nil, nil, Unreadable(dir, err)
 	}
 	lib, err := protocol.OpenLibrary(guardedFS{folder}, opts)
 	if err != nil {
@@ -246,39 +197,25 @@ func openDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, 
 	return folder, lib, nil
 }
 
-// guardedFS tells of changed files in the tree's words.
-type guardedFS struct{ folder *source.Folder }
-
-func (g guardedFS) Open(name string) (iofs.File, error) {
-	f, err := g.folder.Open(name)
-	return f, changed(err)
-}
-
-func (g guardedFS) Stat(name string) (iofs.FileInfo, error) {
-	info, err := g.folder.Stat(name)
-	return info, changed(err)
-}
-
-// explainPackets turns an error of opening into what a user can do about it.
-func explainPackets(path string, err error) error {
-	if _, ok := errors.AsType[*commandError](err); ok {
-		return err
-	}
+// UnreadablePackets is [Unreadable] of a session, or of definitions, that can't be opened or read.
+func UnreadablePackets(path string, err error) error {
 	if errors.Is(err, capture.ErrUnknown) {
-		return &commandError{code: exitKey, err: fmt.Errorf("%s: %w", path, err)}
+		return at(path, err)
 	}
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path != path {
-		return &commandError{code: exitSource, err: err} // of a file in the folder, which it names
+		return &Error{Err: err} // of a file in the folder, which it names
 	}
 	if _, ok := errors.AsType[*capture.FormatError](err); ok {
-		err = fmt.Errorf("%s: %w", path, err)
+		return at(path, err)
 	}
-	return explainOpen(path, err)
+	return Unreadable(path, err)
 }
 
-func (p *packets) modTime() time.Time { return p.since }
+// ModTime is that of the session, or of the folder.
+func (p *packets) ModTime() time.Time { return p.since }
 
-func (p *packets) check() error {
+// Check looks at the session and at its definitions.
+func (p *packets) Check() error {
 	if p.file != nil {
 		if err := p.file.Check(); err != nil {
 			return changed(err)
@@ -290,9 +227,9 @@ func (p *packets) check() error {
 	return nil
 }
 
-func (p *packets) show() ([]nodes.Mount, error) {
+func (p *packets) mounts() ([]nodes.Mount, error) {
 	return wholeRoot(packettree.New(p.session, p.lib, packettree.Options{
-		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.check,
+		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check,
 	})), nil
 }
 

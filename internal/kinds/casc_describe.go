@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"cmp"
@@ -40,14 +40,14 @@ type cascDescription struct {
 	SourceMtime time.Time `json:"source_mtime"`
 }
 
-// describe reads casc.json, for which all files are looked at.
-func (c *cascStorage) describe() (description, error) {
+// Describe reads casc.json, for which all files are looked at.
+func (c *cascStorage) Describe() (Description, error) {
 	ctx := context.Background()
 	e, err := c.tree.Lookup(ctx, nodes.Root, "casc.json")
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.NewSectionReader(contentOf{ctx, c.tree, e.ID}, 0, e.Size))
+	text, err := io.ReadAll(contentOf(ctx, c.tree, e))
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +57,13 @@ func (c *cascStorage) describe() (description, error) {
 	}
 	d.Problems = []string{} // those of casc.json may have several lines
 	for _, p := range c.tree.Problems() {
-		d.Problems = append(d.Problems, errorText(p))
+		d.Problems = append(d.Problems, shown.Line(p))
 	}
 	return d, nil
 }
 
-// print writes the description for people.
-func (d cascDescription) print(w io.Writer) error {
+// Print writes the description for people.
+func (d cascDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	text := func(name, value string) {
 		if value != "" {

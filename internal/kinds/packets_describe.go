@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -61,8 +61,8 @@ type libraryDescription struct {
 	Guessed int `json:"guessed,omitempty"`
 }
 
-// describe decodes every packet and reads every definition, to count them.
-func (p *packets) describe() (description, error) {
+// Describe decodes every packet and reads every definition, to count them.
+func (p *packets) Describe() (Description, error) {
 	ctx := context.Background()
 	d := packetsDescription{SourceSize: p.size, SourceMtime: p.since.UTC()}
 	var err error
@@ -84,7 +84,7 @@ func (p *packets) describe() (description, error) {
 			}
 		}
 	}
-	return d, p.check()
+	return d, p.Check()
 }
 
 func describeSession(ctx context.Context, s *dissect.Session) (*sessionDescription, error) {
@@ -141,8 +141,8 @@ func (d *sessionDescription) times(log *capture.Log) error {
 	return nil
 }
 
-// print writes the description for people.
-func (d packetsDescription) print(w io.Writer) error {
+// Print writes the description for people.
+func (d packetsDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if d.Session != nil {
 		d.Session.print(t)

@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"cmp"
@@ -11,20 +11,24 @@ import (
 	"syscall"
 
 	"lorefs/geometry"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
 
-// worldName is the directory that shows the folder of --world.
-const worldName = "world"
+// WorldDir is the directory of a data center that shows the folder of world geometry.
+const WorldDir = "world"
 
-// openWorld opens the folder of --world: of its zones and areas, those that d names.
-func (d *dataCenter) openWorld(o opening) (*world, error) {
+// worldOption is the option that names that folder.
+const worldOption = "world"
+
+// openWorld opens the folder of world geometry: of its zones and areas, those that d names.
+func (d *DataCenter) openWorld(o opening) (*world, error) {
 	list, err := readWorldList(d.dc)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(o.flags.world, o, worldtree.Options{
+	w, err := newWorld(o.DataCenter.World, o, worldtree.Options{
 		Folder: d.dc.Identity(),
 		Zones:  func(at geometry.ZonePosition) bool { _, named := list.zones[at]; return named },
 		Areas:  func(name string) bool { return list.areas[name] != "" },
@@ -34,29 +38,26 @@ func (d *dataCenter) openWorld(o opening) (*world, error) {
 		},
 	})
 	if err != nil {
-		return nil, &commandError{code: exitSource, err: fmt.Errorf("--world: %w", err)}
+		return nil, &Error{Option: worldOption, Err: err}
 	}
 	return w, nil
 }
 
-// editWorld makes the folder of --world editable, if there is one. One that nobody may
+// editWorld makes the folder of world geometry editable, if there is one. One that nobody may
 // write to can be looked at all the same: then the editor is nil.
-func (d *dataCenter) editWorld(ctx context.Context, o editOptions) (*worldEditor, error) {
+func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldEditor, error) {
 	if d.world == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	e, err := d.world.editor(ctx, worldName+"/", o)
+	e, err := d.world.editor(ctx, WorldDir+"/", o)
 	switch {
 	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
-		o.log.Warn("the files of "+worldName+" can't be edited", "folder", d.world.dir, "err", err)
+		o.Logger.Warn("the files of "+WorldDir+" can't be edited", "folder", d.world.dir, "err", err)
 		return nil, nil //nolint:nilnil // there is none
 	case errors.Is(err, nodes.ErrNotExist):
-		return nil, &commandError{
-			code: exitUnsaved, err: fmt.Errorf("--world: edits were left behind of what the data center does not name: %w", err),
-			hint: "lorefs journal replay " + d.world.dir + " saves them",
-		}
+		return nil, &Error{Option: worldOption, Err: &UnnamedEditsError{d.world.dir, err}}
 	case err != nil:
-		return nil, fmt.Errorf("--world: %w", err)
+		return nil, &Error{Option: worldOption, Err: err}
 	}
 	return e, nil
 }
@@ -110,7 +111,7 @@ func (l *worldList) missing(files []worldtree.File) missing {
 }
 
 func (m missing) text() string {
-	text, err := jsonText(m)
+	text, err := shown.JSONText(m)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: strings can't be written as JSON: %v", err))
 	}

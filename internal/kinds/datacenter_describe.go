@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ type dataCenterDescription struct {
 	SourceMtime           time.Time  `json:"source_mtime"`
 }
 
-func describeDataCenter(s *dataCenter) dataCenterDescription {
+func describeDataCenter(s *DataCenter) dataCenterDescription {
 	h := s.dc.Header()
 	d := dataCenterDescription{
 		Version: h.Version, Layout: s.dc.Layout().String(), Revision: h.Revision, Counts: s.dc.Counts(),
@@ -60,8 +60,8 @@ func describeDataCenter(s *dataCenter) dataCenterDescription {
 	return d
 }
 
-// print writes the description for people.
-func (d dataCenterDescription) print(w io.Writer) error {
+// Print writes the description for people.
+func (d dataCenterDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	when := "none"
 	if d.Time != nil {
@@ -91,10 +91,10 @@ func (d dataCenterDescription) odd() []string {
 		odd = append(odd, "no footer")
 	}
 	if d.TrailingBytes != 0 {
-		odd = append(odd, fmt.Sprintf("%s behind the end of the compressed data", plural(d.TrailingBytes, "byte")))
+		odd = append(odd, fmt.Sprintf("%s behind the end of the compressed data", shown.Plural(d.TrailingBytes, "byte")))
 	}
 	if d.InflatedTrailingBytes != 0 {
-		odd = append(odd, fmt.Sprintf("%s behind the end of the inflated data", plural(d.InflatedTrailingBytes, "byte")))
+		odd = append(odd, fmt.Sprintf("%s behind the end of the inflated data", shown.Plural(d.InflatedTrailingBytes, "byte")))
 	}
 	return odd
 }

@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -15,20 +15,19 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-const kindWorld = "world"
-
 // world is an open folder of world geometry.
 type world struct {
+	plain
 	// dir is absolute.
 	dir  string
 	info iofs.FileInfo
 	tree *worldtree.Tree
-	// index is nil with --no-cache.
+	// index is nil where none is kept.
 	index *indexStore
 }
 
-func worldKind() kind {
-	return kind{name: kindWorld, source: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld, bench: benchWorld}
+func worldKind() *Kind {
+	return &Kind{Name: WorldName, Noun: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld}
 }
 
 // isWorld tells a folder that has zones or areas in it.
@@ -45,7 +44,7 @@ func isWorld(path string, info iofs.FileInfo) (bool, error) {
 	for {
 		entries, err := dir.ReadDir(some)
 		for _, e := range entries {
-			if !e.IsDir() && isGeometry(e.Name()) {
+			if !e.IsDir() && IsGeometry(e.Name()) {
 				return true, nil
 			}
 		}
@@ -58,8 +57,8 @@ func isWorld(path string, info iofs.FileInfo) (bool, error) {
 	}
 }
 
-// isGeometry tells the files of a world from others.
-func isGeometry(name string) bool {
+// IsGeometry tells the files of a world from others.
+func IsGeometry(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".zgd" || ext == ".apd"
 }
@@ -67,7 +66,7 @@ func isGeometry(name string) bool {
 func openWorld(_ context.Context, path string, o opening) (archive, error) {
 	w, err := newWorld(path, o, worldtree.Options{})
 	if err != nil {
-		return nil, explainOpen(path, err)
+		return nil, Unreadable(path, err)
 	}
 	return w, nil
 }
@@ -86,19 +85,21 @@ func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
 	if !w.info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder", path)
 	}
-	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.info.ModTime(), dir+"\x00"+opts.Folder, o.blocks.View(), o.log
-	if w.index = o.flags.store(o.log); w.index != nil {
+	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.info.ModTime(), dir+"\x00"+opts.Folder, o.blocks.View(), o.Logger
+	if w.index = o.store(); w.index != nil {
 		opts.Memory = w.index
 	}
 	w.tree, err = worldtree.New(os.DirFS(dir), opts)
 	return w, err
 }
 
-func (w *world) modTime() time.Time { return w.info.ModTime() }
+// ModTime is that of the folder.
+func (w *world) ModTime() time.Time { return w.info.ModTime() }
 
-func (w *world) check() error { return w.tree.Check() }
+// Check looks at the files that were read.
+func (w *world) Check() error { return w.tree.Check() }
 
-func (w *world) show() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
+func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
 
 // Close waits until what was found out is saved.
 func (w *world) Close() error {

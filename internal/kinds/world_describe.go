@@ -1,4 +1,4 @@
-package main
+package kinds
 
 import (
 	"context"
@@ -48,8 +48,8 @@ type fileProblem struct {
 	Error string `json:"error"`
 }
 
-// describe decodes every file that is not remembered.
-func (w *world) describe() (description, error) {
+// Describe decodes every file that is not remembered.
+func (w *world) Describe() (Description, error) {
 	all, err := w.tree.Summaries(context.Background())
 	if err != nil {
 		return nil, err
@@ -87,15 +87,15 @@ func (z *zonesDescription) surround(at geometry.ZonePosition) {
 	z.Last[0], z.Last[1] = max(z.Last[0], at.X), max(z.Last[1], at.Y)
 }
 
-// print writes the description for people.
-func (d worldDescription) print(w io.Writer) error {
+// Print writes the description for people.
+func (d worldDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	shown.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)
+	shown.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", shown.Plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)
 	if d.Zones.First != nil {
 		shown.Fprintf(t, "from, to\tx%04dy%04d, x%04dy%04d\n", d.Zones.First[0], d.Zones.First[1], d.Zones.Last[0], d.Zones.Last[1])
 	}
 	shown.Fprintf(t, "volumes\t%d\n", d.Zones.Volumes)
-	shown.Fprintf(t, "areas\t%s of %d bytes, decompressed %d\n", plural(d.Areas.Count, "file"), d.Areas.Bytes, d.Areas.RawBytes)
+	shown.Fprintf(t, "areas\t%s of %d bytes, decompressed %d\n", shown.Plural(d.Areas.Count, "file"), d.Areas.Bytes, d.Areas.RawBytes)
 	shown.Fprintf(t, "nodes\t%d\n", d.Areas.Nodes)
 	shown.Fprintf(t, "edges\t%d\n", d.Areas.Edges)
 	for _, p := range d.Bad {
