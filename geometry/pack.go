@@ -69,6 +69,12 @@ func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	return all, hidden, nil
 }
 
+// IsFile tells by their names the files that hold a zone or an area from others.
+func IsFile(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".zgd" || ext == ".apd"
+}
+
 // isHidden tells of a file that looks like an input but for the dot in front.
 func isHidden(e iofs.DirEntry) bool {
 	ext := strings.ToLower(path.Ext(e.Name()))

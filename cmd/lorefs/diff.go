@@ -16,6 +16,7 @@ import (
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/kinds"
+	"lorefs/internal/output"
 	"lorefs/internal/shown"
 )
 
@@ -117,7 +118,7 @@ func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.
 			return nil, nil, err
 		}
 		files[i] = d.File()
-		if known, err = templateOf(ctx, o); err != nil {
+		if known, err = d.Schemas(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -151,10 +152,9 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
 	keys := datacenter.DefaultKeys()
 	fast := 1
-	w := writing{noBackup: true}
 	p := newProgress("packing")
 	defer p.finish()
-	_, err := w.packTo(ctx, dir, path, pack.Options{
+	_, err := kinds.PackSheets(ctx, dir, path, output.Options{NoBackup: true}, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
 		Template: template, Progress: p.set,
 	})

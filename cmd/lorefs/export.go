@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"iter"
 	"log/slog"
-	"path"
 
 	"github.com/spf13/cobra"
 
-	"lorefs/datacenter/sheets"
 	"lorefs/internal/kinds"
 	"lorefs/internal/treecopy"
 )
@@ -91,25 +87,6 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds
 		return err
 	}
 	return f.files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
-		return treecopy.Write(ctx, jsonFiles(d.Sheets()), dir, o)
+		return treecopy.Write(ctx, d.JSONFiles(), dir, o)
 	})
-}
-
-// jsonFiles are the files of all sheets.
-func jsonFiles(src *sheets.Source) iter.Seq[treecopy.File] {
-	return func(yield func(treecopy.File) bool) {
-		for _, family := range src.Families() {
-			for sheet := range family.Sheets(0) {
-				f := treecopy.File{
-					Path: path.Join(family.File, family.JSONFile(sheet.Ordinal)),
-					Write: func(ctx context.Context, w io.Writer) error {
-						return src.WriteJSON(ctx, w, sheet)
-					},
-				}
-				if !yield(f) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/diskspace"
 	"lorefs/internal/kinds"
+	"lorefs/internal/output"
 	"lorefs/internal/shown"
 	"lorefs/internal/treecopy"
 	"lorefs/nodes"
@@ -50,7 +50,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		return nil
 	}
 	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
-	space, err := spaceFor(to)
+	space, err := diskspace.For(to)
 	if err != nil {
 		return nil //nolint:nilerr // not every file system says: writing ends when it is full
 	}
@@ -61,29 +61,13 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	return nil
 }
 
-// spaceFor asks the file system that a folder is on, or will be.
-func spaceFor(dir string) (diskspace.Space, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return diskspace.Space{}, err
-	}
-	for {
-		s, err := diskspace.Of(dir)
-		if up := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) && up != dir {
-			dir = up
-			continue
-		}
-		return s, err
-	}
-}
-
 // run has files of a source written. It tells of those that are not, and how many are.
 func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := newCounter("files")
 	present := 0
 	r, err := write(treecopy.Options{
 		Overwrite: f.overwrite,
-		Replacing: mayReplace,
+		Replacing: output.MayReplace,
 		Progress:  func(files, _ int64) { p.set(files, f.files) },
 		Failed: func(path string, err error) error {
 			if errors.Is(err, iofs.ErrExist) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -16,16 +15,10 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
-	"lorefs/internal/folderedit"
 	"lorefs/internal/kinds"
 	"lorefs/internal/pending"
-	"lorefs/internal/session"
 	"lorefs/internal/shown"
 )
-
-// journals are those of all kinds of sources that can be edited: to a user they are the
-// same.
-var journals = pending.Kinds{session.Journals, folderedit.Journals}
 
 func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
@@ -45,7 +38,7 @@ func newJournalList() *cobra.Command {
 		Short: "show the journals that there are",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := journals.List()
+			list, err := kinds.Journals.List()
 			if err != nil {
 				return err
 			}
@@ -108,7 +101,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		return err
 	}
 	defer s.Close()
-	if err := edit(ctx, path, s, f, o); err != nil {
+	if err := edit(ctx, s, o); err != nil {
 		return err
 	}
 	if s.Replayed() == 0 {
@@ -134,7 +127,7 @@ func newJournalDrop() *cobra.Command {
 			"the journal itself, as list shows it.",
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			j, err := journalOf(args[0])
+			j, err := kinds.JournalOf(args[0])
 			if err == nil {
 				err = j.Drop()
 			}
@@ -150,29 +143,4 @@ func newJournalDrop() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// journalOf looks for the journal of a source, which may be gone, or for one by its own
-// path. An error matches [iofs.ErrNotExist] if there is none.
-func journalOf(path string) (pending.Journal, error) {
-	path, err := withoutLinks(path)
-	if err != nil {
-		return pending.Journal{}, err
-	}
-	return journals.Find(path)
-}
-
-// withoutLinks is a path as journals have it, also of a source that is gone.
-func withoutLinks(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
-		return whole, nil
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path)), nil
-	}
-	return path, nil
 }

@@ -62,7 +62,7 @@ func (m *mounting) edit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = edit(ctx, m.source, m.opened, &m.flags.source, kinds.EditOptions{
+	err = edit(ctx, m.opened, kinds.EditOptions{
 		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
 	})
 	for _, e := range m.opened.Editors {

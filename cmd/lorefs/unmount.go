@@ -13,6 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/pending"
 	"lorefs/internal/shown"
 )
@@ -157,7 +158,7 @@ func leftBehind(name string, edited ...string) error {
 
 // leftOf is leftBehind of one thing that was edited; nil if nothing is left.
 func leftOf(name, source string) *commandError {
-	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return journalOf(source) })
+	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return kinds.JournalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved

@@ -79,7 +79,7 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	v.out = bufio.NewWriter(c.OutOrStdout())
 	for found, err := range k.Verify(c.Context(), path, o, opts) {
 		if err != nil {
-			return v.end(c, path, f.explain(path, err))
+			return v.end(c, path, f.explainKey(path, err))
 		}
 		if more, err := v.found(found.Object, found.Line); err != nil || !more {
 			return v.end(c, path, err)

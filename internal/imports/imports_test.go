@@ -91,6 +91,7 @@ var upperFloor = map[string][]string{
 	"kinds":      append([]string{"nodes"}, formats...),
 	"sample":     formats,
 	"session":    {"datacenter"},
+	"output":     {"geometry"},
 	"packetjson": {"protocol"},
 	"treecopy":   {"nodes"},
 }

@@ -8,9 +8,9 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"lorefs/geometry"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
@@ -44,7 +44,7 @@ func isWorld(path string, info iofs.FileInfo) (bool, error) {
 	for {
 		entries, err := dir.ReadDir(some)
 		for _, e := range entries {
-			if !e.IsDir() && IsGeometry(e.Name()) {
+			if !e.IsDir() && geometry.IsFile(e.Name()) {
 				return true, nil
 			}
 		}
@@ -55,12 +55,6 @@ func isWorld(path string, info iofs.FileInfo) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// IsGeometry tells the files of a world from others.
-func IsGeometry(name string) bool {
-	ext := strings.ToLower(filepath.Ext(name))
-	return ext == ".zgd" || ext == ".apd"
 }
 
 func openWorld(_ context.Context, path string, o opening) (archive, error) {

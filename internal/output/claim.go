@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -7,20 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
+	"lorefs/geometry"
 	"lorefs/internal/filelock"
-	"lorefs/internal/kinds"
 	"lorefs/internal/links"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
-	"lorefs/internal/shown"
 )
 
-// claim keeps others from editing a file that is to be written, or the files in a folder,
+// Claim keeps others from editing a file that is to be written, or the files in a folder,
 // until the claim is closed. If somebody does already, the mount would lose its source:
-// the error has exitBusy then. What is not there yet, nobody can edit.
-func claim(c *cobra.Command, path string) (*pending.Lock, error) {
+// the error is an [*InUseError] then. What is not there yet, nobody can edit. tell is told of
+// what it keeps of a run that was killed.
+func Claim(path string, tell func(error)) (*pending.Lock, error) {
 	above := filepath.Dir(path)
 	if info, err := os.Stat(above); errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%s can't be written: the folder %s does not exist", path, above)
@@ -29,7 +27,7 @@ func claim(c *cobra.Command, path string) (*pending.Lock, error) {
 	}
 	// Before the file is locked: what a save has left can be another name of it, which
 	// would look as if its writer lived.
-	sweepBeside(c, path)
+	Sweep(path, tell)
 	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return new(pending.Lock), nil
@@ -42,7 +40,7 @@ func claim(c *cobra.Command, path string) (*pending.Lock, error) {
 	}
 	lock, err := pending.Take(whole)
 	if err != nil {
-		return nil, inUse(path, err)
+		return nil, &InUseError{path, err}
 	}
 	return lock, nil
 }
@@ -53,36 +51,40 @@ func canBeEdited(path string) bool {
 	return err == nil && (info.Mode().IsRegular() || info.IsDir())
 }
 
-// sweepBeside removes what a run has left beside a file that was killed, and tells of what
+// Sweep removes what a run has left beside a file that was killed, and tells of what
 // it keeps. What can't be removed is in nobody's way.
-func sweepBeside(c *cobra.Command, path string) {
+func Sweep(path string, tell func(error)) {
 	_, err := replace.Sweep(path)
 	if kept, ok := errors.AsType[*replace.KeptError](err); ok {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept)
+		tell(kept)
 	}
 }
 
-// inUse is the error of a file that can't be written, as somebody edits it.
-func inUse(path string, err error) error {
-	return &commandError{
-		code: exitBusy, err: fmt.Errorf("%s is not written, as somebody edits it: %w", path, err),
-		hint: "unmount it first, or write another file",
-	}
+// InUseError is the error of a file that can't be written, as somebody edits it.
+type InUseError struct {
+	Path string
+	Err  error
 }
 
-// mayReplace is an error if somebody edits a file that is there already, or the folder of
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%s is not written, as somebody edits it: %v", e.Path, e.Err)
+}
+
+func (e *InUseError) Unwrap() error { return e.Err }
+
+// MayReplace is an error if somebody edits a file that is there already, or the folder of
 // world geometry that it belongs to.
-func mayReplace(path string) error {
+func MayReplace(path string) error {
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil || !canBeEdited(whole) {
 		return nil //nolint:nilerr // nobody can edit what is not there
 	}
 	err = pending.Held(whole)
-	if err == nil && kinds.IsGeometry(whole) {
+	if err == nil && geometry.IsFile(whole) {
 		err = pending.Held(filepath.Dir(whole))
 	}
 	if errors.Is(err, filelock.ErrLocked) {
-		return inUse(path, err)
+		return &InUseError{path, err}
 	}
 	return nil
 }
