@@ -32,7 +32,7 @@ type cascStorage struct {
 }
 
 func cascKind() kind {
-	return kind{name: kindCASC, source: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC, bench: benchCASC}
+	return kind{name: kindCASC, source: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC}
 }
 
 func isCASC(path string, info iofs.FileInfo) (bool, error) {

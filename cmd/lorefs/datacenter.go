@@ -38,7 +38,6 @@ func dataCenterKind() kind {
 		is:     func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:   openDataCenter,
 		verify: verifyDataCenter,
-		bench:  benchDataCenter,
 
 		exports: "sheets",
 	}

@@ -52,8 +52,6 @@ type kind struct {
 	// verify checks all that the format allows to be checked, and shows what it
 	// finds. It may be nil.
 	verify func(ctx context.Context, path string, o opening, v *verifying) error
-	// bench measures what is worth it of a source. It may be nil.
-	bench func(ctx context.Context, b *benchRun) error
 	// exports is the directory that export copies unless told otherwise; empty: all.
 	exports string
 }

@@ -29,7 +29,6 @@ func packetsKind() kind {
 		is:     isPackets,
 		open:   openPackets,
 		verify: verifyPackets,
-		bench:  benchPackets,
 	}
 }
 

@@ -28,7 +28,7 @@ type world struct {
 }
 
 func worldKind() kind {
-	return kind{name: kindWorld, source: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld, bench: benchWorld}
+	return kind{name: kindWorld, source: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld}
 }
 
 // isWorld tells a folder that has zones or areas in it.
