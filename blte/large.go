@@ -9,22 +9,21 @@ import (
 	"lorefs/internal/readat"
 )
 
-// maxHeld is the largest plain chunk that is decoded as a whole. A larger one, as
-// films are stored in, would push all others out of any cache, only to be read again
-// for the next few bytes.
+// maxHeld is the largest plain chunk that is decoded as a whole. A larger one, such as a
+// film, would push everything else out of the cache.
 const maxHeld = 8 << 20
 
-// largeChunks are the plain chunks that are read in place: their MD5 is checked when
-// they are first read, and from then on the sum of each piece that is read.
+// largeChunks are the plain chunks that are read in place. The first read checks a chunk's
+// MD5, later reads check the checksum of each piece.
 type largeChunks struct {
 	mu sync.Mutex // held while a chunk is checked, so that it is checked once
-	// content is that of each chunk that was looked at, nil for one that is decoded as
-	// a whole.
+	// content has the chunks that were looked at; nil means that the chunk is decoded as a
+	// whole.
 	content map[int]*pieces.Data
 }
 
-// inPlace gives the content of chunk i if it is read in place, and checks it if nobody
-// has; else it gives nil.
+// inPlace returns the content of chunk i if it is read in place, else nil. It checks the
+// chunk if that has not been done.
 func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize <= maxHeld {
@@ -53,8 +52,8 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	return content, nil
 }
 
-// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and
-// the key of a file without table, as checkWhole does.
+// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and the
+// key of a file without table, as checkWhole does.
 func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
 	c := &r.head.Chunks[i]
 	size := c.EncodedSize - 1
@@ -69,7 +68,7 @@ func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
 	case r.head.Long:
 		check = io.MultiWriter(encoded, decoded)
 	}
-	// The mode that was read may not be the one that is there now.
+	// The mode in the file may have changed since it was read.
 	encoded.Write([]byte{ModePlain})
 	content, err := pieces.Read(io.NewSectionReader(r.src, c.Off+1, size), size, check)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"lorefs/internal/shown"
 )
 
-// DecodeAreaJSON reads what AreaJSON wrote. White space and the order of keys are
-// free, and the format may be left out; what edges and squares lead to must be
-// there. dx and dy of edges are passed over. Every error is a [JSONError].
+// DecodeAreaJSON reads the text of AreaJSON. White space and the order of keys are free,
+// and the format may be left out. The nodes that edges and squares lead to must exist. dx
+// and dy of edges are ignored. Every error is a [JSONError].
 func DecodeAreaJSON(text []byte) (*Area, error) {
 	d := areaDecoder{scanner: newScanner(text), zones: map[ZonePosition]bool{}}
 	err := d.document(areaFormat, []string{"nodes", "zones"}, func(key string) bool {
@@ -35,15 +35,15 @@ type areaDecoder struct {
 	scanner
 	area  AreaBuilder
 	zones map[ZonePosition]bool
-	// edges is of the newest node.
+	// edges are those of the newest node.
 	edges []Edge
-	// The nodes that edges and squares lead to can only be checked when all are
-	// known: the highest are remembered, and where in the text they are.
+	// The nodes that edges and squares lead to can be checked only when all are known, so
+	// the highest ones are kept with their places in the text.
 	highest, highestAt  int64
 	squareEnd, squareAt int64
 }
 
-// checkTargets looks at the highest targets of edges and squares.
+// checkTargets checks the highest targets of edges and squares.
 func (d *areaDecoder) checkTargets() error {
 	nodes := int64(d.area.Nodes())
 	if d.highestAt > 0 && d.highest >= nodes {
@@ -92,7 +92,7 @@ func (d *areaDecoder) node() {
 	}
 }
 
-// checkSize keeps what nobody could read back from being packed.
+// checkSize fails if the area is larger than decoders accept.
 func (d *areaDecoder) checkSize() {
 	if d.area.rawSize() > MaxArea {
 		d.Fail(d.Pos(), "the area takes more than the %d bytes that one may have", MaxArea)

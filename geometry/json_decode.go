@@ -6,19 +6,19 @@ import (
 	"lorefs/internal/shown"
 )
 
-// JSONOptions are what decoders of JSON may be told.
+// JSONOptions are the options of decoders of JSON.
 type JSONOptions struct {
-	// AnyOrder allows volumes of a cell that do not ascend. It is for zones that
-	// had such before: see [Zone.Ascending].
+	// AnyOrder allows volumes of a cell that do not ascend. It is for zones that had such
+	// volumes before: see [Zone.Ascending].
 	AnyOrder bool
 }
 
-// DecodeZoneJSON reads what ZoneJSON wrote. White space and the order of keys are
-// free, and the format may be left out; numbers must be whole and in their range,
-// and the volumes of a cell ascend. Every error is a [JSONError].
+// DecodeZoneJSON reads the text of ZoneJSON. White space and the order of keys are free,
+// and the format may be left out. Numbers must be whole and in their range, and the volumes
+// of a cell must ascend. Every error is a [JSONError].
 func DecodeZoneJSON(text []byte, opts JSONOptions) (*Zone, error) {
 	d := cellDecoder{scanner: newScanner(text), opts: opts}
-	// 17 bytes of JSON are a volume; a wrong guess costs little.
+	// A volume takes about 17 bytes of JSON. A wrong guess costs little.
 	d.zone.counts = make([]byte, 0, ZoneCells)
 	d.zone.volumes = make([]byte, 0, len(text)/17*volumeSize)
 	err := d.document(zoneFormat, []string{"squares"}, func(key string) bool {
@@ -34,7 +34,6 @@ func DecodeZoneJSON(text []byte, opts JSONOptions) (*Zone, error) {
 	return d.zone.Zone()
 }
 
-// cellDecoder reads cells.
 type cellDecoder struct {
 	scanner
 	opts JSONOptions
@@ -79,7 +78,7 @@ func (d *cellDecoder) square() {
 	}
 }
 
-// checkSize keeps what nobody could read back from being packed.
+// checkSize fails if the zone is larger than decoders accept.
 func (d *cellDecoder) checkSize() {
 	if d.zone.rawSize() > MaxZone {
 		d.Fail(d.Pos(), "the zone takes more than the %d bytes that one may have", MaxZone)
@@ -114,8 +113,8 @@ func (d *cellDecoder) volume() Volume {
 	return Volume{int16(z), uint16(height)}
 }
 
-// DecodeSquareJSON reads the cells of what AppendSquareJSON wrote; what else is
-// in there is passed over. Every error is a [JSONError].
+// DecodeSquareJSON reads the cells from the text of AppendSquareJSON, and ignores all else.
+// Every error is a [JSONError].
 func DecodeSquareJSON(text []byte, opts JSONOptions) (*[SquareCells][]Volume, error) {
 	d := cellDecoder{scanner: newScanner(text), opts: opts}
 	cells := new([SquareCells][]Volume)
@@ -152,7 +151,7 @@ func (d *cellDecoder) squareCells(cells *[SquareCells][]Volume) {
 	}
 }
 
-// squareCell reads cell n, which must say that it is.
+// squareCell reads cell n, which must state its number.
 func (d *cellDecoder) squareCell(n int) {
 	named, filled := false, false
 	d.Open('{')

@@ -10,7 +10,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// benchPackets are packets of generated definitions, none of which has a layout.
+// benchPackets returns packets of generated definitions without layouts.
 func benchPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size int64) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -32,7 +32,7 @@ func benchPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size 
 	return tabs, packets, size
 }
 
-// toolboxPackets are the vectors of tera-toolbox, which are small packets.
+// toolboxPackets returns tera-toolbox's test vectors, which are small packets.
 func toolboxPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size int64) {
 	b.Helper()
 	dir, _ := fixtureNames(b, "tera-toolbox")
@@ -55,7 +55,7 @@ func toolboxPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, siz
 	return tabs, packets, size
 }
 
-// benchEach does something with each packet again and again.
+// benchEach calls do with each packet again and again.
 func benchEach(b *testing.B, tabs []*protocol.Table, packets [][]byte, size int64, do func(t *protocol.Table, packet []byte) error) {
 	b.Helper()
 	b.SetBytes(size)

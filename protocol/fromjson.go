@@ -10,14 +10,12 @@ import (
 	"lorefs/internal/shown"
 )
 
-// MaxJSON is the longest that the JSON of a packet can be, in bytes. All that
-// [Table.AppendJSON] writes is shorter.
+// MaxJSON is the longest JSON of a packet, in bytes. [Table.AppendJSON] writes less.
 const MaxJSON = 16 << 20
 
-// ParseJSON reads what [Table.AppendJSON] writes, and what people make of it:
-// members may be left out, and then are zero or the definition's default, 64-bit
-// integers may be numbers, and a skill id may be its raw number. A member that the
-// definition does not have is an error, as is one that is there twice.
+// ParseJSON reads what [Table.AppendJSON] writes, also if people have edited it. A missing
+// member is zero or the definition's default, 64-bit integers may be numbers, and a skill
+// id may be its raw number. An unknown member is an error, and so is one that occurs twice.
 func (t *Table) ParseJSON(data []byte) (*Message, error) {
 	if len(data) > MaxJSON {
 		return nil, badValue("%d bytes of JSON: want at most %d", len(data), MaxJSON)
@@ -51,7 +49,7 @@ func (t *Table) parsePart(m *Message, name string, r *jsonReader) (err error) {
 			return badValue("want %d bytes, for a packet that is padded", paddingSize)
 		}
 		copy(m.Padding[:], b)
-	case "guessed": // a remark, which says nothing of the packet
+	case "guessed": // a remark, not part of the packet
 		r.Value(maxJSONNesting)
 	case "data":
 		m.Data, err = r.object(t.body.root)

@@ -14,7 +14,7 @@ import (
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes/blockcache"
 )
 
