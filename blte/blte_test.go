@@ -19,7 +19,6 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// read opens a file and reads all of it.
 func read(file []byte, opts blte.Options) ([]byte, error) {
 	r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), opts)
 	if err != nil {
@@ -212,9 +211,8 @@ func TestLargeChunks(t *testing.T) {
 	}
 }
 
-// TestLargeChunkChanges writes to a plain chunk that is not held after its MD5 was
-// checked: no wrong byte is handed out, also not by readers that are open, and what is
-// elsewhere is read.
+// TestLargeChunkChanges writes to a plain chunk after its MD5 was checked. No reader, open
+// or new, returns a wrong byte, and the rest of the file can still be read.
 func TestLargeChunkChanges(t *testing.T) {
 	large := bltetest.Text(9 << 20)
 	for name, opts := range map[string]blte.WriteOptions{"table": {}, "long entries": {Long: true}, "no table": {NoTable: true}} {
@@ -284,8 +282,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestEveryFlip flips each byte of each sample, of which all are checked by the
-// file's key, and of files with a table by the table too.
+// TestEveryFlip flips each byte of each sample. The file's key must catch every flip, and
+// the table too if there is one.
 func TestEveryFlip(t *testing.T) {
 	for _, s := range bltetest.Samples(t) {
 		key, err := blte.FileKey(s.File)
@@ -366,7 +364,7 @@ func TestMissingKey(t *testing.T) {
 	}
 }
 
-// countingBlocks is a cache that keeps all, and what was put into it.
+// countingBlocks is a cache that keeps everything, and shows what was put into it.
 type countingBlocks map[uint64][]byte
 
 func (c countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
@@ -380,8 +378,8 @@ func (c countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]by
 	return b, err
 }
 
-// TestDecrypted asks before it hands out what was decrypted, or may be, and nothing of
-// it is kept until the answer is right.
+// TestDecrypted checks that Decrypted is called before decrypted content is returned, and
+// that nothing is kept until it succeeds.
 func TestDecrypted(t *testing.T) {
 	for _, s := range bltetest.Samples(t) {
 		errRefused := errors.New("refused")
@@ -428,7 +426,7 @@ func TestDecrypted(t *testing.T) {
 	}
 }
 
-// failing is a source whose bytes can't be read from some offset on.
+// failing is a source that can't be read from some offset on.
 type failing struct {
 	io.ReaderAt
 	from int64

@@ -14,18 +14,16 @@ const (
 	CipherARC4    = 'A'
 )
 
-// Encryption is how a chunk is encrypted.
+// Encryption says how a chunk is encrypted.
 type Encryption struct {
-	// Name is the name of the key.
 	Name KeyName
 	// IV has 4 or 8 bytes.
-	IV []byte
-	// Cipher is CipherSalsa20 or CipherARC4.
+	IV     []byte
 	Cipher byte
 }
 
-// parseEncryption reads what stands before the encrypted data, without the mode,
-// and gives its size.
+// parseEncryption reads the header of encrypted data, without the mode, and returns its
+// size.
 func parseEncryption(data []byte) (Encryption, int, error) {
 	const nameSize = 8
 	if len(data) < 2+nameSize {
@@ -55,7 +53,7 @@ func (e Encryption) appendHeader(b []byte) []byte {
 	return append(b, e.Cipher)
 }
 
-// xor encrypts or decrypts chunk index from src to dst, which may be the same.
+// xor encrypts or decrypts chunk index from src to dst, which may be the same slice.
 func (e Encryption) xor(dst, src []byte, key EncryptionKey, index int) error {
 	switch e.Cipher {
 	case CipherSalsa20:
@@ -76,8 +74,8 @@ func (e Encryption) xor(dst, src []byte, key EncryptionKey, index int) error {
 	return nil
 }
 
-// decodeEncrypted decrypts a chunk and decodes what that gives. Only the header
-// is checked if the key is not known: a *KeyError.
+// decodeEncrypted decrypts and decodes a chunk. If the key is not known it checks only the
+// header, and returns a *KeyError.
 func (d decoder) decodeEncrypted(data []byte, index int, size int64) ([]byte, error) {
 	e, n, err := parseEncryption(data)
 	if err != nil {

@@ -5,13 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrNoKey means that data is encrypted with a key that is not known. Errors
-// that match it are of type *KeyError.
+// ErrNoKey means that data is encrypted with an unknown key. Errors that match it are of
+// type *KeyError.
 var ErrNoKey = errors.New("no such encryption key is known")
 
-// KeyError names the key that is missing.
+// KeyError names the missing key.
 type KeyError struct {
-	// Name is the key's, as key lists print it.
 	Name KeyName
 }
 
@@ -30,8 +29,7 @@ type FormatError struct {
 	Chunk int
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {
@@ -55,7 +53,7 @@ func badHeader(off int64, format string, args ...any) error {
 	return &FormatError{Off: off, Chunk: -1, What: fmt.Sprintf(format, args...)}
 }
 
-// errFormat is a fault of a chunk's data, before it is known where that lies.
+// errFormat is a fault in a chunk's data before its place in the file is known.
 type errFormat struct {
 	what string
 	err  error

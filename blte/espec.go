@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Spec is an ESpec: how a file was encoded, as the encoding file has it in text.
+// Spec is an ESpec: the text in the encoding file that says how a file was encoded.
 //
 //	n                          plain
 //	z[:LEVEL | :{…}]           zlib; in braces LEVEL, a variant, window bits
@@ -15,17 +15,17 @@ import (
 //	e:{NAME,IV,spec}           encrypted, both in hex
 //	c[:{…}], g[:{…}]           BCPack and GDeflate
 //
-// The text of every part is kept, so that String gives what was parsed.
+// It keeps the text of every part, so that String returns what was parsed.
 type Spec struct {
 	// Mode is one of n, z, b, e, c and g.
 	Mode byte
 	// Args are the arguments of z, c and g, such as "9" or "mpq".
 	Args []string
-	// Braces says that Args, or the one element of Blocks, stand in braces.
+	// Braces is set if Args, or the one element of Blocks, stand in braces.
 	Braces bool
 	// Blocks are the chunks of b.
 	Blocks []SpecBlock
-	// KeyText and IVText are those of e, and Inner what it encrypts.
+	// KeyText and IVText are the arguments of e, and Inner is what it encrypts.
 	KeyText, IVText string
 	Inner           *Spec
 }
@@ -36,14 +36,14 @@ type SpecBlock struct {
 	Size int64
 	// Unit is K, M, or 0 for bytes.
 	Unit byte
-	// Many says that there is a *: the chunks are Count, or as many as it takes
-	// if Count is -1.
+	// Many is set if there is a *: there are Count such chunks, or as many as the file
+	// needs if Count is -1.
 	Many  bool
 	Count int64
 	Spec  *Spec
 }
 
-// Bytes is the decoded size of a chunk, or -1 if none is given.
+// Bytes returns the decoded size of a chunk, or -1 if none is given.
 func (b *SpecBlock) Bytes() int64 {
 	switch {
 	case b.Size < 0:
@@ -56,13 +56,13 @@ func (b *SpecBlock) Bytes() int64 {
 	return b.Size
 }
 
-// KeyName is the name of the key of e, as key lists print it.
+// KeyName returns the name of e's key, as key lists print it.
 func (s *Spec) KeyName() KeyName {
 	name, _ := parseKeyName(s.KeyText, true)
 	return name
 }
 
-// KeyNames gives the names of all keys that the file takes, some more than once.
+// KeyNames yields the names of all keys that the file needs, some more than once.
 func (s *Spec) KeyNames() iter.Seq[KeyName] {
 	return func(yield func(KeyName) bool) { s.eachKey(yield) }
 }

@@ -170,7 +170,7 @@ func (p *specParser) digit() bool {
 	return p.off < len(p.text) && p.text[p.off] >= '0' && p.text[p.off] <= '9'
 }
 
-// number reads digits, without leading zeros so that String gives them back.
+// number reads digits without leading zeros, so that String can write them back.
 func (p *specParser) number() (int64, error) {
 	from, n := p.off, int64(0)
 	for p.digit() {

@@ -14,7 +14,7 @@ const (
 	magic = "BLTE"
 	// noTable is the header of a file without table.
 	noTable = magic + "\x00\x00\x00\x00"
-	// prefixSize is the magic and the header size.
+	// prefixSize is the size of the magic and the header size.
 	prefixSize = 8
 	// tableOff is where the entries begin.
 	tableOff = 12
@@ -31,7 +31,7 @@ const (
 // MD5 is a checksum, and the form of a content or encoding key.
 type MD5 = [md5.Size]byte
 
-// ChunkInfo is what the table says of one chunk.
+// ChunkInfo is a chunk's entry in the table.
 type ChunkInfo struct {
 	// Off is where the chunk begins in the encoded file, at its mode byte.
 	Off int64
@@ -41,9 +41,9 @@ type ChunkInfo struct {
 	DecodedOff int64
 	// DecodedSize is -1 for the chunk of a file without table.
 	DecodedSize int64
-	// Sum is the MD5 of the encoded chunk; it is not there without table.
+	// Sum is the MD5 of the encoded chunk; it is zero without table.
 	Sum MD5
-	// DecodedSum is the MD5 of the content, in files with long entries.
+	// DecodedSum is the MD5 of the content. Only files with long entries have it.
 	DecodedSum MD5
 }
 
@@ -53,18 +53,17 @@ type Header struct {
 	Size int64
 	// Table is false for a file of one chunk that has no table.
 	Table bool
-	// Long says that entries carry the MD5 of the decoded chunk too.
-	Long bool
-	// Chunks are in the order of the file.
+	// Long is set if entries carry the MD5 of the decoded chunk too.
+	Long   bool
 	Chunks []ChunkInfo
-	// DecodedSize is that of the whole file, or -1 without table.
+	// DecodedSize is the size of the whole file, or -1 without table.
 	DecodedSize int64
-	// Key is the file's encoding key: the MD5 of the header. It is zero without
-	// table, for then it takes the whole file.
+	// Key is the file's encoding key: the MD5 of the header. It is zero without table,
+	// because then the key is the MD5 of the whole file.
 	Key MD5
 }
 
-// ReadHeader reads the header of the file that r holds in its first size bytes.
+// ReadHeader reads the header of the file in the first size bytes of r.
 func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 	var prefix [tableOff]byte
 	if size < prefixSize+1 {
@@ -100,7 +99,7 @@ func plainHeader(size int64) *Header {
 	}
 }
 
-// parsePrefix checks what stands before the table against the sizes.
+// parsePrefix checks the bytes before the table against the sizes.
 func parsePrefix(prefix []byte, headerSize, size int64) (*Header, int, error) {
 	if headerSize > size || size < tableOff {
 		return nil, 0, badHeader(4, "a header of %d bytes in a file of %d", headerSize, size)
@@ -147,7 +146,7 @@ func (h *Header) parseTable(raw []byte, count int, size int64) error {
 	return nil
 }
 
-// appendHeader writes a header for chunks of which sizes and sums are set.
+// appendHeader writes a header for chunks whose sizes and sums are set.
 func appendHeader(b []byte, chunks []ChunkInfo, long bool) []byte {
 	entry, flags := entrySize, byte(flagsShort)
 	if long {

@@ -12,18 +12,17 @@ import (
 	"strings"
 )
 
-// KeyName names an encryption key: the eight bytes of the file, read as a
-// little-endian number. Printed in hex it is what key lists have.
+// KeyName names an encryption key: the eight bytes of the file, read as a little-endian
+// number. Key lists print it in hex.
 type KeyName uint64
 
 func (n KeyName) String() string { return fmt.Sprintf("%016X", uint64(n)) }
 
-// EncryptionKey is a key of 16 bytes.
 type EncryptionKey [16]byte
 
-// Keys finds encryption keys. It is asked by many goroutines at once.
+// Keys finds encryption keys. It must be safe for parallel use.
 type Keys interface {
-	// EncryptionKey gives the key called name, or false.
+	// EncryptionKey returns the key called name, or false.
 	EncryptionKey(name KeyName) (EncryptionKey, bool)
 }
 
@@ -37,8 +36,7 @@ func (k KeyRing) EncryptionKey(name KeyName) (EncryptionKey, bool) {
 	return key, ok
 }
 
-// PublishedKeys are the keys that the description of the format lists with their
-// names. Each call gives a new ring.
+// PublishedKeys returns a new ring of the keys that the format's description publishes.
 func PublishedKeys() KeyRing {
 	ring := make(KeyRing, len(published))
 	for name, key := range published {
@@ -47,7 +45,7 @@ func PublishedKeys() KeyRing {
 	return ring
 }
 
-// key128 is a key as two big-endian numbers, which is short to write.
+// key128 is a key as two big-endian numbers.
 type key128 [2]uint64
 
 func (k key128) bytes() (key EncryptionKey) {
@@ -78,16 +76,15 @@ var published = map[KeyName]key128{
 // maxKeyLine bounds a line of a key list, in bytes.
 const maxKeyLine = 1 << 16
 
-// Parse adds the keys of a list, of which each line may be
+// Parse adds the keys of a list. Each line may be
 //
 //	NAME KEY [anything]
 //	[anything,]NAME,KEY[,anything]     or with semicolons
 //	key-NAME = KEY                     a key ring configuration
 //
-// in hex, with names as lists print them, except in the last form, which has the
-// bytes of the name as they stand in files. Empty lines, lines that begin with #
-// or //, and a first line of column titles are skipped. Any other line is an
-// error, as is a name that has two keys in one list.
+// in hex. Names are written as lists print them, but in the last form their bytes stand as
+// in files. Empty lines, lines that begin with # or //, and a first line of column titles
+// are skipped. Any other line is an error, and so is a name with two keys in one list.
 func (k KeyRing) Parse(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxKeyLine)
@@ -143,7 +140,7 @@ func parseKeyLine(line string) (KeyName, EncryptionKey, error) {
 	return 0, EncryptionKey{}, errNoName
 }
 
-// parseKeyName reads 16 hex digits, of which rings have the bytes reversed.
+// parseKeyName reads 16 hex digits. Key rings have their bytes reversed.
 func parseKeyName(s string, ring bool) (KeyName, bool) {
 	if len(s) != 16 {
 		return 0, false

@@ -5,27 +5,25 @@ import (
 	"io"
 	"sync"
 
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
-// maxHeld is the largest plain chunk that is decoded as a whole. A larger one, as
-// films are stored in, would push all others out of any cache, only to be read again
-// for the next few bytes.
+// maxHeld is the largest plain chunk that is decoded as a whole. A larger one, such as a
+// film, would push everything else out of the cache.
 const maxHeld = 8 << 20
 
-// largeChunks are the plain chunks that are read in place: their MD5 is checked when
-// they are first read, and from then on the sum of each piece that is read.
+// largeChunks are the plain chunks that are read in place. The first read checks a chunk's
+// MD5, later reads check the checksum of each piece.
 type largeChunks struct {
 	mu sync.Mutex // held while a chunk is checked, so that it is checked once
-	// content is that of each chunk that was looked at, nil for one that is decoded as
-	// a whole.
-	content map[int]*pieces.Data
+	// content has the chunks that were looked at; nil means that the chunk is decoded as a
+	// whole.
+	content map[int]*readat.Checked
 }
 
-// inPlace gives the content of chunk i if it is read in place, and checks it if nobody
-// has; else it gives nil.
-func (r *Reader) inPlace(i int) (*pieces.Data, error) {
+// inPlace returns the content of chunk i if it is read in place, else nil. It checks the
+// chunk if that has not been done.
+func (r *Reader) inPlace(i int) (*readat.Checked, error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize <= maxHeld {
 		return nil, nil
@@ -39,7 +37,7 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	if err := readat.Full(r.src, mode[:], c.Off); err != nil {
 		return nil, r.fail(i, err)
 	}
-	var content *pieces.Data
+	var content *readat.Checked
 	if mode[0] == ModePlain {
 		var err error
 		if content, err = r.checkLarge(i); err != nil {
@@ -47,15 +45,15 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 		}
 	}
 	if r.large.content == nil {
-		r.large.content = map[int]*pieces.Data{}
+		r.large.content = map[int]*readat.Checked{}
 	}
 	r.large.content[i] = content
 	return content, nil
 }
 
-// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and
-// the key of a file without table, as checkWhole does.
-func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
+// checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and the
+// key of a file without table, as checkWhole does.
+func (r *Reader) checkLarge(i int) (*readat.Checked, error) {
 	c := &r.head.Chunks[i]
 	size := c.EncodedSize - 1
 	if c.DecodedSize >= 0 && c.DecodedSize != size {
@@ -69,9 +67,9 @@ func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
 	case r.head.Long:
 		check = io.MultiWriter(encoded, decoded)
 	}
-	// The mode that was read may not be the one that is there now.
+	// The mode in the file may have changed since it was read.
 	encoded.Write([]byte{ModePlain})
-	content, err := pieces.Read(io.NewSectionReader(r.src, c.Off+1, size), size, check)
+	content, err := readat.Check(io.NewSectionReader(r.src, c.Off+1, size), size, check)
 	if err != nil {
 		return nil, r.fail(i, err)
 	}

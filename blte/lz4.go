@@ -13,13 +13,12 @@ const (
 	lz4BlocksHeader = 10
 	lz4MinShift     = 5
 	lz4MaxShift     = 24
-	// lz4Ratio is the most that one byte of LZ4 can become.
+	// lz4Ratio is the most bytes that one byte of LZ4 can decode to.
 	lz4Ratio = 255
 )
 
-// decodeLZ4 decodes the two layouts that are described. The stated size tells
-// them apart; where nothing states it the layout of blocks goes first, because
-// its header says most.
+// decodeLZ4 decodes both layouts. The stated size tells them apart. If there is none,
+// decodeLZ4 tries the layout of blocks first, because its header is more specific.
 func decodeLZ4(data []byte, size int64) ([]byte, error) {
 	if len(data) < 8 {
 		return nil, badChunk("mode 4: %d bytes are no header", len(data))
@@ -45,7 +44,7 @@ func decodeLZ4(data []byte, size int64) ([]byte, error) {
 	return content, nil
 }
 
-// lz4Blocks says whether data has the layout of blocks, and the size it states.
+// lz4Blocks reports whether data has the layout of blocks, and the size it states.
 func lz4Blocks(data []byte, size int64) (bool, uint64) {
 	if len(data) < lz4BlocksHeader || data[0] != lz4Version {
 		return false, 0

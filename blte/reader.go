@@ -9,55 +9,53 @@ import (
 	"sync"
 
 	"lorefs/internal/cache"
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
 // BlockCache keeps decoded chunks. Package nodes/blockcache has one with a budget.
 type BlockCache = cache.Blocks
 
-// Options are what NewReader may be told. The zero value is right for a file
-// without encrypted chunks that is read from front to back.
+// Options are the options of NewReader. The zero value is right for a file without
+// encrypted chunks that is read from front to back.
 type Options struct {
 	// Keys finds encryption keys. Default: PublishedKeys.
 	Keys Keys
-	// Blocks keeps decoded chunks, chunk i as block FirstBlock+i. Default: the
-	// chunk that was read last is kept.
+	// Blocks keeps decoded chunks, chunk i as block FirstBlock+i. Default: only the chunk
+	// that was read last is kept.
 	Blocks     BlockCache
 	FirstBlock uint64
-	// Key is the file's encoding key, or at least its first bytes; a file that
-	// has another is refused. Default: any is right.
+	// Key is the file's encoding key or its first bytes. A file with another key is
+	// refused. Default: any key is accepted.
 	Key []byte
-	// Size is the decoded size as it is known from elsewhere; a file of another
-	// size is refused. It saves decoding a file without table to learn its size.
-	// Default: it is not known.
+	// Size is the decoded size, if it is known from elsewhere. A file of another size is
+	// refused. It saves decoding a file without table just to learn its size. Default: not
+	// known.
 	Size int64
-	// Decrypted is asked once before content of a chunk that is encrypted, or that may
-	// have such inside, is handed out: the MD5s are of what is encrypted, and a wrong
-	// key makes something else of it. It may read the file by CopyChunk. Its error is
-	// told instead, and it is asked again the next time. It is not asked if the table
-	// has the MD5s of decoded chunks too. Default: nobody is asked.
+	// Decrypted is called once, before the first content of an encrypted chunk is returned,
+	// or of one that may contain encrypted chunks. The MD5s cover encrypted bytes, so a
+	// wrong key would go unnoticed without this check. Decrypted may read the file by
+	// CopyChunk. If it fails, reads return its error and the next read calls it again. It
+	// is not called if the table has the MD5s of decoded chunks. Default: no check.
 	Decrypted func(*Reader) error
 }
 
-// Reader gives the decoded content of a file. It is safe for parallel use.
+// Reader reads the decoded content of a file. It is safe for parallel use.
 type Reader struct {
 	src  io.ReaderAt
 	head *Header
 	size int64
 	opts Options
-	// load is loadBlock as a value: made once, for reads allocate nothing.
+	// load is loadBlock as a value. It is made once, so that reads allocate nothing.
 	load  func(n uint64) ([]byte, error)
 	large largeChunks
 	asked struct {
-		mu   sync.Mutex // held while Options.Decrypted is asked
+		mu   sync.Mutex // held while Options.Decrypted runs
 		done bool
 	}
 }
 
-// NewReader opens the file that src holds in its first size bytes. It reads the
-// header; of a file without table whose size is not known it decodes the one
-// chunk.
+// NewReader opens the file in the first size bytes of src and reads its header. If the file
+// has no table and its size is not known, it also decodes the only chunk.
 func NewReader(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
 	head, err := ReadHeader(src, size)
 	if err != nil {
@@ -74,7 +72,7 @@ func NewReader(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
 	return r, r.check()
 }
 
-// check compares the file with what is known of it from elsewhere.
+// check compares the file with the key and size of the options.
 func (r *Reader) check() error {
 	known := r.opts.Size > 0
 	if r.head.Table {
@@ -104,15 +102,15 @@ func hasPrefix(key MD5, prefix []byte) bool {
 	return len(prefix) <= len(key) && string(key[:len(prefix)]) == string(prefix)
 }
 
-// Size is the number of decoded bytes.
+// Size returns the number of decoded bytes.
 func (r *Reader) Size() int64 { return r.size }
 
-// Header is the file's header. It must not be changed.
+// Header returns the file's header. It must not be changed.
 func (r *Reader) Header() *Header { return r.head }
 
-// ReadAt reads the decoded file. It stops with an error before the first byte of
-// a chunk that can't be decoded: a *FormatError that says which and where; if it
-// is encrypted with a key that is not known it matches ErrNoKey.
+// ReadAt reads the decoded file. It stops before the first byte of a chunk that can't be
+// decoded, with a *FormatError that says which chunk and where. If the key of a chunk is
+// not known the error matches ErrNoKey.
 func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("blte: negative offset")
@@ -131,7 +129,7 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// readChunk copies the content of chunk i from a byte on.
+// readChunk copies the content of chunk i from byte at on.
 func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
 	large, err := r.inPlace(i)
 	if err != nil {
@@ -151,10 +149,10 @@ func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
 	return n, nil
 }
 
-// ReadPlainAt fills p with bytes of the decoded file from off that are all in one
-// chunk of mode N, straight from the source. It checks no MD5: it is for callers
-// that have checksums of smaller parts, for a plain chunk may be as large as the
-// file. It gives false, and leaves p undefined, if the bytes are not to be had so.
+// ReadPlainAt fills p with bytes of the decoded file straight from the source, if all of
+// them are in one chunk of mode N. It checks no MD5: it is for callers with checksums of
+// smaller parts, since a plain chunk may be as large as the file. If it returns false, the
+// content of p is undefined.
 func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
 	i := r.find(off)
 	if off < 0 || i >= len(r.head.Chunks) {
@@ -172,7 +170,7 @@ func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
 	return readat.Full(r.src, p, c.Off+1+at) == nil
 }
 
-// find gives the chunk that byte off is in, or the number of chunks.
+// find returns the number of the chunk with byte off, or the number of chunks.
 func (r *Reader) find(off int64) int {
 	if off >= r.size {
 		return len(r.head.Chunks)
@@ -190,16 +188,15 @@ func (r *Reader) chunk(i int) ([]byte, error) {
 	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
 }
 
-// CopyChunk reads and decodes chunk i, checks it as ReadAt does when it needs some of it,
-// and writes its content to w; but it does not ask Options.Decrypted, and keeps no chunk.
-// It reaches chunks without content too.
+// CopyChunk reads, checks and decodes chunk i, and writes its content to w. It does not
+// call Options.Decrypted, and keeps no chunk. It also accepts chunks without content.
 func (r *Reader) CopyChunk(w io.Writer, i int) error {
 	large, err := r.inPlace(i)
 	if err != nil {
 		return err
 	}
 	if large != nil {
-		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, pieces.Size))
+		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, readat.PieceSize))
 		if err != nil {
 			return r.fail(i, err)
 		}
@@ -215,11 +212,11 @@ func (r *Reader) CopyChunk(w io.Writer, i int) error {
 // maxPooled is the largest encoded chunk that is read into a shared buffer.
 const maxPooled = 1 << 20
 
-// encodedBuffers keeps buffers for chunks that are not handed out as they are.
+// encodedBuffers keeps buffers for encoded chunks. Their content is never returned to a
+// caller.
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// loadBlock gives the chunk of block n to the cache: nothing that Options.Decrypted
-// refuses.
+// loadBlock loads the chunk of block n for the cache, unless Options.Decrypted fails.
 func (r *Reader) loadBlock(n uint64) ([]byte, error) {
 	content, mode, err := r.loadChunk(int(n - r.opts.FirstBlock))
 	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
@@ -258,13 +255,13 @@ func (r *Reader) loadChunk(i int) (content []byte, mode byte, err error) {
 	raw := buf[:c.EncodedSize]
 	content, err = r.decodeChunk(i, raw)
 	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
-		// It may lie in the buffer, which the next load takes.
+		// content may lie in the buffer, which the next load takes.
 		content = append(make([]byte, 0, len(content)), content...)
 	}
 	return content, raw[0], err
 }
 
-// decodeChunk decodes chunk i, which it reads into raw. The content may lie there.
+// decodeChunk reads chunk i into raw and decodes it. The content may share memory with raw.
 func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
 	if err := readat.Full(r.src, raw, r.head.Chunks[i].Off); err != nil {
 		return nil, r.fail(i, err)
@@ -281,7 +278,7 @@ func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
 	return content, nil
 }
 
-// checkWhole compares the key of a file without table, which is the MD5 of all.
+// checkWhole compares the key of a file without table, the MD5 of the whole file.
 func (r *Reader) checkWhole(raw []byte) error {
 	sum := md5.New()
 	sum.Write([]byte(noTable))
@@ -292,20 +289,20 @@ func (r *Reader) checkWhole(raw []byte) error {
 	return nil
 }
 
-// fail says where an error of chunk i is. Errors of reading are not the file's.
+// fail adds to err its place in chunk i. Errors of reading the source are left as they are.
 func (r *Reader) fail(i int, err error) error {
 	off := r.head.Chunks[i].Off
 	_, damaged := errors.AsType[*errFormat](err)
-	damaged = damaged || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pieces.ErrChanged)
+	damaged = damaged || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, readat.ErrChanged)
 	if damaged || errors.Is(err, ErrNoKey) {
 		return &FormatError{Off: off, Chunk: i, Err: err}
 	}
 	return fmt.Errorf("blte: offset %#x: reading chunk %d: %w", off, i, err)
 }
 
-// MissingKey looks for a chunk whose key is not known, and gives the key's name.
-// It reads the beginning of each chunk, decodes none, and can't look into
-// encrypted chunks and files in chunks.
+// MissingKey looks for a chunk whose key is not known, and returns the key's name. It reads
+// only the beginning of each chunk, and can't look into encrypted chunks or files in
+// chunks.
 func (r *Reader) MissingKey() (KeyName, bool, error) {
 	var b [20]byte
 	for i := range r.head.Chunks {
@@ -328,7 +325,7 @@ func (r *Reader) MissingKey() (KeyName, bool, error) {
 	return 0, false, nil
 }
 
-// lastBlock is the BlockCache of those who bring none.
+// lastBlock is the default BlockCache.
 type lastBlock struct {
 	mu   sync.Mutex // held while loading, so that a chunk is loaded once
 	held bool

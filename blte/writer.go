@@ -11,7 +11,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Chunk is content with the way to encode it.
+// Chunk is content and the way to encode it.
 type Chunk struct {
 	// Content is at most MaxChunk bytes.
 	Content []byte
@@ -24,7 +24,7 @@ type Chunk struct {
 	Key     EncryptionKey
 }
 
-// WriteOptions are what Append may be told. The zero value is right.
+// WriteOptions are the options of Append. The zero value is right.
 type WriteOptions struct {
 	// NoTable writes one chunk without table.
 	NoTable bool
@@ -64,7 +64,7 @@ func appendNoTable(dst []byte, chunks []Chunk) ([]byte, error) {
 	return chunks[0].append(append(dst, noTable...), 0)
 }
 
-// FileKey is the encoding key of an encoded file.
+// FileKey returns the encoding key of an encoded file.
 func FileKey(file []byte) (MD5, error) {
 	h, err := ReadHeader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -76,7 +76,7 @@ func FileKey(file []byte) (MD5, error) {
 	return h.Key, nil
 }
 
-// append encodes the chunk, which is chunk index of its file.
+// append encodes the chunk, the file's chunk number index.
 func (c *Chunk) append(dst []byte, index int) ([]byte, error) {
 	if len(c.Content) > MaxChunk {
 		return nil, fmt.Errorf("blte: a chunk of %d bytes, more than %d", len(c.Content), MaxChunk)
@@ -117,7 +117,7 @@ func appendZlib(dst, content []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// lz4Shift is the block size of the layout of blocks that is written.
+// lz4Shift is the block size of the layout of blocks, when it is written.
 const lz4Shift = 16
 
 func (c *Chunk) appendLZ4(dst []byte) ([]byte, error) {

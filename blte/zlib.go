@@ -12,23 +12,22 @@ import (
 )
 
 const (
-	// inflateRatio is the most that one byte of deflate can become.
+	// inflateRatio is the most bytes that one byte of deflate can decode to.
 	inflateRatio = 1032
 
 	zlibHead = 2
 	zlibSum  = 4
 )
 
-// inflaters keeps decoders, for one is 90 KB.
+// inflaters keeps decoders, because each has 90 KB.
 var inflaters = sync.Pool{New: func() any { return &inflater{Decoder: inflate.NewDecoder(nil, 0)} }}
 
-// inflater is a decoder with the stream that it reads.
 type inflater struct {
 	*inflate.Decoder
 	src bytes.Reader
 }
 
-// decodeZlib reads a zlib stream that must be size bytes, or any number if -1.
+// decodeZlib reads a zlib stream that must have size bytes, or any number if size is -1.
 func decodeZlib(data []byte, size int64) ([]byte, error) {
 	if size > int64(len(data))*inflateRatio {
 		return nil, badChunk("mode Z: %d bytes can't become the stated %d", len(data), size)
@@ -55,7 +54,6 @@ func decodeZlib(data []byte, size int64) ([]byte, error) {
 	return content, nil
 }
 
-// all reads to the end of the stream.
 func (d *inflater) all(encoded int, size int64) ([]byte, error) {
 	// One byte more than stated, to see the end.
 	limit := size + 1

@@ -22,24 +22,22 @@ const (
 	localOffsetBytes = 5
 )
 
-// ArchiveEntry says where a file is in the archives of a CDN.
+// ArchiveEntry is the place of a file in the archives of a CDN.
 type ArchiveEntry struct {
 	Key Key
 	// Size is the encoded size.
 	Size int64
-	// Archive is the number of the archive in the list of the CDN configuration,
-	// for indexes of a group; else it is 0.
+	// Archive is the number of the archive in the list of the CDN configuration, for the
+	// index of a group; else it is 0.
 	Archive int
 	// Off is where the file begins in its archive; 0 in indexes of loose files.
 	Off int64
 }
 
-// ArchiveIndex is a file KEY.index: of one archive, of loose files, or of a
-// group of archives. It keeps the file's bytes and searches in them. It is safe
-// for parallel use.
+// ArchiveIndex is a file KEY.index: the index of one archive, of loose files, or of a group
+// of archives. It keeps the file's bytes and searches in them. It is safe for parallel use.
 type ArchiveIndex struct {
-	// Name is the MD5 of the footer, which the file is called by, and the archive with
-	// it.
+	// Name is the MD5 of the footer. It is the name of the index file and of its archive.
 	Name Key
 	// OffsetBytes is 4 for an archive, 0 for loose files, 6 for a group, and 5 for
 	// offsets as the local index has them.
@@ -52,8 +50,8 @@ type ArchiveIndex struct {
 	count     int
 }
 
-// ParseArchiveIndex reads an index and checks all its hashes. It keeps data,
-// which must not be changed.
+// ParseArchiveIndex reads an index and checks all its hashes. It keeps data, which must not
+// be changed.
 func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 	if len(data) < indexFooterSize {
 		return nil, archiveIndex.bad(0, "%d bytes are no footer", len(data))
@@ -81,7 +79,7 @@ func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 	return x, x.parsePages(data[:at], int(f[11])<<10, f[:indexHashSize])
 }
 
-// parseNamedIndex reads the index that is called by name.
+// parseNamedIndex reads the index whose name is given.
 func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
 	x, err := ParseArchiveIndex(data)
 	if err == nil && x.Name != name {
@@ -146,7 +144,7 @@ func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
 	return n, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (x *ArchiveIndex) Len() int { return x.count }
 
 func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
@@ -164,7 +162,7 @@ func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
 	return e
 }
 
-// Find looks for the entry whose key begins with prefix, and gives its number too.
+// Find looks for the entry whose key begins with prefix, and returns its number too.
 func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
 	prefix = prefix[:min(len(prefix), indexKeySize)]
 	at := sort.Search(len(x.pages), func(i int) bool {
@@ -183,7 +181,7 @@ func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
 	return x.entry(page[n*x.entrySize:]), x.before[at] + n, true
 }
 
-// Entries gives all entries by key.
+// Entries yields all entries in the order of their keys.
 func (x *ArchiveIndex) Entries() iter.Seq[ArchiveEntry] {
 	return func(yield func(ArchiveEntry) bool) {
 		for _, page := range x.pages {

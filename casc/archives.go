@@ -11,35 +11,35 @@ import (
 type place struct {
 	io.ReaderAt
 	size int64
-	// file and off say where, for errors: the archive, or a file of its own, and
-	// where in it the encoded file begins.
+	// file and off are the place for errors: the archive, or a loose file, and the offset
+	// of the encoded file in it.
 	file string
 	off  int64
 }
 
 func (p *place) String() string { return fmt.Sprintf("%s at %#x", p.file, p.off) }
 
-// archives finds encoded files.
+// archives finds encoded files, in an installed game or in a mirror.
 type archives interface {
-	// find looks for the file whose encoding key begins with key, which has
-	// ShortKeySize bytes at least. The error matches ErrNotLocal if it is not here.
+	// find looks for the file whose encoding key begins with key, which has ShortKeySize
+	// bytes at least. If the file is not here the error matches ErrNotLocal.
 	find(key []byte) (place, error)
-	// has is find without opening anything. An error means that it can't be told.
+	// has is find without opening anything. An error means that it could not find out.
 	has(key []byte) (bool, error)
-	// refresh looks whether the files are still what they were, and takes over what
-	// has changed. It is false if nothing has.
+	// refresh looks whether the files have changed, and takes over what is new. It returns
+	// false if nothing is.
 	refresh() (bool, error)
-	// spans are all files, in the order of their places, but those of which faults say
-	// that they can't be told.
+	// spans returns all files, in the order of their places. It leaves out those that it
+	// can't list because of faults.
 	spans() (all []spanEntry, faults []error)
-	// at is where one of spans is.
+	// at returns the place of an entry of spans.
 	at(e *spanEntry) (place, error)
-	// problems are faults that the source lives with.
+	// problems returns the faults that did not keep the archives from being opened.
 	problems() []error
 	io.Closer
 }
 
-// sortSpans puts files in the order of their places.
+// sortSpans sorts files by their places.
 func sortSpans(all []spanEntry) {
 	slices.SortFunc(all, func(a, b spanEntry) int {
 		return cmp.Or(cmp.Compare(a.at.Archive, b.at.Archive), cmp.Compare(a.at.Off, b.at.Off), a.key.Compare(b.key))

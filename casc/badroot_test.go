@@ -8,10 +8,10 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// badRoots are roots of each kind that are well encoded and can't be parsed.
+// badRoots returns roots of each kind that are well encoded and can't be parsed.
 func badRoots(files []casc.File) map[string][]byte {
 	wow := write.WoWRoot(3, files)
 	later := slices.Clone(wow)
@@ -41,8 +41,8 @@ func badRoots(files []casc.File) map[string][]byte {
 	}
 }
 
-// TestRootNotParsed opens storages whose root is well encoded and badly formed inside:
-// the virtual file system or else the install manifest stands for it, and that is told.
+// TestRootNotParsed opens storages whose root is well encoded but can't be parsed. The
+// virtual file system or the install manifest takes its place, and the fault is reported.
 func TestRootNotParsed(t *testing.T) {
 	filled := casctest.New()
 	filled.Fill(t)
@@ -84,7 +84,8 @@ func TestRootNotParsed(t *testing.T) {
 	}
 }
 
-// A parser that fails gives no root, not even a nil of its own type in the interface.
+// TestParseRootFails checks that a failing parser returns no root, not even a nil of its
+// own type in the interface.
 func TestParseRootFails(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)

@@ -3,24 +3,25 @@ package casc
 import "sync"
 
 const (
-	// blockBits are for the number of a chunk; above is that of its file.
+	// blockBits is the number of bits for the number of a chunk. The number of its file is
+	// in the bits above.
 	blockBits = 24
-	// maxNumbered is how many files have a number at least as long as nobody asks for
-	// others.
+	// maxNumbered is how many files keep their number at least while no others are asked
+	// for.
 	maxNumbered = 1 << 15
 )
 
-// blockNumbers numbers encoded files by their keys, for the cache of chunks. It may
-// not go by places: an update puts other files there. A file that was not asked for
-// in long gets a new number, and its chunks age in the cache.
+// blockNumbers numbers encoded files by their keys, for the cache of chunks. Places would
+// not do, because an update puts other files there. A file that was not asked for in a long
+// time gets a new number, and its chunks age out of the cache.
 type blockNumbers struct {
 	mu   sync.Mutex // guards all
 	last uint64
-	// young are the numbers that were asked for since old were young.
+	// young has the numbers that were asked for since old was young.
 	young, old map[encodingKey]uint64
 }
 
-// encodingKey is an encoding key or the beginning of one.
+// encodingKey is an encoding key or its beginning.
 type encodingKey struct {
 	bytes Key
 	size  int
@@ -32,7 +33,7 @@ func encodingKeyOf(key []byte) encodingKey {
 	return k
 }
 
-// first is the number of the first chunk of the file that key stands for.
+// first returns the number of the first chunk of the file with that key.
 func (b *blockNumbers) first(key []byte) uint64 {
 	k := encodingKeyOf(key)
 	b.mu.Lock()
@@ -52,7 +53,7 @@ func (b *blockNumbers) first(key []byte) uint64 {
 	return n << blockBits
 }
 
-// fresh is the number of the first chunk of something that has no key.
+// fresh returns a number for the first chunk of something that has no key.
 func (b *blockNumbers) fresh() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

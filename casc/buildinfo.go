@@ -14,30 +14,29 @@ const (
 	buildDB   format = ".build.db"
 )
 
-// Build is a row of .build.info or .build.db: a product, or a state of one, that
-// is installed.
+// Build is a row of .build.info or .build.db: an installed product, or one of its builds.
 type Build struct {
-	// Active marks the row that counts of several of one product.
+	// Active marks the row that counts if a product has several.
 	Active bool
 	// Product is the program's code, such as "wow"; it is often empty.
 	Product string
-	// Branch is the region, Version that of the build.
+	// Branch is the region, Version the version of the build.
 	Branch, Version string
 	// BuildKey and CDNKey name the build and CDN configurations. CDNKey may be
 	// zero.
 	BuildKey, CDNKey Key
-	// KeyRing names the key ring configuration, if there is one.
+	// KeyRing names the key ring configuration; it may be zero.
 	KeyRing Key
 	// Tags are groups of words, such as "Windows x86_64 US? enUS speech?".
 	Tags []string
-	// Columns are all cells as they stand, by the name of the column.
+	// Columns are all cells as they stand, by the name of their column.
 	Columns map[string]string
-	// Err is why nothing can be opened by the row: it has no build key, as that of a
-	// product that is not installed yet, or cells that are none.
+	// Err says why the row can't be used: it has no build key, as for a product that is not
+	// installed yet, or it has bad cells.
 	Err error
 }
 
-// textLines gives the lines of a text without their ends, each with its offset.
+// textLines yields the lines of a text, without their ends, and their offsets.
 func textLines(data []byte) iter.Seq2[int64, string] {
 	return func(yield func(int64, string) bool) {
 		off := int64(0)
@@ -50,9 +49,9 @@ func textLines(data []byte) iter.Seq2[int64, string] {
 	}
 }
 
-// ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a
-// line a build, both separated by bars. Columns come in any number and order; but
-// for the build key all may be missing. A row that can't be used has Err.
+// ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a line for
+// each build, with bars between the cells. There may be any columns in any order; only the
+// build key is needed. A row that can't be used has Err.
 func ParseBuildInfo(data []byte) ([]Build, error) {
 	var columns []string
 	var builds []Build
@@ -120,8 +119,8 @@ func splitTags(text string) []string {
 	return strings.Split(text, ":")
 }
 
-// ParseBuildDB reads a .build.db of early installs, by description only: lines of
-// cells separated by bars, without column names; the build key, the CDN key, and
+// ParseBuildDB reads the .build.db of early installs, by description only: lines of cells
+// with bars between them, without column names. They are the build key, the CDN key, and
 // the tags.
 func ParseBuildDB(data []byte) ([]Build, error) {
 	var builds []Build
@@ -154,12 +153,11 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 	return builds, nil
 }
 
-// ProductError reports that no build of a product is active, or that none is of
-// several.
+// ProductError reports that no build of a product is active, or that none of several is.
 type ProductError struct {
-	// Product is the one that was asked for; empty for any.
+	// Product is the product that was asked for; empty for any.
 	Product string
-	// Installed are the products that the folder has, without those that have no name.
+	// Installed are the products in the folder that have a name.
 	Installed []string
 }
 
@@ -174,10 +172,10 @@ func (e *ProductError) Error() string {
 	return text
 }
 
-// NoConfigError reports that the configuration of the product that was taken is not there,
-// while others are installed.
+// NoConfigError reports that the configuration of the chosen product is missing, while
+// other products are installed.
 type NoConfigError struct {
-	// Product is the one that was taken, Others are those that may be asked for instead.
+	// Product is the chosen product, Others are those that can be asked for instead.
 	Product string
 	Others  []string
 	Err     error
@@ -189,10 +187,10 @@ func (e *NoConfigError) Error() string {
 
 func (e *NoConfigError) Unwrap() error { return e.Err }
 
-// SelectBuild takes the active build of product, or the first active one if
-// product is empty. A row without product is of any. Without an active row a
-// single one is taken as it is. Rows with Err come after others, and are the error if
-// there is none; else it is a ProductError.
+// SelectBuild returns the active build of product, or the first active build if product is
+// empty. A row without product matches any. If no row is active, a single row is taken as
+// it is. Rows with Err come last, and their error is returned if there are no others.
+// Otherwise the error is a ProductError.
 func SelectBuild(builds []Build, product string) (Build, error) {
 	of := func(b *Build) bool {
 		return product == "" || b.Product == "" || strings.EqualFold(b.Product, product)
@@ -210,7 +208,7 @@ func SelectBuild(builds []Build, product string) (Build, error) {
 	return Build{}, &ProductError{Product: product, Installed: products(builds, func(*Build) bool { return true })}
 }
 
-// place orders rows: active ones that can be used, other active ones, and the rest.
+// place orders rows: active rows that can be used, other active rows, and the rest.
 func (b *Build) place() int {
 	switch {
 	case b.Active && b.Err == nil:
@@ -221,12 +219,12 @@ func (b *Build) place() int {
 	return 2
 }
 
-// activeProducts are the products of which a build is active.
+// activeProducts returns the products with an active build.
 func activeProducts(builds []Build) []string {
 	return products(builds, func(b *Build) bool { return b.Active && b.Err == nil })
 }
 
-// products are the names of the products of some builds, each once.
+// products returns the names of the products of some builds, each once.
 func products(builds []Build, of func(*Build) bool) (names []string) {
 	for i := range builds {
 		b := &builds[i]

@@ -27,7 +27,6 @@ func key(t testing.TB, text string) casc.Key {
 	return k
 }
 
-// TestRealBuildInfo reads what real installs have.
 func TestRealBuildInfo(t *testing.T) {
 	for name, want := range map[string]struct {
 		rows, tags                       int
@@ -73,7 +72,7 @@ func TestSelectBuild(t *testing.T) {
 	}
 }
 
-// TestOddRows has rows of products that are not installed, and of others that are.
+// TestOddRows reads rows of products that are installed and of others that are not.
 func TestOddRows(t *testing.T) {
 	const head = "Active!DEC:1|Build Key!HEX:16|Product!STRING:0\n"
 	const wow, d3 = "1|00000000000000000000000000000002|wow\n", "1||d3\n"

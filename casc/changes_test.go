@@ -14,7 +14,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // reading is a cache that keeps nothing.
@@ -22,11 +22,11 @@ type reading struct{}
 
 func (reading) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) { return load(n) }
 
-// idxName is the index file of a bucket of an install that was just made.
+// idxName returns the index file of a bucket of an install that was just made.
 func idxName(bucket int) string { return fmt.Sprintf("Data/data/%02x00000002.idx", bucket) }
 
-// openCut opens an install, then cuts the index of a bucket behind its header, in place,
-// and has the storage look. It is nil if the bucket is empty.
+// openCut opens an install, cuts the index of a bucket behind its header in place, and
+// refreshes. It returns nil if the bucket is empty.
 func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage {
 	t.Helper()
 	if len(allIdx(t, parseIdx(t, files[idxName(bucket)]))) == 0 {
@@ -51,8 +51,8 @@ func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage 
 	return st
 }
 
-// TestRawChanges opens a file that is no BLTE: it stays where it is, and no byte of what
-// is written over it is handed out.
+// TestRawChanges writes over an open file that is not BLTE. No byte of the new content may
+// be returned.
 func TestRawChanges(t *testing.T) {
 	content := bltetest.Text(48 << 20)
 	key := write.Key(content)
@@ -95,7 +95,7 @@ func TestRawChanges(t *testing.T) {
 	runtime.KeepAlive(st)
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes of memory are in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -103,7 +103,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestCutIndex cuts the index of each bucket: the files of the others are as they were.
+// TestCutIndex cuts the index of each bucket. The files of the other buckets stay readable.
 func TestCutIndex(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	own, others := 0, 0
@@ -133,7 +133,7 @@ func TestCutIndex(t *testing.T) {
 	}
 }
 
-// TestMisplacedEntry has an entry in the bucket behind one that is cut.
+// TestMisplacedEntry has an entry in another bucket than its own, which is cut.
 func TestMisplacedEntry(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	s := g.ByName["readme.txt"]
@@ -149,8 +149,8 @@ func TestMisplacedEntry(t *testing.T) {
 	}
 }
 
-// TestVerifyCutIndex finds an index that was cut under the storage, the files whose
-// places only it knew, and all else as before.
+// TestVerifyCutIndex cuts an index of an open storage. Verify reports the index, the files
+// whose places only it had, and nothing else.
 func TestVerifyCutIndex(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	before := verify(t, files, g.options(t), casc.VerifyOptions{})

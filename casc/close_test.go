@@ -48,8 +48,8 @@ func (f *counted) Close() error {
 	return nil
 }
 
-// TestCloseAfterUpdate closes a storage of which somebody still has what was open before
-// an update: no file stays open.
+// TestCloseAfterUpdate closes a storage while files from before an update are still in use.
+// No file stays open.
 func TestCloseAfterUpdate(t *testing.T) {
 	for _, form := range []string{"install", "mirror"} {
 		g, files := makeGame(t, "text", form)

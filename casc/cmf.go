@@ -11,27 +11,28 @@ import (
 const cmf format = "content manifest"
 
 const (
-	// cmfMagic are the upper or lower 24 bits of the magic, whether encrypted or not.
+	// cmfMagic is the upper or lower 24 bits of the magic: the one if the file is
+	// encrypted, the other if not.
 	cmfMagic = 0x636D66
 	cmfPlain = 0x666D63
-	// The builds from which on the header is of another form.
+	// The builds after which the header has another form.
 	cmfBuild122 = 47161
 	cmfBuild148 = 68309
-	// cmfBuild135 is where assets have a byte more.
+	// cmfBuild135 is the build after which assets have one byte more.
 	cmfBuild135 = 57230
 	cmfEntry    = 20
 )
 
-// ContentManifest is a file *.cmf of Overwatch, by description only: assets by
-// number. Encrypted ones, with a key that each build computes in its own way,
-// match ErrUnsupported. It keeps the file's bytes.
+// ContentManifest is a file *.cmf of Overwatch, by description only: a list of assets by
+// number. Encrypted manifests match ErrUnsupported, because each build computes their key
+// in its own way. It keeps the file's bytes.
 //
 //	build:4 unknown:(16|20|24) [ patches:4 ] assets:4 (patches|unknown):4 entries:4 magic:4
 //	entry ×entries  of 20 bytes, not understood
 //	asset ×assets   guid:8 size:4 [ unknown:1 ] ckey:16
 //
-// The unknown part has 16 bytes before build 47,162 (1.22), 24 with the patches
-// from build 68,310 on (1.48). Numbers are little-endian.
+// The unknown part has 16 bytes before build 47,162 (1.22), 24 with the patches from build
+// 68,310 on (1.48). Numbers are little-endian.
 type ContentManifest struct {
 	Build  int
 	assets []byte
@@ -80,7 +81,7 @@ func ParseContentManifest(data []byte) (*ContentManifest, error) {
 	return m, nil
 }
 
-// Assets gives all assets in order.
+// Assets yields all assets in order.
 func (m *ContentManifest) Assets() iter.Seq[Asset] {
 	return func(yield func(Asset) bool) {
 		for b := m.assets; len(b) > 0; b = b[m.size:] {

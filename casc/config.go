@@ -10,16 +10,16 @@ import (
 
 const config format = "configuration"
 
-// Config is a configuration: names with values, which are lists of words. The
-// file's name is the MD5 of its text.
+// Config is a configuration: names with values, which are lists of words. The file is named
+// by the MD5 of its text.
 type Config struct {
 	names  []string
 	values map[string][][]string
 }
 
-// ParseConfig reads a configuration of any kind: lines NAME = WORD WORD …; empty
-// lines and those that begin with # are skipped. Values of a name that stands
-// more than once are put together, as in patch configurations.
+// ParseConfig reads a configuration of any kind: lines NAME = WORD WORD …. Empty lines and
+// lines that begin with # are skipped. If a name has several lines, as in patch
+// configurations, their values are joined.
 func ParseConfig(data []byte) (*Config, error) {
 	c := &Config{values: map[string][][]string{}}
 	for off, line := range textLines(data) {
@@ -40,7 +40,7 @@ func ParseConfig(data []byte) (*Config, error) {
 	return c, nil
 }
 
-// ReadConfig reads a configuration that must have the MD5 key.
+// ReadConfig reads a configuration whose MD5 must be key.
 func ReadConfig(data []byte, key Key) (*Config, error) {
 	if sum := keyOf(data); sum != key {
 		return nil, config.bad(0, "the MD5 is %v, the name says %v", sum, key)
@@ -48,20 +48,20 @@ func ReadConfig(data []byte, key Key) (*Config, error) {
 	return ParseConfig(data)
 }
 
-// Names are in the order of the file.
+// Names returns the names in the order of the file.
 func (c *Config) Names() []string { return slices.Clone(c.names) }
 
-// Lines are the values of name, a list of words for each line that has it. They
-// must not be changed.
+// Lines returns the values of name, a list of words for each line that has it. They must
+// not be changed.
 func (c *Config) Lines(name string) [][]string { return c.values[name] }
 
-// Words are the values of name one behind the other, nil if it is not there.
+// Words returns all words of name, or nil if it is not there.
 func (c *Config) Words(name string) []string { return slices.Concat(c.values[name]...) }
 
-// Text is the value of name as one string.
+// Text returns the value of name as one string.
 func (c *Config) Text(name string) string { return strings.Join(c.Words(name), " ") }
 
-// Keys are the words of name, each of which must be a key.
+// Keys returns the words of name, each of which must be a key.
 func (c *Config) Keys(name string) ([]Key, error) {
 	words := c.Words(name)
 	keys := make([]Key, len(words))
@@ -74,10 +74,10 @@ func (c *Config) Keys(name string) ([]Key, error) {
 	return keys, nil
 }
 
-// Ref is what a build configuration says of a file: keys and sizes that are not
-// stated are zero.
+// Ref is a build configuration's reference to a file. Keys and sizes that it does not state
+// are zero.
 type Ref struct {
-	// Name is the configuration's, such as "encoding" or "vfs-root".
+	// Name is the name in the configuration, such as "encoding" or "vfs-root".
 	Name string
 	// CKey is the content key, EKey the encoding key.
 	CKey, EKey Key
@@ -85,9 +85,8 @@ type Ref struct {
 	Size, EncodedSize int64
 }
 
-// Ref gives the file that name refers to, a zero one if there is none. The value
-// is a content key and an encoding key, or a content key only; that of name-size
-// their sizes.
+// Ref returns the file that name refers to, or a zero Ref if there is none. The value is a
+// content key and, perhaps, an encoding key; that of name-size has their sizes.
 func (c *Config) Ref(name string) (Ref, error) {
 	r := Ref{Name: name}
 	keys, err := c.Keys(name)
@@ -122,8 +121,8 @@ func parseSize(name, text string) (int64, error) {
 	return n, nil
 }
 
-// VFS gives the nested manifests of the virtual file system, vfs-1, vfs-2 and so
-// on, in the order of the file.
+// VFS yields the nested manifests of the virtual file system, vfs-1, vfs-2 and so on, in
+// the order of the file.
 func (c *Config) VFS() iter.Seq2[Ref, error] {
 	return func(yield func(Ref, error) bool) {
 		for _, name := range c.names {
@@ -146,8 +145,8 @@ func isNumbered(name, prefix string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// ConfigPath is the place of a configuration below the data folder, or that of a
-// file below another folder of a CDN: KIND/ab/cd/abcd….
+// ConfigPath returns the path KIND/ab/cd/abcd… of a configuration below the data folder, or
+// of a file below another folder of a CDN.
 func ConfigPath(kind string, key Key) string {
 	s := key.String()
 	return fmt.Sprintf("%s/%s/%s/%s", kind, s[:2], s[2:4], s)

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
-	"lorefs/internal/pieces"
+	"lorefs/internal/readat"
 )
 
 // Content is the decoded content of a file. It is safe for parallel use, and
@@ -17,8 +17,8 @@ type Content struct {
 	size  int64
 }
 
-// part is a span of a file: size bytes from at of what is decoded, which are at
-// off of the file.
+// part is a span of a file: size bytes of the file at off, which are at offset at of the
+// decoded content.
 type part struct {
 	decoded
 	at, off, size int64
@@ -28,13 +28,12 @@ type part struct {
 type decoded interface {
 	io.ReaderAt
 	Size() int64
-	// MissingKey and ReadPlainAt are those of blte.Reader.
 	MissingKey() (blte.KeyName, bool, error)
 	ReadPlainAt(p []byte, off int64) bool
 }
 
-// raw is the content of a file that is stored as it is.
-type raw struct{ *pieces.Data }
+// raw is the content of a file that is stored plain, not as BLTE.
+type raw struct{ *readat.Checked }
 
 func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
 
@@ -51,11 +50,11 @@ func (c *Content) add(d decoded, at, size int64) {
 	c.size += size
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// ReadAt reads the content. It stops with an error before the first byte that
-// can't be decoded, or is not what the checksums say.
+// ReadAt reads the content. It stops with an error before the first byte that can't be
+// decoded or does not match its checksum.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("casc: negative offset")
@@ -76,7 +75,7 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// ReadPlainAt is that of blte.Reader, for bytes of one span.
+// ReadPlainAt is blte.Reader.ReadPlainAt, for bytes of one span.
 func (c *Content) ReadPlainAt(p []byte, off int64) bool {
 	i := c.find(off)
 	if off < 0 || i == len(c.parts) {
@@ -87,13 +86,13 @@ func (c *Content) ReadPlainAt(p []byte, off int64) bool {
 	return from+int64(len(p)) <= at.size && at.ReadPlainAt(p, at.at+from)
 }
 
-// find gives the part that byte off is in, or the number of parts.
+// find returns the number of the part with byte off, or the number of parts.
 func (c *Content) find(off int64) int {
 	return sort.Search(len(c.parts), func(i int) bool { return c.parts[i].off+c.parts[i].size > off })
 }
 
-// MissingKey looks for an encrypted chunk whose key is not known, and gives the
-// key's name.
+// MissingKey looks for an encrypted chunk whose key is not known, and returns the key's
+// name.
 func (c *Content) MissingKey() (blte.KeyName, bool, error) {
 	for i := range c.parts {
 		if name, missing, err := c.parts[i].MissingKey(); missing || err != nil {
@@ -103,7 +102,7 @@ func (c *Content) MissingKey() (blte.KeyName, bool, error) {
 	return 0, false, nil
 }
 
-// ReadAll reads the whole content, which may be limit bytes at most.
+// ReadAll reads the whole content, which may have at most limit bytes.
 func (c *Content) ReadAll(limit int64) ([]byte, error) {
 	if c.size > limit {
 		return nil, fmt.Errorf("casc: %d bytes, more than the %d that are read", c.size, limit)

@@ -12,11 +12,11 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// tryDamaged opens a damaged storage and reads all files. It gives what was said
-// about the damage: nil if nothing was, and all files are right.
+// tryDamaged opens a damaged storage and reads all files. It returns what was reported, or
+// nil if nothing was and all files are right.
 func tryDamaged(t *testing.T, g game, opts casc.Options, files write.Files) error {
 	t.Helper()
 	st, err := casc.Open(casctest.FS(files), opts)
@@ -30,9 +30,8 @@ func tryDamaged(t *testing.T, g game, opts casc.Options, files write.Files) erro
 	return err
 }
 
-// TestEveryFlip flips bits of all files of storages. Each must be told of, or do no
-// harm: no byte that is handed out may be wrong, and nothing may be missing without
-// a word.
+// TestEveryFlip flips bits of all files of storages. Each flip must be reported or do no
+// harm: no wrong byte may be returned, and nothing may be missing silently.
 func TestEveryFlip(t *testing.T) {
 	step, forms := 67, []struct{ root, form string }{
 		{"tvfs", "install"}, {"text", "mirror"}, {"wow 3", "install"}, {"tvfs", "mirror of group"}, {"diablo3", "install"}, {"mndx 2", "install"},
@@ -69,7 +68,7 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// harmlessIn says where a flip may do no harm: in what is not needed.
+// harmlessIn reports whether a flip may do no harm, because the byte is not needed.
 func harmlessIn(name string, off int) bool {
 	switch {
 	case name == ".build.info":
@@ -84,7 +83,7 @@ func harmlessIn(name string, off int) bool {
 	return strings.HasPrefix(name, "data/") // loose files that are not named
 }
 
-// TestEveryCut cuts all files of a storage, and takes each away.
+// TestEveryCut cuts all files of a storage, and removes each.
 func TestEveryCut(t *testing.T) {
 	g, files := makeGame(t, "wow 2", "install")
 	opts := g.options(t)
@@ -107,7 +106,7 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaid has the whole texts of errors of a storage.
+// TestWhatIsSaid checks whole texts of errors of a storage.
 func TestWhatIsSaid(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
@@ -142,7 +141,7 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
-// TestNoBuild has folders that are no storage, or lack what it takes.
+// TestNoBuild opens folders that are no storage, or lack something that one needs.
 func TestNoBuild(t *testing.T) {
 	_, install := makeGame(t, "text", "install")
 	_, mirror := makeGame(t, "text", "mirror")
@@ -213,7 +212,8 @@ func TestTVFSInItself(t *testing.T) {
 	}
 }
 
-// oddTVFS has files of which some are odd, and gives the names of those that are not.
+// oddTVFS opens a storage with damaged entries in its manifest. It returns the names of the
+// other files, those of the damaged ones, and the reported problems.
 func oddTVFS(t *testing.T, damage func(data []byte) []byte) (good, odd []string, problems []error) {
 	t.Helper()
 	var files []casc.File
@@ -237,7 +237,7 @@ func oddTVFS(t *testing.T, damage func(data []byte) []byte) (good, odd []string,
 	return good, odd, r.Problems()
 }
 
-// TestTVFSOdd damages entries of a manifest: what they are for is told, and all else is
+// TestTVFSOdd damages entries of a manifest: each is reported, and all other files are
 // there.
 func TestTVFSOdd(t *testing.T) {
 	// at finds a table: 0 is path, 1 vfs, 2 containers.

@@ -7,8 +7,8 @@ import (
 	"path"
 )
 
-// Detect tells whether a folder of the system looks like something that OpenPath
-// opens. It lists a few folders and reads no file.
+// Detect reports whether a folder looks like something that OpenPath opens. It lists a few
+// folders and reads no file.
 func Detect(dir string) (bool, error) {
 	fsys, err := openFolder(dir)
 	if err != nil {
@@ -30,8 +30,8 @@ func detect(fsys iofs.FS) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// Folders called config and data are anywhere; those of a storage have folders for
-	// the first byte of a key, and archives with their index have other names.
+	// Many folders have folders named config and data. In a storage they have folders named
+	// after the first byte of a key, or archives with their index.
 	config, err := findName(fsys, data, "config")
 	if err != nil || !holdsKeys(fsys, path.Join(data, config)) {
 		return false, err
@@ -44,8 +44,7 @@ func detect(fsys iofs.FS) (bool, error) {
 	return len(files) > 0 || holdsKeys(fsys, archives), err
 }
 
-// holdsKeys tells whether a folder has others that are called as the first byte of a
-// key.
+// holdsKeys reports whether a folder has folders named after the first byte of a key.
 func holdsKeys(fsys iofs.FS, dir string) bool {
 	entries, err := readDir(fsys, dir)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package casc reads CASC storages, in which games of Blizzard keep their files:
-// installs, and folders as content delivery networks have them.
+// Package casc reads CASC storages, in which games of Blizzard keep their files: installed
+// games, and mirrors, which are folders laid out as content delivery networks (CDNs) have
+// them.
 //
-// It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong
-// or silent, what CascLib and cascette-rs read. A file is found in steps, each of which has a
+// It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong or
+// silent, what CascLib and cascette-rs read. A file is found in steps, each of which has a
 // format of its own:
 //
 //	.build.info           names the configurations                 ParseBuildInfo
@@ -13,17 +14,16 @@
 //	data/…/*.index        the same, in folders of a CDN            ParseArchiveIndex
 //	data.NNN              the encoded file                         package blte
 //
-// A content key is the MD5 of a file's content. An encoding key is that of the
-// encoded file's header, which has the MD5 of each chunk: so what leads to a file
-// also proves that it is the right one. These MD5s are of what is encrypted: a file of
-// which some is gets compared with its content key as a whole before any of that is
-// handed out, for else a wrong key may give anything. Only of one that is known by its
-// encoding key alone, which neither the root nor the encoding file has with a content
-// key, what a key makes of it is believed.
+// A content key is the MD5 of a file's content. An encoding key is the MD5 of the encoded
+// file's header, which has the MD5 of each chunk. So the key that leads to a file also
+// proves that it is the right file. But these MD5s cover encrypted bytes, and a wrong key
+// may decrypt them to anything. So the whole content of a file with encrypted chunks is
+// compared with its content key before any of it is returned. Only if neither the root nor
+// the encoding file has a content key for it, it is returned unproven.
 //
-// Open reads the configurations, the index, and where the pages of the encoding file
-// are; the root is read by Files and Walk. A game may write to its storage
-// meanwhile: see Storage.Refresh. Storage.Verify checks all of a storage.
+// Open reads the configurations, the index, and the list of pages of the encoding file.
+// Files and Walk read the root. A game may write to its storage meanwhile: see
+// Storage.Refresh. Storage.Verify checks all of a storage.
 //
 // # Local index, version 7, little-endian but for the place
 //
@@ -32,9 +32,9 @@
 //	update section: pages of 512 bytes, each of 21 entries
 //	( guard:4 ekey:9 archive:10bit offset:30bit size:4 status:1 unused:1 )
 //
-// The bucket of a key is in the file's name, with a version, of which the highest
-// counts. If that file is damaged the next lower one is taken. Sizes count a header
-// of 30 bytes before each file, which is not needed and never believed.
+// The file's name has the bucket of its keys and a version. The highest version counts,
+// unless that file is damaged: then the next lower one is used. Sizes include a header of
+// 30 bytes before each file, which is not needed and never trusted.
 //
 // # Encoding file, big-endian
 //
@@ -61,27 +61,25 @@
 //	          [ ckey:16 ekey:16 size:4 size:4 length:1 spec ] ( last:16 md5:16 offset:4 )…
 //	          ( patches:1 ckey:16 size:5 ( from:16 size:5 patch:16 size:4 index:1 )… )… 0
 //
-// The layouts of roots stand with their types: WoWRoot, TVFS, TextRoot, Diablo3,
-// MNDX, Overwatch; builds without any use the install manifest.
+// The layouts of roots stand with their types: WoWRoot, TVFS, TextRoot, Diablo3, MNDX,
+// Overwatch. Builds without a usable root use the install manifest.
 //
-// # What is not proven
+// # Not proven
 //
-// There was no whole real storage to test with, only real parts. By description
-// only, where their type says so, are: .build.db, index files of version 5, install
-// manifests of version 2, download manifests of version 2 and 3, size manifests,
-// the roots of Diablo III, Heroes of the Storm and Overwatch, and shmem of version
-// 5. Where the update section begins and over how many bytes its guards go is
-// described in two ways: every page is looked at, and both guards are accepted. The
-// checksum of span headers is proven at offset 0 of archive 0 only, and never
-// needed. Whether the offset of a TVFS span is in the file or in the content is
-// told by what fits.
+// There was no whole real storage to test with, only real parts. Where their type says so,
+// these are written by description only: .build.db, index files of version 5, install
+// manifests of version 2, download manifests of version 2 and 3, size manifests, the roots
+// of Diablo III, Heroes of the Storm and Overwatch, and shmem of version 5. Descriptions
+// differ on where the update section begins and how many bytes its guards cover; so every
+// page is looked at, and both guards are accepted. The checksum of span headers is proven
+// only at offset 0 of archive 0, and never needed. Whether the offset of a TVFS span is in
+// the file or in the content is decided by which of them fits.
 //
-// # What is not supported
+// # Not supported
 //
-// Storages without a local index, as games on Steam have them; indexes of what is
-// resident (version 8); names of Diablo IV and of the virtual file system of World of
-// Warcraft, whose root is taken instead. Of Overwatch, package manifests (APM) and
-// encrypted content manifests are files like any other: what they name has no name.
-// Binary patches (zbsdiff) are listed, not applied. Nothing is downloaded and nothing
-// written.
+// Storages without a local index, as games on Steam have them; indexes of resident files
+// (version 8); names of Diablo IV and of the virtual file system of World of Warcraft,
+// whose root is used instead. Package manifests (APM) and encrypted content manifests of
+// Overwatch are shown as plain files, and the assets that they list have no names. Binary
+// patches (zbsdiff) are listed, not applied. Nothing is downloaded and nothing is written.
 package casc

@@ -10,11 +10,10 @@ import (
 
 const download format = "download manifest"
 
-// Download is the download manifest: which file is needed when. It keeps the
-// file's bytes.
+// Download is the download manifest: when each file is needed. It keeps the file's bytes.
 type Download struct {
 	Version int
-	// BasePriority is taken off each priority in version 3.
+	// BasePriority is subtracted from each priority in version 3.
 	BasePriority int
 	Tags         []Tag
 
@@ -24,12 +23,11 @@ type Download struct {
 	flagBytes int
 }
 
-// DownloadEntry is a file to download.
 type DownloadEntry struct {
 	EKey Key
 	// Size is the encoded size.
 	Size int64
-	// Priority is 0 for what is needed first; BasePriority is taken off.
+	// Priority is 0 for what is needed first. BasePriority is already subtracted.
 	Priority int
 	// Checksum is 0 if the manifest has none.
 	Checksum uint32
@@ -37,8 +35,8 @@ type DownloadEntry struct {
 	Flags []byte
 }
 
-// ParseDownload reads a download manifest of version 1 to 3; 2 and 3 by
-// description only. It keeps data, which must not be changed.
+// ParseDownload reads a download manifest of version 1 to 3; 2 and 3 by description only.
+// It keeps data, which must not be changed.
 func ParseDownload(data []byte) (*Download, error) {
 	c := cursor.New(data)
 	magic, version, keySize, sums, entries, tags := c.Bytes(2), c.U8(), c.U8(), c.U8(), c.BE32(), c.BE16()
@@ -78,10 +76,10 @@ func ParseDownload(data []byte) (*Download, error) {
 	return m, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m *Download) Len() int { return len(m.entries) / m.entrySize }
 
-// Entry is entry i.
+// Entry returns entry i.
 func (m *Download) Entry(i int) DownloadEntry {
 	b := m.entries[i*m.entrySize:][:m.entrySize]
 	e := DownloadEntry{
@@ -96,7 +94,7 @@ func (m *Download) Entry(i int) DownloadEntry {
 	return e
 }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (m *Download) Entries() iter.Seq[DownloadEntry] {
 	return func(yield func(DownloadEntry) bool) {
 		for i := range m.Len() {

@@ -18,39 +18,39 @@ const encoding format = "encoding"
 
 const (
 	encodingHeaderSize = 22
-	// pageRefSize is first_key:16 md5:16.
+	// pageRefSize is the size of first_key:16 md5:16.
 	pageRefSize = 32
-	// encodedEntrySize is key:16 spec:4 size:5.
+	// encodedEntrySize is the size of key:16 spec:4 size:5.
 	encodedEntrySize = 25
 	// noSpec marks the unused end of a page.
 	noSpec = 0xFFFFFFFF
 	// maxSpecs bounds the block of ESpecs, in bytes.
 	maxSpecs = 1 << 28
-	// pageSlots is how many pages of a table are kept, 32 MiB of the usual ones.
+	// pageSlots is how many pages of a table are kept, usually 32 MiB.
 	pageSlots = 1 << 13
 )
 
-// ContentEntry says of a file's content in which encoded forms it is there.
+// ContentEntry is a content and its encoded forms.
 type ContentEntry struct {
 	CKey Key
-	// Size is that of the content.
+	// Size is the size of the content.
 	Size int64
-	// EKeys are the keys of its encoded forms, at least one.
+	// EKeys are the encoding keys of its forms, at least one.
 	EKeys []Key
 }
 
 // EncodedEntry says how a file is encoded.
 type EncodedEntry struct {
 	EKey Key
-	// Spec is the ESpec, to be parsed by blte.ParseSpec.
+	// Spec is the ESpec, for blte.ParseSpec.
 	Spec string
 	// Size is the encoded size.
 	Size int64
 }
 
-// Encoding is the encoding file, which leads from content keys to encoding keys.
-// Pages are read when something in them is asked for, and checked each time. It
-// is safe for parallel use.
+// Encoding is the encoding file, which leads from content keys to encoding keys. It reads
+// pages when it needs them, and checks each page when it reads it. It is safe for parallel
+// use.
 type Encoding struct {
 	r io.ReaderAt
 	// OwnSpec is the ESpec of the encoding file itself.
@@ -61,12 +61,12 @@ type Encoding struct {
 	content, encoded pageTable
 }
 
-// pageTable is the contents of one kind of pages.
+// pageTable is the table of contents of one kind of pages.
 type pageTable struct {
 	refs []byte
 	off  int64
 	size int // of a page, in bytes
-	// slots are the pages that were read last, page i in slot i modulo their number.
+	// slots keeps the pages that were read last, page i in slot i modulo their number.
 	slots []atomic.Pointer[loadedPage]
 }
 
@@ -80,8 +80,7 @@ func (t *pageTable) first(i int) []byte { return t.refs[i*pageRefSize:][:16] }
 func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] }
 func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) }
 
-// NewEncoding opens the encoding file that r holds, decoded, in its first size
-// bytes.
+// NewEncoding opens the decoded encoding file in the first size bytes of r.
 func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
 	head := make([]byte, min(size, encodingHeaderSize))
 	if err := readat.Full(r, head, 0); err != nil {
@@ -106,7 +105,7 @@ func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
 	return e, e.open(size, int64(specs), int64(cPages), int64(ePages))
 }
 
-// open checks that the parts fit, and reads all but the pages.
+// open checks that the parts fit, and reads everything but the pages.
 func (e *Encoding) open(size, specs, cPages, ePages int64) error {
 	e.content.off = encodingHeaderSize + specs + cPages*pageRefSize
 	e.encoded.off = e.content.off + cPages*int64(e.content.size) + ePages*pageRefSize
@@ -157,7 +156,7 @@ func (e *Encoding) checkContents() error {
 	return nil
 }
 
-// Specs is the number of ESpecs.
+// Specs returns the number of ESpecs.
 func (e *Encoding) Specs() int { return len(e.specOffs) }
 
 // Spec is ESpec i.
@@ -166,15 +165,14 @@ func (e *Encoding) Spec(i int) string {
 	return string(b[:bytes.IndexByte(b, 0)])
 }
 
-// plainReader reads without checking. The pages are usually one large plain chunk
-// of the encoding file, and have an MD5 each, so that no more need be read than a
-// page.
+// plainReader reads without checking MD5s of chunks. The pages are usually one large plain
+// chunk of the encoding file, but each page has an MD5 of its own, so reading and checking
+// one page is enough.
 type plainReader interface {
 	ReadPlainAt(p []byte, off int64) bool
 }
 
-// page reads page i of a table and checks its MD5, or gives the one that was read
-// before.
+// page returns page i of a table. It reads the page and checks its MD5 unless it is kept.
 func (e *Encoding) page(t *pageTable, i int) ([]byte, error) {
 	slot := &t.slots[i%len(t.slots)]
 	if p := slot.Load(); p != nil && p.n == i {
@@ -205,8 +203,8 @@ func (e *Encoding) readPage(t *pageTable, i int, data []byte) error {
 	return nil
 }
 
-// pages reads pages from to to of a table one after another into the same bytes, so
-// that running through all pushes none out that is kept.
+// pages reads pages from to to of a table, one after another into the same bytes. It does
+// not keep them, so that reading all pages does not push out those that are kept.
 func (e *Encoding) pages(t *pageTable, from, to int) iter.Seq2[tablePage, error] {
 	return func(yield func(tablePage, error) bool) {
 		data := make([]byte, t.size)
@@ -222,20 +220,20 @@ func (e *Encoding) pages(t *pageTable, from, to int) iter.Seq2[tablePage, error]
 	}
 }
 
-// tablePage is a page with where it begins.
+// tablePage is a page and its offset.
 type tablePage struct {
 	data []byte
 	off  int64
 }
 
-// find gives the page that may have the first key that begins with prefix. It is
-// -1 if all keys are behind it.
+// find returns the page that may have the first key that begins with prefix, or -1 if all
+// keys are behind it.
 func (t *pageTable) find(prefix []byte) int {
 	return sort.Search(t.len(), func(i int) bool { return bytes.Compare(t.first(i)[:len(prefix)], prefix) > 0 }) - 1
 }
 
-// Find looks for a content key. It gives an error that matches ErrNotFound if
-// the encoding file does not have it.
+// Find looks for a content key. If the encoding file does not have it, the error matches
+// ErrNotFound.
 func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
 	row, _, err := e.FindRow(ckey)
 	if err != nil {
@@ -244,8 +242,8 @@ func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
 	return row.entry(), nil
 }
 
-// FindEncoded looks for an encoding key, of which prefix is all or the first
-// bytes. It gives an error that matches ErrNotFound if it is not there.
+// FindEncoded looks for an encoding key. prefix is the key or its first bytes. If it is not
+// there the error matches ErrNotFound.
 func (e *Encoding) FindEncoded(prefix []byte) (EncodedEntry, error) {
 	prefix = prefix[:min(len(prefix), len(Key{}))]
 	for i := max(e.encoded.find(prefix), 0); i < e.encoded.len(); i++ {
@@ -265,7 +263,7 @@ func (e *Encoding) FindEncoded(prefix []byte) (EncodedEntry, error) {
 	return EncodedEntry{}, fmt.Errorf("encoding key %x is not in the encoding file: %w", prefix, ErrNotFound)
 }
 
-// countEncoded is the number of entries before the unused end of a page.
+// countEncoded returns the number of entries before the unused end of a page.
 func countEncoded(page []byte) int {
 	return sort.Search(len(page)/encodedEntrySize, func(i int) bool {
 		b := page[i*encodedEntrySize:]

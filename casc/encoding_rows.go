@@ -13,21 +13,21 @@ import (
 )
 
 // ContentRow is an entry of a content page as it stands: count:1 size:5 ckey:16
-// ekey:16×count. Rows that an iterator gives are good until its next step.
+// ekey:16×count. A row from an iterator is valid until the next step.
 type ContentRow []byte
 
-// CKey is the content key.
+// CKey returns the content key.
 func (r ContentRow) CKey() Key { return Key(r[6:22]) }
 
-// Size is that of the content.
+// Size returns the size of the content.
 func (r ContentRow) Size() int64 {
 	return int64(r[1])<<32 | int64(binary.BigEndian.Uint32(r[2:]))
 }
 
-// Forms is the number of encoded forms, at least one.
+// Forms returns the number of encoded forms, at least one.
 func (r ContentRow) Forms() int { return int(r[0]) }
 
-// EKey is the key of encoded form i.
+// EKey returns the key of encoded form i.
 func (r ContentRow) EKey(i int) Key { return Key(r[22+16*i:]) }
 
 func (r ContentRow) entry() ContentEntry {
@@ -38,8 +38,8 @@ func (r ContentRow) entry() ContentEntry {
 	return entry
 }
 
-// RowNumber is the place of a content key in the encoding file: its page, and how
-// many rows are before it there. Both are below 1<<28.
+// RowNumber is the place of a content key in the encoding file: its page, and its row
+// there. Both are below 1<<28.
 type RowNumber struct{ Page, Row int }
 
 // EncodedRow is an entry of an encoded page.
@@ -51,14 +51,14 @@ type EncodedRow struct {
 	Size int64
 }
 
-// ContentPages and EncodedPages are the numbers of pages of both kinds.
+// ContentPages returns the number of content pages.
 func (e *Encoding) ContentPages() int { return e.content.len() }
 
-// EncodedPages is described with ContentPages.
+// EncodedPages returns the number of encoded pages.
 func (e *Encoding) EncodedPages() int { return e.encoded.len() }
 
-// ContentRange says which keys page i has, whether it can be read or not: those from one
-// to another, without that, or all behind if it is the last.
+// ContentRange returns the range of keys of page i, even if the page can't be read: from
+// the first key to, but without, the second. The last page has all keys from the first on.
 func (e *Encoding) ContentRange(i int) (from, to Key, last bool) { return e.content.bounds(i) }
 
 func (t *pageTable) bounds(i int) (from, to Key, last bool) {
@@ -68,7 +68,7 @@ func (t *pageTable) bounds(i int) (from, to Key, last bool) {
 	return Key(t.first(i)), to, last
 }
 
-// FindRow is Find, and gives the place too. The row stays good.
+// FindRow is Find, but returns the row and its place. The row stays valid.
 func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
 	if i := e.content.find(ckey[:]); i >= 0 {
 		page, err := e.page(&e.content, i)
@@ -89,8 +89,8 @@ func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
 	return nil, RowNumber{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
 }
 
-// Row gives the row of a place, or an error that matches ErrNotFound if there is
-// none. The row stays good.
+// Row returns the row at a place. If there is none the error matches ErrNotFound. The row
+// stays valid.
 func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
 	if at.Page >= 0 && at.Page < e.content.len() {
 		page, err := e.page(&e.content, at.Page)
@@ -108,8 +108,8 @@ func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
 	return nil, fmt.Errorf("row %d of page %d of the encoding file: %w", at.Row, at.Page, ErrNotFound)
 }
 
-// ContentRows gives the rows of pages from to to, without to, in order. It checks
-// the pages and keeps none.
+// ContentRows yields the rows of the pages from from up to, but without, to, in order. It
+// checks the pages and keeps none.
 func (e *Encoding) ContentRows(from, to int) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
 		for page, err := range e.pages(&e.content, from, to) {
@@ -144,7 +144,7 @@ func (e *Encoding) EncodedRows(from, to int) iter.Seq2[EncodedRow, error] {
 	}
 }
 
-// Contents gives all content keys in order.
+// Contents yields all content keys in order.
 func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
 	return func(yield func(ContentEntry, error) bool) {
 		for row, err := range e.ContentRows(0, math.MaxInt) {
@@ -159,7 +159,7 @@ func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
 	}
 }
 
-// Encoded gives all encoding keys in order.
+// Encoded yields all encoding keys in order.
 func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
 	return func(yield func(EncodedEntry, error) bool) {
 		for row, err := range e.EncodedRows(0, math.MaxInt) {
@@ -174,7 +174,7 @@ func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
 	}
 }
 
-// contentRows gives the entries of a page, as they stand.
+// contentRows yields the entries of a page, as they stand.
 func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
 		for at := 0; at < len(p.data) && p.data[at] != 0; {
@@ -203,16 +203,16 @@ func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
 	return row, nil
 }
 
-// KeySet are encoded files. The nil KeySet is empty.
+// KeySet is a set of encoded files. The nil KeySet is empty.
 type KeySet struct {
 	keys   map[ShortKey]struct{}
 	ranges [][2]ShortKey // in order, with their ends
 }
 
-// IsEmpty tells whether there is none.
+// IsEmpty reports whether the set is empty.
 func (s *KeySet) IsEmpty() bool { return s == nil || len(s.keys)+len(s.ranges) == 0 }
 
-// Has tells whether one is there.
+// Has reports whether the set has a key.
 func (s *KeySet) Has(key ShortKey) bool {
 	if s == nil {
 		return false
@@ -224,8 +224,9 @@ func (s *KeySet) Has(key ShortKey) bool {
 	return at < len(s.ranges) && bytes.Compare(s.ranges[at][0][:], key[:]) <= 0
 }
 
-// Encrypted are the encoded files of which some may be encrypted: their ESpec has keys,
-// or is none that can be read, or is on a page that can't. The errors are those of pages.
+// Encrypted returns the encoded files that may have encrypted chunks: their ESpec names
+// keys, or can't be parsed, or is on a page that can't be read. The errors are those of
+// pages.
 func (e *Encoding) Encrypted() (set *KeySet, faults []error) {
 	suspect := e.suspectSpecs()
 	if !slices.Contains(suspect, true) {
@@ -247,7 +248,7 @@ func (e *Encoding) Encrypted() (set *KeySet, faults []error) {
 	return set, faults
 }
 
-// suspectSpecs tells which ESpecs have keys, or are none that can be read.
+// suspectSpecs reports which ESpecs have keys or can't be parsed.
 func (e *Encoding) suspectSpecs() []bool {
 	suspect := make([]bool, e.Specs())
 	for i := range suspect {
@@ -263,8 +264,8 @@ func (e *Encoding) suspectSpecs() []bool {
 	return suspect
 }
 
-// encodedRange gives the first key of page i of encoding keys, and one that is not before
-// the last.
+// encodedRange returns the first key of page i of encoding keys, and a key that is not
+// below the page's last.
 func (e *Encoding) encodedRange(i int) [2]ShortKey {
 	from, to, last := e.encoded.bounds(i)
 	if last {

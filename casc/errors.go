@@ -7,32 +7,30 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// ErrNotFound means that a name or key is not known to the storage.
+// ErrNotFound means that the storage does not know a name or key.
 var ErrNotFound = errors.New("no such file in the storage")
 
 // ErrNotLocal means that a file is known, but its data is not here.
 var ErrNotLocal = errors.New("its data is not in the local archives")
 
-// ErrNoRoot means that names are missing: there is no root that can be read.
+// ErrNoRoot means that there are no names, because no root can be read.
 var ErrNoRoot = errors.New("names are missing, for the root can't be read")
 
 // ErrChanged means that an index file was written to or cut since its hashes were checked.
 var ErrChanged = errors.New("it is not what it was when it was opened")
 
-// ErrUnsupported means that something is valid as far as it can be told, but of
-// a form that is not read.
+// ErrUnsupported means that data seems valid but has a form that this package can't read.
 var ErrUnsupported = errors.New("not supported")
 
 // FormatError reports data that breaks its format.
 type FormatError struct {
 	// Format names the structure, such as "encoding" or "idx".
 	Format string
-	// Off is a byte offset in it; for text it is that of the line.
+	// Off is a byte offset in it, or for text the offset of the line.
 	Off int64
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {
@@ -55,8 +53,8 @@ func (f format) bad(off int64, text string, args ...any) error {
 	return &FormatError{Format: string(f), Off: off, What: fmt.Sprintf(text, args...)}
 }
 
-// ends turns the error of a cursor, if it has one, into one of the format. base
-// is where the cursor's data begins.
+// ends turns the error of a cursor, if it has one, into an error of the format. base is the
+// offset of the cursor's data.
 func (f format) ends(c *cursor.Cursor, base int64) error {
 	e, ok := errors.AsType[*cursor.EndError](c.Err())
 	switch {

@@ -10,10 +10,10 @@ import (
 	"lorefs/blte"
 )
 
-// forms is a content of which several encoded forms are here: it is read from any that is
-// whole there. It is safe for parallel use.
+// forms is a content that is stored in several encoded forms. It reads from any form that
+// is local and whole. It is safe for parallel use.
 type forms struct {
-	// all are opened when they are first needed.
+	// all opens the forms, each when it is first needed.
 	all  []func() (decoded, error)
 	size int64
 	// now is the number of the form that was read last.
@@ -35,8 +35,8 @@ func (f *forms) openFirst() error {
 	return whyNoForm(errs)
 }
 
-// whyNoForm joins the errors of all forms. Those that are not here are no reason if
-// others are.
+// whyNoForm joins the errors of all forms. It leaves out those that are not local if others
+// failed otherwise.
 func whyNoForm(errs []error) error {
 	here := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, ErrNotLocal) })
 	if len(here) > 0 {
@@ -47,7 +47,7 @@ func whyNoForm(errs []error) error {
 
 func (f *forms) Size() int64 { return f.size }
 
-// each tries the forms, that which was read last first, until one does.
+// each calls try with the forms until it succeeds, first with the form that was read last.
 func (f *forms) each(try func(decoded) error) error {
 	var errs []error
 	first := int(f.now.Load())
@@ -84,7 +84,7 @@ func (f *forms) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// MissingKey tells of a key only if no form can do without one.
+// MissingKey reports a missing key only if every form needs one.
 func (f *forms) MissingKey() (name blte.KeyName, missing bool, err error) {
 	err = f.each(func(d decoded) error {
 		n, m, err := d.MissingKey()

@@ -12,11 +12,11 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// twoForms is a game of which the file two.txt, its root and its install manifest have two
-// encoded forms each. damage says which forms of all of them are damaged.
+// twoForms makes a game in which the file two.txt, the root and the install manifest have
+// two encoded forms each. damage says which of the forms are damaged.
 func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, keys []casc.Key) {
 	t.Helper()
 	g = casctest.New()
@@ -40,8 +40,8 @@ func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, k
 	return g, content, keys
 }
 
-// TestTwoForms damages one or both encoded forms of a file and of manifests: what has a
-// whole form is read, whichever it is, and verify tells of the form and not of the file.
+// TestTwoForms damages one or both encoded forms of a file and of manifests. A content with
+// one whole form can be read, and Verify reports the form and not the file.
 func TestTwoForms(t *testing.T) {
 	for _, damage := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
 		g, content, keys := twoForms(t, damage)
@@ -87,8 +87,8 @@ func TestTwoForms(t *testing.T) {
 	}
 }
 
-// A form whose key is missing, or that is not here, is passed over for one that can be
-// read, too; what can't be read is told as what it is.
+// TestFormsPassedOver checks that a form which is not local or lacks its key is skipped if
+// another can be read, and that the error says why if none can.
 func TestFormsPassedOver(t *testing.T) {
 	content := bltetest.Text(3000)
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// drain runs through the files of a root; more than it can name are a fault.
+// drain runs through the files of a root, and fails if there are more than it can name.
 func drain(t *testing.T, r casc.Root, err error, size int) {
 	t.Helper()
 	if err != nil {
@@ -148,7 +148,7 @@ func FuzzDiablo3(f *testing.F) {
 	})
 }
 
-// inTurn is a loader that gives one file first, and another ever after.
+// inTurn is a loader that returns one file first, and another from then on.
 type inTurn struct{ root, rest []byte }
 
 func (l *inTurn) Content(casc.Key) ([]byte, error) {

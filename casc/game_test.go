@@ -10,7 +10,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // game is a small storage whose files are checked.
@@ -33,7 +33,7 @@ func (g game) options(tb testing.TB) casc.Options {
 	return casc.Options{Keys: bltetest.Keys(), Names: names}
 }
 
-// check reads all files of a storage and gives what is not as it should be.
+// check reads all files of a storage and returns what is wrong.
 func (g game) check(st *casc.Storage) error {
 	files, err := st.Files()
 	if err != nil {
@@ -58,7 +58,7 @@ func (g game) check(st *casc.Storage) error {
 	return errors.Join(append(errs, st.Problems()...)...)
 }
 
-// errWrong is wrapped by the worst: bytes that are not the file's.
+// errWrong is wrapped by the worst error: bytes that are not the file's.
 var errWrong = errors.New("WRONG BYTES")
 
 func (g game) checkFile(st *casc.Storage, f *casc.File) error {

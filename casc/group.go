@@ -13,21 +13,21 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// group is one table of what all indexes of a mirror have, as the archive groups of
-// CDNs, to be searched at once. It is kept as it is in memory: numbers are big-endian.
+// group is one table of the entries of all indexes of a mirror, so that a search takes one
+// step. It is stored as it is in memory, with big-endian numbers:
 //
 //	records:4 archives:4 indexes:4
 //	( ekey:9 archive:3 size:4 off:4 )×records   in order
 //	( name:16 )×archives  ( name:16 )×indexes
 //
-// A file that is in several archives has as many records.
+// A file in several archives has a record for each.
 type group struct {
 	records           []byte
 	archives, indexes []Key
 }
 
 const (
-	// groupKind changes with everything that changes what a group means.
+	// groupKind must change whenever the meaning of a group changes.
 	groupKind   = "casc archives 2"
 	groupHead   = 3 * 4
 	groupRecord = ShortKeySize + 3 + 4 + 4
@@ -36,7 +36,7 @@ const (
 	maxGroupArchives = 1 << 24
 )
 
-// groupEntry is where an index says that a file is.
+// groupEntry is an index's entry for a file.
 type groupEntry struct {
 	key       ShortKey
 	archive   int
@@ -54,7 +54,7 @@ func (g *group) entry(i int) groupEntry {
 
 func (g *group) len() int { return len(g.records) / groupRecord }
 
-// find gives the numbers of the records of a key.
+// find yields the numbers of the records of a key.
 func (g *group) find(key ShortKey) iter.Seq[int] {
 	at := sort.Search(g.len(), func(i int) bool {
 		return bytes.Compare(g.records[i*groupRecord:][:ShortKeySize], key[:]) >= 0
@@ -68,12 +68,11 @@ func (g *group) find(key ShortKey) iter.Seq[int] {
 	}
 }
 
-// groupBuilder makes a group.
 type groupBuilder struct {
 	group
 	numbers map[Key]int // of archives
-	// byFirst are the records by the first byte of their keys, count how many: parts
-	// that are sorted and let go of one by one.
+	// byFirst are the records by the first byte of their keys, so that each part can be
+	// sorted and freed in turn. count is their number.
 	byFirst [1 << 8][][groupRecord]byte
 	count   int
 }
@@ -82,7 +81,7 @@ func newGroupBuilder() *groupBuilder { return &groupBuilder{numbers: map[Key]int
 
 var errGroupFull = fmt.Errorf("more than %d files or %d archives", maxGroup, maxGroupArchives)
 
-// add adds an index with its name. archives are those of an index of a group.
+// add adds an index with its name. If it is the index of a group, archives are the group's.
 func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
 	if b.count+x.Len() > maxGroup {
 		return errGroupFull
@@ -125,7 +124,7 @@ func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
 	return nil
 }
 
-// finish puts the records in order, and the parts together in the frame of what is kept.
+// finish sorts the records and puts the table into the frame of a cached file.
 func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
 	data := id.Begin(groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(Key{}))
 	for _, n := range [...]int{b.count, len(b.archives), len(b.indexes)} {
@@ -155,8 +154,8 @@ func compareRecords(a, b [groupRecord]byte) int {
 	return bytes.Compare(a[8:], b[8:])
 }
 
-// parseGroup reads what finish made, and checks all that reading it relies on. It keeps
-// data.
+// parseGroup reads what finish made, and checks everything that reading it relies on. It
+// keeps data.
 func parseGroup(data []byte) (*group, error) {
 	c := cursor.New(data)
 	n := [...]int64{int64(c.BE32()), int64(c.BE32()), int64(c.BE32())}

@@ -19,15 +19,15 @@ import (
 const idx format = "idx"
 
 const (
-	// idxEntrySize is key:9 place:5 size:4.
+	// idxEntrySize is the size of key:9 place:5 size:4.
 	idxEntrySize = ShortKeySize + idxPlaceSize + idxLengthSize
 	idxPlaceSize = 5
-	// idxLengthSize is that of a span's size, little-endian.
+	// idxLengthSize is the number of bytes of a span's size, little-endian.
 	idxLengthSize = 4
 	// idxOffsetBits is how many bits of a place are the offset in the archive.
 	idxOffsetBits = 30
 
-	// Buckets is the number of index files that count at a time.
+	// Buckets is the number of index files in use at a time.
 	Buckets = 16
 )
 
@@ -35,16 +35,16 @@ const (
 type Location struct {
 	// Archive is the number NNN of data.NNN.
 	Archive int
-	// Off is where the span begins, and Size its length with the span's header of
-	// SpanHeaderSize bytes.
+	// Off is the offset of the span. Size is its size with its header of SpanHeaderSize
+	// bytes.
 	Off, Size int64
 }
 
-// IdxEntry says where a file is.
+// IdxEntry is the place of a file.
 type IdxEntry struct {
 	Key ShortKey
 	Location
-	// Status is that of the update section: 0 normal, 3 deleted, 6 and 7 not
+	// Status is the status in the update section: 0 normal, 3 deleted, 6 and 7 not
 	// resident.
 	Status uint8
 }
@@ -55,11 +55,11 @@ const (
 	idxDeleted = 3
 )
 
-// Local says that the entry leads to data, not to a placeholder, nor to what was
-// deleted or never loaded.
+// Local reports whether the entry leads to data. Placeholders, deleted files and files that
+// were never loaded do not.
 func (e *IdxEntry) Local() bool { return e.Status == idxNormal && e.Size > SpanHeaderSize }
 
-// Bucket is the number of the index file that has key.
+// Bucket returns the number of the index file for key.
 func Bucket(key ShortKey) int {
 	var x byte
 	for _, b := range key {
@@ -68,14 +68,13 @@ func Bucket(key ShortKey) int {
 	return int(x&15 ^ x>>4)
 }
 
-// Idx is one file of the local index. It keeps the update section and searches for
-// all else in the file. It is safe for parallel use.
+// Idx is one file of the local index. It keeps the update section in memory, and searches
+// the sorted entries in the file. It is safe for parallel use.
 type Idx struct {
 	// Version is 7, or 5 for the form of the first beta.
 	Version int
-	// Bucket is the file's own number.
-	Bucket int
-	// Problems are the first update entries that are damaged; the others are in use.
+	Bucket  int
+	// Problems are the first damaged update entries. The other entries are used.
 	Problems []error
 
 	runs []*idxRun
@@ -83,18 +82,18 @@ type Idx struct {
 	updates map[ShortKey]IdxEntry
 }
 
-// IdxOptions are what NewIdx may be told. The zero value is right for a file of which
-// nearly all is looked at.
+// IdxOptions are the options of NewIdx. The zero value is right if most of the file will be
+// searched.
 type IdxOptions struct {
-	// Blocks keeps sorted entries, in blocks from FirstBlock on. Default: what was
-	// read stays.
+	// Blocks keeps sorted entries, in blocks from FirstBlock on. Default: everything that
+	// was read is kept.
 	Blocks     blte.BlockCache
 	FirstBlock uint64
 }
 
-// NewIdx opens the index file of version 7 or 5 that r holds in its first size bytes.
-// It reads all of it once and checks all its hashes; sorted entries are read again
-// when they are needed. Version 8, of 16-byte keys, matches ErrUnsupported.
+// NewIdx opens the index file of version 7 or 5 in the first size bytes of r. It reads all
+// of it once and checks all its hashes. Sorted entries are read again when they are needed.
+// Version 8, with 16-byte keys, matches ErrUnsupported.
 func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 	const least = 16
 	if size < least {
@@ -138,8 +137,8 @@ func idxEntry(b []byte) IdxEntry {
 	return e
 }
 
-// Find looks for the newest entry of key. An error is one of reading the file, or
-// matches ErrChanged.
+// Find looks for the newest entry of key. An error comes from reading the file, or matches
+// ErrChanged.
 func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 	if e, ok := x.updates[key]; ok {
 		return e, true, nil
@@ -152,9 +151,9 @@ func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 	return IdxEntry{}, false, nil
 }
 
-// Entries gives the newest entry of each key, placeholders and deleted ones too:
-// first those of the sorted part, then those that only the update section has. An
-// error comes last; it is as those of Find.
+// Entries yields the newest entry of each key, including placeholders and deleted ones:
+// first the keys of the sorted part, then those that only the update section has. An error
+// comes last, and is as in Find.
 func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		seen := make(map[ShortKey]bool, len(x.updates))
@@ -177,7 +176,7 @@ func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 	}
 }
 
-// checkSorted checks the order of a run, without which searching finds nothing.
+// checkSorted checks the order of a run. Searches depend on it.
 func checkSorted(run []byte, off int64) error {
 	for i := idxEntrySize; i < len(run); i += idxEntrySize {
 		if bytes.Compare(run[i-idxEntrySize:][:ShortKeySize], run[i:][:ShortKeySize]) > 0 {
@@ -196,8 +195,9 @@ func checkWidths(off int64, got []byte) error {
 	return nil
 }
 
-// entriesHash compares the hash of a sorted part. Two forms were seen: of the second
-// result of the hash going into the next step too, or not. It gives the first.
+// entriesHash compares the hash of a sorted part, and returns it. There are two forms: the
+// second result of the hash is an input of the next step, or it is not. The result is of
+// the first form.
 func entriesHash(run []byte, want uint32) (uint32, bool) {
 	var chained, simple, l uint32
 	for r := run; len(r) >= idxEntrySize; r = r[idxEntrySize:] {
@@ -212,8 +212,8 @@ func entriesHash(run []byte, want uint32) (uint32, bool) {
 	return chained, simple == want
 }
 
-// ParseIdxName reads the name of an index file: two hex digits of the bucket and
-// eight of the version, or data.iXY with a digit of each.
+// ParseIdxName reads the name of an index file: two hex digits of the bucket and eight of
+// the version, or data.iXY with one digit of each.
 func ParseIdxName(name string) (bucket, version int, ok bool) {
 	name = strings.ToLower(name)
 	digits, found := strings.CutSuffix(name, ".idx")

@@ -15,16 +15,16 @@ import (
 	"lorefs/internal/readat"
 )
 
-// idxBlock is how many entries of a run are kept or dropped at a time: 18 KiB. Most
-// searches end in the one that they begin in.
+// idxBlock is how many entries of a run are cached as one block: 18 KiB. Most searches stay
+// in one block.
 const idxBlock = 1 << 10
 
-// idxSeed is that of the sums of blocks, which never leave the process.
+// idxSeed is the seed of the checksums of blocks, which never leave the process.
 var idxSeed = maphash.MakeSeed()
 
-// idxRun is a run of sorted entries, which stay in the file. That is not mapped: a game
-// that cuts it short would end the process. Since it may also write to it, each block has
-// a sum.
+// idxRun is a run of sorted entries, which stay in the file. The file is not mapped, since
+// a game that cuts it short would crash the process. The game may also write to it, so each
+// block has a checksum.
 type idxRun struct {
 	off  int64
 	len  int // in entries
@@ -36,8 +36,8 @@ type idxRun struct {
 	load   func(n uint64) ([]byte, error)
 }
 
-// newIdxRun describes the entries that are at off of a file. They can be looked at when
-// src and what is below is set.
+// newIdxRun describes the entries at off of a file. src and the fields below it must be set
+// before it is used.
 func newIdxRun(off int64, entries []byte) *idxRun {
 	r := &idxRun{off: off, len: len(entries) / idxEntrySize}
 	for i := 0; i < r.len; i += idxBlock {
@@ -78,7 +78,7 @@ func (r *idxRun) find(key ShortKey) (IdxEntry, bool, error) {
 	return idxEntry(e), true, nil
 }
 
-// runCursor looks at entries, mostly near each other. Its error is sticky.
+// runCursor reads entries, mostly near each other. Its error is sticky.
 type runCursor struct {
 	run  *idxRun
 	in   int // the block that it has
@@ -86,7 +86,7 @@ type runCursor struct {
 	err  error
 }
 
-// noEntry stands for those that can't be read.
+// noEntry stands for entries that can't be read.
 var noEntry [idxEntrySize]byte
 
 func (c *runCursor) entry(i int) []byte {
@@ -100,15 +100,15 @@ func (c *runCursor) entry(i int) []byte {
 	return c.data[i%idxBlock*idxEntrySize:][:idxEntrySize]
 }
 
-// behind gives the first entry whose key is behind key. Keys are MD5s, so it is near
-// where key is among all keys: searching from there touches a few entries, where
-// halving would touch some in every part of the run.
+// behind returns the number of the first entry whose key is behind key. Keys are MD5s and
+// so evenly spread: searching from the expected place touches a few entries, where halving
+// would touch some in every part of the run.
 func (c *runCursor) behind(key ShortKey) int {
 	n := c.run.len
 	beyond := func(i int) bool { return bytes.Compare(c.entry(i)[:ShortKeySize], key[:]) > 0 }
 	guess, _ := bits.Mul64(binary.BigEndian.Uint64(key[:]), uint64(n))
 	from, to := int(guess), int(guess)
-	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may well be
+	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may be
 	for step := near; to < n && !beyond(to); step *= 2 {
 		from, to = to+1, min(to+step, n)
 	}
@@ -118,7 +118,7 @@ func (c *runCursor) behind(key ShortKey) int {
 	return from + sort.Search(to-from, func(i int) bool { return beyond(from + i) })
 }
 
-// entries gives all entries in order. An error comes last.
+// entries yields all entries in order. An error comes last.
 func (r *idxRun) entries() iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		c := runCursor{run: r, in: -1}

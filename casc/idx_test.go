@@ -12,7 +12,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // idxEntries makes n entries of different keys.
@@ -51,7 +51,7 @@ func findIdx(t testing.TB, x *casc.Idx, key casc.ShortKey) (casc.IdxEntry, bool)
 	return e, ok
 }
 
-// allIdx are the entries of a file that can be read.
+// allIdx returns the entries of a file that can be read.
 func allIdx(t testing.TB, x *casc.Idx) (all []casc.IdxEntry) {
 	t.Helper()
 	for e, err := range x.Entries() {
@@ -88,7 +88,7 @@ func TestIdx(t *testing.T) {
 	}
 }
 
-// TestIdxUneven has keys that are not spread as those of real files are.
+// TestIdxUneven has keys that are not evenly spread.
 func TestIdxUneven(t *testing.T) {
 	for _, first := range []byte{0, 1, 0x80, 0xFE, 0xFF} {
 		for _, same := range []int{1, 3, 7} {
@@ -149,7 +149,7 @@ func TestIdxUpdates(t *testing.T) {
 	}
 }
 
-// TestIdxUpdateOfAnyPage has the update section where either description says.
+// TestIdxUpdateOfAnyPage puts the update section where either description says.
 func TestIdxUpdateOfAnyPage(t *testing.T) {
 	updates := idxEntries(3, 1)
 	near := write.Idx(0, idxEntries(10, 2), updates)
@@ -162,8 +162,7 @@ func TestIdxUpdateOfAnyPage(t *testing.T) {
 	}
 }
 
-// TestIdxChanges has somebody write to a file that is open: what is not there any more
-// is not believed, and an error.
+// TestIdxChanges writes to an open file. Entries that changed are an error.
 func TestIdxChanges(t *testing.T) {
 	entries := idxEntries(5000, 1)
 	for what, change := range map[string]func(data []byte) []byte{
@@ -206,7 +205,7 @@ func TestIdxChanges(t *testing.T) {
 	}
 }
 
-// changing is a file that becomes another.
+// changing is a file whose content changes.
 type changing struct{ data []byte }
 
 func (c *changing) ReadAt(p []byte, off int64) (int, error) {
@@ -247,8 +246,8 @@ func TestIdxErrors(t *testing.T) {
 	}
 }
 
-// TestIdxDamagedUpdate damages, or blanks, one entry of the update section: it is told of,
-// and all others are as they were.
+// TestIdxDamagedUpdate damages or blanks one entry of the update section. It is reported,
+// and all other entries are as before.
 func TestIdxDamagedUpdate(t *testing.T) {
 	entries, updates := idxEntries(40, 2), idxEntries(30, 3)
 	good := write.Idx(0, entries, updates)
@@ -281,7 +280,7 @@ func TestIdxDamagedUpdate(t *testing.T) {
 	}
 }
 
-// unsorted is an index file that is out of order, but of the right hashes.
+// unsorted returns an index file that is out of order but has the right hashes.
 func unsorted() []byte {
 	e := idxEntries(2, 1)
 	a, b := write.Idx(0, e[:1], nil), write.Idx(0, e[1:], nil)

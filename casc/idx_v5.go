@@ -8,12 +8,12 @@ import (
 
 const (
 	idxVersion5 = 5
-	// idx5HeaderSize is the header of version 5.
+	// idx5HeaderSize is the size of the header of version 5.
 	idx5HeaderSize = 0x30
 )
 
-// parseIdx5 reads the form of the first beta, data.iXY, by description only: two
-// sorted runs, each with a hash of its own.
+// parseIdx5 reads the form of the first beta, data.iXY, by description only: two sorted
+// runs, each with a hash of its own.
 func parseIdx5(data []byte) (*Idx, error) {
 	if len(data) < idx5HeaderSize {
 		return nil, idx.bad(0, "%d bytes are no header of version 5", len(data))

@@ -12,17 +12,17 @@ const (
 	idxVersion7 = 7
 	idxVersion8 = 8
 
-	// idxGuardedSize is the length of the header's block, which begins the file.
+	// idxGuardedSize is the size of the header's block at the beginning of the file.
 	idxGuardedSize = 0x10
 	// idxEntriesOff is where the sorted entries begin.
 	idxEntriesOff = 0x28
 
-	// idxPageSize is that of the update section's pages, which begin at multiples
-	// of it.
+	// idxPageSize is the size and the alignment of the update section's pages.
 	idxPageSize = 0x200
-	// idxUpdateSize is guard:4 key:9 place:5 size:4 status:1 and a byte more.
+	// idxUpdateSize is the size of guard:4 key:9 place:5 size:4 status:1 and an unused
+	// byte.
 	idxUpdateSize = 24
-	// maxIdxProblems bounds the damaged entries that are told of.
+	// maxIdxProblems is how many damaged entries are reported.
 	maxIdxProblems = 8
 	// idxGuardSet is set in every guard.
 	idxGuardSet = 1 << 31
@@ -71,17 +71,17 @@ func (x *Idx) parseSorted(data []byte) error {
 	return nil
 }
 
-// parseUpdates reads the update section. Where it begins is not proven: one
-// description rounds up to 0x1000, one to 0x10000. So all pages behind the sorted
-// entries are looked at, and an entry is known by its guard. Later entries win.
+// parseUpdates reads the update section. Descriptions differ on where it begins: one rounds
+// up to 0x1000, one to 0x10000. So it looks at all pages behind the sorted entries, and
+// recognizes an entry by its guard. Later entries win.
 func (x *Idx) parseUpdates(data []byte, end int) {
 	for page := (end + idxPageSize - 1) / idxPageSize * idxPageSize; page+idxPageSize <= len(data); page += idxPageSize {
 		x.parseUpdatePage(data[page:page+idxPageSize], page)
 	}
 }
 
-// parseUpdatePage reads a page of the update section, which is at off. It ends with the
-// last bytes that are not zero: an entry that is damaged hides none of those behind it.
+// parseUpdatePage reads the page of the update section at off, up to the last byte that is
+// not zero: a damaged entry hides none of those behind it.
 func (x *Idx) parseUpdatePage(page []byte, off int) {
 	used := len(bytes.TrimRight(page, "\x00"))
 	for at := 0; at < used && at+idxUpdateSize <= len(page); at += idxUpdateSize {
@@ -101,8 +101,8 @@ func (x *Idx) parseUpdatePage(page []byte, off int) {
 	}
 }
 
-// guarded checks the guard of an update entry: the hash of the 19 bytes after it,
-// or of 20 as one description has it.
+// guarded checks the guard of an update entry: the hash of the 19 bytes after it, or of 20
+// as one description has it.
 func guarded(u []byte) bool {
 	want := binary.LittleEndian.Uint32(u)
 	return want == idxGuard(u[4:23]) || want == idxGuard(u[4:24])

@@ -8,24 +8,23 @@ import (
 
 const install format = "install manifest"
 
-// Install is the install manifest: the files that are put beside the archives.
+// Install is the install manifest: the files that are installed outside the archives.
 type Install struct {
 	Version int
 	Tags    []Tag
 	Entries []InstallEntry
 }
 
-// InstallEntry is a file to install.
 type InstallEntry struct {
-	// Name has slashes or backslashes, as the manifest has it.
+	// Name has slashes or backslashes, as in the manifest.
 	Name string
 	CKey Key
 	Size int64
 }
 
-// ParseInstall reads an install manifest of version 1 or 2. It keeps data, which
-// must not be changed. Version 2 is read by description only: its header has six
-// bytes more.
+// ParseInstall reads an install manifest of version 1 or 2. Version 2, whose header has six
+// bytes more, is read by description only. ParseInstall keeps data, which must not be
+// changed.
 func ParseInstall(data []byte) (*Install, error) {
 	c := cursor.New(data)
 	magic, version, keySize, tags, entries := c.Bytes(2), c.U8(), c.U8(), c.BE16(), c.BE32()

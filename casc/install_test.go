@@ -6,12 +6,12 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// TestInstallForOthers looks for what CascLib asks of an install besides what is read here:
-// a download manifest, which has every encoded file but itself and the encoding file, and
-// index files that have entries or an update section.
+// TestInstallForOthers checks for what CascLib needs of an install besides what this
+// package reads: a download manifest with every encoded file but itself and the encoding
+// file, and index files with entries or an update section.
 func TestInstallForOthers(t *testing.T) {
 	small := casctest.New()
 	small.Put("a", []byte("a"), small.Add([]byte("a")))

@@ -9,13 +9,13 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Key is an MD5: a content key is that of a file's content, an encoding key that
-// of its encoded form.
+// Key is an MD5: a content key is that of a file's content, an encoding key that of its
+// encoded form.
 type Key [md5.Size]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// IsZero says that there is no key.
+// IsZero reports whether there is no key.
 func (k Key) IsZero() bool { return k == Key{} }
 
 // Compare orders keys as they stand in files.
@@ -33,14 +33,14 @@ func ParseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// ShortKeySize is how much of an encoding key the local index has.
+// ShortKeySize is how many bytes of an encoding key the local index has.
 const ShortKeySize = 9
 
 // ShortKey is the beginning of an encoding key.
 type ShortKey [ShortKeySize]byte
 
-// Short is the beginning of k.
+// Short returns the first bytes of k.
 func (k Key) Short() ShortKey { return ShortKey(k[:ShortKeySize]) }
 
-// keyOf is the MD5 of data.
+// keyOf returns the MD5 of data.
 func keyOf(data []byte) Key { return md5.Sum(data) }

@@ -11,12 +11,12 @@ import (
 	"lorefs/casc"
 )
 
-// moveAway puts a file or folder elsewhere, and a link in its place.
+// moveAway moves a file or folder elsewhere and puts a link in its place.
 func moveAway(t *testing.T, dir, name string) {
 	t.Helper()
 	from, to := filepath.Join(dir, name), filepath.Join(t.TempDir(), "elsewhere")
 	if err := errors.Join(os.Rename(from, to), os.Symlink(to, from)); err != nil {
-		t.Skip(err) // not everywhere there are links, and other disks
+		t.Skip(err) // not every system has links and other disks
 	}
 }
 
@@ -58,8 +58,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestDeadLinks has links in a mirror that lead nowhere or around, and folders that can't
-// be read: all else is, and they are told of.
+// TestDeadLinks has links in a mirror that lead nowhere or in circles, and unreadable
+// folders. They are reported, and everything else is read.
 func TestDeadLinks(t *testing.T) {
 	g, files := makeGame(t, "text", "mirror")
 	dir := t.TempDir()

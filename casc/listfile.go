@@ -18,22 +18,22 @@ import (
 
 const listFile format = "list file"
 
-// ListFile has names for the files of roots that have none. It keeps the names,
-// and a few bytes for each line. The nil ListFile is empty.
+// ListFile has names for the files of roots without names. It keeps the names, and a few
+// bytes for each line. The nil ListFile is empty.
 type ListFile struct {
 	text string
-	// ids are the lines ID;NAME by ID; hashes those of a name only, by its hash.
+	// ids are the lines ID;NAME, by ID. hashes are the lines with a name only, by its hash.
 	ids    []listName
 	hashes []listName
 }
 
-// listName is a name in the text by the number it is known by.
+// listName is the offset of a name in the text, and its ID or hash.
 type listName struct {
 	number   uint64
 	off, end uint32
 }
 
-// maxListFile bounds the names of a list file, for offsets are of 32 bits.
+// maxListFile bounds the names of a list file, because offsets have 32 bits.
 const maxListFile = 1<<31 - 1
 
 var errNoID = errors.New("no file data ID")
@@ -43,17 +43,17 @@ const maxListLine = 1 << 16
 
 // ListLine is a line of a list file.
 type ListLine struct {
-	// ID is the file data ID, if HasID; a line without one is known by the hash of its
+	// ID is the file data ID if HasID is set. A line without ID is known by the hash of its
 	// name.
 	ID    uint32
 	HasID bool
-	// Name is good until the next line is read, and may be written to.
+	// Name is valid until the next line is read, and may be overwritten.
 	Name []byte
 }
 
-// ListLines gives the lines of either form, ID;NAME or NAME, that r has. Empty lines
-// and those that begin with # are skipped, as is a title on the first line; bad is told of
-// other lines that have something else for an ID. An error comes last.
+// ListLines yields the lines of r, which have the form ID;NAME or NAME. Empty lines, lines
+// that begin with #, and a title on the first line are skipped. bad is called for each line
+// with a bad ID. An error comes last.
 func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, error] {
 	return func(yield func(ListLine, error) bool) {
 		off, lines := int64(0), 0
@@ -107,8 +107,8 @@ func parseListLine(text []byte, off int64) (ListLine, error) {
 	return ListLine{ID: uint32(id), HasID: true, Name: name}, nil
 }
 
-// ReadListFile reads the lines of r, which has about size bytes. If an ID stands
-// twice the first line counts. bad is told of lines that are left out.
+// ReadListFile reads the lines of r, which has about size bytes. If an ID occurs twice the
+// first line counts. bad is called for each line that is left out.
 func ReadListFile(r io.Reader, size int64, bad func(line int, err error)) (*ListFile, error) {
 	l := &ListFile{}
 	var text strings.Builder
@@ -136,14 +136,13 @@ func ReadListFile(r io.Reader, size int64, bad func(line int, err error)) (*List
 	return l, nil
 }
 
-// ParseListFile is ReadListFile of data, which it does not keep, without a word on lines
-// that are left out.
+// ParseListFile is ReadListFile of data, which it does not keep. It reports no bad lines.
 func ParseListFile(data []byte) (*ListFile, error) {
 	return ReadListFile(bytes.NewReader(data), int64(len(data)), func(int, error) {})
 }
 
-// sortNames sorts by number, and leaves those of one number in their order. Lists
-// of IDs usually are sorted.
+// sortNames sorts by number and keeps the order of equal numbers. Lists of IDs usually are
+// sorted already.
 func sortNames(names []listName) {
 	byNumber := func(a, b listName) int { return cmp.Compare(a.number, b.number) }
 	if !slices.IsSortedFunc(names, byNumber) {
@@ -151,7 +150,7 @@ func sortNames(names []listName) {
 	}
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (l *ListFile) Len() int {
 	if l == nil {
 		return 0
@@ -159,7 +158,7 @@ func (l *ListFile) Len() int {
 	return len(l.ids) + len(l.hashes)
 }
 
-// Name gives the name of a file by its ID or by its hash, or "".
+// Name returns the name of a file by its ID or by its hash, or "".
 func (l *ListFile) Name(f *File) string {
 	if l == nil {
 		return ""

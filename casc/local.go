@@ -13,38 +13,38 @@ import (
 	"lorefs/blte"
 )
 
-// localArchives are the archives data.NNN with their index, as installs have them.
-// The game may write to both meanwhile.
+// localArchives are the archives data.NNN of an installed game with their index. The game
+// may write to both meanwhile.
 type localArchives struct {
 	fsys iofs.FS
 	dir  string
-	// blocks and numbers are for the index; blocks may be nil.
+	// blocks and numbers are for the index. blocks may be nil.
 	blocks  blte.BlockCache
 	numbers *blockNumbers
 	now     atomic.Pointer[localState]
-	// refreshing is held while the folder is looked at again: who finds it held needs
-	// what comes of it.
+	// refreshing is held while the folder is looked at again. Whoever waits for it uses the
+	// result.
 	refreshing sync.Mutex
 	replaced   replacedFiles
 }
 
-// localState is what the folder was when it was last looked at.
+// localState is the state of the folder when it was last looked at.
 type localState struct {
 	fsys    iofs.FS
 	dir     string
 	indexes [Buckets]*localIdx
 	faults  []error
-	// open has the archives that were needed so far.
+	// open has the archives that have been needed so far.
 	open [maxArchives]atomic.Pointer[file]
 }
 
-// maxArchives is how many archives a place can name.
+// maxArchives is how many archives a place can address.
 const maxArchives = 1 << (8*idxPlaceSize - idxOffsetBits)
 
-// absent stands for an archive that is not there.
+// absent stands for an archive that is missing.
 var absent = &file{}
 
-// localIdx is an index file with what it is read from.
+// localIdx is an index file and its open file.
 type localIdx struct {
 	*Idx
 	idxFile
@@ -52,7 +52,7 @@ type localIdx struct {
 	src *file
 }
 
-// idxFile is the name of an index file, taken apart.
+// idxFile is the parsed name of an index file.
 type idxFile struct {
 	name            string
 	bucket, version int
@@ -72,9 +72,8 @@ func openLocal(fsys iofs.FS, dir string, blocks blte.BlockCache, numbers *blockN
 	return l, nil
 }
 
-// look opens the index files of the folder but those that are as they were. Of each
-// bucket the highest version counts; if that is damaged the next lower one is
-// taken, and the fault kept.
+// look opens those index files of the folder that have changed. Of each bucket the highest
+// version counts. If that is damaged, look notes the fault and takes the next lower one.
 func (l *localArchives) look(before *localState) (*localState, error) {
 	files, err := idxFiles(l.fsys, l.dir)
 	if err != nil {
@@ -99,7 +98,8 @@ func (l *localArchives) look(before *localState) (*localState, error) {
 		switch {
 		case x != nil:
 		case before.indexes[b] != nil:
-			// It is being written, or went: what it said is the best that is known.
+			// The game is writing the index, or has removed it. The old one is the best
+			// there is.
 			s.indexes[b] = before.indexes[b]
 		default:
 			s.faults = append(s.faults, fmt.Errorf("casc: bucket %x has no index: its files count as not local", b))
@@ -124,10 +124,10 @@ func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
 	return files, nil
 }
 
-// openIdx opens an index file, unless it is the one that was opened before.
+// openIdx opens an index file, unless it is the one that was open before.
 func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) {
 	name := path.Join(l.dir, f.name)
-	// The stamp is taken first: what is written after it is seen the next time.
+	// Take the stamp first, so that a later write is noticed the next time.
 	st, err := stampOf(l.fsys, name)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) 
 	return &localIdx{x, f, st, src}, nil
 }
 
-// refresh looks at the folder again. It is false if all is as it was.
+// refresh looks at the folder again. It returns false if nothing has changed.
 func (l *localArchives) refresh() (bool, error) {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
@@ -166,7 +166,7 @@ func (l *localArchives) refresh() (bool, error) {
 	return true, nil
 }
 
-// filesBut are the files that are open, but for the indexes that are in use in now too.
+// filesBut returns the open files, except for the indexes that now uses too.
 func (s *localState) filesBut(now *localState) (files []*file) {
 	for b, x := range s.indexes {
 		if x != nil && x != now.indexes[b] {
@@ -181,7 +181,7 @@ func (s *localState) filesBut(now *localState) (files []*file) {
 	return files
 }
 
-// written tells whether an archive that was needed is not what it was.
+// written reports whether an archive in use has been written to.
 func (s *localState) written() bool {
 	for n := range s.open {
 		f := s.open[n].Load()
@@ -196,9 +196,9 @@ func (s *localState) written() bool {
 	return false
 }
 
-// entry looks in the bucket of the key, then in the others: an entry is not
-// always where it should be. Another bucket that can't be read says nothing of the key:
-// one index that is damaged under the storage must not take the others with it.
+// entry looks in the bucket of the key, then in the others, because an entry is not always
+// where it should be. It ignores other buckets that can't be read: one damaged index must
+// not make the files of the others unreadable.
 func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 	short := ShortKey(key)
 	own := Bucket(short)
@@ -252,7 +252,7 @@ func (l *localArchives) find(key []byte) (place, error) {
 	return p, nil
 }
 
-// place is where an entry of the index leads to.
+// place returns the place that an entry of the index leads to.
 func (s *localState) place(at Location) (place, error) {
 	f, err := s.archive(at.Archive)
 	if err != nil {
@@ -286,7 +286,7 @@ func (s *localState) archive(n int) (*file, error) {
 			return nil, err
 		}
 		if !s.open[n].CompareAndSwap(nil, f) {
-			// Somebody was faster.
+			// Another goroutine was faster.
 			if f != absent {
 				if err := f.Close(); err != nil {
 					return nil, err

@@ -58,8 +58,7 @@ func ParseLocale(name string) (Locale, error) {
 	return 0, fmt.Errorf("casc: no locale is called %q", name)
 }
 
-// String gives the languages of the set with bars between, and what is unknown in
-// hex.
+// String returns the languages of the set with bars between, and unknown bits in hex.
 func (l Locale) String() string {
 	var names []string
 	for _, n := range localeNames {
@@ -77,7 +76,7 @@ func (l Locale) String() string {
 // ContentFlags say what a file of World of Warcraft is for.
 type ContentFlags uint32
 
-// The flags that are known.
+// The known flags.
 const (
 	ContentWindows            ContentFlags = 0x8
 	ContentMacOS              ContentFlags = 0x10
@@ -93,9 +92,9 @@ const (
 	ContentNoCompression      ContentFlags = 0x80000000
 )
 
-// Rank orders files of one name or number, the lowest first: the game loads those with
-// ContentNoCompression after others, and those with ContentLowViolence or ContentDontLoad
-// not at all, so that a name is theirs only if no other file has it.
+// Rank orders files of one name or number, the lowest first. The game loads files with
+// ContentNoCompression after others, and never those with ContentLowViolence or
+// ContentDontLoad; so these get a name only if no other file has it.
 func (f ContentFlags) Rank() int {
 	switch {
 	case f&(ContentLowViolence|ContentDontLoad) != 0:

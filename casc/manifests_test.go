@@ -11,7 +11,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 func TestInstallManifest(t *testing.T) {
@@ -89,8 +89,8 @@ func TestPatchManifest(t *testing.T) {
 	}
 }
 
-// TestPatchBlocksOverlap has two blocks at one place: any number of blocks may be there,
-// and each would give the same files again.
+// TestPatchBlocksOverlap has two blocks at one place. If that were allowed a file could
+// have any number of blocks, each with the same files.
 func TestPatchBlocksOverlap(t *testing.T) {
 	var files []casc.PatchFile
 	for i := range 3 {
@@ -123,8 +123,8 @@ func tvfsOf(places []uint32, vfs, containers []byte) []byte {
 	return slices.Concat(be.AppendUint16(b, 1), path, vfs, containers)
 }
 
-// TestTVFSSpansShared has many names of one file of many spans, which takes little
-// memory, and files whose spans overlap, of which any number may be in a small table.
+// TestTVFSSpansShared has many names of one file of many spans, which must take little
+// memory, and files whose spans overlap, of which a small table could have any number.
 func TestTVFSSpansShared(t *testing.T) {
 	containers := bytes.Repeat([]byte{0x7F}, 200)
 	one := append([]byte{224}, bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0}, 224)...)
@@ -205,7 +205,7 @@ func TestArchiveIndexes(t *testing.T) {
 	}
 }
 
-// TestArchiveIndexFlips flips every byte of an index: all are hashed.
+// TestArchiveIndexFlips flips every byte of an index. All bytes are hashed.
 func TestArchiveIndexFlips(t *testing.T) {
 	data := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4)
 	for i := range data {
@@ -220,8 +220,8 @@ func TestArchiveIndexFlips(t *testing.T) {
 	}
 }
 
-// TestEncodingFlips flips every byte of an encoding file. Its pages and their order
-// are checked; what is left may only be specs, or the place where a key is not.
+// TestEncodingFlips flips every byte of an encoding file. Pages and their order are
+// checked; a flip may go unnoticed only in a spec, or between the keys.
 func TestEncodingFlips(t *testing.T) {
 	var b write.Builder
 	for i := range 200 {
@@ -278,8 +278,8 @@ func TestEncodingErrors(t *testing.T) {
 	}
 }
 
-// TestCuts cuts manifests and roots at every byte, and expects an error for each
-// that is in the middle of something.
+// TestCuts cuts manifests and roots at every byte, and expects an error wherever the cut is
+// inside of something.
 func TestCuts(t *testing.T) {
 	files := newGame()
 	files.Fill(t)

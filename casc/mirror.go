@@ -15,25 +15,25 @@ import (
 	"sync"
 )
 
-// mirrorArchives is a folder as CDNs have it: data/ab/cd/KEY for archives and
-// loose files, data/ab/cd/KEY.index for the indexes of archives.
+// mirrorArchives is a folder as CDNs have it: data/ab/cd/KEY for archives and loose files,
+// data/ab/cd/KEY.index for the indexes of archives.
 type mirrorArchives struct {
 	fsys iofs.FS
 	dir  string
-	// cdns are the CDN configurations, which say what archives groups are of.
+	// cdns are the CDN configurations, which list the archives of groups.
 	cdns []*Config
-	// group is what all indexes have, and here tells which of its archives are there.
+	// group has the entries of all indexes. here says which of its archives are local.
 	group *group
 	here  []bool
-	// files are all archives and loose files that are there, by the beginnings of
-	// their keys, for manifests may have no more.
+	// files are all local archives and loose files, by the first bytes of their keys, since
+	// manifests may have only those.
 	files map[ShortKey]Key
-	// indexed are those that have an index, whatever that says.
+	// indexed are the files that have an index, valid or not.
 	indexed map[Key]bool
 	faults  []error
 
 	mu sync.Mutex // guards open
-	// open has the archives that were needed so far, up to maxOpen.
+	// open has archives that have been needed, up to maxOpen.
 	open map[Key]*file
 
 	replaced replacedFiles
@@ -81,7 +81,7 @@ func (m *mirrorArchives) path(key Key) string {
 	return path.Join(path.Dir(m.dir), ConfigPath(path.Base(m.dir), key))
 }
 
-// file looks for an archive or loose file by its key, or by the beginning of it.
+// file looks for an archive or loose file by its key or the first bytes of it.
 func (m *mirrorArchives) file(key []byte) (Key, bool) {
 	f, ok := m.files[ShortKey(key)]
 	return f, ok && bytes.HasPrefix(f[:], key)
@@ -97,7 +97,7 @@ func (m *mirrorArchives) has(key []byte) (bool, error) {
 	return ok, nil
 }
 
-// find takes the first place that can be.
+// find returns the first place that can hold the file.
 func (m *mirrorArchives) find(key []byte) (place, error) {
 	var first error
 	for i := range m.group.find(ShortKey(key)) {
@@ -117,7 +117,7 @@ func (m *mirrorArchives) find(key []byte) (place, error) {
 	return place{}, fmt.Errorf("encoding key %x: %w", key, first)
 }
 
-// placeOf is where an index says that a file is.
+// placeOf returns the place of an entry of an index.
 func (m *mirrorArchives) placeOf(e groupEntry) (place, error) {
 	archive := m.group.archives[e.archive]
 	f, err := m.archive(archive)
@@ -135,7 +135,7 @@ func (m *mirrorArchives) placeOf(e groupEntry) (place, error) {
 	}, nil
 }
 
-// findLoose looks for a file of its own.
+// findLoose looks for a loose file.
 func (m *mirrorArchives) findLoose(key []byte) (place, error) {
 	loose, ok := m.file(key)
 	if !ok {
@@ -149,7 +149,7 @@ func (m *mirrorArchives) findLoose(key []byte) (place, error) {
 	return place{ReaderAt: f, size: info.Size(), file: f.name}, nil
 }
 
-// reopened is a file that is open only while it is read: there may be many.
+// reopened is a file that is open only while it is read, because there may be many.
 type reopened struct {
 	fsys iofs.FS
 	name string
@@ -190,8 +190,8 @@ func (m *mirrorArchives) archive(key Key) (*file, error) {
 	return other, f.Close()
 }
 
-// refresh lets go of archives that were written to. Files that came or went are not
-// looked for: what a CDN has under a key never changes.
+// refresh lets go of archives that were written to. It does not look for files that came or
+// went, because a CDN never changes what it has under a key.
 func (m *mirrorArchives) refresh() (bool, error) {
 	m.mu.Lock()
 	open := maps.Clone(m.open)
@@ -212,7 +212,7 @@ func (m *mirrorArchives) refresh() (bool, error) {
 	return changed, nil
 }
 
-// spans are the files of all archives that are there, and then the loose ones.
+// spans returns the files of all local archives, and then the loose files.
 func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
 	number := make(map[Key]int, len(keys))
@@ -237,7 +237,7 @@ func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 	return all, nil
 }
 
-// loose stands for no record of the group.
+// loose stands for a file that is in no record of the group.
 const loose = -1
 
 func (m *mirrorArchives) at(e *spanEntry) (place, error) {

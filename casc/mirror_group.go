@@ -12,9 +12,9 @@ import (
 	"lorefs/internal/cache"
 )
 
-// IndexStore keeps what takes long to find out for the next time. What it returns is
-// checked; an error of it is logged and otherwise ignored. It must not change what it
-// is given to save: that stays in use.
+// IndexStore keeps what takes long to compute for the next run. What it loads is checked;
+// its errors are logged and otherwise ignored. It must not change the data that it saves,
+// which stays in use.
 type IndexStore = cache.Store
 
 // indexFile is a file KEY.index.
@@ -43,7 +43,7 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 	b := m.buildGroup(files)
 	sealed := b.finish(id)
 	m.group = &b.group
-	// What can't be read now may be the next time.
+	// What can't be read now may be readable the next time.
 	if store != nil && len(m.faults) == before {
 		if err := id.Save(store, sealed); err != nil {
 			log.Warn("the table of archives can't be kept", slog.Any("err", err))
@@ -51,8 +51,8 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 	}
 }
 
-// groupKey is a hash of all that the table is made from. What is in an index that is
-// written to without a trace is no matter: it is checked where it leads to.
+// groupKey returns a hash of everything that the table is made from. An index that changes
+// without a trace does no harm, because the places it leads to are checked.
 func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
 	h := sha256.New()
 	for _, c := range m.cdns {
@@ -75,8 +75,7 @@ func (m *mirrorArchives) buildGroup(files []indexFile) *groupBuilder {
 	return b
 }
 
-// addIndex adds what an index has. One that is damaged is a fault that the others live
-// with.
+// addIndex adds the entries of an index. If the index is damaged, addIndex notes a fault.
 func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 	data, err := readFile(m.fsys, f.path, maxTable)
 	if err != nil {
@@ -89,7 +88,7 @@ func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 	var archives []Key
 	switch x.OffsetBytes {
 	case 0, localOffsetBytes:
-		return nil // loose files are found by their name
+		return nil // loose files are found by name
 	case groupOffsetBytes:
 		if archives, err = m.groupOf(f.name); err != nil {
 			return err
@@ -98,8 +97,8 @@ func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 	return b.add(f.name, x, archives)
 }
 
-// groupOf gives the archives that an index is of: those of the CDN configuration that
-// names it, or of the only one.
+// groupOf returns the archives of a group's index: those of the CDN configuration that
+// names it, or of the only configuration.
 func (m *mirrorArchives) groupOf(name Key) ([]Key, error) {
 	for _, c := range m.cdns {
 		groups, err := c.Keys("archive-group")

@@ -13,7 +13,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.
@@ -37,7 +37,7 @@ func mirrorOf(t *testing.T, group bool, content string, lines ...string) (files 
 	return files, build
 }
 
-// readX gives what the file x of a storage has.
+// readX returns what the file x of a storage has.
 func readX(t *testing.T, files write.Files, opts casc.Options) (string, *casc.Storage, error) {
 	t.Helper()
 	st, err := casc.Open(casctest.FS(files), opts)
@@ -52,8 +52,7 @@ func readX(t *testing.T, files write.Files, opts casc.Options) (string, *casc.St
 	return string(b), st, err
 }
 
-// TestTwoBuilds has a mirror of two builds, and of the two CDN configurations that they
-// came with.
+// TestTwoBuilds has a mirror of two builds with their two CDN configurations.
 func TestTwoBuilds(t *testing.T) {
 	for _, group := range []bool{false, true} {
 		one, oneKey := mirrorOf(t, group, "the first", "build-uid = wow")
@@ -114,8 +113,8 @@ func TestGroupOfNone(t *testing.T) {
 	}
 }
 
-// TestMisnamedIndex has an index that is called as another archive is: it is told of, and
-// all files are read as before.
+// TestMisnamedIndex has an index with the name of another archive. It is reported, and all
+// files are read as before.
 func TestMisnamedIndex(t *testing.T) {
 	files, _ := mirrorOf(t, false, "text")
 	other := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 3, Off: 5}}, 4)
@@ -136,8 +135,8 @@ func TestMisnamedIndex(t *testing.T) {
 	}
 }
 
-// manyArchives adds archives with as many files each to a mirror, and gives the files'
-// keys. There is nothing in the archives.
+// manyArchives adds archives with perArchive files each to a mirror, and returns the files'
+// keys. The archives are empty.
 func manyArchives(files write.Files, archives, perArchive int) (keys []casc.Key) {
 	for i := range archives {
 		var own []casc.ArchiveEntry
@@ -208,8 +207,8 @@ func (s memoryStore) Save(key string, data []byte) error {
 	return nil
 }
 
-// TestKeptGroup keeps the table of all indexes: the next time they are not read. One that
-// is damaged is made anew, and what is not whole is not kept.
+// TestKeptGroup keeps the table of all indexes, so that the next run does not read them. A
+// damaged table is made anew, and an incomplete one is not kept.
 func TestKeptGroup(t *testing.T) {
 	for _, group := range []bool{false, true} {
 		files, _ := mirrorOf(t, group, "text")
@@ -262,7 +261,7 @@ func TestKeptGroup(t *testing.T) {
 	}
 }
 
-// TestMisfit has a file in two archives, of which one is cut, and in none that fits.
+// TestMisfit has a file in two archives, one of which is cut, and a file in none that fits.
 func TestMisfit(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		files, _ := mirrorOf(t, false, "text")
@@ -315,8 +314,8 @@ func TestMisfit(t *testing.T) {
 	}
 }
 
-// TestUnknownProduct asks for a product where nothing says which the storage is of: that
-// is told.
+// TestUnknownProduct asks for a product where nothing says which one the storage has. The
+// error says that.
 func TestUnknownProduct(t *testing.T) {
 	files, _ := mirrorOf(t, false, "text")
 	var log bytes.Buffer

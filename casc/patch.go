@@ -9,27 +9,26 @@ import (
 
 const patch format = "patch manifest"
 
-// Patch is the patch manifest: what patches lead to which files. It is stored as
-// it is, not as BLTE.
+// Patch is the patch manifest: which patches lead to which files. It is stored plain, not
+// as BLTE.
 type Patch struct {
 	Version int
-	// Key is the MD5 of the header and the table of blocks, which the file is
-	// called by.
+	// Key is the MD5 of the header and the table of blocks. It is the file's name.
 	Key Key
-	// Encoding is the encoding file that the patches lead to; its Name is the
-	// ESpec. It is zero if the manifest does not say.
+	// Encoding is the encoding file after the patches; its Name is the ESpec. It is zero if
+	// the manifest does not state it.
 	Encoding Ref
 	Files    []PatchFile
 }
 
-// PatchFile is a file that patches lead to.
+// PatchFile is a file that patches can make.
 type PatchFile struct {
 	CKey    Key
 	Size    int64
 	Patches []PatchStep
 }
 
-// PatchStep is a patch that makes the file of another.
+// PatchStep is a patch that makes the file from another.
 type PatchStep struct {
 	// From is the encoding key of the other file, FromSize its decoded size.
 	From     Key
@@ -47,8 +46,7 @@ const (
 	maxPatchBlock    = 24
 )
 
-// ParsePatch reads a patch manifest of version 1 or 2 and checks the MD5 of all
-// its blocks.
+// ParsePatch reads a patch manifest of version 1 or 2 and checks the MD5 of all its blocks.
 func ParsePatch(data []byte) (*Patch, error) {
 	c := cursor.New(data)
 	magic, version := c.Bytes(2), c.U8()
@@ -87,7 +85,7 @@ func patchEncoding(c *cursor.Cursor) Ref {
 	return r
 }
 
-// patchBlockSize is last_key:16 md5:16 offset:4.
+// patchBlockSize is the size of last_key:16 md5:16 offset:4.
 const patchBlockSize = 36
 
 func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error {
@@ -117,7 +115,7 @@ func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error
 	return nil
 }
 
-// parseBlock reads files up to the end mark, and gives the size of them all.
+// parseBlock reads files up to the end mark, and returns the size of the block.
 func (p *Patch) parseBlock(data []byte, off int64) (int, error) {
 	c := cursor.New(data)
 	for c.Left() > 0 {

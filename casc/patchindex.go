@@ -10,16 +10,15 @@ import (
 
 const patchIndex format = "patch index"
 
-// PatchIndex is the file that a build configuration calls patch-index: which
-// patches there are. Only its list of entries is understood.
+// PatchIndex is the file that a build configuration calls patch-index: a list of patches.
+// Only its entries are understood.
 type PatchIndex struct {
 	entries []byte
 }
 
-// PatchIndexEntry is a patch.
 type PatchIndexEntry struct {
-	// From and To are the encoding keys of the files between which it leads, and
-	// the sizes their decoded ones.
+	// From and To are the encoding keys of the files before and after the patch. The sizes
+	// are their decoded sizes.
 	From, To         Key
 	FromSize, ToSize int64
 	// EncodedSize is the encoded size of the file To.
@@ -36,8 +35,8 @@ const (
 	maxPatchIndexBlocks = 64
 )
 
-// ParsePatchIndex reads a patch index of version 1. It keeps data, which must not
-// be changed. Numbers are little-endian.
+// ParsePatchIndex reads a patch index of version 1. It keeps data, which must not be
+// changed. Numbers are little-endian.
 func ParsePatchIndex(data []byte) (*PatchIndex, error) {
 	c := cursor.New(data)
 	head, version, size := c.LE32(), c.LE32(), c.LE32()
@@ -87,10 +86,10 @@ func (p *PatchIndex) parseList(b []byte, off int64) error {
 	return nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (p *PatchIndex) Len() int { return len(p.entries) / patchIndexEntrySize }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (p *PatchIndex) Entries() iter.Seq[PatchIndexEntry] {
 	return func(yield func(PatchIndexEntry) bool) {
 		for b := p.entries; len(b) > 0; b = b[patchIndexEntrySize:] {

@@ -14,8 +14,8 @@ import (
 	"lorefs/casc"
 )
 
-// TestPipe puts pipes in the places of files and folders of a storage: to open one would
-// wait for somebody to write.
+// TestPipe puts pipes in the places of files and folders of a storage. Opening one would
+// wait for a writer.
 func TestPipe(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	opts := g.options(t)
@@ -46,7 +46,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// useAll does with a storage what opens files, and gives what it says of damage.
+// useAll calls everything of a storage that opens files, and returns what it reports.
 func useAll(t *testing.T, dir string, opts casc.Options) error {
 	_, err := casc.Detect(dir)
 	st, openErr := casc.OpenPath(dir, opts)

@@ -10,14 +10,13 @@ import (
 	"lorefs/blte"
 )
 
-// maxProven is how many encrypted files are remembered as compared with their content
-// keys, so that none is read through each time it is opened.
+// maxProven is how many encrypted files are remembered as proven, so that a file is not
+// read through each time it is opened.
 const maxProven = 1 << 14
 
-// prove compares a file of which some is encrypted with its content key, before any of
-// that is handed out: all else that leads to it proves what is encrypted only. It is
-// read through for that, once. One whose content key is known from nowhere is let
-// through. ckey may be zero.
+// prove compares the content of a file with encrypted chunks with its content key, before
+// any of it is returned. The other checksums cover only encrypted bytes. It reads the whole
+// file, once. A file without a known content key passes. ckey may be zero.
 func (s *Storage) prove(r *blte.Reader, key []byte, ckey Key) error {
 	id := encodingKeyOf(key)
 	if s.proven.Contains(id) {
@@ -55,11 +54,11 @@ func compareContent(sum, ckey Key, decrypted bool) error {
 	return &FormatError{Format: "content", What: fmt.Sprintf("the MD5 is %v, expected %v%s", sum, ckey, why)}
 }
 
-// contentKeyOf looks for the content key of a file that may be encrypted; zero if there
-// is none.
+// contentKeyOf returns the content key of a file that may be encrypted, or zero if there is
+// none.
 func (s *Storage) contentKeyOf(key []byte) (Key, error) {
 	if s.encoding == nil {
-		return Key{}, nil // it is the encoding file
+		return Key{}, nil // the encoding file itself
 	}
 	if ckey, ok := s.encryptedKeys().find(key); ok {
 		return ckey, nil
@@ -72,8 +71,8 @@ func (s *Storage) contentKeyOf(key []byte) (Key, error) {
 	return Key{}, err
 }
 
-// encryptedKeys are the content keys of files that may be encrypted, but for those that
-// only damaged pages have. They are looked for when they are first needed.
+// encryptedKeys returns the content keys of files that may be encrypted, when they are
+// first needed. Files on damaged pages are left out.
 func (s *Storage) encryptedKeys() contentKeys {
 	s.encrypted.once.Do(func() {
 		set, faults := s.encoding.Encrypted()
@@ -91,7 +90,7 @@ func (s *Storage) encryptedKeys() contentKeys {
 	return s.encrypted.keys
 }
 
-// contentKeys are content keys of encoded files, in the order of their encoding keys.
+// contentKeys are content keys of encoded files, sorted by encoding key.
 type contentKeys []contentKey
 
 type contentKey struct {
@@ -99,8 +98,8 @@ type contentKey struct {
 	ckey Key
 }
 
-// contentKeys gives the content keys of those encoded files that are wanted. Pages that
-// can't be read are left out, and the first such error is given too.
+// contentKeys returns the content keys of the encoded files that want accepts. It leaves
+// out pages that can't be read, and returns the first such error too.
 func (e *Encoding) contentKeys(want func(ekey Key) bool) (keys contentKeys, first error) {
 	for page := range e.ContentPages() {
 		for row, err := range e.ContentRows(page, page+1) {

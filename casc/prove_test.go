@@ -11,11 +11,11 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// wrongKey looks for a key that makes a plain chunk of other content of an encrypted
-// file, as one of 256 does.
+// wrongKey looks for a key that decrypts an encrypted file to a plain chunk of other
+// content, as one of 256 does.
 func wrongKey(t *testing.T, file, content []byte) blte.KeyRing {
 	t.Helper()
 	for i := range uint32(1 << 14) {
@@ -50,8 +50,8 @@ func secretGame(t *testing.T, spec string) (write.Files, write.Stored, []byte) {
 	return files, s, append(open, secret...)
 }
 
-// TestWrongKey has a key that decrypts to a plain chunk of something else: none of that
-// is handed out, however the file is opened, and Verify finds it.
+// TestWrongKey has a key that decrypts to a plain chunk of other content. None of it may be
+// returned, however the file is opened, and Verify reports it.
 func TestWrongKey(t *testing.T) {
 	for _, spec := range []string{"b:{100=n,*=e:{8877665544332211,01020304,n}}", "n"} {
 		files, s, content := secretGame(t, spec)
@@ -103,7 +103,7 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
-// TestProvenOnce reads an encrypted file through once, however often it is opened.
+// TestProvenOnce checks that an encrypted file is read through only once.
 func TestProvenOnce(t *testing.T) {
 	files, s, content := secretGame(t, "n")
 	st, err := casc.Open(casctest.FS(files), casc.Options{Keys: bltetest.Keys(), Blocks: reading{}})
@@ -120,12 +120,12 @@ func TestProvenOnce(t *testing.T) {
 		if n, err := c.ReadAt(p, 150); n != len(p) || err != nil || !bytes.Equal(p, content[150:160]) {
 			t.Errorf("opened %d times: %d, %v", i+1, n, err)
 		}
-		// The next time the open chunk is damaged, which reading all would come upon.
+		// Damage a chunk that is not encrypted: only reading the whole file would notice.
 		files[name][at+80] ^= 1
 	}
 }
 
-// TestWrongContent has a file whose chunks are right, but not its content key.
+// TestWrongContent has a file with good chunks and a wrong content key.
 func TestWrongContent(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))

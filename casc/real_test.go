@@ -22,8 +22,8 @@ func openEncoding(t testing.TB, data []byte) *casc.Encoding {
 	return e
 }
 
-// TestRealEncodings reads heads of real encoding files, cut to two pages of each
-// table, whose MD5s hold.
+// TestRealEncodings reads the beginnings of real encoding files, cut to two pages of each
+// table.
 func TestRealEncodings(t *testing.T) {
 	for file, specs := range map[string]int{"wow_classic_era_truncated.bin": 56, "wow_classic_truncated.bin": 1169} {
 		data := fixture(t, "cascette-rs/encoding/"+file)
@@ -75,7 +75,7 @@ func TestRealEncodings(t *testing.T) {
 	}
 }
 
-// TestRealArchiveIndexes reads real indexes, whose hashes and footers hold.
+// TestRealArchiveIndexes reads real indexes.
 func TestRealArchiveIndexes(t *testing.T) {
 	for file, want := range map[string]int{
 		"0017a402f556fbece46c38dc431a2c9b.index": 7060, "00b79cc0eebdd26437c7e92e57ac7f5c.index": 2062, "s2_00872b40344ef1a3dac4aff09588603c.index": 1555,
@@ -213,7 +213,7 @@ func TestRealWoWRoots(t *testing.T) {
 	}
 }
 
-// TestRealTVFS reads real manifests, without those that they nest.
+// TestRealTVFS reads real manifests, without those nested in them.
 func TestRealTVFS(t *testing.T) {
 	for _, name := range []string{"wow_classic_era_04ca19154f0c48b1", "wow_classic_cbd15a9f67c4d28d", "wow_dbd6a1911a9dd025"} {
 		r, err := casc.ParseTVFS(fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
@@ -235,8 +235,8 @@ func TestRealTVFS(t *testing.T) {
 	}
 }
 
-// TestRealTVFSNests finds the nested manifests of a build configuration in the
-// manifest that nests them.
+// TestRealTVFSNests finds the nested manifests of a build configuration in the manifest
+// that they are nested in.
 func TestRealTVFSNests(t *testing.T) {
 	cfg, err := casc.ParseConfig(fixture(t, "cascette-rs/config/wow_classic_era_build_config.txt"))
 	if err != nil {
@@ -267,13 +267,13 @@ func TestRealTVFSNests(t *testing.T) {
 	}
 }
 
-// refusing is a loader that has nothing.
+// refusing is a loader without files.
 type refusing struct{ asked int }
 
 func (l *refusing) Content(casc.Key) ([]byte, error) { l.asked++; return nil, casc.ErrNotLocal }
 func (l *refusing) Encoded([]byte) ([]byte, error)   { l.asked++; return nil, casc.ErrNotLocal }
 
-// vectors are real bytes of an install of StarCraft: Remastered.
+// vectors returns bytes of a real install of StarCraft: Remastered.
 func vectors(t testing.TB) map[string][]byte {
 	t.Helper()
 	v := map[string][]byte{}
@@ -304,8 +304,7 @@ func TestRealSpanHeader(t *testing.T) {
 	}
 }
 
-// TestRealIdxHead reads the head of a real index file, whose header's hash holds;
-// the entries are cut off.
+// TestRealIdxHead reads the beginning of a real index file. The entries are cut off.
 func TestRealIdxHead(t *testing.T) {
 	b := vectors(t)["idx_v7_head"]
 	_, err := newIdx(b)

@@ -7,10 +7,10 @@ import (
 	"weak"
 )
 
-// replacedFiles are files that an update replaced, which stay open for those who still
-// read them. It only points to them, so that the runtime closes those that nobody reads
-// any more: while a game is played its indexes are replaced again and again, and keeping
-// all of them until Close would use up the process's files.
+// replacedFiles are files that an update replaced but that somebody may still read. It has
+// only weak pointers, so that the garbage collector closes files that nobody reads: an
+// update replaces the indexes again and again while the game is played, and keeping them
+// until Close would use up the process's files.
 type replacedFiles struct {
 	mu    sync.Mutex // guards files
 	files []weak.Pointer[file]
@@ -25,7 +25,7 @@ func (r *replacedFiles) add(files ...*file) {
 	}
 }
 
-// Close closes those that are still read.
+// Close closes the files that are still in use.
 func (r *replacedFiles) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

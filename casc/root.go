@@ -12,8 +12,8 @@ import (
 
 // File is a file that a root names.
 type File struct {
-	// Name has slashes between its parts. It is empty if only an ID or a hash is
-	// known. A file in a nested manifest is OUTER:INNER.
+	// Name has slashes between its parts. It is empty if only an ID or a hash is known. A
+	// file in a nested manifest is OUTER:INNER.
 	Name string
 	// ID is the file data ID, if HasID.
 	ID uint32
@@ -21,46 +21,43 @@ type File struct {
 	NameHash uint64
 	HasID    bool
 	HasHash  bool
-	// Locale and Flags are for what the file is; zero if the root does not say.
+	// Locale and Flags say what the file is for; zero if the root does not say.
 	Locale Locale
 	Flags  ContentFlags
-	// CKey is the content key; it is zero if only Spans are known.
+	// CKey is the content key. It is zero if only Spans are known.
 	CKey Key
-	// Size is the decoded size as the root has it, or -1.
+	// Size is the decoded size that the root states, or -1.
 	Size int64
-	// Spans are the encoded files that the file is put together from, in roots
-	// that have them. They must not be changed, for files may share them.
+	// Spans are the encoded files that the file is made of, if the root has them. They must
+	// not be changed, because files may share them.
 	Spans []Span
-	// Err is why the file can't be read, though the root names it; then only Name is
-	// sure.
+	// Err says why the file can't be read. If it is set, only Name is reliable.
 	Err error
 }
 
-// Span is a part of a file, which is an encoded file.
+// Span is a part of a file: a range of an encoded file.
 type Span struct {
-	// EKey is the encoding key, or its beginning with zeros behind it if it has
-	// KeySize bytes.
+	// EKey is the encoding key. If only its first KeySize bytes are known, the rest is
+	// zero.
 	EKey    Key
 	KeySize int
 	// CKey is the content key, zero if the root does not say.
 	CKey Key
-	// Off and Size are the part of the decoded content that is the span.
+	// Off and Size are the range of the decoded content.
 	Off, Size int64
-	// ContentSize is the decoded size of all of it, or 0 if it is not known.
+	// ContentSize is the decoded size of the whole encoded file, or 0 if it is not known.
 	ContentSize int64
 }
 
-// Root is what names the files of a build. Files may be run through by one caller
-// at a time.
+// Root names the files of a build. Only one caller at a time may use Files.
 type Root interface {
-	// Kind names its form, such as "wow" or "tvfs".
+	// Kind returns the name of its form, such as "wow" or "tvfs".
 	Kind() string
-	// Files gives all files in the root's order. An error comes last.
+	// Files yields all files in the root's order. An error comes last.
 	Files() iter.Seq2[File, error]
 }
 
-// Loader reads other files of the storage, decoded, for roots that consist of
-// several.
+// Loader reads other files of the storage, decoded, for roots that consist of several.
 type Loader interface {
 	// Content reads the file with a content key.
 	Content(ckey Key) ([]byte, error)
@@ -68,19 +65,19 @@ type Loader interface {
 	Encoded(prefix []byte) ([]byte, error)
 }
 
-// Problems gives the faults that a root lives with, such as a part of it that is
-// not local. They are known once Files was run through.
+// Problems returns the faults that a root has in spite of which it can be used, such as a
+// part that is not local. They are complete after a run of Files.
 type Problems interface {
 	Problems() []error
 }
 
-// faults are some of the faults that a root lives with, and how many there are.
+// faults are the first faults of a root, and the number of all.
 type faults struct {
 	list []error
 	n    int
 }
 
-// maxFaults bounds the faults of a root that are told of.
+// maxFaults is how many faults of a root are reported.
 const maxFaults = 1 << 10
 
 func (f *faults) add(err error) {
@@ -90,8 +87,8 @@ func (f *faults) add(err error) {
 	}
 }
 
-// told are the faults of a root of a form, the last of which stands for those that are
-// too many.
+// told returns the faults of a root of a form. If there were too many, the last one says
+// so.
 func (f *faults) told(form format) []error {
 	if more := f.n - len(f.list); more > 0 {
 		return append(slices.Clip(f.list), form.bad(0, "%d more like these", more))
@@ -100,16 +97,16 @@ func (f *faults) told(form format) []error {
 }
 
 const (
-	// maxFiles bounds what a root may name, and maxNames the bytes of all names
-	// that it puts together from parts.
+	// maxFiles is how many files a root may name, and maxNames how many bytes their names
+	// may take together.
 	maxFiles = 1 << 25
 	maxNames = 1 << 30
 	// maxName bounds a name with all its folders, in bytes.
 	maxName = 1 << 14
 )
 
-// NameHash is the hash of a name in roots of World of Warcraft: of upper case and
-// with backslashes.
+// NameHash returns the hash of a name in roots of World of Warcraft: in upper case with
+// backslashes.
 func NameHash(name string) uint64 {
 	b := []byte(strings.ToUpper(name))
 	for i, c := range b {
@@ -121,14 +118,13 @@ func NameHash(name string) uint64 {
 	return uint64(pc)<<32 | uint64(pb)
 }
 
-// cleanName gives a name with slashes only, none of which is first.
+// cleanName returns a name with slashes only, and none at its beginning.
 func cleanName(name string) string {
 	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
 }
 
-// ParseRoot reads a root file, whose form it tells by its first bytes. load reads
-// the other files of those that have some. Roots keep data, which must not be
-// changed.
+// ParseRoot reads a root file and recognizes its form by its first bytes. load reads the
+// other files of a root that has several. Roots keep data, which must not be changed.
 func ParseRoot(data []byte, load Loader) (Root, error) {
 	if len(data) < 4 {
 		return nil, fmt.Errorf("casc: root: %d bytes", len(data))
@@ -158,8 +154,8 @@ func ParseRoot(data []byte, load Loader) (Root, error) {
 	return rootOf(ParseWoWRoot(data))
 }
 
-// rootOf gives the root, or no root beside an error: the nil pointer that a parser gives
-// then would be a Root that is not nil.
+// rootOf returns the root, or nil with an error: a parser's nil pointer would be a Root
+// that is not nil.
 func rootOf[R Root](r R, err error) (Root, error) {
 	if err != nil {
 		return nil, err

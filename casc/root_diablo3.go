@@ -19,24 +19,24 @@ const (
 	maxFolders = 1 << 10
 )
 
-// Diablo3 is the root of Diablo III, by description only: no real one was there
-// to test with. It names folders, each of which is a file of the storage. Numbers
-// are little-endian.
+// Diablo3 is the root of Diablo III, by description only: there was no real one to test
+// with. It names folders, each of which is a file of the storage. Numbers are
+// little-endian.
 //
 //	root    0x8007D0C4:4 count:4 ( ckey:16 name NUL )×count
 //	folder  0xEAF1FE87:4 count:4 ( ckey:16 id:4 )×count
 //	        count:4 ( ckey:16 id:4 number:4 )×count
 //	        count:4 ( ckey:16 name NUL )×count
 //
-// Names of what has an ID only come from the file CoreTOC.dat of the folder Base,
-// and their extensions from its Data_D3/PC/Misc/Packages.dat, if that is there.
+// Entries with only an ID get their names from CoreTOC.dat in the folder Base, and their
+// extensions from Data_D3/PC/Misc/Packages.dat there, if it exists.
 type Diablo3 struct {
 	folders []diabloEntry
 	load    Loader
 	faults  []error
 }
 
-// diabloEntry is a file of a folder: by name, or by ID and maybe a number.
+// diabloEntry is a file of a folder, known by name, or by ID and perhaps a number.
 type diabloEntry struct {
 	ckey     Key
 	name     string
@@ -61,7 +61,7 @@ func ParseDiablo3(data []byte, load Loader) (*Diablo3, error) {
 	return &Diablo3{folders: folders, load: load}, nil
 }
 
-// diabloCount reads a number of entries that must fit.
+// diabloCount reads a number of entries, which must fit into the rest of the file.
 func diabloCount(c *cursor.Cursor, least int) (int, error) {
 	off, n := c.Off(), c.LE32()
 	if err := diablo.ends(c, 0); err != nil {
@@ -119,14 +119,13 @@ func parseDiabloFolder(data []byte) ([]diabloEntry, error) {
 	return append(entries, named...), err
 }
 
-// Kind is "diablo3".
+// Kind returns "diablo3".
 func (r *Diablo3) Kind() string { return "diablo3" }
 
-// Problems are folders that could not be read, of the last run of Files.
+// Problems returns the folders that the last run of Files could not read.
 func (r *Diablo3) Problems() []error { return r.faults }
 
-// Files gives the files of each folder. One with an ID that has no name is
-// FOLDER/ID.
+// Files yields the files of each folder. A file whose ID has no name is FOLDER/ID.
 func (r *Diablo3) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		r.faults = nil

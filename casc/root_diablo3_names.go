@@ -14,13 +14,13 @@ const (
 )
 
 const (
-	// coreGroups is the number of kinds of assets that CoreTOC.dat has room for.
+	// coreGroups is the number of kinds of assets in CoreTOC.dat.
 	coreGroups    = 70
 	coreEntrySize = 12
 	packagesMagic = 0xAABB0002
 )
 
-// diabloKinds are the folders and extensions of the kinds of assets.
+// diabloKinds are the folder and extension of each kind of assets.
 var diabloKinds = map[uint32][2]string{
 	0x01: {"Actor", "acr"}, 0x02: {"Adventure", "adv"}, 0x05: {"AmbientSound", "ams"}, 0x06: {"Anim", "ani"},
 	0x07: {"Anim2D", "an2"}, 0x08: {"AnimSet", "ans"}, 0x09: {"Appearance", "app"}, 0x0B: {"Cloth", "clt"},
@@ -40,7 +40,7 @@ var diabloKinds = map[uint32][2]string{
 // diabloNames has the names of assets by ID.
 type diabloNames struct {
 	assets map[uint32]diabloAsset
-	// full are names with their extensions by those without, in lower case.
+	// full has names with their extensions, by the name without, in lower case.
 	full map[string]string
 }
 
@@ -49,7 +49,7 @@ type diabloAsset struct {
 	name string
 }
 
-// name gives the path of an entry below its folder.
+// name returns the path of an entry below its folder.
 func (n *diabloNames) name(e *diabloEntry) string {
 	if e.name != "" {
 		return e.name
@@ -75,9 +75,9 @@ func (n *diabloNames) name(e *diabloEntry) string {
 	return p + "." + kind[1]
 }
 
-// parseCoreTOC reads, for each kind of assets, its entries kind:4 id:4 name:4,
-// behind which are the names. The header has the numbers of entries, their places
-// behind the header, numbers that are not understood, and one more of those.
+// parseCoreTOC reads, for each kind of assets, its entries kind:4 id:4 name:4 and the names
+// behind them. The header has the number of entries of each kind, their places behind the
+// header, and numbers that are not understood.
 func (n *diabloNames) parseCoreTOC(data []byte) error {
 	const header = (3*coreGroups + 1) * 4
 	c := cursor.New(data)

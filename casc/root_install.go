@@ -7,13 +7,11 @@ import (
 // installRoot shows the install manifest as a root, for builds without another.
 type installRoot struct{ *Install }
 
-// Root shows the manifest as a root, for builds that have no other.
+// Root returns the manifest as a root, for builds that have no other.
 func (m *Install) Root() Root { return installRoot{m} }
 
-// Kind is "install".
 func (r installRoot) Kind() string { return "install" }
 
-// Files gives the entries in order.
 func (r installRoot) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for _, e := range r.Entries {

@@ -18,30 +18,31 @@ const (
 
 	mndxMarSize = 20
 	mndxEntry   = 24
-	// mndxTries are the names of the packages, names without them, full names.
+	// mndxTries is the number of tries: the names of packages, names without package, full
+	// names.
 	mndxTries = 3
 
 	mndxLast    = 1 << 31
 	mndxPackage = 1<<24 - 1
 )
 
-// MNDX is the root of Heroes of the Storm and StarCraft II before TVFS, by
-// description only: no real one was there to test with. Names are kept in three
-// tries of the marisa-trie library, which was there, under a magic of their own.
-// Numbers are little-endian.
+// MNDX is the root of Heroes of the Storm and StarCraft II before TVFS, by description
+// only: there was no real one to test with. Names are kept in three tries of the
+// marisa-trie library, which was available, under a magic of their own. Numbers are
+// little-endian.
 //
 //	"MNDX" header_version:4 format_version:4 [ unknown:8 ]     in header version 2
 //	tries_offset:4 tries:4 trie_size:4 files_offset:4 files:4 names:4 file_size:4
 //	trie  index:4 size:8 offset:8                              the trie is "MAR\0" and the trie
 //	file  flags:4 ckey:16 size:4                               bit 31: the last of its name
 //
-// The name with number n of the second trie is that of the n-th group of files;
-// the low 24 bits of the flags are the number of the package in the first trie.
-// The third trie has the same names with their packages, and is not needed.
+// Name number n of the second trie belongs to the n-th group of files. The low 24 bits of
+// the flags are the number of the package in the first trie. The third trie has the same
+// names with their packages, and is not needed.
 type MNDX struct {
 	packages []string
 	names    *marisa.Trie
-	// files are the entries, groups where the group of each name begins.
+	// files are the entries; groups has the first entry of each name.
 	files  []byte
 	groups []uint32
 }
@@ -129,10 +130,10 @@ func (r *MNDX) group(off int64) error {
 	return nil
 }
 
-// Kind is "mndx".
+// Kind returns "mndx".
 func (r *MNDX) Kind() string { return "mndx" }
 
-// Files gives the files by the numbers of their names, as PACKAGE/NAME.
+// Files yields the files as PACKAGE/NAME, in the order of the numbers of their names.
 func (r *MNDX) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		n := 0
@@ -149,7 +150,7 @@ func (r *MNDX) Files() iter.Seq2[File, error] {
 	}
 }
 
-// eachOf gives the files of group n.
+// eachOf yields the files of group n.
 func (r *MNDX) eachOf(n int, name string, yield func(File, error) bool) bool {
 	for b := r.files[r.groups[n]:]; len(b) > 0; b = b[mndxEntry:] {
 		flags := binary.LittleEndian.Uint32(b)

@@ -10,12 +10,11 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// TestTVFSFlags reads manifests of all flags that are known, in all their combinations:
-// flags say which parts an entry has, and patches take specs whether the flags say so or
-// not.
+// TestTVFSFlags reads manifests with all combinations of the known flags. Flags say which
+// parts an entry has, and patches require specs whether the flags say so or not.
 func TestTVFSFlags(t *testing.T) {
 	for flags := range uint32(16) {
 		g := casctest.New()
@@ -38,8 +37,8 @@ func TestTVFSFlags(t *testing.T) {
 	}
 }
 
-// Flags of which nobody knows what they mean, and a header that is longer, cost no names
-// and are told.
+// TestTVFSUnknown checks that unknown flags and a longer header cost no names and are
+// reported.
 func TestTVFSUnknown(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)
@@ -77,8 +76,8 @@ func TestTVFSUnknown(t *testing.T) {
 	}
 }
 
-// TestWoWHeaderSize reads roots whose header is longer or shorter than it was so far:
-// blocks begin where it ends by its own account.
+// TestWoWHeaderSize reads roots whose header is longer or shorter than it was so far.
+// Blocks begin where the header says.
 func TestWoWHeaderSize(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)
@@ -102,8 +101,8 @@ func TestWoWHeaderSize(t *testing.T) {
 	}
 }
 
-// A root of 8.2 has two numbers of files where later ones have the header's size and a
-// version: any numbers are read as what they are.
+// TestWoWFewFiles reads roots of 8.2, which have two numbers of files where later ones have
+// the header's size and a version. No numbers may be mistaken.
 func TestWoWFewFiles(t *testing.T) {
 	for total := range 40 {
 		for named := range min(total, 5) + 1 {
@@ -144,8 +143,8 @@ func sameWoWFiles(t *testing.T, name string, r *casc.WoWRoot, want []casc.File) 
 	}
 }
 
-// TestBadLines reads text roots with a bad line in every place: it costs that line, which
-// is told of by its offset.
+// TestBadLines reads text roots with a bad line in every place. Only that line is lost, and
+// it is reported with its offset.
 func TestBadLines(t *testing.T) {
 	for kind, write := range map[string]func([]casc.File) []byte{"text": write.TextRoot, "overwatch": write.Overwatch} {
 		for _, bad := range []string{"garbage line without key", "short.txt|abcd", "a|b|c|d|e|name only|", "|0123456789abcdef0123456789abcdef||||"} {
@@ -177,7 +176,8 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// A root of bad lines only is none, and of very many not all are told of.
+// TestManyBadLines checks that a root of bad lines only is an error, and that not all of
+// very many are reported.
 func TestManyBadLines(t *testing.T) {
 	if r, err := casc.ParseTextRoot([]byte("bad\nbad\n")); r != nil || err == nil {
 		t.Errorf("%v, %v", r, err)
@@ -207,8 +207,8 @@ func readName(t *testing.T, st *casc.Storage, name string) string {
 	return string(b)
 }
 
-// TestLookupVariants looks a name up that several files of one ID have, in two orders:
-// it is that of the file that the game loads.
+// TestLookupVariants looks up a name that several files of one ID have, in two orders. It
+// must lead to the file that the game loads.
 func TestLookupVariants(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
 		g := casctest.New()
@@ -245,8 +245,8 @@ func TestLookupVariants(t *testing.T) {
 	}
 }
 
-// TestNotInEncoding has a file in a virtual file system that the encoding file lacks: it
-// is read, and verify tells of it, and of no other.
+// TestNotInEncoding has a file in a virtual file system that the encoding file lacks. It
+// can be read, and Verify reports it and no other.
 func TestNotInEncoding(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)

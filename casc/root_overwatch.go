@@ -10,9 +10,9 @@ import (
 
 const overwatch format = "Overwatch root"
 
-// Overwatch is the root of Overwatch: a text whose first line, after a #, names
-// columns, of which FILENAME and MD5, the content key, are needed. By description
-// only: no real one was there to test with.
+// Overwatch is the root of Overwatch, by description only: there was no real one to test
+// with. It is a text whose first line, after a #, names columns. FILENAME and MD5, the
+// content key, are needed.
 //
 //	#FILEID|MD5|CHUNK_ID|PRIORITY|MPRIORITY|FILENAME|INSTALLPATH
 //
@@ -20,12 +20,12 @@ const overwatch format = "Overwatch root"
 type Overwatch struct {
 	files []File
 	load  Loader
-	// lines are the bad lines, faults those of the last run of Files.
+	// lines are the bad lines; faults are those of the last run of Files.
 	lines, faults faults
 }
 
-// ParseOverwatch reads a root; load reads the content manifests, which are left
-// alone if it is nil. A bad line is a fault, unless all are bad.
+// ParseOverwatch reads a root. load reads the content manifests; without it they are not
+// opened. A bad line is a fault, unless all are bad.
 func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 	r := &Overwatch{load: load}
 	if len(data) == 0 {
@@ -56,7 +56,7 @@ func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 	return r, nil
 }
 
-// overwatchFile reads the cells of a line; name and key are the numbers of two of them.
+// overwatchFile reads the cells of a line. name and key are the numbers of their columns.
 func overwatchFile(off int64, cells []string, name, key int) (File, error) {
 	if len(cells) <= max(name, key) {
 		return File{}, overwatch.bad(off, "%d cells: the line is left out", len(cells))
@@ -72,17 +72,17 @@ func overwatchFile(off int64, cells []string, name, key int) (File, error) {
 	return File{Name: file, CKey: k, Size: -1}, nil
 }
 
-// Kind is "overwatch".
+// Kind returns "overwatch".
 func (r *Overwatch) Kind() string { return "overwatch" }
 
-// Problems are the lines that were left out, and content manifests that could not be
-// read, of the last run of Files.
+// Problems returns the lines that were left out, and the content manifests that the last
+// run of Files could not read.
 func (r *Overwatch) Problems() []error {
 	return slices.Concat(r.lines.told(overwatch), r.faults.told(overwatch))
 }
 
-// Files gives the lines in order, and the assets of each content manifest after
-// it, as ContentManifestFiles/NAME/NUMBER, in hex.
+// Files yields the lines in order. The assets of a content manifest follow it as
+// ContentManifestFiles/NAME/NUMBER, in hex.
 func (r *Overwatch) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		r.faults = faults{}

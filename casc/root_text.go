@@ -8,14 +8,14 @@ import (
 const textRoot format = "text root"
 
 // TextRoot is the root of StarCraft: Remastered and Warcraft III: lines
-// NAME[:LOCALE]|CKEY[|…], of which what follows the key is not understood. It
-// keeps the file's bytes.
+// NAME[:LOCALE]|CKEY[|…]. What follows the key is not understood. It keeps the file's
+// bytes.
 type TextRoot struct {
 	files  []File
 	faults faults
 }
 
-// isTextRoot looks for a line of a file among the first ones: any of them may be bad.
+// isTextRoot reports whether one of the first lines names a file; the others may be bad.
 func isTextRoot(data []byte) bool {
 	const some = 4 << 10
 	for _, line := range textLines(data[:min(len(data), some)]) {
@@ -40,8 +40,8 @@ func parseTextLine(line string) (File, bool) {
 	return f, err == nil && f.Name != ""
 }
 
-// ParseTextRoot reads the lines; empty ones and those that begin with # are
-// skipped. A bad line is a fault, unless all are bad.
+// ParseTextRoot reads the lines. Empty lines and those that begin with # are skipped. A bad
+// line is a fault, unless all are bad.
 func ParseTextRoot(data []byte) (*TextRoot, error) {
 	r := &TextRoot{}
 	for off, line := range textLines(data) {
@@ -61,13 +61,13 @@ func ParseTextRoot(data []byte) (*TextRoot, error) {
 	return r, nil
 }
 
-// Problems are the lines that were left out.
+// Problems returns the lines that were left out.
 func (r *TextRoot) Problems() []error { return r.faults.told(textRoot) }
 
-// Kind is "text".
+// Kind returns "text".
 func (r *TextRoot) Kind() string { return "text" }
 
-// Files gives the lines in order.
+// Files yields the files in the order of the lines.
 func (r *TextRoot) Files() iter.Seq2[File, error] { return eachFile(r.files) }
 
 func eachFile(files []File) iter.Seq2[File, error] {

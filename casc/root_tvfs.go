@@ -8,14 +8,13 @@ import (
 )
 
 const (
-	// maxNested bounds manifests in manifests, and how many there may be.
+	// maxNested is how deep manifests may be nested, and how many may be.
 	maxNested     = 8
 	maxNestedLoad = 1 << 14
 )
 
-// TVFS is a virtual file system, the root of most games since 2018: names with
-// folders, files of one or more spans, and manifests in manifests. Numbers are
-// big-endian.
+// TVFS is a virtual file system, the root of most games since 2018: names with folders,
+// files of one or more spans, and nested manifests. Numbers are big-endian.
 //
 //	"TVFS" version:1 header_size:1 key_size:1 patch_key_size:1 flags:4
 //	( offset:4 size:4 )×3 max_depth:2 [ offset:4 size:4 ]       path, vfs, container, specs
@@ -27,10 +26,10 @@ const (
 //	container  ekey:key_size encoded_size:4 [ specs_offset:(1-4) ] size:4 [ ckey:16 ]
 //	           [ patches:1 27×patches ]
 //
-// What is in brackets is there if the flags say so: 1 for content keys, 2 for specs, 4
-// for patches, which take specs too. 8 says that names are in lower case. Flags that are
-// not known are told of, and may cost the files but not the names. Offsets have as many
-// bytes as the size of the table that they lead into needs.
+// The flags say which parts in brackets exist: 1 for content keys, 2 for specs, 4 for
+// patches, which require specs too. 8 says that names are in lower case. Unknown flags are
+// reported; they may make files unreadable but keep the names. An offset has as many bytes
+// as the size of its table needs.
 type TVFS struct {
 	top    *tvfsTables
 	load   Loader
@@ -38,8 +37,8 @@ type TVFS struct {
 	faults faults
 }
 
-// ParseTVFS reads a manifest. load reads those that are nested in it; which files
-// these are is told by Nest. Without loader none is looked into.
+// ParseTVFS reads a manifest. load reads the manifests that are nested in it; Nest says
+// which files these are. Without load they are not opened.
 func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
 	t, err := parseTVFSHeader(data)
 	if err != nil {
@@ -51,19 +50,19 @@ func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
 // Nest says that files with the encoding key are manifests themselves.
 func (r *TVFS) Nest(ekey Key) { r.nested[ekey.Short()] = true }
 
-// Kind is "tvfs".
+// Kind returns "tvfs".
 func (r *TVFS) Kind() string { return "tvfs" }
 
-// Problems are files that can't be read, and nested manifests and folders that could not
-// be looked into, of the last run of Files.
+// Problems returns the files, nested manifests and folders that the last run of Files could
+// not read.
 func (r *TVFS) Problems() []error { return r.faults.told(tvfs) }
 
-// errStopped ends a walk that nobody wants more of.
+// errStopped ends a walk when the caller wants no more.
 var errStopped = errors.New("stopped")
 
-// Files gives the files of the manifest and of those nested in it. A nested one is
-// given as OUTER: and its files as OUTER:NAME. What is odd is a fault that all else
-// lives with: a file that has such spans has Err.
+// Files yields the files of the manifest and of those nested in it. A nested manifest is
+// OUTER: and its files are OUTER:NAME. A damaged entry is a fault and does not affect the
+// others. A file whose spans are damaged has Err.
 func (r *TVFS) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		r.faults = faults{}
@@ -81,12 +80,12 @@ func (r *TVFS) Files() iter.Seq2[File, error] {
 type tvfsWalk struct {
 	root  *TVFS
 	yield func(File, error) bool
-	// files, names and loads are how many files, bytes of names, and nested
-	// manifests there were.
+	// files, names and loads count the files, the bytes of names, and the nested manifests
+	// so far.
 	files, names, loads int
 }
 
-// manifest gives the files of a manifest; above are the keys of those it is in.
+// manifest yields the files of a manifest. above are the keys of the manifests it is in.
 func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error {
 	return t.walk(tvfsVisitor{
 		found: func(name string, vfs uint32) error {
@@ -106,7 +105,7 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error
 	})
 }
 
-// file gives a file, and what is in it if that is a manifest.
+// file yields a file and, if it is a manifest, the files in it.
 func (w *tvfsWalk) file(name string, spans []Span, above []ShortKey) error {
 	f := File{Name: name, CKey: spans[0].CKey, Spans: spans}
 	for i := range spans {
@@ -135,7 +134,7 @@ func (w *tvfsWalk) give(f File) error {
 		return tvfs.bad(0, "more than %d files, or their names have more than %d bytes", maxFiles, maxNames)
 	}
 	if len(f.Spans) > 1 {
-		f.CKey = Key{} // that of the first span is not that of the file
+		f.CKey = Key{} // the content key of the first span is not the file's
 	}
 	if !w.yield(f, nil) {
 		return errStopped

@@ -14,39 +14,39 @@ const (
 	wowMagic = 0x4D465354
 
 	wowHeader82 = 12
-	// wowHeaderLeast is the least size of a header that states its size, wowHeaderMost
-	// what none has that was seen: above are numbers of files.
+	// wowHeaderLeast is the least header_size. wowHeaderMost is more than any that was
+	// seen: larger numbers are numbers of files.
 	wowHeaderLeast = 20
 	wowHeaderMost  = 256
-	// wowVersionMost is the highest number that is taken for a version.
+	// wowVersionMost is the highest number that is read as a version.
 	wowVersionMost = 16
 	wowBlock       = 12
 	wowBlock2      = 17
 )
 
-// WoWRoot is the root of World of Warcraft: IDs and hashes of names, but no names,
-// which come from a ListFile. It keeps the file's bytes.
+// WoWRoot is the root of World of Warcraft: IDs and hashes of names. The names themselves
+// come from a ListFile. It keeps the file's bytes.
 //
-// There are four layouts. All consist of blocks of files of the same languages and
-// flags; in a block, IDs are stated by their distances.
+// There are four layouts. All consist of blocks of files of the same languages and flags.
+// In a block, an ID is stated by its distance from the one before.
 //
 //	before 8.2   ( count:4 flags:4 locale:4 delta:4×n ( ckey:16 hash:8 )×n )…
 //	8.2          "TSFM" total:4 named:4 ( count:4 flags:4 locale:4 delta:4×n ckey:16×n [ hash:8×n ] )…
 //	10.1.7       "TSFM" header_size:4 version:4 total:4 named:4 padding:4, blocks as 8.2
 //	11.1         version 2: blocks begin with count:4 locale:4 flags:4 flags:4 flags:1
 //
-// header_size is 24, but blocks begin where it says. Hashes are there unless the flags
-// say ContentNoNames. Numbers are little-endian.
+// header_size has been 24 so far; blocks begin where it says. Hashes exist unless the flags
+// have ContentNoNames. Numbers are little-endian.
 type WoWRoot struct {
 	// Version is 0 before 8.2, 1 for 8.2, 2 for 10.1.7, and 3 for 11.1.
 	Version int
-	// Total and Named are the numbers of files, and of those with hashes, that the
-	// header states; 0 before 8.2. They are not compared with what is there.
+	// Total and Named are the numbers of files, and of files with hashes, that the header
+	// states; 0 before 8.2. They are not compared with the actual numbers.
 	Total, Named int
 	blocks       []wowFiles
 }
 
-// wowFiles is a block.
+// wowFiles is a block of files.
 type wowFiles struct {
 	locale Locale
 	flags  ContentFlags
@@ -73,8 +73,8 @@ func ParseWoWRoot(data []byte) (*WoWRoot, error) {
 }
 
 // parseWoWHeader reads a root with a header. The two numbers behind the magic are either
-// the header's size and a version or, in 8.2, two numbers of files: small ones are those
-// of a header, unless there are just as many files.
+// the header's size and a version or, in 8.2, two numbers of files. Small numbers are a
+// header, unless the root has just as many files.
 func parseWoWHeader(data []byte) (*WoWRoot, error) {
 	le := binary.LittleEndian
 	size, version := le.Uint32(data[4:]), le.Uint32(data[8:])
@@ -98,7 +98,6 @@ func parseWoWHeader(data []byte) (*WoWRoot, error) {
 	return nil, cmp.Or(err, err82)
 }
 
-// count is how many files there are.
 func (r *WoWRoot) count() (n int) {
 	for i := range r.blocks {
 		n += r.blocks[i].count
@@ -106,7 +105,7 @@ func (r *WoWRoot) count() (n int) {
 	return n
 }
 
-// parseBlocks reads the blocks, the first of which is at off.
+// parseBlocks reads the blocks from off on.
 func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 	total := 0
 	for off < len(data) {
@@ -124,7 +123,7 @@ func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 	return nil
 }
 
-// parseBlock reads a block that begins at off of the file, and gives its size.
+// parseBlock reads the block at off of the file, and returns its size.
 func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 	head := wowBlock
 	if r.Version == 3 {
@@ -163,7 +162,7 @@ func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 	return b, head + int(each)*b.count, b.checkIDs(off + int64(head))
 }
 
-// checkIDs runs through the distances, which must not lead out of 32 bits.
+// checkIDs checks that no distance leads out of 32 bits.
 func (b *wowFiles) checkIDs(off int64) error {
 	id := int64(-1)
 	for i := range b.count {
@@ -175,10 +174,10 @@ func (b *wowFiles) checkIDs(off int64) error {
 	return nil
 }
 
-// Kind is "wow".
+// Kind returns "wow".
 func (r *WoWRoot) Kind() string { return "wow" }
 
-// Files gives the files of all blocks.
+// Files yields the files of all blocks.
 func (r *WoWRoot) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for i := range r.blocks {

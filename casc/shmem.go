@@ -8,16 +8,16 @@ import (
 
 const shmem format = "shmem"
 
-// Shmem is the file by which programs that share an install agree. Reading needs
-// it not: it only tells which index files its writer held to be current.
+// Shmem is the file by which programs that share an install coordinate. It is not needed
+// for reading: it only says which index files its writer used.
 type Shmem struct {
 	// Version is 4 or 5.
 	Version int
-	// DataPath is the folder of the archives, as its writer called it.
+	// DataPath is the folder of the archives, as its writer saw it.
 	DataPath string
-	// Versions are those of the index files, by bucket.
+	// Versions are the versions of the index files, by bucket.
 	Versions [Buckets]uint32
-	// Free are places in the archives that are not in use.
+	// Free are the unused places in the archives.
 	Free []Location
 }
 
@@ -33,8 +33,8 @@ const (
 	shmemFreeMax    = 1090
 )
 
-// ParseShmem reads shmem of version 4 or 5. The free space is read if it is where
-// the header says, and left out if it is not.
+// ParseShmem reads shmem of version 4 or 5. The free space is read only if it is where the
+// header says.
 func ParseShmem(data []byte) (*Shmem, error) {
 	if len(data) < shmemMinSize {
 		return nil, shmem.bad(0, "%d bytes, expected %d at least", len(data), shmemMinSize)

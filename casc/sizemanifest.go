@@ -9,8 +9,8 @@ import (
 
 const sizeManifest format = "size manifest"
 
-// SizeManifest is the size manifest, by description only: how large files will
-// be on disk. It keeps the file's bytes.
+// SizeManifest is the size manifest, by description only: the size of files on disk. It
+// keeps the file's bytes.
 type SizeManifest struct {
 	Version int
 	// KeySize is the length of the keys in bytes.
@@ -21,22 +21,22 @@ type SizeManifest struct {
 	count     int
 	entries   []byte
 	sizeBytes int
-	// nul says that keys end in a NUL, of which descriptions differ.
+	// nul says that keys end in a NUL, on which descriptions differ.
 	nul int
 }
 
 // SizeEntry is a file's size.
 type SizeEntry struct {
-	// EKey is the beginning of the encoding key.
+	// EKey is the encoding key or its first bytes.
 	EKey []byte
-	// Hash is 0 and 0xFFFF in no entry.
+	// Hash is never 0 or 0xFFFF.
 	Hash uint16
 	Size int64
 }
 
-// ParseSizeManifest reads a size manifest of version 1 or 2. It keeps data,
-// which must not be changed. Whether keys end in a NUL is not proven: the form
-// that fits the length of the data and the total is taken.
+// ParseSizeManifest reads a size manifest of version 1 or 2. It keeps data, which must not
+// be changed. Whether keys end in a NUL is not proven; it takes the form that fits the
+// length of the data and the total.
 func ParseSizeManifest(data []byte) (*SizeManifest, error) {
 	c := cursor.New(data)
 	magic, version, _, count, bits := c.Bytes(2), c.U8(), c.U8(), c.BE32(), c.BE16()
@@ -84,10 +84,10 @@ func (m *SizeManifest) check(off int64) error {
 	return nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m *SizeManifest) Len() int { return m.count }
 
-// Entries gives all entries in order.
+// Entries yields all entries in order.
 func (m *SizeManifest) Entries() iter.Seq[SizeEntry] {
 	return func(yield func(SizeEntry) bool) {
 		c := cursor.New(m.entries)

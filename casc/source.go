@@ -16,8 +16,8 @@ import (
 	"lorefs/internal/shown"
 )
 
-// maxText and maxTable bound files that are read as a whole, in bytes:
-// configurations, and indexes or decoded manifests.
+// maxText and maxTable bound files that are read as a whole, in bytes: configurations, and
+// indexes or decoded manifests.
 const (
 	maxText  = 1 << 26
 	maxTable = 1 << 30
@@ -30,13 +30,13 @@ type file struct {
 	stamp
 }
 
-// stamp tells a file from what it becomes when somebody writes to it.
+// stamp is what changes of a file when somebody writes to it.
 type stamp struct {
 	size    int64
 	modTime time.Time
 }
 
-// stampOf is that of the file that a name leads to now.
+// stampOf returns the stamp of the file that name leads to now.
 func stampOf(fsys iofs.FS, name string) (stamp, error) {
 	info, err := iofs.Stat(fsys, name)
 	if err != nil {
@@ -47,8 +47,8 @@ func stampOf(fsys iofs.FS, name string) (stamp, error) {
 
 func (s stamp) same(other stamp) bool { return s.size == other.size && s.modTime.Equal(other.modTime) }
 
-// openFile opens a file of a source, which must be one that is read anywhere. It asks
-// what it is before it opens it: to open a pipe would wait for somebody to write.
+// openFile opens a file of a source, which must be a regular file. It checks that first,
+// because opening a pipe would wait for a writer.
 func openFile(fsys iofs.FS, name string) (*file, error) {
 	info, err := iofs.Stat(fsys, name)
 	if err == nil {
@@ -81,7 +81,7 @@ func regular(name string, info iofs.FileInfo) error {
 	return nil
 }
 
-// readDir lists a folder, which it asks for first, as openFile does.
+// readDir lists a folder. Like openFile it checks first that it is one.
 func readDir(fsys iofs.FS, dir string) ([]iofs.DirEntry, error) {
 	info, err := iofs.Stat(fsys, dir)
 	if err != nil {
@@ -114,9 +114,9 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// openFolder gives the files of a folder of the system. Links are followed wherever they
-// lead, for people keep game data on other disks: what is handed out is checked by its
-// MD5, so that a link to another file only makes one that can't be read.
+// openFolder opens a folder of the operating system. It follows links wherever they lead,
+// because people keep game data on other disks. That is safe since all content is checked
+// by its MD5: a link to another file only makes one that can't be read.
 func openFolder(dir string) (iofs.FS, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -125,19 +125,18 @@ func openFolder(dir string) (iofs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
-	// The working directory may become another.
+	// The working directory may change later.
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
 	return os.DirFS(dir), nil
 }
 
-// maxKeyFolders is how many folders are below one of files that are called by their keys:
-// ab/cd/KEY.
+// maxKeyFolders is how many folders deep files named by their keys lie: ab/cd/KEY.
 const maxKeyFolders = 2
 
-// walkKeys visits the files of a folder as ConfigPath has them, with those behind links.
-// Folders and links that can't be followed are told as faults.
+// walkKeys visits the files of a folder that have paths as of ConfigPath, also behind
+// links. It calls fault for folders and links that it can't follow.
 func walkKeys(fsys iofs.FS, dir string, visit func(name string), fault func(error)) {
 	walkBelow(fsys, dir, maxKeyFolders, visit, fault)
 }
@@ -166,7 +165,7 @@ func walkBelow(fsys iofs.FS, dir string, depth int, visit func(name string), fau
 	}
 }
 
-// findName looks for an entry of a folder whatever its case; "" if there is none.
+// findName looks for an entry of a folder, ignoring case. It returns "" if there is none.
 func findName(fsys iofs.FS, dir, name string) (string, error) {
 	entries, err := readDir(fsys, dir)
 	if err != nil {
@@ -181,7 +180,7 @@ func findName(fsys iofs.FS, dir, name string) (string, error) {
 	return found, nil
 }
 
-// findPath looks for a path whatever the case of its parts; "" if there is none.
+// findPath looks for a path, ignoring case. It returns "" if there is none.
 func findPath(fsys iofs.FS, parts ...string) (string, error) {
 	at := "."
 	for _, part := range parts {
@@ -197,7 +196,7 @@ func findPath(fsys iofs.FS, parts ...string) (string, error) {
 // dataFolders are the folders of an install that may have its archives.
 var dataFolders = []string{"data/casc", "Data", "SC2Data", "HeroesData", "BNTData", "."}
 
-// findData looks for the folder that has the configurations and the archives.
+// findData looks for the folder with the configurations and the archives.
 func findData(fsys iofs.FS) (string, error) {
 	for _, folder := range dataFolders {
 		at := "."
@@ -221,8 +220,8 @@ func findData(fsys iofs.FS) (string, error) {
 	return "", fmt.Errorf("casc: no folder with a folder config in it: %w", iofs.ErrNotExist)
 }
 
-// findArchives looks for the folder of the archives below that of findData; "" if
-// there is none.
+// findArchives looks for the folder of the archives below the folder of findData. It
+// returns "" if there is none.
 func findArchives(fsys iofs.FS, data string) (string, error) {
 	for _, name := range []string{"data", "darch"} {
 		found, err := findName(fsys, data, name)

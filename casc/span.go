@@ -11,20 +11,20 @@ const span format = "span header"
 // SpanHeaderSize is the number of bytes before each file in a local archive.
 const SpanHeaderSize = 30
 
-// SpanHeader stands before each file in data.NNN. Since 2023 it may be zeros or
-// rubbish, and is never needed to read: it serves diagnosis only.
+// SpanHeader stands before each file in data.NNN. Since 2023 it may be zeros or garbage. It
+// is not needed for reading, and serves only for diagnosis.
 type SpanHeader struct {
 	// Key is the encoding key; its end may be zeros.
 	Key Key
-	// Size is that of the span, this header included.
+	// Size is the size of the span with this header.
 	Size uint32
 	// Placeholder says that there is no data.
 	Placeholder bool
 }
 
 const (
-	// spanHashed is the part of the header that the first hash is of, and spanSeed
-	// its seed; spanSummed is what the second is of.
+	// spanHashed is how much of the header the first hash covers, and spanSeed its seed.
+	// spanSummed is how much the second covers.
 	spanHashed = 0x16
 	spanSeed   = 0x3D6BE971
 	spanSummed = 0x1A
@@ -36,9 +36,8 @@ var spanTable = [16]uint32{
 	0x317FD40C, 0x04FAF80D, 0x3D6BE971, 0x52933CFD, 0x27F64B7D, 0xC6F5C11B, 0xD5757E3A, 0x6C388745,
 }
 
-// spanSum is the second checksum of a header at off of its archive. Only headers
-// at offset 0 were there to prove it with; that the archive's number does not
-// matter is by description.
+// spanSum returns the second checksum of a header at off of its archive. It is proven only
+// for offset 0. That it does not depend on the archive's number is by description.
 func spanSum(header []byte, off int64) [4]byte {
 	var x [4]byte
 	for i, b := range header[:spanSummed] {
@@ -73,7 +72,7 @@ func ParseSpanHeader(b []byte, off int64) (SpanHeader, error) {
 	return h, nil
 }
 
-// Append writes the header as it stands at off of an archive.
+// Append appends the header as it stands at off of an archive.
 func (h SpanHeader) Append(dst []byte, off int64) []byte {
 	var b [SpanHeaderSize]byte
 	for i := range h.Key {

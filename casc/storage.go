@@ -20,68 +20,63 @@ import (
 	"lorefs/blte"
 )
 
-// Options are what Open may be told. The zero value is right for an install of
-// one product.
+// Options are the options of Open. The zero value is right for an install of one product.
 type Options struct {
-	// Product is the program's code, for folders of several. Default: the first
-	// active one.
+	// Product is the program's code, for folders with several. Default: the first active
+	// one.
 	Product string
-	// BuildKey and CDNKey name the configurations, for folders without .build.info or
-	// with several builds. Default: those of .build.info, or else the only ones that are
-	// there.
+	// BuildKey and CDNKey name the configurations, for folders without .build.info or with
+	// several builds. Default: those of .build.info, or the only ones there are.
 	BuildKey, CDNKey Key
-	// Keys are used besides those that are published and those of the build's key
-	// ring.
+	// Keys are used besides the published keys and those of the build's key ring.
 	Keys blte.KeyRing
-	// Names are for roots that have none.
+	// Names are for roots without names.
 	Names *ListFile
-	// Locale leaves out files that are for other languages only. Default: none
-	// are left out.
+	// Locale leaves out files that are only for other languages. Default: all files.
 	Locale Locale
-	// Blocks keeps decoded chunks, under numbers that belong to encoding keys, and parts
-	// of the local index. Default: each open file keeps one chunk, and the index stays.
+	// Blocks keeps decoded chunks, numbered by encoding key, and parts of the local index.
+	// Default: each open file keeps one chunk, and the index stays in memory.
 	Blocks blte.BlockCache
-	// Index keeps the table of all indexes of a folder as CDNs have it. Default: it is
-	// made anew each time.
+	// Index keeps the table of all indexes of a mirror for the next run. Default: the table
+	// is made anew each time.
 	Index IndexStore
-	// Logger is told of faults that the storage lives with. Default: nobody is.
+	// Logger gets the faults in spite of which the storage can be used. Default: none.
 	Logger *slog.Logger
 }
 
 // Storage is an open storage. It is safe for parallel use.
 type Storage struct {
-	// Build is the row of .build.info; of folders without it only BuildKey and
-	// CDNKey are set.
+	// Build is the row of .build.info. In folders without one only BuildKey and CDNKey are
+	// set.
 	Build Build
 	// BuildConfig is the build configuration, CDNConfig that of the CDN, or nil.
 	BuildConfig, CDNConfig *Config
-	// DataDir is the folder of the configurations in the source, ArchiveDir that of
-	// the archives.
+	// DataDir is the folder of the configurations in the source, ArchiveDir that of the
+	// archives.
 	DataDir, ArchiveDir string
 
 	fsys iofs.FS
 	opts Options
-	// others are the active products besides the one that is open because none was asked
-	// for.
+	// others are the active products besides the open one, if no product was asked for.
 	others   []string
 	log      *slog.Logger
 	keys     blte.KeyRing
 	archives archives
 	encoding *Encoding
 	configs  []ConfigFile
-	// cdns are all configurations of the CDN that are there, or the one that is in use.
+	// cdns are all configurations of the CDN that are local, or the one in use.
 	cdns []*Config
 
-	// faults are those that Open found.
+	// faults are the faults that Open found.
 	faults []error
 
-	// root is what is known of the root since it was last read.
+	// root has what the last reading of the root found.
 	root struct {
-		mu     sync.Mutex // never held over reading, for Problems may not wait
+		mu     sync.Mutex // not held while reading, because Problems must not wait
 		kind   string
 		faults []error
 	}
-	// files are what the root names, read when first asked for.
+	// files are the files of the root, read when first asked for.
 	files struct {
 		once sync.Once
 		list []File
@@ -89,8 +84,8 @@ type Storage struct {
 	}
 	names nameIndex
 	specs specCache
-	// proven are files that were compared with their content keys, encrypted the content
-	// keys that it takes.
+	// proven are the files whose content was compared with its key. encrypted has the
+	// content keys for that.
 	proven    *lru.Cache[encodingKey, struct{}]
 	encrypted struct {
 		once sync.Once
@@ -100,7 +95,7 @@ type Storage struct {
 	update update
 }
 
-// OpenPath opens the storage in a folder of the system. Links are followed.
+// OpenPath opens the storage in a folder of the operating system. It follows links.
 func OpenPath(dir string, opts Options) (*Storage, error) {
 	fsys, err := openFolder(dir)
 	if err != nil {
@@ -109,9 +104,9 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 	return Open(fsys, opts)
 }
 
-// Open opens a storage: an install with .build.info or .build.db, the data folder
-// of one, or a folder as CDNs have it. The files of fsys must be io.ReaderAts. The
-// root is left alone until it is asked for.
+// Open opens a storage: an install with .build.info or .build.db, the data folder of one,
+// or a mirror. The files of fsys must implement io.ReaderAt. The root is read when it is
+// first needed.
 func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger}
 	if s.log == nil {
@@ -129,8 +124,8 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	return s, nil
 }
 
-// Close closes the archives and indexes, with those that were replaced since Open and
-// are still read.
+// Close closes the archives and indexes, including those that Refresh replaced and that are
+// still in use.
 func (s *Storage) Close() error {
 	if s.archives == nil {
 		return nil
@@ -138,7 +133,7 @@ func (s *Storage) Close() error {
 	return s.archives.Close()
 }
 
-// live notes a fault that the storage lives with. It is for Open only.
+// live notes a fault in spite of which the storage can be used. Only Open calls it.
 func (s *Storage) live(err error) {
 	s.faults = append(s.faults, err)
 	s.warn(err)
@@ -148,23 +143,23 @@ func (s *Storage) warn(err error) {
 	s.log.LogAttrs(context.Background(), slog.LevelWarn, "the storage is damaged or not complete", slog.Any("err", err))
 }
 
-// Problems are the faults that the storage lives with, such as a damaged index
-// file instead of which an older one is in use. Those of the root are known after
-// Files or Walk.
+// Problems returns the faults in spite of which the storage can be used, such as a damaged
+// index file that an older one stands in for. Those of the root are known after Files or
+// Walk.
 func (s *Storage) Problems() []error {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()
 	return slices.Concat(s.faults, s.root.faults)
 }
 
-// ModTime is when the build was installed: that of its configuration's file, which
-// stays as it is while the game is played.
+// ModTime returns when the build was installed: the time of its configuration file, which
+// playing the game does not change.
 func (s *Storage) ModTime() (time.Time, error) {
 	st, err := stampOf(s.fsys, path.Join(s.DataDir, ConfigPath("config", s.Build.BuildKey)))
 	return st.modTime, err
 }
 
-// Encoding is the encoding file.
+// Encoding returns the encoding file.
 func (s *Storage) Encoding() *Encoding { return s.encoding }
 
 // findBuild reads .build.info or .build.db, and finds the data folder.
@@ -207,7 +202,7 @@ func (s *Storage) selectBuild(builds []Build) (err error) {
 		if s.Build.BuildKey = s.opts.BuildKey; i >= 0 {
 			s.Build = builds[i]
 		}
-		s.update.file = "" // which one is active says nothing of this one
+		s.update.file = "" // the active one need not be this one
 	} else if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
 		return err
 	} else if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
@@ -221,7 +216,7 @@ func (s *Storage) selectBuild(builds []Build) (err error) {
 	return nil
 }
 
-// readKeys puts the keys together.
+// readKeys collects the encryption keys.
 func (s *Storage) readKeys() error {
 	s.keys = blte.PublishedKeys()
 	if !s.Build.KeyRing.IsZero() {
@@ -249,7 +244,7 @@ func (s *Storage) readKeyRing() error {
 	return errors.Join(faults...)
 }
 
-// openArchives tells installs and folders as CDNs have them apart.
+// openArchives opens the archives of an install or of a mirror.
 func (s *Storage) openArchives() error {
 	dir, err := findArchives(s.fsys, s.DataDir)
 	if err != nil {
@@ -297,8 +292,8 @@ func (s *Storage) openEncoding() error {
 	return nil
 }
 
-// encodingFile is the encoding file as it is here now: an update may move it, and it is
-// in use for as long as the storage is.
+// encodingFile is the encoding file at its current place. An update may move it, while the
+// storage uses it as long as it is open.
 type encodingFile struct {
 	storage *Storage
 	ref     Ref
@@ -315,7 +310,7 @@ func (f *encodingFile) open() (*Content, error) {
 	return c, nil
 }
 
-// ReadAt reads it, and tries again if what it was opened from is not there any more.
+// ReadAt reads the file, and opens it again if its old place is gone.
 func (f *encodingFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.now.Load().ReadAt(p, off)
 	if err == nil || errors.Is(err, io.EOF) {
@@ -331,5 +326,4 @@ func (f *encodingFile) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReadAt(p, off)
 }
 
-// ReadPlainAt is that of Content.
 func (f *encodingFile) ReadPlainAt(p []byte, off int64) bool { return f.now.Load().ReadPlainAt(p, off) }

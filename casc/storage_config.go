@@ -5,17 +5,16 @@ import (
 	"path"
 )
 
-// ConfigFile is a file that says what is installed, as it is.
+// ConfigFile is an unparsed file that says what is installed.
 type ConfigFile struct {
-	// Name says what it is: build.info, build.db, build-config, cdn-config,
-	// patch-config or key-ring.
+	// Name is build.info, build.db, build-config, cdn-config, patch-config or key-ring.
 	Name string
-	// Key is the MD5 that it is called by; build.info and build.db have none.
+	// Key is the MD5 in the file's name; build.info and build.db have none.
 	Key  Key
 	Data []byte
 }
 
-// Configs gives the files that Open read. Their data must not be changed.
+// Configs returns the files that Open read. Their data must not be changed.
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
 func (s *Storage) readConfig(what string, key Key) (*Config, error) {
@@ -32,8 +31,7 @@ func (s *Storage) readConfig(what string, key Key) (*Config, error) {
 	return c, nil
 }
 
-// readConfigs reads the configurations; those besides the build's are not needed
-// to read files.
+// readConfigs reads the configurations. Only the build's is needed to read files.
 func (s *Storage) readConfigs() error {
 	var err error
 	if s.BuildConfig, err = s.readConfig("build-config", s.Build.BuildKey); err != nil {
@@ -53,8 +51,8 @@ func (s *Storage) readConfigs() error {
 	return s.readPatchConfig()
 }
 
-// readPatchConfig reads what only those have who patch: it is often not there, and
-// nobody misses it.
+// readPatchConfig reads the patch configuration. Only updaters need it, so it is often not
+// there.
 func (s *Storage) readPatchConfig() error {
 	ref, err := s.BuildConfig.Ref("patch-config")
 	if err != nil || ref.CKey.IsZero() {

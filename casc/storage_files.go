@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Content reads a file by its content key as a whole. It makes a Storage a
-// Loader. Its chunks are not kept: tables may be larger than any cache.
+// Content reads a whole file by its content key. It makes a Storage a Loader. It does not
+// cache chunks, because tables may be larger than any cache.
 func (s *Storage) Content(ckey Key) ([]byte, error) {
 	c, err := s.openContent(ckey, nil)
 	if err != nil {
@@ -17,8 +17,8 @@ func (s *Storage) Content(ckey Key) ([]byte, error) {
 	return c.ReadAll(maxTable)
 }
 
-// Encoded reads a file by its encoding key, as OpenEncoded opens it, as a whole and
-// as Content does.
+// Encoded reads a whole file by its encoding key, as OpenEncoded does. It does not cache
+// chunks.
 func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
 	c, err := s.openEncoded(prefix, nil)
 	if err != nil {
@@ -27,8 +27,8 @@ func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
 	return c.ReadAll(maxTable)
 }
 
-// referred reads what the build configuration refers to: in the form that it names, or
-// else in another.
+// referred reads what the build configuration refers to, in the form that it names or else
+// in another.
 func (s *Storage) referred(ref Ref) ([]byte, error) {
 	if ref.EKey.IsZero() {
 		return s.Content(ref.CKey)
@@ -43,9 +43,9 @@ func (s *Storage) referred(ref Ref) ([]byte, error) {
 	return nil, err
 }
 
-// Files gives the files that the root names, in its order, with names from the
-// list file for those that have none. The first call reads the root; the list must
-// not be changed. A damaged root is an error, with the files before the damage.
+// Files returns the files that the root names, in its order. Files without names get them
+// from the list file. The first call reads the root; the list must not be changed. If the
+// root is damaged, Files returns an error and the files before the damage.
 func (s *Storage) Files() ([]File, error) {
 	s.files.once.Do(s.readFiles)
 	return s.files.list, s.files.err
@@ -64,9 +64,9 @@ func (s *Storage) readFiles() {
 	}
 }
 
-// Manifests gives the files that the build configuration refers to and that have
-// a use of their own: ENCODING, ROOT, INSTALL, DOWNLOAD, SIZE, PATCH, PATCH-INDEX
-// and vfs-root. Those that it does not have are left out.
+// Manifests returns the files that the build configuration refers to and that users may
+// want to see: ENCODING, ROOT, INSTALL, DOWNLOAD, SIZE, PATCH, PATCH-INDEX and vfs-root, if
+// it has them.
 func (s *Storage) Manifests() ([]File, error) {
 	var files []File
 	for _, name := range []string{"encoding", "root", "install", "download", "size", "patch", "patch-index", "vfs-root"} {
@@ -95,11 +95,11 @@ func (s *Storage) Manifests() ([]File, error) {
 	return files, nil
 }
 
-// nameIndex finds files by name, whatever its case. It keeps hashes only.
+// nameIndex finds files by name, ignoring case. It keeps hashes only.
 type nameIndex struct {
 	once sync.Once
 	seed maphash.Seed
-	// first is the file with a name of a hash, next the one after it, or -1.
+	// first has the first file with a hash of a name, next the one after each, or -1.
 	first map[uint64]int32
 	next  []int32
 }
@@ -123,10 +123,9 @@ func (x *nameIndex) build(files []File) {
 	}
 }
 
-// Lookup finds the file with a name: one that is written so, or else one that
-// differs in case only. Slashes may be backslashes. Of several it is one of the lowest
-// ContentFlags.Rank and, of these, the first for the wanted language: Options.Locale, or
-// that of the build's tags. The error matches ErrNotFound if there is none.
+// Lookup finds the file with a name: an exact match, or else one that differs only in case.
+// Slashes may be backslashes. If there are several it takes the lowest ContentFlags.Rank
+// and then the first in PreferredLocale. If there is none the error matches ErrNotFound.
 func (s *Storage) Lookup(name string) (File, error) {
 	files, err := s.Files()
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *Storage) Lookup(name string) (File, error) {
 	return files[best], nil
 }
 
-// rank says how well a file answers to a name; 0 is not at all.
+// rank returns how well a file matches a name; 0 is not at all.
 func (s *Storage) rank(f *File, name string) int {
 	if !strings.EqualFold(f.Name, name) {
 		return 0
@@ -163,8 +162,8 @@ func (s *Storage) rank(f *File, name string) int {
 	return rank
 }
 
-// PreferredLocale is the language whose file has a name, if there are several:
-// Options.Locale, or that of the build's tags.
+// PreferredLocale returns the language whose file gets a name that several have:
+// Options.Locale, or the language in the build's tags.
 func (s *Storage) PreferredLocale() Locale {
 	if s.opts.Locale != 0 {
 		return s.opts.Locale
@@ -179,27 +178,26 @@ func (s *Storage) PreferredLocale() Locale {
 	return LocaleEnUS
 }
 
-// Install reads the install manifest. The error matches ErrNotFound if the build
-// has none.
+// Install reads the install manifest. If the build has none the error matches ErrNotFound.
 func (s *Storage) Install() (*Install, error) { return readManifest(s, "install", ParseInstall) }
 
-// Download reads the download manifest, as Install.
+// Download reads the download manifest, as Install does.
 func (s *Storage) Download() (*Download, error) { return readManifest(s, "download", ParseDownload) }
 
-// SizeManifest reads the size manifest, as Install.
+// SizeManifest reads the size manifest, as Install does.
 func (s *Storage) SizeManifest() (*SizeManifest, error) {
 	return readManifest(s, "size", ParseSizeManifest)
 }
 
-// PatchIndex reads the patch index, as Install.
+// PatchIndex reads the patch index, as Install does.
 func (s *Storage) PatchIndex() (*PatchIndex, error) {
 	return readManifest(s, "patch-index", ParsePatchIndex)
 }
 
-// Patch reads the patch manifest, as Install.
+// Patch reads the patch manifest, as Install does.
 func (s *Storage) Patch() (*Patch, error) { return readManifest(s, "patch", ParsePatch) }
 
-// readManifest reads what the build configuration calls name.
+// readManifest reads the file that the build configuration calls name.
 func readManifest[M any](s *Storage, name string, parse func([]byte) (*M, error)) (*M, error) {
 	ref, err := s.BuildConfig.Ref(name)
 	if err != nil {

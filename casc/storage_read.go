@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"lorefs/blte"
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -18,11 +17,11 @@ type State int
 
 // The states of a file.
 const (
-	// StateLocal means that all its data is here and can be decoded.
+	// StateLocal means that all its data is local and can be decoded.
 	StateLocal State = iota
-	// StateNotLocal means that some of its data is not here.
+	// StateNotLocal means that some of its data is not local.
 	StateNotLocal
-	// StateNoKey means that some of it is encrypted with a key that is not known.
+	// StateNoKey means that some of it is encrypted with an unknown key.
 	StateNoKey
 )
 
@@ -38,16 +37,16 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", int(s))
 }
 
-// Info is what is known of a file without reading it.
+// Info describes a file without reading it.
 type Info struct {
 	// Size is the decoded size, or -1 if nothing states it.
 	Size  int64
 	State State
-	// Key is the name of the key that is missing, if State is StateNoKey.
+	// Key is the name of the missing key, if State is StateNoKey.
 	Key blte.KeyName
 }
 
-// encoded is what is known of an encoded file that is to be opened.
+// encoded is an encoded file to open, and what is known about it.
 type encoded struct {
 	// key is the encoding key or its beginning.
 	key []byte
@@ -55,7 +54,7 @@ type encoded struct {
 	ckey Key
 	// size is the decoded size, 0 if it is not known.
 	size int64
-	// blocks gets its chunks, if it is not nil.
+	// blocks caches its chunks, if it is not nil.
 	blocks blte.BlockCache
 }
 
@@ -90,7 +89,7 @@ func (s *Storage) open(e encoded) (decoded, error) {
 	return l, nil
 }
 
-// isBLTE tells whether the encoded file begins like BLTE.
+// isBLTE reports whether the encoded file begins like BLTE.
 func (p *place) isBLTE() (bool, error) {
 	const magic = "BLTE"
 	b := make([]byte, min(p.size, int64(len(magic))))
@@ -98,7 +97,7 @@ func (p *place) isBLTE() (bool, error) {
 	return string(b) == magic, err
 }
 
-// located is an encoded file whose errors say where it is.
+// located adds the place of an encoded file to its errors.
 type located struct {
 	decoded
 	key   []byte
@@ -117,15 +116,14 @@ func (l *located) fail(err error) error {
 	return fmt.Errorf("encoding key %x, %v: %w", l.key, &l.place, err)
 }
 
-// maxPatch bounds the patch manifest, in bytes, which takes reading it as a whole to
-// check.
+// maxPatch bounds the patch manifest, in bytes, because it is checked as a whole.
 const maxPatch = 1 << 28
 
-// openRaw reads a file that is no BLTE, whose key is the MD5 of all or, of a patch
-// manifest, of its beginning. Its content stays where it is.
+// openRaw opens a file that is not BLTE. Its key is the MD5 of the whole file or, of a
+// patch manifest, of its beginning. The content is not copied.
 func openRaw(p place, key []byte) (decoded, error) {
 	h := md5.New()
-	content, err := pieces.Read(p, p.size, h)
+	content, err := readat.Check(p, p.size, h)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +181,8 @@ func (s *Storage) OpenName(name string) (*Content, error) {
 	return s.Open(&f)
 }
 
-// OpenContent opens a file by its content key. It is read from any of its encoded forms
-// that is here and whole. Errors match ErrNotFound or ErrNotLocal if that is why.
+// OpenContent opens a file by its content key, in any encoded form that is local and whole.
+// The error may match ErrNotFound or ErrNotLocal.
 func (s *Storage) OpenContent(ckey Key) (*Content, error) {
 	return s.openContent(ckey, s.opts.Blocks)
 }
@@ -205,9 +203,9 @@ func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error
 	return newContent(d), nil
 }
 
-// OpenForms opens a content by the encoding keys of its forms, or the first ShortKeySize
-// bytes of each. It is read from any that is here and whole, and has size bytes. ckey may
-// be zero. The error matches ErrNotLocal if no form is here.
+// OpenForms opens a content of size bytes by the encoding keys of its forms, or the first
+// ShortKeySize bytes of each. It reads from any form that is local and whole. ckey may be
+// zero. If no form is local the error matches ErrNotLocal.
 func (s *Storage) OpenForms(ckey Key, keys [][]byte, size int64) (*Content, error) {
 	var all []encoded
 	for _, key := range keys {
@@ -235,9 +233,8 @@ func (s *Storage) openForms(all []encoded) (decoded, error) {
 	return f, nil
 }
 
-// OpenEncoded opens a file by its encoding key, of which prefix is all or the
-// first ShortKeySize bytes at least. Its decoded size may be known from nowhere,
-// then all of it is decoded.
+// OpenEncoded opens a file by its encoding key, or at least the first ShortKeySize bytes of
+// it. If its decoded size is known from nowhere, the whole file is decoded.
 func (s *Storage) OpenEncoded(prefix []byte) (*Content, error) {
 	return s.openEncoded(prefix, s.opts.Blocks)
 }
@@ -253,9 +250,9 @@ func (s *Storage) openEncoded(prefix []byte, blocks blte.BlockCache) (*Content, 
 	return newContent(d), nil
 }
 
-// Stat says what is known of a file of Files. It looks into the encoding file and
-// the indexes, and at the beginnings of chunks only where the encoding file does
-// not say how the file is encoded.
+// Stat describes a file of Files. It looks into the encoding file and the indexes. It looks
+// at the beginnings of chunks only if the encoding file does not say how the file is
+// encoded.
 func (s *Storage) Stat(f *File) (Info, error) {
 	if f.Err != nil {
 		return Info{}, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
@@ -278,8 +275,8 @@ func (s *Storage) Stat(f *File) (Info, error) {
 	return info, nil
 }
 
-// StatContent says what is known of a content key: the state is that of the form that can
-// best be read. size is taken if the encoding file does not have the key.
+// StatContent describes a content key, with the state of the form that can best be read.
+// size is used if the encoding file does not have the key.
 func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	entry, err := s.encoding.Find(ckey)
 	if errors.Is(err, ErrNotFound) {
@@ -308,9 +305,9 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	return info, nil
 }
 
-// Has says whether the file whose encoding key begins with prefix, which has
-// ShortKeySize bytes at least, is here. It looks into the indexes only. It is true too
-// if that can't be told: whoever opens the file learns why.
+// Has reports whether the file whose encoding key begins with prefix, of at least
+// ShortKeySize bytes, is local. It looks only into the indexes. It returns true if it can't
+// find out; opening the file then says why.
 func (s *Storage) Has(prefix []byte) bool {
 	if len(prefix) < ShortKeySize {
 		return false
@@ -319,13 +316,13 @@ func (s *Storage) Has(prefix []byte) bool {
 	return ok || err != nil
 }
 
-// statEncoded gives the state of an encoded file, whose decoded size is size; that
-// of the Info is not set.
+// statEncoded returns the state of an encoded file with the decoded size. It does not set
+// the size of the Info.
 func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	if !s.Has(key) {
 		return Info{State: StateNotLocal}, nil
 	}
-	// Where the encoding file does not say how it is encoded, or can't, the file does.
+	// If the encoding file does not say how it is encoded, the file itself does.
 	if entry, err := s.encoding.FindEncoded(key); err == nil {
 		if missing, ok := s.specs.missing(entry.Spec, s.keys); ok {
 			return missing, nil
@@ -342,13 +339,13 @@ func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 	return Info{}, err
 }
 
-// specCache remembers which ESpecs have keys that are not known.
+// specCache remembers which ESpecs have unknown keys.
 type specCache struct {
 	mu    sync.RWMutex // guards known
 	known map[string]Info
 }
 
-// missing gives the state that a spec means; false if it is none.
+// missing returns the state that a spec implies, or false for a bad spec.
 func (c *specCache) missing(text string, keys blte.KeyRing) (Info, bool) {
 	c.mu.RLock()
 	info, ok := c.known[text]
@@ -377,5 +374,5 @@ func (c *specCache) missing(text string, keys blte.KeyRing) (Info, bool) {
 	return info, true
 }
 
-// maxSpecsKnown bounds the cache of specs, of which most are few.
+// maxSpecsKnown bounds the cache of specs. Most builds have few.
 const maxSpecsKnown = 1 << 16

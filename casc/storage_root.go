@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Walk gives the files that the root names, in its order, and leaves out those for
-// other languages than Options.Locale. Names are the root's own: it does not look
-// into the list file. It reads the root each time and keeps nothing of it; an error
-// comes last.
+// Walk yields the files that the root names, in its order, without those that are only for
+// other languages than Options.Locale. Names are the root's own, without the list file.
+// Walk reads the root each time and keeps nothing of it. An error comes last.
 func (s *Storage) Walk() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		root, err := s.loadRoot()
@@ -34,8 +33,8 @@ func (s *Storage) Walk() iter.Seq2[File, error] {
 	}
 }
 
-// Kind is the form of the root, such as "wow" or "tvfs"; it is empty if the root
-// can't be read.
+// Kind returns the form of the root, such as "wow" or "tvfs", or "" if the root can't be
+// read.
 func (s *Storage) Kind() string {
 	s.root.mu.Lock()
 	kind := s.root.kind
@@ -49,8 +48,8 @@ func (s *Storage) Kind() string {
 	return kind
 }
 
-// loadRoot reads the root, and notes its kind and what was wrong with those that
-// would have been better.
+// loadRoot reads the root. It notes its kind and the faults of the roots that it would have
+// preferred.
 func (s *Storage) loadRoot() (Root, error) {
 	root, faults, err := s.chooseRoot()
 	if err != nil {
@@ -61,14 +60,14 @@ func (s *Storage) loadRoot() (Root, error) {
 	s.root.kind, s.root.faults = root.Kind(), faults
 	s.root.mu.Unlock()
 	for _, err := range faults {
-		if !known { // who reads it again was told
+		if !known { // a second reading has nothing new to report
 			s.warn(err)
 		}
 	}
 	return root, nil
 }
 
-// noteProblems takes over the faults that the root lives with.
+// noteProblems takes over the faults of the root.
 func (s *Storage) noteProblems(root Root) {
 	p, ok := root.(Problems)
 	if !ok {
@@ -83,10 +82,10 @@ func (s *Storage) noteProblems(root Root) {
 	}
 }
 
-// chooseRoot chooses the root: that of World of Warcraft wherever it is, for it
-// says more than the virtual file system of the same build; else the virtual file
-// system, the root, or the install manifest, which has names at least. The faults are
-// those of what would have been better.
+// chooseRoot chooses the root. That of World of Warcraft comes first, because it says more
+// than the virtual file system of the same build. Then follow the virtual file system, the
+// root, and the install manifest, which at least has names. The faults are those of the
+// roots that could not be used.
 func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	ref, err := s.BuildConfig.Ref("root")
 	if err != nil {
@@ -131,7 +130,7 @@ func (s *Storage) contentRoot(ckey Key) (Root, error) {
 	return ParseRoot(data, s)
 }
 
-// vfsRoot reads the virtual file system and says which manifests it nests.
+// vfsRoot reads the virtual file system, and says which manifests are nested in it.
 func (s *Storage) vfsRoot(ref Ref) (Root, error) {
 	data, err := s.referred(ref)
 	if err != nil {
@@ -168,7 +167,7 @@ func (s *Storage) installRoot() (Root, error) {
 // Locale is Options.Locale.
 func (s *Storage) Locale() Locale { return s.opts.Locale }
 
-// rootFaults are what the root lives with, as it was last read.
+// rootFaults returns the faults from the last reading of the root.
 func (s *Storage) rootFaults() []error {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()

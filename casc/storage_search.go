@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// BuildsError reports that a folder without .build.info has no build configuration, or
-// several, of which none was asked for.
+// BuildsError reports that a folder without .build.info has no build configuration, or that
+// it has several and none was asked for.
 type BuildsError struct {
 	Builds []FoundBuild
 }
@@ -17,7 +17,7 @@ type BuildsError struct {
 // FoundBuild is a build configuration that was found.
 type FoundBuild struct {
 	Key Key
-	// Name is build-name, Product build-uid, or empty.
+	// Name is build-name, Product is build-uid; they may be empty.
 	Name, Product string
 }
 
@@ -34,7 +34,7 @@ func (e *BuildsError) Error() string {
 	return text + ", of which the key of one is needed: " + strings.Join(list, "; ")
 }
 
-// searchConfigs looks for the configurations where no .build.info names them.
+// searchConfigs looks for the configurations if no .build.info names them.
 func (s *Storage) searchConfigs() error {
 	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
 	found, cdns := s.walkConfigs()
@@ -50,7 +50,7 @@ func (s *Storage) searchConfigs() error {
 	return nil
 }
 
-// chooseBuild takes the only build, or the only one of the product that was asked for.
+// chooseBuild returns the only build, or the only one of the product that was asked for.
 func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 	wanted := found
 	if s.opts.Product != "" && len(found) > 1 {
@@ -71,8 +71,8 @@ func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 	return Key{}, e
 }
 
-// walkConfigs reads all configurations, and gives those of builds and of CDNs by name.
-// Those that can't be read are faults.
+// walkConfigs reads all configurations, and returns those of builds and of CDNs. Those that
+// can't be read are faults.
 func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 	walkKeys(s.fsys, path.Join(s.DataDir, "config"), func(name string) {
 		key, err := ParseKey(path.Base(name))
@@ -97,8 +97,8 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 	return builds, cdns
 }
 
-// checkProduct makes sure that the build is of the product that was asked for, where only
-// its configuration may say so.
+// checkProduct checks that the build is of the product that was asked for, if only its
+// configuration can say so.
 func (s *Storage) checkProduct() error {
 	if s.opts.Product == "" || s.Build.Product != "" {
 		return nil

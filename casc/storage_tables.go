@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Indexes gives the local index files in use, by bucket. There are none in folders
-// as CDNs have them.
+// Indexes yields the local index files in use, by bucket. Mirrors have none.
 func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 	return func(yield func(int, *Idx) bool) {
 		l, ok := s.archives.(*localArchives)
@@ -24,8 +23,8 @@ func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 	}
 }
 
-// Shmem reads shmem, which lies beside the archives of installs. The error matches
-// io/fs.ErrNotExist if it does not.
+// Shmem reads shmem, which lies beside the archives of installs. If there is none the error
+// matches io/fs.ErrNotExist.
 func (s *Storage) Shmem() (*Shmem, error) {
 	data, err := readFile(s.fsys, path.Join(s.ArchiveDir, "shmem"), maxText)
 	if err != nil {
@@ -34,8 +33,8 @@ func (s *Storage) Shmem() (*Shmem, error) {
 	return ParseShmem(data)
 }
 
-// IndexNames gives the names of the archives' indexes that are there, in order: those
-// of a folder as CDNs have it, or those that an install keeps in its folder indices.
+// IndexNames returns the sorted names of the local archive indexes: those of a mirror, or
+// those in the folder indices of an install.
 func (s *Storage) IndexNames() ([]Key, error) {
 	if m, ok := s.archives.(*mirrorArchives); ok {
 		return slices.SortedFunc(slices.Values(m.group.indexes), Key.Compare), nil
@@ -99,8 +98,8 @@ func splitPath(name string) []string {
 	return strings.Split(name, "/")
 }
 
-// DiskSize is the number of bytes of the archives, and of the tables beside them, as far
-// as they can be looked at: the game may remove one just now.
+// DiskSize returns the number of bytes of the archives and of the tables beside them. It
+// leaves out files that it can't look at, since the game may remove one at any time.
 func (s *Storage) DiskSize() (total int64) {
 	walkKeys(s.fsys, s.ArchiveDir, func(name string) {
 		if st, err := stampOf(s.fsys, name); err == nil {

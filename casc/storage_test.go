@@ -14,7 +14,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 func TestBuilt(t *testing.T) {
@@ -92,7 +92,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// keeping is a cache that checks that a block is what it was.
+// keeping is a cache that checks that no block changes.
 type keeping struct {
 	mu     sync.Mutex
 	blocks map[uint64][]byte
@@ -201,7 +201,7 @@ func TestManifestsOfAStorage(t *testing.T) {
 	}
 }
 
-// TestNoArchive takes an archive away: its files are not local, the others are.
+// TestNoArchive removes an archive: its files are not local, the others can be read.
 func TestNoArchive(t *testing.T) {
 	g, files := makeGame(t, "wow 1", "install")
 	delete(files, "Data/data/data.000")
@@ -281,7 +281,7 @@ func TestKeyRing(t *testing.T) {
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(bltetest.KeyName))
 	k := bltetest.Key()
-	// A bad line costs that key only, and is told.
+	// A bad line costs only its own key, and is reported.
 	g.KeyRing = fmt.Sprintf("key-0123456789abcdef = 00\nkey-%x = %x\n", raw, k[:])
 	files, err := g.Install()
 	if err != nil {
@@ -306,7 +306,7 @@ func TestKeyRing(t *testing.T) {
 	}
 }
 
-// TestFirstLocalForm has content of which the first encoded form is not local.
+// TestFirstLocalForm has a content whose first encoded form is not local.
 func TestFirstLocalForm(t *testing.T) {
 	g := newGame()
 	content := []byte("twice")

@@ -8,24 +8,22 @@ import (
 	"sync/atomic"
 )
 
-// update is what Refresh found out.
+// update is what Refresh found.
 type update struct {
 	// file is the .build.info or .build.db, "" if there is none.
 	file  string
 	parse func([]byte) ([]Build, error)
 	stamp stamp // when Open read it
-	// times is how often the archives or their index had changed.
+	// times counts the changes of the archives or their index.
 	times atomic.Uint64
-	// build is the one that is installed now, nil if it is still the one that is
-	// open.
+	// build is the build that is installed now, or nil if it is the one that is open.
 	build atomic.Pointer[Build]
 }
 
-// Refresh looks whether a game or its updater has written to the storage: what the
-// index says now is taken over, so that files that moved are found again. It is
-// false if all is as it was when it was last looked at. Files that are open stay
-// with what they were opened from: they read what they did or fail, and may then be
-// opened again.
+// Refresh looks whether a game or its updater has written to the storage, and takes over
+// the new index so that files that moved are found again. It returns false if nothing
+// changed since the last call. Open files keep what they were opened from: they read as
+// before or fail, and can then be opened again.
 func (s *Storage) Refresh() (bool, error) {
 	changed, err := s.archives.refresh()
 	if changed {
@@ -35,11 +33,11 @@ func (s *Storage) Refresh() (bool, error) {
 	return changed, errors.Join(err, s.refreshBuild())
 }
 
-// Updates is how often Refresh was true.
+// Updates returns how often Refresh returned true.
 func (s *Storage) Updates() uint64 { return s.update.times.Load() }
 
-// NewBuild gives the build that is installed, if the last Refresh found another than
-// the one that is open.
+// NewBuild returns the installed build if the last Refresh found that it is not the open
+// one.
 func (s *Storage) NewBuild() (Build, bool) {
 	if b := s.update.build.Load(); b != nil {
 		return *b, true
@@ -57,7 +55,7 @@ func (s *Storage) refreshBuild() error {
 		return err
 	}
 	if now.same(s.update.stamp) {
-		s.update.build.Store(nil) // it was put back, if it was another
+		s.update.build.Store(nil) // the file is back
 		return nil
 	}
 	data, err := readFile(s.fsys, s.update.file, maxText)
@@ -73,7 +71,7 @@ func (s *Storage) refreshBuild() error {
 		return err
 	}
 	if b.BuildKey == s.Build.BuildKey {
-		s.update.build.Store(nil) // it is back
+		s.update.build.Store(nil) // the build is back
 		return nil
 	}
 	if s.update.build.Swap(&b) == nil {

@@ -16,8 +16,8 @@ import (
 	"lorefs/casc/casctest"
 )
 
-// synthetic is a storage of the fixtures, unpacked in memory, with what its maker
-// and CascLib say of it.
+// synthetic is a storage of the fixtures, unpacked in memory, with the lists of its maker
+// and of CascLib.
 type synthetic struct {
 	*casctest.Synthetic
 	kind  string
@@ -35,7 +35,7 @@ type cascLibRow struct {
 	spans                         int
 }
 
-// loaded keeps what was unpacked; nobody changes it.
+// loaded keeps what was unpacked. It must not be changed.
 var loaded = map[string]*synthetic{}
 
 func loadSynthetic(t testing.TB, kind string) *synthetic {
@@ -103,8 +103,7 @@ func read(c *casc.Content) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// TestManifest reads every file of the manifests by name, content key and
-// encoding key.
+// TestManifest reads every file of the manifests by name, content key and encoding key.
 func TestManifest(t *testing.T) {
 	for _, kind := range casctest.Synthetics {
 		for _, list := range []string{"csv", "txt"} {
@@ -175,8 +174,8 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.Synthe
 	}
 }
 
-// TestCascLib compares names, sizes, keys, IDs, flags, and what can be read with
-// CascLib's listing, but for what it lists by encoding key only.
+// TestCascLib compares names, sizes, keys, IDs, flags and readability with CascLib's
+// listing, without what CascLib lists by encoding key only.
 func TestCascLib(t *testing.T) {
 	for _, kind := range casctest.Synthetics {
 		if kind == "tvfs_mixedidx" {

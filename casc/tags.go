@@ -23,18 +23,18 @@ const (
 type Tag struct {
 	Name string
 	Type TagType
-	// bits has a bit an entry, the first one highest. Real files have bits set
-	// behind the last entry too.
+	// bits has a bit for each entry, the first one highest. Real files have bits set behind
+	// the last entry too.
 	bits    []byte
 	entries int
 }
 
-// Has says whether entry i is of the tag.
+// Has reports whether entry i has the tag.
 func (t *Tag) Has(i int) bool {
 	return i >= 0 && i < t.entries && t.bits[i/8]&(0x80>>(i%8)) != 0
 }
 
-// Entries gives the numbers of the entries of the tag.
+// Entries yields the numbers of the entries with the tag.
 func (t *Tag) Entries() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range t.entries {

@@ -31,25 +31,25 @@ const (
 	tvfsValue  = 0xFF
 	tvfsFolder = 1 << 31
 
-	// maxSpans is the highest number of spans of a file; above are other things
-	// and deleted files.
+	// maxSpans is the highest number of spans of a file. Higher numbers are deleted files
+	// and other things.
 	maxSpans = 224
 	// maxTVFSDepth bounds folders in folders.
 	maxTVFSDepth = 128
 )
 
-// tvfsTables are the parts of one manifest.
+// tvfsTables are the tables of one manifest.
 type tvfsTables struct {
 	keySize int
 	flags   uint32
-	// path, vfs and files are the tables; specs is the size of that of specs, which are
-	// there if hasSpecs.
+	// path, vfs and files are the tables. specs is the size of the table of specs, which
+	// exists if hasSpecs.
 	path, vfs, files []byte
 	specs            int
 	hasSpecs         bool
 	pathOff, vfsOff  int64
-	// many are the files of several spans, by their offset in vfs, for any number of
-	// names may lead to each. vfsRead is the size of what was read of vfs for them.
+	// many has the files of several spans, by their offset in vfs, since any number of
+	// names may share one. vfsRead is how much of vfs was read for them.
 	many    map[uint32][]Span
 	vfsRead int
 }
@@ -75,7 +75,7 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 	t.vfs, t.vfsOff = table(c)
 	t.files, _ = table(c)
 	c.BE16()
-	// Patches take specs, whether the flags say so or not: then the header has room for
+	// Patches require specs, whether the flags say so or not: then the header has room for
 	// their table.
 	t.hasSpecs = t.flags&tvfsHasSpecs != 0 || t.flags&tvfsHasPatches != 0 && size >= tvfsHeaderSpecs
 	if t.hasSpecs {
@@ -96,7 +96,7 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 	return t, err
 }
 
-// offsetSize is the number of bytes of an offset in a table of a size.
+// offsetSize returns the number of bytes of an offset in a table.
 func offsetSize(table int) int {
 	switch {
 	case table > 0xFFFFFF:
@@ -109,22 +109,22 @@ func offsetSize(table int) int {
 	return 1
 }
 
-// tvfsVisitor is told what is in a path table.
+// tvfsVisitor receives the entries of a path table.
 type tvfsVisitor struct {
-	// found is called for each file, with its name and the offset of its spans. Its
-	// errors end the walk.
+	// found is called for each file, with its name and the offset of its spans. Its error
+	// ends the walk.
 	found func(name string, vfs uint32) error
-	// fault is called for what takes the rest of a folder with it.
+	// fault is called for damage that hides the rest of a folder.
 	fault func(folder string, err error)
 }
 
-// walk visits all of the path table that can be read.
+// walk visits everything in the path table that can be read.
 func (t *tvfsTables) walk(v tvfsVisitor) error {
 	return t.walkFolder(t.path, 0, nil, 0, v)
 }
 
-// walkFolder visits the nodes of a folder, which are at off of the path table. A
-// node without value is a prefix of the next one.
+// walkFolder visits the nodes of a folder, from off of the path table on. A node without
+// value is a prefix of the next one.
 func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, v tvfsVisitor) error {
 	lost := func(at int, text string, args ...any) error {
 		v.fault(string(name), tvfs.bad(t.pathOff+int64(at), text, args...))
@@ -170,7 +170,7 @@ func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, v tvf
 // tvfsNode is a node of the path table.
 type tvfsNode struct {
 	fragment      []byte
-	before, after bool // a separator stands there
+	before, after bool // whether a separator stands there
 	valued        bool
 	value         uint32
 	size          int
@@ -223,8 +223,8 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 	return n, nil
 }
 
-// spans gives the spans of a file, which nobody may change. There are none for a deleted
-// file and for other things that are no files.
+// spans returns the spans of a file, which must not be changed. Deleted files and other
+// things that are no files have none.
 func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	if spans, ok := t.many[off]; ok {
 		return spans, nil
@@ -268,9 +268,9 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	return spans, nil
 }
 
-// placeSpan says which part of its content a span is. What from means is not
-// proven: an offset in the content, as one description has it, or in the file,
-// where the span before ends; in the files that were there it is always 0.
+// placeSpan sets which part of its content a span is. What from means is not proven: it is
+// an offset in the content, as one description has it, or in the file, where the span
+// before ends. In all files that were there it is 0.
 func placeSpan(s *Span, from, next, size uint32) error {
 	content := s.ContentSize
 	s.Size = int64(size)

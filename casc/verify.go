@@ -18,19 +18,16 @@ import (
 	"lorefs/internal/shown"
 )
 
-// FindingKind says what is wrong.
+// FindingKind is the kind of a finding.
 type FindingKind int
 
-// The kinds of findings.
 const (
-	// FindingDamaged means that something is not what its checksum says, or breaks its
-	// format.
+	// FindingDamaged means that something does not match its checksum or breaks its format.
 	FindingDamaged FindingKind = iota
-	// FindingMissing means that something is known, but not here. Most installs lack
-	// some files on purpose, such as other languages.
+	// FindingMissing means that something is known but not local. Most installs lack some
+	// files on purpose, such as other languages.
 	FindingMissing
-	// FindingNoKey means that something is whole, but encrypted with a key that is not
-	// known.
+	// FindingNoKey means that something is whole, but encrypted with an unknown key.
 	FindingNoKey
 )
 
@@ -46,17 +43,18 @@ func (k FindingKind) String() string {
 	return fmt.Sprintf("FindingKind(%d)", int(k))
 }
 
-// Finding is something that Verify found. What does not apply is zero.
+// Finding is something that Verify found. Fields that do not apply are zero.
 type Finding struct {
 	Kind FindingKind
-	// File is the file of the root, by its name or else as its ID. Damage is told of
-	// where it lies first, without file, and again for each file that can't be read from
+	// File is the file of the root, by its name or else as its ID. Damage is first reported
+	// at its place, without File, and then again for each file that can't be read from
 	// another encoded form.
 	File string
-	// EKey is the encoding key, of which local indexes have ShortKeySize bytes only.
+	// EKey is the encoding key, or its first ShortKeySize bytes if it comes from a local
+	// index.
 	EKey []byte
-	// Archive is the archive or other file of the source, and Off where in it the
-	// encoded file begins.
+	// Archive is the archive or other file of the source. Off is the offset of the encoded
+	// file in it.
 	Archive string
 	Off     int64
 	// What was found and what was expected.
@@ -74,21 +72,21 @@ func (f Finding) String() string {
 	return s + f.What
 }
 
-// VerifyOptions are what Verify may be told. The zero value checks all.
+// VerifyOptions are the options of Verify. The zero value checks everything.
 type VerifyOptions struct {
-	// Since goes on where another run was: archives before that place are not read
-	// again, and damage that was found there is not told of again, nor the files that
-	// have it: a run that ends early names them.
+	// Since continues another run: archives before that place are not read again. Damage
+	// found there, and the files that have it, are not reported again, because a run that
+	// ends early names them.
 	Since Place
-	// Progress is told now and then how far it is. Default: nobody is.
+	// Progress is called now and then. Default: no reports.
 	Progress func(Progress)
 }
 
-// Place orders the encoded files of a storage by where they are. It is the same for
-// as long as nobody writes to the storage.
+// Place orders the encoded files of a storage by where they are. It is valid as long as
+// nobody writes to the storage.
 type Place struct {
-	// Archive is the number of the archive; in folders as CDNs have them its place
-	// among the sorted keys of archives, and loose files come behind them.
+	// Archive is the number of the archive. In a mirror it is its place among the sorted
+	// keys of archives, and loose files follow.
 	Archive int
 	Off     int64
 }
@@ -113,18 +111,19 @@ func ParsePlace(text string) (Place, error) {
 
 // Progress is how far Verify is.
 type Progress struct {
-	// Done of Total bytes in the archives are checked, with those that Since left out.
+	// Done is how many of Total bytes in the archives are checked, including those before
+	// Since.
 	Done, Total int64
-	// At is where to go on.
+	// At is where to continue.
 	At Place
 }
 
-// spanEntry is an encoded file where an index says that it is.
+// spanEntry is an encoded file at the place that an index states.
 type spanEntry struct {
 	key     Key
 	keySize int
 	at      Place
-	// index is the index in which the entry is, for those who have several.
+	// index is the number of the entry's index, if there are several.
 	index int
 	size  int64
 }
@@ -132,12 +131,11 @@ type spanEntry struct {
 // verifyBatch is how many encoded files are checked at a time.
 const verifyBatch = 256
 
-// Verify reads all that the index leads to, and checks every checksum: of indexes, of
-// each chunk, of the encoding file's pages, of the other manifests, and of the content of
-// files that the encoding file has. Then it looks
-// for each file that the root names. An index that can't be read any more is damage, and
-// what it leads to is not checked, and one of a root is, too. An error means that checking
-// could not go on, because of ctx.
+// Verify reads everything that the index leads to, and checks every checksum: of indexes,
+// of each chunk, of the encoding file's pages, of the other manifests, and of the content
+// of files that the encoding file has. Then it looks for each file that the root names. An
+// index or a root that can't be read any more is damage; what it leads to is not checked.
+// An error means that checking could not go on, because of ctx.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}
@@ -161,17 +159,16 @@ type verifier struct {
 	ctx   context.Context
 	opts  VerifyOptions
 	yield func(Finding) bool
-	// keys are the content keys of encoded files; encoding has that of the encoding file.
+	// keys are the content keys of encoded files. encoding is that of the encoding file.
 	keys     contentKeys
 	encoding Ref
-	// damaged and noKey are the encoded files that are not as they should be, with what
-	// is wrong.
+	// damaged and noKey are the bad encoded files, with what is wrong.
 	damaged, noKey map[ShortKey]string
-	// checked is how many files of the root were looked at.
+	// checked counts the files of the root that were looked at.
 	checked int
 }
 
-// report hands out a finding.
+// report yields a finding.
 func (v *verifier) report(f Finding) error {
 	if err := v.ctx.Err(); err != nil {
 		return err
@@ -182,8 +179,8 @@ func (v *verifier) report(f Finding) error {
 	return nil
 }
 
-// tables tells what Open found, such as indexes that are damaged, and looks into tables
-// that nothing is read from.
+// tables reports what Open found, such as damaged indexes, and checks the tables that
+// nothing is read from.
 func (v *verifier) tables() error {
 	for _, err := range v.s.faults {
 		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
@@ -236,7 +233,7 @@ func (v *verifier) pages() error {
 	return nil
 }
 
-// manifests reads those that the build has.
+// manifests checks the manifests of the build.
 func (v *verifier) manifests() error {
 	for _, read := range []func() error{
 		func() error { _, err := v.s.Install(); return err },
@@ -274,7 +271,7 @@ func (v *verifier) spans() error {
 			return err
 		}
 	}
-	// The pages that can't be read were told of.
+	// Unreadable pages have been reported already.
 	v.keys, _ = v.s.encoding.contentKeys(func(Key) bool { return true })
 	var err error
 	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
@@ -323,8 +320,8 @@ func (v *verifier) spans() error {
 	return nil
 }
 
-// isUsed tells whether files are read from where something is damaged: a mirror may have
-// an encoded file in several archives, and what does not fit its archive is passed over.
+// isUsed reports whether files are read from the damaged place. A mirror may have an
+// encoded file in several archives, and skips a place that does not fit its archive.
 func (v *verifier) isUsed(f *Finding) bool {
 	p, err := v.s.archives.find(f.EKey)
 	return err != nil || p.file == f.Archive && p.off == f.Off
@@ -352,7 +349,7 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 	return found
 }
 
-// checkSpan decodes an encoded file; What is empty if it is as it should be.
+// checkSpan decodes an encoded file. What is empty if the file is good.
 func (v *verifier) checkSpan(e *spanEntry) Finding {
 	key := e.key[:e.keySize]
 	f := Finding{EKey: key}
@@ -381,7 +378,7 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 	if err != nil {
 		return err
 	}
-	// That a key is missing is only told if all else is right.
+	// A missing key is reported only if all else is right.
 	var noKey error
 	h := md5.New()
 	for i := range r.Header().Chunks {
@@ -397,7 +394,7 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 	return noKey
 }
 
-// contentKey is that of an encoded file.
+// contentKey returns the content key of an encoded file.
 func (v *verifier) contentKey(key []byte) (Key, bool) {
 	if bytes.HasPrefix(v.encoding.EKey[:], key) {
 		return v.encoding.CKey, true
@@ -405,7 +402,7 @@ func (v *verifier) contentKey(key []byte) (Key, bool) {
 	return v.keys.find(key)
 }
 
-// askedKeys tells whether a key was needed.
+// askedKeys notes whether a key was needed.
 type askedKeys struct {
 	blte.Keys
 	asked bool

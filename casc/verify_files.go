@@ -35,8 +35,9 @@ func (v *verifier) files() error {
 	return v.ctx.Err()
 }
 
-// nameDamaged tells which files have the damage that was found, when ctx has ended the
-// run: the one that goes on does not come to know. It takes no longer than the root does.
+// nameDamaged reports which files have the damage that was found, when ctx has ended the
+// run: the run that continues does not know of it. It takes no longer than reading the
+// root.
 func (v *verifier) nameDamaged() error {
 	if len(v.damaged) == 0 {
 		return nil
@@ -78,9 +79,9 @@ func (v *verifier) file(f *File) error {
 	return v.isEncoded(f)
 }
 
-// isEncoded tells of a file of which the root has the encoding keys, and the encoding file
-// not the content keys: it can be read, but only by what the root says. Manifests that are
-// nested are in the build configuration.
+// isEncoded reports a file whose encoding keys the root has, while the encoding file lacks
+// its content key: it can be read, but only the root leads to it. Nested manifests are left
+// out, since the build configuration names them.
 func (v *verifier) isEncoded(f *File) error {
 	if strings.HasSuffix(f.Name, ":") {
 		return nil
@@ -92,7 +93,7 @@ func (v *verifier) isEncoded(f *File) error {
 		}
 		_, err := v.s.encoding.Find(s.CKey)
 		if !errors.Is(err, ErrNotFound) {
-			continue // what is damaged was told of
+			continue // damage was reported already
 		}
 		return v.report(Finding{
 			Kind: FindingMissing, File: f.label(), EKey: s.EKey[:s.KeySize],
@@ -103,13 +104,13 @@ func (v *verifier) isEncoded(f *File) error {
 }
 
 // reading is what a file is read from: all of some encoded files or, if they are forms of
-// the same content, any of them.
+// the same content, any one of them.
 type reading struct {
 	keys  [][]byte
 	forms bool
 }
 
-// stateOfAll says what keeps a file from being read.
+// stateOfAll returns what keeps a file from being read.
 func (v *verifier) stateOfAll(r reading) (key []byte, kind FindingKind, what string, bad bool) {
 	for _, k := range r.keys {
 		oneKind, oneWhat, oneBad := v.stateOf(k)
@@ -123,7 +124,7 @@ func (v *verifier) stateOfAll(r reading) (key []byte, kind FindingKind, what str
 	return key, kind, what, bad
 }
 
-// readFrom gives what a file is read from, all of which is here.
+// readFrom returns the encoded files of a file, all of them local.
 func (v *verifier) readFrom(f *File) (r reading, err error) {
 	if f.Err != nil {
 		return r, f.Err
@@ -162,7 +163,8 @@ func (v *verifier) readFrom(f *File) (r reading, err error) {
 	return r, why
 }
 
-// isHere gives ErrNotLocal, or why it can't be told whether an encoded file is here.
+// isHere returns nil if an encoded file is local, ErrNotLocal if not, or the error that
+// keeps it from finding out.
 func (v *verifier) isHere(key []byte) error {
 	ok, err := v.s.archives.has(key)
 	if err == nil && !ok {
@@ -174,7 +176,7 @@ func (v *verifier) isHere(key []byte) error {
 	return nil
 }
 
-// stateOf says what was found out about an encoded file.
+// stateOf returns the result of checking an encoded file.
 func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool) {
 	if what, bad := v.damaged[ShortKey(key)]; bad {
 		return FindingDamaged, what, true
@@ -185,7 +187,7 @@ func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool)
 	if v.opts.Since == (Place{}) {
 		return 0, "", false
 	}
-	// It may be one that was not read this time.
+	// This run may not have read it.
 	info, err := v.s.statEncoded(key, 0)
 	if err != nil || info.State != StateNoKey {
 		return 0, "", false
@@ -193,7 +195,7 @@ func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool)
 	return FindingNoKey, (&blte.KeyError{Name: info.Key}).Error(), true
 }
 
-// label is what a file is called by people.
+// label returns the name of a file for people.
 func (f *File) label() string {
 	switch {
 	case f.Name != "":

@@ -12,7 +12,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 func verify(t *testing.T, files write.Files, sopts casc.Options, opts casc.VerifyOptions) (found []casc.Finding) {
@@ -35,7 +35,7 @@ func verify(t *testing.T, files write.Files, sopts casc.Options, opts casc.Verif
 	return found
 }
 
-// TestVerify finds what is missing and encrypted in whole storages, and nothing else.
+// TestVerify expects what is missing and encrypted in whole storages, and nothing else.
 func TestVerify(t *testing.T) {
 	for root := range casctest.Roots {
 		for form := range casctest.Builds {
@@ -69,7 +69,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// nameOf is the name of a game that a finding's file has.
+// nameOf returns the game's name for a finding's file.
 func (g game) nameOf(file string) string {
 	if _, ok := g.Want[file]; ok {
 		return file
@@ -77,7 +77,7 @@ func (g game) nameOf(file string) string {
 	return strings.TrimSuffix(file, ":")
 }
 
-// TestVerifyTellsThePlaceOnce damages a file that is stored as it is.
+// TestVerifyTellsThePlaceOnce damages a file that is stored plain.
 func TestVerifyTellsThePlaceOnce(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
@@ -94,8 +94,8 @@ func TestVerifyTellsThePlaceOnce(t *testing.T) {
 	}
 }
 
-// TestVerifyFlips flips bits in the archives. What can't be read any more is found,
-// with the place, and told of with the file that it is of.
+// TestVerifyFlips flips bits in the archives. Every file that becomes unreadable must be
+// reported, with its place.
 func TestVerifyFlips(t *testing.T) {
 	step := 150
 	if testing.Short() {
@@ -108,7 +108,7 @@ func TestVerifyFlips(t *testing.T) {
 			for i := 0; i < len(s.Encoded); i += max(step, len(s.Encoded)/20) {
 				name, at := find(files, s.Encoded)
 				if at < 0 {
-					break // it is not local
+					break // not local
 				}
 				damaged := maps.Clone(files)
 				damaged[name] = bytes.Clone(files[name])
@@ -131,8 +131,8 @@ func TestVerifyFlips(t *testing.T) {
 	}
 }
 
-// unreadable are the files that can't be read for another reason than that they are
-// not local or encrypted. It is false for a storage that can't be opened.
+// unreadable returns the files that can't be read though they are local and not encrypted.
+// It returns false for a storage that can't be opened.
 func unreadable(files write.Files, opts casc.Options) (names []string, ok bool) {
 	st, err := casc.Open(casctest.FS(files), opts)
 	if err != nil {
@@ -166,7 +166,7 @@ func find(files write.Files, data []byte) (name string, at int) {
 	return "", -1
 }
 
-// TestVerifySince goes on where a run was.
+// TestVerifySince continues another run.
 func TestVerifySince(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	at := bytes.Index(files["Data/data/data.000"], g.ByName["readme.txt"].Encoded)
@@ -200,7 +200,8 @@ func TestVerifySince(t *testing.T) {
 	}
 }
 
-// TestVerifyStops ends with its context, and when nobody wants more.
+// TestVerifyStops checks that a run ends with its context, and when the caller wants no
+// more.
 func TestVerifyStops(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	st, err := casc.Open(casctest.FS(files), g.options(t))

@@ -175,7 +175,7 @@ func walk(t testing.TB, args []string, dir string) time.Duration {
 	return took
 }
 
-// foundNothing tells whether a program ended as grep does without a match.
+// foundNothing reports whether a program ended as grep does without a match.
 func foundNothing(program string, err error) bool {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	return ok && program == "grep" && exit.ExitCode() == 1

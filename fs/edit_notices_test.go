@@ -181,7 +181,7 @@ func TestPrimingWhileWriting(t *testing.T) {
 	})
 }
 
-// stressTime is how long the stress tests go on.
+// stressTime returns how long the stress tests go on.
 func stressTime(t *testing.T) time.Duration {
 	t.Helper()
 	if testing.Short() {

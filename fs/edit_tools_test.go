@@ -29,7 +29,7 @@ func numbersOnly(name string, content []byte) error {
 	return nil
 }
 
-// strict is a tree of files that hold numbers.
+// strict returns a tree of files that hold numbers.
 func strict() *nodetest.Mutable {
 	m := nodetest.NewMutable(map[string]string{"d/x": "1002\n", "d/y": "7\n", "e/": ""})
 	m.Valid = numbersOnly

@@ -69,10 +69,10 @@ func (c *changes) begin() { c.begun.Add(1) }
 
 func (c *changes) end() { c.ended.Add(1) }
 
-// now is what unchanged wants to know later.
+// now returns what unchanged wants to know later.
 func (c *changes) now() uint64 { return c.ended.Load() }
 
-// unchanged tells that nothing changes nor has changed since now was asked.
+// unchanged reports whether nothing changes nor has changed since now was asked.
 func (c *changes) unchanged(since uint64) bool { return c.begun.Load() == since }
 
 // now and holds tell whether an answer may be kept, see [changes]. All may that

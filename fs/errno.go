@@ -78,7 +78,7 @@ func (n *node) failChange(op, path string, err error) syscall.Errno {
 	return n.m.fail(op, func() string { return path }, err)
 }
 
-// isEnd tells whether err is the one that ends a file.
+// isEnd reports whether err is the one that ends a file.
 func isEnd(err error) bool {
 	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }

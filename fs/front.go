@@ -37,7 +37,7 @@ type front struct {
 	background sync.WaitGroup
 }
 
-// nodeID is the kernel's number of an inode: its ID, see
+// nodeID returns the kernel's number of an inode: its ID, see
 // [fusefs.Options.ExternalNodeID], but for the root it is always 1, as [nodes.Root] is.
 func nodeID(n *fusefs.Inode) uint64 { return n.StableAttr().Ino }
 

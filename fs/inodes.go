@@ -67,7 +67,7 @@ func (l *inodeList) init(limit int) {
 
 func (l *inodeList) len() int { return int(l.n.Load()) }
 
-// crowded tells that there are almost as many inodes as there may be. Pruning
+// crowded reports whether there are almost as many inodes as there may be. Pruning
 // stops above that, so it stays so while a large tree is walked.
 func (l *inodeList) crowded() bool {
 	return l.limit > 0 && l.len() > l.limit-2*l.limit/pruneSlack

@@ -91,7 +91,7 @@ func (m *mount) mode(attr *nodes.Attr) uint32 {
 
 func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
 
-// path is what the node is called in messages.
+// path returns what the node is called in messages.
 func (n *node) path() string {
 	if _, parent := n.Parent(); parent == nil && !n.IsRoot() {
 		return fmt.Sprintf("a removed file (inode %d)", n.id())
@@ -158,7 +158,7 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	return 0
 }
 
-// entryAttr is what an entry tells of its node.
+// entryAttr returns what an entry tells of its node.
 func entryAttr(e *nodes.Entry) nodes.Attr {
 	return nodes.Attr{Kind: e.Kind, Size: e.Size, ModTime: e.ModTime, Writable: e.Writable}
 }
@@ -179,7 +179,7 @@ func (n *node) OnForget() {
 	}
 }
 
-// gone tells that the kernel does not know the inode. A node that was forgotten
+// gone reports whether the kernel does not know the inode. A node that was forgotten
 // while another took its place keeps a parent, but is no longer its child.
 func (n *node) gone() bool {
 	if n.Forgotten() { //nolint:staticcheck // NodeOnForgetter tells when, not whether

@@ -227,7 +227,7 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	return fo
 }
 
-// Dir is where the tree is mounted: an absolute path without symbolic links.
+// Dir returns where the tree is mounted: an absolute path without symbolic links.
 func (s *Server) Dir() string { return s.dir }
 
 // Wait returns when the mount is gone, whoever unmounted it.

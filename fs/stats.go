@@ -98,7 +98,7 @@ func (l *errorLog) note(r ErrorRecord, w weight) bool {
 	return w == odd && l.isDue(r)
 }
 
-// isDue tells whether an error is to be logged. The caller holds mu.
+// isDue reports whether an error is to be logged. The caller holds mu.
 func (l *errorLog) isDue(r ErrorRecord) bool {
 	if r.Time.Sub(l.textsSince) >= logEvery {
 		l.texts, l.textsSince = map[string]bool{}, r.Time
@@ -122,7 +122,7 @@ func (l *errorLog) isDue(r ErrorRecord) bool {
 	return true
 }
 
-// records gives how many errors there were, and the latest of them.
+// records returns how many errors there were, and the latest of them.
 func (l *errorLog) records() (total uint64, last []ErrorRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

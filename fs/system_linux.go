@@ -69,7 +69,7 @@ func waitMount(s *fuse.Server, o Options) error {
 	return nil
 }
 
-// isOurs tells whether a tree of lorefs is mounted on dir.
+// isOurs reports whether a tree of lorefs is mounted on dir.
 func isOurs(dir string) bool { return mountOn(dir).isOurs() }
 
 // mounted is what the kernel's list of mounts tells of one. The zero value is none.
@@ -85,7 +85,7 @@ func (m mounted) isOurs() bool { return m.fstype == "fuse."+fsType }
 
 func (m mounted) isMine() bool { return m.owner == strconv.Itoa(os.Geteuid()) }
 
-// MayUnmount tells whether the system lets this user unmount what is on dir.
+// MayUnmount reports whether the system lets this user unmount what is on dir.
 func MayUnmount(dir string) bool { return os.Geteuid() == 0 || mountOn(dir).isMine() }
 
 func mountOn(dir string) mounted {

@@ -22,7 +22,7 @@ func Mount(context.Context, string, nodes.Tree, Options) (*Server, error) {
 	return nil, errUnsupported()
 }
 
-// Dir is where the tree is mounted.
+// Dir returns where the tree is mounted.
 func (*Server) Dir() string { return "" }
 
 // Wait returns when the mount is gone.

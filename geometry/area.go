@@ -10,13 +10,12 @@ import (
 // MaxEdges is how many edges a node may have, one for each bit of its directions.
 const MaxEdges = 8
 
-// Directions are the names that the documentation gives the bits of a node's
-// directions. The only public sample has them the other way round: see the
-// package's documentation.
+// Directions are the documented names of the bits of a node's directions. The only public
+// sample contradicts them: see the package's documentation.
 var Directions = [MaxEdges]string{"WSW", "SSW", "SSE", "ESE", "ENE", "NNE", "NNW", "WNW"}
 
-// Area is what an .apd file holds: a graph of nodes, and in which squares of
-// which zones they are. It does not change, and is safe for parallel use.
+// Area is the content of an .apd file: a graph of nodes, and the squares and zones that
+// they are in. It does not change, and is safe for parallel use.
 //
 // Its image is the decompressed file, and behind it
 //
@@ -28,11 +27,11 @@ type Area struct {
 	nodes, zones int
 }
 
-// Sizes and places in a decompressed area.
+// Sizes and offsets in a decompressed area.
 const (
 	countSize    = 4
 	positionSize = 12
-	nodeSize     = positionSize + 1 // and its targets
+	nodeSize     = positionSize + 1 // without its targets
 	targetSize   = 4
 	squareSize   = 5
 	placeSize    = 8
@@ -40,8 +39,8 @@ const (
 	offsetSize   = 4
 )
 
-// AreaOfImage is the area whose image it is. It does not look at all of it: only
-// what Image gave may be given back. The area keeps the image.
+// AreaOfImage returns the area with an image, which must come from Image, since it is not
+// checked in full. The area keeps the image.
 func AreaOfImage(image []byte) (*Area, error) {
 	if len(image) < 2*countSize+offsetSize {
 		return nil, errImage
@@ -63,41 +62,40 @@ func AreaOfImage(image []byte) (*Area, error) {
 	return a, nil
 }
 
-// Image is the area as one slice, for a cache. Nobody may write to it.
+// Image returns the area as one slice, for a cache. It must not be changed.
 func (a *Area) Image() []byte { return a.image }
 
-// Raw is the decompressed area. Nobody may write to it.
+// Raw returns the decompressed area. It must not be changed.
 func (a *Area) Raw() []byte { return a.raw }
 
-// Nodes counts the nodes, Zones the zones.
+// Nodes returns the number of nodes.
 func (a *Area) Nodes() int { return a.nodes }
 
-// Zones counts the zones.
+// Zones returns the number of zones.
 func (a *Area) Zones() int { return a.zones }
 
-// Edges counts the edges of all nodes.
+// Edges returns the number of edges of all nodes.
 func (a *Area) Edges() int {
 	return (a.offset(a.nodes) - countSize - nodeSize*a.nodes) / targetSize
 }
 
-// offset is where node i begins.
+// offset returns where node i begins.
 func (a *Area) offset(i int) int {
 	return int(binary.LittleEndian.Uint32(a.offsets[offsetSize*i:]))
 }
 
-// Node is node i, from 0 on.
+// Node returns node i, from 0 on.
 func (a *Area) Node(i int) Node { return Node{a.raw[a.offset(i):]} }
 
-// Node is a place that units go by. It is a view of the area's memory.
+// Node is a place on the way of a unit. It is a view of the area's memory.
 type Node struct{ b []byte }
 
-// Position is where the node is in the world: x, y and z, all finite.
+// Position returns the node's place in the world: x, y and z, all finite.
 func (n Node) Position() [3]float32 {
 	return [3]float32{float32At(n.b), float32At(n.b[4:]), float32At(n.b[8:])}
 }
 
-// badAxis is the first axis of a position that is infinite or not a number; -1 if
-// there is none.
+// badAxis returns the first axis of a position that is infinite or not a number, or -1.
 func badAxis(b []byte) int {
 	const exponent = 0x7f800000
 	for axis := range 3 {
@@ -113,10 +111,10 @@ func float32At(b []byte) float32 { return math.Float32frombits(binary.LittleEndi
 // Directions has a bit for each edge.
 func (n Node) Directions() uint8 { return n.b[positionSize] }
 
-// Len is how many edges lead away from the node.
+// Len returns the number of edges that lead away from the node.
 func (n Node) Len() int { return bits.OnesCount8(n.Directions()) }
 
-// target is where edge k leads, in the order of the bits.
+// target returns the node that edge k leads to, in the order of the bits.
 func (n Node) target(k int) uint32 {
 	return binary.LittleEndian.Uint32(n.b[nodeSize+targetSize*k:])
 }
@@ -125,7 +123,7 @@ func (n Node) target(k int) uint32 {
 type Edge struct {
 	// Bit is the edge's direction, 0 to 7, different for each edge of a node.
 	Bit uint8
-	// Target is the place of the node where it ends.
+	// Target is the number of the node where it ends.
 	Target uint32
 }
 
@@ -142,7 +140,7 @@ func (n Node) Edges() iter.Seq[Edge] {
 	}
 }
 
-// leadsTo tells whether an edge of the node ends at node i.
+// leadsTo reports whether an edge of the node ends at node i.
 func (n Node) leadsTo(i uint32) bool {
 	for k := range n.Len() {
 		if n.target(k) == i {
@@ -152,7 +150,7 @@ func (n Node) leadsTo(i uint32) bool {
 	return false
 }
 
-// NodeRange is the run of nodes that are in a square.
+// NodeRange is the range of nodes in a square.
 type NodeRange struct {
 	First uint32
 	Count uint8
@@ -161,17 +159,17 @@ type NodeRange struct {
 // AreaZone is a zone of an area. It is a view of the area's memory.
 type AreaZone struct{ b []byte }
 
-// Zone is zone i, from 0 on.
+// Zone returns zone i, from 0 on.
 func (a *Area) Zone(i int) AreaZone {
 	return AreaZone{a.raw[a.offset(a.nodes)+countSize+i*zoneSize:][:zoneSize]}
 }
 
-// Position is where the zone is.
+// Position returns the zone's position.
 func (z AreaZone) Position() ZonePosition {
 	return ZonePosition{binary.LittleEndian.Uint32(z.b), binary.LittleEndian.Uint32(z.b[4:])}
 }
 
-// Square is the run of nodes in a square: see [SquareIndex].
+// Square returns the nodes in a square: see [SquareIndex].
 func (z AreaZone) Square(square int) NodeRange {
 	b := z.b[placeSize+square*squareSize:]
 	return NodeRange{binary.LittleEndian.Uint32(b), b[4]}

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// DecodeArea reads an .apd file. Its memory is bounded by what the file may
-// decompress to, twice.
+// DecodeArea reads an .apd file. It needs at most twice the memory that the file may
+// decompress to.
 //
-// Errors: a [FormatError], which matches [ErrTooLarge] if that is why.
+// Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeArea(file []byte, opts DecodeOptions) (*Area, error) {
 	raw, err := decompress(nil, file, opts.limit(MaxArea), "area", ".apd")
 	if err != nil {
@@ -20,14 +20,14 @@ func DecodeArea(file []byte, opts DecodeOptions) (*Area, error) {
 }
 
 // ParseArea reads a decompressed area, which it does not keep. Every error is a
-// [FormatError]. Beyond the lengths it checks that positions are finite, that
-// edges and squares lead to nodes that are there, and that no zone is there twice.
+// [FormatError]. Besides the lengths it checks that positions are finite, that edges and
+// squares lead to existing nodes, and that no zone is there twice.
 func ParseArea(raw []byte) (*Area, error) {
 	return parseArea(slices.Clip(raw))
 }
 
-// parseArea is ParseArea, but may use the room behind raw for the image, and then
-// keeps raw.
+// parseArea is ParseArea, but may use the capacity of raw for the image, and then keeps
+// raw.
 func parseArea(raw []byte) (*Area, error) {
 	if len(raw) < countSize {
 		return nil, badf("area", len(raw), "the data ends in the number of nodes")
@@ -57,7 +57,7 @@ func parseArea(raw []byte) (*Area, error) {
 	return p.Area, nil
 }
 
-// areaParser checks an area, and fills in the offsets of its nodes.
+// areaParser checks an area and computes the offsets of its nodes.
 type areaParser struct {
 	*Area
 	// off is how far raw is checked.

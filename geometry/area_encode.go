@@ -13,21 +13,21 @@ func (a *Area) Encode(ctx context.Context, w io.Writer, opts EncodeOptions) erro
 	return compress(ctx, w, a.raw, opts)
 }
 
-// AreaBuilder makes an area: first all its nodes are added, then all its zones.
+// AreaBuilder makes an area of nodes, which are added first, and zones.
 type AreaBuilder struct {
 	nodes, zones int
-	// nodeBytes and zoneBytes are the lists as a file has them.
+	// nodeBytes and zoneBytes are the lists as in a file.
 	nodeBytes, zoneBytes []byte
 }
 
-// Nodes is how many nodes there are so far.
+// Nodes returns the number of nodes so far.
 func (b *AreaBuilder) Nodes() int { return b.nodes }
 
-// rawSize is how much there is so far of the decompressed area.
+// rawSize returns the size of the decompressed area so far.
 func (b *AreaBuilder) rawSize() int { return 2*countSize + len(b.nodeBytes) + len(b.zoneBytes) }
 
-// AddNode adds a node. Its edges must be in the order of their bits, and may lead
-// to nodes that are added later.
+// AddNode adds a node. Its edges must be in the order of their bits, and may lead to nodes
+// that are added later.
 func (b *AreaBuilder) AddNode(position [3]float32, edges ...Edge) error {
 	var directions uint8
 	for _, e := range edges {
@@ -58,7 +58,7 @@ func (b *AreaBuilder) AddZone(position ZonePosition, squares *[ZoneSquares]NodeR
 	b.zones++
 }
 
-// Area is the area of the nodes and zones. It is checked as [ParseArea] does.
+// Area returns the area of the nodes and zones, checked as by [ParseArea].
 func (b *AreaBuilder) Area() (*Area, error) {
 	if b.nodes > math.MaxUint32 || b.zones > math.MaxUint32 {
 		return nil, fmt.Errorf("geometry: %d nodes and %d zones: %w", b.nodes, b.zones, ErrTooLarge)

@@ -20,20 +20,20 @@ const (
 // nodesAPart is how many nodes make up a part of a text.
 const nodesAPart = 256
 
-// nodeParts is how many parts the nodes make up.
+// nodeParts returns the number of parts that the nodes make up.
 func (a *Area) nodeParts() int { return (a.nodes + nodesAPart - 1) / nodesAPart }
 
-// ofPart gives the run of nodes of a part.
+// ofPart returns the range of nodes in a part.
 func (a *Area) ofPart(part int) (first, end int) {
 	return part * nodesAPart, min((part+1)*nodesAPart, a.nodes)
 }
 
-// AreaJSON is the area as JSON, with one line for each node. Its first lines say
-// what it holds.
+// AreaJSON returns the area as JSON, with one line for each node. Its first lines describe
+// it.
 func AreaJSON(a *Area) Text { return areaJSON{a} }
 
-// areaJSON has parts of nodes, and one for each 120 squares of each zone, and
-// one before, between, and behind them.
+// areaJSON has parts of nodes, a part for each 120 squares of each zone, and a part before,
+// between, and behind them.
 type areaJSON struct{ a *Area }
 
 func (t areaJSON) Parts() int { return t.a.nodeParts() + ZoneSide*t.a.zones + 3 }
@@ -94,8 +94,8 @@ func appendPosition(dst []byte, at [3]float32) []byte {
 	return append(dst, ']')
 }
 
-// appendRow appends the squares of one sx, and what is around the squares of a
-// zone at its first and its last row.
+// appendRow appends the squares of one sx and, at the first and last row of a zone, what
+// encloses its squares.
 func (t areaJSON) appendRow(dst []byte, row int) []byte {
 	zone, sx := row/ZoneSide, row%ZoneSide
 	z := t.a.Zone(zone)

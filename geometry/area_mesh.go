@@ -2,8 +2,8 @@ package geometry
 
 import "iter"
 
-// lines yields the edges of node i that a picture of lines needs: where two nodes
-// lead to each other, the edge of the first. oneWay tells that none leads back.
+// lines yields the edges of node i that a drawing needs: if two nodes lead to each other,
+// only the edge of the first. oneWay says that no edge leads back.
 func (a *Area) lines(i int) iter.Seq2[uint32, bool] {
 	return func(yield func(target uint32, oneWay bool) bool) {
 		for e := range a.Node(i).Edges() {
@@ -24,8 +24,8 @@ const pathHead = `# lorefs paths of an area
 o paths
 `
 
-// PathsOBJ is the graph of an area in Wavefront's OBJ format: a vertex for each
-// node, and a line for each edge.
+// PathsOBJ returns the graph of an area in Wavefront's OBJ format: a vertex for each node,
+// and a line for each edge.
 func PathsOBJ(a *Area) Text { return pathsOBJ{a} }
 
 // pathsOBJ has parts of nodes, then parts of edges, and one before them.
@@ -75,8 +75,8 @@ const (
 	geoTail = "]}\n"
 )
 
-// AreaGeoJSON is the graph of an area as GeoJSON, for map programs: a feature for
-// each node, and up to two for its edges. Coordinates are position units.
+// AreaGeoJSON returns the graph of an area as GeoJSON, for map programs: a feature for each
+// node, and up to two for its edges. Coordinates are position units.
 func AreaGeoJSON(a *Area) Text { return areaGeoJSON{a} }
 
 // areaGeoJSON has parts of nodes, and one before and one behind them.

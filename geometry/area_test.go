@@ -13,7 +13,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// paths is an area of two zones.
+// paths returns an area of two zones.
 func paths() geomtest.Area {
 	return geomtest.Paths(geometry.DefaultOrigin, geometry.ZonePosition{X: 1002, Y: 1006}, geometry.ZonePosition{X: 1002, Y: 1007})
 }
@@ -147,7 +147,8 @@ func TestAreaBuilderRefuses(t *testing.T) {
 	}
 }
 
-// What no reader takes is not packed either, and costs no more than what it takes.
+// TestAreaIsBounded checks that an area which no reader accepts is not packed, and that
+// finding out costs no more than reading one.
 func TestAreaIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long texts")

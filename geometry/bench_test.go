@@ -12,7 +12,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// benchFile is a fixture if it is there, else a made-up file.
+// benchFile returns a fixture if it is there, else a made-up file.
 func benchFile(b *testing.B, name string, made func() []byte) []byte {
 	b.Helper()
 	data, err := os.ReadFile("../../shared/fixtures/world/" + name)
@@ -61,7 +61,7 @@ func BenchmarkDecodeZone(b *testing.B) {
 	})
 }
 
-// brotliAlone decompresses a file into a buffer that is there already.
+// brotliAlone decompresses a file into an existing buffer.
 func brotliAlone(b *testing.B, file []byte, size int) {
 	b.Helper()
 	b.SetBytes(int64(size))

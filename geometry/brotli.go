@@ -12,19 +12,18 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// What files may decompress to by default, and JSON texts be packed to. Known zones
-// have 5 MB and hardly can have more than 10; the largest known areas have 15 MB, and
-// each zone more of their rectangle is 72 kB. A few kilobytes of file can ask for all
-// of it.
+// Default limits for the decompressed size of files and packed JSON texts. Known zones have
+// 5 MB and can hardly have more than 10. The largest known areas have 15 MB, and grow by 72
+// kB with each zone. A few kilobytes of file can claim all of it.
 const (
 	MaxZone = 64 << 20
 	MaxArea = 64 << 20
 )
 
-// DecodeOptions are what decoders may be told.
+// DecodeOptions are the options of decoders.
 type DecodeOptions struct {
-	// Max is the most that the file may decompress to, in bytes, below 4 GiB.
-	// Default: MaxZone, MaxArea.
+	// Max is the largest decompressed size of the file in bytes, below 4 GiB. Default:
+	// MaxZone, MaxArea.
 	Max int64
 }
 
@@ -38,26 +37,26 @@ func (o DecodeOptions) limit(def int64) int64 {
 	return min(o.Max, maxImage)
 }
 
-// EncodeOptions are what encoders may be told.
+// EncodeOptions are the options of encoders.
 type EncodeOptions struct {
-	// Quality is that of Brotli, 1 to 11: lower is faster, and larger. Default:
-	// 11, as in known files.
+	// Quality is Brotli's quality, 1 to 11: lower is faster and makes larger files.
+	// Default: 11, as in known files.
 	Quality int
 }
 
 const (
-	// bestQuality and window are what known files are compressed with.
+	// bestQuality and window are the settings of known files.
 	bestQuality = 11
 	window      = 22
-	// minGuess and guessRatio are how much room decompressing begins with.
+	// minGuess and guessRatio set the capacity that decompressing begins with.
 	minGuess   = 64 << 10
 	guessRatio = 4
 )
 
 var readers = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
 
-// decompress appends to buf, which is empty, what a file decompresses to, limit
-// bytes at most. what is "zone" or "area", ext the file's extension.
+// decompress appends the decompressed file to buf, which is empty; at most limit bytes.
+// what is "zone" or "area", ext the file's extension.
 func decompress(buf, file []byte, limit int64, what, ext string) ([]byte, error) {
 	r := readers.Get().(*brotli.Reader)
 	defer readers.Put(r)
@@ -86,25 +85,24 @@ func decompress(buf, file []byte, limit int64, what, ext string) ([]byte, error)
 	}
 }
 
-// grow doubles the room in buf, up to limit.
+// grow doubles the capacity of buf, up to limit.
 func grow(buf []byte, limit int64) []byte {
 	bigger := make([]byte, len(buf), min(2*int64(cap(buf)), limit))
 	copy(bigger, buf)
 	return bigger
 }
 
-// maxParallel bounds what encoding takes at once: six zones of 15 MB of JSON each took
-// 720 MB in all, larger ones take more.
+// maxParallel bounds the memory of encoding: six zones of 15 MB of JSON each took 720 MB,
+// and larger ones take more.
 const maxParallel = 6
 
-// Parallel is how many zones and areas to encode at once: one a core, and 6 at most,
-// as each takes some 120 MB at Quality 11. A single one can't be shared out: what
-// Brotli finds depends on all that comes before.
+// Parallel returns how many zones and areas to encode at once: one for each core, and at
+// most 6, because each takes some 120 MB at Quality 11. A single one can't be split, since
+// Brotli refers to all bytes before.
 func Parallel() int { return min(runtime.GOMAXPROCS(0), maxParallel) }
 
-// compress writes data as a Brotli stream. Quality 11 takes about five seconds for
-// each megabyte, nearly all of it in the search for the cheapest matches, so ctx is
-// asked now and then.
+// compress writes data as a Brotli stream. Quality 11 takes about five seconds for each
+// megabyte, so it checks ctx now and then.
 func compress(ctx context.Context, w io.Writer, data []byte, opts EncodeOptions) error {
 	quality := opts.Quality
 	switch {

@@ -10,15 +10,14 @@ var ErrTooLarge = errors.New("more than is allowed")
 
 // FormatError reports data that breaks a format.
 type FormatError struct {
-	// In says which data: "zone" and "area" are decompressed, ".zgd file" and
-	// ".apd file" are not; ".idx file" and the like are the original server's.
+	// In says which data: "zone" and "area" are decompressed, ".zgd file" and ".apd file"
+	// are not; ".idx file" and the like are the original server's.
 	In string
 	// Off is a byte offset in that data.
 	Off int64
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {
@@ -37,7 +36,7 @@ func badf(in string, off int, format string, args ...any) error {
 
 // JSONError reports a text that is no zone, square or area.
 type JSONError struct {
-	// Line and Column count from 1; a column is a character.
+	// Line and Column count from 1. A column is a character.
 	Line, Column int
 	// What was found and what was expected.
 	What string
@@ -47,5 +46,5 @@ func (e *JSONError) Error() string {
 	return fmt.Sprintf("geometry: line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// Place is where the mistake is in the text, and what it is.
+// Place returns the place of the mistake in the text, and its description.
 func (e *JSONError) Place() (line, column int, what string) { return e.Line, e.Column, e.What }

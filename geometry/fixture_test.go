@@ -13,8 +13,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// zoneFixtures and areaFixtures were compressed by another Brotli, and described
-// by whoever made them.
+// zoneFixtures and areaFixtures were compressed by another implementation of Brotli, and
+// described by their maker.
 var (
 	zoneFixtures = []string{"x0037y0053", "x1002y1006", "x1002y1007"}
 	areaFixtures = []string{"gap_p", "single_zone_p", "vk_dq_sd_03_p"}
@@ -185,8 +185,8 @@ func checkNode(t *testing.T, a *geometry.Area, at string, position [3]float32, e
 	}
 }
 
-// What is encoded decompresses to the same bytes. The quality changes nothing in
-// them, so it is the fastest.
+// TestEncodedFixtures checks that encoded files decompress to the same bytes. It uses the
+// fastest quality, because quality does not change them.
 func TestEncodedFixtures(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

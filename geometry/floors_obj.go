@@ -2,18 +2,17 @@ package geometry
 
 import "fmt"
 
-// FloorsOBJ is a mesh of all floors of a zone in Wavefront's OBJ format: an
-// object with a face for each floor, or for several floors of the same height
-// that are side by side in the y of a square. Positions are those of the world
-// whose origin lies at the corner of zone origin; z is up.
+// FloorsOBJ returns a mesh of all floors of a zone in Wavefront's OBJ format. Each square
+// is an object. Each face is a floor, or several floors of one height side by side in the y
+// of a square. Positions are those of the world whose origin lies at the corner of zone
+// origin; z is up.
 func FloorsOBJ(z *Zone, at, origin ZonePosition) Text {
 	x, y := at.Corner(origin)
 	return floorsOBJ{z: z, at: at, x: int(x), y: int(y)}
 }
 
-// floorsOBJ has a part for each square, and one before them. Faces name their
-// corners from the end, -1 being the newest, so that a part need not know how
-// many corners are before it.
+// floorsOBJ has a part for each square, and one before them. Faces number their corners
+// from the end, -1 being the newest, so that a part does not depend on the parts before it.
 type floorsOBJ struct {
 	z    *Zone
 	at   ZonePosition
@@ -44,11 +43,11 @@ func (t floorsOBJ) AppendPart(dst []byte, i int) []byte {
 	return r.endColumn(dst, SquareSide-1)
 }
 
-// floorRuns joins floors of a column of cells.
+// floorRuns joins floors in a column of cells.
 type floorRuns struct {
 	// x and y are the square's corner.
 	x, y int
-	// open are the runs that reach the newest cell, older those that reach the one before.
+	// open are the runs that reach the newest cell, older those that reach the cell before.
 	open, older []floorRun
 }
 
@@ -58,8 +57,7 @@ type floorRun struct {
 	from int
 }
 
-// add continues runs by the floors of a cell, ends those that do not go on, and
-// begins others.
+// add takes the floors of a cell. They continue runs or begin new ones; all other runs end.
 func (r *floorRuns) add(dst []byte, cell int, volumes Volumes) []byte {
 	cx, cy := cell/SquareSide, cell%SquareSide
 	r.open, r.older = r.older[:0], r.open

@@ -17,7 +17,7 @@ func needFormatError(t *testing.T, err error) {
 	}
 }
 
-// FuzzZone puts data into an empty zone, and reads it as a file too. What can be
+// FuzzZone puts data into an empty zone, and also reads it as a file. A zone that can be
 // read must be written as the same bytes.
 func FuzzZone(f *testing.F) {
 	f.Add([]byte{}, uint32(0), uint16(0))

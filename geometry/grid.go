@@ -7,10 +7,10 @@ import (
 
 // How a zone is divided.
 const (
-	// ZoneSide and SquareSide count the squares and the cells along a side.
+	// ZoneSide and SquareSide are the numbers of squares and cells along a side.
 	ZoneSide   = 120
 	SquareSide = 8
-	// ZoneSquares, SquareCells and ZoneCells count what is in the whole of one.
+	// ZoneSquares, SquareCells and ZoneCells are the numbers in a whole zone or square.
 	ZoneSquares = ZoneSide * ZoneSide
 	SquareCells = SquareSide * SquareSide
 	ZoneCells   = ZoneSquares * SquareCells
@@ -20,10 +20,10 @@ const (
 	ZoneSize   = ZoneSide * SquareSize
 )
 
-// SquareIndex is the place of square sx, sy (0 to 119 each) in a zone.
+// SquareIndex returns the number of square sx, sy (0 to 119 each) in a zone.
 func SquareIndex(sx, sy int) int { return sx*ZoneSide + sy }
 
-// CellIndex is the place of cell cx, cy (0 to 7 each) in a square.
+// CellIndex returns the number of cell cx, cy (0 to 7 each) in a square.
 func CellIndex(cx, cy int) int { return cx*SquareSide + cy }
 
 // ZonePosition is the place of a zone in the grid of zones.
@@ -32,18 +32,18 @@ type ZonePosition struct{ X, Y uint32 }
 // DefaultOrigin is the origin zone of most continents (238 of 284).
 var DefaultOrigin = ZonePosition{1000, 1000}
 
-// String is the zone's name, as its file has it: x0037y0053.
+// String returns the zone's name, as in its file's name: x0037y0053.
 func (p ZonePosition) String() string { return fmt.Sprintf("x%04dy%04d", p.X, p.Y) }
 
-// Corner is the lowest world position in the zone, in a world whose origin lies
-// at the corner of zone origin.
+// Corner returns the lowest world position in the zone, in a world whose origin lies at the
+// corner of zone origin.
 func (p ZonePosition) Corner(origin ZonePosition) (x, y int64) {
 	return (int64(p.X) - int64(origin.X)) * ZoneSize, (int64(p.Y) - int64(origin.Y)) * ZoneSize
 }
 
-// ParseZoneName is the inverse of String; it also takes capital letters and
-// numbers without their zeros, as the original server's files have them. ok is
-// false for what is no such name.
+// ParseZoneName is the inverse of String. It also accepts capital letters and numbers
+// without leading zeros, as the original server's files have them. ok is false for other
+// names.
 func ParseZoneName(name string) (p ZonePosition, ok bool) {
 	x, rest, ok := axis(name, 'x')
 	if !ok {
@@ -53,7 +53,7 @@ func ParseZoneName(name string) (p ZonePosition, ok bool) {
 	return ZonePosition{x, y}, ok && rest == ""
 }
 
-// axis takes a letter and the number behind it off a name.
+// axis removes a letter and the number behind it from a name.
 func axis(name string, letter byte) (n uint32, rest string, ok bool) {
 	if name == "" || name[0]|0x20 != letter {
 		return 0, "", false

@@ -14,7 +14,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// write gives a whole text.
+// write returns a whole text.
 func write(t testing.TB, text geometry.Text) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -24,8 +24,7 @@ func write(t testing.TB, text geometry.Text) []byte {
 	return b.Bytes()
 }
 
-// checkText checks that the size is known before, and that each part of a text
-// can be read alone.
+// checkText checks that the size is known beforehand, and that each part can be read alone.
 func checkText(t *testing.T, text geometry.Text) []byte {
 	t.Helper()
 	all := write(t, text)
@@ -105,7 +104,7 @@ func checkZoneReadsBack(t *testing.T, z *geometry.Zone, text []byte) {
 	}
 }
 
-// few is all of a list, or in short tests its second element.
+// few returns all of a list, or in short tests its second element.
 func few(names []string) []string {
 	if testing.Short() {
 		return names[1:2]
@@ -259,13 +258,13 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// squaresOf is a zone of which only the text of the first square is given.
+// zoneText returns a zone with only the text of the first square given.
 func zoneText(first string) string {
 	empty := "[" + strings.Repeat("[],", 63) + "[]]"
 	return `{"squares":[` + first + strings.Repeat(",\n"+empty, 14399) + "]}"
 }
 
-// cellsText is a square of which only the text of the first cell is given.
+// cellsText returns a square with only the text of the first cell given.
 func cellsText(first string) string {
 	return "[" + first + strings.Repeat(",[]", 63) + "]"
 }
@@ -326,7 +325,7 @@ func TestBadZoneJSON(t *testing.T) {
 	}
 }
 
-// volumesText are n volumes.
+// volumesText returns the text of n volumes.
 func volumesText(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -409,7 +408,7 @@ func TestBadSquareJSON(t *testing.T) {
 	}
 }
 
-// Other programs lay JSON out in another way.
+// TestFreeLayout reads JSON with other white space and order, as other programs write it.
 func TestFreeLayout(t *testing.T) {
 	t.Parallel()
 	a := parseArea(t, paths())

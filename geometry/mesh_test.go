@@ -14,7 +14,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// mesh is what a program makes of an OBJ file.
+// mesh is an OBJ file as a program reads it.
 type mesh struct {
 	vertices [][3]float64
 	// faces and lines have places in vertices.
@@ -66,8 +66,8 @@ func (m *mesh) places(t *testing.T, fields []string) []int {
 	return all
 }
 
-// floorsOf spreads the faces of a mesh over the cells of a zone at corner x0, y0:
-// how many there are for each x, y and z.
+// floorsOf spreads the faces of a mesh over the cells of a zone at corner x0, y0. It
+// returns the number of faces at each x, y and z.
 func floorsOf(t *testing.T, m mesh, x0, y0 float64) map[[3]int]int {
 	t.Helper()
 	cells := map[[3]int]int{}
@@ -199,7 +199,8 @@ func TestAreaGeoJSON(t *testing.T) {
 	}
 }
 
-// Squares that share their nodes take no longer than others.
+// TestStatisticsOfSharedNodes checks that squares with shared nodes take no longer than
+// others.
 func TestStatisticsOfSharedNodes(t *testing.T) {
 	quickest := func(count uint8) (took time.Duration, s geometry.AreaStatistics) {
 		a := sharing(t, count)
@@ -221,7 +222,8 @@ func TestStatisticsOfSharedNodes(t *testing.T) {
 	}
 }
 
-// sharing is an area in which all squares have nearly the same nodes, and one the last.
+// sharing returns an area in which all squares but one, which has the last node, share
+// nearly the same nodes.
 func sharing(t *testing.T, count uint8) *geometry.Area {
 	t.Helper()
 	const zones = 40

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// wholeFloat is below what all whole numbers are exact in a float32. Above it
-// and for fractions strconv finds the shortest text.
+// wholeFloat is the bound below which float32 holds all whole numbers exactly. Above it,
+// and for fractions, strconv finds the shortest text.
 const wholeFloat = 1 << 24
 
-// appendFloat32 appends the shortest JSON number that reads back to the same
-// bits. v is finite.
+// appendFloat32 appends the shortest JSON number that reads back as the same bits. v is
+// finite.
 func appendFloat32(dst []byte, v float32) []byte {
 	if i, ok := whole(float64(v)); ok {
 		return appendInt(dst, i)
@@ -26,13 +26,13 @@ func appendFloat64(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
-// whole is v as an integer. Negative zero is none: it would lose its sign.
+// whole returns v as an integer. Negative zero is none, since it would lose its sign.
 func whole(v float64) (int, bool) {
 	i := int(v)
 	return i, v < wholeFloat && v > -wholeFloat && float64(i) == v && (i != 0 || !math.Signbit(v))
 }
 
-// appendInt is strconv.AppendInt for the small numbers that zones are made of.
+// appendInt is strconv.AppendInt, made fast for small numbers.
 func appendInt(dst []byte, v int) []byte {
 	if v < 0 {
 		dst, v = append(dst, '-'), -v

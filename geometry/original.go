@@ -11,9 +11,9 @@ const (
 	idxSize       = ZoneSquares * idxSquareSize
 )
 
-// ParseOriginalZone reads a zone of the original server: its .idx file, which has
-// for each square the number of volumes (4 bytes) and that of each cell (2 bytes
-// each), and its .geo file, which has the volumes. Every error is a [FormatError].
+// ParseOriginalZone reads a zone of the original server: its .idx file, which has the
+// number of volumes of each square (4 bytes) and of each cell (2 bytes each), and its .geo
+// file, which has the volumes. Every error is a [FormatError].
 func ParseOriginalZone(idx, geo []byte) (*Zone, error) {
 	if len(idx) != idxSize {
 		return nil, badf(".idx file", min(len(idx), idxSize), "it has %d bytes: want %d", len(idx), idxSize)
@@ -34,11 +34,11 @@ func ParseOriginalZone(idx, geo []byte) (*Zone, error) {
 		return nil, badf(".geo file", int(min(int64(len(geo)), total*volumeSize)),
 			"it has %d bytes: want %d for %d volumes", len(geo), total*volumeSize, total)
 	}
-	// A volume is the same there as in an image.
+	// Volumes have the same form in an image.
 	return newZone(append(image, geo...)), nil
 }
 
-// idxSquare reads the counts of a square and gives their sum.
+// idxSquare reads the counts of a square and returns their sum.
 func idxSquare(b []byte, square int, counts []byte) (int64, error) {
 	sum := int64(0)
 	for cell := range counts {
@@ -67,9 +67,9 @@ const (
 )
 
 // ParseOriginalArea reads the paths of an area of the original server: its
-// pathdata_NAME.gdi file, which has a rectangle of zones and the nodes of each
-// square, and its pathdata_NAME.nod file, which has the nodes. The distances that
-// the latter gives for edges are dropped. Every error is a [FormatError].
+// pathdata_NAME.gdi file, which has a rectangle of zones and the nodes of each square, and
+// its pathdata_NAME.nod file, which has the nodes. The distances of edges in the latter are
+// dropped. Every error is a [FormatError].
 func ParseOriginalArea(gdi, nod []byte) (*Area, error) {
 	if len(nod)%nodSize != 0 {
 		return nil, badf(".nod file", len(nod)/nodSize*nodSize, "it has %d bytes: want a multiple of %d", len(nod), nodSize)
@@ -133,7 +133,7 @@ func parseGDI(gdi []byte) (gdiFile, error) {
 	const each = gdiZoneCounts + gdiZoneFirsts
 	width, height := g.lastX-g.firstX+1, g.lastY-g.firstY+1
 	have := int64(len(gdi)-gdiHeader) / each
-	// A product of two claims may overflow; a quotient does not.
+	// A product of untrusted numbers may overflow; a quotient can't.
 	if width > have || height > have || width*height != have || (len(gdi)-gdiHeader)%each != 0 {
 		return g, badf(".gdi file", gdiHeader, "%d bytes follow the header: want %d for each of %d by %d zones",
 			len(gdi)-gdiHeader, each, width, height)
@@ -163,7 +163,7 @@ func (g *gdiFile) zone(zone int) (*[ZoneSquares]NodeRange, error) {
 	for i := range squares {
 		n := binary.LittleEndian.Uint16(counts[2*i:])
 		first := int64(int32(binary.LittleEndian.Uint32(firsts[4*i:])))
-		// Where a square has no nodes, the place of its first says nothing.
+		// If a square has no nodes, the number of its first means nothing.
 		if n == 0 && (first < 0 || first > g.nodes) {
 			first = 0
 		}

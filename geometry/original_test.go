@@ -101,7 +101,8 @@ func TestBrokenOriginals(t *testing.T) {
 	}
 }
 
-// A square without nodes may name any node as its first.
+// TestOriginalEmptySquares checks that a square without nodes may name any node as its
+// first.
 func TestOriginalEmptySquares(t *testing.T) {
 	gdi, nod := paths().Original()
 	const square1 = 20 + 2*14400*2 + 4

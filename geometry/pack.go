@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// Input is what one .zgd or .apd file can be packed from: a JSON text, or two files
-// of the original server.
+// Input is what one .zgd or .apd file can be packed from: a JSON text, or two files of the
+// original server.
 type Input struct {
-	// Name is that of the file to pack, such as x1002y1006.zgd.
+	// Name is the name of the packed file, such as x1002y1006.zgd.
 	Name string
-	// Files are the paths of those it is packed from.
+	// Files are the paths of the files to pack.
 	Files []string
 	from  inputKind
 }
 
-// inputKind tells how an input is read.
+// inputKind says how an input is read.
 type inputKind uint8
 
 const (
@@ -31,21 +31,21 @@ const (
 	originalArea
 )
 
-// pathdataPrefix is what the original server's files of areas are called by.
+// pathdataPrefix begins the names of the original server's files of areas.
 const pathdataPrefix = "pathdata_"
 
-// Inputs finds what can be packed in a folder: zones/*.json and areas/*.json, as a
-// mount shows them, the same in the folder itself, and .idx with .geo and .gdi with
-// .nod files there. They are in the order of the names of what they make; two that
-// make the same are an error. Hidden are the paths of files that are left out because
-// their names begin with a dot, as those that systems and editors leave behind do.
+// Inputs finds what can be packed in a folder: zones/*.json and areas/*.json, as in a
+// mount, the same files in the folder itself, and pairs of .idx and .geo or .gdi and .nod
+// files there. They are sorted by the names of the packed files; two inputs for one name
+// are an error. hidden are the paths of files that are skipped because their names begin
+// with a dot, such as those that systems and editors leave behind.
 func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	for _, dir := range []string{".", "zones", "areas"} {
 		entries, err := iofs.ReadDir(fsys, dir)
 		if err != nil && dir == "." {
 			return nil, nil, err
 		}
-		for _, e := range entries { // none, if there is no such folder
+		for _, e := range entries { // empty if there is no such folder
 			if isHidden(e) {
 				hidden = append(hidden, path.Join(dir, e.Name()))
 				continue
@@ -69,19 +69,19 @@ func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	return all, hidden, nil
 }
 
-// IsFile tells by their names the files that hold a zone or an area from others.
+// IsFile reports whether a file is called like one that holds a zone or an area.
 func IsFile(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".zgd" || ext == ".apd"
 }
 
-// isHidden tells of a file that looks like an input but for the dot in front.
+// isHidden reports whether a file would be an input if its name did not begin with a dot.
 func isHidden(e iofs.DirEntry) bool {
 	ext := strings.ToLower(path.Ext(e.Name()))
 	return !e.IsDir() && e.Name()[0] == '.' && (ext == ".json" || ext == ".idx" || ext == ".gdi")
 }
 
-// inputOf tells what an entry of a directory can be packed as.
+// inputOf returns the input that an entry of a directory makes.
 func inputOf(fsys iofs.FS, dir string, e iofs.DirEntry, entries []iofs.DirEntry) (in Input, ok bool, err error) {
 	if e.IsDir() {
 		return in, false, nil
@@ -107,8 +107,8 @@ func inputOf(fsys iofs.FS, dir string, e iofs.DirEntry, entries []iofs.DirEntry)
 	return in, false, nil
 }
 
-// saysArea tells whether a JSON text says that it is an area; anything can be
-// called NAME.json.
+// saysArea reports whether a JSON text says that it is an area. The name NAME.json does not
+// say it.
 func saysArea(fsys iofs.FS, file string) (bool, error) {
 	f, err := fsys.Open(file)
 	if err != nil {
@@ -119,7 +119,7 @@ func saysArea(fsys iofs.FS, file string) (bool, error) {
 	return bytes.Contains(head, []byte(`"`+areaFormat+`"`)), err
 }
 
-// partner is the file that belongs to another of the same name.
+// partner returns the file with the same name and another extension.
 func partner(name, ext string, entries []iofs.DirEntry) (string, error) {
 	want := strings.TrimSuffix(name, path.Ext(name)) + ext
 	for _, e := range entries {
@@ -130,11 +130,11 @@ func partner(name, ext string, entries []iofs.DirEntry) (string, error) {
 	return "", fmt.Errorf("geometry: %s is there without %s", name, want)
 }
 
-// maxInput is the size of the largest file that is read as a whole.
+// maxInput is the size of the largest input file in bytes.
 const maxInput = 1 << 30
 
-// Pack writes the file. Errors that are the input's name the file: a [JSONError] or
-// a [FormatError].
+// Pack writes the file. Errors in the input name its file: a [JSONError] or a
+// [FormatError].
 func (in Input) Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts EncodeOptions) error {
 	var data [2][]byte
 	for i, file := range in.Files {

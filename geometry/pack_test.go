@@ -14,7 +14,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// packed packs all of a folder, by names.
+// packed packs everything in a folder, and returns it by name.
 func packed(t *testing.T, fsys fstest.MapFS) map[string][]byte {
 	t.Helper()
 	inputs, _, err := geometry.Inputs(fsys)

@@ -9,8 +9,8 @@ import (
 	"math"
 )
 
-// PictureSide is the side of a zone's pictures in pixels, each of which is a cell.
-// Columns are x and rows are y, from 0 on: x points right and y points down.
+// PictureSide is the side of a zone's pictures in pixels. Each pixel is a cell. x points
+// right and y points down.
 const PictureSide = ZoneSide * SquareSide
 
 // Floor says which volume of a cell a picture shows.
@@ -23,11 +23,11 @@ const (
 	Highest
 )
 
-// GreyOf is the grey of a floor in a heightmap: z+32768. A cell without volumes
-// is black, 0; so the lowest of all floors, z = -32768, shows as 1.
+// GreyOf returns the grey of a floor in a heightmap: z+32768. A cell without volumes is
+// black, 0; so the lowest possible floor, z = -32768, is 1.
 func GreyOf(z int16) uint16 { return uint16(max(int(z)-math.MinInt16, 1)) }
 
-// Heightmap is a picture of 960×960 pixels of 16-bit grey: see [GreyOf].
+// Heightmap returns a picture of 960×960 pixels of 16-bit grey: see [GreyOf].
 func Heightmap(z *Zone, floor Floor) *image.Gray16 {
 	img := image.NewGray16(image.Rect(0, 0, PictureSide, PictureSide))
 	eachFloor(z, floor, func(x, y int, z int16) {
@@ -48,7 +48,7 @@ func eachFloor(z *Zone, floor Floor, f func(x, y int, z int16)) {
 	}
 }
 
-// pick is the floor that is wanted of a cell that has at least one.
+// pick returns one floor of a cell that has at least one.
 func pick(volumes Volumes, floor Floor) int16 {
 	z := volumes.At(0).Z
 	for i := 1; i < volumes.Len(); i++ {
@@ -61,10 +61,10 @@ func pick(volumes Volumes, floor Floor) int16 {
 	return z
 }
 
-// EncodePNG writes a picture. The same picture always has the same bytes.
+// EncodePNG writes a picture. The same picture always makes the same bytes.
 func EncodePNG(w io.Writer, img image.Image) error {
-	// The default level saves up to a third, but takes up to four times as long,
-	// and whoever lists pictures has to wait for their sizes.
+	// The default level saves up to a third, but takes up to four times as long, and
+	// listings of pictures wait for their sizes.
 	e := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := e.Encode(w, img); err != nil {
 		return fmt.Errorf("geometry: %w", err)
@@ -72,21 +72,21 @@ func EncodePNG(w io.Writer, img image.Image) error {
 	return nil
 }
 
-// How a preview is lit: from the upper left, at 45 degrees.
+// Light in previews comes from the upper left, at 45 degrees.
 const (
 	lightX, lightY = -0.5, -0.5
 	lightZ         = math.Sqrt2 / 2
-	// ambient is the share of light that comes from everywhere, so that no slope
-	// is as black as a cell without floor.
+	// ambient is the share of light that comes from everywhere, so that no slope is as
+	// black as a cell without floor.
 	ambient = 0.4
 	// darkest and brightest are the greys of the lowest and the highest floor,
 	// before shading.
 	darkest, brightest = 60, 190
 )
 
-// Relief is a preview for people: 960×960 pixels of 8-bit grey, brighter where
-// the floor is higher, on the zone's own scale, and shaded as if lit from the
-// upper left. A cell without volumes is black.
+// Relief returns a preview for people: 960×960 pixels of 8-bit grey, brighter where the
+// floor is higher on the zone's own scale, and shaded as if lit from the upper left. A cell
+// without volumes is black.
 func Relief(z *Zone, floor Floor) *image.Gray {
 	heights := make([]float64, PictureSide*PictureSide)
 	for i := range heights {
@@ -111,7 +111,7 @@ func Relief(z *Zone, floor Floor) *image.Gray {
 	return img
 }
 
-// shade is how brightly the slope at a pixel is lit: 1 if it is flat.
+// shade returns how brightly the slope at a pixel is lit: 1 if it is flat.
 func shade(heights []float64, x, y int) float64 {
 	slopeX := slope(heights, y*PictureSide+x, x, 1)
 	slopeY := slope(heights, y*PictureSide+x, y, PictureSide)
@@ -121,8 +121,8 @@ func shade(heights []float64, x, y int) float64 {
 	return ambient + (1-ambient)*light
 }
 
-// slope is how much the floor rises from the pixel before i to the one behind it.
-// at is the place of pixel i along that axis, step how far neighbours are apart.
+// slope returns how much the floor rises from the pixel before i to the one behind it. at
+// is the coordinate of pixel i along that axis, step the distance of neighbours in heights.
 func slope(heights []float64, i, at, step int) float64 {
 	before, behind, run := heights[i], heights[i], 0.0
 	if at > 0 && !math.IsNaN(heights[i-step]) {

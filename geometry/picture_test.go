@@ -10,7 +10,7 @@ import (
 	"lorefs/geometry/geomtest"
 )
 
-// steps is a zone with one floor on the left of column 480, two on the right of
+// steps returns a zone with one floor on the left of column 480, two on the right of
 // it, and none in the corner at the end.
 func steps(x, y int) []geometry.Volume {
 	switch {
@@ -22,7 +22,7 @@ func steps(x, y int) []geometry.Volume {
 	return []geometry.Volume{{Z: int16(y), Height: 9}, {Z: int16(1000 + y), Height: 9}}
 }
 
-// pngOf encodes a picture twice and gives what a reader makes of it.
+// pngOf encodes a picture twice, and returns the decoded picture.
 func pngOf(t *testing.T, img image.Image) image.Image {
 	t.Helper()
 	var first, second bytes.Buffer
@@ -68,7 +68,7 @@ func TestHeightmap(t *testing.T) {
 	}
 }
 
-// Volumes that do not ascend are searched for the lowest.
+// TestHeightmapOfAnyOrder searches volumes that do not ascend for the lowest.
 func TestHeightmapOfAnyOrder(t *testing.T) {
 	z := parseZone(t, func(int, int) []geometry.Volume { return []geometry.Volume{{Z: 5}, {Z: -5}, {Z: 7}, {Z: 0}} })
 	if got := geometry.Heightmap(z, geometry.Lowest).Gray16At(3, 3).Y; got != 32763 {

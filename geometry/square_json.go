@@ -11,7 +11,7 @@ const squareHead = `{
 ],
 `
 
-// SquaresJSON has the documents of AppendSquareJSON as its parts.
+// SquaresJSON returns a text whose parts are the documents of AppendSquareJSON.
 func SquaresJSON(z *Zone, at, origin ZonePosition) Text { return squaresJSON{z, at, origin} }
 
 type squaresJSON struct {
@@ -25,8 +25,8 @@ func (t squaresJSON) AppendPart(dst []byte, i int) []byte {
 	return AppendSquareJSON(dst, t.z, i, t.at, t.origin)
 }
 
-// AppendSquareJSON appends square number square of a zone as a JSON document,
-// with positions in the world whose origin is at the corner of zone origin.
+// AppendSquareJSON appends a square of a zone as a JSON document, with positions in the
+// world whose origin is at the corner of zone origin.
 func AppendSquareJSON(dst []byte, z *Zone, square int, at, origin ZonePosition) []byte {
 	x, y := at.Corner(origin)
 	x += int64(square / ZoneSide * SquareSize)

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// OpenSky is the height of a volume that has nothing above it. Zones that others
-// generated may have a smaller one, such as 32,750.
+// OpenSky is the height of a volume with nothing above it. Some generated zones have a
+// smaller one, such as 32,750.
 const OpenSky = 32767
 
-// ZoneStatistics sums a zone up. Lengths are position units.
+// ZoneStatistics are figures of a zone. Lengths are position units.
 type ZoneStatistics struct {
 	// RawBytes is the size of the decompressed zone.
 	RawBytes int `json:"rawBytes"`
-	// Volumes counts all volumes, EmptyCells the cells without one, and
-	// MaxVolumes those of the cell with most.
+	// Volumes counts all volumes, EmptyCells the cells without one, and MaxVolumes the
+	// volumes of the fullest cell.
 	Volumes    int `json:"volumes"`
 	EmptyCells int `json:"emptyCells"`
 	MaxVolumes int `json:"maxVolumesPerCell"`
@@ -24,19 +24,18 @@ type ZoneStatistics struct {
 	// MinZ and MaxZ are the lowest and the highest floor; nil without volumes.
 	MinZ *int `json:"minZ"`
 	MaxZ *int `json:"maxZ"`
-	// OpenSky counts the volumes with nothing above them, NoHeight those
-	// without room.
+	// OpenSky counts the volumes with nothing above them, NoHeight those without room.
 	OpenSky  int `json:"openSky"`
 	NoHeight int `json:"noHeight"`
-	// Overlapping counts the volumes that reach above the floor of the next in
-	// their cell, Descending those that are not below it.
+	// Overlapping counts the volumes that reach above the floor of the next in their cell,
+	// Descending those that are not below it.
 	Overlapping int `json:"overlapping"`
 	Descending  int `json:"descending"`
-	// EmptySquares counts the squares all cells of which are empty.
+	// EmptySquares counts the squares whose cells are all empty.
 	EmptySquares int `json:"emptySquares"`
 }
 
-// StatisticsOfZone looks at all volumes of a zone.
+// StatisticsOfZone computes the figures of a zone.
 func StatisticsOfZone(z *Zone) ZoneStatistics {
 	s := ZoneStatistics{RawBytes: z.RawSize(), Volumes: z.Volumes()}
 	var byVolumes [MaxVolumes + 1]int
@@ -82,14 +81,14 @@ func (s *ZoneStatistics) addCell(volumes Volumes) {
 	}
 }
 
-// AreaStatistics sums an area up. Lengths are position units.
+// AreaStatistics are figures of an area. Lengths are position units.
 type AreaStatistics struct {
 	// RawBytes is the size of the decompressed area.
 	RawBytes int `json:"rawBytes"`
 	Nodes    int `json:"nodes"`
 	Edges    int `json:"edges"`
 	Zones    int `json:"zones"`
-	// OneWay counts the edges that none leads back from.
+	// OneWay counts the edges without an edge back.
 	OneWay int `json:"oneWayEdges"`
 	// NodesByEdges[n] counts the nodes with n edges.
 	NodesByEdges [MaxEdges + 1]int `json:"nodesByEdges"`
@@ -98,20 +97,20 @@ type AreaStatistics struct {
 	// Min and Max are the corners of the box around all nodes; nil without nodes.
 	Min *[3]float32 `json:"min"`
 	Max *[3]float32 `json:"max"`
-	// LongestEdge is that between the two nodes that are farthest apart.
+	// LongestEdge is the length of the longest edge.
 	LongestEdge float64 `json:"longestEdge"`
-	// Parts counts the parts that no edge leads between, one way or the other,
-	// and LargestPart the nodes of the largest.
+	// Parts counts the parts of the graph without an edge between them, and LargestPart the
+	// nodes of the largest.
 	Parts       int `json:"parts"`
 	LargestPart int `json:"nodesOfLargestPart"`
-	// EmptySquares counts squares without nodes, MaxSquare the nodes of the
-	// fullest square, Unlisted the nodes that are in no square.
+	// EmptySquares counts squares without nodes, MaxSquare the nodes of the fullest square,
+	// Unlisted the nodes that are in no square.
 	EmptySquares int `json:"emptySquares"`
 	MaxSquare    int `json:"maxNodesPerSquare"`
 	Unlisted     int `json:"nodesInNoSquare"`
 }
 
-// StatisticsOfArea looks at all nodes and squares of an area.
+// StatisticsOfArea computes the figures of an area.
 func StatisticsOfArea(a *Area) AreaStatistics {
 	s := AreaStatistics{RawBytes: len(a.raw), Nodes: a.nodes, Edges: a.Edges(), Zones: a.zones}
 	parts := newDisjoint(a.nodes)
@@ -150,8 +149,8 @@ func (s *AreaStatistics) addEdge(a *Area, from int, e Edge) {
 }
 
 func (s *AreaStatistics) addSquares(a *Area) {
-	// begins[n] is how many more squares have node n than have the one before it: all
-	// squares may have the same nodes.
+	// begins[n] is how many more squares have node n than have node n-1. Counting each
+	// square's nodes instead could take long, since all squares may have the same nodes.
 	begins := make([]int32, a.nodes+1)
 	for i := range a.zones {
 		z := a.Zone(i)
@@ -173,8 +172,8 @@ func (s *AreaStatistics) addSquares(a *Area) {
 	}
 }
 
-// disjoint divides nodes into parts that are joined: each node has another of
-// its part above it, or itself.
+// disjoint groups nodes into connected parts. Each node has another of its part above it,
+// or itself.
 type disjoint []uint32
 
 func newDisjoint(n int) disjoint {
@@ -185,7 +184,7 @@ func newDisjoint(n int) disjoint {
 	return d
 }
 
-// top is the node that stands for the part of node i.
+// top returns the node that stands for the part of node i.
 func (d disjoint) top(i uint32) uint32 {
 	for d[i] != i {
 		d[i] = d[d[i]] // halves the way for the next

@@ -8,27 +8,27 @@ import (
 	"sort"
 )
 
-// Text is a text that is made of parts, each of which can be made without those
-// before it: so a text of 90 MB can be read at any place without being kept.
-// The texts of this package are always the same for the same zone or area, and
-// safe for parallel use.
+// Text is a text of parts, each of which can be made without those before it. So a text of
+// 90 MB can be read at any offset without being kept.
+//
+// A text is always the same for the same zone or area, and safe for parallel use.
 type Text interface {
-	// Parts counts the parts.
+	// Parts returns the number of parts.
 	Parts() int
 	// AppendPart appends part i, from 0 on.
 	AppendPart(dst []byte, i int) []byte
 }
 
-// checkEvery is how many parts are made before ctx is asked again.
+// checkEvery is how many parts are made between checks of ctx.
 const checkEvery = 256
 
-// Offsets tells where each part of a text begins, and last where it ends. It is a
-// slice of bytes, 8 for each place, so that a cache of blocks can hold it.
+// Offsets has the offset of each part of a text, and of its end. It is a slice of bytes, 8
+// for each offset, so that a cache of blocks can hold it.
 type Offsets []byte
 
 const placeBytes = 8
 
-// OffsetsOf finds the offsets by making all parts, one at a time.
+// OffsetsOf computes the offsets by making all parts, one at a time.
 func OffsetsOf(ctx context.Context, t Text) (Offsets, error) {
 	o := make(Offsets, 0, placeBytes*(t.Parts()+1))
 	var part []byte
@@ -44,17 +44,17 @@ func OffsetsOf(ctx context.Context, t Text) (Offsets, error) {
 	return binary.LittleEndian.AppendUint64(o, total), nil
 }
 
-// At is where part i begins, and for the number of parts where the text ends.
+// At returns where part i begins; for i = Parts it is the end of the text.
 func (o Offsets) At(i int) int64 { return int64(binary.LittleEndian.Uint64(o[placeBytes*i:])) }
 
-// Parts counts the parts.
+// Parts returns the number of parts.
 func (o Offsets) Parts() int { return len(o)/placeBytes - 1 }
 
-// Size is the size of the text.
+// Size returns the size of the text.
 func (o Offsets) Size() int64 { return o.At(o.Parts()) }
 
-// ReadTextAt is [io.ReaderAt] for a text with these offsets. The error is
-// [io.EOF] or nil, but for a negative off.
+// ReadTextAt implements [io.ReaderAt] for a text with these offsets. The error is [io.EOF]
+// or nil, unless off is negative.
 func ReadTextAt(t Text, o Offsets, p []byte, off int64) (int, error) {
 	switch {
 	case off < 0:

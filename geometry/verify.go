@@ -6,9 +6,9 @@ import (
 	"iter"
 )
 
-// Finding is something in a file that breaks a rule.
+// Finding is a breach of a rule in a file.
 type Finding struct {
-	// In and Off say where, as those of a [FormatError] do.
+	// In and Off are the place, as in a [FormatError].
 	In  string
 	Off int64
 	// What was found and what was expected.
@@ -17,7 +17,7 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("offset %d of the %s: %s", f.Off, f.In, f.What) }
 
-// findingOf is the breach that ends the reading of a file.
+// findingOf returns the breach that ends the reading of a file.
 func findingOf(err error) Finding {
 	if e, ok := errors.AsType[*FormatError](err); ok {
 		what := e.What
@@ -29,9 +29,9 @@ func findingOf(err error) Finding {
 	return Finding{In: "file", What: err.Error()}
 }
 
-// VerifyZone yields each breach of a rule in a .zgd file. One that keeps it from
-// being decoded is the only one. With strict, it yields as well volumes that
-// overlap: no known file has them, but nothing says that none may.
+// VerifyZone yields each breach of a rule in a .zgd file. If the file can't be decoded,
+// that is the only one. With strict, it also yields overlapping volumes: no known file has
+// them, but no rule forbids them.
 func VerifyZone(file []byte, strict bool, opts DecodeOptions) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
 		z, err := DecodeZone(file, opts)
@@ -55,7 +55,7 @@ func VerifyZone(file []byte, strict bool, opts DecodeOptions) iter.Seq[Finding] 
 	}
 }
 
-// cellFindings have offsets in the list of volumes.
+// cellFindings yields findings with offsets in the list of volumes.
 func cellFindings(volumes Volumes, strict bool) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
 		for i := 1; i < volumes.Len(); i++ {
@@ -75,10 +75,10 @@ func cellFindings(volumes Volumes, strict bool) iter.Seq[Finding] {
 	}
 }
 
-// VerifyArea yields each breach of a rule in an .apd file. One that keeps it from
-// being decoded is the only one. With strict, it yields as well what differs from
-// all known files: zones that are no rectangle in the order of x, and nodes that
-// are not in the order of the squares, or in none.
+// VerifyArea yields each breach of a rule in an .apd file. If the file can't be decoded,
+// that is the only one. With strict, it also yields what differs from all known files:
+// zones that are no rectangle in the order of x, and nodes in no square or not in the order
+// of the squares.
 func VerifyArea(file []byte, strict bool, opts DecodeOptions) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
 		a, err := DecodeArea(file, opts)
@@ -122,8 +122,8 @@ func (a *Area) verifyOrder(yield func(Finding) bool) (more bool) {
 	return yield(Finding{"area", int64(a.offset(a.nodes)), fmt.Sprintf("the squares have %d of %d nodes", next, a.nodes)})
 }
 
-// rectangle tells whether the zones are all those of a rectangle, in the order of
-// x; else, which rectangle that would be.
+// rectangle reports whether the zones are all those of a rectangle, in the order of x. If
+// not, want describes that rectangle.
 func (a *Area) rectangle() (want string, ok bool) {
 	if a.zones == 0 {
 		return "", true

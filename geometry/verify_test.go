@@ -13,7 +13,7 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// findings are those of a file, as text.
+// findings returns the findings in a file, as text.
 func findings(file []byte, area, strict bool) []string {
 	verify := geometry.VerifyZone
 	if area {

@@ -6,15 +6,15 @@ import (
 	"errors"
 )
 
-// Volume is room to stand: a floor, and how much is free above it.
+// Volume is room to stand: a floor and the free height above it.
 type Volume struct {
 	// Z is the floor's world position.
 	Z int16
-	// Height is how far it is to the ceiling; 32,767 is open sky.
+	// Height is the distance to the ceiling; 32,767 is open sky.
 	Height uint16
 }
 
-// volumeSize is that of a volume, in a file and in an image.
+// volumeSize is the size of a volume, in a file and in an image.
 const volumeSize = 4
 
 func volumeAt(b []byte) Volume {
@@ -29,17 +29,17 @@ func putVolume(b []byte, v Volume) {
 // MaxVolumes is how many volumes a cell may have.
 const MaxVolumes = 255
 
-// Volumes are those of a cell, in the file's order, which is from the lowest up
-// in all known files. They are a view of the zone's memory.
+// Volumes are the volumes of a cell in the file's order, which is upwards in all known
+// files. They are a view of the zone's memory.
 type Volumes struct{ b []byte }
 
-// Len is how many there are.
+// Len returns the number of volumes.
 func (v Volumes) Len() int { return len(v.b) / volumeSize }
 
-// At is volume i, from 0 on.
+// At returns volume i, from 0 on.
 func (v Volumes) At(i int) Volume { return volumeAt(v.b[i*volumeSize:]) }
 
-// Zone is what a .zgd file holds. It does not change, and is safe for parallel use.
+// Zone is the content of a .zgd file. It does not change, and is safe for parallel use.
 //
 // Its image is
 //
@@ -63,8 +63,8 @@ func newZone(image []byte) *Zone {
 
 var errImage = errors.New("geometry: not an image")
 
-// ZoneOfImage is the zone whose image it is. It does not look at all of it: only
-// what Image gave may be given back. The zone keeps the image.
+// ZoneOfImage returns the zone with an image, which must come from Image, since it is not
+// checked in full. The zone keeps the image.
 func ZoneOfImage(image []byte) (*Zone, error) {
 	if len(image) < imageBase {
 		return nil, errImage
@@ -76,18 +76,18 @@ func ZoneOfImage(image []byte) (*Zone, error) {
 	return z, nil
 }
 
-// Image is the zone as one slice, for a cache. Nobody may write to it.
+// Image returns the zone as one slice, for a cache. It must not be changed.
 func (z *Zone) Image() []byte { return z.image }
 
-// start is the place of a square's first volume, in bytes.
+// start returns the offset of a square's first volume, in bytes.
 func (z *Zone) start(square int) int {
 	return int(binary.LittleEndian.Uint32(z.starts[4*square:])) * volumeSize
 }
 
-// Volumes counts the volumes of all cells.
+// Volumes returns the number of volumes of all cells.
 func (z *Zone) Volumes() int { return len(z.volumes) / volumeSize }
 
-// Square is a square by its place: see [SquareIndex].
+// Square returns a square by its number: see [SquareIndex].
 func (z *Zone) Square(square int) Square {
 	return Square{
 		counts:  z.counts[square*SquareCells:][:SquareCells],
@@ -98,12 +98,12 @@ func (z *Zone) Square(square int) Square {
 // Square is a view of the cells of one square.
 type Square struct{ counts, volumes []byte }
 
-// Equal tells whether two squares hold the same.
+// Equal reports whether two squares have the same volumes.
 func (s Square) Equal(other Square) bool {
 	return bytes.Equal(s.counts, other.counts) && bytes.Equal(s.volumes, other.volumes)
 }
 
-// Cell is a cell by its place: see [CellIndex].
+// Cell returns a cell by its number: see [CellIndex].
 func (s Square) Cell(cell int) Volumes {
 	before := 0
 	for _, n := range s.counts[:cell] {
@@ -124,8 +124,7 @@ func (s Square) Cells(yield func(cell int, volumes Volumes) bool) {
 	}
 }
 
-// Ascending tells whether the volumes of every cell are in the order of their z,
-// no two with the same.
+// Ascending reports whether the z of the volumes in every cell are strictly ascending.
 func (z *Zone) Ascending() bool {
 	for square := range ZoneSquares {
 		for _, v := range z.Square(square).Cells {

@@ -12,10 +12,10 @@ var rawZones = sync.Pool{New: func() any { return new([]byte) }}
 // keptRaw is the largest buffer that is worth keeping.
 const keptRaw = 16 << 20
 
-// DecodeZone reads a .zgd file. Its memory is bounded by what the file may
-// decompress to, twice.
+// DecodeZone reads a .zgd file. It needs at most twice the memory that the file may
+// decompress to.
 //
-// Errors: a [FormatError], which matches [ErrTooLarge] if that is why.
+// Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeZone(file []byte, opts DecodeOptions) (*Zone, error) {
 	buf := rawZones.Get().(*[]byte)
 	raw, err := decompress((*buf)[:0], file, opts.limit(MaxZone), "zone", ".zgd")
@@ -38,7 +38,7 @@ func ParseZone(raw []byte) (*Zone, error) {
 	if len(raw) > maxImage {
 		return nil, &FormatError{In: "zone", What: fmt.Sprintf("%d bytes", len(raw)), Err: ErrTooLarge}
 	}
-	// Each cell takes a byte for its count, so the rest must be the volumes.
+	// Each cell has a byte for its count; the rest must be volumes.
 	image := make([]byte, imageBase+(len(raw)-ZoneCells)/volumeSize*volumeSize)
 	p := zoneParser{Zone: newZone(image), raw: raw}
 	for square := range ZoneSquares {
@@ -54,11 +54,11 @@ func ParseZone(raw []byte) (*Zone, error) {
 	return p.Zone, nil
 }
 
-// zoneParser fills in a zone.
+// zoneParser fills a zone.
 type zoneParser struct {
 	*Zone
 	raw []byte
-	// off and filled are how far raw is read and volumes are written.
+	// off is how far raw has been read, filled how far volumes have been written.
 	off, filled int
 	// z and height are those of the volume before.
 	z, height uint16
@@ -91,8 +91,8 @@ func (p *zoneParser) square(square int) error {
 	return nil
 }
 
-// tooMany is the error for a cell whose volumes leave no room for the counts of
-// the cells behind it.
+// tooMany returns the error for a cell whose volumes leave no room for the counts of the
+// cells behind it.
 func (p *zoneParser) tooMany(off, square, cell int) error {
 	behind := ZoneCells - square*SquareCells - cell - 1
 	return badf("zone", off, "%s has %d volumes: %d bytes are left for them and %d more cells",

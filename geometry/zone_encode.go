@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// RawSize is the length of the decompressed zone.
+// RawSize returns the length of the decompressed zone.
 func (z *Zone) RawSize() int { return ZoneCells + len(z.volumes) }
 
 // AppendRaw appends the decompressed zone.
@@ -34,14 +34,14 @@ func (z *Zone) Encode(ctx context.Context, w io.Writer, opts EncodeOptions) erro
 	return compress(ctx, w, z.AppendRaw(make([]byte, 0, z.RawSize())), opts)
 }
 
-// ZoneBuilder makes a zone of cells that are added in the zone's order: all 64 of
-// a square, then those of the next square.
+// ZoneBuilder makes a zone of cells, which are added in the zone's order: all 64 of a
+// square, then those of the next square.
 type ZoneBuilder struct {
 	counts  []byte
 	volumes []byte
 }
 
-// rawSize is how much there is so far of the decompressed zone.
+// rawSize returns the size of the decompressed zone so far.
 func (b *ZoneBuilder) rawSize() int { return len(b.counts) + len(b.volumes) }
 
 // Add adds a cell.
@@ -60,7 +60,7 @@ func (b *ZoneBuilder) Add(volumes ...Volume) error {
 	return nil
 }
 
-// Zone is the zone of the cells, of which there must be [ZoneCells].
+// Zone returns the zone of the cells. There must be [ZoneCells] of them.
 func (b *ZoneBuilder) Zone() (*Zone, error) {
 	if len(b.counts) != ZoneCells {
 		return nil, fmt.Errorf("geometry: a zone of %d cells: want %d", len(b.counts), ZoneCells)
@@ -80,8 +80,8 @@ func (b *ZoneBuilder) Zone() (*Zone, error) {
 	return z, nil
 }
 
-// WithSquares is the zone with the cells of some squares replaced, by the squares'
-// places; z itself stays as it is.
+// WithSquares returns a copy of the zone with the cells of some squares replaced, by the
+// squares' numbers.
 func (z *Zone) WithSquares(squares map[int]*[SquareCells][]Volume) (*Zone, error) {
 	b := ZoneBuilder{counts: make([]byte, 0, ZoneCells), volumes: make([]byte, 0, len(z.volumes))}
 	next := 0
@@ -101,7 +101,7 @@ func (z *Zone) WithSquares(squares map[int]*[SquareCells][]Volume) (*Zone, error
 	return b.Zone()
 }
 
-// copy adds the squares of a zone from one place up to another.
+// copy adds the squares of a zone from one number up to another.
 func (b *ZoneBuilder) copy(z *Zone, from, to int) {
 	b.counts = append(b.counts, z.counts[from*SquareCells:to*SquareCells]...)
 	b.volumes = append(b.volumes, z.volumes[z.start(from):z.start(to)]...)

@@ -1,7 +1,7 @@
 package geometry
 
-// What the documents say of themselves in their first lines. The text is read by
-// people; decoders only look at the format.
+// The documents describe themselves in their first lines, for people. Decoders check only
+// the format.
 const (
 	zoneFormat   = "lorefs zone"
 	squareFormat = "lorefs square"
@@ -22,8 +22,8 @@ const (
 	zoneTail = "]\n}\n"
 )
 
-// ZoneJSON is the zone as JSON: about 16 MB, with one line for each square. Its
-// first lines say what it holds.
+// ZoneJSON returns the zone as JSON: about 16 MB, with one line for each square. Its first
+// lines describe it.
 func ZoneJSON(z *Zone) Text { return zoneJSON{z} }
 
 // zoneJSON has a part for each square, and one before and one behind them.
@@ -42,7 +42,6 @@ func (t zoneJSON) AppendPart(dst []byte, i int) []byte {
 	return appendLineEnd(dst, i == ZoneSquares)
 }
 
-// appendLineEnd ends a line of a list.
 func appendLineEnd(dst []byte, last bool) []byte {
 	if last {
 		return append(dst, '\n')
@@ -50,7 +49,6 @@ func appendLineEnd(dst []byte, last bool) []byte {
 	return append(dst, ',', '\n')
 }
 
-// appendSquare appends the list of cells.
 func appendSquare(dst []byte, s Square) []byte {
 	dst = append(dst, '[')
 	for i, volumes := range s.Cells {
@@ -62,7 +60,6 @@ func appendSquare(dst []byte, s Square) []byte {
 	return append(dst, ']')
 }
 
-// appendVolumes appends the list of volumes of a cell.
 func appendVolumes(dst []byte, volumes Volumes) []byte {
 	dst = append(dst, '[')
 	for i := range volumes.Len() {

@@ -37,7 +37,7 @@ var samples = map[string]geomtest.Cells{
 	"flat":     geomtest.Flat(-7),
 	"hills":    geomtest.Hills(3),
 	"extremes": geomtest.Extremes,
-	// Deltas are of the volume before, wherever it is, and wrap.
+	// Differences are from the volume before, in whatever cell, and wrap.
 	"wrapping": func(x, y int) []geometry.Volume {
 		return []geometry.Volume{{Z: int16(x*31 - y*17), Height: uint16(y * 4099)}}
 	},
@@ -218,7 +218,7 @@ func TestBrokenZones(t *testing.T) {
 	}
 }
 
-// checkBroken checks the error for a broken file. What Brotli says is its own.
+// checkBroken checks the error for a broken file. Brotli's own errors are not compared.
 func checkBroken(t *testing.T, b geomtest.Broken, nothing bool, err error) {
 	t.Helper()
 	if !nothing || err == nil || (err.Error() != b.Want && (!strings.HasSuffix(b.Want, ": ") || !strings.HasPrefix(err.Error(), b.Want))) {
@@ -232,7 +232,8 @@ func checkBroken(t *testing.T, b geomtest.Broken, nothing bool, err error) {
 	}
 }
 
-// A bomb costs what a reader allows, not what it inflates to.
+// TestBombsAreBounded checks that a bomb costs what a reader allows, not what it inflates
+// to.
 func TestBombsAreBounded(t *testing.T) {
 	const allowed = 8 << 20
 	bomb := geomtest.Compress(bytes.Repeat([]byte{255}, 128<<20))
@@ -254,7 +255,7 @@ func TestBombsAreBounded(t *testing.T) {
 		if !errors.Is(err, geometry.ErrTooLarge) {
 			t.Errorf("%s: %v, want ErrTooLarge", name, err)
 		}
-		// The buffer doubles up to what is allowed, and Brotli has a window.
+		// The buffer doubles up to the limit, and Brotli has a window.
 		if used := after.TotalAlloc - before.TotalAlloc; used > 3*allowed+(16<<20) {
 			t.Errorf("%s: %d bytes were allocated, %d were allowed", name, used, allowed)
 		}

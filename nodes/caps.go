@@ -2,14 +2,13 @@ package nodes
 
 import "context"
 
-// Caps says which of the optional interfaces of a tree are of use.
+// Caps is the set of optional interfaces that a tree can serve.
 //
-// A tree that is made of others, as that of [NewMux], has the methods of all of them.
-// It implements Capable to say what its parts can do: to be asked for extended
-// attributes that nobody has costs a mount a round trip for each file.
+// A tree made of others, such as that of [NewMux], has the methods of all of them. It
+// implements Capable to say what its parts can do. Without that, a mount would pay a round
+// trip for each file to ask for extended attributes that do not exist.
 type Caps uint8
 
-// The abilities.
 const (
 	CapXattr    Caps = 1 << iota // [Xattrer]
 	CapSetXattr                  // [XattrSetter]
@@ -44,7 +43,6 @@ func able[T any](tree Tree, want Caps) (T, bool) {
 	return t, ok
 }
 
-// capsOf is what a tree can do.
 func capsOf(tree Tree) (c Caps) {
 	if _, ok := Xattrs(tree); ok {
 		c |= CapXattr
@@ -61,7 +59,7 @@ func capsOf(tree Tree) (c Caps) {
 	return c
 }
 
-// Readlink reads a link of a tree that may have none.
+// Readlink reads a link of a tree that may be no [Linker].
 func Readlink(ctx context.Context, tree Tree, link ID) (string, error) {
 	if l, ok := Links(tree); ok {
 		return l.Readlink(ctx, link)

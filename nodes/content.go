@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// ReadContent is [Tree.ReadAt] of a file whose content is at hand.
+// ReadContent implements [Tree.ReadAt] for content that is in memory.
 func ReadContent[T string | []byte](content T, p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("negative offset %d", off)

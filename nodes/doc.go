@@ -1,28 +1,70 @@
-// Package nodes is the narrow waist of lorefs: every source is turned into a
-// [Tree] of directories and files, and everything that shows a source (the FUSE
-// mount, the export, ls and cat, the tests) takes a Tree. It knows no format and
-// no FUSE, and needs nothing but the standard library.
+// Package nodes is the narrow waist of lorefs: every source becomes a [Tree] of
+// directories and files, and everything that shows a source (the FUSE mount, the
+// export, ls and cat, the tests) takes a Tree. It knows no format and no FUSE, and
+// imports only the standard library.
 //
 // # Nodes are numbers
 //
-// A node is named by its [ID], not by its path: a tree of 43 million nodes can
-// then be served straight from its source's own addresses, with nothing held
-// for a node that nobody looks at. The ID is the inode number of a mount too, so
-// it has to be the same each time the same source is opened.
+// A node is named by its [ID], not by its path. A tree of 43 million nodes can then be
+// served straight from the addresses in its source, with nothing held for a node that
+// nobody looks at. The ID is also the inode number in a mount, so it must be the same
+// each time the same source is opened.
 //
 // # What is here
 //
 //   - [Tree], [Xattrer], [Linker]: what a source implements (nodes.go)
+//   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [Mem]: a tree in memory, for control files and tests (mem.go)
 //   - [NewMux]: several trees side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
-//   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS], [testing/fstest] and all
-//     else that speaks io/fs (iofs.go)
+//   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS] and [testing/fstest] (iofs.go)
+//
+// # Glossary
+//
+// These words mean the same thing in all packages, code and messages.
+//
+// Sources and trees:
+//
+//   - source: the file or folder that the user names, in a game's format: a data center, a
+//     CASC storage, a folder of world geometry, packet definitions with recordings
+//   - kind: of a source, its format; of a node, whether it is a directory, a file or a link
+//   - waist: this package, between the formats and everything that shows them
+//   - tree: a source as nodes; view: one of several trees of one source, side by side in a mux
+//   - node: a directory, file or link of a tree; ID or number: its name, and its inode number
+//   - entry: a name in a directory, and the node it leads to
+//   - content: the bytes of a file
+//   - cursor: a place in a listing, from which it goes on
+//   - label: the name that people know a thing by where it has no name in the source
+//   - ordinal: the place of a node among its siblings of one name, as in Item.0002
+//   - block: a part of a source that is decoded and cached as a whole
+//
+// Data centers:
+//
+//   - sheet: one table of a data center, an element below its root
+//   - family: the sheets of one name
+//   - run: the attributes or the children of a node, which a data center stores one behind
+//     the other; several nodes may share a run
+//
+// Edits:
+//
+//   - edit: a change of a source that is made while it is mounted
+//   - pending: made, and not yet saved
+//   - draft: a source with its pending edits, before they are saved
+//   - session: one process editing one source, with its lock, draft and journal; a recording
+//     of a game's network traffic is called a session by users, and dissect.Session in code
+//   - editor: what makes edits of a source for its trees
+//   - journal: the file that keeps pending edits until they are saved; record: one entry of it
+//   - save: to replace the source by a file with the edits; commit: the command that saves
+//   - overlay: the tree that holds what files are in during editing, above the source's own
+//   - scratch: a file that editors put beside the one they save; held in memory, never saved
+//   - refused: of a text, that it could not become the content of its file; the file shows it
+//     until it is mended
+//   - rescue: to write edits to another file if the source's place was taken meanwhile
 //
 // # A read, a write and a save
 //
-// Where to set the breakpoints, from the kernel down. A read of an attribute in tree/:
+// These are the functions that a call passes, from the kernel down. A read of an attribute in tree/:
 //
 //	fs      front.Read, node.Read          counts; knows a number and an offset
 //	nodes   mux.ReadAt                     finds the view by the number
@@ -58,6 +100,6 @@
 //	  internal/session  Session.announce   notes in the journal what will be there
 //	internal/session  Session.adopt        drops the journal, goes on with the new file
 //
-// The conformance suite that every Tree has to pass is in nodes/nodetest, and what
-// those that can be changed have in common in nodes/editing and nodes/overlay.
+// Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
+// nodes/editing and nodes/overlay have what editable trees share.
 package nodes

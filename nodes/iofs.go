@@ -18,13 +18,12 @@ const (
 	linkPerm = 0o777
 )
 
-// maxLinks is how many links may lead to one file.
+// maxLinks is the largest number of links that are followed to one file.
 const maxLinks = 40
 
-// FS shows a tree as an [iofs.FS]. Its files are [io.ReaderAt] and [io.Seeker]
-// as well. Names of the tree that are not UTF-8 cannot be opened, as io/fs has
-// it; they do show in listings. Links are followed as long as they lead to something
-// in the tree.
+// FS shows a tree as an [iofs.FS]. Its files implement [io.ReaderAt] and [io.Seeker] too.
+// Names that are not UTF-8 are listed but can't be opened, as io/fs requires. Links are
+// followed if they lead to something in the tree.
 func FS(tree Tree) iofs.FS { return treeFS{tree} }
 
 type treeFS struct{ tree Tree }
@@ -36,7 +35,7 @@ var (
 	_ iofs.StatFS     = treeFS{}
 )
 
-// find resolves a path to a node that is no link.
+// find resolves a path and follows all links.
 func (f treeFS) find(op, name string) (fileInfo, error) {
 	at := name
 	for range maxLinks {
@@ -54,7 +53,7 @@ func (f treeFS) find(op, name string) (fileInfo, error) {
 	return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: errors.New("too many links")}
 }
 
-// findLink resolves a path to a node. Only its last name may be a link.
+// findLink resolves a path and follows all links but the last name.
 func (f treeFS) findLink(op, name string) (fileInfo, error) {
 	if !iofs.ValidPath(name) {
 		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrInvalid}
@@ -77,7 +76,6 @@ func (f treeFS) findLink(op, name string) (fileInfo, error) {
 	return fileInfo{name: path.Base(name), id: id, attr: attr}, nil
 }
 
-// Lstat implements [iofs.ReadLinkFS].
 func (f treeFS) Lstat(name string) (iofs.FileInfo, error) {
 	info, err := f.findLink("lstat", name)
 	if err != nil {
@@ -86,7 +84,6 @@ func (f treeFS) Lstat(name string) (iofs.FileInfo, error) {
 	return info, nil
 }
 
-// ReadLink implements [iofs.ReadLinkFS].
 func (f treeFS) ReadLink(name string) (string, error) {
 	info, err := f.findLink("readlink", name)
 	if err != nil {
@@ -128,7 +125,7 @@ func (f treeFS) ReadDir(name string) ([]iofs.DirEntry, error) {
 	}
 	d := openDir{tree: f.tree, info: info, path: name}
 	entries, err := d.ReadDir(-1)
-	// Unlike a file's ReadDir, that of a file system sorts.
+	// io/fs requires FS.ReadDir to sort, unlike File.ReadDir.
 	slices.SortFunc(entries, func(a, b iofs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
@@ -145,14 +142,14 @@ func (f treeFS) ReadFile(name string) ([]byte, error) {
 	return p, nil
 }
 
-// nodeReader is one file's content as an [io.ReaderAt].
+// nodeReader reads one file's content as an [io.ReaderAt].
 type nodeReader struct {
 	tree Tree
 	info fileInfo
 }
 
-// ReadAt sees to it that a tree which finds less than it promised is not taken
-// for a short file.
+// ReadAt turns an early end into an error, so that a tree which finds less than it promised
+// is not taken for a short file.
 func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.tree.ReadAt(context.Background(), r.info.id, p, off)
 	if n < len(p) && (err == nil || isEnd(err)) && off+int64(n) < r.info.attr.Size {
@@ -161,7 +158,6 @@ func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// isEnd tells whether err is the one that ends a file.
 func isEnd(err error) bool {
 	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }
@@ -175,8 +171,8 @@ type openFile struct {
 func (f *openFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
 func (f *openFile) Close() error                 { return nil }
 
-// openDir is an open directory. Like an [os.File] it remembers how far it was
-// listed, and is for one goroutine.
+// openDir is an open directory. Like an [os.File] it remembers how far it was listed, and
+// is not safe for parallel use.
 type openDir struct {
 	tree   Tree
 	info   fileInfo
@@ -248,7 +244,7 @@ func (i fileInfo) Size() int64        { return i.attr.Size }
 func (i fileInfo) ModTime() time.Time { return i.attr.ModTime }
 func (i fileInfo) IsDir() bool        { return i.attr.Kind == Dir }
 
-// Sys is the node's [ID].
+// Sys returns the node's [ID].
 func (i fileInfo) Sys() any { return i.id }
 
 func (i fileInfo) Mode() iofs.FileMode {

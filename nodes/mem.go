@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// Mem is a [Tree] held in memory, made by a [Builder] or by [MemFiles]. It does
-// not change once built, so it may be used from many goroutines at once.
+// Mem is a [Tree] held in memory, made by a [Builder] or by [MemFiles]. It never changes,
+// so it is safe for parallel use.
 //
-// A node costs 64 bytes plus its name and content, which lets tests and
-// benchmarks hold the shape of a real source with millions of nodes.
+// A node costs 64 bytes plus its name and content, so that tests and benchmarks can hold
+// the shape of a real source with millions of nodes.
 type Mem struct {
 	mtime time.Time
-	// nodes[id] is the node called id; nodes[0] is unused.
+	// nodes[id] is the node with that ID; nodes[0] is unused.
 	nodes []memNode
-	// byName holds the children of every directory, a directory's own in one
-	// run that is sorted by name.
+	// byName holds the children of every directory. A directory's own children are one run,
+	// sorted by name.
 	byName []uint32
-	// mtimes and xattrs hold what few nodes have, so that the others need no
-	// room for it.
+	// mtimes and xattrs are maps because few nodes have them.
 	mtimes map[ID]time.Time
 	xattrs map[ID][]memXattr
 	bytes  int64
@@ -35,7 +34,7 @@ type memNode struct {
 	name    string
 	content string
 	parent  uint32
-	// next is the sibling behind this one in listing order, or 0.
+	// next is the next sibling in listing order, or 0.
 	next uint32
 	// first and last are the ends of a directory's list of children, or 0.
 	first, last uint32
@@ -49,11 +48,10 @@ type memXattr struct {
 	value []byte
 }
 
-// Builder makes a [Mem]. The zero value is ready for use; it is not for use by
-// several goroutines.
+// Builder makes a [Mem]. The zero value is ready for use. It is not safe for parallel use.
 //
-// Mistakes (a name twice, a bad name, a file as a directory) are kept and
-// reported by Build, so that a tree can be written down without a check a line.
+// It keeps mistakes (a name twice, a bad name, a file as a directory) for Build to return,
+// so that callers need not check every line.
 type Builder struct {
 	m    Mem
 	errs []error
@@ -78,7 +76,7 @@ func (b *Builder) Link(parent ID, name, target string) ID {
 	return b.add(parent, memNode{name: name, kind: Link, content: target})
 }
 
-// SetModTime gives one node a time of its own.
+// SetModTime sets the modification time of one node.
 func (b *Builder) SetModTime(id ID, mtime time.Time) {
 	if b.m.mtimes == nil {
 		b.m.mtimes = make(map[ID]time.Time)
@@ -94,8 +92,8 @@ func (b *Builder) SetXattr(id ID, name string, value []byte) {
 	b.m.xattrs[id] = append(b.m.xattrs[id], memXattr{name: name, value: value})
 }
 
-// Build returns the tree, whose nodes were last changed at mtime unless they
-// were given another time. The builder is empty afterwards.
+// Build returns the tree. Nodes without a time of their own get mtime. The builder is empty
+// afterwards.
 func (b *Builder) Build(mtime time.Time) (*Mem, error) {
 	b.init()
 	m := b.m
@@ -143,7 +141,7 @@ func (b *Builder) add(parent ID, n memNode) ID {
 	return id
 }
 
-// sortChildren fills in the run of byName that Lookup searches.
+// sortChildren fills the run of byName that Lookup searches.
 func (m *Mem) sortChildren(dir ID) error {
 	d := &m.nodes[dir]
 	d.sorted = uint32(len(m.byName))
@@ -160,10 +158,9 @@ func (m *Mem) sortChildren(dir ID) error {
 	return nil
 }
 
-// MemFiles makes a tree from paths and contents; a path that ends in "/" is an
-// empty directory. Listings are in the order of the names. It panics on a map
-// that is no tree and on a path that begins with "/", because such maps are
-// written down in code.
+// MemFiles makes a tree of paths and contents. A path that ends in "/" is an empty
+// directory. Listings are sorted by name. MemFiles panics if a path begins with "/" or the
+// map is no tree, because such maps are written in code.
 func MemFiles(mtime time.Time, files map[string]string) *Mem {
 	var b Builder
 	dirs := map[string]ID{".": Root}
@@ -240,8 +237,7 @@ func (m *Mem) Lookup(_ context.Context, dir ID, name string) (Entry, error) {
 	return e, nil
 }
 
-// entry makes the listing's entry of a node, whose own number serves as the
-// cursor of what is behind it.
+// entry returns the entry of a node. The node's ID is the cursor of the next one.
 func (m *Mem) entry(id uint32) Entry {
 	n := &m.nodes[id]
 	return Entry{

@@ -96,7 +96,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Listings may leave sizes to Attr.
+// TestLateSizes leaves sizes to Attr in listings.
 func TestLateSizes(t *testing.T) {
 	tree := &nodetest.LateSizes{Tree: testFiles()}
 	nodetest.Run(t, tree)

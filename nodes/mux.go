@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Mount is one name in the root directory of a [NewMux]: a tree, or a small file.
+// Mount is one name in the root directory of a [NewMux]: a tree or a small file.
 type Mount struct {
 	Name string
-	// Tree is what the directory called Name shows. If it is nil, Name is a
-	// file that holds Content.
+	// Tree is shown as the directory called Name. If it is nil, Name is a file with
+	// Content.
 	Tree    Tree
 	Content string
 }
 
-// The ID of a node under a mux is a view number in the bits above viewShift and
-// the node's own ID below them. View 0 is the mux's own: its root and its files.
-// The sign bit stays clear, see [MaxID].
+// The ID of a node under a mux is a view number in the bits above viewShift and the node's
+// own ID below. View 0 is the mux's own: its root and its files. The sign bit stays clear,
+// see [MaxID].
 const (
 	viewShift = 60
 	maxViews  = 7
 )
 
-// MaxMuxID is the highest ID that a tree may use to be mounted in a [NewMux].
+// MaxMuxID is the highest ID that a tree mounted in a [NewMux] may use.
 const MaxMuxID ID = 1<<viewShift - 1
 
 // mux shows several trees under one root. It does not change after NewMux.
@@ -35,8 +35,7 @@ type mux struct {
 	views []muxView
 	// entries is the root directory in listing order.
 	entries []Entry
-	// caps are those of all the trees together.
-	caps Caps
+	caps    Caps
 }
 
 type muxView struct {
@@ -52,14 +51,14 @@ var (
 	_ Capable     = (*mux)(nil)
 )
 
-// NewMux returns a tree whose root holds the mounts in the given order. The IDs
-// of a mounted tree depend on its place among the trees only, so they are stable
-// as long as the mounts' order is. The result can do what one of the trees can, see
-// [Caps]. What is not in a [Mutable] tree, such as the root itself, is [ErrReadOnly];
-// a move between two trees is [ErrCross].
+// NewMux returns a tree whose root holds the mounts in the given order. The IDs of a
+// mounted tree depend only on its place among the trees, so they are stable as long as the
+// order of the mounts is. The result can do what any of the trees can, see [Caps]. Changes
+// to what is in no [Mutable] tree, such as the root itself, return [ErrReadOnly]; a move
+// between two trees returns [ErrCross].
 //
-// There is room for seven trees, with IDs up to [MaxMuxID]; a higher one shows
-// as an error of the call that met it.
+// There is room for seven trees with IDs up to [MaxMuxID]. A call that meets a higher ID
+// returns an error.
 func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 	m := &mux{}
 	var b Builder
@@ -84,11 +83,10 @@ func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
 	return m, nil
 }
 
-// Caps implements [Capable].
 func (m *mux) Caps() Caps { return m.caps }
 
-// listRoot makes the root's entries. A mounted tree's root takes the place of
-// the directory that top has under its name.
+// listRoot makes the root's entries. The root of a mounted tree replaces the directory of
+// its name in top.
 func (m *mux) listRoot() {
 	view := ID(0)
 	for e, err := range m.top.ReadDir(context.Background(), Root, 0) {
@@ -104,7 +102,7 @@ func (m *mux) listRoot() {
 	}
 }
 
-// split tells which tree a node belongs to and what it is called there.
+// split returns the tree of a node and the node's ID there.
 func (m *mux) split(id ID) (Tree, ID, error) {
 	view, own := id>>viewShift, id&MaxMuxID
 	if view == 0 {
@@ -182,8 +180,8 @@ func (m *mux) ReadDir(ctx context.Context, dir ID, cursor uint64) iter.Seq2[Entr
 	}
 }
 
-// rootEntry is the i-th entry of the root, as its tree tells it now.
-// A tree that cannot tell shows the mux's: it must not make the others unlistable.
+// rootEntry returns entry i of the root, as its tree describes it now. If the tree fails,
+// it returns the mux's own entry, so that the other trees can still be listed.
 func (m *mux) rootEntry(ctx context.Context, i int) (Entry, error) {
 	e := m.entries[i]
 	if attr, err := m.Attr(ctx, e.ID); err == nil {
@@ -215,11 +213,11 @@ func (m *mux) ReadAt(ctx context.Context, file ID, p []byte, off int64) (int, er
 	return t.ReadAt(ctx, own, p, off)
 }
 
-// Usage counts the nodes of all trees. The trees are views of one source, so
-// its size is the largest that any of them tells, not the sum.
+// Usage counts the nodes of all trees. The trees are views of one source, so its size is
+// the largest of theirs, not the sum.
 func (m *mux) Usage() Usage {
 	u := m.top.Usage()
-	u.Nodes -= int64(len(m.views)) // a mounted tree counts its root itself
+	u.Nodes -= int64(len(m.views)) // a mounted tree counts its own root
 	for _, v := range m.views {
 		vu := v.tree.Usage()
 		u.Nodes += vu.Nodes
@@ -228,7 +226,6 @@ func (m *mux) Usage() Usage {
 	return u
 }
 
-// Readlink implements [Linker].
 func (m *mux) Readlink(ctx context.Context, link ID) (string, error) {
 	t, own, err := m.split(link)
 	if err != nil {
@@ -237,7 +234,6 @@ func (m *mux) Readlink(ctx context.Context, link ID) (string, error) {
 	return Readlink(ctx, t, own)
 }
 
-// Xattr implements [Xattrer].
 func (m *mux) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
 	t, own, err := m.split(id)
 	if err != nil {
@@ -249,7 +245,6 @@ func (m *mux) Xattr(ctx context.Context, id ID, name string) ([]byte, error) {
 	return nil, ErrNoXattr
 }
 
-// Xattrs implements [Xattrer].
 func (m *mux) Xattrs(ctx context.Context, id ID) ([]string, error) {
 	t, own, err := m.split(id)
 	if err != nil {

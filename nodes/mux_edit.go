@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// SetXattr implements [XattrSetter].
 func (m *mux) SetXattr(ctx context.Context, id ID, name string, value []byte) error {
 	t, own, err := m.splitSetter(id)
 	if err != nil {
@@ -15,7 +14,6 @@ func (m *mux) SetXattr(ctx context.Context, id ID, name string, value []byte) er
 	return t.SetXattr(ctx, own, name, value)
 }
 
-// RemoveXattr implements [XattrSetter].
 func (m *mux) RemoveXattr(ctx context.Context, id ID, name string) error {
 	t, own, err := m.splitSetter(id)
 	if err != nil {
@@ -24,7 +22,7 @@ func (m *mux) RemoveXattr(ctx context.Context, id ID, name string) error {
 	return t.RemoveXattr(ctx, own, name)
 }
 
-// splitEdit is split for what only a tree that can be changed can do.
+// splitEdit is split for calls that change the tree.
 func (m *mux) splitEdit(id ID) (Mutable, ID, error) {
 	t, own, err := m.split(id)
 	if err != nil {
@@ -49,7 +47,6 @@ func (m *mux) splitSetter(id ID) (XattrSetter, ID, error) {
 	return s, own, nil
 }
 
-// Create implements [Mutable].
 func (m *mux) Create(ctx context.Context, dir ID, name string) (Entry, error) {
 	t, own, err := m.splitEdit(dir)
 	if err != nil {
@@ -62,7 +59,6 @@ func (m *mux) Create(ctx context.Context, dir ID, name string) (Entry, error) {
 	return m.export(dir>>viewShift, e)
 }
 
-// Mkdir implements [Mutable].
 func (m *mux) Mkdir(ctx context.Context, dir ID, name string) (Entry, error) {
 	t, own, err := m.splitEdit(dir)
 	if err != nil {
@@ -75,7 +71,6 @@ func (m *mux) Mkdir(ctx context.Context, dir ID, name string) (Entry, error) {
 	return m.export(dir>>viewShift, e)
 }
 
-// Remove implements [Mutable].
 func (m *mux) Remove(ctx context.Context, dir ID, name string, kind Kind) error {
 	t, own, err := m.splitEdit(dir)
 	if err != nil {
@@ -84,7 +79,6 @@ func (m *mux) Remove(ctx context.Context, dir ID, name string, kind Kind) error 
 	return t.Remove(ctx, own, name, kind)
 }
 
-// Rename implements [Mutable].
 func (m *mux) Rename(ctx context.Context, dir ID, name string, toDir ID, toName string, mode RenameMode) error {
 	t, own, err := m.splitEdit(dir)
 	if err != nil {
@@ -100,7 +94,6 @@ func (m *mux) Rename(ctx context.Context, dir ID, name string, toDir ID, toName 
 	return t.Rename(ctx, own, name, toOwn, toName, mode)
 }
 
-// OpenWrite implements [Mutable].
 func (m *mux) OpenWrite(ctx context.Context, file ID) (Writer, error) {
 	t, own, err := m.splitEdit(file)
 	if err != nil {
@@ -109,7 +102,6 @@ func (m *mux) OpenWrite(ctx context.Context, file ID) (Writer, error) {
 	return t.OpenWrite(ctx, own)
 }
 
-// SetModTime implements [Mutable].
 func (m *mux) SetModTime(ctx context.Context, id ID, mtime time.Time) error {
 	t, own, err := m.splitEdit(id)
 	if err != nil {
@@ -118,7 +110,6 @@ func (m *mux) SetModTime(ctx context.Context, id ID, mtime time.Time) error {
 	return t.SetModTime(ctx, own, mtime)
 }
 
-// Sync implements [Mutable].
 func (m *mux) Sync(ctx context.Context) error {
 	var errs []error
 	for _, v := range m.views {
@@ -129,14 +120,12 @@ func (m *mux) Sync(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Forget implements [Mutable].
 func (m *mux) Forget(id ID) {
 	if t, own, err := m.splitEdit(id); err == nil {
 		t.Forget(own)
 	}
 }
 
-// Watch implements [Mutable].
 func (m *mux) Watch(f func(Change)) {
 	for i, v := range m.views {
 		t, ok := Edits(v.tree)

@@ -5,15 +5,15 @@ import (
 	"io"
 )
 
-// Streamer is implemented by trees that can write a whole file faster than they
-// can read it piece by piece.
+// Streamer is implemented by trees that can write a whole file faster than it can be read
+// piece by piece.
 type Streamer interface {
-	// Stream writes the content of a file to w. ok is false, and nothing is written,
-	// if ReadAt is as good a way for this file.
+	// Stream writes the content of a file to w. If ReadAt is as fast for this file, it
+	// writes nothing and ok is false.
 	Stream(ctx context.Context, file ID, w io.Writer) (n int64, ok bool, err error)
 }
 
-// Stream implements [Streamer] for those of the trees that do.
+// Stream implements [Streamer] for those mounted trees that do.
 func (m *mux) Stream(ctx context.Context, file ID, w io.Writer) (n int64, ok bool, err error) {
 	t, own, err := m.split(file)
 	if err != nil {

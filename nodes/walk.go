@@ -9,15 +9,15 @@ import (
 // WalkEntry is one step of a [Walk].
 type WalkEntry struct {
 	Entry
-	// Path leads here from where the walk began, with "/" between names.
+	// Path leads from the start of the walk to the entry, with "/" between names.
 	Path string
 	// Parent is the directory that the entry is in.
 	Parent ID
 }
 
-// Walk yields everything below dir, but not dir itself: a directory before what
-// is in it, and the entries of a directory in the tree's order. An error is
-// yielded last, with the path of what could not be listed.
+// Walk yields everything below dir, but not dir itself: each directory before its entries,
+// and entries in the tree's order. An error comes last, with the path of the directory that
+// could not be listed.
 func Walk(ctx context.Context, tree Tree, dir ID) iter.Seq2[WalkEntry, error] {
 	return func(yield func(WalkEntry, error) bool) {
 		walk(ctx, tree, dir, "", yield)

@@ -10,7 +10,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// benchPackets are packets of generated definitions, none of which has a layout.
+// benchPackets returns packets of generated definitions without layouts.
 func benchPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size int64) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -32,7 +32,7 @@ func benchPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size 
 	return tabs, packets, size
 }
 
-// toolboxPackets are the vectors of tera-toolbox, which are small packets.
+// toolboxPackets returns tera-toolbox's test vectors, which are small packets.
 func toolboxPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, size int64) {
 	b.Helper()
 	dir, _ := fixtureNames(b, "tera-toolbox")
@@ -55,7 +55,7 @@ func toolboxPackets(b *testing.B) (tabs []*protocol.Table, packets [][]byte, siz
 	return tabs, packets, size
 }
 
-// benchEach does something with each packet again and again.
+// benchEach calls do with each packet again and again.
 func benchEach(b *testing.B, tabs []*protocol.Table, packets [][]byte, size int64, do func(t *protocol.Table, packet []byte) error) {
 	b.Helper()
 	b.SetBytes(size)
@@ -112,4 +112,31 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(packets))*float64(b.N)/b.Elapsed().Seconds(), "packets/s")
+}
+
+// BenchmarkParseJSON is in bytes of packets, not of text.
+func BenchmarkParseJSON(b *testing.B) {
+	for _, spaced := range []bool{false, true} {
+		b.Run(map[bool]string{false: "written", true: "indented"}[spaced], func(b *testing.B) {
+			tabs, packets, size := benchPackets(b)
+			texts := make([][]byte, len(packets))
+			for i, p := range packets {
+				text, err := tabs[i].AppendJSON(nil, p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if texts[i] = text; spaced {
+					var indented bytes.Buffer
+					if err := json.Indent(&indented, text, "", "  "); err != nil {
+						b.Fatal(err)
+					}
+					texts[i] = indented.Bytes()
+				}
+			}
+			benchEach(b, tabs, texts, size, func(t *protocol.Table, text []byte) error {
+				_, err := t.ParseJSON(text)
+				return err
+			})
+		})
+	}
 }

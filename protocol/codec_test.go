@@ -12,7 +12,7 @@ import (
 	"lorefs/protocol"
 )
 
-// byHand are packets that were laid out by hand from the facts.
+// byHand are packets laid out by hand from the descriptions.
 var byHand = []struct {
 	name, def string
 	opts      protocol.Options
@@ -160,7 +160,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// All angles come back; the reference loses eight.
+// TestEveryAngle reads and writes all angles; the reference changes eight.
 func TestEveryAngle(t *testing.T) {
 	tab := table(t, "angle a", protocol.Options{})
 	for i := range 1 << 16 {
@@ -259,7 +259,7 @@ func TestJSONErrors(t *testing.T) {
 	}
 }
 
-// People write less than what is read.
+// TestLooseJSON reads JSON as people write it.
 func TestLooseJSON(t *testing.T) {
 	tab := table(t, "int16 a=-5\nuint64 b\nskillid k\nbool c\nstring s", protocol.Options{})
 	m, err := tab.ParseJSON([]byte(" { \"code\" : 7 , \"data\" : { \"b\" : 18446744073709551615 ,\n \"k\" : \"0x0000000110500004\", \"s\":\"\\u0041\\/\" } } "))
@@ -300,7 +300,7 @@ func TestValueErrors(t *testing.T) {
 	}
 }
 
-// A layout is used for the values it came with, and refused for others.
+// TestLayout uses a layout for its own values, and expects an error for others.
 func TestLayout(t *testing.T) {
 	tab := table(t, "string a\nbytes b\narray c\n- byte x", protocol.Options{})
 	// The data lies in the order c, b, a, with a byte before and two behind.
@@ -335,7 +335,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Pointers that share data cannot make a packet grow.
+// TestNoGrowth has pointers that share data. They can't make a packet grow.
 func TestNoGrowth(t *testing.T) {
 	const elements, size, text = 1000, 8, 20_000
 	packet := make([]byte, 8+elements*size+2*text+2)
@@ -365,8 +365,8 @@ func TestNoGrowth(t *testing.T) {
 	}
 }
 
-// Bytes that belong to two fields count once, also in a packet that would be too long if
-// they were there twice.
+// TestSharedBytes has bytes that belong to two fields. They count once, also in a packet
+// that would be too long otherwise.
 func TestSharedBytes(t *testing.T) {
 	const n = 40_000
 	packet := make([]byte, 12+n)
@@ -377,7 +377,7 @@ func TestSharedBytes(t *testing.T) {
 	tab := table(t, "bytes a\nbytes b\n", protocol.Options{})
 	roundTrip(t, tab, packet)
 	m := decode(t, tab, packet)
-	m.Length = new(uint16(12 + n)) // what it is anyway
+	m.Length = new(uint16(12 + n)) // the right one anyway
 	if got, err := tab.Encode(m); err != nil || !bytes.Equal(got, packet) {
 		t.Errorf("with its length: %d bytes, %v", len(got), err)
 	}
@@ -387,7 +387,7 @@ func TestSharedBytes(t *testing.T) {
 	}
 }
 
-// An object goes on where it was begun, also if its name was taken by a field.
+// TestReopenedObject continues an object where it was begun, also if a field had its name.
 func TestReopenedObject(t *testing.T) {
 	tab := table(t, "byte o\nobject o\n- byte a\nobject o\n- byte b\n", protocol.Options{})
 	text := roundTrip(t, tab, []byte{7, 0, 1, 0, 1, 2, 3})

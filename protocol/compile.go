@@ -8,7 +8,7 @@ import (
 
 // Lengths in bytes.
 const (
-	// MaxPacket is the longest that a packet can be: its length has 16 bits.
+	// MaxPacket is the length of the longest packet, since lengths have 16 bits.
 	MaxPacket = 65535
 
 	headerSize  = 4 // length and code
@@ -16,31 +16,29 @@ const (
 	linkSize    = 4 // here and next of an array's element
 )
 
-// Options tell how packets of a definition are read and written. The zero value
-// reads every dialect, at the newest patch.
+// Options say how packets of a definition are read and written. The zero value reads every
+// dialect, at the newest patch.
 type Options struct {
-	// Patch decides which fields exist, and how long skill ids are. 0 is the
-	// newest.
+	// Patch decides which fields exist, and how long skill ids are. 0 is the newest.
 	Patch Patch
-	// Inline says that definitions which list no pointers have them at the places of
-	// their fields. By default this is found out for each definition. It cannot be for
-	// one whose strings, bytes and arrays all stand last: its pointers are taken to come
-	// first, as in all public definitions and real packets.
+	// Inline says that definitions without listed pointers have them at the places of their
+	// fields. By default the definition's text decides. It can't if all strings, bytes and
+	// arrays stand last; then pointers come first, as in all public definitions and real
+	// packets.
 	Inline bool
-	// Padded packets have a counter and a checksum behind the header, 8 bytes; see
-	// [Names].
+	// Padded packets have a counter and a checksum behind the header, 8 bytes; see [Names].
 	Padded bool
-	// Strict refuses what can be read but no server or client writes: a wrong
-	// length in the header, a bool that is not 0 or 1, bytes that belong to no
-	// field or to two.
+	// Strict refuses what can be read but is never written by a server or client: a wrong
+	// length in the header, a bool that is not 0 or 1, and bytes that belong to no field or
+	// to two.
 	Strict bool
-	// EmptyBytesNull gives bytes without content the offset 0, as Alkahest and
-	// TERA Arise write it, instead of the place where the content would be.
+	// EmptyBytesNull gives empty bytes the offset 0, as Alkahest and TERA Arise do, instead
+	// of the place where their content would be.
 	EmptyBytesNull bool
 }
 
-// Table is a definition made ready to read and write packets. It is immutable
-// and safe for parallel use.
+// Table is a definition compiled for reading and writing packets. It is immutable and safe
+// for parallel use.
 type Table struct {
 	opts    Options
 	body    scope
@@ -48,22 +46,21 @@ type Table struct {
 	guessed []guess
 }
 
-// scope is a packet's body or an element of an array: a part of fixed size, then
-// what its pointers lead to. Every field of it has a fixed place.
+// scope is a packet's body or an element of an array: a part of fixed size, then the data
+// that its pointers lead to. Every field has a fixed place.
 type scope struct {
 	head int // bytes before the first field
 	size int // of the fixed part, head included
-	// text is how many bytes of JSON the names in it take, each time that it is there.
+	// text is how many bytes of JSON its names take each time that it occurs.
 	text int
 	// root holds the fields, as if the scope were an object.
 	root *member
-	// bare says that there is one member, and that an element is its value and not
-	// an object: array<T>.
+	// bare is set if an element is the value of the only member, not an object: array<T>.
 	bare bool
-	// data are the members that lie behind the fixed part, in their order there.
-	// Those of one group have their elements in turns.
+	// data are the members with data behind the fixed part, in its order. The elements of
+	// one group alternate.
 	data [][]*member
-	// guessed lists the fields that are read by a guess, if the dialect is one.
+	// guessed lists the fields whose place is a guess, if the dialect is one.
 	guessed []guess
 }
 
@@ -80,15 +77,15 @@ type member struct {
 	item    *member // of T[n]; its at counts from the start of the item
 	stride  int     // size of an item
 	n       int     // number of items
-	// members are those of an object, in the order of their lines; named leads
-	// to them.
+	// members are the members of an object, in the order of their lines; named finds them
+	// by name.
 	members []*member
 	named   map[string]*member
-	initial Value // what is encoded for a missing value; nil is zero
+	initial Value // encoded for a missing value; nil is zero
 }
 
-// Compile makes a table of a definition. An error names the line that cannot be
-// made sense of; it is a [*SyntaxError].
+// Compile makes a table of a definition. An error is a [*SyntaxError] and names the bad
+// line.
 func Compile(d *Definition, opts Options) (*Table, error) {
 	t := &Table{opts: opts, name: FileName{Name: d.Name, Version: d.Version, Platform: d.Platform}.String()}
 	look := looksOf(d)
@@ -111,7 +108,7 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// Name is NAME.VERSION of the definition.
+// Name returns NAME.VERSION of the definition.
 func (t *Table) Name() string { return t.name }
 
 type compiler struct {
@@ -120,11 +117,11 @@ type compiler struct {
 	depth   int
 	// twice counts how often a name was taken.
 	twice map[nameIn]int
-	// objects are those that were begun, by the name in the definition.
+	// objects are those that have begun, by their name in the definition.
 	objects map[nameIn]*member
 }
 
-// flat is a field of a scope with the objects around it taken off.
+// flat is a field of a scope without the objects around it.
 type flat struct {
 	field *Field
 	typ   Type
@@ -132,8 +129,8 @@ type flat struct {
 	m     *member
 }
 
-// scope compiles the fields of a packet or an element. head is how many bytes
-// come before them.
+// scope compiles the fields of a packet or an element. head is the number of bytes before
+// them.
 func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	s := &scope{head: head, size: head, root: &member{typ: TypeObject}}
 	list := flattener{c: c, targets: make(map[string]bool)}
@@ -159,12 +156,12 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	return s, nil
 }
 
-// flattener lists the fields of a scope in the order of their lines, and makes
-// the members of its objects. A second object of a name goes on with the first.
+// flattener lists the fields of a scope in the order of their lines, and makes the members
+// of its objects. A second object of one name continues the first.
 type flattener struct {
 	c     *compiler
 	flats []flat
-	// targets are the paths of the fields that can be pointed to.
+	// targets are the paths of the fields that pointers may lead to.
 	targets map[string]bool
 }
 
@@ -178,7 +175,7 @@ func (l *flattener) flatten(into *member, fields []Field, path string) error {
 		if c.depth > 2*maxNesting {
 			return fieldError(f, "fields are nested deeper than %d", maxNesting)
 		}
-		if f.Name != "" { // elements have none
+		if f.Name != "" { // elements have no name
 			if err := checkFieldName(f.Name); err != nil {
 				return fieldError(f, "%v", err)
 			}
@@ -207,9 +204,8 @@ func (l *flattener) flatten(into *member, fields []Field, path string) error {
 	return nil
 }
 
-// prune drops the objects that have no fields, at this patch at least: nothing in a packet
-// says that they are there, so they could be more than it has bytes. No public definition
-// has one.
+// prune drops objects without fields at this patch. They take no bytes, so a packet could
+// claim any number of them. No public definition has one.
 func (m *member) prune() {
 	m.members = slices.DeleteFunc(m.members, func(sub *member) bool {
 		sub.prune()
@@ -221,7 +217,7 @@ func (m *member) prune() {
 	})
 }
 
-// text is how many bytes of JSON the names in an object take.
+// text returns how many bytes of JSON the names in an object take.
 func (m *member) text() int {
 	n := len("{}")
 	for _, sub := range m.members {
@@ -230,7 +226,7 @@ func (m *member) text() int {
 	return n
 }
 
-// findTargets lists what the lines of a scope can point to.
+// findTargets lists the fields that the lines of a scope may point to.
 func (l *flattener) findTargets(fields []Field, path string, depth int) {
 	for i := range fields {
 		f := &fields[i]
@@ -264,11 +260,11 @@ type nameIn struct {
 	name   string
 }
 
-// object gives the member of an object that f begins or goes on with.
+// object returns the member of an object that f begins or continues.
 func (c *compiler) object(in *member, f *Field) *member {
 	key := nameIn{in, f.Name}
 	if o := c.objects[key]; o != nil {
-		return o // also one that has a number, as a field had its name
+		return o // may have a number, if a field had its name
 	}
 	o := &member{name: f.Name, typ: TypeObject}
 	c.add(in, o)
@@ -276,7 +272,7 @@ func (c *compiler) object(in *member, f *Field) *member {
 	return o
 }
 
-// member compiles a field that is no object. Its place is still open.
+// member compiles a field that is no object. It does not set its place.
 func (c *compiler) member(f *Field) (m *member, err error) {
 	m = &member{name: f.Name, typ: f.Type, countAt: -1, at: -1}
 	if f.Type == TypeSkillID && c.opts.Patch != 0 && c.opts.Patch < patch74 {
@@ -290,8 +286,8 @@ func (c *compiler) member(f *Field) (m *member, err error) {
 	case f.Type.variable():
 		return m, nil
 	case f.Type == TypeCount || f.Type == TypeOffset:
-		// S_USER_PAPERDOLL_INFO lists the pointer of an array that it does not
-		// describe. The two bytes of each line are there, whatever they lead to.
+		// S_USER_PAPERDOLL_INFO lists the pointer of an array that it does not describe.
+		// Its two bytes exist all the same.
 		m.name += twiceMark + f.Type.String()
 		m.typ, m.stride = TypeUint16, 2
 		return m, nil
@@ -312,7 +308,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 			return fieldError(f, "%v cannot be an element type", f.Elem.Type)
 		}
 		fields = []Field{*f.Elem}
-		fields[0].Patches = PatchRange{} // an element is there if its array is
+		fields[0].Patches = PatchRange{} // an element exists if its array does
 	}
 	sub := *c
 	if f.Elem != nil {
@@ -348,7 +344,7 @@ func (c *compiler) fixed(m *member, f *Field) (err error) {
 	return nil
 }
 
-// fieldError is an error in the line of a field.
+// fieldError returns an error in the line of a field.
 func fieldError(f *Field, format string, args ...any) error {
 	return &SyntaxError{Diagnostics: []Diagnostic{{File: f.File, Line: f.Line, Text: fmt.Sprintf(format, args...)}}}
 }

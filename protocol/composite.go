@@ -2,19 +2,19 @@ package protocol
 
 import "math"
 
-// Angle is a direction: 65536 of it are a full turn.
+// Angle is a direction: 65536 units are a full turn.
 type Angle int16
 
 // angleUnit is one unit of an angle in radians.
 const angleUnit = math.Pi / 32768
 
-// Radians gives the angle in radians, from -pi to below pi.
+// Radians returns the angle in radians, from -pi to below pi.
 func (a Angle) Radians() float64 { return float64(a) * math.Pi / 32768 }
 
-// AngleOf is the nearest angle. ok is false outside -pi to pi.
+// AngleOf returns the nearest angle. ok is false outside -pi to pi.
 func AngleOf(radians float64) (a Angle, ok bool) {
-	// Rounded, not cut off as the reference does: that changes 8 of the 65536
-	// angles when they are written again.
+	// Round, though the reference truncates: truncating changes 8 of the 65536 angles when
+	// they are written again.
 	n := math.Round(radians / angleUnit)
 	if !(n >= -32768 && n <= 32768) {
 		return 0, false
@@ -25,11 +25,11 @@ func AngleOf(radians float64) (a Angle, ok bool) {
 // Vec3 is a place or a direction: x, y and z in units of the world.
 type Vec3 [3]float32
 
-// Vec3FA is a rotation, three angles in units of pi/32768 radians. They are
-// numbers with a fraction, unlike an [Angle].
+// Vec3FA is a rotation: three angles in units of pi/32768 radians. They may have fractions,
+// unlike an [Angle].
 type Vec3FA [3]float32
 
-// SkillID is the number of a skill with what is packed into it. In a packet:
+// SkillID is the number of a skill and the flags packed into it. In a packet:
 //
 //	         skillid, 8 bytes   skillid32, 4 bytes
 //	ID       bits 0-27          bits 0-25
@@ -37,8 +37,8 @@ type Vec3FA [3]float32
 //	NPC      bit 32             bit 30
 //	Reserved bits 33-63         bit 31
 //
-// For a skill of an NPC whose Type is 1, an action, only bits 0-15 are the ID; the
-// others are HuntingZone.
+// For a skill of an NPC whose Type is 1, an action, only bits 0-15 are the ID; the others
+// are HuntingZone.
 type SkillID struct {
 	ID          uint32
 	HuntingZone uint16
@@ -47,10 +47,10 @@ type SkillID struct {
 	Reserved    uint32
 }
 
-// skillAction is the SkillID.Type of which NPC skills have a hunting zone.
+// skillAction is the SkillID.Type of NPC skills with a hunting zone.
 const skillAction = 1
 
-// skillShape is where the parts lie.
+// skillShape says where the parts lie.
 type skillShape struct {
 	idBits, typeBits, reservedBits uint
 }
@@ -73,7 +73,7 @@ func (s skillShape) unpack(raw uint64) SkillID {
 	return id
 }
 
-// zoned tells that a part of the number is a hunting zone.
+// zoned reports whether a part of the number is a hunting zone.
 func (id SkillID) zoned() bool { return id.NPC && id.Type == skillAction }
 
 // pack is the inverse of unpack; ok is false if a part is too large.
@@ -98,8 +98,7 @@ func (s skillShape) pack(id SkillID) (raw uint64, ok bool) {
 	return raw | uint64(id.Reserved)<<(bits+1), true
 }
 
-// Customize is how a character looks, eight choices in the order of
-// customizeKeys.
+// Customize is the look of a character: eight choices in the order of customizeKeys.
 type Customize [8]byte
 
 var customizeKeys = [8]string{"unk", "skinColor", "faceStyle", "faceDecal", "hairStyle", "hairColor", "voice", "tattoos"}

@@ -14,7 +14,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// Every public definition is read, or refused for a reason that is known.
+// TestCorpora reads every public definition. Those that are refused are listed.
 func TestCorpora(t *testing.T) {
 	for _, tt := range []struct {
 		corpus string
@@ -28,7 +28,7 @@ func TestCorpora(t *testing.T) {
 		}},
 		{"meishuu-2017-09", 592, map[string]string{
 			"C_START_CLIMBING.1.def": `:1: no such type: "uint"`,
-			// A pointer that is listed switches all off that are not.
+			// One listed pointer switches off all implied ones.
 			"S_PARTY_MEMBER_INFO.1.def": "lists its pointers, but none for string info",
 			"S_PARTY_MEMBER_INFO.2.def": "lists its pointers, but none for string info",
 			"S_REPLY_GUILD_LIST.1.def":  "lists its pointers, but none for string unk",
@@ -63,8 +63,8 @@ func compileFixture(t *testing.T, dir, name string) error {
 	return nil
 }
 
-// withRefs is the text of a definition with a line for each pointer, so that nothing has
-// to be found out: at its field's line if inline is set, else before the others of the
+// withRefs returns the text of a definition with a line for each pointer, so that its
+// dialect is certain: at its field's line if inline is set, else before the others of the
 // scope.
 func withRefs(fields []protocol.Field, inline bool) []protocol.Field {
 	var refs, list []protocol.Field
@@ -100,9 +100,9 @@ func withRefs(fields []protocol.Field, inline bool) []protocol.Field {
 	return append(refs, list...)
 }
 
-// The dialect of a definition is found out by itself: packets are as if the pointers were
-// listed where their fields stand in those of tera-proxy, and first in those of
-// tera-toolbox and the older ones. What is found by a guess is told.
+// TestDialects checks that the dialect of a definition is recognized: packets are as if the
+// pointers were listed where their fields stand in those of tera-proxy, and first in those
+// of tera-toolbox and the older ones. Guesses must be reported.
 func TestDialects(t *testing.T) {
 	for _, tt := range []struct {
 		corpus  string
@@ -124,7 +124,7 @@ func TestDialects(t *testing.T) {
 			for i, file := range lib.Definitions() {
 				tab, err := lib.Table(i, 0)
 				if err != nil {
-					continue // TestCorpora says which
+					continue // TestCorpora has the reason
 				}
 				n++
 				if len(tab.Guessed()) > 0 {
@@ -144,7 +144,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// sameAsListed makes a packet, and the same by a definition that lists its pointers.
+// sameAsListed makes a packet, and compares it with the packet of the definition with
+// listed pointers.
 func sameAsListed(t *testing.T, tab *protocol.Table, d *protocol.Definition, inline bool) {
 	t.Helper()
 	if slices.ContainsFunc(d.Fields, func(f protocol.Field) bool { return isListed(&f) }) {

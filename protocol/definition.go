@@ -6,28 +6,26 @@ import (
 	"strings"
 )
 
-// Definition is one .def file as a tree. It must not be changed once a [Table]
-// is made from it.
+// Definition is one .def file as a tree. It must not be changed after a [Table] is made
+// from it.
 type Definition struct {
-	// Name is that of the packet, such as S_CHAT.
+	// Name is the packet's name, such as S_CHAT.
 	Name string `json:"name"`
-	// Version counts from 1. 0 is the version of a file whose name has none.
+	// Version counts from 1. It is 0 if the file's name has none.
 	Version int `json:"version"`
-	// Platform is pc, console, classic or what else the file's name says; empty
-	// for all.
+	// Platform is pc, console, classic or whatever the file's name says; empty for all.
 	Platform string `json:"platform,omitempty"`
-	// Patches is for which patches the file says that it is good.
+	// Patches are the patches that the file says it is good for.
 	Patches PatchRange `json:"patches,omitzero"`
-	// Fields are the lines without indentation, with what is below them.
+	// Fields are the lines without indentation, each with the fields below it.
 	Fields []Field `json:"fields"`
-	// Warnings are remarks on what is odd but has one meaning.
+	// Warnings are remarks on what is odd but unambiguous.
 	Warnings []Diagnostic `json:"warnings,omitempty"`
 
-	// includes is set for one with @include.
+	// includes is set for a definition with @include.
 	includes bool
 }
 
-// Field is one line of a definition.
 type Field struct {
 	// Name is empty for the elements of array<T> and T[n].
 	Name string `json:"name,omitempty"`
@@ -36,24 +34,24 @@ type Field struct {
 	Elem *Field `json:"of,omitempty"`
 	// Len is the n of T[n].
 	Len int `json:"length,omitempty"`
-	// Fields are those of an object, and of an array without Elem.
+	// Fields are the fields of an object, and of an array without Elem.
 	Fields []Field `json:"fields,omitempty"`
-	// Interleaved is set for array[interleaved]: the elements of all arrays that
-	// have it and follow each other lie in turns.
+	// Interleaved is set for array[interleaved]: the elements of such arrays that follow
+	// one another alternate.
 	Interleaved bool `json:"interleaved,omitempty"`
-	// Default is what is encoded if there is no value; empty for zero.
+	// Default is encoded if there is no value; empty means zero.
 	Default string `json:"default,omitempty"`
-	// Patches is in which patches the field exists.
+	// Patches are the patches in which the field exists.
 	Patches PatchRange `json:"patches,omitzero"`
 	// Comment is what follows the # in the line.
 	Comment string `json:"comment,omitempty"`
 	// Line counts from 1, in the definition or in the file it includes.
 	Line int `json:"-"`
-	// File is the name of the file that the line is in.
+	// File is the name of the file with the line.
 	File string `json:"-"`
 }
 
-// String is the type as a definition spells it, such as array<int32>.
+// String returns the type as in a definition, such as array<int32>.
 func (f *Field) String() string {
 	var lens strings.Builder
 	for f.Type == TypeFixed && f.Elem != nil {
@@ -70,7 +68,7 @@ func (f *Field) String() string {
 	return s + lens.String()
 }
 
-// checkDefault checks what a line has behind the name.
+// checkDefault checks the default in the line.
 func (f *Field) checkDefault() error {
 	if f.Default == "" || !f.Type.scalar() {
 		return fmt.Errorf("%v %s: want a value behind =, and a type that is one number", f, f.Name)
@@ -79,7 +77,7 @@ func (f *Field) checkDefault() error {
 	return err
 }
 
-// defaultValue is the value that Default spells, or nil if there is none.
+// defaultValue returns the value of Default, or nil if there is none.
 func (f *Field) defaultValue() (Value, error) {
 	if f.Default == "" {
 		return nil, nil
@@ -91,8 +89,7 @@ func (f *Field) defaultValue() (Value, error) {
 	return v, nil
 }
 
-// FileName is the parts of a definition's file name,
-// NAME.VERSION[.PLATFORM].def.
+// FileName is the parsed name of a definition's file, NAME.VERSION[.PLATFORM].def.
 type FileName struct {
 	Name     string
 	Version  int
@@ -101,8 +98,7 @@ type FileName struct {
 	Script bool
 }
 
-// ParseFileName splits the name of a definition's file; ok is false if it is
-// none.
+// ParseFileName parses the name of a definition's file. ok is false for other names.
 func ParseFileName(name string) (n FileName, ok bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) < 3 || len(parts) > 4 {
@@ -124,7 +120,7 @@ func ParseFileName(name string) (n FileName, ok bool) {
 	return n, strconv.Itoa(n.Version) == parts[1]
 }
 
-// String is NAME.VERSION or NAME.VERSION.PLATFORM, without the ending.
+// String returns NAME.VERSION or NAME.VERSION.PLATFORM, without the extension.
 func (n FileName) String() string {
 	s := n.Name + "." + strconv.Itoa(n.Version)
 	if n.Platform != "" {
@@ -133,7 +129,7 @@ func (n FileName) String() string {
 	return s
 }
 
-// isName tells whether s is an identifier: letters, digits and _, no digit first.
+// isName reports whether s is an identifier: letters, digits and _, no digit first.
 func isName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -10,14 +10,14 @@ import (
 	"lorefs/protocol"
 )
 
-// Every public definition, printed and parsed again, makes the same text.
+// TestPrinter prints and parses every public definition twice, and compares the texts.
 func TestPrinter(t *testing.T) {
 	for _, corpus := range []string{"tera-toolbox", "tera-proxy", "meishuu-2017-09"} {
 		dir, names := fixtureNames(t, corpus)
 		for _, name := range names {
 			d, err := fixtureDefinition(t, dir, name)
 			if err != nil {
-				continue // TestCorpora says which
+				continue // TestCorpora has the reason
 			}
 			text, err := d.AppendText(nil)
 			if err != nil {
@@ -151,7 +151,7 @@ func TestCompileErrors(t *testing.T) {
 		_, err = protocol.Compile(d, protocol.Options{})
 		wantError(t, err, want)
 	}
-	// A definition made by hand is checked too.
+	// Definitions made by hand are checked too.
 	for _, d := range []*protocol.Definition{
 		{Fields: []protocol.Field{{Name: "a", Type: 99}}},
 		{Fields: []protocol.Field{{Name: "a\"", Type: protocol.TypeByte}}},

@@ -7,16 +7,15 @@ import (
 	"strconv"
 )
 
-// dialect is how a definition says where its pointers stand.
+// dialect is where a definition has its pointers.
 type dialect uint8
 
 const (
-	// hoisted definitions, as tera-toolbox has them, mean all pointers of a scope to
-	// stand before its fields of fixed size. It is also the dialect of those that have no
-	// pointers, or nothing else.
+	// hoisted definitions, those of tera-toolbox, have all pointers of a scope before its
+	// fields of fixed size. Definitions without pointers, or with nothing else, count as
+	// hoisted.
 	hoisted dialect = iota
-	// inline definitions, as tera-proxy has them, mean a pointer to stand where its
-	// field does.
+	// inline definitions, those of tera-proxy, have a pointer where its field stands.
 	inline
 	// listed definitions have lines for their pointers.
 	listed
@@ -25,20 +24,20 @@ const (
 // looks is what the text of a definition shows of its dialect.
 type looks struct {
 	listed bool
-	// before and behind tell whether a field of fixed size stands before a string, bytes
-	// or an array of the same scope, or behind one.
+	// before is set if a field of fixed size stands before a string, bytes or an array of
+	// the same scope, behind if one stands behind.
 	before, behind bool
-	// extended tells of what only the parser of the inline dialect knows: @include, T[n],
-	// defaults and fields of some patches.
+	// extended is set if there is something that only the parser of the inline dialect
+	// knows: @include, T[n], defaults and fields of some patches.
 	extended bool
 }
 
-// dialect is the one that the definition makes sense in.
+// dialect returns the dialect in which the definition makes sense.
 //
-// A field of fixed size behind a string is read from the string's own bytes by
-// tera-toolbox, so only inline definitions can have any. Where all of them stand before,
-// both dialects have the same text. Then it counts as hoisted, since real packets have
-// their pointers first, those of all public inline definitions too.
+// tera-toolbox would read a field of fixed size behind a string from the string's own
+// bytes, so only inline definitions can have one. If all such fields stand before, the text
+// is the same in both dialects. It counts as hoisted then, since real packets have their
+// pointers first, also those of all public inline definitions.
 func (l looks) dialect() dialect {
 	switch {
 	case l.listed:
@@ -55,7 +54,7 @@ func looksOf(d *Definition) looks {
 	return l
 }
 
-// seen is what was met of a scope.
+// seen says which fields a scope has had so far.
 type seen struct{ fixed, variable bool }
 
 // add looks at the fields of a scope, or of an object in it.
@@ -80,10 +79,10 @@ func (l *looks) add(fields []Field, in *seen, depth int) {
 	}
 }
 
-// guess is the fields of a scope that are read by a guess.
+// guess describes the fields of a scope that are read by a guess.
 type guess struct {
 	paths []string
-	// first is the first of them, and behind the string, bytes or array that it stands
+	// first is the first of them. behind is the string, bytes or array that it stands
 	// behind.
 	first, behind *Field
 }
@@ -111,7 +110,7 @@ func guesses(flats []flat) (list []guess) {
 	return list
 }
 
-// guessedIn is what is guessed in the elements of an array with a path.
+// guessedIn returns the guesses in the elements of an array.
 func (s *scope) guessedIn(array string) []guess {
 	list := slices.Clone(s.guessed)
 	for i := range list {
@@ -123,10 +122,10 @@ func (s *scope) guessedIn(array string) []guess {
 	return list
 }
 
-// Guessed tells of the fields that are read by a guess: those of fixed size behind a
-// string, bytes or an array of the same scope, where nothing but this says that the
-// definition is of the inline dialect. tera-toolbox would write them behind the data,
-// and cannot read them there. A [Library] has none of them if its folder is inline.
+// Guessed returns the fields that are read by a guess: those of fixed size behind a string,
+// bytes or an array of the same scope, if only this shows that the definition is of the
+// inline dialect. tera-toolbox would write them behind the data, and cannot read them
+// there. A [Library] has none if its folder is inline.
 func (t *Table) Guessed() []Diagnostic {
 	var list diagnostics
 	for _, g := range t.guessed {
@@ -139,8 +138,7 @@ func (t *Table) Guessed() []Diagnostic {
 	return list
 }
 
-// appendGuessed appends the paths of the fields that are read by a guess, as a member of
-// JSON.
+// appendGuessed appends the paths of the guessed fields, as a member of JSON.
 func (t *Table) appendGuessed(dst []byte) []byte {
 	n := 0
 	for _, g := range t.guessed {
@@ -162,15 +160,15 @@ func (t *Table) appendGuessed(dst []byte) []byte {
 	return dst
 }
 
-// isInline tells whether the definitions of the folder are of the inline dialect: some
-// have what only its parser knows, and more of them look like it than like the other.
+// isInline reports whether the definitions of the folder are of the inline dialect: some
+// have what only its parser knows, and more look inline than hoisted.
 func (l *Library) isInline() bool {
 	l.inlineOnce.Do(func() {
 		var behind, before, extended int
 		for i := range l.used {
 			d, err := l.Definition(i)
 			if err != nil {
-				continue // it says nothing; who uses it is told
+				continue // its own users get the error
 			}
 			look := looksOf(d)
 			if look.extended {

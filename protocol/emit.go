@@ -13,20 +13,18 @@ import (
 //
 //	{"code":51973,"data":{"id":"7","name":"x","items":[{"slot":1}]}}
 //
-// "data" has the fields in the order of the definition. Integers of 64 bits are
-// strings, since JSON readers round numbers above 2^53; so are the floats that
-// JSON has no number for: "NaN", "Infinity", "-Infinity", and "NaN:7fc00001" for
-// another NaN, by its bits. A bool is true or false, or the number if that is
-// neither 1 nor 0. An angle is in radians. Bytes are hex digits. A lone surrogate
-// in a string is a \ud800 escape.
+// "data" has the fields in the order of the definition. Integers of 64 bits are strings,
+// since JSON readers round numbers above 2^53. Floats that JSON has no number for are
+// strings too: "NaN", "Infinity", "-Infinity", and "NaN:7fc00001" for another NaN, by its
+// bits. A bool is true or false, or a number if it is neither 1 nor 0. An angle is in
+// radians. Bytes are hex digits. A lone surrogate in a string is a \ud800 escape.
 //
-// "length" is there if the header has another length than the packet, "padding"
-// for a padded packet, "guessed" with the paths of fields that [Table.Guessed] tells
-// of, "layout" if the data lies in another way than it would be
-// written; see [Layout]. So [Table.ParseJSON] and [Table.Encode] give the same
-// bytes again.
+// Some members are there only if needed: "length" if the header has another length than the
+// packet, "padding" for a padded packet, "guessed" with the paths of [Table.Guessed], and
+// "layout" if the data is not where it would be written; see [Layout]. With them,
+// [Table.ParseJSON] and [Table.Encode] make the same bytes again.
 //
-// dst is returned as it was if the packet is none of this definition.
+// If the packet does not fit the definition, dst is returned unchanged with an error.
 func (t *Table) AppendJSON(dst, packet []byte) ([]byte, error) {
 	w := walker{t: t, p: packet}
 	lay, err := w.run()
@@ -54,7 +52,7 @@ func (t *Table) AppendJSON(dst, packet []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// run checks the packet, and gives its layout if that is not what the rule gives.
+// run checks the packet, and returns its layout if it differs from the rule's.
 func (w *walker) run() (*Layout, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -74,7 +72,7 @@ func (w *walker) run() (*Layout, error) {
 	return again.layout(), nil
 }
 
-// emitter writes a packet that a walker has accepted.
+// emitter writes JSON of a packet that a walker has accepted.
 type emitter struct{ p []byte }
 
 func (e emitter) object(dst []byte, m *member, base int) []byte {
@@ -141,7 +139,7 @@ func (e emitter) array(dst []byte, m *member, base int) []byte {
 	return append(dst, ']')
 }
 
-// appendScalar appends the value that p begins with.
+// appendScalar appends the value at the beginning of p.
 func appendScalar(dst []byte, typ Type, p []byte) []byte {
 	le := binary.LittleEndian
 	switch typ {
@@ -189,7 +187,7 @@ func appendBool(dst []byte, b byte) []byte {
 	return strconv.AppendUint(dst, uint64(b), 10)
 }
 
-// Canonical NaNs, whose bits need not be told.
+// Canonical NaNs, which are written without bits.
 const (
 	nan32 = 0x7fc00000
 	nan64 = 0x7ff8000000000000
@@ -249,8 +247,8 @@ func appendVec3(dst []byte, typ Type, p []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendJSON appends the parts of a skill id, and the number as it is: patches
-// differ in what they mean by its bits.
+// appendJSON appends the parts of a skill id and the raw number, because patches differ in
+// the meaning of its bits.
 func (s skillShape) appendJSON(dst []byte, raw uint64) []byte {
 	id := s.unpack(raw)
 	dst = append(dst, `{"reserved":`...)

@@ -9,8 +9,8 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Encode makes the packet of m, header included. Integers of any type that fit
-// the field are accepted, and int besides.
+// Encode makes the packet of m, header included. It accepts integers of any type that fit
+// the field.
 //
 // An error is a [*ValueError] or matches [ErrTooLong] or [ErrLayout].
 func (t *Table) Encode(m *Message) ([]byte, error) {
@@ -21,8 +21,8 @@ func (t *Table) Encode(m *Message) ([]byte, error) {
 	return packet, t.checkLayout(m, packet)
 }
 
-// checkLayout checks that a packet that was made by a layout holds the values:
-// the layout may be that of other values, and then data overwrites other data.
+// checkLayout checks that a packet made by a layout holds the values. A layout that belongs
+// to other values may make data overwrite other data.
 func (t *Table) checkLayout(m *Message, packet []byte) error {
 	lenient := *t
 	lenient.opts.Strict = false
@@ -30,9 +30,9 @@ func (t *Table) checkLayout(m *Message, packet []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrLayout, err)
 	}
-	// Without a layout there is one packet for all equal values. It may be longer than
-	// a packet can be, and its offsets mean nothing then: where two fields have the
-	// same bytes, it has them twice.
+	// Without a layout, equal values make equal packets. This packet may be longer than
+	// allowed, and its offsets are meaningless then: where two fields share bytes, it has
+	// them twice.
 	want, err := t.encode(m, nil, maxUnshared)
 	if err != nil {
 		return err
@@ -47,8 +47,8 @@ func (t *Table) checkLayout(m *Message, packet []byte) error {
 	return nil
 }
 
-// maxUnshared is how long a packet that a walker accepts can be without bytes that belong
-// to two fields.
+// maxUnshared is the most bytes that a packet accepted by a walker can have if no two
+// fields share bytes.
 const maxUnshared = workPerByte * MaxPacket
 
 // codeAt is the offset of a packet's code, behind its length.
@@ -90,8 +90,8 @@ func (t *Table) encode(m *Message, lay *Layout, limit int) ([]byte, error) {
 	return e.p, nil
 }
 
-// encoder makes a packet. Without a layout it appends; with one, p has its final
-// size from the start, and at holds the places that are not taken yet.
+// encoder makes a packet. Without a layout it appends. With one, p has its final size from
+// the start, and at has the places that are still free.
 type encoder struct {
 	t      *Table
 	p      []byte
@@ -101,7 +101,7 @@ type encoder struct {
 	begun  bool // the fixed part is reserved
 }
 
-// fill makes p of the layout's size, with the bytes that belong to nothing.
+// fill makes p of the layout's size, with the bytes that belong to no field.
 func (e *encoder) fill(lay *Layout) error {
 	e.layout, e.at = true, lay.At
 	e.p = make([]byte, lay.Size)
@@ -114,7 +114,7 @@ func (e *encoder) fill(lay *Layout) error {
 	return nil
 }
 
-// reserve gives the place of the next datum, n bytes.
+// reserve returns the place of the next datum, of n bytes.
 func (e *encoder) reserve(n int) (off int, err error) {
 	switch {
 	case !e.layout:
@@ -150,7 +150,7 @@ func (e *encoder) place() (off int, err error) {
 	return off, nil
 }
 
-// empty gives the offset of something without bytes.
+// empty returns the offset of a datum without bytes.
 func (e *encoder) empty(null bool) (off int, err error) {
 	if e.layout {
 		return e.place()
@@ -166,8 +166,8 @@ func (e *encoder) empty(null bool) (off int, err error) {
 
 func (e *encoder) put16(off, v int) { binary.LittleEndian.PutUint16(e.p[off:], uint16(v)) }
 
-// scope writes the fields of a packet or an element, whose fixed part is
-// reserved at base, and then their data.
+// scope writes the fields of a packet or an element, whose fixed part is reserved at base,
+// and then their data.
 func (e *encoder) scope(s *scope, base int, o Object) error {
 	data := make(map[*member]Value)
 	if err := e.object(s.root, base, o, data); err != nil {
@@ -186,7 +186,7 @@ func (e *encoder) bare(s *scope, base int, v Value) error {
 	return e.data(s, base, data)
 }
 
-// object writes what has a fixed size, and puts the rest into data.
+// object writes the fields of fixed size, and puts the others into data.
 func (e *encoder) object(m *member, base int, o Object, data map[*member]Value) error {
 	for i := range o {
 		if m.named[o[i].Name] == nil {
@@ -315,7 +315,7 @@ func (e *encoder) bytes(m *member, base int, v Value) error {
 	return nil
 }
 
-// links is an array that is being written.
+// links is an array while it is written.
 type links struct {
 	e    *encoder
 	m    *member
@@ -340,7 +340,7 @@ func (e *encoder) links(m *member, base int, v Value) (links, error) {
 	return links{e: e, m: m, list: list, link: base + m.at}, nil
 }
 
-// element writes element i; they must be written in their order.
+// element writes element i. Elements must be written in order.
 func (l *links) element(i int) error {
 	s := l.m.elem
 	here, err := l.e.reserve(s.size)

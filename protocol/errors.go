@@ -6,28 +6,25 @@ import (
 	"strings"
 )
 
-// ErrLayout means that the layout that a packet came with does not fit its
-// values, which have been edited since. Without the layout they can be encoded.
+// ErrLayout means that the packet's layout does not fit its values, which have been edited
+// since. They can be encoded without the layout.
 var ErrLayout = errors.New("the layout does not fit the values")
 
 // ErrTooLong means that the packet would have more than [MaxPacket] bytes.
 var ErrTooLong = errors.New("longer than a packet can be")
 
-// ErrValue means that a value is none that its field can hold.
+// ErrValue means that a field can't hold a value.
 var ErrValue = errors.New("not a value of the field's type")
 
-// FormatError reports a packet that breaks the format, or is none of its
-// definition.
+// FormatError reports a packet that breaks the format or does not fit its definition.
 type FormatError struct {
 	// Off is a byte offset in the packet, header included.
 	Off int
-	// Field is the path of the field, such as items[3].name; empty for what
-	// belongs to no field.
+	// Field is the path of the field, such as items[3].name; it may be empty.
 	Field string
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {
@@ -48,7 +45,7 @@ func badf(off int, format string, args ...any) error {
 	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
 }
 
-// inField puts the name of a field before the path that err already has.
+// inField puts the name of a field before the path of err.
 func inField(err error, name string) error {
 	switch e := err.(type) { //nolint:errorlint // the codec's own errors, never wrapped
 	case *FormatError:
@@ -69,8 +66,8 @@ func joinPath(name, rest string) string {
 	return name + "." + rest
 }
 
-// ValueError reports a value that cannot be put into a packet. It matches
-// [ErrValue], unless Err is another error.
+// ValueError reports a value that can't be put into a packet. It matches [ErrValue], unless
+// Err is set.
 type ValueError struct {
 	// Field is the path of the field, such as items[3].name.
 	Field string
@@ -103,15 +100,14 @@ type Diagnostic struct {
 
 func (d Diagnostic) String() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Text) }
 
-// SyntaxError reports a definition or a map that cannot be read. It holds at
-// least one diagnostic, and not more than 21, of which the last one says that there
-// are more.
+// SyntaxError reports a definition or a map that can't be read. It has at least one
+// diagnostic and at most 21; the last of 21 says that there are more.
 type SyntaxError struct {
 	Diagnostics []Diagnostic
 }
 
 func (e *SyntaxError) Error() string {
-	const most = 3 // the first ones say what kind of file it is
+	const most = 3 // the first ones show what kind of file it is
 	var lines []string
 	for _, d := range e.Diagnostics[:min(len(e.Diagnostics), most)] {
 		lines = append(lines, d.String())
@@ -122,10 +118,9 @@ func (e *SyntaxError) Error() string {
 	return "protocol: " + strings.Join(lines, "; ")
 }
 
-// maxDiagnostics bounds what is kept of one file: the rest says no more.
+// maxDiagnostics is how many remarks are kept of one file.
 const maxDiagnostics = 20
 
-// diagnostics collects remarks.
 type diagnostics []Diagnostic
 
 func (d *diagnostics) addf(file string, line int, format string, args ...any) {
@@ -137,7 +132,7 @@ func (d *diagnostics) addf(file string, line int, format string, args ...any) {
 	}
 }
 
-// err is nil if there are no remarks.
+// err returns nil if there are no remarks.
 func (d diagnostics) err() error {
 	if len(d) == 0 {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// growth bounds how much JSON a byte of a packet may become: a field of one byte
+// growth bounds how many bytes of JSON a byte of a packet may become: a field of one byte
 // has a name, and a long one here.
 const growth = 200
 
-// checkAny wants that a packet is refused, or comes back from its JSON and from
-// its values, and that nothing grows.
+// checkAny expects that a packet is refused, or comes back from its JSON and from its
+// values, and that nothing grows.
 func checkAny(t *testing.T, tab *protocol.Table, packet []byte) (decoded bool) {
 	text, err := tab.AppendJSON(nil, packet)
 	if err != nil {
@@ -97,7 +97,7 @@ func FuzzCodec(f *testing.F) {
 		if !checkAny(t, tab, packet) {
 			t.Errorf("%s: %x is refused", def, packet)
 		}
-		// A packet that somebody changed is refused or comes back as it is.
+		// An edited packet is refused or comes back as it is.
 		for i := 0; i+1 < len(changes); i += 2 {
 			packet[int(changes[i])%len(packet)] = changes[i+1]
 		}

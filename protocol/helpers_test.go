@@ -51,7 +51,7 @@ func fixtureFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// table makes a table of a definition's text.
+// table compiles a definition's text.
 func table(t testing.TB, def string, opts protocol.Options) *protocol.Table {
 	t.Helper()
 	d, err := protocol.Parse("TEST.1.def", []byte(def), protocol.ParseOptions{})
@@ -74,8 +74,8 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// roundTrip checks that a packet comes back from its JSON and from its values,
-// and gives the JSON.
+// roundTrip checks that a packet comes back from its JSON and from its values, and returns
+// the JSON.
 func roundTrip(t testing.TB, tab *protocol.Table, packet []byte) []byte {
 	t.Helper()
 	text, err := tab.AppendJSON(nil, packet)
@@ -106,9 +106,9 @@ func decode(t testing.TB, tab *protocol.Table, packet []byte) *protocol.Message 
 	return m
 }
 
-// sameValue compares a value of our JSON with one of the reference's, which has
-// bytes as {"$hex": …}, odd numbers as {"$num": …} and of two fields of one name
-// the last. It gives the path of the first difference.
+// sameValue compares a value of our JSON with one of the reference's, which has bytes as
+// {"$hex": …}, odd numbers as {"$num": …} and only the last of two fields of one name. It
+// returns the path of the first difference.
 func sameValue(got, want any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -146,7 +146,7 @@ func sameValue(got, want any) string {
 		return ""
 	case float64:
 		g, ok := got.(float64)
-		// A float is spelled as the shortest text of 32 bits here, and of 64 there.
+		// We print the shortest text of 32 bits, the reference that of 64 bits.
 		return differ(ok && (g == want || float32(g) == float32(want)))
 	}
 	return differ(got == want)
@@ -159,7 +159,7 @@ func differ(same bool) string {
 	return " differs"
 }
 
-// data is the "data" of a packet's JSON.
+// data returns the "data" of a packet's JSON.
 func data(t testing.TB, text []byte) any {
 	t.Helper()
 	var doc struct{ Data any }

@@ -6,27 +6,27 @@ import (
 	"strconv"
 )
 
-// Layout says how a packet lies where that is not what its definition's rule
-// gives: official packets write some data in another order than they list its
-// pointers, and some packets have bytes that belong to nothing.
+// Layout says where the data of a packet lies if that is not where the rule puts it.
+// Official packets have some data in another order than their pointers, and some packets
+// have bytes that belong to no field.
 type Layout struct {
 	// Size is the length of the packet in bytes.
 	Size int
-	// At is the offset of each datum, in the order of the rule: a string, bytes,
-	// or an element of an array, each followed by its own data. Bytes and arrays
-	// without content are there too, with the offset that their pointer has.
+	// At is the offset of each datum, in the order of the rule: a string, bytes, or an
+	// element of an array, each followed by its own data. Empty bytes and arrays are
+	// included, with the offset in their pointer.
 	At []int
-	// Gaps are the bytes that belong to no field, unless they are 0.
+	// Gaps are the bytes that belong to no field and are not 0.
 	Gaps []Gap
 }
 
-// Gap is some bytes between, or behind, those of the fields.
+// Gap is a run of bytes between the fields, or behind them.
 type Gap struct {
 	Off  int
 	Data []byte
 }
 
-// layout gives the layout of a packet that was walked with record set.
+// layout returns the layout of a packet that was walked with record set.
 func (w *walker) layout() *Layout {
 	l := &Layout{Size: len(w.p), At: w.at}
 	for off := 0; off < len(w.p); off++ {
@@ -46,7 +46,7 @@ func (w *walker) layout() *Layout {
 	return l
 }
 
-// strict refuses a layout with bytes that belong to nothing or to two.
+// strict refuses a layout with bytes that belong to no field or to two.
 func (w *walker) strict() error {
 	if w.shared {
 		return badf(0, "some bytes belong to two fields")

@@ -10,19 +10,18 @@ import (
 	"lorefs/internal/shown"
 )
 
-// maxNesting bounds how deep fields, and types in < >, may lie in each other.
-// Real definitions reach 4.
+// maxNesting bounds the nesting of fields, and of types in < >. Real definitions reach 4.
 const maxNesting = 16
 
-// line is one line of a definition that says something.
+// line is one line of a definition, unless it is empty or only a comment.
 type line struct {
 	depth   int
 	field   Field
 	include string // of @include
 }
 
-// isSpace is what JavaScript trims: a byte order mark too, which eleven public
-// files begin with, one of them with two.
+// isSpace reports whether JavaScript's trim removes r. That includes byte order marks:
+// eleven public files begin with one, one of them with two.
 func isSpace(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) }
 
 // splitComment cuts a line at its first #, and trims both parts.
@@ -66,8 +65,8 @@ func lexLine(code string) (l line, err error) {
 	return l, err
 }
 
-// maxFieldName bounds the name of a field in bytes. Each field has a path of the names
-// that it is below, so 5,000 fields in an object with a name of 500 kB would have 2.5 GB.
+// maxFieldName bounds the name of a field in bytes. Each field keeps the path of names
+// above it, so 5,000 fields in an object with a name of 500 kB would take 2.5 GB.
 const maxFieldName = 255
 
 func checkFieldName(name string) error {
@@ -154,7 +153,7 @@ func scanType(s string, nesting int) (f Field, rest string, err error) {
 	return scanBrackets(f, rest)
 }
 
-// checkElement refuses what cannot stand in < >.
+// checkElement refuses types that can't stand in < >.
 func (f *Field) checkElement() error {
 	if f.Type == TypeObject || f.Type == TypeArray && f.Elem == nil || f.Type.pointer() || f.Interleaved {
 		return fmt.Errorf("%v cannot be an element type", f)
@@ -191,7 +190,7 @@ func scanBrackets(f Field, rest string) (Field, string, error) {
 	return f, rest, nil
 }
 
-// similar is a hint for the misspelled types that public definitions have.
+// similar returns a hint for the misspelled types that public definitions have.
 func similar(name string) string {
 	switch name {
 	case "uint8", "int8", "char", "u8":

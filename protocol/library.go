@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Limits of what is looked for in a folder.
+// Limits of the search in a folder.
 const (
 	maxLibraryDepth = 4
 	maxLibraryFiles = 100_000
@@ -25,40 +25,40 @@ var ErrNoDefinition = errors.New("no such definition")
 // errTooMany stops the search in a folder.
 var errTooMany = errors.New("too many files")
 
-// LibraryOptions tell how the definitions of a [Library] are used.
+// LibraryOptions say how the definitions of a [Library] are used.
 type LibraryOptions struct {
-	// Codec is what tables are made with. Its Padded is decided for each name.
+	// Codec are the options of tables. Its Padded is set for each name.
 	Codec Options
 	// Platform prefers definitions for a platform, such as console. Default: pc.
 	Platform string
 }
 
-// Library is a folder of definitions, maps and the lists that come with them. Only
-// the names are read at first. It is safe for parallel use.
+// Library is a folder of definitions, maps and the lists that belong to them. Opening it
+// reads only the names. It is safe for parallel use.
 type Library struct {
 	fsys iofs.FS
 	opts LibraryOptions
 
-	// Deprecated, Revisions and Padding are what the lists of the folder say; nil
-	// without such a list. Padding is by major version.
+	// Deprecated, Revisions and Padding are the lists of the folder; nil if it has no such
+	// list. Padding is by major version.
 	Deprecated Deprecations
 	Revisions  map[string]Revision
 	padding    map[int]Names
 
-	// defs holds the definitions, and behind the first used of them those that others
-	// of the same name and version hide.
+	// defs holds the definitions: first the used ones, then those hidden by others of the
+	// same name and version.
 	defs   []DefinitionFile
 	used   int
 	byName map[string][]int // indexes of defs, by rising version
 	maps   []MapFile
 
 	mu sync.Mutex
-	// tables holds what was compiled, and patches what definitions themselves say that
-	// they are good for; both guarded by mu.
+	// tables has the compiled tables, patches the patches that definitions say they are
+	// good for. Both are guarded by mu.
 	tables  map[tableKey]compiled
 	patches map[int]PatchRange
 
-	// inline is what isInline has found out.
+	// inline is the result of isInline.
 	inlineOnce sync.Once
 	inline     bool
 }
@@ -76,25 +76,25 @@ type compiled struct {
 // DefinitionFile is one definition of a Library.
 type DefinitionFile struct {
 	FileName
-	// Path is where it lies in the folder.
+	// Path is its path in the folder.
 	Path string
 }
 
 // MapFile is one map of a Library.
 type MapFile struct {
 	Kind, Revision string
-	// Path is where it lies in the folder.
+	// Path is its path in the folder.
 	Path string
 }
 
 // OpenLibrary looks through a folder, up to 4 levels deep, for NAME.VERSION.def,
-// protocol.REVISION.map, sysmsg.REVISION.map and their forms in JSON,
-// revisions.json, deprecated.json, and the lists of padded packets,
-// integrity/MAJOR.json. Of two definitions of one name and version it takes the
-// first that a walk by name meets; see [Library.Hidden].
+// protocol.REVISION.map, sysmsg.REVISION.map and their forms in JSON, revisions.json,
+// deprecated.json, and the lists of padded packets, integrity/MAJOR.json. Of two
+// definitions of one name and version it takes the first in a walk by name; see
+// [Library.Hidden].
 //
-// An error is one of reading the folder, or of those lists. Definitions and maps
-// are read when they are asked for.
+// An error comes from reading the folder or those lists. Definitions and maps are read when
+// they are needed.
 func OpenLibrary(fsys iofs.FS, opts LibraryOptions) (*Library, error) {
 	l := &Library{
 		fsys: fsys, opts: opts,
@@ -127,7 +127,7 @@ func OpenLibrary(fsys iofs.FS, opts LibraryOptions) (*Library, error) {
 	return l, nil
 }
 
-// addFile takes note of a file, or reads it if it is one of the lists.
+// addFile notes a file, or reads it if it is one of the lists.
 func (l *Library) addFile(name string) (err error) {
 	base := path.Base(name)
 	if n, ok := ParseFileName(base); ok && !n.Script {
@@ -153,11 +153,11 @@ func (l *Library) addFile(name string) (err error) {
 	return err
 }
 
-// errNoFile is the error of a name that leads to a pipe, a folder, or the like.
+// errNoFile is the error for a name that leads to a pipe, a folder, or the like.
 var errNoFile = errors.New("no regular file")
 
-// readFile reads a file that may not be larger than a map. What is no file is not even
-// opened: to open a pipe waits for somebody to write.
+// readFile reads a file of at most the size of a map. It opens only regular files, because
+// opening a pipe would wait for a writer.
 func readFile(fsys iofs.FS, name string) ([]byte, error) {
 	info, err := iofs.Stat(fsys, name)
 	if err != nil {
@@ -182,8 +182,8 @@ func readList[T any](fsys iofs.FS, name string, parse func(string, []byte) (T, e
 	return parse(name, src)
 }
 
-// sort orders the definitions by name, version and platform, and puts those at the end
-// that are there twice.
+// sort orders the definitions by name, version and platform, and moves duplicates to the
+// end.
 func (l *Library) sort() {
 	slices.SortStableFunc(l.defs, func(a, b DefinitionFile) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Version-b.Version, strings.Compare(a.Platform, b.Platform))
@@ -204,29 +204,28 @@ func (l *Library) sort() {
 func (l *Library) Definitions() []DefinitionFile { return slices.Clip(l.defs[:l.used]) }
 
 // Hidden lists the definitions that are not used because another one has the same name,
-// version and platform. [Library.Definition] and [Library.Table] number them on from
+// version and platform. Their numbers for [Library.Definition] and [Library.Table] follow
 // those of [Library.Definitions].
 func (l *Library) Hidden() []DefinitionFile { return slices.Clip(l.defs[l.used:]) }
 
 // Maps lists the maps in the order of a walk.
 func (l *Library) Maps() []MapFile { return slices.Clip(l.maps) }
 
-// Definition reads definition i of [Library.Definitions]. What is wrong with its file
-// alone is a [*SyntaxError], so that it need not keep anybody from the others: that
-// there is none, as behind a dangling link, or that it may not be read.
+// Definition reads definition i of [Library.Definitions]. If only this file is bad, also if
+// it is a dangling link or may not be read, the error is a [*SyntaxError], so that callers
+// can go on with the others.
 func (l *Library) Definition(i int) (*Definition, error) {
 	name := l.defs[i].Path
 	d, err := ReadDefinition(l.fsys, name)
 	return d, ofFile(name, err)
 }
 
-// ofFile makes a SyntaxError of an error that says what a file is, and not that reading
-// it failed.
+// ofFile makes a SyntaxError of an error that concerns one file, not reading as such.
 func ofFile(name string, err error) error {
 	for _, odd := range []error{iofs.ErrNotExist, iofs.ErrPermission, syscall.ELOOP, errNoFile} {
 		if errors.Is(err, odd) {
 			if pe, ok := errors.AsType[*iofs.PathError](err); ok {
-				err = pe.Err // the rest is told by the diagnostic
+				err = pe.Err // the diagnostic names the file
 			}
 			return &SyntaxError{Diagnostics: []Diagnostic{{File: name, Line: 1, Text: err.Error()}}}
 		}
@@ -234,8 +233,7 @@ func ofFile(name string, err error) error {
 	return err
 }
 
-// ReadDefinition reads the definition in a file of a folder. The files that it includes
-// lie beside it.
+// ReadDefinition reads a definition in a folder. Included files are read from beside it.
 func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
 	src, err := readFile(fsys, name)
 	if err != nil {
@@ -246,24 +244,24 @@ func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
 	}})
 }
 
-// Map reads map i of [Library.Maps]. Its errors are those of [Library.Definition].
+// Map reads map i of [Library.Maps]. Its errors are as for [Library.Definition].
 func (l *Library) Map(i int) (*Map, error) {
 	name := l.maps[i].Path
 	m, err := ReadMap(l.fsys, name)
 	return m, ofFile(name, err)
 }
 
-// ReadMap reads the map in a file of a folder, see [ParseMap]. A file of more than 8 MiB
-// is a [*SyntaxError] and not read.
+// ReadMap reads a map in a folder, see [ParseMap]. A file of more than 8 MiB is a
+// [*SyntaxError] and not read.
 func ReadMap(fsys iofs.FS, name string) (*Map, error) {
 	return readList(fsys, name, func(name string, src []byte) (*Map, error) {
 		return ParseMap(path.Base(name), src)
 	})
 }
 
-// FindMap gives the index of the map of a kind for a client revision. If the
-// revision is not known, or no map is of it and some have none, then the only one
-// of those is good. A map of another revision never is: each has its own numbers.
+// FindMap returns the index of the map of a kind for a client revision. If there is none,
+// or the revision is not known, it returns the only map that names no revision. It never
+// returns a map of another revision, because each has its own numbers.
 func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
 	only := -1
 	for i, m := range l.maps {
@@ -284,9 +282,9 @@ func (l *Library) FindMap(kind, revision string) (i int, ok bool) {
 	return only, only >= 0 && only < len(l.maps)
 }
 
-// Choose gives the index of the definition to read packets of a name with.
-// version is a number, a number and a platform as in 3.console, or "*" for the highest
-// one that is good for the patch by its own word and by the list of deprecated ones.
+// Choose returns the index of the definition for packets of a name. version is a number, a
+// number and a platform as in 3.console, or "*" for the highest version that is good for
+// the patch, by its own statement and by the list of deprecated ones.
 func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 	best := -1
 	for _, i := range l.byName[name] {
@@ -308,8 +306,8 @@ func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 	return best, nil
 }
 
-// allowed tells whether a definition is good for a patch. One that cannot be read
-// says nothing against it, so that its error is told to whoever uses it.
+// allowed reports whether a definition is good for a patch. It returns true for one that
+// can't be read, so that its user gets the error.
 func (l *Library) allowed(i int, patch Patch) bool {
 	d := l.defs[i]
 	if patch == 0 {
@@ -321,9 +319,9 @@ func (l *Library) allowed(i int, patch Patch) bool {
 	return l.patchesOf(i).Contains(patch)
 }
 
-// Writable tells whether packets of a patch may be written by definition i: nil, or an
-// error that says which patches it is good for, by the list of deprecated ones. One that
-// is only readable elsewhere is not. Without a patch there is nothing to be said.
+// Writable returns nil if packets of a patch may be written by definition i, or an error
+// that says which patches it is good for, by the list of deprecated ones. A version that is
+// deprecated but readable may not be written. Without a patch it returns nil.
 func (l *Library) Writable(i int, patch Patch) error {
 	d := l.defs[i]
 	one, deprecated := l.Deprecated[d.Name][strconv.Itoa(d.Version)]
@@ -333,8 +331,8 @@ func (l *Library) Writable(i int, patch Patch) error {
 	return fmt.Errorf("protocol: %v is deprecated: packets of patch %v are not written by it, only those %v", d.FileName, patch, one)
 }
 
-// patchesOf is for which patches definition i says that it is good: all of them for one
-// that cannot be read.
+// patchesOf returns the patches that definition i says it is good for: all of them if it
+// can't be read.
 func (l *Library) patchesOf(i int) PatchRange {
 	l.mu.Lock()
 	r, known := l.patches[i]
@@ -354,9 +352,9 @@ func (l *Library) patchesOf(i int) PatchRange {
 	return r
 }
 
-// Padded tells whether packets of a name have a counter and a checksum at a patch:
-// the list of the highest version up to it decides. Without a patch none has:
-// padding came late, and most public recordings are older.
+// Padded reports whether packets of a name have a counter and a checksum at a patch: the
+// list of the highest version up to it decides. Without a patch it returns false, because
+// padding came late and most public recordings are older.
 func (l *Library) Padded(name string, patch Patch) bool {
 	best := -1
 	for major := range l.padding {
@@ -367,8 +365,7 @@ func (l *Library) Padded(name string, patch Patch) bool {
 	return best >= 0 && l.padding[best][name]
 }
 
-// Table makes the table of definition i for a patch, or gives the one that was
-// made before.
+// Table returns the table of definition i for a patch, and compiles it the first time.
 func (l *Library) Table(i int, patch Patch) (*Table, error) {
 	key := tableKey{i, patch}
 	l.mu.Lock()

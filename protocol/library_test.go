@@ -91,7 +91,7 @@ func TestChoose(t *testing.T) {
 	wantError(t, err, `S_B.1.def:1: no such type: "in32"`)
 }
 
-// What is deprecated may be readable still, but is not written.
+// TestWritable checks that deprecated versions may be readable but are never written.
 func TestWritable(t *testing.T) {
 	lib, err := protocol.OpenLibrary(files(map[string]string{
 		"S_A.1.def": "", "S_A.2.def": "", "S_A.3.def": "",
@@ -131,7 +131,7 @@ func (c counting) Open(name string) (iofs.File, error) {
 	return c.FS.Open(name)
 }
 
-// A definition is not read again for each packet.
+// TestChooseReadsOnce checks that a definition is not read again for each packet.
 func TestChooseReadsOnce(t *testing.T) {
 	opened := 0
 	lib, err := protocol.OpenLibrary(counting{files(map[string]string{
@@ -199,7 +199,7 @@ func TestFindMap(t *testing.T) {
 	}
 }
 
-// A real folder with everything that belongs to it.
+// TestRealLibrary opens a real folder with all kinds of files.
 func TestRealLibrary(t *testing.T) {
 	lib, err := protocol.OpenLibrary(os.DirFS(testneeds.Fixture(t, "packets/tera-proxy")), protocol.LibraryOptions{})
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"lorefs/protocol"
 )
 
-// hostile says what becomes of a packet that some reader of others chokes on: an
-// error that has error in it, or data. It is the same when strict unless strict
-// is set.
+// hostile has packets that break some other readers. Each fails with an error that contains
+// err, or makes data. strict is the error in strict mode if it differs.
 var hostile = map[string]struct{ data, err, strict string }{
 	"truncated int32":              {err: "offset 0 of the packet: fields of 8 bytes: the packet ends at 6"},
 	"header length 9 != 8 bytes":   {data: `{"x":1}`, strict: "length of 9, but there are 8 bytes"},
@@ -71,8 +70,7 @@ func TestHostilePackets(t *testing.T) {
 	}
 }
 
-// checkPacket wants an error that has errText in it, or the data and the same
-// bytes again.
+// checkPacket expects an error that contains errText, or the data and the same bytes again.
 func checkPacket(t *testing.T, tab *protocol.Table, packet []byte, data, errText string) {
 	t.Helper()
 	if errText != "" {
@@ -92,8 +90,8 @@ func checkPacket(t *testing.T, tab *protocol.Table, packet []byte, data, errText
 	}
 }
 
-// However many names a definition has for a byte, a small packet does not grow beyond
-// all bounds.
+// TestNamesGrow checks that a small packet does not grow without bounds, however many names
+// the definition has for a byte.
 func TestNamesGrow(t *testing.T) {
 	const n = 1000
 	packet := elements(n)
@@ -105,7 +103,7 @@ func TestNamesGrow(t *testing.T) {
 	if len(text) > 10*n {
 		t.Errorf("%d bytes of JSON", len(text))
 	}
-	// Objects in each other, deeper than a text can have them.
+	// Objects nested deeper than a text can have them.
 	fields := []protocol.Field{{Name: "b", Type: protocol.TypeByte}}
 	for range 25 {
 		fields = []protocol.Field{{Name: strings.Repeat("o", 255), Type: protocol.TypeObject, Fields: fields}}
@@ -118,7 +116,7 @@ func TestNamesGrow(t *testing.T) {
 	checkPacket(t, deep, elements(12_000), "", "the names of the fields alone would be more than 8388608 bytes of JSON")
 }
 
-// elements is a packet of one array, whose elements are a byte each.
+// elements returns a packet with one array, whose elements are a byte each.
 func elements(n int) []byte {
 	packet := []byte{0, 0, 1, 0, byte(n), byte(n >> 8), 8, 0}
 	for i := range n {
@@ -132,8 +130,8 @@ func elements(n int) []byte {
 	return packet
 }
 
-// A definition of half a megabyte took 5 GB, as each of its fields has the names that it
-// is below.
+// TestLongNames compiles a definition of half a megabyte that once took 5 GB, as each of
+// its fields has all names above it.
 func TestLongNames(t *testing.T) {
 	for _, def := range []string{"byte %s\n", "array %s\n- byte b\n"} {
 		table(t, fmt.Sprintf(def, strings.Repeat("A", 255)), protocol.Options{})
@@ -142,8 +140,8 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// JSON that is small, or that no packet can be made of, does not take memory for what it
-// could be.
+// TestHostileJSON checks that JSON takes no memory for what it could become, if it is small
+// or makes no packet.
 func TestHostileJSON(t *testing.T) {
 	var def strings.Builder
 	def.WriteString("array a\n")

@@ -12,33 +12,32 @@ import (
 	"lorefs/internal/shown"
 )
 
-// maxMap bounds the size of a map, and of the lists in JSON. The largest public
-// map has 114 KiB.
+// maxMap bounds the size of a map, and of the lists in JSON. The largest public map has 114
+// KiB.
 const maxMap = 8 << 20
 
-// Map leads from the names of packets, or of system messages, to their numbers
-// and back. It is immutable.
+// Map maps the names of packets, or of system messages, to their numbers and back. It is
+// immutable.
 type Map struct {
-	// File is the name of its file.
 	File string
-	// Kind is what the numbers are of: protocol or sysmsg. It is maps for a file
-	// of tera-toolbox, which is a protocol map too.
+	// Kind says what the numbers are of: protocol or sysmsg. It is maps for a file of
+	// tera-toolbox, which is a protocol map too.
 	Kind string
-	// Revision is the client revision that the map is of, or the patch, as the
-	// file's name has it; empty if it has none.
+	// Revision is the client revision of the map, or the patch, from the file's name; it
+	// may be empty.
 	Revision string
-	// Warnings are remarks on names and numbers that are there twice.
+	// Warnings are remarks on duplicate names and numbers.
 	Warnings []Diagnostic
-	// Wrong are the lines that are left out because they have no name and number: one
-	// without a code, or what a merge has left. There are at most 21, of which the last
-	// one says that there are more.
+	// Wrong are the lines that were skipped because they lack a name or number, such as
+	// those that a merge left behind. There are at most 21; the last of 21 says that there
+	// are more.
 	Wrong []Diagnostic
 
 	names   []string // in the order of the file
 	numbers map[string][]uint32
 	byNum   map[uint32]string
-	// second are the names that have a number which is another's, too, while the map is
-	// read: to look through the numbers of a name for each line of it would take minutes.
+	// second are the names that have another name's number too, while the map is read.
+	// Searching the numbers of a name for each line would take minutes.
 	second map[named]bool
 }
 
@@ -48,7 +47,7 @@ type named struct {
 	number uint32
 }
 
-// ParseMapName splits the name of a map's file: KIND[.REVISION].map, or .json.
+// ParseMapName parses the name of a map's file: KIND[.REVISION].map, or .json.
 func ParseMapName(name string) (kind, revision string, ok bool) {
 	base, isMap := strings.CutSuffix(name, ".map")
 	if !isMap {
@@ -61,15 +60,15 @@ func ParseMapName(name string) (kind, revision string, ok bool) {
 	return kind, revision, known || isMap && isName(kind)
 }
 
-// ParseMap reads a map: lines of NAME NUMBER or NAME = NUMBER with comments
-// behind #, or a JSON object of names and numbers, where a name with several numbers
-// has an array of them. file is the name of the file.
+// ParseMap reads a map: lines of NAME NUMBER or NAME = NUMBER with comments behind #, or a
+// JSON object of names and numbers, where a name with several numbers has an array of them.
+// file is the name of the file.
 //
-// A number that two names have leads to the first. A name may have several numbers, as
-// one has of which a revision has two packets; it leads to its first.
+// A number with two names leads to the first. A name with several numbers, such as one that
+// stands for two packets of a revision, leads to its first.
 //
-// What is wrong with a line costs that line, see [Map].Wrong. It is an error, a
-// [*SyntaxError], if there is no other line, or if JSON cannot be read.
+// Bad lines are skipped, see [Map].Wrong. If there are no others, or the JSON can't be
+// read, the error is a [*SyntaxError].
 func ParseMap(file string, src []byte) (*Map, error) {
 	m := &Map{File: file, numbers: make(map[string][]uint32), byNum: make(map[uint32]string), second: make(map[named]bool)}
 	m.Kind, m.Revision, _ = ParseMapName(file)
@@ -110,17 +109,17 @@ func (m *Map) readLines(src string, wrong, warnings *diagnostics) {
 
 // readJSON keeps the order of the file, which a Go map would lose.
 func (m *Map) readJSON(text string, wrong, warnings *diagnostics) {
-	doc, err := newJSON([]byte(text))
+	r, err := newJSON([]byte(text))
 	if err == nil {
-		err = doc.eachMember(func(name string, v jsonText) error {
-			if v[0] != '[' {
-				m.add(1, name, string(v), wrong, warnings)
+		err = r.eachMember(func(name string) error {
+			add := func() error {
+				m.add(1, name, string(r.Value(maxJSONNesting)), wrong, warnings)
 				return nil
 			}
-			return v.elements(func(n jsonText) error {
-				m.add(1, name, string(n), wrong, warnings)
-				return nil
-			})
+			if r.Peek() != '[' {
+				return add()
+			}
+			return r.elements(add)
 		})
 	}
 	if err != nil {
@@ -153,16 +152,16 @@ func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
 	m.numbers[name] = append(before, n)
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (m *Map) Len() int { return len(m.names) }
 
-// Name gives the name of a number; ok is false if it has none.
+// Name returns the name of a number; ok is false if it has none.
 func (m *Map) Name(number uint32) (name string, ok bool) {
 	name, ok = m.byNum[number]
 	return name, ok
 }
 
-// Number gives the first number of a name; ok is false if it has none.
+// Number returns the first number of a name; ok is false if it has none.
 func (m *Map) Number(name string) (number uint32, ok bool) {
 	numbers := m.numbers[name]
 	if len(numbers) == 0 {
@@ -184,8 +183,8 @@ func (m *Map) All() iter.Seq2[string, uint32] {
 	}
 }
 
-// AppendJSON appends the map as a JSON object, a name in each line, in the order
-// of the file. ParseMap reads it.
+// AppendJSON appends the map as a JSON object, a name in each line, in the order of the
+// file. ParseMap reads it.
 func (m *Map) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i, name := range m.names {
@@ -210,7 +209,7 @@ func appendNumbers(dst []byte, numbers []uint32) []byte {
 	return append(dst, ']')
 }
 
-// Names is a set of packet names, such as those that are padded.
+// Names is a set of packet names, such as the padded ones.
 type Names map[string]bool
 
 // ParseNames reads a JSON array of names.
@@ -226,7 +225,7 @@ func ParseNames(file string, src []byte) (Names, error) {
 	return n, nil
 }
 
-// Revision is what is known of a client revision.
+// Revision describes a client revision.
 type Revision struct {
 	// Region is empty for most.
 	Region string
@@ -268,11 +267,11 @@ type Deprecation struct {
 	Readable bool
 }
 
-// Allows tells whether packets of patch p may be read by the definition. A patch
-// that is not known counts as the newest.
+// Allows reports whether packets of patch p may be read by the definition. An unknown patch
+// counts as the newest.
 func (d Deprecation) Allows(p Patch) bool { return d.Readable || d.contains(p) }
 
-// contains tells whether patch p is in the range.
+// contains reports whether patch p is in the range.
 func (d Deprecation) contains(p Patch) bool {
 	major := uint32(p / 100)
 	return (d.Min == nil || p == 0 || major >= *d.Min) && (d.Max == nil || p != 0 && major <= *d.Max)
@@ -289,10 +288,10 @@ func (d Deprecation) String() string {
 	return strings.Join(words, " ")
 }
 
-// Deprecations are those of each name and version.
+// Deprecations are the deprecations of each name and version.
 type Deprecations map[string]map[string]Deprecation
 
-// Allows tells whether packets of patch p may be read by a definition.
+// Allows reports whether packets of patch p may be read by a definition.
 func (d Deprecations) Allows(name string, version int, p Patch) bool {
 	one, ok := d[name][strconv.Itoa(version)]
 	return !ok || one.Allows(p)
@@ -305,8 +304,8 @@ func ParseDeprecations(file string, src []byte) (Deprecations, error) {
 	return d, parseList(file, src, "an object of packet names, versions, and their ranges", &d)
 }
 
-// parseList reads one of the small JSON files beside the definitions. want says what it
-// has to be.
+// parseList reads one of the small JSON files beside the definitions. want describes its
+// form.
 func parseList(file string, src []byte, want string, v any) error {
 	fail := func(off int64, text string) error {
 		line := 1 + bytes.Count(src[:min(max(off, 0), int64(len(src)))], []byte{'\n'})

@@ -90,8 +90,8 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// A line that says nothing is told, and costs no other: seven maps in public histories
-// have one, some of them left by a merge.
+// TestMapsWithWrongLines checks that a bad line is reported and costs no other line. Seven
+// maps in public histories have such lines, some left by a merge.
 func TestMapsWithWrongLines(t *testing.T) {
 	const merged = "S_A 1\nS_EMPTY \n<<<<<<< HEAD\nS_B 2\n=======\nS_B 3\n>>>>>>> other\nS_C = x\nS_D 4\n"
 	m, err := protocol.ParseMap("protocol.7.map", []byte(merged))
@@ -115,12 +115,12 @@ func TestMapsWithWrongLines(t *testing.T) {
 	if err != nil || string(again.AppendJSON(nil)) != string(m.AppendJSON(nil)) {
 		t.Errorf("not the same again: %v", err)
 	}
-	// Many wrong lines are not all listed, which is told.
+	// Not all of many bad lines are listed; the last entry says so.
 	m, err = protocol.ParseMap("x.map", []byte(strings.Repeat("?\n", 50)+"S_A 1\n"))
 	if err != nil || m.Len() != 1 || len(m.Wrong) != 21 || !strings.Contains(m.Wrong[20].Text, "not listed") {
 		t.Errorf("%v, %v", m, err)
 	}
-	// So is it in JSON, as far as that can be read.
+	// The same for JSON, as far as it can be parsed.
 	m, err = protocol.ParseMap("maps.7.json", []byte(`{"S_A": 1, "S_B": "x", "S_A": 2, "S_C": [3, 4, true]}`))
 	if err != nil || string(m.AppendJSON(nil)) != "{\n \"S_A\": [1,2],\n \"S_C\": [3,4]\n}\n" || len(m.Wrong) != 2 {
 		t.Errorf("%s, %v", m.AppendJSON(nil), err)

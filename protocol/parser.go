@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// Limits of what one definition may be. The largest public one has 14 KiB and
-// 252 fields.
+// Limits of one definition. The largest public one has 14 KiB and 252 fields.
 const (
 	maxDefinition = 1 << 20
 	maxFields     = 10_000
-	maxIncludes   = 5 // in each other, as the reference has it
+	maxIncludes   = 5 // in each other, as in the reference
 )
 
-// ParseOptions tell what Parse may do.
+// ParseOptions are the options of Parse.
 type ParseOptions struct {
-	// Include reads a file that an @include line names; the name has no folder.
-	// Default: including is an error.
+	// Include reads the file of an @include line; its name has no folder. Default: @include
+	// is an error.
 	Include func(file string) ([]byte, error)
 }
 
-// Parse reads a definition. name is the file's name without folders, which the
-// packet's name, version and platform come from; if it does not have the form
-// of a [FileName] then all of it is the name of the packet.
+// Parse reads a definition. name is the file's name without folders. It gives the packet's
+// name, version and platform; if it does not have the form of a [FileName] it is the
+// packet's name.
 //
-// Every line that cannot be read is part of the error, a [*SyntaxError]. The
-// reference reader skips such lines, and then reads every packet wrong.
+// The error is a [*SyntaxError] with every line that can't be read. The reference reader
+// skips such lines, and then reads every packet wrong.
 func Parse(name string, src []byte, opts ParseOptions) (*Definition, error) {
 	d := &Definition{Name: strings.TrimSuffix(name, ".def"), Fields: []Field{}}
 	if n, ok := ParseFileName(name); ok {
@@ -48,15 +47,15 @@ type parser struct {
 	errs, warnings diagnostics
 	fields, bytes  int
 
-	// open holds the lists that a line of depth 0, 1, 2… is added to. A line that
-	// has nothing below it closes the deeper ones.
+	// open holds the lists that a line of depth 0, 1, 2… is added to. A line that has
+	// nothing below it closes the deeper ones.
 	open []*[]Field
 }
 
-// file reads one file, the definition or one that it includes.
+// file reads the definition or a file that it includes.
 func (p *parser) file(name string, src []byte, including int) {
-	// Each file may include several, so a short chain of them could unfold to
-	// very much: all of it together is bounded.
+	// Each file may include several others, so a short chain could unfold to a huge text:
+	// bound the total.
 	if p.bytes += len(src) + 1; p.bytes > maxDefinition {
 		p.errs.addf(name, 1, "more than %d bytes, with what is included", maxDefinition)
 		return
@@ -93,8 +92,7 @@ func (p *parser) file(name string, src []byte, including int) {
 	}
 }
 
-// patches takes over a patch comment. That of an included file says nothing of
-// the file that includes it.
+// patches takes over a patch comment, but not from an included file.
 func (p *parser) patches(name string, num int, r PatchRange, including int) {
 	switch {
 	case including > 0:
@@ -124,10 +122,10 @@ func (p *parser) include(l line, including int) {
 	}
 	p.def.includes = true
 	p.file(l.include, src, including+1)
-	p.open = p.open[:1] // what follows cannot be below a field of that file
+	p.open = p.open[:1] // what follows can't be below a field of that file
 }
 
-// add hangs a field into the tree.
+// add adds a field to the tree.
 func (p *parser) add(l line) error {
 	if l.depth > maxNesting {
 		return fmt.Errorf("fields are nested deeper than %d", maxNesting)
@@ -146,8 +144,8 @@ func (p *parser) add(l line) error {
 	return nil
 }
 
-// warnTwice warns of names that one object has twice. A second part of an
-// object is no such name.
+// warnTwice warns of names that occur twice in an object. The second part of an object does
+// not count.
 func (p *parser) warnTwice(path string, fields []Field) {
 	first := make(map[string]*Field, len(fields))
 	for i := range fields {
@@ -178,6 +176,6 @@ func (p *parser) warnEmpty(path string, fields []Field) {
 	}
 }
 
-// twiceMark stands between a name that an object has twice and its number, from
-// 2 on. It begins a comment in a definition, so no name has it.
+// twiceMark stands between a duplicate name and its number, from 2 on. It begins a comment
+// in a definition, so no name has it.
 const twiceMark = "#"

@@ -9,18 +9,18 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Patch is a version of the game: 100 times the major version, plus the minor
-// one. 86.03 is 8603. 0 stands for a patch that is not known.
+// Patch is a version of the game: 100 times the major version, plus the minor one. 86.03 is
+// 8603. 0 stands for an unknown patch.
 type Patch uint32
 
-// patch74 is where skill ids grew from 4 to 8 bytes.
+// patch74 is the patch in which skill ids grew from 4 to 8 bytes.
 const patch74 Patch = 7400
 
 // maxMajor keeps a Patch, and the one after it, far from overflow.
 const maxMajor = 1_000_000
 
-// ParsePatch reads MAJOR or MAJOR.MINOR, such as 86 or 86.03. The minor version
-// is below 100.
+// ParsePatch reads MAJOR or MAJOR.MINOR, such as 86 or 86.03. The minor version is below
+// 100.
 func ParsePatch(s string) (Patch, error) {
 	major, minor, has := strings.Cut(s, ".")
 	a, err := strconv.ParseUint(major, 10, 32)
@@ -44,20 +44,18 @@ func (p Patch) String() string {
 	return fmt.Sprintf("%d.%02d", p/100, p%100)
 }
 
-// MarshalText is String.
+// MarshalText returns the same as String.
 func (p Patch) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // PatchRange is a range of patches. The zero value is all of them.
 type PatchRange struct {
 	// Min is the first patch.
 	Min Patch `json:"min,omitempty"`
-	// Before is the first patch that is no longer in the range; 0 if the range
-	// has no end.
+	// Before is the first patch after the range; 0 if the range has no end.
 	Before Patch `json:"before,omitempty"`
 }
 
-// Contains tells whether p is in the range. A patch that is not known counts
-// as the newest.
+// Contains reports whether p is in the range. An unknown patch counts as the newest.
 func (r PatchRange) Contains(p Patch) bool {
 	if p == 0 {
 		return r.Before == 0
@@ -65,21 +63,21 @@ func (r PatchRange) Contains(p Patch) bool {
 	return p >= r.Min && (r.Before == 0 || p < r.Before)
 }
 
-// overlaps tells whether some patch is in both ranges.
+// overlaps reports whether some patch is in both ranges.
 func (r PatchRange) overlaps(s PatchRange) bool {
 	return (s.Before == 0 || r.Min < s.Before) && (r.Before == 0 || s.Min < r.Before)
 }
 
-// patchWord is the name that patch comments call the major version by, in any case.
+// patchWord is the name of the major version in patch comments, in any case.
 const patchWord = "majorpatchversion"
 
-// parsePatchComment reads a comment that says for which patches a definition is
-// good, such as
+// parsePatchComment reads a comment that says for which patches a definition is good, such
+// as
 //
 //	majorPatchVersion >= 86 && majorPatchVersion < 114
 //
-// ok is false for every other comment. A comment that begins so and then goes on
-// in another way is no range either: its author may have meant anything.
+// ok is false for every other comment, also for one that begins like this and goes on
+// otherwise, because its meaning is not known.
 func parsePatchComment(text string) (r PatchRange, ok bool) {
 	for term := range strings.SplitSeq(text, "&&") {
 		if !r.addTerm(strings.TrimFunc(term, isSpace)) {
@@ -102,7 +100,7 @@ func (r *PatchRange) addTerm(term string) bool {
 	}
 	after := p + 1
 	if p%100 == 0 {
-		after = p + 100 // a major version stands for all its minor ones
+		after = p + 100 // a major version includes all its minor ones
 	}
 	switch rest[:len(rest)-len(number)] {
 	case ">=":

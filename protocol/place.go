@@ -1,6 +1,6 @@
 package protocol
 
-// take reserves n bytes of the fixed part, and gives their offset.
+// take reserves n bytes of the fixed part, and returns their offset.
 func (s *scope) take(f *flat, n int) (at int, err error) {
 	at = s.size
 	s.size += n
@@ -31,7 +31,7 @@ func (s *scope) takePointer(pointer, f *flat) error {
 	return nil
 }
 
-// placeHoisted puts all pointers first, then all that has a fixed size.
+// placeHoisted places all pointers first, then everything of fixed size.
 func (*compiler) placeHoisted(s *scope, flats []flat) error {
 	for i := range flats {
 		if f := &flats[i]; f.typ.variable() {
@@ -50,7 +50,7 @@ func (*compiler) placeHoisted(s *scope, flats []flat) error {
 	return nil
 }
 
-// placeInline puts pointers where their fields stand.
+// placeInline places pointers where their fields stand.
 func (*compiler) placeInline(s *scope, flats []flat) (err error) {
 	for i := range flats {
 		f := &flats[i]
@@ -71,13 +71,13 @@ func (s *scope) takeValue(f *flat) (err error) {
 	return err
 }
 
-// placeAsListed is for definitions with lines for their pointers: everything
-// stands where its line is.
+// placeAsListed is for definitions with lines for their pointers: everything is placed
+// where its line stands.
 func (*compiler) placeAsListed(s *scope, flats []flat) error {
 	targets := make(map[string]*flat, len(flats))
 	for i := range flats {
-		// Only a variable field can be pointed to: S_LOAD_ACHIEVEMENT_LIST has an
-		// int32 of its array's name.
+		// Pointers lead only to variable fields: S_LOAD_ACHIEVEMENT_LIST has an int32 with
+		// its array's name.
 		if f := &flats[i]; f.typ.variable() && targets[f.path] == nil {
 			targets[f.path] = f
 		}
@@ -141,7 +141,7 @@ func complete(flats []flat) error {
 	return nil
 }
 
-// group sets the order of data: that of the lines.
+// group sets the order of data to the order of the lines.
 func (s *scope) group(flats []flat) {
 	turns := false // the group before takes another interleaved array
 	for i := range flats {

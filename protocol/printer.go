@@ -2,12 +2,11 @@ package protocol
 
 import "fmt"
 
-// AppendText appends the definition in its canonical form to dst: the patches it
-// is good for, then a line for each field with one space between the words, LF
-// at the end, included files in the place of their @include. Comments that stand
-// in a line of their own are not kept.
+// AppendText appends the definition in its canonical form to dst: its patches, then a line
+// for each field with one space between the words, LF at the end, included files in the
+// place of their @include. Comments in lines of their own are not kept.
 //
-// Parsing the text gives the same fields again.
+// Parsing the text makes the same fields again.
 func (d *Definition) AppendText(dst []byte) ([]byte, error) {
 	if r := d.Patches; r != (PatchRange{}) {
 		dst = append(dst, "# "...)
@@ -52,7 +51,7 @@ func appendFields(dst []byte, fields []Field, depth int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendFlag appends the range as it stands behind a field's name.
+// appendFlag appends the range as behind a field's name.
 func (r PatchRange) appendFlag(dst []byte) []byte {
 	if r == (PatchRange{}) {
 		return dst

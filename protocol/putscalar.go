@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// putScalar writes v as a value of typ to p, which has the size of one.
+// putScalar writes v as a value of typ to p, which has that value's size.
 func putScalar(p []byte, typ Type, v Value) error {
 	le := binary.LittleEndian
 	switch typ {
@@ -50,7 +50,7 @@ func putScalar(p []byte, typ Type, v Value) error {
 	return nil
 }
 
-// integer gives the bits of v, checked against the range of a type.
+// integer returns the bits of v, checked against the range of a type.
 func integer(v Value, bits int, signed bool) (uint64, error) {
 	var i int64 // the value, if it is negative or below 2^63
 	switch v := v.(type) {
@@ -139,7 +139,7 @@ func putFloat(p []byte, typ Type, v Value) error {
 	return nil
 }
 
-// narrow is the float32 nearest to v.
+// narrow returns the float32 nearest to v.
 func narrow(v float64) (float32, error) {
 	f := float32(v)
 	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
@@ -200,9 +200,9 @@ func putSkill(p []byte, typ Type, v Value) error {
 	return nil
 }
 
-// scalarFromText reads a value of typ from what a definition, or a JSON string or
-// number, spells. Types that are made of several numbers have no such text,
-// except for skill ids, whose text is the raw number.
+// scalarFromText reads a value of typ from the text in a definition, or from a JSON string
+// or number. Types of several numbers have no such text, except for skill ids, whose text
+// is the raw number.
 func scalarFromText(typ Type, s string) (Value, error) {
 	size := types[typ].size
 	switch typ {
@@ -258,7 +258,7 @@ func parseUnsigned(s string, bits int) (uint64, error) {
 	return strconv.ParseUint(s, 10, bits)
 }
 
-// nanBits reads what follows "NaN" in the spelling of a NaN.
+// nanBits reads the text behind "NaN" in the spelling of a NaN.
 func nanBits(s string, digits int) (uint64, bool) {
 	s, ok := strings.CutPrefix(s, "NaN:")
 	if !ok || len(s) != digits {

@@ -2,10 +2,10 @@ package protocol
 
 import "fmt"
 
-// Type is what a line of a definition begins with.
+// Type is the word that begins a line of a definition.
 type Type uint8
 
-// The types. The size is that of the value in a packet.
+// The types, with the size of their value in a packet.
 const (
 	TypeBool      Type = iota + 1 // 1 byte, true unless 0
 	TypeByte                      // 1 byte, unsigned
@@ -63,7 +63,7 @@ var types = [...]struct {
 	TypeOffset:    {"offset", 2},
 }
 
-// typeNames leads from what is written in a definition to its type.
+// typeNames has the types by their names in definitions.
 var typeNames = func() map[string]Type {
 	m := make(map[string]Type, len(types))
 	for t, d := range types {
@@ -83,7 +83,7 @@ func (t Type) String() string {
 	return types[t].name
 }
 
-// MarshalText gives the name.
+// MarshalText returns the type's name.
 func (t Type) MarshalText() ([]byte, error) {
 	if !t.valid() {
 		return nil, fmt.Errorf("protocol: no such type: %d", uint8(t))
@@ -91,11 +91,11 @@ func (t Type) MarshalText() ([]byte, error) {
 	return []byte(types[t].name), nil
 }
 
-// scalar tells that values of the type have one size and no pointer.
+// scalar reports whether values of the type have one size and no pointer.
 func (t Type) scalar() bool { return t.valid() && t <= TypeCustomize }
 
-// variable tells that the value lies elsewhere and the field is a pointer to it.
+// variable reports whether the value lies elsewhere and the field is a pointer to it.
 func (t Type) variable() bool { return t == TypeString || t == TypeBytes || t == TypeArray }
 
-// pointer tells that the line stands for a pointer, or a part of one.
+// pointer reports whether the line stands for a pointer, or a part of one.
 func (t Type) pointer() bool { return t == TypeRef || t == TypeCount || t == TypeOffset }

@@ -24,7 +24,7 @@ import (
 type Value any
 
 // Object is the fields of a packet, an object or an element, in the order of the
-// definition. When it is encoded, a field that is not there is its default, or zero.
+// definition. Encoding sets missing fields to their default, or zero.
 type Object []Member
 
 // Member is a field of an [Object].
@@ -33,7 +33,7 @@ type Member struct {
 	Value Value
 }
 
-// Get gives the value of a field, nil if it is not there.
+// Get returns the value of a field, nil if it is not there.
 func (o Object) Get(name string) Value {
 	for i := range o {
 		if o[i].Name == name {
@@ -47,18 +47,17 @@ func (o Object) Get(name string) Value {
 type Message struct {
 	// Code is the operation code.
 	Code uint16
-	// Length is what the header has for a length if that is not the number of
-	// bytes; nil if it is.
+	// Length is the length in the header if that is not the number of bytes, else nil.
 	Length *uint16
 	// Padding is the counter and the checksum of a padded packet.
 	Padding [paddingSize]byte
 	Data    Object
-	// Layout is nil if the packet lies as it would be written. It fits these
-	// values and, in general, no others.
+	// Layout is nil if the packet lies as it would be written. It fits only these values,
+	// in general.
 	Layout *Layout
 }
 
-// Decode reads a packet, header included. Nothing of it is kept.
+// Decode reads a packet, header included. It keeps no part of it.
 func (t *Table) Decode(packet []byte) (*Message, error) {
 	w := walker{t: t, p: packet}
 	lay, err := w.run()
@@ -129,7 +128,7 @@ func (d decoder) array(m *member, base int) []Value {
 	return list
 }
 
-// decodeScalar reads the value that p begins with.
+// decodeScalar reads the value at the beginning of p.
 func decodeScalar(typ Type, p []byte) Value {
 	le := binary.LittleEndian
 	switch typ {

@@ -13,7 +13,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// Every packet that the reference made decodes to its values and back.
+// TestToolboxVectors decodes and encodes every packet that the reference made.
 func TestToolboxVectors(t *testing.T) {
 	dir, _ := fixtureNames(t, "tera-toolbox")
 	n := 0
@@ -57,9 +57,9 @@ func TestToolboxVectors(t *testing.T) {
 	}
 }
 
-// The bool of this definition stands behind its strings, and the reference writes it
-// there, where it does not read it itself. By the rule it stands before them, so it is
-// read from the first letter; but no byte is lost. No real packet of it is known.
+// TestBoolBehindStrings has a definition whose bool stands behind its strings. The
+// reference writes it there but does not read it there. By the rule it stands before them,
+// so it is read from the first letter; but no byte is lost. No real packet of it is known.
 func TestBoolBehindStrings(t *testing.T) {
 	dir, _ := fixtureNames(t, "tera-toolbox")
 	d, err := fixtureDefinition(t, dir, "I_INPUT_COMMAND.1.def")
@@ -70,7 +70,7 @@ func TestBoolBehindStrings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const packet = "13003e2c08000c006200000020002000000000" // that of tera-toolbox.jsonl
+	const packet = "13003e2c08000c006200000020002000000000" // from tera-toolbox.jsonl
 	text := roundTrip(t, tab, unhex(t, packet))
 	if want := `"data":{"command":"b","parameter":"  ","unk":98}`; !bytes.Contains(text, []byte(want)) {
 		t.Errorf("got %s, want %s", text, want)
@@ -84,9 +84,9 @@ func TestBoolBehindStrings(t *testing.T) {
 	}
 }
 
-// Official S_INVEN have a string before the array whose pointer comes first. Only a
-// definition that lists its pointers says so; one that does not needs a layout for them,
-// and both give the same values and the same bytes.
+// TestDataOutOfOrder reads official S_INVEN packets, which have a string before the array
+// whose pointer comes first. Only a definition that lists its pointers says so. Another one
+// needs a layout. Both must give the same values and the same bytes.
 func TestDataOutOfOrder(t *testing.T) {
 	listed := string(fixtureFile(t, "S_INVEN.6.ref-variant.def"))
 	const text = "- string unk1 # possibly custom text?\n"
@@ -119,7 +119,7 @@ func TestDataOutOfOrder(t *testing.T) {
 	}
 }
 
-// The golden packets of the first public parser.
+// TestMeishuuSpec reads the golden packets of the first public parser.
 func TestMeishuuSpec(t *testing.T) {
 	var vectors []struct {
 		Kind, It, Def, Hex string
@@ -148,7 +148,7 @@ func TestMeishuuSpec(t *testing.T) {
 	}
 }
 
-// toolboxTree is the reference's parse tree of a definition.
+// toolboxTree returns the reference's parse tree of a definition.
 func toolboxTree(fields []protocol.Field, explicit bool) []any {
 	tree := []any{}
 	if !explicit {
@@ -209,7 +209,7 @@ func hasRefs(fields []protocol.Field) bool {
 	return false
 }
 
-// Parse trees are those of the reference.
+// TestToolboxTrees compares parse trees with those of the reference.
 func TestToolboxTrees(t *testing.T) {
 	dir, _ := fixtureNames(t, "tera-toolbox")
 	n := 0
@@ -237,8 +237,8 @@ func TestToolboxTrees(t *testing.T) {
 	}
 }
 
-// A packet read by the definition of another is refused, or comes back all the
-// same: most need a layout for that.
+// TestWrongDefinitions reads packets by the definitions of others. They are refused, or
+// come back all the same; most need a layout for that.
 func TestWrongDefinitions(t *testing.T) {
 	dir, names := fixtureNames(t, "tera-proxy")
 	step := 50

@@ -4,41 +4,40 @@ import (
 	"encoding/binary"
 )
 
-// walker checks a packet against its table: it follows every pointer once, in
-// the order in which the rule lays data out. What it accepts can be read without
-// further checks.
+// walker checks a packet against its table. It follows every pointer once, in the order of
+// the rule. What it accepts can be read without further checks.
 type walker struct {
 	t *Table
 	p []byte
 
-	// elements and work are what is left to be visited. An element has at least
-	// 4 bytes of its own and no byte of a good packet belongs to two fields, so a
-	// packet whose pointers meet runs out of one of them before it grows.
+	// elements and work are how many elements and bytes may still be visited. An element
+	// has at least 4 bytes of its own, and no byte of a good packet belongs to two fields.
+	// So a packet with shared pointers fails before it grows.
 	elements int
 	work     int
-	// names is how many bytes of JSON the names may still take. A name can be as long as
-	// a definition, and be there once for each element.
+	// names is how many bytes of JSON the names may still take. A name can be as long as a
+	// definition, and occur once for each element.
 	names int
 
-	// next is where the rule puts the next datum; plain says that all of them
-	// have been there so far.
+	// next is where the rule puts the next datum. plain is set while all of them have been
+	// there.
 	next  int
 	plain bool
 
-	// at is the places of the data, if they are recorded, and used the bytes that
-	// belong to something.
+	// If record is set, at collects the places of the data, and used the bytes that belong
+	// to a field.
 	record bool
 	at     []int
 	used   []bool
 	shared bool // some byte belongs to two
 }
 
-// workPerByte is how many bytes are visited for each byte of a packet, at most.
+// workPerByte is how many bytes are visited at most for each byte of a packet.
 const workPerByte = 2
 
-// maxNames bounds the JSON of a packet, and so what it becomes as values, in bytes: 128
-// for each byte of the longest packet. The values themselves are bounded by the bytes that
-// are visited, and take less than that.
+// maxNames bounds the names in the JSON of a packet, in bytes: 128 for each byte of the
+// longest packet. The values themselves are bounded by the bytes that are visited, and take
+// less.
 const maxNames = MaxJSON / 2
 
 // check walks a whole packet.
@@ -84,7 +83,7 @@ func (w *walker) visit(off, n int, what string) error {
 	return nil
 }
 
-// place notes where a datum of n bytes lies, 0 for one that has no bytes.
+// place notes the place of a datum of n bytes; n may be 0.
 func (w *walker) place(off, n int) {
 	w.plain = w.plain && off == w.next
 	w.next += n
@@ -93,7 +92,7 @@ func (w *walker) place(off, n int) {
 	}
 }
 
-// outside checks an offset that leads to something.
+// outside checks an offset that leads to data.
 func (w *walker) outside(off int) error {
 	if off < w.t.body.head || off > len(w.p) {
 		return badf(off, "an offset of %d: want one behind the header and up to %d", off, len(w.p))
@@ -124,7 +123,7 @@ func (w *walker) scope(s *scope, base int) error {
 	return nil
 }
 
-// group walks the data of members whose elements lie in turns; mostly it is one.
+// group walks the data of members whose elements alternate; mostly it is one member.
 func (w *walker) group(group []*member, base int) error {
 	if len(group) == 1 {
 		m := group[0]
@@ -158,7 +157,7 @@ func (w *walker) text(pointer int) error {
 	return w.visit(off, n, "string")
 }
 
-// textLen is the length of a string with its NUL, or -1 if there is none.
+// textLen returns the length of a string with its NUL, or -1 if there is none.
 func textLen(p []byte) int {
 	for i := 0; i+1 < len(p); i += 2 {
 		if p[i] == 0 && p[i+1] == 0 {
@@ -180,8 +179,8 @@ func (w *walker) bytes(off, n int) error {
 	return w.visit(off, n, "bytes")
 }
 
-// empty notes the offset of something that has no bytes: it leads nowhere, so
-// any is good, but only one is what the rule gives.
+// empty notes the offset of a datum without bytes. Any offset is valid, but the rule has
+// only one.
 func (w *walker) empty(off int, null bool) {
 	want := w.next
 	if null {
@@ -193,8 +192,8 @@ func (w *walker) empty(off int, null bool) {
 	}
 }
 
-// chain goes from element to element of an array. It does not hold the walker,
-// which would then be allocated for each packet.
+// chain walks from element to element of an array. It does not hold the walker, which would
+// then be allocated for each packet.
 type chain struct {
 	m    *member
 	i, n int

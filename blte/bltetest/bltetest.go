@@ -17,13 +17,12 @@ const (
 	SecretName = blte.KeyName(0x8877665544332211)
 )
 
-// Keys is the ring that opens all samples but those of SecretName.
+// Keys returns the ring that opens all samples but those of SecretName.
 func Keys() blte.KeyRing { return blte.KeyRing{KeyName: Key()} }
 
-// Key is the key called KeyName, and that called SecretName too.
+// Key returns the key called KeyName, which is also that called SecretName.
 func Key() blte.EncryptionKey { return blte.EncryptionKey([]byte("sixteen byte key")) }
 
-// Build encodes chunks.
 func Build(tb testing.TB, opts blte.WriteOptions, chunks ...blte.Chunk) []byte {
 	tb.Helper()
 	file, err := blte.Append(nil, chunks, opts)
@@ -33,7 +32,7 @@ func Build(tb testing.TB, opts blte.WriteOptions, chunks ...blte.Chunk) []byte {
 	return file
 }
 
-// Table wraps chunks that are encoded already, their mode included, in a file.
+// Table makes a file of chunks that are already encoded, mode included.
 func Table(encoded [][]byte, decoded []int) []byte {
 	head := binary.BigEndian.AppendUint32([]byte("BLTE"), uint32(12+24*len(encoded)))
 	head = append(head, 0x0f, byte(len(encoded)>>16), byte(len(encoded)>>8), byte(len(encoded)))
@@ -49,12 +48,12 @@ func Table(encoded [][]byte, decoded []int) []byte {
 // Frame encodes a file as a chunk of mode F.
 func Frame(file []byte) []byte { return append([]byte{blte.ModeFrame}, file...) }
 
-// Text is n bytes that compress well.
+// Text returns n bytes that compress well.
 func Text(n int) []byte {
 	return bytes.Repeat([]byte("The lore of the land is long. "), n/30+1)[:n]
 }
 
-// Noise is n bytes that don't compress; another seed gives others.
+// Noise returns n bytes that don't compress. Another seed makes other bytes.
 func Noise(n int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := make([]byte, n)
@@ -64,7 +63,6 @@ func Noise(n int, seed uint64) []byte {
 	return b
 }
 
-// Sample is a valid file.
 type Sample struct {
 	Name          string
 	File, Content []byte
@@ -74,7 +72,7 @@ func encryption(name blte.KeyName, cipher byte, iv ...byte) *blte.Encryption {
 	return &blte.Encryption{Name: name, IV: iv, Cipher: cipher}
 }
 
-// Samples are files of every mode and layout. Keys opens them all.
+// Samples returns files of every mode and layout. Keys opens them all.
 func Samples(tb testing.TB) []Sample {
 	tb.Helper()
 	text, noise := Text(5000), Noise(3000, 7)

@@ -13,18 +13,18 @@ import (
 type Broken struct {
 	Name string
 	File []byte
-	// Want is the text of the error of opening the file and reading it all.
+	// Want is the text of the error from opening the file and reading all of it.
 	Want string
 }
 
-// patched gives a copy of b with bytes replaced from off on.
+// patched returns a copy of b with bytes replaced from off on.
 func patched(b []byte, off int, with ...byte) []byte {
 	b = bytes.Clone(b)
 	copy(b[off:], with)
 	return b
 }
 
-// BrokenFiles are damaged files of every kind, with the error of each.
+// BrokenFiles returns damaged files of every kind.
 func BrokenFiles(tb testing.TB) []Broken {
 	tb.Helper()
 	text := Text(100)

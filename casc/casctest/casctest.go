@@ -1,5 +1,5 @@
-// Package casctest builds small storages of every kind of root, with all kinds of files
-// in them, and knows what is to be found.
+// Package casctest builds small storages of every kind of root, with all kinds of files,
+// and knows what they contain.
 package casctest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // FS shows the files of a storage as a file system. The bytes are shared.
@@ -27,12 +27,12 @@ func FS(f write.Files) fstest.MapFS {
 	return fsys
 }
 
-// Game is a small storage with what is in it.
+// Game is a small storage and its contents.
 type Game struct {
 	write.Builder
 	// Want is the content by name; nil for files that are not local.
 	Want map[string][]byte
-	// Secret are names of files that are encrypted with a key that nobody has.
+	// Secret are the names of files encrypted with a key that nobody has.
 	Secret map[string]bool
 	// ByName are the files by name.
 	names  []string // in the order in which they were put in
@@ -77,7 +77,7 @@ func (g *Game) Fill(tb testing.TB) {
 	g.Secret["secret/plan.txt"] = true
 }
 
-// Files are the files as a root has them, by name.
+// Files returns the files as a root has them, by name.
 func (g *Game) Files() (files []casc.File) {
 	names := slices.Clone(g.names)
 	slices.Sort(names)
@@ -196,14 +196,14 @@ func addDiablo3(g *Game) {
 	})))
 }
 
-// Builds are the forms that a game can be put into.
+// Builds are the forms that a game can be built in.
 var Builds = map[string]func(*Game) (write.Files, error){
 	"install":         func(g *Game) (write.Files, error) { return g.Install() },
 	"mirror":          func(g *Game) (write.Files, error) { return g.Mirror(false) },
 	"mirror of group": func(g *Game) (write.Files, error) { return g.Mirror(true) },
 }
 
-// Make fills a game, and puts it into a form with a kind of root.
+// Make fills a game, and builds it in a form with a kind of root.
 func Make(tb testing.TB, root, form string) (*Game, write.Files) {
 	tb.Helper()
 	g := New()
@@ -216,7 +216,7 @@ func Make(tb testing.TB, root, form string) (*Game, write.Files) {
 	return g, files
 }
 
-// List is a list file of the game's names, of lines of both forms.
+// List returns a list file of the game's names, with lines of both forms.
 func (g *Game) List() string {
 	var list strings.Builder
 	for i, f := range g.Files() {
@@ -229,8 +229,8 @@ func (g *Game) List() string {
 	return list.String()
 }
 
-// Moved gives the files of an install after an updater that moves everything: its
-// archives begin with by other bytes, and indexes of a higher version say so.
+// Moved returns the files of an install after an update that moves everything: archives
+// begin with by other bytes, and indexes have a higher version.
 func Moved(tb testing.TB, files write.Files, by int) write.Files {
 	tb.Helper()
 	moved := maps.Clone(files)

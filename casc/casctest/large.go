@@ -7,11 +7,11 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
-// Large is a storage of many small files, as large games have them: with a root of
-// World of Warcraft, which has IDs only, and a list file.
+// Large is a storage of many small files, like those of large games. It has a root of World
+// of Warcraft, which has IDs only, and a list file.
 type Large struct {
 	Files write.Files
 	// List is the list file, of lines ID;NAME.
@@ -19,11 +19,11 @@ type Large struct {
 	n    int
 }
 
-// words are what folders are called by; the spelling of some differs from file to
-// file, as in real lists.
+// words are names of folders. The spelling of some differs from file to file, as in real
+// lists.
 var words = []string{"World", "Maps", "Azeroth", "Creature", "Character", "Item", "ObjectComponents", "Interface", "Sound", "Music", "Spells", "Textures"}
 
-// LargeName is the name of file i, in folders of some 200 files.
+// LargeName returns the name of file i, in folders of some 200 files.
 func LargeName(i int) string {
 	folder := i / 200
 	a, b, c := words[folder%12], words[folder/12%12], words[folder/144%12]
@@ -33,7 +33,7 @@ func LargeName(i int) string {
 	return fmt.Sprintf("%s/%s/%s_%04d/%s_%s_%02d_%06d.m2", a, b, c, folder, strings.ToLower(c), strings.ToLower(b), i%61, i*7919%1000000)
 }
 
-// LargeContent is the content of file i.
+// LargeContent returns the content of file i.
 func LargeContent(i int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(i)) }
 
 // NewLarge makes a storage of n files. Every tenth has no name, every 13th is not
@@ -59,7 +59,7 @@ func NewLarge(n int) (*Large, error) {
 	return l, err
 }
 
-// Find gives the paths of file i in a mount: below files/ or unnamed/.
+// Find returns the paths of file i in a mount: below files/ or unnamed/.
 func (l *Large) Find(i int) string {
 	if i%10 == 9 {
 		return fmt.Sprintf("unnamed/%04x/%08x.dat", (i+1)>>16, i+1)
@@ -67,10 +67,10 @@ func (l *Large) Find(i int) string {
 	return "files/" + LargeName(i)
 }
 
-// Local tells whether file i is.
+// Local reports whether file i is local.
 func (l *Large) Local(i int) bool { return i%13 != 12 }
 
-// Counts are how many files have a name, have none, and are not local.
+// Counts returns how many files have a name, have none, and are not local.
 func (l *Large) Counts() (named, unnamed, missing int) {
 	return l.n - l.n/10, l.n / 10, l.n / 13
 }

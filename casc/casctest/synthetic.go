@@ -11,23 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 
-// Synthetics are the storages of the fixtures, in whose making the project had no part.
+// Synthetics are the storages of the fixtures, made independently of this project.
 var Synthetics = []string{"install", "text", "tvfs", "tvfs_mixedidx", "wow0", "wow1", "wow2", "wow3"}
 
-// Synthetic is one of them in memory.
+// Synthetic is one of the Synthetics in memory.
 type Synthetic struct {
-	// Store are the files of the storage. Beside are those that its maker put beside it,
-	// by what is behind the storage's name: keys, lists, and what CascLib says of it.
+	// Store has the files of the storage. Beside has the files that its maker put beside
+	// it, by what follows the storage's name: keys, lists, and CascLib's listing.
 	Store, Beside write.Files
-	// Files is what is in it.
+	// Files are the files in the storage.
 	Files []SyntheticFile
 }
 
-// SyntheticFile is a file as its maker has it.
+// SyntheticFile is a file as its maker lists it.
 type SyntheticFile struct {
 	Name, Listed, Kind, MD5, CKey string
 	EKeys                         []string
@@ -35,7 +35,7 @@ type SyntheticFile struct {
 	FDID, CFlags, Locale          uint32
 }
 
-// Shown is the name that a root or a list gives the file, with slashes.
+// Shown returns the name of the file in a root or a list, with slashes.
 func (f *SyntheticFile) Shown() string {
 	name := f.Name
 	if f.Listed != "" {
@@ -44,7 +44,7 @@ func (f *SyntheticFile) Shown() string {
 	return strings.ReplaceAll(name, `\`, "/")
 }
 
-// LoadSynthetic unpacks one of Synthetics, or skips the test if they are not there.
+// LoadSynthetic unpacks one of Synthetics, or skips the test if it is not there.
 func LoadSynthetic(tb testing.TB, kind string) *Synthetic {
 	tb.Helper()
 	folder := kind
@@ -59,14 +59,14 @@ func LoadSynthetic(tb testing.TB, kind string) *Synthetic {
 	return s
 }
 
-// LoadOdd unpacks one of the fixtures' storages that are well encoded and odd within, or
+// LoadOdd unpacks one of the fixtures' storages that are well encoded but odd inside, or
 // skips the test if it is not there. Its Files are not known.
 func LoadOdd(tb testing.TB, name string) *Synthetic {
 	tb.Helper()
 	return load(tb, "casc/odd/"+name+".tar.gz", name)
 }
 
-// load unpacks a storage that is in a folder of an archive.
+// load unpacks the storage in a folder of an archive.
 func load(tb testing.TB, archive, folder string) *Synthetic {
 	tb.Helper()
 	s := &Synthetic{Store: write.Files{}, Beside: write.Files{}}
@@ -80,7 +80,6 @@ func load(tb testing.TB, archive, folder string) *Synthetic {
 	return s
 }
 
-// unpack reads the files of an archive.
 func unpack(tb testing.TB, archive string) write.Files {
 	tb.Helper()
 	f, err := os.Open(archive)

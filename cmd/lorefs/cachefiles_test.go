@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"lorefs/blte/bltetest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
 	"lorefs/internal/sample"

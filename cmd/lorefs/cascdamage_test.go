@@ -10,7 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // tool runs the program, and gives its output and its exit code.

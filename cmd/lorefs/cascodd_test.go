@@ -14,7 +14,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // oddStorage is a storage that is well encoded and odd within, and what is to be seen of it.

@@ -38,7 +38,7 @@ func TestWalkOfLargeTree(t *testing.T) {
 }
 
 // findSome counts what find prints, and ends it after enough lines.
-func findSome(t *testing.T, dir string, enough int) (n int) {
+func findSome(t testing.TB, dir string, enough int) (n int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "find", dir)
 	out, err := c.StdoutPipe()
@@ -59,8 +59,14 @@ func findSome(t *testing.T, dir string, enough int) (n int) {
 // peakMemory is the most that was resident of the process behind a mount.
 func peakMemory(t *testing.T, mnt string) int64 {
 	t.Helper()
+	return peakOf(t, runTool(t, "", "lorefs", "status", "--json", mnt))
+}
+
+// peakOf is peakMemory of the mount with that status.
+func peakOf(t testing.TB, status string) int64 {
+	t.Helper()
 	var s struct{ Pid int }
-	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &s); err != nil {
+	if err := json.Unmarshal([]byte(status), &s); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid))

@@ -31,8 +31,6 @@ type mounting struct {
 	logFile     *os.File
 	// parent waits for the mount if it is in the background, else it is nil.
 	parent *daemon.Parent
-	// mounted, if it is set, is called when the mount can be used.
-	mounted func() error
 
 	since  time.Time
 	opened *kinds.Source
@@ -60,11 +58,6 @@ func (m *mounting) serve(ctx context.Context) error {
 	if err := m.parent.Ready(m.logFile); err != nil {
 		// Nobody waits any more: the user has given up.
 		return errors.Join(err, m.server.Unmount())
-	}
-	if m.mounted != nil {
-		if err := m.mounted(); err != nil {
-			return errors.Join(err, m.server.Unmount())
-		}
 	}
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.served.UntilGone(signals)

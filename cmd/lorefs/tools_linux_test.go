@@ -85,23 +85,32 @@ type part struct {
 // openPart opens a file and takes sheets of at most limit entries.
 func openPart(t *testing.T, path string, limit int64) *part {
 	t.Helper()
-	b, err := newBenchRun(&benchFlags{
-		source: sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize},
-		repeat: 1, entries: limit,
-	}, path, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(b.dir) })
-	if err := b.choose(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s, err := b.open(t.Context())
+	f := &sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize, cacheBase: t.TempDir()}
+	s, err := openSource(t.Context(), path, f, slog.New(slog.DiscardHandler), silence{}.set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return &part{Source: s, names: b.sheets}
+	p, entries, full := &part{Source: s}, int64(0), false
+	err = list(t.Context(), s, "tree", false, func(e nodes.Entry) error {
+		if full || e.Kind != nodes.Dir {
+			return nil
+		}
+		n := int64(0)
+		for _, err := range nodes.Walk(t.Context(), s.Tree, e.ID) {
+			n++
+			full = entries+n > limit && len(p.names) > 0
+			if err != nil || full {
+				return err
+			}
+		}
+		p.names, entries = append(p.names, e.Name), entries+n
+		return nil
+	})
+	if err != nil || len(p.names) == 0 {
+		t.Fatalf("no sheets: %v", err)
+	}
+	return p
 }
 
 // dataCenterFile is the file of a source that is a data center.

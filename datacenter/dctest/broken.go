@@ -44,10 +44,10 @@ type BrokenFile struct {
 	Data   []byte
 }
 
-// Strict tells that only Verify has to find what is wrong.
+// Strict reports whether only Verify has to find what is wrong.
 func (b BrokenFile) Strict() bool { return b.Found == AtVerify }
 
-// Broken are files of a layout, each with one thing wrong.
+// Broken returns files of a layout, each with one thing wrong.
 func Broken(layout datacenter.Layout) []BrokenFile {
 	layout = Doc{Layout: layout}.layout()
 	var all []BrokenFile
@@ -77,7 +77,7 @@ func (e edit) file(layout datacenter.Layout) BrokenFile {
 	return BrokenFile{Name: e.name, Want: e.want, Found: e.found, Layout: layout, Data: m.Seal(SealOptions{})}
 }
 
-// subject is what edits break: plain, with strings that share a bucket.
+// subject returns what edits break: plain, with strings that share a bucket.
 func subject(layout datacenter.Layout) Doc {
 	d := inLayout(plain(), layout)
 	sheet := &Node{Name: "Zone"}

@@ -12,7 +12,7 @@ func tableEdits(name string, table func(*Image) *Table) []edit {
 	return edits
 }
 
-// first is the index of the string that edits break: the first of the subject's
+// first returns the index of the string that edits break: the first of the subject's
 // neighbours, which the second one follows in their bucket or precedes.
 func first(m *Image, t *Table) int { return m.Index(t, neighbours(2, len(t.Buckets))[0]) }
 

@@ -45,7 +45,7 @@ func newBuilder(d Doc, o Options) *builder {
 	return b
 }
 
-// name is the one-based index of a name.
+// name returns the one-based index of a name.
 func (b *builder) name(name string) uint16 {
 	i, ok := b.names.index[name]
 	if !ok || i >= maxRun {
@@ -54,7 +54,7 @@ func (b *builder) name(name string) uint16 {
 	return uint16(i + 1)
 }
 
-// key is the index of a key definition, which is added if it is new.
+// key returns the index of a key definition, which is added if it is new.
 func (b *builder) key(names []string) uint16 {
 	var key [4]uint16
 	for i, name := range names {
@@ -147,7 +147,7 @@ func (b *builder) childRun(n *Node) []node {
 	return run
 }
 
-// sortedChildren are the children by name index, then by key values. Placeholders
+// sortedChildren returns the children by name index, then by key values. Placeholders
 // stay where they are.
 func (b *builder) sortedChildren(children []*Node) []*Node {
 	named := slices.DeleteFunc(slices.Clone(children), func(n *Node) bool { return n.Placeholder })
@@ -285,7 +285,7 @@ const (
 	typeString
 )
 
-// layout is the layout to build, now that LayoutAuto has got its meaning.
+// layout returns the layout to build, now that LayoutAuto has got its meaning.
 func (d Doc) layout() datacenter.Layout {
 	if d.Layout == datacenter.LayoutAuto {
 		return datacenter.LayoutV6X64

@@ -160,7 +160,7 @@ func (g *generator) children(k *kind, room int) subtree {
 	return run
 }
 
-// branching is the probability that a node of a depth has children. The depths of
+// branching returns the probability that a node of a depth has children. The depths of
 // nodes follow from it.
 func branching(depth int) float64 {
 	chances := [...]float64{2: 0.95, 3: 0.30, 4: 0.16, 5: 0.21, 6: 0.31, 7: 0.28, 8: 0.03}

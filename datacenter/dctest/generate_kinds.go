@@ -49,7 +49,7 @@ func (g *generator) kind(depth int) *kind {
 	return k
 }
 
-// childKind is one of the up to four kinds of children that a kind has.
+// childKind returns one of the up to four kinds of children that a kind has.
 func (g *generator) childKind(k *kind) *kind {
 	if i := g.rng.IntN(1 + g.rng.IntN(4)); i < len(k.children) {
 		return k.children[i]
@@ -59,7 +59,7 @@ func (g *generator) childKind(k *kind) *kind {
 	return c
 }
 
-// attrs is a run of attributes, some of the time one that was there before.
+// attrs returns a run of attributes, some of the time one that was there before.
 func (g *generator) attrs(k *kind) []Attr {
 	if len(k.attrRuns) > 0 && g.rng.Float64() < 0.25 {
 		return k.attrRuns[g.rng.IntN(len(k.attrRuns))]

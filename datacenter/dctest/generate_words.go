@@ -40,7 +40,7 @@ func (w *words) attribute() string {
 	return w.name(&w.attributes, maxAttributes, func(first, last string) string { return first + title(last) })
 }
 
-// name is a name of a pool, or as long as that is not full, rather a new one.
+// name returns a name of a pool, or as long as that is not full, rather a new one.
 func (w *words) name(pool *[]string, limit int, join func(first, last string) string) string {
 	if n := len(*pool); n > 0 && (n >= limit || w.rng.IntN(3) == 0) {
 		return (*pool)[w.rng.IntN(n)]
@@ -81,7 +81,7 @@ func (p *valuePool) string() string {
 	return p.values[int(y*y*float64(len(p.values)))]
 }
 
-// fresh is a string that most likely is not there yet.
+// fresh returns a string that most likely is not there yet.
 func (p *valuePool) fresh() string {
 	n := pick(p.rng, lengths)
 	var s strings.Builder

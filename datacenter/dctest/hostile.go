@@ -37,7 +37,7 @@ func manyWays(levels, children int) Doc {
 // bombStep is a multiple of the size of an attribute of all layouts.
 const bombStep = 6 << 20
 
-// slackBomb is a data center whose only segment of attributes has much slack.
+// slackBomb returns a data center whose only segment of attributes has much slack.
 func slackBomb(layout datacenter.Layout) []byte {
 	m := NewImage(inLayout(plain(), layout), Options{})
 	s := m.Attributes.Segments[0]
@@ -46,7 +46,7 @@ func slackBomb(layout datacenter.Layout) []byte {
 	return bomb(m.Data[:at], m.Data[at:], SealOptions{})
 }
 
-// streamBomb is a data center that zeros follow. Unless another size is given, what is
+// streamBomb returns a data center that zeros follow. Unless another size is given, what is
 // stated is the size without them.
 func streamBomb(layout datacenter.Layout, size *uint32) []byte {
 	m := NewImage(inLayout(plain(), layout), Options{})
@@ -71,7 +71,7 @@ func bomb(before, behind []byte, o SealOptions) []byte {
 	return sealStream(int64(len(before)+n+len(behind)), stream, adlerOf(sum, behind), o)
 }
 
-// flushed is a deflate stream that another one can follow.
+// flushed returns a deflate stream that another one can follow.
 func flushed(data []byte) []byte {
 	var buf bytes.Buffer
 	w, err := flate.NewWriter(&buf, flate.BestCompression)

@@ -270,5 +270,5 @@ func sortBuckets(t *stringTable, p placedStrings, count int) [][]entry {
 	return buckets
 }
 
-// BucketOf is the bucket of a hash, of so many.
+// BucketOf returns the bucket of a hash, of so many.
 func BucketOf(hash uint32, count int) int { return int((hash ^ hash>>16) % uint32(count)) }

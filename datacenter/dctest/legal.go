@@ -33,7 +33,7 @@ func inLayout(d Doc, layout datacenter.Layout) Doc {
 	return d
 }
 
-// plain is a small data center with a node, a value or a text of every kind.
+// plain returns a small data center with a node, a value or a text of every kind.
 func plain() Doc {
 	return Doc{Revision: 387463, Root: Root(
 		&Node{Name: "Items", Children: []*Node{
@@ -49,7 +49,7 @@ func plain() Doc {
 	)}
 }
 
-// crowd is a data center with many nodes, a part of them alike.
+// crowd returns a data center with many nodes, a part of them alike.
 func crowd() Doc {
 	var sheets []*Node
 	for i := range 12 {

@@ -27,7 +27,7 @@ type Doc struct {
 	Root *Node
 }
 
-// Root is a root node with the given sheets.
+// Root returns a root node with the given sheets.
 func Root(sheets ...*Node) *Node { return &Node{Name: RootName, Children: sheets} }
 
 // Node is an element. A node may have several parents.
@@ -53,7 +53,7 @@ type Attr struct {
 	Value any
 }
 
-// Text is the attribute that holds a node's text.
+// Text returns the attribute that holds a node's text.
 func Text(s string) Attr { return Attr{Name: ValueName, Value: s} }
 
 // Raw is a value that is written without a look at what it means.
@@ -110,5 +110,5 @@ func (o Options) stringSegmentSize() int {
 	return o.StringSegmentSize
 }
 
-// Build is the file of a data center.
+// Build returns the file of a data center.
 func Build(d Doc, o Options) []byte { return NewImage(d, o).Seal(o.Seal) }

@@ -90,7 +90,7 @@ func (e *element) appendNames(names *nameSet) {
 
 func compareFold(a, b string) int { return cmp.Compare(strings.ToUpper(a), strings.ToUpper(b)) }
 
-// sortedNames are all names of a data center in the order of their indices.
+// sortedNames returns all names of a data center in the order of their indices.
 func sortedNames(d Doc, noSpecial bool) []string {
 	root := &element{name: d.Root.Name}
 	root.merge(d.Root, map[visit]bool{})

@@ -11,7 +11,7 @@ import (
 // RootAddress is where the root is.
 var RootAddress = datacenter.Address{}
 
-// ElementOffset is the offset of the element at an address. The element may lie beyond
+// ElementOffset returns the offset of the element at an address. The element may lie beyond
 // used_count and beyond the segment, to make room for mistakes.
 func (r *Region) ElementOffset(a datacenter.Address) int64 {
 	if int(a.Segment) >= len(r.Segments) {
@@ -20,11 +20,11 @@ func (r *Region) ElementOffset(a datacenter.Address) int64 {
 	return r.Segments[a.Segment].Elements + int64(a.Element)*r.Size
 }
 
-// NodeOffset is the offset of a node. The constants Node… are offsets of its fields,
+// NodeOffset returns the offset of a node. The constants Node… are offsets of its fields,
 // and NodeChildAddress is one that depends on the layout.
 func (m *Image) NodeOffset(a datacenter.Address) int64 { return m.Nodes.ElementOffset(a) }
 
-// NodeChildAddress is the offset of the address of children in a node.
+// NodeChildAddress returns the offset of the address of children in a node.
 func (m *Image) NodeChildAddress() int64 {
 	if m.Layout == datacenter.LayoutV6X64 {
 		return 16
@@ -32,14 +32,14 @@ func (m *Image) NodeChildAddress() int64 {
 	return 12
 }
 
-// AttributeOffset is the offset of an attribute. The constants Attribute… are offsets
+// AttributeOffset returns the offset of an attribute. The constants Attribute… are offsets
 // of its fields.
 func (m *Image) AttributeOffset(a datacenter.Address) int64 { return m.Attributes.ElementOffset(a) }
 
-// KeyOffset is the offset of a key definition.
+// KeyOffset returns the offset of a key definition.
 func (m *Image) KeyOffset(i int) int64 { return m.Keys + 4 + int64(i)*KeySize }
 
-// Child is the address of a node that is reached from the root by these positions in
+// Child returns the address of a node that is reached from the root by these positions in
 // runs of children.
 func (m *Image) Child(path ...int) datacenter.Address {
 	a := RootAddress
@@ -54,7 +54,7 @@ func (m *Image) Child(path ...int) datacenter.Address {
 	return a
 }
 
-// Attribute is the address of a node's attribute at a position in its run.
+// Attribute returns the address of a node's attribute at a position in its run.
 func (m *Image) Attribute(n datacenter.Address, i int) datacenter.Address {
 	at := m.NodeOffset(n)
 	if i >= int(m.U16(at+NodeAttributeCount)) {
@@ -65,10 +65,10 @@ func (m *Image) Attribute(n datacenter.Address, i int) datacenter.Address {
 	return a
 }
 
-// AddressOffset is the offset of the address of the string with a one-based index.
+// AddressOffset returns the offset of the address of the string with a one-based index.
 func (t *Table) AddressOffset(index int) int64 { return t.Addresses + int64(index)*AddressSize }
 
-// EntryOffset is the offset of the table's entry of the string with a one-based index.
+// EntryOffset returns the offset of the table's entry of the string with a one-based index.
 // The constants Entry… are offsets of its fields.
 func (m *Image) EntryOffset(t *Table, index int) int64 {
 	for _, b := range t.Buckets {
@@ -82,7 +82,7 @@ func (m *Image) EntryOffset(t *Table, index int) int64 {
 	panic(fmt.Sprintf("dctest: BUG: no string %d", index))
 }
 
-// Index is the one-based index of a string.
+// Index returns the one-based index of a string.
 func (m *Image) Index(t *Table, s string) int {
 	want := Units(s)
 	hash := datacenter.HashString(want)
@@ -96,12 +96,12 @@ func (m *Image) Index(t *Table, s string) int {
 	panic(fmt.Sprintf("dctest: BUG: no string %q", s))
 }
 
-// StringOffset is the offset of the characters of the string with a one-based index.
+// StringOffset returns the offset of the characters of the string with a one-based index.
 func (m *Image) StringOffset(t *Table, index int) int64 {
 	return t.Data.ElementOffset(m.AddressAt(t.AddressOffset(index)))
 }
 
-// units are the characters of the string of the entry at an offset.
+// units returns the characters of the string of the entry at an offset.
 func (m *Image) units(t *Table, entry int64) []uint16 {
 	at := t.Data.ElementOffset(m.AddressAt(entry + EntryAddress))
 	units := make([]uint16, m.U32(entry+EntryLength)-1)

@@ -163,7 +163,7 @@ func (c *checker) definition(n stored) (names [][]uint16) {
 	return names
 }
 
-// intOf is the value of an attribute, or the least one if it is none or no int.
+// intOf returns the value of an attribute, or the least one if it is none or no int.
 func (c *checker) intOf(n stored, name uint16) int32 {
 	if n.attrs() == 0 {
 		return math.MinInt32

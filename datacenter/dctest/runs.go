@@ -99,7 +99,7 @@ func newRuns[T any](o Options, appendKey func([]byte, T) []byte) *runs[T] {
 	}
 }
 
-// place is the address of a run, which is stored unless an equal one is.
+// place returns the address of a run, which is stored unless an equal one is.
 func (r *runs[T]) place(run []T) datacenter.Address {
 	if len(run) == 0 {
 		return absent

@@ -17,7 +17,7 @@ type stringTable struct {
 
 func newStringTable() *stringTable { return &stringTable{index: map[string]int{}} }
 
-// add is the zero-based index of a string.
+// add returns the zero-based index of a string.
 func (t *stringTable) add(s string) int {
 	if i, ok := t.index[s]; ok {
 		return i

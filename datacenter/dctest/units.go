@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Units is a string in UTF-16. Surrogates that WTF-8 spells with three bytes stay
+// Units returns a string in UTF-16. Surrogates that WTF-8 spells with three bytes stay
 // alone, and bytes that are no WTF-8 become U+FFFD.
 func Units(s string) []uint16 {
 	units := make([]uint16, 0, len(s))
@@ -22,7 +22,7 @@ func Units(s string) []uint16 {
 	return units
 }
 
-// Text8 is the inverse of Units: the WTF-8 of a string in UTF-16.
+// Text8 returns the inverse of Units: the WTF-8 of a string in UTF-16.
 func Text8(units []uint16) string {
 	var text []byte
 	for i := 0; i < len(units); i++ {

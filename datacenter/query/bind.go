@@ -25,7 +25,7 @@ type stepSet uint64
 
 func (s stepSet) has(i int) bool { return s>>i&1 != 0 }
 
-// first is the lowest step of a set that is not empty.
+// first returns the lowest step of a set that is not empty.
 func (s stepSet) first() int { return bits.TrailingZeros64(uint64(s)) }
 
 // boundStep is a step with the name's index in the file.
@@ -81,7 +81,7 @@ func (r *run) searcher(paths []path) *searcher {
 	return s
 }
 
-// leadsNowhere tells whether a path has a name that the file does not.
+// leadsNowhere reports whether a path has a name that the file does not.
 func (r *run) leadsNowhere(p path) bool {
 	return slices.ContainsFunc(p, func(st step) bool { return !st.any && r.names.Index(st.name) == 0 })
 }
@@ -108,7 +108,7 @@ func (s *searcher) bind(st step) {
 	s.steps = append(s.steps, b)
 }
 
-// named gives the names of the children that a set of steps is about, ascending;
+// named returns the names of the children that a set of steps is about, ascending;
 // ok is false if it is about children of any name.
 func (s *searcher) named(set stepSet, dst []uint16) (names []uint16, ok bool) {
 	for ; set != 0; set &= set - 1 {

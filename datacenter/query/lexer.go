@@ -26,7 +26,7 @@ type token struct {
 	off  int    // where it begins, in bytes
 }
 
-// String is how an error calls it.
+// String returns how an error calls it.
 func (t token) String() string {
 	const most = 40
 	switch t.kind {

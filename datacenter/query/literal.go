@@ -26,7 +26,7 @@ var comparisons = map[tokenKind]comparison{
 	"=": equal, "!=": unequal, "<": less, "<=": lessEqual, ">": greater, ">=": greaterEqual,
 }
 
-// flip is the comparison with its sides exchanged.
+// flip returns the comparison with its sides exchanged.
 func (c comparison) flip() comparison {
 	switch c {
 	case less:
@@ -41,7 +41,7 @@ func (c comparison) flip() comparison {
 	return c
 }
 
-// holds tells whether x compares to y so. A NaN is unequal to all.
+// holds reports whether x compares to y so. A NaN is unequal to all.
 func holds[T cmp.Ordered](c comparison, x, y T) bool {
 	switch c {
 	case equal:
@@ -97,7 +97,7 @@ func parseNumber(s string) (float64, bool) {
 // scratch is room for the text of an attribute.
 type scratch []byte
 
-// matches tells whether an attribute compares to a literal so.
+// matches reports whether an attribute compares to a literal so.
 func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
 	switch typ := a.Type(); {
 	case typ == datacenter.Int && l.isNumber:

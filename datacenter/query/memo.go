@@ -16,7 +16,7 @@ type memo struct {
 	counts []uint16
 }
 
-// barren tells whether it is known that nothing is to be found in a run.
+// barren reports whether it is known that nothing is to be found in a run.
 func (s *searcher) barren(run datacenter.Run, set stepSet) bool {
 	for i := range s.memo {
 		if s.memo[i].set == set {

@@ -96,7 +96,7 @@ func (a *modelAttr) path() string {
 	return strings.TrimPrefix(a.of.path()+"/"+s, "/")
 }
 
-// below is a node and all below it.
+// below returns a node and all below it.
 func (m *modelNode) below() []*modelNode {
 	all := []*modelNode{m}
 	for _, k := range m.kids {
@@ -300,7 +300,7 @@ func drawCondition(t *rapid.T, depth int) modelCondition {
 	return drawComparison(t, depth)
 }
 
-// values are what a path finds; a node stands for its text.
+// values returns what a path finds; a node stands for its text.
 func (s modelStep) values(n *modelNode) []*modelAttr {
 	f := s.find([]*modelNode{n})
 	for _, k := range f.nodes {

@@ -28,7 +28,7 @@ type parser struct {
 	nesting int
 }
 
-// parse gives the paths of an expression.
+// parse returns the paths of an expression.
 func parse(expr string) ([]path, error) {
 	if len(expr) > maxExpr {
 		return nil, syntaxError(expr, maxExpr, "the expression has %d bytes: at most %d are supported", len(expr), maxExpr)

@@ -5,7 +5,7 @@ import "lorefs/datacenter"
 // place is where a child is among those that come to a predicate.
 type place struct{ position, last int }
 
-// holds tells whether a test is true of a node.
+// holds reports whether a test is true of a node.
 func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
 	switch t.op {
 	case opAnd, opOr:
@@ -32,7 +32,7 @@ func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
 	return t.search.found > 0, r.err
 }
 
-// attributeHolds tells whether what is asked of the path is true of an attribute
+// attributeHolds reports whether what is asked of the path is true of an attribute
 // that it leads to.
 func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
 	switch t.op {

@@ -31,7 +31,7 @@ const (
 	Attribute
 )
 
-// String is "node" or "attribute".
+// String returns "node" or "attribute".
 func (k Kind) String() string {
 	if k == Attribute {
 		return "attribute"

@@ -54,7 +54,7 @@ func paths(t testing.TB, f *datacenter.File, expr string) []string {
 	return all
 }
 
-// shop is a small data center with a bit of all that queries look at.
+// shop returns a small data center with a bit of all that queries look at.
 func shop(t testing.TB) *datacenter.File {
 	t.Helper()
 	item := func(id int, kids ...*node) *node {

@@ -83,7 +83,7 @@ func (s *searcher) visitChildren(n datacenter.Node, set stepSet, depth int) bool
 	return more && err == nil
 }
 
-// eachChild gives those children of n that a set of steps may be about, in order.
+// eachChild returns those children of n that a set of steps may be about, in order.
 func (s *searcher) eachChild(n datacenter.Node, set stepSet, visit func(c datacenter.Node) bool) error {
 	var room [maxSteps]uint16
 	names, ok := s.named(set, room[:0])
@@ -156,7 +156,7 @@ func (s *searcher) visitChild(n, c datacenter.Node, set stepSet, l *level, depth
 	return next == 0 || s.visit(c, next, depth+1)
 }
 
-// chosen tells whether c, whose name fits step i, passes the step's predicates.
+// chosen reports whether c, whose name fits step i, passes the step's predicates.
 func (s *searcher) chosen(n, c datacenter.Node, i int, l *level) (bool, error) {
 	st := &s.steps[i]
 	for k := range st.predicates {
@@ -213,7 +213,7 @@ func (s *searcher) findLast(n datacenter.Node, i, k int, l *level) error {
 	return err
 }
 
-// level is the one of a depth, ready for other children.
+// level returns the one of a depth, ready for other children.
 func (s *searcher) level(depth int) *level {
 	if depth == len(s.levels) {
 		s.levels = append(s.levels, &level{positions: make([]int, s.counters), lasts: make([]int, s.counters)})

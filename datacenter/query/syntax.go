@@ -42,7 +42,7 @@ type condition struct {
 	number  int        // of opPosition
 }
 
-// uses tells whether any part of a condition is of an operator that is asked for.
+// uses reports whether any part of a condition is of an operator that is asked for.
 func (c *condition) uses(ops ...operator) bool {
 	return slices.Contains(ops, c.op) ||
 		slices.ContainsFunc(c.kids, func(kid *condition) bool { return kid.uses(ops...) })

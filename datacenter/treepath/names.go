@@ -36,10 +36,10 @@ func NewNames(f *datacenter.File) (*Names, error) {
 	return n, nil
 }
 
-// Index is the index of a name; 0 if the file does not have it.
+// Index returns the index of a name; 0 if the file does not have it.
 func (n *Names) Index(name string) uint16 { return n.indexes[name] }
 
-// Escaped is the spelling of the name with an index that the file has.
+// Escaped returns the spelling of the name with an index that the file has.
 func (n *Names) Escaped(index uint16) string { return n.escaped[index] }
 
 // Escape spells the name with the given index in its file:
@@ -95,7 +95,7 @@ func shorten(name string, index, most int) string {
 	return name[:cut] + tail
 }
 
-// numberDot is the place of the dot of a final .N; -1 if there is none.
+// numberDot returns the place of the dot of a final .N; -1 if there is none.
 func numberDot(name string) int {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {

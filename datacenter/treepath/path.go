@@ -38,7 +38,7 @@ func (p *Path) Pop() {
 	p.built = min(p.built, len(p.levels))
 }
 
-// Depth is how many nodes below the root the path leads.
+// Depth returns how many nodes below the root the path leads.
 func (p *Path) Depth() int { return len(p.levels) }
 
 // Level is the name and the ordinal of the node i levels below the root's
@@ -47,7 +47,7 @@ func (p *Path) Level(i int) (name uint16, ordinal int) {
 	return p.levels[i].name, p.levels[i].ordinal
 }
 
-// Node is the path of the node that the walk is at; that of the root is empty.
+// Node returns the path of the node that the walk is at; that of the root is empty.
 func (p *Path) Node() string { return string(p.build()) }
 
 // Attribute is the path of an attribute of n, the node that the walk is at.

@@ -48,7 +48,7 @@ type Shared struct {
 	names map[uint16]bool
 }
 
-// Has tells whether n has a child of a name.
+// Has reports whether n has a child of a name.
 func (s *Shared) Has(n datacenter.Node, name uint16) (bool, error) {
 	if n.ChildCount() == 0 {
 		return false, nil

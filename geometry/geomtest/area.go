@@ -7,27 +7,26 @@ import (
 	"lorefs/geometry"
 )
 
-// Area is an area as its file has it.
+// Area is an area as in its file.
 type Area struct {
 	Nodes []Node
 	Zones []AreaZone
 }
 
-// Node is a node of an area.
 type Node struct {
 	Position [3]float32
 	// Edges are in the order of their bits.
 	Edges []geometry.Edge
 }
 
-// AreaZone is a zone of an area. Squares that it does not name have no nodes, and
-// the first of them is 0.
+// AreaZone is a zone of an area. Squares that it does not name have no nodes, and 0 as
+// their first.
 type AreaZone struct {
 	Position geometry.ZonePosition
 	Squares  map[int]geometry.NodeRange
 }
 
-// Raw is the decompressed area.
+// Raw returns the decompressed area.
 func (a Area) Raw() []byte {
 	raw := binary.LittleEndian.AppendUint32(nil, uint32(len(a.Nodes)))
 	for _, n := range a.Nodes {
@@ -58,11 +57,11 @@ func appendPosition(raw []byte, position [3]float32) []byte {
 	return raw
 }
 
-// File is an .apd file.
+// File returns an .apd file.
 func (a Area) File() []byte { return Compress(a.Raw()) }
 
-// Original is the area as the original server's .gdi and .nod files. Its zones
-// must be a rectangle in the order of x.
+// Original returns the area as the original server's .gdi and .nod files. Its zones must be
+// a rectangle in the order of x.
 func (a Area) Original() (gdi, nod []byte) {
 	first, last := a.Zones[0].Position, a.Zones[len(a.Zones)-1].Position
 	for _, v := range []uint32{first.X, first.Y, last.X, last.Y, uint32(len(a.Nodes))} {
@@ -101,16 +100,16 @@ func (a Area) Original() (gdi, nod []byte) {
 	return gdi, nod
 }
 
-// step is how many squares are between the nodes of a Paths along an axis.
+// step is the number of squares between the nodes of Paths along an axis.
 const step = 10
 
-// octants[i][k] is the bit for a step of i-1 in x and k-1 in y; the one for no
-// step is unused.
+// octants[i][k] is the bit for a step of i-1 in x and k-1 in y. The entry for no step is
+// unused.
 var octants = [3][3]uint8{{4, 3, 2}, {5, 0, 1}, {6, 7, 0}}
 
-// Paths is an area with a node in the middle of every tenth square of each zone,
-// in both axes, and edges to the nodes around it in the same zone. The last
-// node's edges lead one way only.
+// Paths returns an area with a node in the middle of every tenth square of each zone, in
+// both axes, and edges to the nodes around it in the same zone. The last node's edges lead
+// one way only.
 func Paths(origin geometry.ZonePosition, zones ...geometry.ZonePosition) Area {
 	const side = 120 / step
 	var a Area
@@ -138,7 +137,7 @@ func Paths(origin geometry.ZonePosition, zones ...geometry.ZonePosition) Area {
 	return a
 }
 
-// around are the edges from x, y to its neighbours in a grid of nodes.
+// around returns the edges from x, y to its neighbours in a grid of nodes.
 func around(base, x, y, side int) []geometry.Edge {
 	var byBit [8]*geometry.Edge
 	for dx := -1; dx <= 1; dx++ {

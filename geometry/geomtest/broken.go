@@ -13,16 +13,16 @@ import (
 type Broken struct {
 	Name string
 	File []byte
-	// Want is the error that reading it has to give.
+	// Want is the error of reading it.
 	Want string
 }
 
-// raws makes files of decompressed data.
+// raw makes a broken file of decompressed data.
 func raw(name string, data []byte, want string) Broken {
 	return Broken{name, Compress(data), want}
 }
 
-// edited is a copy of data that f may write to.
+// edited returns a copy of data after f has changed it.
 func edited(data []byte, f func(b []byte)) []byte {
 	data = bytes.Clone(data)
 	f(data)
@@ -33,11 +33,11 @@ func edited(data []byte, f func(b []byte)) []byte {
 const (
 	cells    = 120 * 120 * 64
 	flatSize = cells * 5
-	// MaxZone is what a reader lets a zone decompress to.
+	// maxZone is the largest decompressed zone that a reader accepts.
 	maxZone = 64 << 20
 )
 
-// BrokenZones are .zgd files.
+// BrokenZones returns broken .zgd files.
 func BrokenZones() []Broken {
 	flat, empty := RawZone(Flat(100)), RawZone(Empty)
 	file := Compress(empty)
@@ -80,7 +80,7 @@ func BrokenZones() []Broken {
 	}
 }
 
-// pair is an area of two nodes that lead to each other, and two zones.
+// pair returns an area of two nodes that lead to each other, and two zones.
 func pair() Area {
 	return Area{
 		Nodes: []Node{
@@ -105,7 +105,7 @@ const (
 	pairSize      = pairZone1 + 8 + 14400*5
 )
 
-// BrokenAreas are .apd files.
+// BrokenAreas returns broken .apd files.
 func BrokenAreas() []Broken {
 	a := pair().Raw()
 	put := func(off int, v uint32) []byte {

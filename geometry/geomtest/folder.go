@@ -8,13 +8,13 @@ import (
 	"lorefs/geometry"
 )
 
-// FolderTime is when the files of a Folder were changed last; those of later
-// zones have later times.
+// FolderTime is the modification time of a Folder's first zone; those of later zones have
+// later times.
 var FolderTime = time.Unix(1_600_000_000, 0)
 
-// Folder is a folder of so many zones, of which each lies north of the one before,
-// and of an area for every two of them. As in real folders there are files that
-// are neither, and names in capital letters.
+// Folder returns a folder with that many zones, each north of the one before, and an area
+// for every two of them. Like real folders it has other files too, and names in capital
+// letters.
 func Folder(zones int) fstest.MapFS {
 	dir := fstest.MapFS{
 		".":         {Mode: 0o755 | 1<<31, ModTime: FolderTime},

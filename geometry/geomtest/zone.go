@@ -11,8 +11,8 @@ import (
 	"lorefs/geometry"
 )
 
-// Cells tells the volumes of the cell at x, y, 0 to 959 each, counted over the
-// whole zone.
+// Cells returns the volumes of the cell at x, y, 0 to 959 each, counted over the whole
+// zone.
 type Cells func(x, y int) []geometry.Volume
 
 // Empty has no volumes.
@@ -24,7 +24,7 @@ func Flat(z int16) Cells {
 	return func(int, int) []geometry.Volume { return floor }
 }
 
-// Hills is a landscape with a bridge here and there, and holes. Each seed has
+// Hills returns a landscape with a bridge here and there, and holes. Another seed makes
 // another.
 func Hills(seed int) Cells {
 	return func(x, y int) []geometry.Volume {
@@ -41,7 +41,7 @@ func Hills(seed int) Cells {
 	}
 }
 
-// Extremes has all that a zone can hold: lowest and highest floors, cells of 255
+// Extremes has everything that a zone can hold: lowest and highest floors, cells of 255
 // volumes, no height and the greatest, and empty cells between them.
 func Extremes(x, y int) []geometry.Volume {
 	switch (x*960 + y) % 5000 {
@@ -61,7 +61,7 @@ func Extremes(x, y int) []geometry.Volume {
 	return nil
 }
 
-// RawZone is a decompressed zone.
+// RawZone returns a decompressed zone.
 func RawZone(cells Cells) []byte {
 	var raw []byte
 	var last geometry.Volume
@@ -79,7 +79,7 @@ func RawZone(cells Cells) []byte {
 	return raw
 }
 
-// OriginalZone is a zone as the original server's .idx and .geo files.
+// OriginalZone returns a zone as the original server's .idx and .geo files.
 func OriginalZone(cells Cells) (idx, geo []byte) {
 	for square := range 120 * 120 {
 		sum := len(idx)
@@ -112,5 +112,5 @@ func Compress(raw []byte) []byte {
 	return file.Bytes()
 }
 
-// ZoneFile is a .zgd file.
+// ZoneFile returns a .zgd file.
 func ZoneFile(cells Cells) []byte { return Compress(RawZone(cells)) }

@@ -34,7 +34,7 @@ type ID struct {
 	Of [sha256.Size]byte
 }
 
-// key is what the data is stored under: letters and digits.
+// key returns what the data is stored under: letters and digits.
 func (id ID) key() string {
 	sum := sha256.Sum256(id.appendHead(nil))
 	return hex.EncodeToString(sum[:])

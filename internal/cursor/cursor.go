@@ -44,10 +44,10 @@ func (c *Cursor) Fail(format string, args ...any) {
 	}
 }
 
-// Off is the offset of the next byte.
+// Off returns the offset of the next byte.
 func (c *Cursor) Off() int { return c.off }
 
-// Left is the number of bytes from here on.
+// Left returns the number of bytes from here on.
 func (c *Cursor) Left() int { return len(c.data) - c.off }
 
 // End fails unless all bytes were read, and returns Err.

@@ -93,7 +93,7 @@ func noEOF(err error) error {
 // mount in front: there is nobody to tell.
 type Parent struct{ pipe *os.File }
 
-// FromParent tells whether this process is one that [Start] made. It can be asked once.
+// FromParent reports whether this process is one that [Start] made. It can be asked once.
 func FromParent() (*Parent, bool) {
 	if os.Getenv(backgroundEnv) == "" {
 		return nil, false
@@ -105,7 +105,7 @@ func FromParent() (*Parent, bool) {
 
 func (p *Parent) tell(m message) error { return json.NewEncoder(p.pipe).Encode(m) }
 
-// Progress gives what is to be told how far the mount is; the parent shows it. gone is
+// Progress returns what is to be told how far the mount is; the parent shows it. gone is
 // called if the parent has died.
 func (p *Parent) Progress(gone func()) func(done, total int64) {
 	var last time.Time

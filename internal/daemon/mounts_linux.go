@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mounted tells whether the file system on name is one of ours.
+// Mounted reports whether the file system on name is one of ours.
 func Mounted(name string) (bool, error) {
 	_, ours, err := editedSource(name)
 	return ours, err
 }
 
-// editedSource tells whether the mount on name is one of ours, and gives its source if
+// editedSource reports whether the mount on name is one of ours, and gives its source if
 // that can be edited through it, from the list that the kernel has. proc(5) tells its
 // form.
 func editedSource(name string) (source string, ours bool, err error) {
@@ -79,7 +79,7 @@ func UnmountAlone(name string) error {
 	return nil
 }
 
-// isDying tells whether a process was killed, and has not ended yet or just now.
+// isDying reports whether a process was killed, and has not ended yet or just now.
 func isDying(pid int) bool {
 	if pid == 0 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Mounted tells whether the file system on name is one of ours. Systems other
+// Mounted reports whether the file system on name is one of ours. Systems other
 // than Linux tell by mount(8) only.
 func Mounted(name string) (bool, error) {
 	if runtime.GOOS == "windows" {

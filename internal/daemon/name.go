@@ -59,7 +59,7 @@ func noteBeside(socket, beside string) error {
 	return nil
 }
 
-// editedBeside is what the mount on dir, a [Name], edited besides its source, as its
+// editedBeside returns what the mount on dir, a [Name], edited besides its source, as its
 // process has left it behind: empty for nothing.
 func editedBeside(dir string) string {
 	socket, err := SocketPath(dir)

@@ -21,7 +21,7 @@ type Served struct {
 	stopping sync.Mutex
 }
 
-// NewServed is what server serves on dir.
+// NewServed returns what server serves on dir.
 func NewServed(server *fs.Server, dir string, log *slog.Logger) *Served {
 	return &Served{server: server, dir: dir, log: log}
 }

@@ -41,7 +41,7 @@ func TakeOver(ctx context.Context, edit func() error) error {
 	}
 }
 
-// AwaitJournal gives what find finds as soon as the process that served the mount on name, a
+// AwaitJournal returns what find finds as soon as the process that served the mount on name, a
 // [Name], holds that journal no more: the kernel takes the mount from a process that was
 // killed before it takes its locks. taken tells that another process has the journal now, and
 // so has all that the first one left.
@@ -67,7 +67,7 @@ func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.
 	}
 }
 
-// takenOver tells whether whoever has a journal in use came behind the process that
+// takenOver reports whether whoever has a journal in use came behind the process that
 // served name, and so has all that it left. That one took the lock before it mounted,
 // and listened behind that.
 func takenOver(name string, j *pending.Journal) bool {

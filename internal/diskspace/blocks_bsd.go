@@ -4,5 +4,5 @@ package diskspace
 
 import "golang.org/x/sys/unix"
 
-// blockSize is the unit in which blocks are counted.
+// blockSize returns the unit in which blocks are counted.
 func blockSize(st *unix.Statfs_t) uint64 { return uint64(st.Bsize) }

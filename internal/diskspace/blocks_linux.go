@@ -2,7 +2,7 @@ package diskspace
 
 import "golang.org/x/sys/unix"
 
-// blockSize is the unit in which blocks are counted. Bsize is what is best read at
+// blockSize returns the unit in which blocks are counted. Bsize is what is best read at
 // once, which may be more.
 func blockSize(st *unix.Statfs_t) uint64 {
 	if st.Frsize > 0 {

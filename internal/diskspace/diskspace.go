@@ -18,10 +18,10 @@ type Space struct{ Free, Total int64 }
 // maxReserve is the most that is left free.
 const maxReserve = 1 << 30
 
-// Reserve is what is left free: a hundredth of the file system, or 1 GiB if that is less.
+// Reserve returns what is left free: a hundredth of the file system, or 1 GiB if that is less.
 func (s Space) Reserve() int64 { return min(s.Total/100, maxReserve) }
 
-// Room is what may be written.
+// Room returns what may be written.
 func (s Space) Room() int64 { return max(s.Free-s.Reserve(), 0) }
 
 // For asks the file system that a folder is on, or will be.
@@ -51,7 +51,7 @@ func (e *LowError) Error() string {
 // Is makes the error match syscall.ENOSPC.
 func (e *LowError) Is(target error) bool { return target == syscall.ENOSPC }
 
-// IsFull tells whether an error means that there is no room left, or none for this user:
+// IsFull reports whether an error means that there is no room left, or none for this user:
 // what is written next will fail as well.
 func IsFull(err error) bool {
 	for _, full := range fullErrors {

@@ -197,17 +197,17 @@ func (c *Contents) search() (damage, err error) {
 	return nil, nil
 }
 
-// Header is what the caller of Create gave. It must not be changed.
+// Header returns what the caller of Create gave. It must not be changed.
 func (c *Contents) Header() []byte { return c.about }
 
-// Len is how many records there are, not counting what lies behind damage.
+// Len returns how many records there are, not counting what lies behind damage.
 func (c *Contents) Len() int { return c.records }
 
-// Unreadable is how many bytes behind the last record are none, or are records behind
+// Unreadable returns how many bytes behind the last record are none, or are records behind
 // damage, which are not given; bytes count that are missing although they were synced.
 func (c *Contents) Unreadable() int64 { return max(c.size, c.promises.last()) - c.end }
 
-// Resumable tells whether Resume can go on with the journal as it is. One with damage, or
+// Resumable reports whether Resume can go on with the journal as it is. One with damage, or
 // with a torn tail (then there is no damage, but something unreadable), or of an earlier
 // version of the format, has to be renewed before.
 func (c *Contents) Resumable() bool {

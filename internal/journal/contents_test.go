@@ -16,7 +16,7 @@ const testMark = 0x5eed1234
 
 var testHeader = []byte(`{"source":"a file"}`)
 
-// payload is the content of the n-th record: of different lengths, some of them
+// payload returns the content of the n-th record: of different lengths, some of them
 // short, and not the same anywhere.
 func payload(n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*7%40)
@@ -37,14 +37,14 @@ func build(n, synced int) (data []byte, ends []int) {
 	return data, ends
 }
 
-// slotAt is where a slot lies of a journal whose records begin at first.
+// slotAt returns where a slot lies of a journal whose records begin at first.
 func slotAt(first, slot int) int { return first - (slotCount-slot)*slotBlock }
 
 func parseBytes(data []byte) (*Contents, error) {
 	return parse(bytes.NewReader(data), func() (int64, error) { return int64(len(data)), nil })
 }
 
-// readAll gives all records and the error that ends them.
+// readAll returns all records and the error that ends them.
 func readAll(c *Contents) (records [][]byte, err error) {
 	for r, err := range c.Records() {
 		if err != nil {

@@ -55,7 +55,7 @@ func putInPlace(sys system, path string, data []byte) error {
 	return nil
 }
 
-// tempName is what a file is called before it takes its place.
+// tempName returns what a file is called before it takes its place.
 func tempName(path string) string {
 	dir, base := filepath.Split(path)
 	return fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())

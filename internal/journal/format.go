@@ -148,7 +148,7 @@ func appendSlot(dst []byte, mark uint32, end int64) []byte {
 	return binary.LittleEndian.AppendUint32(dst, slotCRC(dst[start:], mark))
 }
 
-// slotCRC is the checksum of a slot of which promise is what lies before it.
+// slotCRC returns the checksum of a slot of which promise is what lies before it.
 func slotCRC(promise []byte, mark uint32) uint32 {
 	var m [markSize]byte
 	binary.LittleEndian.PutUint32(m[:], mark)
@@ -173,13 +173,13 @@ func (h *head) readSlots(r io.ReaderAt) (p promises, err error) {
 	return p, nil
 }
 
-// last is the promise that counts: a journal only grows.
+// last returns the promise that counts: a journal only grows.
 func (p promises) last() int64 { return max(p[0], p[1]) }
 
-// whole tells whether both slots are: one that is not may have promised anything.
+// whole reports whether both slots are: one that is not may have promised anything.
 func (p promises) whole() bool { return min(p[0], p[1]) > 0 }
 
-// older is the slot that the next promise is written to, which leaves the one that counts.
+// older returns the slot that the next promise is written to, which leaves the one that counts.
 func (p promises) older() int {
 	if p[1] < p[0] {
 		return 1
@@ -197,7 +197,7 @@ func appendRecord(dst []byte, mark uint32, off int64, payload []byte) []byte {
 	return append(dst, payload...)
 }
 
-// recordCRC is the checksum of a record of which head is what lies before it.
+// recordCRC returns the checksum of a record of which head is what lies before it.
 func recordCRC(head []byte, off int64, payload []byte) uint32 {
 	var at [8]byte
 	binary.LittleEndian.PutUint64(at[:], uint64(off))

@@ -122,17 +122,17 @@ func (j *Journal) usable() error {
 
 func (j *Journal) wrap(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
 
-// Path is where the journal lies.
+// Path returns where the journal lies.
 func (j *Journal) Path() string { return j.path }
 
-// Size is the length of the journal in bytes.
+// Size returns the length of the journal in bytes.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.size
 }
 
-// Records is how many records the journal holds.
+// Records returns how many records the journal holds.
 func (j *Journal) Records() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// numbered is the n-th record: its number, and bytes that follow from it, mostly
+// numbered returns the n-th record: its number, and bytes that follow from it, mostly
 // few, sometimes many.
 func numbered(n int) []byte {
 	size := n * 37 % 300

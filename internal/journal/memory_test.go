@@ -82,7 +82,7 @@ func (m *memory) now(path string) ([]byte, bool) {
 	return slices.Clone(f.data), true
 }
 
-// disorder is what a file may hold after a power cut, if it were still there: of what was
+// disorder returns what a file may hold after a power cut, if it were still there: of what was
 // written since it was synced, any sectors have reached the disk, some of them in part.
 func (m *memory) disorder(path string, r *rand.Rand) []byte {
 	const sector = 16 // small, as are the records
@@ -106,7 +106,7 @@ func (m *memory) disorder(path string, r *rand.Rand) []byte {
 	return data
 }
 
-// beforeAndAfter is what a file holds, and what it would hold after a power cut.
+// beforeAndAfter returns what a file holds, and what it would hold after a power cut.
 func (m *memory) beforeAndAfter(path string) [][]byte {
 	now, _ := m.now(path)
 	cut, _ := m.afterCut(path)

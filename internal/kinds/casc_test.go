@@ -11,7 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // damagedStorage writes a storage of many files, of which every hundredth is damaged.

@@ -99,7 +99,7 @@ func resolve(path string) (whole, missing string, err error) {
 	return whole, "", nil
 }
 
-// follow gives what a link in a folder leads to.
+// follow returns what a link in a folder leads to.
 func follow(dir, link string, info os.FileInfo) (string, error) {
 	folder, err := os.Lstat(dir)
 	if err != nil {
@@ -111,7 +111,7 @@ func follow(dir, link string, info os.FileInfo) (string, error) {
 	return os.Readlink(link)
 }
 
-// names are those of a path, which may be absolute.
+// names returns those of a path, which may be absolute.
 func names(path string) []string {
 	path = filepath.ToSlash(path[len(filepath.VolumeName(path)):])
 	var names []string

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// mayFollow tells whether a link in a folder may be followed.
+// mayFollow reports whether a link in a folder may be followed.
 func mayFollow(folder, link os.FileInfo) bool {
 	const everybody = 0o002
 	if folder.Mode()&os.ModeSticky == 0 || folder.Mode().Perm()&everybody == 0 {

@@ -76,7 +76,7 @@ const (
 	bridge    = 1900
 )
 
-// ground is what there is to stand on in a cell, counted over the whole world.
+// ground returns what there is to stand on in a cell, counted over the whole world.
 // There are no floats, which not all machines calculate alike.
 func ground(x, y int) []geometry.Volume {
 	z := wave(x, 240)*4 + wave(y, 320)*2 + wave(x+y, 70)*3
@@ -158,13 +158,13 @@ func inOrder(yield func(x, y int) bool) {
 	}
 }
 
-// groundAt is the ground of the first cell of a node's square.
+// groundAt returns the ground of the first cell of a node's square.
 func groundAt(first geometry.ZonePosition, x, y int) []geometry.Volume {
 	const step = every * geometry.SquareSide
 	return ground(int(first.X)*zoneCells+x*step, int(first.Y)*zoneCells+y*step)
 }
 
-// nodePosition is the middle of that cell, on the lowest floor.
+// nodePosition returns the middle of that cell, on the lowest floor.
 func nodePosition(first geometry.ZonePosition, x, y int) [3]float32 {
 	const step, middle = every * geometry.SquareSize, geometry.CellSize / 2
 	cornerX, cornerY := first.Corner(geometry.DefaultOrigin)

@@ -41,7 +41,7 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// namedInAreaList are the zones and areas that the data center names.
+// namedInAreaList returns the zones and areas that the data center names.
 func namedInAreaList(t *testing.T) map[string]bool {
 	t.Helper()
 	f := dctest.Open(t, mustDataCenter(t, datacenter.LayoutV6X64))

@@ -9,7 +9,7 @@ func itemWords(i int) (material, thing word) {
 	return materials[i%len(materials)], things[i/len(materials)%len(things)]
 }
 
-// items is one of several sheets of one name, each with a hundred items.
+// items returns one of several sheets of one name, each with a hundred items.
 func (g *gen) items(part int) *node {
 	sheet := element("ItemData", nil)
 	for i := part * 100; i < (part+1)*100; i++ {

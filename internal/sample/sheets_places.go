@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// areaList is the map as the world's geometry divides it: continents, areas in them,
+// areaList returns the map as the world's geometry divides it: continents, areas in them,
 // and the zones that an area covers.
 func (g *gen) areaList() *node {
 	sheet := element("AreaList", nil)
@@ -51,7 +51,7 @@ func (g *gen) position() string {
 	return fmt.Sprintf("%d,%d,%d", g.between(0, 90000, 50), g.between(0, 90000, 50), g.between(0, 4000, 10))
 }
 
-// spawns are where creatures appear: many rows, with many of them equal.
+// spawns returns where creatures appear: many rows, with many of them equal.
 func (g *gen) spawns(part int) *node {
 	sheet := element("TerritoryData", attrs{{Name: "zoneId", Value: part + 1}})
 	for t := range 12 {

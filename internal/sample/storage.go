@@ -9,7 +9,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 const (
@@ -145,7 +145,7 @@ func chunked(content []byte) (chunks []blte.Chunk) {
 	return chunks
 }
 
-// bell is a second of sound that fades, of 8000 samples of a byte.
+// bell returns a second of sound that fades, of 8000 samples of a byte.
 func bell() []byte {
 	const rate = 8000
 	le := binary.LittleEndian

@@ -28,5 +28,5 @@ var (
 
 func (w word) String() string { return strings.ReplaceAll(w.english, "_", " ") }
 
-// code is a word as files and tables are called.
+// code returns a word as files and tables are called.
 func (w word) code() string { return strings.ToLower(w.english) }

@@ -7,7 +7,7 @@ type gen struct{ rng *rand.Rand }
 
 func newGen() *gen { return &gen{rand.New(rand.NewPCG(1001, 2002))} }
 
-// world is what the data center holds: 40 sheets.
+// world returns what the data center holds: 40 sheets.
 func world() []*node {
 	g := newGen()
 	sheets := []*node{g.areaList(), g.worldMap(), g.strItem(), g.strArea(), g.itemSets(), g.shops(), g.recipes(), g.levels(), g.races(), g.weather()}
@@ -33,15 +33,15 @@ func element(name string, a attrs, children ...*node) *node {
 	return &node{Name: name, Attrs: a, Children: children}
 }
 
-// keyed is an element that is looked up by its attribute id.
+// keyed returns an element that is looked up by its attribute id.
 func keyed(name string, a attrs, children ...*node) *node {
 	return &node{Name: name, Keys: []string{"id"}, Attrs: a, Children: children}
 }
 
 func (g *gen) pick(words []string) string { return words[g.rng.IntN(len(words))] }
 
-// between is a number in steps, as people choose them.
+// between returns a number in steps, as people choose them.
 func (g *gen) between(lo, hi, step int) int { return lo + g.rng.IntN((hi-lo)/step+1)*step }
 
-// quarter is a number that a float holds exactly.
+// quarter returns a number that a float holds exactly.
 func (g *gen) quarter(lo, hi int) float32 { return float32(g.between(lo*4, hi*4, 1)) / 4 }

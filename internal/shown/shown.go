@@ -20,7 +20,7 @@ func Text(s string) string {
 // more of what is wrong, least of all if it is binary.
 const maxQuoted = 48
 
-// Quote is the beginning of a text in quotes, for an error.
+// Quote returns the beginning of a text in quotes, for an error.
 func Quote[T string | []byte](s T) string {
 	text := string(s[:min(len(s), maxQuoted)])
 	quoted := `"`
@@ -40,7 +40,7 @@ func Quote[T string | []byte](s T) string {
 	return quoted + `"`
 }
 
-// isEscaped tells whether a character is not shown as it is.
+// isEscaped reports whether a character is not shown as it is.
 func isEscaped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f

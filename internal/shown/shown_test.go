@@ -35,7 +35,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// fit tells whether a terminal can be given a text.
+// fit reports whether a terminal can be given a text.
 func fit(text string, lines bool) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && (!lines || r != '\n' && r != '\t')

@@ -68,7 +68,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// wholeCharacters is the length of a text without a character at its end that more bytes
+// wholeCharacters returns the length of a text without a character at its end that more bytes
 // could complete.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= max(len(text)-utf8.UTFMax+1, 0); i-- {

@@ -51,7 +51,7 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{path: abs, files: os.DirFS(abs), seen: make(map[string]os.FileInfo), began: time.Now()}, nil
 }
 
-// Path is where the folder lies, as an absolute path.
+// Path returns where the folder lies, as an absolute path.
 func (d *Folder) Path() string { return d.path }
 
 // Open opens a file or a directory below the folder. What is neither is refused: to
@@ -136,7 +136,7 @@ func (d *Folder) compare(name string, was, info os.FileInfo) error {
 	return d.changed.Load()
 }
 
-// Check tells whether all files that were opened are what they were: nil, or an error
+// Check reports whether all files that were opened are what they were: nil, or an error
 // that matches [ErrChanged]. It is cheap enough to be called for every request, and
 // notices a change within a quarter of a second, or later if there are thousands.
 func (d *Folder) Check() error {

@@ -103,19 +103,19 @@ func regular(path string, info os.FileInfo) error {
 	return fmt.Errorf("%s is %s: want a regular file", path, shown.Kind(info.Mode()))
 }
 
-// Path is where the file lies, as an absolute path.
+// Path returns where the file lies, as an absolute path.
 func (f *File) Path() string { return f.path }
 
 // Info describes the file as it was when it was opened.
 func (f *File) Info() os.FileInfo { return f.was }
 
-// Size is the file's size in bytes.
+// Size returns the file's size in bytes.
 func (f *File) Size() int64 { return f.was.Size() }
 
 // ModTime is when the file was last changed before it was opened.
 func (f *File) ModTime() time.Time { return f.was.ModTime() }
 
-// Opened is the open file, for those who ask for its attributes: what is read from it
+// Opened returns the open file, for those who ask for its attributes: what is read from it
 // by itself is not guarded.
 func (f *File) Opened() *os.File { return f.file }
 
@@ -136,7 +136,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Intact tells whether the open file itself is still what it was: nil, or an
+// Intact reports whether the open file itself is still what it was: nil, or an
 // error that matches [ErrChanged] or says why that can't be told.
 func (f *File) Intact() error {
 	if e := f.spoiled.Load(); e != nil {
@@ -176,7 +176,7 @@ func (f *File) Expect(info os.FileInfo) {
 // the file changed. There is one such function only.
 func (f *File) OnChange(when func(changed error)) { f.whenChanged.Store(&when) }
 
-// Check tells whether the path still leads to the unchanged file: nil, or an
+// Check reports whether the path still leads to the unchanged file: nil, or an
 // error that matches [ErrChanged]. It is cheap enough to be called for every
 // request, and notices a change within a quarter of a second.
 func (f *File) Check() error {

@@ -53,7 +53,7 @@ func Fixture(t testing.TB, name string) string {
 	return path
 }
 
-// Root is the folder of the project.
+// Root returns the folder of the project.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -212,7 +212,7 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// texts are files to be written.
+// texts yields files to be written.
 func texts(files map[string]string) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, name := range slices.Sorted(maps.Keys(files)) {

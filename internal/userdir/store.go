@@ -27,7 +27,7 @@ const maxKeyLen = 128
 // NewStore keeps at most limit bytes in dir, in which nothing else may lie.
 func NewStore(dir *Dir, limit int64) *Store { return &Store{dir: dir, limit: limit} }
 
-// Load gives what was saved under key, or an error that matches
+// Load returns what was saved under key, or an error that matches
 // [iofs.ErrNotExist]. Whether that is what was saved, the caller has to check.
 func (s *Store) Load(key string) ([]byte, error) {
 	if err := checkKey(key); err != nil {

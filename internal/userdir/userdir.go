@@ -78,7 +78,7 @@ func State(sub ...string) (*Dir, error) {
 // reloading guards the variables of package xdg.
 var reloading sync.Mutex
 
-// stateHome is the user's folder for state by the environment of now: package xdg has read
+// stateHome returns the user's folder for state by the environment of now: package xdg has read
 // it before main began.
 func stateHome() string {
 	reloading.Lock()
@@ -205,7 +205,7 @@ func trusted(path string, info os.FileInfo) error {
 	return nil
 }
 
-// Path is where the folder lies.
+// Path returns where the folder lies.
 func (d *Dir) Path() string { return d.path }
 
 // Close gives the folder back; its files stay.

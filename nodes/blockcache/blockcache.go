@@ -71,7 +71,7 @@ func (c *Cache) View() *View {
 	return &View{cache: c, id: c.views.Add(1)}
 }
 
-// Block gives block n, from memory or by load, which runs once however many
+// Block returns block n, from memory or by load, which runs once however many
 // callers want the block. What it gives is shared: nobody may write to it. An
 // error is given to all who waited and is not remembered.
 func (v *View) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {

@@ -120,7 +120,7 @@ func TestOpenProcess(t *testing.T) {
 	}
 }
 
-// memory is the most memory that the process has had, in MB.
+// memory returns the most memory that the process has had, in MB.
 func memory(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/status")

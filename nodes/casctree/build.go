@@ -96,7 +96,7 @@ func newBuilder(st *casc.Storage) *builder {
 	return b
 }
 
-// dir gives the directory of a part of a name in another.
+// dir returns the directory of a part of a name in another.
 func (b *builder) dir(parent uint32, part string) uint32 {
 	b.scratch = appendEscaped(b.scratch[:0], part)
 	n := len(b.scratch)
@@ -110,7 +110,7 @@ func (b *builder) dir(parent uint32, part string) uint32 {
 	return d
 }
 
-// path gives the directory of the text before the last slash, below that of files.
+// path returns the directory of the text before the last slash, below that of files.
 func (b *builder) path(text []byte) uint32 {
 	if string(text) == b.last.path && len(text) > 0 {
 		return b.last.dir

@@ -77,7 +77,7 @@ func (t *Tree) listTop() {
 	}
 }
 
-// Usage is the size of the archives, and the number of files and directories with
+// Usage returns the size of the archives, and the number of files and directories with
 // those that only -o missing shows; of manifests those that were looked into.
 func (t *Tree) Usage() nodes.Usage {
 	n := len(t.top) + len(t.configs) + contentDirs + t.table.nDirs + t.table.nFiles
@@ -101,7 +101,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// isDir tells whether id is one of the directories that the tree has.
+// isDir reports whether id is one of the directories that the tree has.
 func (t *Tree) isDir(id nodes.ID) bool {
 	k, i := splitID(id)
 	switch k {

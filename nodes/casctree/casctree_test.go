@@ -11,7 +11,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"

@@ -14,7 +14,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -47,7 +47,7 @@ func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
 	t.Fatal("no encoding file")
 }
 
-// firstEncoded is the first encoding key of a page.
+// firstEncoded returns the first encoding key of a page.
 func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
 	t.Helper()
 	for row, err := range st.Encoding().EncodedRows(page, page+1) {

@@ -97,7 +97,7 @@ func (t *Tree) description(ctx context.Context) ([]byte, error) {
 	return d.data, nil
 }
 
-// block gives a block of the tree's own. Who made the block may leave: others may
+// block returns a block of the tree's own. Who made the block may leave: others may
 // wait for it.
 func block(ctx context.Context, v *blockcache.View, n uint64, load func(context.Context) ([]byte, error)) ([]byte, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -129,7 +129,7 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 	return c, nil
 }
 
-// lacksKey tells whether some of a file is encrypted with a key that is not known, in
+// lacksKey reports whether some of a file is encrypted with a key that is not known, in
 // each form that is here. One that can't be looked into is not counted: reading it tells
 // why.
 func (t *Tree) lacksKey(e entry) bool {

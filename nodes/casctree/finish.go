@@ -37,7 +37,7 @@ func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []b
 	return t, sealed, err
 }
 
-// byDir gives all files, those of a directory together, and where each begins.
+// byDir returns all files, those of a directory together, and where each begins.
 func (b *builder) byDir() (order, from []uint32) {
 	from = make([]uint32, len(b.dirs)+1)
 	for i := range b.files.len {
@@ -87,7 +87,7 @@ func (b *builder) sortFiles(files []uint32) {
 	})
 }
 
-// orderDirs gives the directories level by level, and in a directory by name.
+// orderDirs returns the directories level by level, and in a directory by name.
 func (b *builder) orderDirs() []uint32 {
 	children := make([][]uint32, len(b.dirs))
 	for d := 1; d < len(b.dirs); d++ {
@@ -138,7 +138,7 @@ func (b *builder) nameApart(files []uint32) error {
 	return nil
 }
 
-// hasSame tells whether one of files has the content of x.
+// hasSame reports whether one of files has the content of x.
 func (b *builder) hasSame(files []uint32, x *buildFile) bool {
 	return slices.ContainsFunc(files, func(i uint32) bool {
 		y := b.files.at(int(i))
@@ -149,7 +149,7 @@ func (b *builder) hasSame(files []uint32, x *buildFile) bool {
 	})
 }
 
-// moreOf is what a file refers to.
+// moreOf returns what a file refers to.
 func (b *builder) moreOf(x *buildFile) []byte {
 	size := spanSize
 	if x.flags&flagForms != 0 {

@@ -15,7 +15,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -122,7 +122,7 @@ func readPath(ctx context.Context, tree nodes.Tree, name string) ([]byte, error)
 	return readAll(ctx, tree, e)
 }
 
-// listed gives all files below a directory by path.
+// listed returns all files below a directory by path.
 func listed(tb testing.TB, tree nodes.Tree, top string) map[string]nodes.Entry {
 	tb.Helper()
 	e, err := lookup(tb.Context(), tree, top)
@@ -141,7 +141,7 @@ func listed(tb testing.TB, tree nodes.Tree, top string) map[string]nodes.Entry {
 	return found
 }
 
-// pathOf is where a name of a game is in the mount.
+// pathOf returns where a name of a game is in the mount.
 func pathOf(root, name string) string {
 	if root == "tvfs" {
 		name = strings.ReplaceAll(name, ":", "/")

@@ -10,7 +10,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
@@ -20,7 +20,7 @@ const (
 	hugeChunks = 1 << 10
 )
 
-// hugeFile is a file of 1 GiB that takes some MB: its words of 8 bytes are the numbers
+// hugeFile returns a file of 1 GiB that takes some MB: its words of 8 bytes are the numbers
 // of their chunks.
 func hugeFile(t *testing.T) []byte {
 	t.Helper()

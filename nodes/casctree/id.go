@@ -51,7 +51,7 @@ func splitID(id nodes.ID) (idKind, int) {
 	return idKind(id >> kindShift), int(id & valueMask)
 }
 
-// dirID is the ID of a directory of the table, of which the first is the root.
+// dirID returns the ID of a directory of the table, of which the first is the root.
 func dirID(i int) nodes.ID {
 	if i == 0 {
 		return nodes.Root

@@ -10,7 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"

@@ -79,7 +79,7 @@ func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error
 	}
 }
 
-// contentKeys are those of all files, in order.
+// contentKeys returns those of all files, in order.
 func (b *builder) contentKeys() []keyed {
 	n := 0
 	for i := range b.files.len {
@@ -134,7 +134,7 @@ func (b *builder) markEncrypted(enc *casc.Encoding) {
 	}
 }
 
-// anyKey tells whether one of the encoded files of x is in a set.
+// anyKey reports whether one of the encoded files of x is in a set.
 func (b *builder) anyKey(x *buildFile, set *casc.KeySet) bool {
 	size := 0
 	switch {

@@ -94,7 +94,7 @@ func (t *Tree) fileEntry(i int) nodes.Entry {
 	return nodes.Entry{Name: string(t.table.fileName(i)), ID: makeID(kindFile, i), Kind: nodes.File, Size: t.table.entry(i).size()}
 }
 
-// shown tells whether a file is listed: all are, or those that are here.
+// shown reports whether a file is listed: all are, or those that are here.
 func (t *Tree) shown(i int) bool {
 	return t.opts.Missing || t.isLocal(t.table.entry(i))
 }

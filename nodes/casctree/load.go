@@ -20,7 +20,7 @@ type loader struct {
 	opts *Options
 }
 
-// load gives the table, and the faults besides the storage's that it lives with.
+// load returns the table, and the faults besides the storage's that it lives with.
 func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	key, err := l.key(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 	pageDigits    = 6
 )
 
-// known is how many files there are, as far as that is known.
+// known returns how many files there are, as far as that is known.
 func (m *manifest) known() int {
 	if sizes := m.sizes.Load(); sizes != nil {
 		return len(*sizes)
@@ -45,7 +45,7 @@ func (m *manifest) known() int {
 	return 0
 }
 
-// measure gives the sizes of all files. The first time it renders them.
+// measure returns the sizes of all files. The first time it renders them.
 func (m *manifest) measure(ctx context.Context, t *Tree) ([]int64, error) {
 	if sizes := m.sizes.Load(); sizes != nil {
 		return *sizes, nil
@@ -83,7 +83,7 @@ func (m *manifest) blockNumber(n int) uint64 {
 	return uint64(m.number+1)<<pageShift | uint64(n)
 }
 
-// page gives the content of a file.
+// page returns the content of a file.
 func (m *manifest) page(ctx context.Context, t *Tree, n int) ([]byte, error) {
 	sizes, err := m.measure(ctx, t)
 	if err != nil {

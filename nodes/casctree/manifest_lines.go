@@ -185,7 +185,7 @@ var manifestLines = map[string]func(*casc.Storage) walker{
 	"INSTALL": installLines, "DOWNLOAD": downloadLines, "SIZE": sizeLines, "PATCH": patchLines, "PATCH-INDEX": patchIndexLines,
 }
 
-// tagsOf are the names of the tags that entry i has.
+// tagsOf returns the names of the tags that entry i has.
 func tagsOf(tags []casc.Tag, i int, names []string) []string {
 	for n := range tags {
 		if tags[n].Has(i) {
@@ -295,7 +295,7 @@ func patchIndexLines(st *casc.Storage) walker {
 	}
 }
 
-// numbered gives the lines of n entries that are found by number.
+// numbered returns the lines of n entries that are found by number.
 func numbered(ctx context.Context, from, n int, each eachLine, fill func(l *line, i int)) error {
 	var l line
 	for i := from; i < n; i++ {
@@ -311,7 +311,7 @@ func numbered(ctx context.Context, from, n int, each eachLine, fill func(l *line
 	return nil
 }
 
-// sequence gives the lines of entries that come one after another.
+// sequence yields the lines of entries that come one after another.
 func sequence[E any](ctx context.Context, from int, entries iter.Seq[E], each eachLine, fill func(l *line, e E)) error {
 	var l line
 	i := -1

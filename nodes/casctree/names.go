@@ -76,7 +76,7 @@ func appendOrdinal(name []byte, n int) []byte {
 	return strconv.AppendInt(append(name, "%~"...), int64(n), 10)
 }
 
-// isLegal tells whether a file can be called so at all.
+// isLegal reports whether a file can be called so at all.
 func isLegal(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName && !strings.ContainsAny(name, "/\x00")
 }

@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/cache"
 )
 
-// unescape is the inverse of appendEscaped for names that are not shortened.
+// unescape returns the inverse of appendEscaped for names that are not shortened.
 func unescape(t *rapid.T, name string) string {
 	if name == "%" {
 		return ""
@@ -78,7 +78,7 @@ func sign(n int) int {
 	return 0
 }
 
-// sampleTable is a table with all kinds of files.
+// sampleTable returns a table with all kinds of files.
 func sampleTable(tb testing.TB) []byte {
 	tb.Helper()
 	b := &builder{byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}, dirs: []buildDir{{}}, kind: "text"}

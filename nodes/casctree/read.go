@@ -12,7 +12,7 @@ import (
 	"lorefs/nodes"
 )
 
-// isLocal tells whether all data of a file is here.
+// isLocal reports whether all data of a file is here.
 func (t *Tree) isLocal(e entry) bool {
 	flags := e.flags()
 	if flags&(flagForms|flagSpans|flagNoForm|flagFault) == 0 {
@@ -33,7 +33,7 @@ func (t *Tree) isLocal(e entry) bool {
 	return all && slices.ContainsFunc(forms, has)
 }
 
-// formsOf gives the encoded forms of a file, any of which will do; ok is false if
+// formsOf returns the encoded forms of a file, any of which will do; ok is false if
 // none is known.
 func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	size := e.size()
@@ -69,7 +69,7 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	return []casc.File{oneForm(e.ekey(), size)}, true, nil
 }
 
-// oneForm is a file of one encoded file. Keys are those of the local index, which has
+// oneForm returns a file of one encoded file. Keys are those of the local index, which has
 // no more: so a file has the same chunks in the cache, however it is named.
 func oneForm(ekey []byte, size int64) casc.File {
 	s := casc.Span{KeySize: casc.ShortKeySize, Size: size, ContentSize: size}
@@ -208,7 +208,7 @@ func (t *Tree) tell(id nodes.ID, off int64, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// name is the path of a file of the storage.
+// name returns the path of a file of the storage.
 func (t *Tree) name(id nodes.ID) string {
 	if k, i := splitID(id); k == kindFile {
 		return t.table.path(i)

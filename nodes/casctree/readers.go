@@ -46,7 +46,7 @@ func newReaders(open func(nodes.ID) (openFile, error)) *readers {
 	return &readers{open: open, kept: kept, failed: failed}
 }
 
-// get gives a file, and whether it was open already. If it can't be opened, updates is
+// get returns a file, and whether it was open already. If it can't be opened, updates is
 // set all the same.
 func (r *readers) get(id nodes.ID) (f openFile, before bool, err error) {
 	r.mu.Lock()
@@ -73,7 +73,7 @@ func (r *readers) drop(id nodes.ID) {
 	r.kept.Remove(id)
 }
 
-// firstFailure tells whether nothing was said of a file yet: what reads a damaged
+// firstFailure reports whether nothing was said of a file yet: what reads a damaged
 // file does so again and again.
 func (r *readers) firstFailure(id nodes.ID) bool {
 	r.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes/casctree"
 )
 

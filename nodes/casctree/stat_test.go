@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 )
 
 // TestStatReadsNoContent looks at everything from opening on: of the archives, that
@@ -85,7 +85,7 @@ func (f *recorded) ReadAt(p []byte, off int64) (int, error) {
 	return f.src.ReadAt(p, off)
 }
 
-// read tells whether any of a stored file was read.
+// read reports whether any of a stored file was read.
 func (r *recording) read(files write.Files, s write.Stored) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// someSynthetics are all of them, or the most different with -short.
+// someSynthetics returns all of them, or the most different with -short.
 func someSynthetics() []string {
 	if testing.Short() {
 		return []string{"tvfs", "wow3"}
@@ -50,7 +50,7 @@ func (s *synthetic) tree(t testing.TB, sopts casc.Options, opts casctree.Options
 	return open(t, casctest.FS(s.Store), sopts, opts)
 }
 
-// mountPath is where a name of the storage is; TVFS separates nested manifests by
+// mountPath returns where a name of the storage is; TVFS separates nested manifests by
 // colons.
 func (s *synthetic) mountPath(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")

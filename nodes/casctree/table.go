@@ -73,7 +73,7 @@ const (
 	flagFault
 )
 
-// sections gives the sizes of the parts behind the head.
+// sections returns the sizes of the parts behind the head.
 func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
 	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further}
 }
@@ -165,7 +165,7 @@ func (t *table) fileName(i int) []byte {
 	return t.fileNames[binary.LittleEndian.Uint32(t.nameOffs[4*i:]):binary.LittleEndian.Uint32(t.nameOffs[4*i+4:])]
 }
 
-// entry is the record of file i.
+// entry returns the record of file i.
 func (t *table) entry(i int) entry { return entry(t.entries[i*entrySize:][:entrySize]) }
 
 // entry is flags:1 ekey:9 size:5.
@@ -175,7 +175,7 @@ func (e entry) flags() byte { return e[0] }
 
 func (e entry) ekey() []byte { return e[1 : 1+casc.ShortKeySize] }
 
-// size is that of the content, as the encoding file or the root says.
+// size returns that of the content, as the encoding file or the root says.
 func (e entry) size() int64 { return be40(e[1+casc.ShortKeySize:]) }
 
 func be40(b []byte) int64 { return int64(b[0])<<32 | int64(binary.BigEndian.Uint32(b[1:])) }
@@ -185,7 +185,7 @@ func putBE40(b []byte, v int64) {
 	binary.BigEndian.PutUint32(b[1:], uint32(v))
 }
 
-// more gives the records of a size that an entry refers to.
+// more returns the records of a size that an entry refers to.
 func (t *table) more(e entry, size int) ([]byte, error) {
 	at := int64(binary.LittleEndian.Uint32(e.ekey()))
 	if at >= int64(len(t.further)) {
@@ -215,12 +215,12 @@ func find(in span, name []byte, nameOf func(i int) []byte) (exact, folded int) {
 	return -1, folded
 }
 
-// dirOf is the directory that file i is in.
+// dirOf returns the directory that file i is in.
 func (t *table) dirOf(i int) int {
 	return sort.Search(t.nDirs, func(d int) bool { return t.dirField(d+1, 3) > i })
 }
 
-// path is where file i is in the mount, for logs.
+// path returns where file i is in the mount, for logs.
 func (t *table) path(i int) string {
 	parts := [][]byte{t.fileName(i)}
 	for d := t.dirOf(i); d > 0; d = t.parent(d) {

@@ -14,13 +14,13 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
 
-// twoFiles is a game whose file a leads on to what is stored as the content.
+// twoFiles returns a game whose file a leads on to what is stored as the content.
 func twoFiles(t *testing.T, content string) write.Files {
 	t.Helper()
 	g := casctest.New()

@@ -12,7 +12,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes/casctree"
 )
 
@@ -65,7 +65,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// permutations gives all orders of some flags.
+// permutations yields all orders of some flags.
 func permutations(flags []casc.ContentFlags) iter.Seq[[]casc.ContentFlags] {
 	return func(yield func([]casc.ContentFlags) bool) {
 		if len(flags) == 0 {

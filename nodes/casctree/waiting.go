@@ -35,7 +35,7 @@ func (w *waiting) sort() {
 	}
 }
 
-// find gives the files with a number.
+// find returns the files with a number.
 func (w *waiting) find(number uint64) []awaited {
 	n := len(w.files)
 	if w.at > 0 && w.files[w.at-1].number >= number || w.at < n && w.files[w.at].number < number {
@@ -127,7 +127,7 @@ func (b *builder) nameRest() error {
 	return nil
 }
 
-// cleanName gives a name of a list file with slashes only, none of which is first.
+// cleanName returns a name of a list file with slashes only, none of which is first.
 func cleanName(name []byte) []byte {
 	for i, c := range name {
 		if c == '\\' {

@@ -31,7 +31,7 @@ func newFiles(names []string, content func(i int) ([]byte, error)) files {
 	return f
 }
 
-// find gives the ID of a file, 0 if there is none.
+// find returns the ID of a file, 0 if there is none.
 func (f *files) find(k kind, name string) nodes.ID {
 	i, ok := f.indexes[name]
 	if !ok {
@@ -114,7 +114,7 @@ func (t *Tree) listMaps() {
 	})
 }
 
-// mapName is how a map's file is called in the tree.
+// mapName returns how a map's file is called in the tree.
 func mapName(file string) string {
 	base := path.Base(file)
 	if name, ok := strings.CutSuffix(base, ".map"); ok {
@@ -130,7 +130,7 @@ func isWrong(err error) bool {
 	return wrong
 }
 
-// wrongFile is what is shown for a definition or a map that cannot be read.
+// wrongFile returns what is shown for a definition or a map that cannot be read.
 func wrongFile(name string, err error) []byte {
 	dst := wtf8.AppendJSON([]byte(`{"file":`), name)
 	dst = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error())

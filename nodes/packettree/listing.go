@@ -40,7 +40,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return t.entry(id)
 }
 
-// findPacket gives the ID of the file of a packet, 0 if there is none.
+// findPacket returns the ID of the file of a packet, 0 if there is none.
 func (t *Tree) findPacket(name string) nodes.ID {
 	number, _, ok := strings.Cut(name, "-")
 	i, err := strconv.ParseUint(number, 10, 31)

@@ -12,10 +12,10 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// codeOf is what is known of the code of packet i.
+// codeOf returns what is known of the code of packet i.
 func (t *Tree) codeOf(i int) *dissect.Code { return t.session.Code(t.log.Code(i)) }
 
-// packetName is the name of a packet's file.
+// packetName returns the name of a packet's file.
 func (t *Tree) packetName(k kind, i int) string {
 	end := ".json"
 	if k == kindBin {

@@ -98,7 +98,7 @@ func (t *Tree) listTop() {
 	}
 }
 
-// Usage is the size of the source and the number of files.
+// Usage returns the size of the source and the number of files.
 func (t *Tree) Usage() nodes.Usage {
 	u := nodes.Usage{Bytes: t.opts.SourceSize, Nodes: int64(1 + len(t.top) + len(t.defs.names) + len(t.maps.names))}
 	if t.log != nil {
@@ -115,7 +115,7 @@ func (t *Tree) check(ctx context.Context) error {
 	return t.opts.Check()
 }
 
-// isDir tells whether id is one of the directories that the tree has.
+// isDir reports whether id is one of the directories that the tree has.
 func (t *Tree) isDir(id nodes.ID) bool {
 	switch id {
 	case rootID:

@@ -181,7 +181,7 @@ func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, 
 	return nil, fmt.Errorf("no record of an edit of %s", s.file)
 }
 
-// apply gives the squares of an edit to the image of a zone.
+// apply copies the squares of an edit into the image of a zone.
 func (e *edit) apply(image []byte) ([]byte, error) {
 	if e == nil || len(e.squares) == 0 {
 		return image, nil

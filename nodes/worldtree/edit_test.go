@@ -188,7 +188,7 @@ const (
 	anArea  = "areas/area_a_p.json"
 )
 
-// otherZone is the JSON of another zone.
+// otherZone returns the JSON of another zone.
 func otherZone(t testing.TB, cells geomtest.Cells) []byte {
 	t.Helper()
 	z, err := geometry.DecodeZone(geomtest.ZoneFile(cells), geometry.DecodeOptions{})
@@ -214,7 +214,7 @@ func lift(t testing.TB, square []byte) []byte {
 	return bytes.Replace(square, []byte(before), fmt.Appendf(nil, `"volumes":[[%d,`, z-1), 1)
 }
 
-// light is a folder that takes little time: of two zones that are empty but for some
+// light returns a folder that takes little time: of two zones that are empty but for some
 // squares.
 func light() fstest.MapFS {
 	lightOnce.Do(func() {

@@ -25,7 +25,7 @@ type folder struct {
 	missing bool
 }
 
-// makeFolders gives all folders, the root first.
+// makeFolders returns all folders, the root first.
 func (t *Tree) makeFolders() []folder {
 	zones := t.sources[:len(t.byName[zone])]
 	areas := t.sources[len(zones):]
@@ -165,12 +165,12 @@ func (t *Tree) child(dir node, i int) node {
 	return node{source: f.sources[i/len(f.views)], view: f.views[i%len(f.views)], square: -1}
 }
 
-// squareName is that of a square's file: sx-sy, with 3 digits each.
+// squareName returns that of a square's file: sx-sy, with 3 digits each.
 func squareName(square int) string {
 	return fmt.Sprintf("%03d-%03d.json", square/geometry.ZoneSide, square%geometry.ZoneSide)
 }
 
-// squareNamed is the inverse of squareName; -1 for a name that no square has.
+// squareNamed returns the inverse of squareName; -1 for a name that no square has.
 func squareNamed(name string) int {
 	var sx, sy int
 	if n, err := fmt.Sscanf(name, "%3d-%3d", &sx, &sy); n != 2 || err != nil {

@@ -54,7 +54,7 @@ type remembering struct {
 // between two Brotli streams, next to certainly.
 const endBytes = 4 << 10
 
-// endsOf is the digest of the ends of a file.
+// endsOf returns the digest of the ends of a file.
 func endsOf(head, tail []byte) string {
 	h := sha256.New()
 	h.Write(head)
@@ -93,7 +93,7 @@ func (s *version) readEnds(fsys iofs.FS) (string, error) {
 	return endsOf(ends[:n], ends[n:]), nil
 }
 
-// recall gives what is remembered of a source from before, nil for nothing.
+// recall returns what is remembered of a source from before, nil for nothing.
 func (t *Tree) recall(s *version) *memory {
 	r := &s.remembering
 	r.mu.Lock()
@@ -159,7 +159,7 @@ func (t *Tree) load() {
 	}
 }
 
-// origin is that of a source's world; areas have their positions from elsewhere.
+// origin returns that of a source's world; areas have their positions from elsewhere.
 func (t *Tree) origin(s *source) geometry.ZonePosition {
 	if s.kind == area {
 		return geometry.ZonePosition{}

@@ -65,7 +65,7 @@ type made struct {
 	broken atomic.Pointer[error]
 }
 
-// now is what the source holds.
+// now returns what the source holds.
 func (s *source) now() *version { return s.current.Load() }
 
 // viewState is what is known of a file that the tree shows. Once it was told that
@@ -177,7 +177,7 @@ func setKeys(all []*source) {
 // maxFile is more than any file can have that is decoded.
 const maxFile = geometry.MaxArea + 1<<20
 
-// read gives the whole file, if it is still the one that was there at first.
+// read returns the whole file, if it is still the one that was there at first.
 func (s *version) read(fsys iofs.FS) ([]byte, error) {
 	if s.size > maxFile {
 		return nil, &geometry.FormatError{In: "file", Off: maxFile, What: fmt.Sprintf("it has %d bytes", s.size), Err: geometry.ErrTooLarge}
@@ -212,7 +212,7 @@ func (s *version) unchanged(f iofs.File) error {
 	return s.same(info)
 }
 
-// same tells whether a file is still as it was at first.
+// same reports whether a file is still as it was at first.
 func (s *version) same(info iofs.FileInfo) error {
 	switch {
 	case info.Size() != s.size:

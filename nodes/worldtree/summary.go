@@ -52,7 +52,7 @@ type Summary struct {
 	Err error
 }
 
-// Files are those that the tree shows: zones, then areas, in the order of names.
+// Files returns those that the tree shows: zones, then areas, in the order of names.
 func (t *Tree) Files() []File {
 	files := make([]File, len(t.sources))
 	for i, s := range t.sources {
@@ -64,7 +64,7 @@ func (t *Tree) Files() []File {
 // LeftOut tells of a file that is not shown although it looks as if it should be.
 type LeftOut struct{ File, Why string }
 
-// LeftOut are the files that the tree leaves out.
+// LeftOut returns the files that the tree leaves out.
 func (t *Tree) LeftOut() []LeftOut { return t.leftOut }
 
 // Summaries tell how much is in each of Files. They decode what nobody has decoded
@@ -107,7 +107,7 @@ func (t *Tree) totals(ctx context.Context, s *version) (totals, error) {
 	return totalsOfArea(a), nil
 }
 
-// Check tells whether the files are still what they were when the tree was made:
+// Check reports whether the files are still what they were when the tree was made:
 // nil, or an error that matches [nodes.ErrChanged]. It does not tell of new files.
 func (t *Tree) Check() error {
 	var first error

@@ -131,7 +131,7 @@ type keptBlock struct {
 	data   []byte
 }
 
-// of is where a block of a version is kept.
+// of returns where a block of a version is kept.
 func (k *kept) of(n uint64) *atomic.Pointer[keptBlock] {
 	if n == imageBlock {
 		return &k.image
@@ -139,7 +139,7 @@ func (k *kept) of(n uint64) *atomic.Pointer[keptBlock] {
 	return &k.view
 }
 
-// block gives a block of a version. What load does is never canceled: others may
+// block returns a block of a version. What load does is never canceled: others may
 // wait for it as well, and it is bounded.
 func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
 	if err := ctx.Err(); err != nil {

@@ -74,7 +74,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	return t, nil
 }
 
-// Usage is the size of the files, and the number of all files and directories
+// Usage returns the size of the files, and the number of all files and directories
 // that the tree shows.
 func (t *Tree) Usage() nodes.Usage { return t.usage }
 
@@ -155,7 +155,7 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	return n, nil
 }
 
-// knownSize is the size of a view's file if it was found out, now or at an earlier
+// knownSize returns the size of a view's file if it was found out, now or at an earlier
 // mount, else nodes.UnknownSize.
 func (t *Tree) knownSize(s *version, v view) int64 {
 	state := &s.made.views[v]
@@ -215,7 +215,7 @@ func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, erro
 	return int64(len(text)), err
 }
 
-// squareSize is the size of a square's file.
+// squareSize returns the size of a square's file.
 func squareSize(offsets geometry.Offsets, square int) int64 {
 	return offsets.At(square+1) - offsets.At(square)
 }
@@ -339,7 +339,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return e, nil
 }
 
-// placeIn is the place of the entry of a folder with that name; -1 if there is none.
+// placeIn returns the place of the entry of a folder with that name; -1 if there is none.
 func (t *Tree) placeIn(f *folder, name string) int {
 	for i, sub := range f.subs {
 		if t.folders[sub].name == name {
@@ -404,7 +404,7 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 	}
 }
 
-// entry is the entry at a place in a directory. It decodes nothing: a size that was
+// entry returns the entry at a place in a directory. It decodes nothing: a size that was
 // never found out is left to Attr.
 func (t *Tree) entry(dir node, i int) nodes.Entry {
 	child := t.child(dir, i)

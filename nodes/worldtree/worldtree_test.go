@@ -53,7 +53,7 @@ func folder(zones int) fstest.MapFS {
 	return maps.Clone(folders[zones])
 }
 
-// list gives the names in a directory, "" for the root.
+// list returns the names in a directory, "" for the root.
 func list(t testing.TB, tree nodes.Tree, dir string) []string {
 	t.Helper()
 	var names []string
@@ -203,7 +203,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// textOf is a whole text.
+// textOf returns a whole text.
 func textOf(t *testing.T, text geometry.Text) []byte {
 	t.Helper()
 	var b bytes.Buffer

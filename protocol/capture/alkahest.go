@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Server is a server that an Alkahest log names.
+// Server is a server named in an Alkahest log.
 type Server struct {
 	ID   int32
 	Name string
@@ -73,8 +73,7 @@ func (l *Log) openAlkahest(w *window, opts Options) error {
 	return l.addEntries(w, off)
 }
 
-// inflate goes on in the deflate stream at off, unless the level says that there
-// is none.
+// inflate opens the deflate stream at off, unless the level says that there is none.
 func (l *Log) inflate(w *window, off int64, level byte, opts Options) (*window, int64, error) {
 	switch {
 	case level > 9:
@@ -91,7 +90,7 @@ func (l *Log) inflate(w *window, off int64, level byte, opts Options) (*window, 
 	return newWindow(in, in.size), 0, nil
 }
 
-// readHead reads region, revision and servers, and gives the offset behind them.
+// readHead reads region, revision and servers, and returns the offset behind them.
 func (l *Log) readHead(w *window, off int64) (int64, error) {
 	b, err := w.bytes(off, 9)
 	if err != nil {
@@ -155,7 +154,7 @@ func readServer(w *window, off int64) (s Server, end int64, err error) {
 	return s, off, nil
 }
 
-// nul is the offset of the first UTF-16 NUL, -1 if there is none.
+// nul returns the offset of the first UTF-16 NUL, -1 if there is none.
 func nul(b []byte) int {
 	for i := 0; i+1 < len(b); i += 2 {
 		if b[i] == 0 && b[i+1] == 0 {
@@ -165,7 +164,7 @@ func nul(b []byte) int {
 	return -1
 }
 
-// addEntries goes from entry to entry.
+// addEntries adds entry after entry.
 func (l *Log) addEntries(w *window, off int64) error {
 	l.read = (*Log).readAlkahest
 	for off < w.size {
@@ -220,5 +219,5 @@ func (l *Log) readAlkahest(i int, buf []byte) (Packet, error) {
 	return p, l.readAt(p.Data[packetHeader:], l.at(i)+entryHead)
 }
 
-// regionIndex is the number of a region, 0 for none.
+// regionIndex returns the number of a region, 0 for none.
 func regionIndex(name string) byte { return byte(max(slices.Index(regions[:], name), 0)) }

@@ -12,10 +12,10 @@ import (
 	"lorefs/internal/readat"
 )
 
-// Direction is who sent a packet.
+// Direction says who sent a packet.
 type Direction uint8
 
-// The directions. A log need not tell.
+// The directions. A log need not have them.
 const (
 	Unknown Direction = iota
 	FromClient
@@ -32,10 +32,9 @@ func (d Direction) String() string {
 	return ""
 }
 
-// Format is the kind of a log.
+// Format is the format of a log.
 type Format uint8
 
-// The formats.
 const (
 	TeraLog   Format = iota + 1 // .TeraLog
 	Alkahest                    // .pkt version 1
@@ -55,15 +54,14 @@ func (f Format) String() string {
 
 // Packet is one packet of a log.
 type Packet struct {
-	// Time is when it was sent, in whole milliseconds of the years 1970 to 9999,
-	// without the very first one; zero if the log tells none of these.
+	// Time is when the packet was sent, in whole milliseconds after 1970-01-01 00:00 up to
+	// the year 9999; zero if it is not known.
 	Time time.Time
 	From Direction
-	// Name and Version are the definition's, as the log has them; mostly it has
-	// none.
+	// Name and Version are the definition's, as in the log; most logs have none.
 	Name    string
 	Version int
-	// Fake says that the packet was made by a tool.
+	// Fake says that a tool made the packet.
 	Fake bool
 	// Server is the number of the server, in an Alkahest log.
 	Server int32
@@ -71,7 +69,7 @@ type Packet struct {
 	Data []byte
 }
 
-// Code is the packet's operation code, 0 if it is too short to have one.
+// Code returns the packet's operation code, or 0 if the packet is too short.
 func (p *Packet) Code() uint16 {
 	if len(p.Data) < packetHeader {
 		return 0
@@ -79,33 +77,32 @@ func (p *Packet) Code() uint16 {
 	return binary.LittleEndian.Uint16(p.Data[2:])
 }
 
-// packetHeader is the length of length and code.
+// packetHeader is the size of length and code.
 const packetHeader = 4
 
 // maxPacket is the longest packet.
 const maxPacket = 65535
 
-// Info is what a log tells of itself.
+// Info describes a log.
 type Info struct {
 	Format Format
-	// Revision is the client revision, in digits; empty if the log does not tell.
+	// Revision is the client revision, in digits, or empty.
 	Revision string
-	// Region is what the log says of it, such as EU.
+	// Region is the region, such as EU.
 	Region string
-	// Old is set for a log of the kind whose packets have two bytes too many.
+	// Old is set for a log whose packets have two bytes too many.
 	Old bool
-	// Servers are those of an Alkahest log.
+	// Servers are the servers of an Alkahest log.
 	Servers []Server
-	// Incomplete says how the log ends if not where a packet does, as one does
-	// whose recording was cut off; nil if it ends well. All packets before are
-	// good.
+	// Incomplete says how the log ends if it does not end with a whole packet, because the
+	// recording was cut off; else nil. All packets before are good.
 	Incomplete error
 }
 
-// Options are what Open may be told. The zero value is right.
+// Options are the options of Open. The zero value is right.
 type Options struct {
-	// MaxPackets bounds how many packets there may be, and by it the memory that
-	// the log takes. Default: 10 million, 80 MB.
+	// MaxPackets bounds the number of packets, and so the memory for the log. Default: 10
+	// million, 80 MB.
 	MaxPackets int
 	// MaxInflated bounds the inflated size of a compressed log. Default: 1 GiB.
 	MaxInflated int64
@@ -121,14 +118,14 @@ type Log struct {
 	info Info
 	src  io.ReaderAt // of what index counts in
 	size int64
-	// index has, for each packet, where it is in the upper 48 bits, and its code.
+	// index has, for each packet, its offset in the upper 48 bits, and its code.
 	index []uint64
 	read  func(l *Log, i int, buf []byte) (Packet, error)
 	max   int
-	// wanted tells whether somebody still waits for Open; nil once it has returned.
+	// wanted returns an error when Open should stop; nil once Open has returned.
 	wanted func() error
 
-	// labels has what the log itself calls the packets of a code.
+	// labels are the names in the log for the packets of a code.
 	labels map[uint16]label
 
 	times    []timeMark // of a TeraLog
@@ -141,19 +138,19 @@ type label struct {
 	version int
 }
 
-// MaxName is the longest name that is taken for a packet's, so that the name of a file
-// with it stays below 255 bytes.
+// MaxName is the longest name of a packet, so that the name of a file with it stays below
+// 255 bytes.
 const MaxName = 200
 
-// isPacketName tells whether a name can be that of a packet: letters, digits and _, but
-// not digits alone, which codes are shown by.
+// isPacketName reports whether a name can be a packet's: letters, digits and _, but not
+// only digits, which stand for codes.
 func isPacketName(name string) bool {
 	const digits = "0123456789"
 	letters := strings.Trim(strings.ToUpper(name), digits+"_ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	return letters && strings.Trim(name, digits) != "" && len(name) <= MaxName
 }
 
-// note keeps the first name that a packet of a code has.
+// note keeps the first name of a code's packets.
 func (l *Log) note(code uint16, p *Packet) {
 	if _, known := l.labels[code]; known || !isPacketName(p.Name) {
 		return
@@ -164,32 +161,32 @@ func (l *Log) note(code uint16, p *Packet) {
 	l.labels[code] = label{p.Name, p.Version}
 }
 
-// Label is what the log itself calls the packets of a code: the name and the version of
-// the first one that has a name, of letters, digits and _; empty if none has.
+// Label returns the name and the version that the log has for the packets of a code, from
+// the first one with a name of letters, digits and _; empty if none has.
 func (l *Log) Label(code uint16) (name string, version int) {
 	one := l.labels[code]
 	return one.name, one.version
 }
 
-// timeMark is the time from one packet on.
+// timeMark is the time of a packet and those behind it.
 type timeMark struct {
 	packet int
 	millis int64
 }
 
-// headSize is how much of a file is looked at first.
+// headSize is how much of a file is read first.
 const headSize = 64
 
-// askEvery is after how many packets Open looks whether somebody still waits for it.
+// askEvery is after how many packets Open checks its context.
 const askEvery = 4096
 
 // codeBits is how many bits of an index entry the code takes.
 const codeBits = 16
 
-// Open finds out what format a file has and makes the index, for which the file is
-// read once. src must not change while the log is used.
+// Open recognizes the format of a file and makes the index, for which it reads the file
+// once. src must not change while the log is used.
 //
-// An error matches [ErrUnknown], or is a [*FormatError], or one of reading.
+// An error matches [ErrUnknown], or is a [*FormatError], or comes from reading.
 func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log, error) {
 	if opts.MaxPackets <= 0 {
 		opts.MaxPackets = defaultMaxPackets
@@ -228,11 +225,11 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	return l, nil
 }
 
-// Detect tells whether a file is a recorded session, from its beginning alone. Text is
-// one only if the first line that is no remark holds a packet. Open asks for less:
-// it is told to read the file, so it says what is wrong with such a line.
+// Detect reports whether a file is a recorded session, from its beginning alone. Text
+// counts only if its first line that is no comment holds a packet. Open asks for less: it
+// assumes that the file is a recording, so it says what is wrong with such a line.
 //
-// An error is one of reading.
+// An error comes from reading.
 func Detect(src io.ReaderAt, size int64) (bool, error) {
 	w := newWindow(src, size)
 	head, err := w.upTo(0, headSize)
@@ -245,7 +242,7 @@ func Detect(src io.ReaderAt, size int64) (bool, error) {
 	return beginsWithPacket(w)
 }
 
-// located says whether the offset of a FormatError is one of inflated data.
+// located marks the offset of a FormatError as one in inflated data if it is.
 func (l *Log) located(err error) error {
 	if e, ok := errors.AsType[*FormatError](err); ok && l.inflated {
 		e.Inflated = true
@@ -253,20 +250,20 @@ func (l *Log) located(err error) error {
 	return err
 }
 
-// Info tells what the log tells of itself.
+// Info returns what the log says about itself.
 func (l *Log) Info() Info { return l.info }
 
-// Len is the number of packets.
+// Len returns the number of packets.
 func (l *Log) Len() int { return len(l.index) }
 
-// Code is the code of packet i, from the index.
+// Code returns the code of packet i, from the index.
 func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
 
-// Offset is where packet i begins with what the log has before it: a byte offset in
+// Offset returns where packet i begins, with what precedes it in the log: a byte offset in
 // the file, or in the inflated data if inflated is set.
 func (l *Log) Offset(i int) (off int64, inflated bool) { return l.at(i), l.inflated }
 
-// Packet reads packet i. Its data is put into buf if there is room.
+// Packet reads packet i. Its data is put into buf if it fits.
 func (l *Log) Packet(i int, buf []byte) (Packet, error) {
 	if i < 0 || i >= len(l.index) {
 		return Packet{}, fmt.Errorf("capture: there is no packet %d of %d", i, len(l.index))
@@ -275,7 +272,7 @@ func (l *Log) Packet(i int, buf []byte) (Packet, error) {
 	return p, l.located(err)
 }
 
-// at is where packet i is.
+// at returns where packet i is.
 func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
 
 // add notes a packet.
@@ -303,7 +300,7 @@ func (l *Log) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// room gives a buffer of n bytes, buf if it has them.
+// room returns a buffer of n bytes, buf if it is large enough.
 func room(buf []byte, n int) []byte {
 	if cap(buf) >= n {
 		return buf[:n]

@@ -26,7 +26,7 @@ func packet(code uint16, payload ...byte) []byte {
 
 var start = time.Date(2017, 9, 5, 18, 30, 12, 345e6, time.UTC)
 
-// session is some packets with what every format can hold.
+// session returns packets with fields that every format can hold.
 func session(n int) []capture.Packet {
 	var list []capture.Packet
 	for i := range n {
@@ -93,7 +93,7 @@ var servers = []capture.Server{
 	{ID: -1, Addr: netip.MustParseAddrPort("[2001:db8::7]:1"), Proxy: netip.MustParseAddrPort("[::1]:65535")},
 }
 
-// formats are all forms a log can be written in.
+// formats are all formats of logs.
 var formats = []struct {
 	name  string
 	info  capture.Info
@@ -110,7 +110,7 @@ var formats = []struct {
 	{"hex", capture.Info{Format: capture.Hex}, 0, true},
 }
 
-// sessionFor is a session as a format gives it back.
+// sessionFor returns a session as a format returns it.
 func sessionFor(info capture.Info, n int, names bool) []capture.Packet {
 	list := session(n)
 	if info.Old {
@@ -145,7 +145,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Compressed logs of several MiB are read from the middle.
+// TestRandomAccess reads compressed logs of several MiB from the middle.
 func TestRandomAccess(t *testing.T) {
 	n := 300
 	if testing.Short() {
@@ -169,7 +169,7 @@ func TestRandomAccess(t *testing.T) {
 	}
 }
 
-// A recording that was cut off gives what it has, and says so.
+// TestCutOff checks that a recording that was cut off has all packets before, and says so.
 func TestCutOff(t *testing.T) {
 	for _, f := range formats {
 		if f.info.Format == capture.Flat {
@@ -195,7 +195,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// What is served of a log of lines that ends badly is told, with the line.
+// TestLastLine checks that a bad last line of a log is reported with its number.
 func TestLastLine(t *testing.T) {
 	for _, end := range []string{"0400e80", "hello\r\n", "hello\n\n \n", `{"hex":"0400`} {
 		l := open(t, []byte("0400e803\n0400e903\n"+end))
@@ -206,7 +206,7 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// What follows a compressed log is no part of it, and is told.
+// TestBehindStream checks that bytes behind a compressed log are reported.
 func TestBehindStream(t *testing.T) {
 	for _, format := range []capture.Format{capture.Alkahest, capture.Alkahest0} {
 		want := session(40)
@@ -222,7 +222,7 @@ func TestBehindStream(t *testing.T) {
 	}
 }
 
-// A code is called what the first of its packets is called that has a name.
+// TestLabels checks that a code gets the name of the first of its packets that has one.
 func TestLabels(t *testing.T) {
 	packets := []capture.Packet{
 		{Data: packet(1)},
@@ -270,7 +270,8 @@ func TestHexLines(t *testing.T) {
 	}
 }
 
-// All formats, and both ways of writing a time in hex, agree on what times there are.
+// TestTimes checks that all formats, and both ways of writing a time in hex, accept the
+// same times.
 func TestTimes(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -314,7 +315,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// A TeraLog cannot tell that a time has ended, and packets before the first have none.
+// TestNoTime: a TeraLog can't end a time, and packets before the first time have none.
 func TestNoTime(t *testing.T) {
 	none, some := capture.Packet{Data: packet(1000)}, capture.Packet{Time: start, Data: packet(1000)}
 	for _, f := range formats {
@@ -329,7 +330,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A TeraConnectionLog made by hand from the specification.
+// TestTeraLogBytes reads a TeraConnectionLog made by hand from the specification.
 func TestTeraLogBytes(t *testing.T) {
 	const text = "01 1300 54657261436f6e6e656374696f6e4c6f67" + // magic
 		"06 0800 333139323539 02 0200" + // revision, start
@@ -351,7 +352,7 @@ func TestTeraLogBytes(t *testing.T) {
 	}
 }
 
-// TestDamage wants an error that says what is wrong, and where.
+// TestDamage expects an error that says what is wrong, and where.
 func TestDamage(t *testing.T) {
 	tera := build(t, capture.Info{Format: capture.TeraLog}, 0, session(3))
 	pkt := build(t, capture.Info{Format: capture.Alkahest, Servers: servers}, 0, session(3))
@@ -411,7 +412,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// failing is a source that cannot be read behind some offset.
+// failing is a source that can't be read behind some offset.
 type failing struct {
 	io.ReaderAt
 	from int64
@@ -424,7 +425,7 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, off)
 }
 
-// An error of reading is no damage.
+// TestReadErrors checks that an error of reading is not reported as damage.
 func TestReadErrors(t *testing.T) {
 	for _, f := range formats {
 		data := build(t, f.info, f.level, sessionFor(f.info, 400, f.names))
@@ -473,7 +474,7 @@ func TestWriterErrors(t *testing.T) {
 	}
 }
 
-// sharedFlat is a log whose packets are all one.
+// sharedFlat returns a log whose packets all share one table.
 func sharedFlat() []byte {
 	one := []capture.Packet{{Data: []byte{4, 0, 1, 0}}}
 	var b bytes.Buffer
@@ -485,7 +486,7 @@ func sharedFlat() []byte {
 	return data
 }
 
-// sharedLast is a log of n packets that are all the last one, a large one.
+// sharedLast returns a log of n packets that all share the last, large one.
 func sharedLast(t *testing.T, n int) []byte {
 	packets := append(session(n-1), capture.Packet{Data: packet(1, make([]byte, 60_000)...)})
 	data := build(t, capture.Info{Format: capture.Flat}, 0, packets)
@@ -498,7 +499,7 @@ func sharedLast(t *testing.T, n int) []byte {
 	return data
 }
 
-// A file is taken for a log only if it looks like one from its beginning.
+// TestDetect checks that a file counts as a log only if its beginning looks like one.
 func TestDetect(t *testing.T) {
 	long := "# " + strings.Repeat("remark ", 20_000) + "\n"
 	for text, want := range map[string]bool{
@@ -536,7 +537,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// Nobody has to wait for a long log to be read.
+// TestOpenCancelled cancels the opening of a long log.
 func TestOpenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

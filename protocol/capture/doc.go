@@ -1,10 +1,10 @@
-// Package capture reads recorded sessions: the packets between a client and a
-// server, decrypted, each with its header. A [Log] keeps 8 bytes for each packet,
-// and reads the packet itself when it is asked for.
+// Package capture reads recorded sessions: the packets between a client and a server,
+// decrypted, each with its header. A [Log] keeps 8 bytes for each packet, and reads the
+// packet itself when it is asked for.
 //
 // # TeraConnectionLog, .TeraLog
 //
-// This follows TeraDamageMeter's specification. A row of blocks, little endian:
+// This follows TeraDamageMeter's specification. A sequence of blocks, little endian:
 //
 //	+------+------+-------------------+
 //	| type | size | payload, size - 2 |
@@ -19,13 +19,12 @@
 //	4  packet of the client; size and payload together are the packet
 //	5  packet of the server
 //
-// Other types are passed over. In old logs, where the first C_CHECK_VERSION has 30
-// bytes behind its code, each packet has two bytes too many at its end, which are
-// dropped here.
+// Other types are skipped. In old logs, where the first C_CHECK_VERSION has 30 bytes behind
+// its code, each packet has two bytes too many at its end, which are dropped.
 //
 // # Alkahest, .pkt
 //
-// Source: facts 4.2. No public file is known.
+// This follows the source code of Alkahest's packet logs. No public file is known.
 //
 //	version 1: "TPPL", u32 1, head, u8 level, entries
 //	version 0: "TPPL", u8 level, u32 0, head, entries
@@ -39,30 +38,29 @@
 //
 // # FlatBuffers log
 //
-// Source: facts 4.3, the packet-logger of Kloct. No public file is known; that the
+// This follows the source code of Kloct's packet-logger. No public file is known; that the
 // timestamp is Unix milliseconds is an assumption.
 //
 //	table Packet    { code:ushort; name:string; version:ushort; fake:bool;
 //	                  data:[ubyte]; timestamp:ulong; }
 //	table PacketLog { buffer:[Packet]; }
 //
-// It has no direction, so it is taken from the beginning of the name.
+// It has no direction, so the beginning of the name decides it.
 //
 // # Hex lines
 //
-// Text with a packet in each line. The last word is the packet in hex digits, or
-// the last words are if they have two digits each. Before it stand, in any order
-// and if at all, the direction (C->S, S->C, C, S, client, server), a name or
-// NAME.VERSION, and the time (Unix milliseconds or RFC 3339). Or the line is a JSON
-// object with hex or data, and with name, version, time or timestamp, direction or
-// from. Empty lines and lines that begin with # are passed over. A last line that is
-// none of these was cut off: what is before it is good, as in the other formats. Any
-// other such line is an error.
+// Text with a packet in each line: the last word is the packet in hex digits, or the last
+// words are, with two digits each. Before it may stand, in any order, the direction (C->S,
+// S->C, C, S, client, server), a name or NAME.VERSION, and the time (Unix milliseconds or
+// RFC 3339). Or the line is a JSON object with hex or data, and with name, version, time or
+// timestamp, direction or from. Empty lines and lines that begin with # are skipped. If
+// only the last line has no packet, the recording was cut off there; the packets before it
+// are good, as in the other formats. Any other such line is an error.
 //
 // # Times
 //
-// A time that is 0 in Unix milliseconds, negative, or behind the year 9999 is no time,
-// in every format. A [Writer] refuses to write one that is not read back.
+// In every format a time is unknown if it is 0 in Unix milliseconds, negative, or after the
+// year 9999. A [Writer] refuses to write a time that would not be read back.
 //
 // # Not supported
 //

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrUnknown means that the file is no recorded session of a known format.
+// ErrUnknown means that the file is no recorded session in a known format.
 var ErrUnknown = errors.New("not a recorded session of a known format")
 
 // FormatError reports data that breaks the format.
@@ -15,8 +15,7 @@ type FormatError struct {
 	Inflated bool
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {

@@ -21,21 +21,20 @@ const (
 // maxFlatName is the longest name in a log.
 const maxFlatName = 255
 
-// flatLeast is the least that a packet takes: its offset in the vector, a table with
-// the offset of its data, and the data with its length.
+// flatLeast is the least size of a packet: its offset in the vector, a table with the
+// offset of its data, and the data with its length.
 const flatLeast = 4 + 8 + 8
 
 // flatShared is how many bytes of packets there may be for each byte of the file. Tables
-// may share bytes, though no logger's do; but a file of 1 MB, all of whose packets share
-// one of 64 kB, would hold 3 GB of them.
+// may share bytes, though no logger does that; but a file of 1 MB whose packets all share
+// 64 kB would hold 3 GB of packets.
 const flatShared = 4
 
-// flat reads tables of FlatBuffers from what gives bytes, which are good until it is
-// called again. Every offset is checked when it is followed; tables may share bytes,
-// which is legal.
+// flat reads tables of FlatBuffers by a function whose bytes are valid until the next call.
+// Every offset is checked when it is followed. Tables may share bytes.
 type flat struct {
 	bytes func(off int64, n int) ([]byte, error)
-	// last is the vtable that was read last: mostly all packets have one.
+	// last is the vtable that was read last. Mostly all packets share one.
 	last vtable
 	// left is how many bytes the packets may still have.
 	left int64
@@ -45,10 +44,9 @@ type flat struct {
 type vtable struct {
 	at     int64
 	size   int                         // of the table; 0 if there is no vtable
-	fields [packetTimestamp + 1]uint16 // offsets in the table, 0 for what it does not have
+	fields [packetTimestamp + 1]uint16 // offsets in the table, 0 for missing fields
 }
 
-// flatTable is a table.
 type flatTable struct {
 	*flat
 	at int64
@@ -71,7 +69,7 @@ func (f *flat) u32(off int64) (uint32, error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-// follow gives where the offset at off leads.
+// follow returns where the offset at off leads.
 func (f *flat) follow(off int64) (int64, error) {
 	n, err := f.u32(off)
 	return off + int64(n), err
@@ -111,7 +109,7 @@ func (f *flat) vtable(off int64) (v vtable, err error) {
 	return v, nil
 }
 
-// field gives the place of a field of n bytes, 0 if the table does not have it.
+// field returns the place of a field of n bytes, or 0 if the table does not have it.
 func (t *flatTable) field(number, n int) (int64, error) {
 	at := int(t.fields[number])
 	if at == 0 {
@@ -123,8 +121,8 @@ func (t *flatTable) field(number, n int) (int64, error) {
 	return t.at + int64(at), nil
 }
 
-// vector gives the place of the elements of the vector in a field, and how many
-// bytes of them there are. Both are 0 if the field is not there.
+// vector returns the place of the elements of the vector in a field, and their size in
+// bytes. Both are 0 if the field is missing.
 func (t *flatTable) vector(number int) (at int64, n uint32, err error) {
 	field, err := t.field(number, 4)
 	if err != nil || field == 0 {
@@ -138,7 +136,7 @@ func (t *flatTable) vector(number int) (at int64, n uint32, err error) {
 	return vector + 4, n, err
 }
 
-// number gives an unsigned number of n bytes, 0 if the field is not there.
+// number returns an unsigned number of n bytes, or 0 if the field is missing.
 func (t *flatTable) number(number, n int) (uint64, error) {
 	at, err := t.field(number, n)
 	if err != nil || at == 0 {
@@ -153,17 +151,17 @@ func (t *flatTable) number(number, n int) (uint64, error) {
 	return binary.LittleEndian.Uint64(wide[:]), nil
 }
 
-// isFlat tells whether the file begins like a log: the format has no magic number.
+// isFlat reports whether the file begins like a log. The format has no magic number.
 func isFlat(w *window) bool {
 	if w.size < 16 || w.size > 1<<31 {
-		return false // larger than offsets reach
+		return false // more than offsets reach
 	}
 	f := flat{bytes: w.bytes}
 	at, n, err := f.packets()
 	return err == nil && at+4*int64(n) <= w.size && (at != 0 || w.size < 64)
 }
 
-// packets gives the place of the offsets of the packets, and how many there are.
+// packets returns the place of the offsets of the packets, and their number.
 func (f *flat) packets() (at int64, n uint32, err error) {
 	root, err := f.follow(0)
 	if err != nil {
@@ -190,8 +188,7 @@ func (l *Log) openFlat(w *window) error {
 	if int64(n) > w.size/flatLeast {
 		return badf(at, "%d packets in a file of %d bytes", n, w.size)
 	}
-	// Many offsets are read at once, or the window would go to and fro between them
-	// and the packets.
+	// Read many offsets at once, or the window would move between them and the packets.
 	f.left = flatShared * w.size
 	var batch [4 * 1024]byte
 	for end := at + 4*int64(n); at < end; {
@@ -207,7 +204,7 @@ func (l *Log) openFlat(w *window) error {
 	return nil
 }
 
-// addFlat takes packets into the index whose offsets lie at off.
+// addFlat adds the packets whose offsets lie at off to the index.
 func (l *Log) addFlat(f *flat, off int64, offsets []byte) error {
 	for i := 0; i < len(offsets); i += 4 {
 		table := off + int64(i) + int64(binary.LittleEndian.Uint32(offsets[i:]))
@@ -225,8 +222,8 @@ func (l *Log) addFlat(f *flat, off int64, offsets []byte) error {
 	return nil
 }
 
-// noteFlat keeps the name of the packet whose table lies at off, unless another one of its
-// code has told it. Whoever reads the packet is told of a name that is damaged.
+// noteFlat keeps the name of the packet whose table lies at off, if its code has none yet.
+// A bad name is reported when the packet is read.
 func (l *Log) noteFlat(f *flat, off int64, code uint16) error {
 	if _, known := l.labels[code]; known {
 		return nil
@@ -244,8 +241,8 @@ func (l *Log) noteFlat(f *flat, off int64, code uint16) error {
 	return err
 }
 
-// code is that in the packet itself; the one in the table is only a copy of it,
-// but all there is for a packet that is too short.
+// code returns the code in the packet itself. If the packet is too short for one it returns
+// the copy in the table.
 func (f *flat) code(off int64) (uint16, error) {
 	t, err := f.table(off)
 	if err != nil {
@@ -255,7 +252,7 @@ func (f *flat) code(off int64) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A longer one is damaged, which is told to whoever reads it.
+	// A longer packet is damaged, which is reported when it is read.
 	if size <= maxPacket {
 		f.left -= int64(size)
 	}
@@ -294,11 +291,11 @@ func (l *Log) readFlat(i int, buf []byte) (p Packet, err error) {
 	return p, err
 }
 
-// flatPart is how much of a file is read at once. What a packet refers to lies behind
-// its table, and mostly not far.
+// flatPart is how much of a file is read at once. The data of a packet lies behind its
+// table, mostly not far.
 const flatPart = 512
 
-// parts gives up to flatPart bytes of the file, most of them from what was read before.
+// parts returns a function that reads up to flatPart bytes of the file, mostly from memory.
 func (l *Log) parts() func(off int64, n int) ([]byte, error) {
 	var buf [flatPart]byte
 	var part []byte
@@ -319,7 +316,7 @@ func (l *Log) parts() func(off int64, n int) ([]byte, error) {
 	}
 }
 
-// label reads what is told of a packet.
+// label reads the name and version of a packet.
 func (t *flatTable) label(p *Packet) error {
 	name, err := t.text(packetName)
 	if err != nil {

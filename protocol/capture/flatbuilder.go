@@ -2,8 +2,8 @@ package capture
 
 import "encoding/binary"
 
-// flatBuilder lays packets out as FlatBuffers. References lead forward only, so
-// the vector of packets is put before them when it is known how many there are.
+// flatBuilder lays packets out as FlatBuffers. References lead only forward, so the vector
+// of packets is put before them when their number is known.
 //
 //	 0  offset of the root table
 //	 4  vtable of the root: it has 6 bytes, the table 8, field 0 is at 4
@@ -15,8 +15,8 @@ type flatBuilder struct {
 	packets []int // in body
 }
 
-// A packet's table in the order of its bytes: vtable, data, timestamp, name, code,
-// version, fake, three bytes to fill up.
+// A packet's table in the order of its bytes: vtable, data, timestamp, name, code, version,
+// fake, three bytes of padding.
 const (
 	flatData      = 4
 	flatTimestamp = 8
@@ -30,7 +30,7 @@ const (
 // flatVtable is the vtable of packets: sizes, then the fields by their number.
 var flatVtable = [...]uint16{16, flatTableSize, flatCode, flatName, flatVersion, flatFake, flatData, flatTimestamp}
 
-// align fills up to a multiple of 8.
+// align pads to a multiple of 8.
 func (f *flatBuilder) align() {
 	for len(f.body)%8 != 0 {
 		f.body = append(f.body, 0)

@@ -8,8 +8,8 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// fuzzFormat opens data that begins like a format, reads every packet, and wants
-// that what can be read can be written and read again.
+// fuzzFormat opens data that begins like a format and reads every packet. What can be read
+// must be writable and readable again.
 func fuzzFormat(f *testing.F, want ...capture.Format) {
 	for _, form := range formats {
 		for _, format := range want {
@@ -43,8 +43,8 @@ func fuzzFormat(f *testing.F, want ...capture.Format) {
 	})
 }
 
-// rewrite writes a log of the packets that the format can hold, wants that it has them,
-// and gives how many they are.
+// rewrite writes a log of the packets that the format can hold, checks that they come back,
+// and returns their number.
 func rewrite(t *testing.T, format capture.Format, packets []capture.Packet) int {
 	var b bytes.Buffer
 	w, err := capture.NewWriter(&b, capture.Info{Format: format}, 0)

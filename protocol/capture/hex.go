@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest line of a hex log: the longest packet with a space
-// between its bytes, and what is before it.
+// maxLine is the longest line of a hex log: the longest packet with a space between its
+// bytes, and what precedes it.
 const maxLine = 3*maxPacket + 1024
 
-// isHex tells whether a file may be text with packets in hex.
+// isHex reports whether a file may be text with packets in hex.
 func isHex(head []byte) bool {
 	text := strings.TrimLeft(string(head), "\ufeff \t\r\n")
 	for len(text) > 0 {
@@ -30,11 +30,11 @@ func isHex(head []byte) bool {
 	return true
 }
 
-// maxRemarks is how many bytes of remarks may stand before the first packet of a file
-// that nobody said is a log.
+// maxRemarks is how many bytes of comments may stand before the first packet in a file that
+// Detect recognizes.
 const maxRemarks = 64 << 10
 
-// beginsWithPacket tells whether the first line that is no remark has a packet.
+// beginsWithPacket reports whether the first line that is no comment has a packet.
 func beginsWithPacket(w *window) (bool, error) {
 	for off := int64(0); off < min(w.size, maxRemarks); {
 		line, err := w.upTo(off, maxLine)
@@ -45,15 +45,15 @@ func beginsWithPacket(w *window) (bool, error) {
 			line = line[:end+1]
 		}
 		if _, ok, err := parseHex(line, nil); ok || err != nil {
-			return ok, nil // what is no packet is another kind of text
+			return ok, nil // some other kind of text
 		}
 		off += int64(len(line))
 	}
 	return false, nil
 }
 
-// openHex goes from line to line. A last line that is no packet is one that was cut off
-// while it was written; any other one says that the file is no log, or a damaged one.
+// openHex adds line after line. If the last line has no packet, the recording was cut off
+// there. Any other such line means that the file is no log, or a damaged one.
 func (l *Log) openHex(w *window) error {
 	l.info.Format = Hex
 	l.read = (*Log).readHex
@@ -93,7 +93,7 @@ func (l *Log) openHex(w *window) error {
 	return nil
 }
 
-// onlySpace tells whether there is nothing from off on but a few empty lines.
+// onlySpace reports whether only a few empty lines follow off.
 func onlySpace(w *window, off int64) (bool, error) {
 	rest, err := w.upTo(off, headSize)
 	return len(bytes.TrimSpace(rest)) == 0 && off+int64(len(rest)) >= w.size, err
@@ -118,8 +118,7 @@ func (l *Log) readHex(i int, buf []byte) (Packet, error) {
 	return p, nil
 }
 
-// ParseLine reads a line of a log of hex lines. ok is false if it is empty, or a
-// remark.
+// ParseLine reads a line of a log of hex lines. ok is false if it is empty, or a comment.
 func ParseLine(line string) (p Packet, ok bool, err error) {
 	return parseHex([]byte(line), nil)
 }
@@ -167,8 +166,8 @@ func decodeHex(digits string, buf []byte) ([]byte, error) {
 	return data, err
 }
 
-// label takes a word that stands before the packet. A word that says nothing is
-// passed over, since logs have all kinds of remarks.
+// label reads a word before the packet. It skips unknown words, since logs have all kinds
+// of remarks.
 func (p *Packet) label(word string) {
 	if d := direction(word); d != Unknown {
 		p.From = d
@@ -246,7 +245,6 @@ func parseJSONLine(text string) (p Packet, err error) {
 	return p, nil
 }
 
-// appendHex appends a packet as a line.
 func appendHex(dst []byte, p *Packet) []byte {
 	switch p.From {
 	case FromClient:

@@ -10,27 +10,26 @@ import (
 	"lorefs/internal/inflate"
 )
 
-// stepSize is how far apart the places are that inflating can be resumed at.
+// stepSize is the distance of the places at which inflating can resume.
 const stepSize = 1 << 20
 
-// inflated is a deflate stream that can be read anywhere. For each MiB of output
-// it keeps where to resume and the window of output before it, 32 KiB.
+// inflated is a deflate stream that can be read anywhere. For each MiB of output it keeps a
+// place to resume at and the 32 KiB of output before it.
 type inflated struct {
 	src   io.ReaderAt
 	size  int64 // of the output
 	steps []step
-	// cut says how the stream ends if not well, with the file; nil if it does.
+	// cut says how the stream ends if it ends early with the file; else nil.
 	cut error
 
 	mu sync.Mutex
-	// Guarded by mu: the decoder, and the steps that were read last, the very last
-	// one first.
+	// Guarded by mu: the decoder, and the steps that were read last, the newest first.
 	dec    *inflate.Decoder
 	loaded []*output
 }
 
-// keptSteps is how many steps are kept inflated, somewhat more than a MiB each: so many
-// readers can go through a log side by side, and do not take the steps from each other.
+// keptSteps is how many steps are kept inflated, each somewhat more than a MiB: that many
+// readers can go through a log side by side without evicting each other's step.
 const keptSteps = 4
 
 // output is the output of one step with the window before it.
@@ -38,7 +37,7 @@ type output struct {
 	step   int // -1 for none
 	buf    []byte
 	hist   int // how much of buf is the window
-	filled int // how much of buf is good
+	filled int // how much of buf is valid
 }
 
 // step is a place to resume at.
@@ -47,9 +46,9 @@ type step struct {
 	window []byte
 }
 
-// newInflated inflates the size bytes at off of src once, to find the places to
-// resume at and the size of the output. A stream that is cut off is good up to
-// there. wanted tells whether somebody still waits for it.
+// newInflated inflates the size bytes at off of src once, to find the places to resume at
+// and the size of the output. A stream that is cut off is good up to there. wanted returns
+// an error when newInflated should stop.
 func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (*inflated, error) {
 	part := io.NewSectionReader(src, off, size)
 	in := &inflated{src: part, dec: inflate.NewDecoder(part, size)}
@@ -81,7 +80,7 @@ func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (
 	}
 }
 
-// cutOff takes a stream that ends too early for what it has. Damage is an error.
+// cutOff accepts a stream that ends too early. Damage is an error.
 func (in *inflated) cutOff(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		in.cut = &FormatError{Off: in.size, Inflated: true, What: "the deflate stream is cut off here"}
@@ -119,7 +118,7 @@ func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// load gives the output of a step, and inflates it unless it is there.
+// load returns the output of a step, and inflates it if needed.
 func (in *inflated) load(k int) (*output, error) {
 	out := in.take(k)
 	if out.step == k {
@@ -140,7 +139,8 @@ func (in *inflated) load(k int) (*output, error) {
 	return out, nil
 }
 
-// take gives the output that holds a step, or one that can hold it, and puts it first.
+// take returns the output that holds a step, or the one to replace, and moves it to the
+// front.
 func (in *inflated) take(k int) *output {
 	i := slices.IndexFunc(in.loaded, func(o *output) bool { return o.step == k })
 	if i < 0 {

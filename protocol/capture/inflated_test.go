@@ -19,7 +19,8 @@ func (r *readCounter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Some readers that go through a log side by side do not inflate a step for each packet.
+// TestInterleavedReaders checks that several readers side by side do not inflate a step for
+// each packet.
 func TestInterleavedReaders(t *testing.T) {
 	want := make([]byte, (keptSteps+2)*stepSize)
 	for i := range want {
@@ -57,7 +58,7 @@ func TestInterleavedReaders(t *testing.T) {
 	if src.bytes > 2*b.Len() {
 		t.Errorf("%d bytes read of a stream of %d", src.bytes, b.Len())
 	}
-	read(keptSteps+1, 0) // in the place of the oldest
+	read(keptSteps+1, 0) // replaces the oldest
 	read(0, 0)
 	if len(in.loaded) != keptSteps {
 		t.Errorf("%d steps are kept", len(in.loaded))

@@ -18,12 +18,12 @@ const (
 	blockRegion = 6
 )
 
-// blockHead is type and size.
+// blockHead is the size of type and size.
 const blockHead = 3
 
 const teraMagic = "TeraConnectionLog"
 
-// Old logs are told by their first packet.
+// Old logs are recognized by their first packet.
 const (
 	checkVersion    = 19900
 	oldCheckVersion = packetHeader + 30
@@ -35,7 +35,7 @@ func isTeraLog(head []byte) bool {
 	return strings.HasPrefix(string(head), string(want))
 }
 
-// openTeraLog goes from block to block.
+// openTeraLog adds block after block.
 func (l *Log) openTeraLog(w *window) error {
 	l.info.Format = TeraLog
 	l.read = (*Log).readTeraLog
@@ -64,7 +64,7 @@ func (l *Log) openTeraLog(w *window) error {
 	return nil
 }
 
-// addBlock takes a block into the index. head is its first bytes, at most 11.
+// addBlock adds a block to the index. head is its first bytes, at most 11.
 func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
 	switch head[0] {
 	case blockRegion:
@@ -110,7 +110,7 @@ func (l *Log) mark(millis int64) {
 	}
 }
 
-// time is that of packet i.
+// time returns the time of packet i.
 func (l *Log) time(i int) time.Time {
 	n := sort.Search(len(l.times), func(k int) bool { return l.times[k].packet > i })
 	if n == 0 {
@@ -120,8 +120,7 @@ func (l *Log) time(i int) time.Time {
 }
 
 func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
-	// What lies up to the next packet is read at once: there is seldom more than
-	// the packet.
+	// Read everything up to the next packet at once; there is seldom more than the packet.
 	end := l.size
 	if i+1 < len(l.index) {
 		end = l.at(i + 1)
@@ -134,7 +133,7 @@ func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
 	if block[0] == blockClient {
 		p.From = FromClient
 	}
-	// The size of the block, which counts itself, is that of the packet.
+	// The size of the block, which counts itself, is the size of the packet.
 	size := int(binary.LittleEndian.Uint16(block[1:]))
 	if size > len(block)-1 || size < packetHeader || l.info.Old && size < packetHeader+oldTail {
 		return Packet{}, fmt.Errorf("capture: packet %d is not what it was when the log was opened", i)

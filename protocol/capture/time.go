@@ -2,18 +2,17 @@ package capture
 
 import "time"
 
-// Unix milliseconds of the times that a packet can have. 0 is how logs say that they
-// do not know, and the years of RFC 3339 end with 9999.
+// Unix milliseconds of the times that a packet can have. 0 stands for an unknown time in
+// logs, and the years of RFC 3339 end with 9999.
 const (
 	minMillis = 1
 	maxMillis = 253_402_300_799_999 // 9999-12-31T23:59:59.999Z
 )
 
-// teraMillis is what the times of a TeraLog count from, 2015-01-01.
+// teraMillis is 2015-01-01, from which the times of a TeraLog count.
 const teraMillis = 1_420_070_400_000
 
-// fromMillis is the time of a number of Unix milliseconds; zero for one that is
-// no time of a packet.
+// fromMillis returns the time for Unix milliseconds; zero if a packet can't have it.
 func fromMillis(millis int64) time.Time {
 	if millis < minMillis || millis > maxMillis {
 		return time.Time{}
@@ -21,7 +20,7 @@ func fromMillis(millis int64) time.Time {
 	return time.UnixMilli(millis).UTC()
 }
 
-// fromTeraMillis is the time so long after teraMillis.
+// fromTeraMillis returns the time for milliseconds since teraMillis.
 func fromTeraMillis(millis int64) time.Time {
 	if millis < 0 || millis > maxMillis-teraMillis {
 		return time.Time{}
@@ -29,8 +28,7 @@ func fromTeraMillis(millis int64) time.Time {
 	return fromMillis(teraMillis + millis)
 }
 
-// toMillis is the inverse of fromMillis; ok is false for a time that no packet can
-// have.
+// toMillis is the inverse of fromMillis. ok is false for a time that no packet can have.
 func toMillis(t time.Time) (millis int64, ok bool) {
 	if t.IsZero() {
 		return 0, true

@@ -8,16 +8,15 @@ import (
 	"lorefs/internal/readat"
 )
 
-// windowSize is how much is read at once. It is several times the longest line of
-// a hex log, which is asked for whole.
+// windowSize is how much is read at once. It is several times the longest line of a hex
+// log, which must fit.
 const windowSize = 1 << 20
 
-// jumpSize is how much is read where a file is not read onwards. It doubles with
-// each part that follows the one before, so that a file whose offsets lead to and
-// fro costs little more than what is looked at.
+// jumpSize is how much is read after a jump. It doubles with each part that follows the one
+// before, so that a file whose offsets jump around costs little more than what is needed.
 const jumpSize = 4 << 10
 
-// window reads a file in parts, which are large if it is read onwards.
+// window reads a file in parts, which are large if it is read forward.
 type window struct {
 	src  io.ReaderAt
 	size int64
@@ -31,8 +30,8 @@ func newWindow(src io.ReaderAt, size int64) *window {
 	return &window{src: src, size: size, all: make([]byte, min(windowSize, max(size, 0))), part: jumpSize}
 }
 
-// upTo gives up to n bytes at off, fewer only at the end. n is at most
-// windowSize. They are good until the next call.
+// upTo returns up to n bytes at off, fewer only at the end. n is at most windowSize. The
+// bytes are valid until the next call.
 func (w *window) upTo(off int64, n int) ([]byte, error) {
 	if off < 0 || off >= w.size {
 		return nil, nil
@@ -55,7 +54,7 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// bytes gives n bytes at off.
+// bytes returns n bytes at off.
 func (w *window) bytes(off int64, n int) ([]byte, error) {
 	b, err := w.upTo(off, n)
 	if err == nil && len(b) < n {

@@ -17,9 +17,9 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Writer writes a log, for tests and samples. It is not safe for concurrent use.
+// Writer writes a log, for tests and samples. It is not safe for parallel use.
 type Writer struct {
-	out    io.Writer // what packets go to: deflated, for some
+	out    io.Writer // what packets are written to: deflated, for some
 	deep   *flate.Writer
 	file   io.Writer
 	info   Info
@@ -32,11 +32,11 @@ type Writer struct {
 // maxFlat keeps offsets below 2^31.
 const maxFlat = 1 << 30
 
-// deflateLevel is what Alkahest uses.
+// deflateLevel is Alkahest's level.
 const deflateLevel = 6
 
-// NewWriter begins a log of info.Format on w. Of info it writes what the format
-// has a place for. level is the compression of an Alkahest log: 0, none, or 6.
+// NewWriter begins a log of info.Format on w, with what the format can hold of info. level
+// is the compression of an Alkahest log: 0, none, or 6.
 func NewWriter(w io.Writer, info Info, level int) (*Writer, error) {
 	lw := &Writer{out: w, file: w, info: info}
 	switch info.Format {
@@ -121,7 +121,7 @@ func (s *Server) append(dst []byte) []byte {
 	return appendAddr(appendAddr(append(dst, kind), s.Addr, six), s.Proxy, six)
 }
 
-// appendAddr appends an address and its port; zeros for one that is not set.
+// appendAddr appends an address and its port, or zeros if it is not set.
 func appendAddr(dst []byte, a netip.AddrPort, six bool) []byte {
 	addr := a.Addr()
 	if !addr.IsValid() {
@@ -153,13 +153,13 @@ func (w *Writer) Write(p Packet) error {
 	return w.err
 }
 
-// fits tells whether the format can hold a packet.
+// fits returns an error if the format can't hold a packet.
 func (w *Writer) fits(p *Packet) error {
 	n := len(p.Data)
 	if n < packetHeader || n > maxPacket || w.info.Old && n > maxPacket-oldTail {
 		return fmt.Errorf("capture: a packet of %d bytes: want 4 to 65535, or 65533 in an old log", n)
 	}
-	// Only these formats keep what the header says beside what is there.
+	// Only these formats keep a length in the header that differs from the real one.
 	told := int(binary.LittleEndian.Uint16(p.Data))
 	if told != n && w.info.Format != Flat && w.info.Format != Hex {
 		return fmt.Errorf("capture: a packet of %d bytes whose header tells %d: %v cannot hold it", n, told, w.info.Format)
@@ -173,7 +173,7 @@ func (w *Writer) fits(p *Packet) error {
 	return w.fitsTime(p.Time)
 }
 
-// fitsTime tells whether the format can hold a time.
+// fitsTime returns an error if the format can't hold a time.
 func (w *Writer) fitsTime(t time.Time) error {
 	millis, ok := toMillis(t)
 	if !ok {
@@ -227,8 +227,8 @@ func (w *Writer) alkahest(p *Packet) {
 	w.write(w.record)
 }
 
-// hex writes a line. Names have all kinds of characters in other formats, so a name
-// that makes the line another one is found by reading it.
+// hex writes a line, and reads it back: names may have characters that would make another
+// line of it.
 func (w *Writer) hex(p *Packet) error {
 	w.record = appendHex(w.record[:0], p)
 	got, _, err := parseHex(w.record, nil)
@@ -240,7 +240,7 @@ func (w *Writer) hex(p *Packet) error {
 	return w.err
 }
 
-// Close ends the log. It does not close what the log is written to.
+// Close ends the log. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.info.Format == Flat {
 		w.write(w.flat.finish())

@@ -2,13 +2,13 @@ package dissect
 
 import "context"
 
-// Count is how many packets there are and what became of them.
+// Count counts packets and what became of them.
 type Count struct {
 	Packets int64 `json:"packets"`
 	// Bytes is the size of the packets, headers included.
 	Bytes int64 `json:"bytes"`
-	// Decoded packets fit their definition, Failed ones do not, or are damaged, or
-	// have a definition that is wrong. Unknown ones have none.
+	// Decoded packets fit their definition. Failed ones do not, or are damaged, or have a
+	// wrong definition. Unknown ones have none.
 	Decoded int64 `json:"decoded"`
 	Failed  int64 `json:"failed"`
 	Unknown int64 `json:"unknown"`
@@ -23,10 +23,10 @@ func (c *Count) Add(o Count) {
 	c.Unknown += o.Unknown
 }
 
-// askEvery is after how many packets a count looks whether anybody still wants it.
+// askEvery is after how many packets a count checks its context.
 const askEvery = 1024
 
-// Count decodes every packet, and gives the count of each code.
+// Count decodes every packet, and returns the count of each code.
 func (s *Session) Count(ctx context.Context) (map[uint16]Count, error) {
 	all := make(map[uint16]Count, len(s.codes))
 	var packet, text []byte

@@ -51,7 +51,7 @@ func generated(t testing.TB, n int) *capture.Log {
 	return openLog(t, data)
 }
 
-// names gives the names of a session with the definitions that they are read by.
+// names returns the names of a session with their definitions.
 func names(s *dissect.Session) string {
 	var list []string
 	for _, c := range s.Codes() {
@@ -70,7 +70,7 @@ func names(s *dissect.Session) string {
 
 func TestNames(t *testing.T) {
 	// 5002, 5002 with another name, 19900, 9999 with two names, the first of which counts,
-	// 9998 with none that can be one.
+	// 9998 without a possible name.
 	const hex = "04008a13\nS_SPAWN_USER 04008a13\n0400bc4d\nS_PARTY_MEMBER_LIST 04000f27\nS_LOGIN 04000f27\nS_/../X 04000e27\n"
 	log := openLog(t, []byte(hex))
 	files := prototest.Files()
@@ -125,8 +125,8 @@ func TestCount(t *testing.T) {
 	for _, c := range counts {
 		total.Add(c)
 	}
-	// Of nine packets, three have no definition and one has a wrong one; of 27, one is
-	// cut short.
+	// Of nine packets, three have no definition and one has a wrong one; of 27, one is cut
+	// short.
 	if want := 100 + 34; total.Packets != 900 || total.Unknown != 300 || total.Failed != int64(want) || total.Decoded != int64(600-want) {
 		t.Errorf("got %+v", total)
 	}
@@ -149,7 +149,7 @@ func findings(t *testing.T, s *dissect.Session) []dissect.Finding {
 	return list
 }
 
-// What Verify tells are the packets that were cut short, each with its place.
+// TestVerify expects the packets that were cut short, each with its place.
 func TestVerify(t *testing.T) {
 	log := generated(t, 270)
 	list := findings(t, newSession(t, log, library(t, prototest.Files()), dissect.Options{}))
@@ -169,7 +169,7 @@ func TestVerify(t *testing.T) {
 		if err != nil || f.Packet != 1 {
 			t.Errorf("first is %v, %v", f, err)
 		}
-		break // to be called on would be a panic
+		break // a further call would panic
 	}
 }
 
@@ -203,7 +203,7 @@ func TestVerifyDamage(t *testing.T) {
 	}
 }
 
-// A definition that another one hides is checked like the others.
+// TestVerifyHidden checks that a hidden definition is verified too.
 func TestVerifyHidden(t *testing.T) {
 	files := prototest.Files()
 	files["old/S_CHAT.3.def"] = &fstest.MapFile{Data: []byte("in32 a\n")}

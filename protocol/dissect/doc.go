@@ -1,12 +1,11 @@
-// Package dissect reads a recorded session by a folder of definitions: what each
-// packet is called, which definition it is read by, and how many of them that
-// definition fits.
+// Package dissect reads a recorded session by a folder of definitions: the name and
+// definition of each packet, and how many packets fit their definition.
 //
-// The name of a packet is the map's for its code, else the one that the log has with
-// the first packet of the code that it names, else the code itself, in digits. A map
-// is good for one client revision only. Where neither the
-// log nor the user says which it is, a map is taken if the folder has no other.
+// The name of a packet is the map's for its code. Else it is the first name that the log
+// has for the code, or else the code itself in digits. A map is valid for one client
+// revision only. If neither the log nor the user states the revision, a map is used if it
+// is the only one in the folder.
 //
-// The definition is the highest version of that name that is good for the patch,
-// or the version that the log names.
+// The definition is the highest version of that name that is good for the patch, or the
+// version that the log names.
 package dissect

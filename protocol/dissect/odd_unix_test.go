@@ -14,7 +14,7 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// oddFolder is a folder with entries that have the names of definitions and maps, and
+// oddFolder returns a folder with entries that have the names of definitions and maps but
 // lead to no file.
 func oddFolder(t *testing.T) *protocol.Library {
 	t.Helper()
@@ -42,8 +42,9 @@ func oddFolder(t *testing.T) *protocol.Library {
 	return lib
 }
 
-// What only looks like a definition is told where it is used, and keeps nobody from the
-// rest. A pipe is not opened, which would never end.
+// TestOddEntries checks that an entry which only looks like a definition is an error where
+// it is used, and does not affect the rest. A pipe is not opened, since that would never
+// end.
 func TestOddEntries(t *testing.T) {
 	lib := oddFolder(t)
 	s := newSession(t, generated(t, 9), lib, dissect.Options{})

@@ -11,43 +11,43 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// Session is a log with what is known of its packets. It is immutable and safe for
-// parallel use.
+// Session is a log with the names and definitions of its packets. It is immutable and safe
+// for parallel use.
 type Session struct {
 	log  *capture.Log
 	lib  *protocol.Library
 	opts Options
-	// names is the map that codes were named by, nil if there is none.
+	// names is the map of codes, nil if there is none.
 	names *protocol.Map
 	codes map[uint16]*Code
 	// sorted holds the codes by name.
 	sorted []uint16
 }
 
-// Code is what is known of the packets of one operation code.
+// Code describes the packets of one operation code.
 type Code struct {
-	// Name is that of the packet, or the code in digits.
+	// Name is the name of the packet, or the code in digits.
 	Name string
-	// Table reads the packets; nil without a definition that can be used.
+	// Table reads the packets; nil without a usable definition.
 	Table *protocol.Table
-	// Err is why a definition that is there cannot be used.
+	// Err says why an existing definition can't be used.
 	Err error
 }
 
-// Options are what New may be told. The zero value is right.
+// Options are the options of New. The zero value is right.
 type Options struct {
-	// Revision is the client revision. Default: what the log says.
+	// Revision is the client revision. Default: that of the log.
 	Revision string
-	// Patch is the version of the game. Default: what the library's revisions.json
-	// says of the revision, or else the newest.
+	// Patch is the version of the game. Default: that of the revision in the library's
+	// revisions.json, or else the newest.
 	Patch protocol.Patch
 }
 
-// fixedNames are the codes that no revision has changed.
+// fixedNames are the codes that are the same in all revisions.
 var fixedNames = map[uint16]string{19900: "C_CHECK_VERSION", 19901: "S_CHECK_VERSION"}
 
-// NameOf is the name of the packets of a code by a map, which may be nil; empty if
-// nobody knows. A name that is longer than [capture.MaxName] is none.
+// NameOf returns the name of a code in a map, which may be nil, or "". Names longer than
+// [capture.MaxName] are ignored.
 func NameOf(m *protocol.Map, code uint16) string {
 	if m != nil {
 		if name, ok := m.Name(uint32(code)); ok && len(name) <= capture.MaxName {
@@ -57,10 +57,10 @@ func NameOf(m *protocol.Map, code uint16) string {
 	return fixedNames[code]
 }
 
-// New finds the name and the definition of each code that a log has. lib may be nil:
-// then no packet has a definition.
+// New finds the name and the definition of each code in a log. lib may be nil: then no
+// packet has a definition.
 //
-// An error is one of reading, or of the map that names the packets.
+// An error comes from reading, or from the map that names the packets.
 func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error) {
 	if opts.Revision == "" {
 		opts.Revision = log.Info().Revision
@@ -86,19 +86,19 @@ func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error
 	return s, nil
 }
 
-// Log is the log.
+// Log returns the log.
 func (s *Session) Log() *capture.Log { return s.log }
 
-// Patch is the version of the game that packets are read by, 0 for the newest.
+// Patch returns the version of the game that packets are read by, 0 for the newest.
 func (s *Session) Patch() protocol.Patch { return s.opts.Patch }
 
-// Revision is the client revision that the packets are named by, empty if nobody said.
+// Revision returns the client revision that the packets are named by, or "".
 func (s *Session) Revision() string { return s.opts.Revision }
 
-// Map is the map that the packets are named by, nil if none is.
+// Map returns the map that the packets are named by, or nil.
 func (s *Session) Map() *protocol.Map { return s.names }
 
-// MapFile is the name of its file, empty if there is none.
+// MapFile returns the name of the map's file, or "".
 func (s *Session) MapFile() string {
 	if s.names == nil {
 		return ""
@@ -106,14 +106,13 @@ func (s *Session) MapFile() string {
 	return s.names.File
 }
 
-// Codes lists the operation codes that the log has, by the names of their packets.
+// Codes returns the operation codes in the log, sorted by the names of their packets.
 func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
 
-// Code is what is known of a code that the log has; nil for any other.
+// Code returns the description of a code in the log, or nil.
 func (s *Session) Code(code uint16) *Code { return s.codes[code] }
 
-// findNames gives the map of the revision, and finds out the patch. The map is
-// nil if there is none.
+// findNames returns the map of the revision, or nil, and sets the patch.
 func (s *Session) findNames() (*protocol.Map, error) {
 	if s.lib == nil {
 		return nil, nil
@@ -143,8 +142,8 @@ func (s *Session) identify(c uint16) (*Code, error) {
 	return one, s.define(one, version)
 }
 
-// define finds the definition of a code. Only reading errors are returned: a
-// definition that is wrong is told by each packet that needs it.
+// define finds the definition of a code. It returns only errors of reading; a wrong
+// definition is reported for each packet that needs it.
 func (s *Session) define(c *Code, version string) error {
 	if s.lib == nil {
 		return nil
@@ -166,8 +165,8 @@ func (s *Session) define(c *Code, version string) error {
 	return err
 }
 
-// IsDamage tells whether err says that a packet of a log is broken, and not just
-// unreadable now.
+// IsDamage reports whether err says that a packet of a log is broken, not just unreadable
+// now.
 func IsDamage(err error) bool {
 	_, damage := errors.AsType[*capture.FormatError](err)
 	return damage

@@ -13,14 +13,14 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// Finding is something that is wrong with a session or its definitions.
+// Finding is a fault of a session or its definitions.
 type Finding struct {
-	// File is the definition or the map that is wrong, as it lies in the folder,
-	// and Line the line, from 1 on. File is empty for what is wrong with the log.
+	// File is the path of the bad definition or map in the folder, and Line the line, from
+	// 1 on. File is empty for faults of the log.
 	File string
 	Line int
-	// Packet is the number of the packet, from 0 on, and Name what it is called.
-	// Packet is -1 for what is wrong with the log as a whole.
+	// Packet is the number of the packet, from 0 on, and Name its name. Packet is -1 for
+	// faults of the log as a whole.
 	Packet int
 	Name   string
 	// Off is where the packet begins, in the inflated data if Inflated is set.
@@ -32,7 +32,7 @@ type Finding struct {
 	Guess bool
 }
 
-// Where is the place of the finding in words.
+// Where returns the place of the finding in words.
 func (f Finding) Where() string {
 	switch {
 	case f.File != "":
@@ -54,13 +54,13 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%#x%s: %s: %s", f.Off, of, f.Where(), f.What)
 }
 
-// Verify reads every packet, decodes it, writes it again by way of JSON, and tells
-// of each that is damaged, that its definition does not fit, or that did not become
-// the same bytes again. A packet without a definition is none of them, and a
-// definition that is wrong is told by [VerifyLibrary]. progress, unless it is nil,
-// is told how many packets are done.
+// Verify reads every packet, decodes it, and writes it again by way of JSON. It yields
+// packets that are damaged, that do not fit their definition, or that did not become the
+// same bytes again. A packet without a definition is no finding, and wrong definitions are
+// reported by [VerifyLibrary]. progress, unless it is nil, is called with the number of
+// packets done.
 //
-// An error ends it: it is one of reading.
+// An error comes from reading and ends it.
 func (s *Session) Verify(ctx context.Context, progress func(done, total int64)) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier
@@ -88,7 +88,7 @@ func (s *Session) Verify(ctx context.Context, progress func(done, total int64)) 
 	}
 }
 
-// atEnd is the finding of a log that ends too early.
+// atEnd returns the finding of a log that ends too early.
 func atEnd(err error) Finding {
 	f := Finding{Packet: -1, What: err.Error()}
 	if e, ok := errors.AsType[*capture.FormatError](err); ok {
@@ -109,7 +109,7 @@ func (s *Session) finding(i int, what string) Finding {
 // verifier has the buffers of one run.
 type verifier struct{ packetBytes, text []byte }
 
-// packet tells what is wrong with packet i, empty if nothing is.
+// packet returns what is wrong with packet i, or "".
 func (v *verifier) packet(s *Session, i int) (what string, err error) {
 	p, err := s.log.Packet(i, v.packetBytes)
 	switch {
@@ -146,7 +146,7 @@ func encode(table *protocol.Table, text []byte) ([]byte, error) {
 	return table.Encode(m)
 }
 
-// difference is the first offset at which a and b differ, -1 if they do not.
+// difference returns the first offset at which a and b differ, or -1.
 func difference(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return -1
@@ -159,12 +159,11 @@ func difference(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// VerifyLibrary reads every definition and every map of a library, and tells of
-// each line that cannot be made sense of, or only by a guess; with strict, also of what is
-// odd but has one meaning, and of definitions that others hide. patch is the version of
-// the game, 0 for the newest.
+// VerifyLibrary reads every definition and every map of a library, and yields each line
+// that can't be read, or only by a guess. With strict, it also yields what is odd but
+// unambiguous, and hidden definitions. patch is the version of the game, 0 for the newest.
 //
-// An error ends it: it is one of reading.
+// An error comes from reading and ends it.
 func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Patch, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		v := libraryVerifier{lib: lib, patch: patch, strict: strict, yield: yield}
@@ -181,7 +180,7 @@ func VerifyLibrary(ctx context.Context, lib *protocol.Library, patch protocol.Pa
 	}
 }
 
-// libraryVerifier is one run of [VerifyLibrary]. Its methods tell whether to go on.
+// libraryVerifier is one run of [VerifyLibrary]. Its methods report whether to go on.
 type libraryVerifier struct {
 	lib    *protocol.Library
 	patch  protocol.Patch
@@ -189,7 +188,7 @@ type libraryVerifier struct {
 	yield  func(Finding, error) bool
 }
 
-// waited tells whether somebody still waits for the findings.
+// waited reports whether the caller still wants findings.
 func (v *libraryVerifier) waited(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		v.yield(Finding{}, context.Cause(ctx))
@@ -222,7 +221,7 @@ func (v *libraryVerifier) names(i int, file protocol.MapFile) bool {
 	return (!v.strict || v.show(file.Path, m.Warnings, false)) && v.show(file.Path, m.Wrong, false)
 }
 
-// wrong shows what keeps a file from being read, or ends the run.
+// wrong yields an error in a file, or ends the run.
 func (v *libraryVerifier) wrong(file string, err error) bool {
 	wrong, syntax := errors.AsType[*protocol.SyntaxError](err)
 	if !syntax {
@@ -241,8 +240,8 @@ func (v *libraryVerifier) show(file string, list []protocol.Diagnostic, guess bo
 	return true
 }
 
-// hiddenBy is the remark on definition i that another one is used in its place; none if
-// it is used itself.
+// hiddenBy returns the remark that another definition is used in place of definition i, if
+// it is.
 func hiddenBy(lib *protocol.Library, i int, d protocol.DefinitionFile) []protocol.Diagnostic {
 	used := lib.Definitions()
 	if i < len(used) {
@@ -252,6 +251,6 @@ func hiddenBy(lib *protocol.Library, i int, d protocol.DefinitionFile) []protoco
 	return []protocol.Diagnostic{{File: d.Path, Line: 1, Text: fmt.Sprintf("not used: %s is %v already", used[k].Path, d.FileName)}}
 }
 
-// inFolder is the path of the file that a diagnostic names: file itself, or one
+// inFolder returns the path of the file that a diagnostic names: file itself, or a file
 // beside it that it includes.
 func inFolder(file, named string) string { return path.Join(path.Dir(file), path.Base(named)) }

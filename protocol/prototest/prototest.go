@@ -12,14 +12,14 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// scalars are the types of which a field has one value of fixed size.
+// scalars are the types of fields with one value of fixed size.
 var scalars = []string{
 	"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double",
 	"angle", "vec3", "vec3fa", "skillid", "skillid32", "customize",
 }
 
-// Definition makes the text of a definition of up to size lines, with every type
-// there is. Pointers are listed in some definitions, and then in any order.
+// Definition makes the text of a definition of up to size lines, with every type. Some
+// definitions list their pointers, in any order.
 func Definition(r *rand.Rand, size int) string {
 	g := generator{r: r, left: size, refs: r.IntN(3) == 0}
 	var b strings.Builder
@@ -56,7 +56,7 @@ func (g *generator) fields(b *strings.Builder, indent string) {
 	b.WriteString(strings.Join(lines, ""))
 }
 
-// field makes a field with what is below it.
+// field makes a field and those below it.
 func (g *generator) field(indent, name string) (lines string, variable bool) {
 	scalar := scalars[g.r.IntN(len(scalars))]
 	below := func(typ string) string {
@@ -87,9 +87,8 @@ func (g *generator) field(indent, name string) (lines string, variable bool) {
 	return indent + scalar + " " + name + "\n", false
 }
 
-// Data makes values for the fields that a definition has at a patch. Of fields of
-// one name in one object, all but the first are left out, and so are objects without
-// fields.
+// Data makes values for the fields that a definition has at a patch. It leaves out all but
+// the first of several fields of one name in an object, and objects without fields.
 func Data(r *rand.Rand, fields []protocol.Field, patch protocol.Patch) protocol.Object {
 	o := protocol.Object{}
 	for i := range fields {
@@ -189,13 +188,13 @@ func scalar(r *rand.Rand, typ protocol.Type) protocol.Value {
 	panic("BUG: no value of " + typ.String())
 }
 
-// sessionPatch is that of Revision.
+// sessionPatch is the patch of Revision.
 const sessionPatch = 9802
 
-// Revision is the client revision that the map of Files is of.
+// Revision is the client revision of the map in Files.
 const Revision = "373824"
 
-// Files is a small folder of definitions and maps, with some that are wrong.
+// Files returns a small folder of definitions and maps, some of them wrong.
 func Files() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -228,7 +227,7 @@ var codes = map[string]uint16{
 	"S_WRONG": 5005, "S_LOGIN": 5006, "5007": 5007, "C_CHECK_VERSION": 19900,
 }
 
-// names are the packets of a session, in turns.
+// names are the packets of a session, in turn.
 var names = []string{
 	"C_CHECK_VERSION", "S_CHAT", "S_SPAWN_USER", "C_PLAYER_LOCATION", "S_PARTY_MEMBER_LIST", "S_LOGIN", "5007",
 	"C_PLAYER_LOCATION", "S_WRONG",
@@ -263,7 +262,7 @@ func Session(seed uint64, n int) ([]capture.Packet, error) {
 	return list, nil
 }
 
-// packet makes a packet of a name. One without a definition is 13 bytes of anything.
+// packet makes a packet of a name. Without a definition it is 13 random bytes.
 func packet(r *rand.Rand, lib *protocol.Library, name string) ([]byte, error) {
 	code := codes[name]
 	i, err := lib.Choose(name, "*", sessionPatch)

@@ -1,5 +1,5 @@
-// Package lz4block decodes LZ4 blocks that stand one behind the other without
-// their sizes, so that only decoding one tells where the next begins.
+// Package lz4block decodes LZ4 blocks that follow one another without sizes: only decoding
+// a block shows where the next begins.
 package lz4block
 
 import "errors"
@@ -12,8 +12,8 @@ var (
 
 const minMatch = 4
 
-// Decode fills dst[from:] from src and gives the number of bytes it took.
-// Matches may reach back into dst[:from].
+// Decode fills dst[from:] from src and returns the number of bytes it read. Matches may
+// reach back into dst[:from].
 func Decode(dst []byte, from int, src []byte) (int, error) {
 	pos, at := 0, from
 	for at < len(dst) {
@@ -47,8 +47,7 @@ func Decode(dst []byte, from int, src []byte) (int, error) {
 	return pos, nil
 }
 
-// match copies a match to dst[at:], and gives its size and the number of bytes
-// that describe it.
+// match copies a match to dst[at:]. It returns its size and the size of its description.
 func match(dst []byte, at int, src []byte, nibble int) (size, n int, err error) {
 	if len(src) < 2 {
 		return 0, 0, errEnds
@@ -71,8 +70,8 @@ func match(dst []byte, at int, src []byte, nibble int) (size, n int, err error) 
 	return size, 2 + n, nil
 }
 
-// length reads a length that begins in a nibble of the token, and gives it and
-// the number of bytes that follow the token for it.
+// length reads a length that begins in a nibble of the token. It returns the length and the
+// number of bytes it takes after the token.
 func length(src []byte, nibble int) (size, n int, err error) {
 	if nibble < 15 {
 		return nibble, 0, nil

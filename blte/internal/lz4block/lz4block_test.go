@@ -8,7 +8,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// compress makes a block with an encoder that is not ours.
+// compress makes a block with a different implementation's encoder.
 func compress(t *testing.T, data []byte) []byte {
 	t.Helper()
 	b := make([]byte, lz4.CompressBlockBound(len(data)))

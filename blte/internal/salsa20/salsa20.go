@@ -1,5 +1,5 @@
-// Package salsa20 is Bernstein's stream cipher Salsa20 of 20 rounds with keys of
-// 16 bytes and nonces of 8, which golang.org/x/crypto does not have.
+// Package salsa20 is Bernstein's stream cipher Salsa20 of 20 rounds with 16-byte keys and
+// 8-byte nonces. golang.org/x/crypto has only 32-byte keys.
 package salsa20
 
 import (
@@ -17,8 +17,8 @@ const (
 	sigma3 = 0x6b206574
 )
 
-// XORKeyStream XORs src into dst with the key stream from its beginning. dst and
-// src may be the same; dst must not be shorter.
+// XORKeyStream XORs src into dst with the beginning of the key stream. dst may be src, and
+// must not be shorter.
 func XORKeyStream(dst, src []byte, key *[16]byte, nonce *[8]byte) {
 	state := initial(key, nonce)
 	var block [blockSize]byte

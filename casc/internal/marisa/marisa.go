@@ -1,9 +1,9 @@
-// Package marisa reads the tries of marisa-trie, which hold a set of strings and
-// give each a number. MNDX roots keep their names in them.
+// Package marisa reads the tries of marisa-trie, which hold a set of strings and number
+// them. MNDX roots keep their names in them.
 //
-// A trie is a LOUDS tree: the nodes in breadth-first order, each as a one in its
-// parent's row of bits, rows ending in a zero. A node has a byte, or a link to a
-// longer string, which is kept in a tail or in another trie. Little-endian:
+// A trie is a LOUDS tree: the nodes in breadth-first order, each as a one in its parent's
+// row of bits; a zero ends a row. A node has a byte, or a link to a longer string, which is
+// in a tail or in another trie. Little-endian:
 //
 //	trie   = louds:bits terminals:bits links:bits bytes:vector extras:flat
 //	         tail:vector tail_ends:bits [ trie ] cache:vector level1:4 flags:4
@@ -11,8 +11,8 @@
 //	bits   = units:vector count:4 ones:4 ranks:vector select0:vector select1:vector
 //	flat   = units:vector width:4 mask:4 count:8
 //
-// The other trie is there if there are links but no tail. What only speeds up
-// lookups (ranks, selections, cache) is skipped and not believed.
+// The other trie exists if there are links but no tail. Whatever only speeds up lookups
+// (ranks, selections, cache) is skipped.
 package marisa
 
 import (
@@ -28,7 +28,7 @@ const (
 	maxTries = 16
 	// maxKey bounds a string, in bytes.
 	maxKey = 1 << 14
-	// maxWork bounds the bytes that all strings together take to put together.
+	// maxWork bounds the bytes that it takes to assemble all strings.
 	maxWork = 1 << 28
 )
 
@@ -40,7 +40,6 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return fmt.Sprintf("trie, offset %#x: %s", e.Off, e.What) }
 
-// Trie is a set of strings.
 type Trie struct {
 	parents   []uint32
 	terminals bitVector
@@ -52,7 +51,7 @@ type Trie struct {
 	next      *Trie
 }
 
-// Parse reads a trie without its magic, and gives the number of bytes it has.
+// Parse reads a trie without its magic, and returns its size.
 func Parse(data []byte) (*Trie, int, error) {
 	r := &reader{data: data}
 	t, err := r.trie(0)
@@ -62,7 +61,7 @@ func Parse(data []byte) (*Trie, int, error) {
 	return t, r.off, nil
 }
 
-// Len is the number of strings.
+// Len returns the number of strings.
 func (t *Trie) Len() int { return t.terminals.ones }
 
 var (
@@ -70,8 +69,8 @@ var (
 	errLink = errors.New("a link in a trie leads out of it")
 )
 
-// Keys gives all strings with their numbers, in the order of these. The bytes are
-// overwritten by the next string. An error comes last.
+// Keys yields all strings in the order of their numbers. The next string overwrites the
+// bytes. An error comes last.
 func (t *Trie) Keys() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		w := &walk{}
@@ -92,7 +91,7 @@ func (t *Trie) Keys() iter.Seq2[[]byte, error] {
 	}
 }
 
-// walk puts strings together, from their ends to their beginnings.
+// walk assembles strings from their ends to their beginnings.
 type walk struct {
 	key  []byte
 	work int
@@ -127,7 +126,7 @@ func (w *walk) label(t *Trie, node uint32, depth int) error {
 	if int64(link) >= int64(len(t.next.labels)) {
 		return errLink
 	}
-	// In the other trie strings are reversed: upwards is forward.
+	// In the other trie strings are reversed, so walking up reads forward.
 	for ; link != 0; link = t.next.parents[link] {
 		if err := w.label(t.next, link, depth+1); err != nil {
 			return err
@@ -136,8 +135,7 @@ func (w *walk) label(t *Trie, node uint32, depth int) error {
 	return nil
 }
 
-// tail appends the string at off of the tail, which ends at a NUL or where a bit
-// says so.
+// tail appends the string at off of the tail, which ends at a NUL or at a set bit.
 func (w *walk) tail(t *Trie, off uint32) error {
 	for at := int64(off); ; at++ {
 		if at >= int64(len(t.tail)) {
@@ -163,7 +161,7 @@ func reverse(b []byte) {
 	}
 }
 
-// bitVector is a row of bits of which ones can be counted.
+// bitVector is a row of bits that can count its ones.
 type bitVector struct {
 	units []byte
 	// ranks is the number of ones before each 64 bits.
@@ -176,12 +174,12 @@ func (v *bitVector) has(i int) bool { return i < v.count && v.units[i/8]&(1<<(i%
 
 func (v *bitVector) word(i int) uint64 { return binary.LittleEndian.Uint64(v.units[8*i:]) }
 
-// rank is the number of ones before bit i.
+// rank returns the number of ones before bit i.
 func (v *bitVector) rank(i int) int {
 	return int(v.ranks[i/64]) + bits.OnesCount64(v.word(i/64)&(1<<(i%64)-1))
 }
 
-// flatVector is a row of numbers of the same number of bits.
+// flatVector is a row of numbers with the same number of bits each.
 type flatVector struct {
 	units []byte
 	width uint

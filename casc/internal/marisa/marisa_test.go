@@ -10,10 +10,9 @@ import (
 
 const magic = "We love Marisa.\x00"
 
-// TestOtherBuilder reads tries that marisa-build 0.2.6 made of testdata/words.txt,
-// in one to three levels, with tails of both kinds, and one that a later one made of
-// more words in the order of labels. The numbers that it gave the words are in the .txt
-// beside each.
+// TestOtherBuilder reads tries that marisa-build 0.2.6 made of testdata/words.txt, in one
+// to three levels, with tails of both kinds, and a trie that a later version made of more
+// words in the order of labels. The .txt beside each has the numbers of the words.
 func TestOtherBuilder(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.mar")
 	if err != nil || len(files) != 7 {

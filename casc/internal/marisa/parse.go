@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// reader reads the parts of a trie one after the other.
+// reader reads the parts of a trie in order.
 type reader struct {
 	data []byte
 	off  int
@@ -42,7 +42,7 @@ func (r *reader) u64() (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// vector reads a size, as many bytes, and what fills them up to eight.
+// vector reads a size, that many bytes, and the padding to a multiple of eight.
 func (r *reader) vector() ([]byte, error) {
 	n, err := r.u64()
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *reader) bits() (bitVector, error) {
 		return v, r.fail("%d bits in %d bytes", count, len(units))
 	}
 	v.count = int(count)
-	// Whole words, one more than there are, so that rank may ask for the end.
+	// Whole words and one more, so that rank may be asked for the end.
 	v.units = append(slices.Clip(units), make([]byte, 16-len(units)%8)...)
 	for i := range len(v.units) / 8 {
 		v.ranks = append(v.ranks, uint32(v.ones))
@@ -168,7 +168,7 @@ func (r *reader) trie(depth int) (*Trie, error) {
 	return t, r.tree(t, &louds)
 }
 
-// tree makes the parents out of the bits, and checks that the parts agree.
+// tree computes the parents from the bits, and checks that the parts agree.
 func (r *reader) tree(t *Trie, louds *bitVector) error {
 	n := len(t.labels)
 	if louds.ones != n || t.terminals.count > n+1 || t.terminals.has(n) || t.links.count > n || t.links.ones != t.extras.count {
@@ -176,7 +176,7 @@ func (r *reader) tree(t *Trie, louds *bitVector) error {
 			louds.ones, n, t.terminals.count, t.links.count, t.extras.count, t.links.ones)
 	}
 	t.parents = make([]uint32, 0, n)
-	row := -1 // the node whose row it is; the first is that of nobody
+	row := -1 // the node whose row it is; the first row has no node
 	for i := range louds.count {
 		if !louds.has(i) {
 			row++

@@ -154,7 +154,7 @@ func (p *packer) file(job *parsing) error {
 	}
 }
 
-// batch gives an empty one, used before if possible.
+// batch returns an empty one, used before if possible.
 func (p *packer) batch() *batch {
 	select {
 	case b := <-p.free:
@@ -221,7 +221,7 @@ func (p *packer) changed() error {
 	return fmt.Errorf("sheets: %s: %w", p.src.files[p.job.index].path, datacenter.ErrChanged)
 }
 
-// kind is that of a node which began; it is nil for one that was not there.
+// kind returns that of a node which began; it is nil for one that was not there.
 func (p *packer) kind(n *xmlsheet.Node) *kind {
 	if len(p.open) > 0 {
 		return p.open[len(p.open)-1].child(n.Name)

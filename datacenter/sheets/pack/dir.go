@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Dir is a folder for [Pack] and [Validate]. Unlike os.DirFS it has files of all
+// Dir returns a folder for [Pack] and [Validate]. Unlike os.DirFS it has files of all
 // names: what sheets are called need not be UTF-8, where a data center's name has a
 // lone surrogate.
 func Dir(dir string) iofs.FS { return dirFS(dir) }

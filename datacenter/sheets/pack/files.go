@@ -64,7 +64,7 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	return s, nil
 }
 
-// IsInput tells whether a file below a folder is called like one that Pack reads.
+// IsInput reports whether a file below a folder is called like one that Pack reads.
 func IsInput(name string) bool { return isSchema(name) || isSheet(name) }
 
 func isSchema(name string) bool { return path.Ext(name) == schemaSuffix }

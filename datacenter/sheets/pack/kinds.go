@@ -42,7 +42,7 @@ const (
 	byTemplate
 )
 
-// first is what is believed of nodes; it is nil if nobody knows them.
+// first returns what is believed of nodes; it is nil if nobody knows them.
 func (k known) first() *xsd.ElementType {
 	for _, e := range k {
 		if e != nil {
@@ -52,7 +52,7 @@ func (k known) first() *xsd.ElementType {
 	return nil
 }
 
-// attribute is the type of an attribute; it is 0 if nobody knows that.
+// attribute returns the type of an attribute; it is 0 if nobody knows that.
 func (k known) attribute(name string) datacenter.Type {
 	for _, e := range k {
 		if e == nil {
@@ -135,7 +135,7 @@ func (p *kind) addChild(name string, order uint64) *kind {
 	return c
 }
 
-// typeBelow is the type of a child, if there is one.
+// typeBelow returns the type of a child, if there is one.
 func typeBelow(e *xsd.ElementType, name string) *xsd.ElementType {
 	if e == nil {
 		return nil

@@ -47,7 +47,7 @@ const (
 	UnknownText
 )
 
-// String is a line for people.
+// String returns a line for people.
 func (m Misfit) String() string {
 	element, attribute := shown.Quote(m.Element), shown.Quote(m.Attribute)
 	switch m.What {
@@ -68,7 +68,7 @@ func (m Misfit) String() string {
 	}
 }
 
-// several is a number of things: 1 value, 2 values.
+// several returns a number of things: 1 value, 2 values.
 func several(n int64, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -76,7 +76,7 @@ func several(n int64, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// Untyped tells that values may have got another type than they should have.
+// Untyped reports whether values may have got another type than they should have.
 func (m Misfit) Untyped() bool { return m.What <= UnknownElement }
 
 // counted is what is counted of a kind, to be held against the schema. Nodes of one kind
@@ -116,8 +116,8 @@ func (c *counted) addCounts(d *counted) {
 	c.tooMany += d.tooMany
 }
 
-// held is the schema that nodes are held against: none where opts.Like knows them, for then
-// nobody asks the schema.
+// held returns the schema that nodes are held against: none where opts.Like knows them, for
+// then nobody asks the schema.
 func (k known) held() *xsd.ElementType {
 	if k[byLike] != nil {
 		return nil
@@ -125,7 +125,7 @@ func (k known) held() *xsd.ElementType {
 	return k[bySchema]
 }
 
-// misfits gives what the schemas do not know or fit.
+// misfits returns what the schemas do not know or fit.
 func (s *survey) misfits() []Misfit {
 	c := misfits{found: map[Misfit]*Misfit{}}
 	for key, p := range s.sheets {
@@ -209,7 +209,7 @@ func (c *misfits) attributes(p *kind) {
 	}
 }
 
-// values is how many nodes have an attribute.
+// values returns how many nodes have an attribute.
 func (p *kind) values(attribute string) int64 {
 	if i := p.attr([]byte(attribute), 0); i >= 0 {
 		return p.attrs[i].values
@@ -243,7 +243,7 @@ func (p *kind) missing() (all []missingChild) {
 	return all
 }
 
-// departs tells whether nodes differ from their schema in more than their values: then it
+// departs reports whether nodes differ from their schema in more than their values: then it
 // may be of another version, and its types, too.
 func (p *kind) departs() bool {
 	of := p.types.held()

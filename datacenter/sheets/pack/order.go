@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// nameOrder is the order of names that novadrop's writer gives them, and with it
+// nameOrder returns the order of names that novadrop's writer gives them, and with it
 // that of attributes and of children: a walk over all kinds, at each its own name,
 // the names of its keys, those of its other attributes, and then its children; each
 // of the groups without regard to case, and in the order of first sight where that
@@ -68,7 +68,7 @@ func compareFold(a, b string) int {
 	return spell.Compare(strings.Map(upper, a), strings.Map(upper, b))
 }
 
-// upper is the upper case of a character, but no ASCII letter for a character beyond
+// upper returns the upper case of a character, but no ASCII letter for a character beyond
 // ASCII, which .NET does not do.
 func upper(r rune) rune {
 	if u := unicode.ToUpper(r); r < utf8.RuneSelf || u >= utf8.RuneSelf {

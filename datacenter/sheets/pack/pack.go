@@ -131,7 +131,7 @@ func (p *progress) add(n int64) {
 	p.call(p.done, p.total)
 }
 
-// inferred are the names of sheets of which nothing was known.
+// inferred returns the names of sheets of which nothing was known.
 func (s *survey) inferred() []string {
 	var names []string
 	for key, p := range s.sheets {

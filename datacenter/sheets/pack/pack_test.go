@@ -48,7 +48,7 @@ func openFixture(t testing.TB, name string, opts datacenter.Options) *datacenter
 	return f
 }
 
-// folder is a folder of files by their paths.
+// folder returns a folder of files by their paths.
 func folder(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, data := range files {
@@ -72,7 +72,7 @@ func mustPack(t testing.TB, fsys iofs.FS, opts pack.Options) (*datacenter.File, 
 	return dctest.Open(t, out.Bytes()), report
 }
 
-// exported are the sheets of a data center and their schemas, in a folder.
+// exported returns the sheets of a data center and their schemas, in a folder.
 func exported(t testing.TB, f *datacenter.File) iofs.FS {
 	t.Helper()
 	src, err := sheets.New(f, nil, sheets.Options{})
@@ -109,7 +109,7 @@ func writeFile(t testing.TB, data []byte, path ...string) {
 	}
 }
 
-// same tells whether two files hold the same tree. The order of attributes, and of
+// same reports whether two files hold the same tree. The order of attributes, and of
 // children of different names, is that of the names, which may differ.
 func same(t testing.TB, got, want *datacenter.File) {
 	t.Helper()

@@ -30,7 +30,7 @@ type schemaSet struct {
 	load map[string]func() (*xsd.Schema, error) // guarded by mu
 }
 
-// get gives a schema, which is loaded once, however many wait for it.
+// get returns a schema, which is loaded once, however many wait for it.
 func (s *schemaSet) get(name string, load func() (*xsd.Schema, error)) (*xsd.Schema, error) {
 	s.mu.Lock()
 	if s.load == nil {
@@ -45,7 +45,7 @@ func (s *schemaSet) get(name string, load func() (*xsd.Schema, error)) (*xsd.Sch
 	return once()
 }
 
-// of gives the schema of a sheet that lies in a file; it is nil if there is none.
+// of returns the schema of a sheet that lies in a file; it is nil if there is none.
 func (s *schemaFiles) of(file, sheet string) (*xsd.Schema, error) {
 	dir, base := path.Split(file)
 	name := spell.EscapeName(sheet) + schemaSuffix
@@ -79,7 +79,7 @@ const (
 	longestName = 255
 )
 
-// load gives the schema in a file, which is read once; it is nil if there is no file.
+// load returns the schema in a file, which is read once; it is nil if there is no file.
 func (s *schemaFiles) load(name string) (*xsd.Schema, error) {
 	if len(path.Base(name)) > longestName {
 		return nil, nil

@@ -171,7 +171,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	}
 }
 
-// names are all names in the order that they get in the data center.
+// names returns all names in the order that they get in the data center.
 func (s *survey) names() []string { return nameOrder(s.all) }
 
 // file reads the sheet number i.
@@ -247,13 +247,13 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 	return nil
 }
 
-// next is the place of a name among all.
+// next returns the place of a name among all.
 func (v *surveyor) next() uint64 {
 	v.order++
 	return v.order
 }
 
-// enter gives the kind of a node.
+// enter returns the kind of a node.
 func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kind, error) {
 	found.nodes++
 	if len(v.open) > 0 {
@@ -296,7 +296,7 @@ func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 	}
 }
 
-// rootOf is the type of a sheet, if there is a schema.
+// rootOf returns the type of a sheet, if there is a schema.
 func rootOf(s *xsd.Schema) *xsd.ElementType {
 	if s == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// small is a folder of sheets with all that decides on types and keys.
+// small returns a folder of sheets with all that decides on types and keys.
 func small() map[string]string {
 	return map[string]string{
 		"S/S-00000.xml": `<S id="7"><A i="1" f="1" b="true" s="x" n="007"/><A i="-2" f="0.5" b="false" s="" n="8"/></S>`,

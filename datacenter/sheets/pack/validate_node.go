@@ -85,7 +85,7 @@ func (v *validator) push(of *xsd.ElementType) {
 	v.open = append(v.open, n)
 }
 
-// enter gives the type of a node; it is nil if the schema does not know it.
+// enter returns the type of a node; it is nil if the schema does not know it.
 func (v *validator) enter(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	if len(v.open) == 0 {
 		return v.sheet(n)

@@ -54,7 +54,7 @@ const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 </xsd:schema>
 `
 
-// problems are what Validate says of a folder, one a line.
+// problems returns what Validate says of a folder, one a line.
 func problems(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	var all []string

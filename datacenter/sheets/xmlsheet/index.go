@@ -10,7 +10,7 @@ type attributeIndex struct {
 	made bool
 }
 
-// find gives the place of an attribute; it is -1 if there is none.
+// find returns the place of an attribute; it is -1 if there is none.
 func (x *attributeIndex) find(attrs []Attribute, name []byte) int {
 	if len(attrs) <= few {
 		for i := range attrs {

@@ -109,32 +109,32 @@ func (p *Parser) Next() (Event, error) {
 	}
 }
 
-// Node is the node that the last [Begin] began.
+// Node returns the node that the last [Begin] began.
 func (p *Parser) Node() *Node { return &p.node }
 
 // Text is the __value__ of the node that the last [End] ended, if ok. It is valid until
 // the next call of Next.
 func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], p.ended.has }
 
-// TextOffset is where the text begins, for [Parser.Wrong].
+// TextOffset returns where the text begins, for [Parser.Wrong].
 func (p *Parser) TextOffset() int { return p.ended.at }
 
-// IsValue tells whether the text is that of dc:value, and not one between the tags.
+// IsValue reports whether the text is that of dc:value, and not one between the tags.
 func (p *Parser) IsValue() bool { return p.ended.value }
 
-// Children is how many children the node had that the last [End] ended.
+// Children returns how many children the node had that the last [End] ended.
 func (p *Parser) Children() int { return p.ended.children }
 
-// Offset is where the tag of the last event begins.
+// Offset returns where the tag of the last event begins.
 func (p *Parser) Offset() int { return p.x.At }
 
-// Find gives the place of an attribute of the node that began; it is -1 if there is none.
+// Find returns the place of an attribute of the node that began; it is -1 if there is none.
 func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
 
-// Comments tells whether there were comments so far.
+// Comments reports whether there were comments so far.
 func (p *Parser) Comments() bool { return p.x.Comments }
 
-// Data is the whole sheet as UTF-8, which is what offsets are in.
+// Data returns the whole sheet as UTF-8, which is what offsets are in.
 func (p *Parser) Data() []byte { return p.x.Data }
 
 // Errorf makes an [xmltext.SyntaxError] of something at an offset.

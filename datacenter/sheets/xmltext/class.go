@@ -40,7 +40,7 @@ var class = func() (class [256]uint8) {
 	return class
 }()
 
-// badInName gives the place of the first character beyond ASCII that may not be
+// badInName returns the place of the first character beyond ASCII that may not be
 // where it is in a name; it is -1 if there is none.
 func badInName(name []byte) int {
 	for i := 0; i < len(name); {

@@ -17,7 +17,7 @@ var (
 	markUTF16BE = []byte("\xfe\xff")
 )
 
-// decode gives the text of a file as UTF-8 without a byte order mark. It is a part
+// decode returns the text of a file as UTF-8 without a byte order mark. It is a part
 // of data, or new if that is UTF-16.
 func decode(data []byte) (text []byte, encoding string) {
 	switch {
@@ -112,7 +112,7 @@ func (x *Reader) isEncoding(name string) bool {
 	return name == x.encoding || name == "us-ascii" && x.encoding == "utf-8"
 }
 
-// UnitSize is how many bytes a character of XML's own takes in a file.
+// UnitSize returns how many bytes a character of XML's own takes in a file.
 func UnitSize(data []byte) int {
 	if bytes.HasPrefix(data, markUTF16LE) || bytes.HasPrefix(data, markUTF16BE) {
 		return 2

@@ -49,7 +49,7 @@ func (e *ValueError) Error() string {
 // Place is where the mistake is in the file, and what it is.
 func (e *ValueError) Place() (line, column int, what string) { return e.Line, e.Column, e.Text() }
 
-// Text is what is wrong, without the place in the file.
+// Text returns what is wrong, without the place in the file.
 func (e *ValueError) Text() string {
 	const longWhere = 100 // more is a name that nobody wants to read
 	switch {

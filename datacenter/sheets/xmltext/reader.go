@@ -43,10 +43,10 @@ type Reader struct {
 	sortNames []int32
 }
 
-// Depth is how many elements are open, that of the last token included.
+// Depth returns how many elements are open, that of the last token included.
 func (x *Reader) Depth() int { return len(x.open) }
 
-// Element is the name of an open element: 0 is the innermost one, 1 the one around it.
+// Element returns the name of an open element: 0 is the innermost one, 1 the one around it.
 func (x *Reader) Element(up int) []byte { return x.open[len(x.open)-1-up].name }
 
 // openElement is an element whose end tag has not been read.
@@ -63,10 +63,10 @@ type Name struct {
 	Prefix int
 }
 
-// Local is the name without its prefix.
+// Local returns the name without its prefix.
 func (n Name) Local() []byte { return n.Full[n.Prefix:] }
 
-// space is the prefix without its colon.
+// space returns the prefix without its colon.
 func (n Name) space() []byte { return n.Full[:max(n.Prefix-1, 0)] }
 
 // Attr is an attribute. Its value is valid until Next is called again.

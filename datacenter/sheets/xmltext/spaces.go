@@ -86,12 +86,12 @@ func (x *Reader) bound(prefix []byte) int {
 	return -1
 }
 
-// Declares tells whether an attribute declares a namespace.
+// Declares reports whether an attribute declares a namespace.
 func (a *Attr) Declares() bool {
 	return string(a.Name.Full) == "xmlns" || string(a.Name.space()) == "xmlns"
 }
 
-// Resolve gives the namespace of a name with a prefix, or of an element without. at
+// Resolve returns the namespace of a name with a prefix, or of an element without. at
 // is where it stands.
 func (x *Reader) Resolve(n Name, at int) (string, error) {
 	prefix := n.space()

@@ -57,12 +57,12 @@ func (x *Reader) piece() (skipped bool, err error) {
 	return false, nil
 }
 
-// beginsElement tells whether the markup at pos begins an element.
+// beginsElement reports whether the markup at pos begins an element.
 func (x *Reader) beginsElement() bool {
 	return x.pos+1 < len(x.Data) && class[x.Data[x.pos+1]]&isNameStart != 0
 }
 
-// IsBlank tells whether a text is white space only.
+// IsBlank reports whether a text is white space only.
 func IsBlank(text []byte) bool {
 	for _, c := range text {
 		if class[c]&isSpace == 0 {
@@ -154,7 +154,7 @@ func (x *Reader) reference(i, to int) (int, error) {
 	return end + 1, nil
 }
 
-// numbered gives the character that a reference names by its number.
+// numbered returns the character that a reference names by its number.
 func numbered(name string) (rune, bool) {
 	if len(name) < 2 || name[0] != '#' {
 		return 0, false

@@ -16,17 +16,16 @@ const (
 	TVFSLowerCase = 8
 )
 
-// TVFS writes a manifest of a virtual file system with content keys, for files
-// with names and spans.
+// TVFS writes a manifest of a virtual file system with content keys.
 func TVFS(files []casc.File) []byte { return TVFSOf(TVFSCKeys, files) }
 
-// TVFSOf writes a manifest with flags. With specs or patches each encoded file has a
-// spec, and with patches one patch, of which nothing is true.
+// TVFSOf writes a manifest with flags. With specs or patches each encoded file has a spec,
+// and with patches one patch. They are made up.
 func TVFSOf(flags uint32, files []casc.File) []byte {
 	const specs = "n\x00z\x00"
 	w := &tvfsWriter{flags: flags}
-	// The tables' sizes decide how long offsets are, so they are written twice: the
-	// first time with offsets of four bytes.
+	// The sizes of the tables decide how long offsets are, so write them twice, first with
+	// offsets of four bytes.
 	w.write(files, 1<<24)
 	w.write(files, len(w.containers))
 	tables := [][]byte{w.path, w.vfs, w.containers}
@@ -51,7 +50,7 @@ func TVFSOf(flags uint32, files []casc.File) []byte {
 	return append(b, slices.Concat(tables...)...)
 }
 
-// tvfsDepth is the depth that is stated, which nobody needs.
+// tvfsDepth is the depth that the header states. Readers do not need it.
 const tvfsDepth = 8
 
 type tvfsWriter struct {

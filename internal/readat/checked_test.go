@@ -1,4 +1,4 @@
-package pieces_test
+package readat_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lorefs/internal/pieces"
+	"lorefs/internal/readat"
 )
 
 func noise(n int) []byte {
@@ -21,17 +21,17 @@ func noise(n int) []byte {
 }
 
 // TestRead reads data of sizes around whole pieces, in parts of any place and size.
-func TestRead(t *testing.T) {
-	for _, size := range []int{0, 1, pieces.Size - 1, pieces.Size, pieces.Size + 1, 3*pieces.Size + 7} {
+func TestChecked(t *testing.T) {
+	for _, size := range []int{0, 1, readat.PieceSize - 1, readat.PieceSize, readat.PieceSize + 1, 3*readat.PieceSize + 7} {
 		content := noise(size)
 		h := md5.New()
-		d, err := pieces.Read(bytes.NewReader(content), int64(size), h)
+		d, err := readat.Check(bytes.NewReader(content), int64(size), h)
 		if err != nil || d.Size() != int64(size) || [16]byte(h.Sum(nil)) != md5.Sum(content) {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
 		r := rand.New(rand.NewPCG(2, uint64(size)))
 		for range 200 {
-			off, n := r.IntN(size+2), r.IntN(2*pieces.Size)
+			off, n := r.IntN(size+2), r.IntN(2*readat.PieceSize)
 			p := make([]byte, n)
 			got, err := d.ReadAt(p, int64(off))
 			want := content[min(off, size):min(off+n, size)]
@@ -47,26 +47,26 @@ func TestRead(t *testing.T) {
 
 // TestChanged writes to a piece, and cuts data: nothing of such a piece is handed out.
 func TestChanged(t *testing.T) {
-	content := noise(3*pieces.Size + 7)
-	d, err := pieces.Read(bytes.NewReader(content), int64(len(content)), io.Discard)
+	content := noise(3*readat.PieceSize + 7)
+	d, err := readat.Check(bytes.NewReader(content), int64(len(content)), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	content[pieces.Size+100] ^= 1
+	content[readat.PieceSize+100] ^= 1
 	p := make([]byte, len(content))
-	if n, err := d.ReadAt(p, 0); n != pieces.Size || !errors.Is(err, pieces.ErrChanged) {
+	if n, err := d.ReadAt(p, 0); n != readat.PieceSize || !errors.Is(err, readat.ErrChanged) {
 		t.Errorf("all: %d, %v", n, err)
 	}
-	if n, err := d.ReadAt(p[:2*pieces.Size], 0); n != pieces.Size || !errors.Is(err, pieces.ErrChanged) {
+	if n, err := d.ReadAt(p[:2*readat.PieceSize], 0); n != readat.PieceSize || !errors.Is(err, readat.ErrChanged) {
 		t.Errorf("whole pieces: %d, %v", n, err)
 	}
-	if n, err := d.ReadAt(p[:1], 2*pieces.Size-1); n != 0 || !errors.Is(err, pieces.ErrChanged) {
+	if n, err := d.ReadAt(p[:1], 2*readat.PieceSize-1); n != 0 || !errors.Is(err, readat.ErrChanged) {
 		t.Errorf("a byte of the piece: %d, %v", n, err)
 	}
-	if n, err := d.ReadAt(p[:9], 2*pieces.Size); n != 9 || err != nil {
+	if n, err := d.ReadAt(p[:9], 2*readat.PieceSize); n != 9 || err != nil {
 		t.Errorf("the next piece: %d, %v", n, err)
 	}
-	if _, err := pieces.Read(bytes.NewReader(content), int64(len(content)+1), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := readat.Check(bytes.NewReader(content), int64(len(content)+1), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("less than stated: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package write makes CASC storages and their parts in memory: small ones, of every
-// kind of root. It is for samples and tests; a game's storage is never written to.
+// Package write makes small CASC storages with every kind of root, and their parts, in
+// memory. It is for samples and tests; lorefs never writes to a game's storage.
 package write
 
 import (
@@ -18,7 +18,7 @@ import (
 // Files are the files of a storage by their path.
 type Files map[string][]byte
 
-// Write writes the files below a folder of the system.
+// Write writes the files below a folder of the operating system.
 func (f Files) Write(dir string) error {
 	for name, data := range f {
 		to := filepath.Join(dir, filepath.FromSlash(name))
@@ -32,22 +32,22 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Key is the MD5 of data.
+// Key returns the MD5 of data.
 func Key(data []byte) casc.Key { return md5.Sum(data) }
 
 // Stored is an encoded file of a storage.
 type Stored struct {
 	CKey, EKey casc.Key
-	// Size is that of the content.
+	// Size is the size of the content.
 	Size int64
-	// Encoded is the file, and Spec how it is encoded.
+	// Encoded is the encoded file, and Spec says how it is encoded.
 	Encoded []byte
 	Spec    string
 	// Absent files are in the manifests, but not in the archives.
 	Absent bool
 }
 
-// Builder puts files together to a storage. The zero Builder is empty.
+// Builder collects the files of a storage. The zero Builder is empty.
 type Builder struct {
 	// Stored are all files in the order in which they were added.
 	Stored []Stored
@@ -55,9 +55,9 @@ type Builder struct {
 	Product string
 	// KeyRing is the text of a key ring configuration, if there is one.
 	KeyRing string
-	// Config are more lines of the build configuration.
+	// Config has additional lines of the build configuration.
 	Config []string
-	// Tags are those of .build.info.
+	// Tags are the tags in .build.info.
 	Tags string
 	err  error
 }
@@ -101,7 +101,7 @@ func (b *Builder) AddRaw(data []byte, ekey casc.Key) Stored {
 	return s
 }
 
-// line is a line of a build configuration.
+// line returns a line of a build configuration.
 func line(name string, words ...any) string {
 	var b strings.Builder
 	b.WriteString(name + " =")
@@ -119,7 +119,7 @@ func (b *Builder) Ref(name string, s Stored) {
 // Root adds the root to the build configuration.
 func (b *Builder) Root(s Stored) { b.Config = append(b.Config, line("root", s.CKey)) }
 
-// finish adds the encoding file and gives the build configuration.
+// finish adds the encoding file and returns the build configuration.
 func (b *Builder) finish() ([]byte, error) {
 	spec, chunks := encodingChunks(Encoding(slices.Clone(b.Stored)))
 	b.Ref("encoding", b.AddChunks(spec, blte.WriteOptions{}, chunks...))
@@ -127,9 +127,9 @@ func (b *Builder) finish() ([]byte, error) {
 	return []byte(text), b.err
 }
 
-// download is the download manifest of all that was added so far: CascLib opens no
-// storage without. It passes over an entry that ends with the file, so there is a tag
-// behind the last one, as there is in real ones.
+// download returns the download manifest of all files added so far, without which CascLib
+// opens no storage. CascLib skips an entry at the very end of the manifest, so a tag
+// follows the last one, as in real manifests.
 func (b *Builder) download() []byte {
 	var entries []casc.DownloadEntry
 	seen := map[casc.Key]bool{}
@@ -146,7 +146,7 @@ func (b *Builder) download() []byte {
 	return Download(1, entries, Tag{Name: "Windows", Type: casc.TagPlatform, Entries: all})
 }
 
-// configs puts a configuration at its place.
+// config stores a configuration under its path.
 func (f Files) config(dir string, data []byte) casc.Key {
 	key := Key(data)
 	f[path.Join(dir, casc.ConfigPath("config", key))] = data
@@ -154,7 +154,7 @@ func (f Files) config(dir string, data []byte) casc.Key {
 }
 
 // Install makes an install: .build.info, configurations, index files and archives. It adds
-// a download manifest, unless there is one.
+// a download manifest unless there is one.
 func (b *Builder) Install() (Files, error) {
 	if !slices.ContainsFunc(b.Config, func(s string) bool { return strings.HasPrefix(s, "download =") }) {
 		b.Ref("download", b.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: b.download()}))
@@ -181,7 +181,7 @@ func (b *Builder) Install() (Files, error) {
 	return f, nil
 }
 
-// layOut puts the files into local archives, and gives their places by bucket.
+// layOut puts the files into local archives, and returns their places by bucket.
 func (b *Builder) layOut() (places [casc.Buckets][]casc.IdxEntry, archives [][]byte) {
 	perArchive := max(8, len(b.Stored)/50+1)
 	for i, s := range b.Stored {
@@ -203,8 +203,8 @@ func (b *Builder) layOut() (places [casc.Buckets][]casc.IdxEntry, archives [][]b
 	return places, archives
 }
 
-// Mirror makes a folder as CDNs have it: half of the files in an archive with its
-// index, the other half loose. With group, the index is one of a group.
+// Mirror makes a mirror: half of the files in an archive with its index, the other half
+// loose. With group, the index is that of a group.
 func (b *Builder) Mirror(group bool) (Files, error) {
 	cfg, err := b.finish()
 	if err != nil {
@@ -224,7 +224,7 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 			archive = append(archive, s.Encoded...)
 		}
 	}
-	// An archive is called by the MD5 of its index' footer, as is the index.
+	// The MD5 of an index's footer is the name of the index and of its archive.
 	index := ArchiveIndex(entries, 4)
 	key := Key(index[len(index)-28:])
 	name := key

@@ -92,7 +92,7 @@ func SizeManifest(version int, entries []casc.SizeEntry) []byte {
 	return b
 }
 
-// Patch writes a patch manifest of one block for each two files, and gives its key.
+// Patch writes a patch manifest with two files in each block, and returns its key.
 func Patch(files []casc.PatchFile) ([]byte, casc.Key) {
 	var blocks [][]byte
 	var last []casc.Key

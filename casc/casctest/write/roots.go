@@ -10,8 +10,8 @@ import (
 	"lorefs/casc"
 )
 
-// WoWRoot writes a root of World of Warcraft, of a version as casc.WoWRoot has it.
-// Files are put into blocks by their locale and flags, and must be sorted by ID.
+// WoWRoot writes a root of World of Warcraft, of a version as in casc.WoWRoot. Files must
+// be sorted by ID, and are grouped into blocks by their locale and flags.
 func WoWRoot(version int, files []casc.File) []byte {
 	var b []byte
 	named := 0
@@ -95,8 +95,7 @@ func Overwatch(files []casc.File) []byte {
 	return []byte(b.String())
 }
 
-// ContentManifest writes a content manifest of a build, with two entries before
-// the assets.
+// ContentManifest writes a content manifest of a build, with two entries before the assets.
 func ContentManifest(build int, assets []casc.Asset) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, uint32(build))
@@ -122,7 +121,7 @@ func ContentManifest(build int, assets []casc.Asset) []byte {
 	return b
 }
 
-// Diablo3Entry is a file of a folder of Diablo III: by name, or by ID and maybe a
+// Diablo3Entry is a file of a folder of Diablo III, known by name, or by ID and perhaps a
 // number.
 type Diablo3Entry struct {
 	CKey       casc.Key

@@ -56,7 +56,7 @@ func (p *trieParts) bits() (r rowOfBits) {
 	return r
 }
 
-// trie gives the rows of bits of a trie and of those in it, and what is behind.
+// trie returns the rows of bits of a trie and of those in it, and what is behind.
 func (p *trieParts) trie() (rows []rowOfBits) {
 	rows = append(rows, p.bits(), p.bits(), p.bits())
 	links := rows[2]
@@ -74,10 +74,10 @@ func (p *trieParts) trie() (rows []rowOfBits) {
 	return rows
 }
 
-// TestTablesOfOtherBuilder makes the tables of tries that marisa-build made anew: they are
+// TestTablesOfOtherBuilder makes the tables of tries from marisa-build anew, and expects
 // the same bytes.
 func TestTablesOfOtherBuilder(t *testing.T) {
-	files, err := filepath.Glob("../internal/marisa/testdata/*.mar")
+	files, err := filepath.Glob("../../internal/marisa/testdata/*.mar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -119,8 +119,8 @@ func TestTablesOfOtherBuilder(t *testing.T) {
 	}
 }
 
-// TestTables looks all ranks and places up in the tables of rows of any length and counts
-// them one by one.
+// TestTables looks up all ranks and places in the tables of rows of any length, and
+// compares them with a count of the bits.
 func TestTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 63, 64, 65, 511, 512, 513, 1024, 1500, 4096, 5000} {
@@ -156,7 +156,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// rankAt is the number of ones before bit i, which a word begins with.
+// rankAt returns the number of ones before bit i, where a word begins.
 func rankAt(ranks []byte, i int) int {
 	row := ranks[i/512*12:]
 	within := binary.LittleEndian.Uint64(row[4:])
@@ -172,8 +172,8 @@ func rankAt(ranks []byte, i int) int {
 	return n
 }
 
-// TestTrieTables looks for the tables in the tries that are written, of more words than fit
-// into one block.
+// TestTrieTables looks for the tables in written tries of more words than fit into one
+// block.
 func TestTrieTables(t *testing.T) {
 	var words []string
 	for i := range 700 {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// trie writes words as a trie of the marisa-trie library without its magic: with a
-// node a byte, and without links. It gives the numbers of the words too.
+// trie writes words as a trie of the marisa-trie library without its magic, with one byte
+// in each node and without links. It returns the numbers of the words too.
 func trie(words []string) ([]byte, map[string]int) {
 	words = slices.Clone(words)
 	slices.Sort(words)
 	words = slices.Compact(words)
 	louds, terminals, labels := []bool{true, false}, []bool{}, []byte{0}
 	numbers := map[string]int{}
-	// A node is the words that go through it; they differ from depth on.
+	// A node is the words that pass through it; they differ from depth on.
 	type node struct {
 		words []string
 		depth int
@@ -52,11 +52,10 @@ func trie(words []string) ([]byte, map[string]int) {
 }
 
 // trieFlags say that there is one level, in the order of labels, with a tail of text and a
-// cache of normal size, which none of the readers minds.
+// cache of normal size.
 const trieFlags = 1 | 0x200 | 0x1000 | 0x10000
 
-// emptyCache has one place, in which nothing is: a parent and a child that are no nodes, and
-// the weight of what was never looked up.
+// emptyCache is a cache with one empty place: no parent, no child, and no weight.
 var emptyCache = []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0x80, 0}
 
 func trieVector(b, data []byte) []byte {
@@ -70,8 +69,8 @@ const (
 	select1
 )
 
-// trieBits writes a row of bits with the tables by which readers find their way: CascLib
-// and the library believe them.
+// trieBits writes a row of bits and its lookup tables, which CascLib and the library rely
+// on.
 func trieBits(b []byte, set []bool, tables int) []byte {
 	units := make([]byte, (len(set)+63)/64*8)
 	ones := uint32(0)
@@ -98,12 +97,12 @@ func trieBits(b []byte, set []bool, tables int) []byte {
 	return trieVector(trieVector(b, zeros), places)
 }
 
-// trieBlock is how many bits a row of the table of ranks is for, and every how many ones
-// or zeros have their place in a table.
+// trieBlock is how many bits a row of the table of ranks covers, and how many ones or zeros
+// are between two places in a table.
 const trieBlock = 512
 
-// trieRanks is the table of ranks: for each block, and what is behind the last, how many
-// ones are before it:4, and then in 7, 8, 8, and four times 9 bits how many of the block
+// trieRanks returns the table of ranks. For each block and for the end it has the number of
+// ones before it:4, and then, in 7, 8, 8, and four times 9 bits, how many ones of the block
 // are before its second to eighth word.
 func trieRanks(set []bool) (b []byte) {
 	ones := uint32(0)
@@ -129,7 +128,7 @@ func trieRanks(set []bool) (b []byte) {
 	}
 }
 
-// triePlaces is a table of the places of every 512th one or zero, and of the end.
+// triePlaces returns the table of the places of every 512th one or zero, and of the end.
 func triePlaces(set []bool, of bool) (b []byte) {
 	n := 0
 	for i, s := range set {

@@ -32,8 +32,8 @@ func idxRun(entries []casc.IdxEntry) (run []byte) {
 	return run
 }
 
-// Idx writes an index file of version 7, with an update section if there are
-// updates, or nothing else: CascLib opens no index file without both.
+// Idx writes an index file of version 7, with an update section if there are updates or
+// nothing else: CascLib opens no index file without both.
 func Idx(bucket int, entries, updates []casc.IdxEntry) []byte {
 	const section = 0x7800
 	b := IdxOfRun(bucket, idxRun(entries))
@@ -56,8 +56,7 @@ func Idx(bucket int, entries, updates []casc.IdxEntry) []byte {
 	return append(b, make([]byte, 0x400)...)
 }
 
-// IdxOfRun writes an index file of version 7 with entries as they are to stand in
-// it, whatever their order.
+// IdxOfRun writes an index file of version 7 with entries in the given order.
 func IdxOfRun(bucket int, run []byte) []byte {
 	b := IdxHead(7, bucket, 4, 5, 9, 30)[:0x20]
 	var h, l uint32
@@ -157,8 +156,8 @@ func Encoding(stored []Stored) []byte {
 	return append(b, "b:{22=n,*=z}"...)
 }
 
-// encodingChunks parts an encoding file as real builds do: the specs are compressed,
-// and the other parts are plain.
+// encodingChunks splits an encoding file as real builds do: the specs are compressed, and
+// the other parts are plain.
 func encodingChunks(data []byte) (spec string, chunks []blte.Chunk) {
 	be := binary.BigEndian
 	content, encoded, specs := int(be.Uint32(data[9:])), int(be.Uint32(data[13:])), int(be.Uint32(data[18:]))
@@ -181,7 +180,7 @@ type encodingPage struct {
 	data  []byte
 }
 
-// contentRows are count:1 size:5 ckey:16 ekey:16×count.
+// contentRows returns rows count:1 size:5 ckey:16 ekey:16×count.
 func contentRows(stored []Stored) (rows [][]byte) {
 	byKey := map[casc.Key][]Stored{}
 	for _, s := range stored {
@@ -199,7 +198,7 @@ func contentRows(stored []Stored) (rows [][]byte) {
 	return rows
 }
 
-// encodedRows are ekey:16 spec:4 size:5.
+// encodedRows returns rows ekey:16 spec:4 size:5.
 func encodedRows(stored []Stored, specs map[string]uint32) (rows [][]byte) {
 	seen := map[casc.Key]bool{}
 	for _, s := range stored {
@@ -213,8 +212,7 @@ func encodedRows(stored []Stored, specs map[string]uint32) (rows [][]byte) {
 	return rows
 }
 
-// encodingPages sorts rows by the key that begins at keyOff, and puts them on
-// pages of 4 KiB.
+// encodingPages sorts rows by the key at keyOff, and puts them on pages of 4 KiB.
 func encodingPages(rows [][]byte, keyOff int) (pages []encodingPage) {
 	slices.SortFunc(rows, func(a, b []byte) int { return bytes.Compare(a[keyOff:keyOff+16], b[keyOff:keyOff+16]) })
 	for len(rows) > 0 {
