@@ -11,10 +11,10 @@ import (
 	"lorefs/nodes"
 )
 
-// Error is the error of a source that is not there, is none, or can't be read. Its text
-// names the file; the cause is that of the format, such as [datacenter.ErrKey].
+// Error means that a source does not exist, is of no known kind, or can't be read. Its text
+// names the file; its cause is an error of the format, such as [datacenter.ErrKey].
 type Error struct {
-	// Option is the name of the option that asked for what fails, empty for the source.
+	// Option is the name of the option that named the file; empty for the source itself.
 	Option string
 	Err    error
 }
@@ -30,8 +30,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func errorf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
 
-// at puts the path of a source in front of an error that does not name it. It leaves alone
-// what is an Error already, and the end of the context.
+// at puts the path of a source in front of an error that does not name it. It returns an
+// Error, or the end of the context, as it is.
 func at(path string, err error) error {
 	if known(err) {
 		return err
@@ -44,8 +44,8 @@ func known(err error) bool {
 	return is || err == nil || errors.Is(err, context.Canceled)
 }
 
-// Unreadable is the error of a path that can't be opened. What the system was asked to do is
-// of no use to anybody; other errors name the path.
+// Unreadable is the error of a path that can't be opened. Of a [fs.PathError] it drops the
+// operation, which says nothing to users; other errors are expected to name the path.
 func Unreadable(path string, err error) error {
 	if known(err) {
 		return err
@@ -59,8 +59,8 @@ func Unreadable(path string, err error) error {
 // ErrReadOnly means that sources of a kind can't be edited.
 var ErrReadOnly = errors.New("sources of this kind can't be edited")
 
-// UnnamedEditsError tells of edits, left behind in a folder of world geometry, of what the
-// data center that it is shown with does not name.
+// UnnamedEditsError means that a crash has left edits of files which the data center does
+// not name in the folder of world geometry that is shown with it.
 type UnnamedEditsError struct {
 	Folder string
 	Err    error
@@ -72,11 +72,11 @@ func (e *UnnamedEditsError) Error() string {
 
 func (e *UnnamedEditsError) Unwrap() error { return e.Err }
 
-// InterruptedError tells how far a check was when its context ended.
+// InterruptedError says how far a check was when its context ended.
 type InterruptedError struct {
 	Path        string
 	Done, Total int64
-	// At is where another check can go on.
+	// At is where the next check can go on.
 	At casc.Place
 }
 
@@ -84,7 +84,7 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("%s: interrupted after %d of %d bytes", e.Path, e.Done, e.Total)
 }
 
-// changed makes an error that says that the source changed match [nodes.ErrChanged], too.
+// changed makes [source.ErrChanged] match [nodes.ErrChanged] as well.
 func changed(err error) error {
 	if errors.Is(err, source.ErrChanged) {
 		return &changedError{err}
@@ -98,7 +98,7 @@ func (e *changedError) Error() string        { return e.err.Error() }
 func (e *changedError) Unwrap() error        { return e.err }
 func (e *changedError) Is(target error) bool { return target == nodes.ErrChanged }
 
-// guarded tells of a changed source in the tree's words.
+// guarded reads a source, with the errors that trees return for a changed one.
 type guarded struct{ file *source.File }
 
 func (g guarded) ReadAt(p []byte, off int64) (int, error) {
@@ -106,7 +106,7 @@ func (g guarded) ReadAt(p []byte, off int64) (int, error) {
 	return n, changed(err)
 }
 
-// guardedFS is guarded for a folder.
+// guardedFS does the same for a folder.
 type guardedFS struct{ folder *source.Folder }
 
 func (g guardedFS) Open(name string) (iofs.File, error) {

@@ -15,30 +15,30 @@ const (
 	PacketsName    = "packets"
 )
 
-// Kind is what there is to know of one kind of source ahead of opening it.
+// Kind is a kind of source: how to recognize one, open it and check it.
 type Kind struct {
 	Name string
-	// Noun is what messages call one.
+	// Noun names such a source in messages.
 	Noun string
-	// Exports is the directory that is copied unless somebody names another; empty: all.
+	// Exports is the directory that export copies by default; empty for the root.
 	Exports string
-	// Plain is the directory that has all of the source with nothing rendered; empty: all.
+	// Plain is the directory with the whole source and nothing rendered; empty for the root.
 	Plain string
 
-	// is tells whether what lies at a path is of this kind.
+	// is reports whether a path leads to a source of this kind.
 	is     func(path string, info iofs.FileInfo) (bool, error)
 	open   func(ctx context.Context, path string, o opening) (archive, error)
 	verify func(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error]
 }
 
-// All are all kinds, in the order in which Find tries them. A data center can't be told
-// from noise before it is decrypted, so every file is one that is nothing else.
+// All returns the kinds in the order in which Find tries them. Data centers come last: they
+// look like noise until they are decrypted, so any file of no other kind is taken for one.
 func All() []*Kind {
 	return []*Kind{cascKind(), worldKind(), packetsKind(), dataCenterKind()}
 }
 
-// Find finds out what a source is; a name says that it is of that kind. The error is an
-// [*Error] if it is of none, or can't be looked at.
+// Find returns the kind of the source at a path. If name is not empty, it returns the kind of
+// that name without looking at the source. The error is an [*Error].
 func Find(path, name string) (*Kind, error) {
 	info, err := os.Stat(path)
 	if err != nil {

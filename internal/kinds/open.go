@@ -15,34 +15,36 @@ import (
 
 // archive is an open source of some kind.
 type archive interface {
-	// ModTime is when the source last changed before it was opened.
+	// ModTime returns when the source had last changed when it was opened.
 	ModTime() time.Time
-	// Describe says what is known of the source as a whole. It may read all of it.
+	// Describe returns what is known of the whole source. It may have to read all of it.
 	Describe() (Description, error)
-	// Check tells whether the source is still what it was when it was opened.
+	// Check returns an error if the source has changed since it was opened.
 	Check() error
-	// Complete is false if names of the source are missing below a path, of which the log
-	// told: then what could be done with what is there is not all that was asked for.
+	// Complete reports whether all names below a path are there. Where some are missing, the
+	// log says so, and a command that lists or copies that path has not done all of its work.
 	Complete(path string) bool
-	// Notices tell what has become of the source since, and of the faults it lives with.
+	// Notices are changes of the source since it was opened, and faults that it was opened
+	// in spite of.
 	Notices() []string
-	// QuickSizes is of how many files the sizes are found out in no time, 0 if each has to
-	// be made for that, as pictures, meshes and packets have to.
+	// QuickSizes is how many files may be asked for their sizes at once. It is 0 if a file has
+	// to be made to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
-	// Close gives the source back.
+	// Close closes the source.
 	Close() error
 
-	// mounts gives what the root of a mount holds. The order is part of the inode
-	// numbers: what comes later goes behind. A single tree without a name is the
-	// root itself, see wholeRoot.
+	// mounts returns the entries of the root of a mount. Inode numbers depend on their
+	// order: a new entry has to be the last. A single tree without a name is the root
+	// itself, see wholeRoot.
 	mounts() ([]nodes.Mount, error)
-	// edit begins to edit, and makes edits again that a crash has left behind. The mounts
-	// are those of mounts, of trees that can be changed. Each editor saves its own; the
-	// first is the source's.
+	// edit starts to edit, and replays edits that a crash has left behind. It returns what
+	// mounts does, with trees that can be changed. Each editor saves its own files; the
+	// first is that of the source itself.
 	edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error)
 }
 
-// plain is what there is to say of a source that is never edited, and has nothing to tell.
+// plain gives the answers of a source that can't be edited and has nothing to tell. Kinds
+// embed it and say what is different.
 type plain struct{}
 
 func (plain) Complete(string) bool { return true }
@@ -53,36 +55,36 @@ func (plain) edit(context.Context, EditOptions) ([]Editor, []nodes.Mount, error)
 	return nil, nil, ErrReadOnly
 }
 
-// wholeRoot is what mounts gives for a tree that is the root of the mount itself.
+// wholeRoot is the result of mounts for a tree that is the root of the mount itself.
 func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
 
-// Description is what is known of a source as a whole: what info prints, and the
-// file in the root of a mount. As JSON, it is an object; scripts rely on its names.
+// Description is what is known of a whole source: what info prints. It is encoded as a JSON
+// object, on whose names scripts rely.
 type Description interface {
-	// Print writes it for people.
+	// Print writes it as a table for people.
 	Print(w io.Writer) error
 }
 
-// Source is an open source that can be looked into.
+// Source is an open source.
 type Source struct {
 	archive
 	Kind *Kind
-	// Tree is what a mount shows, and Views are the directories in its root.
+	// Tree is what a mount shows, and Views are the trees that it is made of.
 	Tree  nodes.Tree
 	Views []View
-	// Blocks hold what was decoded.
+	// Blocks is the cache of decoded blocks.
 	Blocks *blockcache.Cache
-	// Editors are those of what is being edited, none of a source that is only read.
+	// Editors are there once the source is edited.
 	Editors []Editor
 }
 
-// View is one directory in the root of the tree, or without a name all of it.
+// View is a tree that is a directory in the root or, without a name, the root itself.
 type View struct {
 	Name  string `json:"name"`
 	Nodes int64  `json:"nodes"`
 }
 
-// Open opens a source of this kind. An error is an [*Error], but for the end of ctx.
+// Open opens a source of this kind. Unless ctx has ended, the error is an [*Error].
 func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, error) {
 	o := newOpening(opts)
 	s := &Source{Kind: k, Blocks: o.blocks}
@@ -100,8 +102,7 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 	return s, nil
 }
 
-// mux puts all views of the source under one root. A view without a name is the
-// root itself.
+// mux puts all views under one root.
 func (s *Source) mux(mounts []nodes.Mount) error {
 	if len(mounts) == 1 && mounts[0].Name == "" {
 		s.Tree = mounts[0].Tree
@@ -119,20 +120,20 @@ func (s *Source) mux(mounts []nodes.Mount) error {
 	return err
 }
 
-// DataCenter is the source as a data center, if it is one.
+// DataCenter returns the source as a data center; ok is false if it is something else.
 func (s *Source) DataCenter() (d *DataCenter, ok bool) {
 	d, ok = s.archive.(*DataCenter)
 	return d, ok
 }
 
-// Find resolves a path as a mount would show it, and its size; "/" is the root.
+// Find returns the entry at a path in the tree, with its size; "/" is the root.
 func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
 	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.ModTime()}
 	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
 		if part == "" {
 			continue
 		}
-		if e.Kind != nodes.Dir { // the tree would call it by a number
+		if e.Kind != nodes.Dir { // the error of the tree would name it by a number
 			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
 		}
 		next, err := s.Tree.Lookup(ctx, e.ID, part)
@@ -147,7 +148,7 @@ func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
 	return nodes.WithSize(ctx, s.Tree, e)
 }
 
-// Content is a file of the tree.
+// Content reads a file of the tree.
 func (s *Source) Content(ctx context.Context, e nodes.Entry) *io.SectionReader {
 	return contentOf(ctx, s.Tree, e)
 }
@@ -156,7 +157,7 @@ func contentOf(ctx context.Context, tree nodes.Tree, e nodes.Entry) *io.SectionR
 	return io.NewSectionReader(content{ctx, tree, e.ID}, 0, e.Size)
 }
 
-// content is a file of a tree as an [io.ReaderAt].
+// content is an [io.ReaderAt] of a file of a tree.
 type content struct {
 	ctx  context.Context //nolint:containedctx // io.ReaderAt has no room for it
 	tree nodes.Tree
@@ -167,7 +168,7 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 	return c.tree.ReadAt(c.ctx, c.id, p, off)
 }
 
-// Close gives the source back.
+// Close closes the editors and the source.
 func (s *Source) Close() error {
 	return errors.Join(closeEditors(s.Editors), s.archive.Close())
 }

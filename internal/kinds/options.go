@@ -11,10 +11,10 @@ import (
 
 // Options are what a source is opened with. Each kind takes what is its own.
 type Options struct {
-	// CacheSize is the memory for what was decoded.
+	// CacheSize is how many bytes of decoded blocks are kept.
 	CacheSize int64
-	// NoIndex neither reads nor writes the index that makes the next start quick. CacheBase
-	// is where it is kept instead of the user's cache folder.
+	// NoIndex keeps no index for a quick start the next time, and uses none. CacheBase is
+	// the folder for indexes; the default is the user's cache folder.
 	NoIndex   bool
 	CacheBase string
 
@@ -22,47 +22,48 @@ type Options struct {
 	CASC       CASCOptions
 	Packets    PacketOptions
 
-	// Progress is told how far the first pass over the source is. Default: nobody is.
+	// Progress, if it is not nil, is told how far the first pass over the source is.
 	Progress func(done, total int64)
 	Logger   *slog.Logger
 }
 
-// DataCenterOptions are those of data centers.
+// DataCenterOptions are for data centers.
 type DataCenterOptions struct {
 	// Keys are tried one after the other.
 	Keys   []datacenter.Key
 	Layout datacenter.Layout
-	// World is the folder of world geometry to show as well; empty for none.
+	// World is a folder of world geometry to show with the data center; empty for none.
 	World string
 }
 
-// CASCOptions are those of CASC storages.
+// CASCOptions are for CASC storages.
 type CASCOptions struct {
-	// Storage holds what users say of a storage; this package fills in the rest.
+	// Storage is passed on to the storage; this package fills in what users don't choose.
 	Storage casc.Options
-	// ListFiles are files of names.
+	// ListFiles are paths of files that list names.
 	ListFiles []string
-	// ShowMissing shows files that are not there.
+	// ShowMissing shows files whose content is not in the storage.
 	ShowMissing bool
 }
 
-// PacketOptions are those of recorded sessions and packet definitions.
+// PacketOptions are for recorded sessions and packet definitions.
 type PacketOptions struct {
-	// Definitions is the folder with those of a recorded session; empty for none.
+	// Definitions is the folder of definitions for a recorded session; empty for none.
 	Definitions string
-	// Patch and Revision are of the game and of its client. Default: what the session says.
+	// Patch is the version of the game, Revision that of its client. By default they are
+	// what the session says.
 	Patch    protocol.Patch
 	Revision string
-	// Platform is that of definitions which go before those for all.
+	// Platform is the platform whose definitions are preferred.
 	Platform string
-	// Inline says that fields stand where definitions list them.
+	// Inline means that fields are where definitions list them, without pointers.
 	Inline bool
 }
 
-// opening is what a kind is told to open a source.
+// opening is what a kind needs to open a source.
 type opening struct {
 	*Options
-	// blocks keeps what was decoded.
+	// blocks is the cache of decoded blocks.
 	blocks *blockcache.Cache
 }
 

@@ -11,8 +11,8 @@ import (
 // that of a large data center has some 25 MB.
 const maxIndexBytes = 2 << 30
 
-// store is where indexes are kept between runs, nil if none are. A folder that can't be
-// used makes the start slower and nothing else.
+// store returns where indexes are kept between runs, or nil if none are kept. If the folder
+// can't be used, only the next start is slower.
 func (o *Options) store() *indexStore {
 	if o.NoIndex {
 		return nil
@@ -29,15 +29,15 @@ func (o *Options) store() *indexStore {
 	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger}
 }
 
-// indexStore saves behind the back of the one who asks for it: writing and
-// syncing 20 MB can take as long as inflating the source does.
+// indexStore saves in the background: writing and syncing 20 MB can take as long as
+// inflating the source.
 type indexStore struct {
 	*userdir.Store
 	log    *slog.Logger
 	saving sync.WaitGroup
 }
 
-// Save returns at once.
+// Save returns at once; wait waits until it is done.
 func (s *indexStore) Save(key string, data []byte) error {
 	s.saving.Go(func() {
 		if err := s.Store.Save(key, data); err != nil {
@@ -47,7 +47,7 @@ func (s *indexStore) Save(key string, data []byte) error {
 	return nil
 }
 
-// wait returns when all is saved. s may be nil.
+// wait returns when everything is saved. s may be nil.
 func (s *indexStore) wait() {
 	if s != nil {
 		s.saving.Wait()

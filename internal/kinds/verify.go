@@ -8,18 +8,18 @@ import (
 	"lorefs/casc"
 )
 
-// VerifyOptions are what a check is told.
+// VerifyOptions say what a check looks for.
 type VerifyOptions struct {
-	// Strict also tells of what the format allows but a careful writer avoids.
+	// Strict also finds what the format allows but a careful writer avoids.
 	Strict bool
-	// Since leaves out archives of a CASC storage before that place, where another check
-	// was interrupted.
+	// Since skips the archives of a CASC storage before the place where an earlier check was
+	// interrupted.
 	Since casc.Place
 }
 
-// Finding is something that breaks a rule of a format. As JSON, it is an object; as a string,
-// a line.
+// Finding is something that breaks a rule of a format.
 type Finding struct {
+	// Object is the finding for JSON, Line for people.
 	Object any
 	Line   fmt.Stringer
 }
@@ -32,9 +32,8 @@ type inflatedFinding struct {
 	What   string `json:"what"`
 }
 
-// Verify checks all that the format allows to be checked. Errors that come from the source,
-// rather than from what was found in it, are an [*Error] or, if the check can go on later, an
-// [*InterruptedError].
+// Verify checks everything that the format allows to be checked. Errors of opening the source
+// are an [*Error]; one of a check that can go on later is an [*InterruptedError].
 func (k *Kind) Verify(ctx context.Context, path string, opts *Options, v VerifyOptions) iter.Seq2[Finding, error] {
 	return k.verify(ctx, path, newOpening(opts), v)
 }

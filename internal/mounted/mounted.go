@@ -1,6 +1,6 @@
-// Package mounted is a source while it is mounted: it answers what other processes ask
-// (answer.go), tells how it is (status.go), and saves what was edited (save.go). How it goes
-// to the background, is found and is taken away is internal/daemon's.
+// Package mounted is a source while it is mounted. It answers requests of other processes
+// (answer.go), reports its status (status.go), and saves what was edited (save.go). Package
+// internal/daemon puts it into the background, finds it and unmounts it.
 package mounted
 
 import (
@@ -13,14 +13,14 @@ import (
 	"lorefs/internal/kinds"
 )
 
-// Options say what a Mount can't ask its source.
+// Options are what a Mount knows besides its source.
 type Options struct {
 	// Path is that of the source, Dir the [daemon.Name] of the mount point.
 	Path, Dir string
-	// CacheSize is the memory for what was decoded of the source.
+	// CacheSize is how many bytes of decoded blocks are kept.
 	CacheSize int64
 	Logger    *slog.Logger
-	// Tell is what users are told of an error.
+	// Tell returns what users read about an error.
 	Tell func(error) string
 }
 
@@ -31,7 +31,7 @@ type Mount struct {
 	server *fs.Server
 	served *daemon.Served
 	since  time.Time
-	// saves is what the commits and the last save have come to.
+	// saves has the results of the last save.
 	saves saves
 }
 
@@ -43,16 +43,17 @@ func New(source *kinds.Source, server *fs.Server, o Options) *Mount {
 	}
 }
 
-// UntilGone returns when the mount is gone. A signal unmounts it.
+// UntilGone unmounts on a signal, and returns when the mount is gone.
 func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals) }
 
-// Unmount takes the mount away.
+// Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
 
-// Frames are what those are told who wait for the end of the mount. err is that of Save.
+// Frames is the last answer, for processes that wait for the end of the mount. err is the
+// error of Save.
 func (m *Mount) Frames(err error) []any {
 	return AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell).frames()
 }
 
-// Close gives the source back.
+// Close closes the source.
 func (m *Mount) Close() error { return m.source.Close() }

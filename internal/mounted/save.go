@@ -49,13 +49,13 @@ func (s *saves) problem() error {
 	return s.failed
 }
 
-// SaveError tells what was not saved of what was edited.
+// SaveError says which edits and texts were not saved.
 type SaveError struct {
 	// Failed are the editors that could not save.
 	Failed []*kinds.UnsavedError
-	// Left has the texts that can't be saved. At the end of a mount Kept are the folders that
-	// they are in, and Lost is the error of those that are in none; until then they are in
-	// the mount.
+	// Left has the texts that can't be saved. While the source is mounted they stay in the
+	// mount. Once that has Ended they are in the folders Kept, and Lost is the error of those
+	// that could not be kept.
 	Left  kinds.LeftOut
 	Ended bool
 	Kept  []string
@@ -64,7 +64,7 @@ type SaveError struct {
 
 func (e *SaveError) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
-// Unwrap gives the errors of the editors and of the texts.
+// Unwrap returns the errors of the editors and of the texts.
 func (e *SaveError) Unwrap() []error {
 	var errs []error
 	for _, f := range e.Failed {
@@ -79,7 +79,7 @@ func (e *SaveError) Unwrap() []error {
 	return errs
 }
 
-// orNil is nil if all was saved.
+// orNil returns nil if everything was saved.
 func (e *SaveError) orNil() error {
 	if len(e.Failed) == 0 && e.Lost == nil && e.Left.Texts() == 0 {
 		return nil
@@ -87,7 +87,7 @@ func (e *SaveError) orNil() error {
 	return e
 }
 
-// Save writes back what was edited, when the mount is gone. An error is a [*SaveError].
+// Save saves what was edited, after the mount is gone. The error is a [*SaveError].
 func (m *Mount) Save(ctx context.Context) error {
 	if m.source.Editors == nil {
 		return nil
@@ -100,7 +100,7 @@ func (m *Mount) Save(ctx context.Context) error {
 	return e.orNil()
 }
 
-// commit is Save for one who waits.
+// commit saves while the source stays mounted.
 func (m *Mount) commit() Answer {
 	if m.source.Editors == nil {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
@@ -110,10 +110,10 @@ func (m *Mount) commit() Answer {
 	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
 }
 
-// save writes back what was edited. last tells that nobody is in the middle of an edit.
+// save has the editors save. last means that no program is in the middle of an edit.
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
-	// Saving goes through all of the source once or twice: to keep blocks for
-	// later would only take room from what it makes.
+	// Saving reads all of the source once or twice. Blocks that are kept for later would only
+	// take memory from the new file.
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
 	reports, failed := m.source.Save(ctx, last)

@@ -60,7 +60,7 @@ func Sweep(path string, tell func(error)) {
 	}
 }
 
-// InUseError is the error of a file that can't be written, as somebody edits it.
+// InUseError means that a file is not written because somebody edits it.
 type InUseError struct {
 	Path string
 	Err  error

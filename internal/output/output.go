@@ -1,5 +1,5 @@
-// Package output writes files that may take the place of others: each whole or not at all,
-// none that somebody edits, and never the last of the disk.
+// Package output writes files that may replace others. Each is written whole or not at all,
+// what somebody edits is left alone, and some of the disk is left free.
 package output
 
 import (
@@ -17,14 +17,16 @@ import (
 
 // Options say how a file is written.
 type Options struct {
-	// NoBackup keeps no copy of a file that is replaced.
+	// NoBackup makes no copy of a file that is replaced.
 	NoBackup bool
-	// Check tells whether the file may still be replaced, once the new one is written.
+	// Check, if it is not nil, is called when the new file is written: by an error it keeps
+	// the old one in its place.
 	Check func() error
 }
 
-// Write puts a file in its place, whole or not at all. One that is there already becomes
-// NAME.bak. The caller has a claim on it. verify, if it is not nil, looks at what was written.
+// Write writes a file, and replaces the one of its name, which becomes NAME.bak. The caller
+// has a claim on it. verify, if it is not nil, reads what was written before it is put into
+// its place.
 func Write(ctx context.Context, path string, opts Options, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: opts.NoBackup, Check: opts.Check}
 	p := producer{write: write, guard: diskspace.NewGuard(filepath.Dir(path))}
@@ -93,7 +95,7 @@ func (p *producer) explain(path string, err error) error {
 	return err
 }
 
-// InterruptedError is the error of a file that was not written, as the context ended.
+// InterruptedError means that a file was not written because the context ended.
 type InterruptedError struct{ Path string }
 
 func (e *InterruptedError) Error() string { return e.Path + " was not written: interrupted" }

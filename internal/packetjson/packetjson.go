@@ -1,7 +1,7 @@
-// Package packetjson turns packets into JSON and JSON into packets, one by one, each by the
-// definition that it names, or that a map has for its code. It takes what a mount of a
-// recorded session shows of a packet, and the forms in which people write packets down: hex
-// digits, bytes, and JSON with or without what is known of the packet.
+// Package packetjson turns packets into JSON and JSON into packets, one by one. Each is read
+// by the definition that it names, or that a map has for its code. A packet can be hex
+// digits, bytes, or JSON: its fields alone, or an object as a mount of a recorded session
+// shows it.
 //
 // decode.go goes from packets to JSON, encode.go back, and values.go reads JSON value by
 // value.
@@ -19,27 +19,27 @@ import (
 )
 
 var (
-	// ErrNoName means that there is no map, or none that has the code of a packet.
+	// ErrNoName means that no map has the code of a packet.
 	ErrNoName = errors.New("no map has a name for the code")
-	// ErrNoCode means the same of the name of a packet.
+	// ErrNoCode means that no map has the name of a packet.
 	ErrNoCode = errors.New("no code is there for")
 )
 
 // Options say how packets are read.
 type Options struct {
-	// Table is that of all packets. Without one, Library has those of all names.
+	// Table is the definition of all packets. If it is nil, Library has the definitions.
 	Table   *protocol.Table
 	Library *protocol.Library
-	// Revision is the client's, by which a map is found, and Patch the game's. Default:
-	// what the library says of the revision.
+	// Revision is that of the client, which decides on the map. Patch is the version of the
+	// game; by default the library knows that of the revision.
 	Revision string
 	Patch    protocol.Patch
-	// Named and Code go before what packets say. Default: what they say.
+	// Named and Code, if they are set, replace what packets say.
 	Named Name
 	Code  *uint16
-	// Writing says that packets are made: not every definition is good for that.
+	// Writing is set for encoding, which refuses some definitions.
 	Writing bool
-	// Tell is told of what is odd about maps and definitions.
+	// Tell gets remarks about maps and definitions.
 	Tell func(error) error
 }
 
@@ -48,11 +48,11 @@ type Codec struct {
 	opts Options
 	// names may be nil.
 	names *protocol.Map
-	// guessed holds the tables of which it was told that they are a guess.
+	// guessed has the tables that Tell was told to be a guess.
 	guessed map[*protocol.Table]bool
 }
 
-// New finds the map of the revision.
+// New returns a Codec. It reads the map of the revision.
 func New(o Options) (*Codec, error) {
 	k := &Codec{opts: o, guessed: make(map[*protocol.Table]bool)}
 	if k.opts.Library == nil {
