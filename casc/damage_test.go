@@ -162,7 +162,7 @@ func TestNoBuild(t *testing.T) {
 		"no data":       {without(install, "/data/"), casc.Options{}, "casc: no folder data in Data"},
 		"no configs":    {without(install, "/config/"), casc.Options{}, "casc: no folder with a folder config in it"},
 		"other product": {install, casc.Options{Product: "d3"}, ""},
-		"two builds":    {twoBuilds, casc.Options{}, "casc: no .build.info, and 2 build configurations, of which the key of one is needed: "},
+		"two builds":    {twoBuilds, casc.Options{}, "casc: no .build.info, and 2 build configurations; give the key of one: "},
 		"no index":      {without(mirror, ".index"), casc.Options{}, "root: casc: content key"},
 	} {
 		st, err := casc.Open(casctest.FS(c.files), c.opts)

@@ -17,7 +17,7 @@ var ErrNotLocal = errors.New("its data is not in the local archives")
 var ErrNoRoot = errors.New("names are missing, for the root can't be read")
 
 // ErrChanged means that an index file was written to or cut since its hashes were checked.
-var ErrChanged = errors.New("it is not what it was when it was opened")
+var ErrChanged = errors.New("it changed since it was opened")
 
 // ErrUnsupported means that data seems valid but has a form that this package can't read.
 var ErrUnsupported = errors.New("not supported")

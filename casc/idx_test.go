@@ -241,7 +241,7 @@ func TestIdxErrors(t *testing.T) {
 		}
 	}
 	x := parseIdx(t, patch(good, 0x1000, 1))
-	if len(x.Problems) != 1 || x.Problems[0].Error() != "casc: idx: offset 0x1000: an update entry of which the guard is wrong" {
+	if len(x.Problems) != 1 || x.Problems[0].Error() != "casc: idx: offset 0x1000: an update entry with a wrong guard" {
 		t.Errorf("guard: %v", x.Problems)
 	}
 }
@@ -267,7 +267,7 @@ func TestIdxDamagedUpdate(t *testing.T) {
 				bad[at] = 1 // nothing is behind it in its page
 			}
 			x := parseIdx(t, bad)
-			want := fmt.Sprintf("casc: idx: offset %#x: an update entry of which the guard is wrong", at)
+			want := fmt.Sprintf("casc: idx: offset %#x: an update entry with a wrong guard", at)
 			if len(x.Problems) != 1 || x.Problems[0].Error() != want {
 				t.Errorf("entry %d %s: %v, want %s", i, name, x.Problems, want)
 			}

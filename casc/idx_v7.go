@@ -42,7 +42,7 @@ func parseIdx7(data []byte) (*Idx, error) {
 	switch v := binary.LittleEndian.Uint16(header); v {
 	case idxVersion7:
 	case idxVersion8:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, idx.bad(8, "version 8, an index of what is resident"))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, idx.bad(8, "version 8, an index of resident files"))
 	default:
 		return nil, idx.bad(8, "version %d, expected %d", v, idxVersion7)
 	}
@@ -88,7 +88,7 @@ func (x *Idx) parseUpdatePage(page []byte, off int) {
 		u := page[at : at+idxUpdateSize]
 		if !guarded(u) {
 			if len(x.Problems) < maxIdxProblems {
-				x.Problems = append(x.Problems, idx.bad(int64(off+at), "an update entry of which the guard is wrong"))
+				x.Problems = append(x.Problems, idx.bad(int64(off+at), "an update entry with a wrong guard"))
 			}
 			continue
 		}

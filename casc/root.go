@@ -87,9 +87,9 @@ func (f *faults) add(err error) {
 	}
 }
 
-// told returns the faults of a root of a form. If there were too many, the last one says
+// reported returns the faults of a root of a form. If there were too many, the last one says
 // so.
-func (f *faults) told(form format) []error {
+func (f *faults) reported(form format) []error {
 	if more := f.n - len(f.list); more > 0 {
 		return append(slices.Clip(f.list), form.bad(0, "%d more like these", more))
 	}

@@ -78,7 +78,7 @@ func (r *Overwatch) Kind() string { return "overwatch" }
 // Problems returns the lines that were left out, and the content manifests that the last
 // run of Files could not read.
 func (r *Overwatch) Problems() []error {
-	return slices.Concat(r.lines.told(overwatch), r.faults.told(overwatch))
+	return slices.Concat(r.lines.reported(overwatch), r.faults.reported(overwatch))
 }
 
 // Files yields the lines in order. The assets of a content manifest follow it as

@@ -62,7 +62,7 @@ func ParseTextRoot(data []byte) (*TextRoot, error) {
 }
 
 // Problems returns the lines that were left out.
-func (r *TextRoot) Problems() []error { return r.faults.told(textRoot) }
+func (r *TextRoot) Problems() []error { return r.faults.reported(textRoot) }
 
 // Kind returns "text".
 func (r *TextRoot) Kind() string { return "text" }

@@ -55,7 +55,7 @@ func (r *TVFS) Kind() string { return "tvfs" }
 
 // Problems returns the files, nested manifests and folders that the last run of Files could
 // not read.
-func (r *TVFS) Problems() []error { return r.faults.told(tvfs) }
+func (r *TVFS) Problems() []error { return r.faults.reported(tvfs) }
 
 // errStopped ends a walk when the caller wants no more.
 var errStopped = errors.New("stopped")

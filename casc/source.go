@@ -144,7 +144,7 @@ func walkKeys(fsys iofs.FS, dir string, visit func(name string), fault func(erro
 func walkBelow(fsys iofs.FS, dir string, depth int, visit func(name string), fault func(error)) {
 	entries, err := iofs.ReadDir(fsys, dir)
 	if err != nil {
-		fault(fmt.Errorf("casc: what is in a folder counts as not local: %w", err))
+		fault(fmt.Errorf("casc: the files in a folder count as not local: %w", err))
 	}
 	for _, e := range entries {
 		name, mode := path.Join(dir, e.Name()), e.Type()

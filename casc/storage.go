@@ -133,8 +133,8 @@ func (s *Storage) Close() error {
 	return s.archives.Close()
 }
 
-// live notes a fault in spite of which the storage can be used. Only Open calls it.
-func (s *Storage) live(err error) {
+// addFault notes a fault in spite of which the storage can be used. Only Open calls it.
+func (s *Storage) addFault(err error) {
 	s.faults = append(s.faults, err)
 	s.warn(err)
 }
@@ -221,7 +221,7 @@ func (s *Storage) readKeys() error {
 	s.keys = blte.PublishedKeys()
 	if !s.Build.KeyRing.IsZero() {
 		if err := s.readKeyRing(); err != nil {
-			s.live(fmt.Errorf("key ring: %w", err))
+			s.addFault(fmt.Errorf("key ring: %w", err))
 		}
 	}
 	maps.Copy(s.keys, s.opts.Keys)
@@ -268,7 +268,7 @@ func (s *Storage) openArchives() error {
 		s.archives = openMirror(s.fsys, dir, s.cdns, s.opts.Index, s.log)
 	}
 	for _, err := range s.archives.problems() {
-		s.live(err)
+		s.addFault(err)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s *Storage) readConfigs() error {
 	}
 	if !s.Build.CDNKey.IsZero() {
 		if s.CDNConfig, err = s.readConfig("cdn-config", s.Build.CDNKey); err != nil {
-			s.live(fmt.Errorf("CDN configuration: %w", err))
+			s.addFault(fmt.Errorf("CDN configuration: %w", err))
 		} else {
 			s.cdns = []*Config{s.CDNConfig}
 		}
@@ -63,7 +63,7 @@ func (s *Storage) readPatchConfig() error {
 		return nil //nolint:nilerr // neither is its folder
 	}
 	if _, err := s.readConfig("patch-config", ref.CKey); err != nil {
-		s.live(fmt.Errorf("patch configuration: %w", err))
+		s.addFault(fmt.Errorf("patch configuration: %w", err))
 	}
 	return nil
 }

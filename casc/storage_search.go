@@ -31,7 +31,7 @@ func (e *BuildsError) Error() string {
 		b := &e.Builds[i]
 		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
 	}
-	return text + ", of which the key of one is needed: " + strings.Join(list, "; ")
+	return text + "; give the key of one: " + strings.Join(list, "; ")
 }
 
 // searchConfigs looks for the configurations if no .build.info names them.
@@ -86,14 +86,14 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 		}
 		switch {
 		case err != nil:
-			s.live(fmt.Errorf("%s: %w", name, err))
+			s.addFault(fmt.Errorf("%s: %w", name, err))
 		case c.Text("encoding") != "":
 			builds = append(builds, FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")})
 		case c.Text("archives") != "" || c.Text("archive-group") != "":
 			cdns = append(cdns, key)
 			s.cdns = append(s.cdns, c)
 		}
-	}, s.live)
+	}, s.addFault)
 	return builds, cdns
 }
 

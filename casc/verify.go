@@ -291,7 +291,7 @@ func (v *verifier) spans() error {
 			return err
 		}
 		p.At = batch[0].at
-		v.tell(p)
+		v.progress(p)
 		found := v.checkAll(batch)
 		if err := v.ctx.Err(); err != nil {
 			return err // not all of them were checked
@@ -316,7 +316,7 @@ func (v *verifier) spans() error {
 		p.At = all[n-1].at
 		p.At.Off++
 	}
-	v.tell(p)
+	v.progress(p)
 	return nil
 }
 
@@ -327,7 +327,7 @@ func (v *verifier) isUsed(f *Finding) bool {
 	return err != nil || p.file == f.Archive && p.off == f.Off
 }
 
-func (v *verifier) tell(p Progress) {
+func (v *verifier) progress(p Progress) {
 	if v.opts.Progress != nil {
 		v.opts.Progress(p)
 	}

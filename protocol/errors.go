@@ -128,7 +128,7 @@ func (d *diagnostics) addf(file string, line int, format string, args ...any) {
 	case len(*d) < maxDiagnostics:
 		*d = append(*d, Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
 	case len(*d) == maxDiagnostics:
-		*d = append(*d, Diagnostic{File: file, Line: line, Text: "from here on there is more, which is not listed"})
+		*d = append(*d, Diagnostic{File: file, Line: line, Text: "more follow, which are not listed"})
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *walker) check() error {
 		w.plain = false
 	}
 	if length := int(binary.LittleEndian.Uint16(p)); t.opts.Strict && length != len(p) {
-		return badf(0, "the header tells a length of %d, but there are %d bytes", length, len(p))
+		return badf(0, "the header states a length of %d, but there are %d bytes", length, len(p))
 	}
 	return nil
 }

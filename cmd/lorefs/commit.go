@@ -12,7 +12,7 @@ import (
 func newCommit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "commit MOUNTPOINT",
-		Short: "write the edits back now, and stay mounted",
+		Short: "save the edits now, and stay mounted",
 		Args:  exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, err := daemon.Name(args[0])

@@ -16,18 +16,18 @@ func newDecode() *cobra.Command {
 		Short: "turn packets into JSON",
 		Long: `decode reads packets, header included, as hex digits, and prints each as a line of
 JSON, which encode turns into the same bytes again. HEX is one packet. FILE has one in
-each line, and so has stdin, which is read for - and for nothing; or FILE is one packet
-as bytes, as a mount shows it. Spaces between the digits do no harm.
+each line, or is one packet as bytes, as a mount shows it. Without an argument, or with -,
+decode reads lines from stdin. Spaces between the digits are ignored.
 
 The definition is that of --def, or one of --definitions: that of --name, else of the
-name that stands before the digits, else of the packet's code by the map of --revision.
+name before the digits, else of the packet's code by the map of --revision.
 With --definitions, each packet is printed as an object with definition and packet.
 
-A field of fixed size behind a string, bytes or an array may be decoded by a guess: that
-is told on stderr, and the packet has a member "guessed" with the names of such fields. A
-name that is there twice in a packet or an element has a number the second time: id#2.
+A field of fixed size behind a string, bytes or an array may be decoded by a guess. Then
+decode warns on stderr, and the packet has a member "guessed" with the names of such
+fields. If a packet or an element has a name twice, the second one gets a number: id#2.
 
-A packet that can't be decoded does not keep the others from it; the exit code is 1 then.`,
+A packet that can't be decoded is skipped; the exit code is 1 then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			codec, err := f.codec(c, false)
@@ -46,7 +46,7 @@ A packet that can't be decoded does not keep the others from it; the exit code i
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&f.strict, "strict", false, "refuse what can be read but no server or client writes")
+	c.Flags().BoolVar(&f.strict, "strict", false, "refuse what no server or client writes, though it can be read")
 	return c
 }
 

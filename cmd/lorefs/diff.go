@@ -34,10 +34,9 @@ func newDiff(log *slog.Logger) *cobra.Command {
 		Use:   "diff A B",
 		Short: "show which nodes and attributes differ between two data centers",
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
-sheets, by the paths below tree/: lines with - are what A has, those with + what B
-has, and a node that came or went has behind it how many nodes and attributes it is.
-It exits with 1 if anything differs. The order of the names is no difference, nor is
-the layout.`,
+sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
+that was added or removed stands how many nodes and attributes it has. diff exits with 1
+if anything differs. The order of the names and the layout are not compared.`,
 		Args: exactArgs("A", "B"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.out = bufio.NewWriter(c.OutOrStdout())
@@ -53,9 +52,9 @@ the layout.`,
 	}
 	f.source.addDataCenter(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
-	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "leave out siblings that only have another order")
-	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "leave out key definitions")
-	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "leave out key flags, which novadrop-dc loses")
+	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
+	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
+	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
 	return c
 }
 

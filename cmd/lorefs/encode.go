@@ -8,16 +8,15 @@ func newEncode() *cobra.Command {
 		Use:   "encode [FILE | -]",
 		Short: "turn JSON into packets",
 		Long: `encode reads packets as JSON, one object behind the other, and prints each as a line
-of hex digits. It takes what decode prints, and the files of a mounted session; members
-that are left out of data are zero. Without FILE it reads stdin.
+of hex digits. It reads what decode prints, and the files of a mounted session. Members
+that are missing in data are zero. Without FILE it reads stdin.
 
 The definition is that of --def, or one of --definitions: that of --name, else the one
 that the object names as definition, else that of its name, else that of its code by the
-map of --revision. A packet without
-a code gets that of --code, else the map's. A definition that deprecated.json says is not
-good for --game-patch is refused.
+map of --revision. A packet without a code gets that of --code, else the map's. encode
+refuses a definition if deprecated.json says that it is not good for --game-patch.
 
-A packet that can't be encoded does not keep the others from it; the exit code is 1 then.`,
+A packet that can't be encoded is skipped; the exit code is 1 then.`,
 		Args: func(c *cobra.Command, args []string) error { return atMostArgs(1)(c, args) },
 		RunE: func(c *cobra.Command, args []string) error {
 			k, err := f.codec(c, true)

@@ -25,12 +25,12 @@ func newExport(log *slog.Logger) *cobra.Command {
 		Short: "copy what a mount would show to a folder, without mounting",
 		Long: `export copies the directory PATH of SOURCE, as a mount would show it, into the folder
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
-What can't be read is told of and left out; the exit code is 1 then. Files that are
-there already are left alone, unless --overwrite is given.
+Files that can't be read are reported and left out; the exit code is 1 then. Existing
+files are left alone, unless --overwrite is given.
 
-Of data centers and CASC storages it says first how much it will write, and writes
-nothing if the disk has no room for it. It ends when a hundredth of the disk, or 1 GiB
-if that is less, is left.`,
+For data centers and CASC storages it says first how much it will write, and writes
+nothing if the disk has no room for it. It stops when only a hundredth of the disk, or
+1 GiB if that is less, is free.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exactArgs("SOURCE", "DIR")(c, args)

@@ -28,7 +28,7 @@ const mostPresent = 5
 
 func (f *filing) add(c *cobra.Command) {
 	f.files = -1
-	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace files that are there already")
+	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 }
 
 // foresee tells how much is going to be written, and refuses what the disk has no room

@@ -36,7 +36,7 @@ func newJournalList() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "show the journals that there are",
+		Short: "show all journals",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := kinds.Journals.List()
@@ -74,7 +74,7 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 	o := kinds.EditOptions{Logger: log}
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
-		Short: "make the edits of a source's journal again, and save them",
+		Short: "apply the edits in a source's journal again, and save them",
 		Args:  exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return replayJournal(c.Context(), c.OutOrStdout(), args[0], &f, o)
@@ -82,7 +82,7 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 	}
 	f.add(c.Flags())
 	c.Flags().IntVar(&o.Quality, "quality", 0, helpQuality)
-	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
+	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "do not keep the old source as NAME.bak")
 	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
@@ -125,8 +125,8 @@ func newJournalDrop() *cobra.Command {
 	return &cobra.Command{
 		Use:   "drop SOURCE",
 		Short: "give up the edits in a source's journal",
-		Long: "Gives up the edits in the journal of a source, which may be gone. SOURCE may also be\n" +
-			"the journal itself, as list shows it.",
+		Long: "drop gives up the edits in the journal of a source. The source need not exist any more:\n" +
+			"SOURCE may also be the journal itself, as list shows it.",
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])

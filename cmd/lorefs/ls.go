@@ -23,7 +23,7 @@ func newLs(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
-		Long: `ls prints the entries of a directory of SOURCE, or the one of a file. It exits with 1
+		Long: `ls prints the entries of a directory of SOURCE, or the entry of a file. It exits with 1
 if names are missing because the root of a CASC storage is damaged.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

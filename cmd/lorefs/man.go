@@ -18,8 +18,8 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write the man pages of all commands to a folder",
-		Long: `man writes a man page for each command to a folder, which is made if it is not
-there: lorefs.1, lorefs-mount.1, … With SOURCE_DATE_EPOCH set, that is their date.`,
+		Long: `man writes a man page for each command to a folder, which it makes if needed:
+lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()

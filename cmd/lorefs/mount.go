@@ -35,7 +35,7 @@ type mountFlags struct {
 func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
 	f.own.addTo(flags, f.table())
-	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in front until unmounted")
+	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
 	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
 }
 
@@ -44,10 +44,10 @@ func (f *mountFlags) table() []option {
 	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
 		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
-		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "let the files be edited; what was edited is written back on unmount"},
-		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, keep no copy of the source as NAME.bak"},
+		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
+		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
 		{name: "quality", kinds: edited, value: &f.quality, help: helpQuality},
-		{name: "log-file", value: &f.logFile, help: "append what goes wrong while mounted to this `file`"},
+		{name: "log-file", value: &f.logFile, help: "append errors of the mount to this `file`"},
 	}
 }
 
@@ -66,10 +66,10 @@ func newMount(log *slog.Logger) *cobra.Command {
 the mount can be used, and serves it from the background until it is unmounted.
 
 With --rw, attributes and nodes can be edited as files and directories. Each edit
-goes to a journal at once; the source is written anew when the mount is unmounted,
-or by lorefs commit, and kept as NAME.bak. --layout then says which layout is written.
-The zones and areas of --world are edited, and saved, as those of a folder that is
-mounted by itself; a folder that may not be written to is told of, and stays as it is.`,
+goes to a journal at once. Unmounting, or lorefs commit, writes the source anew and keeps
+the old file as NAME.bak; --layout says in which layout. The zones and areas of --world
+are edited and saved like those of a folder that is mounted by itself. If you may not
+write to that folder, mount says so and leaves it as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.applyLists(f.lists, optionRules{}); err != nil {

@@ -39,25 +39,25 @@ func newPack(log *slog.Logger) *cobra.Command {
 		Use:   "pack DIR OUT",
 		Short: "make a data center of sheets, or world geometry of JSON",
 		Long: `pack makes the data center OUT of the sheets below DIR: XML files as lorefs export or
-novadrop-dc unpack write them, or as people edit those. What type an attribute has
-is said by the schema beside the sheet (Sheet.xsd); where there is none by --template,
-a data center; else by the values of all sheets of the name.
+novadrop-dc unpack write them, edited or not. The type of an attribute comes from the
+schema beside the sheet (Sheet.xsd); if there is none, from the data center --template;
+else from the values in all sheets of that name.
 
 Schemas of another version than the sheets give values other types than they had, and
-elements other keys. pack tells of names that the schemas do not know or do not fit, with
-their counts: ten of them, and how many more there are. validate shows each place, and
-what has no influence on types, such as the order of elements. With --strict, pack
-refuses such sheets, and sheets without a schema. With --like FILE.dat, types and keys
-of all paths that this data center knows are its own, whatever the schemas say: give
-it the file that the sheets were taken from.
+elements other keys. pack lists the names that the schemas do not know or do not fit, with
+their counts: up to ten, and the number of the others. validate shows each place, and
+departures that do not matter for types, such as the order of elements. With --strict,
+pack refuses such sheets, and sheets without a schema. With --like FILE.dat, the types and
+keys in this data center precede those in schemas: give it the file that the sheets were
+taken from.
 
 If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx with
 .geo and .gdi with .nod files of the original server, their .zgd and .apd files are
 written to the folder OUT. Files whose names begin with a dot are left out. If there
-are sheets as well, --kind has to say which to pack.
+are sheets as well, choose by --kind what to pack.
 
-A file that was there becomes NAME.bak. If somebody edits it, or the folder, it is left
-alone; the exit code is 6 then.`,
+An existing file is kept as NAME.bak. If the file or the folder is mounted for editing,
+pack leaves it alone; the exit code is 6 then.`,
 		Args: exactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -69,8 +69,8 @@ alone; the exit code is 6 then.`,
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
-	flags.StringVar(&f.like, "like", "", "a data center whose types and keys count before those of the schemas")
-	flags.StringVar(&f.template, "template", "", "a data center that knows types and keys where there is no schema")
+	flags.StringVar(&f.like, "like", "", "a data center whose types and keys precede those of the schemas")
+	flags.StringVar(&f.template, "template", "", "a data center for types and keys of sheets without a schema")
 	flags.BoolVar(&f.strict, "strict", false, "refuse sheets that the schemas do not know or fit")
 	flags.IntVar(&f.quality, "quality", 0, helpQuality)
 	f.write.add(flags)

@@ -41,7 +41,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		},
 		RunE: runRoot,
 	}
-	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "say more on stderr")
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "print more on stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &commandError{code: exitUsage, err: err, hint: "see " + c.CommandPath() + " --help"}
 	})

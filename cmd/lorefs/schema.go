@@ -26,9 +26,8 @@ func newSchema(log *slog.Logger) *cobra.Command {
 		Long: `schema writes DIR/Sheet/Sheet.xsd for each name of sheets of a data center, and
 DIR/DataCenter.xsd, inferred from the data. The strategy says when a schema is
 recursive: conservative gives each path a type of its own, as in the sheets/ of a
-mount; aggressive takes a child that is called like its parent for the same type.
-Files that are there already are left alone, unless --overwrite is given; the exit
-code is 1 then.`,
+mount; aggressive gives a child with its parent's name the same type. Existing files are
+left alone, unless --overwrite is given; the exit code is 1 then.`,
 		Args: exactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

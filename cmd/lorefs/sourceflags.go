@@ -190,11 +190,11 @@ type packetFlags struct {
 func (f *packetFlags) table() []option {
 	only := []string{kinds.PacketsName}
 	return []option{
-		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
-		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
-		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
-		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
-		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
+		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` of packet definitions and maps"},
+		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: that of the revision in revisions.json, or the newest)"},
+		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which selects the map (default: that of the recorded session)"},
+		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions precede those for all, such as console or classic (default: pc)"},
+		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as in tera-proxy's (default: guessed for each)"},
 	}
 }
 
@@ -251,13 +251,13 @@ func (f *cascFlags) table() []option {
 	f.missing = missingHide
 	only := []string{kinds.CASCName}
 	return []option{
-		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage that has several, such as wow (default: the first that is active)"},
-		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage that has several, 32 hex digits (default: that of .build.info, or the only one)"},
+		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
+		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits (default: that of .build.info, or the only one)"},
 		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
-		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files of others (default: all)"},
+		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for other languages (default: all)"},
 		{name: "keys", kinds: only, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
 		{name: "listfile", kinds: only, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
-		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage that are not there: hide or show"},
+		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
 	}
 }
 

@@ -24,7 +24,7 @@ func newUnmount() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "unmount MOUNTPOINT",
 		Aliases: []string{"umount"},
-		Short:   "unmount, and wait until all is saved and the mount's process has ended",
+		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
 		Args:    exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, err := daemon.Name(args[0])
@@ -34,7 +34,7 @@ func newUnmount() *cobra.Command {
 			return unmount(c.OutOrStdout(), args[0], name, lazy)
 		},
 	}
-	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once, and end when nobody uses it any more")
+	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
 	return c
 }
 

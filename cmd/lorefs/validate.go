@@ -15,10 +15,10 @@ func newValidate(_ *slog.Logger) *cobra.Command {
 		Use:   "validate DIR",
 		Short: "check a folder of sheets against the schemas beside them",
 		Long: `validate prints one line for each departure of a sheet below DIR from Sheet.xsd in its
-folder, with file, line and column. It exits with 1 if there is any. pack accepts
-most of these (they are what novadrop-dc refuses); those that it does not are
-marked. pack --strict refuses the rest as well, by name and count, but for the order
-of elements and for attributes whose types the sheet says itself.`,
+folder, with file, line and column. It exits with 1 if there is any. novadrop-dc refuses
+all of these; pack accepts most of them, and those that it refuses are marked. pack
+--strict refuses the others as well, by name and count, except for the order of elements
+and for attributes whose types the sheet states itself.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

@@ -20,10 +20,10 @@ func newVerify(log *slog.Logger) *cobra.Command {
 		Use:   "verify SOURCE",
 		Short: "check everything that the format allows to be checked",
 		Long: `verify prints one line for everything in SOURCE that breaks a rule of its format,
-each with its offset. It exits with 1 if there is any. With --strict, it prints as
-well what the format allows but a careful writer avoids: what is stored twice, or
-used by nothing, of which official files have some; and siblings of one name that are
-not in the order of their key definitions, which lorefs keeps and others may not.`,
+each with its offset. It exits with 1 if there is any. With --strict, it also prints what
+the format allows but a careful writer avoids: data that is stored twice or unused, which
+official files have too; and siblings of one name that are not in the order of their key
+definitions, which lorefs keeps and other programs may not.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return v.run(c, args[0], &f, log)
@@ -35,7 +35,7 @@ not in the order of their key definitions, which lorefs keeps and others may not
 		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
 	}})
 	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
-	c.Flags().BoolVar(&v.strict, "strict", false, "tell of what only wastes room, too")
+	c.Flags().BoolVar(&v.strict, "strict", false, "also report what only wastes space")
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }

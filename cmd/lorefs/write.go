@@ -29,7 +29,7 @@ func (w *writing) add(flags *pflag.FlagSet) {
 		w.revision = new(uint32(n))
 		return err
 	})
-	flags.BoolVar(&w.NoBackup, "no-backup", false, "keep no copy of a file that is replaced as NAME.bak")
+	flags.BoolVar(&w.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
 }
 
 // options are those that a data center is written with. Without a layout it is the

@@ -7,20 +7,19 @@ import (
 	"lorefs/datacenter"
 )
 
-// Stage is the last moment at which a mistake has to be found. A reader may find it
-// earlier.
+// Stage is when a mistake must be found at the latest.
 type Stage uint8
 
 const (
-	// AtOpen means that nothing sensible can be made of the file.
+	// AtOpen means that the file can't be opened.
 	AtOpen Stage = iota + 1
-	// AtRead means that the file opens, but reading what is wrong fails. Everything else can
+	// AtRead means that the file opens, but reading the bad part fails. Everything else can
 	// be read.
 	AtRead
-	// AtVerify means that a reader need not see what is wrong, but Verify has to.
+	// AtVerify means that only Verify must find it.
 	AtVerify
-	// Never means that no rule is broken, but a careless reader runs out of memory, stack or
-	// time. It may be refused with an error.
+	// Never means that no rule is broken, but a careless reader runs out of memory, stack
+	// or time. The file may be refused.
 	Never
 )
 
@@ -35,16 +34,16 @@ func (s Stage) String() string {
 // BrokenFile is a file with one thing wrong.
 type BrokenFile struct {
 	Name string
-	// Want says what is wrong.
+	// Want describes the mistake.
 	Want string
-	// Found is when that has to be known at the latest.
+	// Found is when it must be found at the latest.
 	Found Stage
 	// Layout is the layout of the file, as far as it has one.
 	Layout datacenter.Layout
 	Data   []byte
 }
 
-// Strict reports whether only Verify has to find what is wrong.
+// Strict reports whether only Verify must find the mistake.
 func (b BrokenFile) Strict() bool { return b.Found == AtVerify }
 
 // Broken returns files of a layout, each with one thing wrong.
@@ -64,7 +63,7 @@ func Broken(layout datacenter.Layout) []BrokenFile {
 	return append(all, Hostile(layout)...)
 }
 
-// edit is one mistake in an image of the document subject.
+// edit is one mistake in an image of subject.
 type edit struct {
 	name, want string
 	found      Stage
@@ -77,7 +76,7 @@ func (e edit) file(layout datacenter.Layout) BrokenFile {
 	return BrokenFile{Name: e.name, Want: e.want, Found: e.found, Layout: layout, Data: m.Seal(SealOptions{})}
 }
 
-// subject returns what edits break: plain, with strings that share a bucket.
+// subject returns the document that edits break: plain, with strings that share a bucket.
 func subject(layout datacenter.Layout) Doc {
 	d := inLayout(plain(), layout)
 	sheet := &Node{Name: "Zone"}
@@ -89,10 +88,10 @@ func subject(layout datacenter.Layout) Doc {
 	return d
 }
 
-// subjectFull gives the segments of the subject slack.
+// subjectFull gives the segments of subject slack.
 const subjectFull = 160
 
-// Where the nodes of the subject are, from the root.
+// Where the nodes of subject are, from the root.
 var (
 	items = []int{0}
 	coat  = []int{0, 0}

@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// countEdits let each count of an image lie. What follows such a count is read at the
+// countEdits make each count of an image wrong. What follows such a count is read at the
 // wrong place, so that the end of the regions is not the end of the file.
 func countEdits(layout datacenter.Layout) []edit {
 	var edits []edit
@@ -39,8 +39,8 @@ var countNames = []string{
 }
 
 func countOffsets(m *Image) []int64 {
-	// A bucket of two strings: behind one that loses its only one, the zeros that
-	// follow may look like the counts that were there before.
+	// Use a bucket of two strings: if a bucket lost its only string, the zeros that follow
+	// could look like the counts from before.
 	used := func(t *Table) int64 {
 		for _, b := range t.Buckets {
 			if b.Count > 1 {
@@ -58,13 +58,13 @@ func countOffsets(m *Image) []int64 {
 	}
 }
 
-// addressCountEdits let the counts that are larger by one lie.
+// addressCountEdits make the counts that are larger by one wrong.
 func addressCountEdits() []edit {
 	var edits []edit
 	for _, t := range []struct {
 		name string
 		of   func(*Image) *Table
-		// found is when it is seen that the last address is missing.
+		// found is when the missing last address is noticed.
 		found Stage
 	}{{"values", valuesOf, AtOpen}, {"names", namesOf, AtRead}} {
 		for _, v := range []uint32{0, 1, math.MaxUint32} {
@@ -84,14 +84,14 @@ func addressCountEdits() []edit {
 func namesOf(m *Image) *Table  { return &m.Names }
 func valuesOf(m *Image) *Table { return &m.Values }
 
-// segmentEdits let used_count lie: it does not move anything.
+// segmentEdits make used_count wrong, which moves nothing.
 func segmentEdits() []edit {
 	var edits []edit
 	for _, r := range []struct {
 		name string
 		of   func(*Image) *Region
-		// found is when it is seen that two are missing: strings may end with
-		// their segment.
+		// found is when two missing elements are noticed. Strings may end with their
+		// segment.
 		found Stage
 	}{
 		{"attributes", func(m *Image) *Region { return &m.Attributes }, AtRead},

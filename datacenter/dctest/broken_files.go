@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// brokenDocs are mistakes that go through a whole image.
+// brokenDocs returns mistakes that are made in a Doc.
 func brokenDocs(layout datacenter.Layout) []BrokenFile {
 	build := func(d Doc, o Options) []byte { return Build(inLayout(d, layout), o) }
 	rootFirst, valueFirst := plain(), plain()
@@ -24,7 +24,7 @@ func brokenDocs(layout datacenter.Layout) []BrokenFile {
 	}
 }
 
-// brokenFiles are mistakes around an image.
+// brokenFiles returns mistakes around an image.
 func brokenFiles(layout datacenter.Layout) []BrokenFile {
 	m := NewImage(inLayout(crowd(), layout), Options{})
 	file := func(name, want string, found Stage, o SealOptions) BrokenFile {

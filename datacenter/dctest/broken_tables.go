@@ -2,8 +2,8 @@ package dctest
 
 import "math"
 
-// tableEdits are mistakes in one of the two string tables. A reader that finds strings
-// by their addresses, and their ends by the NUL, does not see them.
+// tableEdits are mistakes in one of the two string tables. A reader that finds strings by
+// their addresses, and their ends by the NUL, does not notice them.
 func tableEdits(name string, table func(*Image) *Table) []edit {
 	edits := append(entryEdits(table), placeEdits(table)...)
 	for i := range edits {
@@ -12,13 +12,13 @@ func tableEdits(name string, table func(*Image) *Table) []edit {
 	return edits
 }
 
-// first returns the index of the string that edits break: the first of the subject's
-// neighbours, which the second one follows in their bucket or precedes.
+// first returns the index of the string that edits break: the first of subject's
+// neighbours, which share a bucket.
 func first(m *Image, t *Table) int { return m.Index(t, neighbours(2, len(t.Buckets))[0]) }
 
 func second(m *Image, t *Table) int { return m.Index(t, neighbours(2, len(t.Buckets))[1]) }
 
-// sameBucket are bits that can be turned over in a hash without its bucket changing.
+// sameBucket are bits of a hash that can be flipped without changing its bucket.
 const sameBucket = 1<<20 | 1<<4
 
 func entryEdits(table func(*Image) *Table) []edit {

@@ -39,7 +39,7 @@ func newBuilder(d Doc, o Options) *builder {
 	for _, key := range d.Keys {
 		b.key(key)
 	}
-	// The root has to be the first node, but is complete last.
+	// The root must be the first node, but is complete last.
 	b.nodes.store([]node{{}})
 	b.nodes.segments[0][0] = b.node(d.Root)
 	return b
@@ -54,7 +54,7 @@ func (b *builder) name(name string) uint16 {
 	return uint16(i + 1)
 }
 
-// key returns the index of a key definition, which is added if it is new.
+// key returns the index of a key definition, and adds it if it is new.
 func (b *builder) key(names []string) uint16 {
 	var key [4]uint16
 	for i, name := range names {
@@ -74,8 +74,8 @@ func (b *builder) key(names []string) uint16 {
 	return i
 }
 
-// node stores what is below n. A node's attributes come before its children's, so
-// that values are in the order of a reader of XML.
+// node stores what is below n. A node's attributes come before its children's, in the order
+// of an XML reader.
 func (b *builder) node(n *Node) node {
 	if n.Placeholder {
 		return node{}
@@ -147,8 +147,8 @@ func (b *builder) childRun(n *Node) []node {
 	return run
 }
 
-// sortedChildren returns the children by name index, then by key values. Placeholders
-// stay where they are.
+// sortedChildren returns the children sorted by name index, then by key values.
+// Placeholders stay where they are.
 func (b *builder) sortedChildren(children []*Node) []*Node {
 	named := slices.DeleteFunc(slices.Clone(children), func(n *Node) bool { return n.Placeholder })
 	slices.SortStableFunc(named, func(x, y *Node) int {
@@ -197,7 +197,7 @@ func compareKeys(x, y *Node) int {
 	return 0
 }
 
-// definition spells the keys of a node, without gaps.
+// definition returns the names of a node's keys, without gaps.
 func (n *Node) definition() (names [][]uint16) {
 	for _, key := range n.Keys {
 		if key != "" {
@@ -285,7 +285,7 @@ const (
 	typeString
 )
 
-// layout returns the layout to build, now that LayoutAuto has got its meaning.
+// layout returns the layout to build, with LayoutAuto replaced.
 func (d Doc) layout() datacenter.Layout {
 	if d.Layout == datacenter.LayoutAuto {
 		return datacenter.LayoutV6X64

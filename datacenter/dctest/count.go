@@ -5,13 +5,14 @@ import (
 	"math/bits"
 )
 
-// Counts are the nodes and attributes of a tree as a reader meets them: once for each
-// way from the root, with the root, without placeholders.
+// Counts are the nodes and attributes of a tree as a reader meets them: once for each way
+// from the root, with the root, without placeholders.
 type Counts struct {
 	Nodes, Attributes uint64
 }
 
-// Counts counts a data center. What is beyond 64 bits counts as the largest number.
+// Counts counts the nodes and attributes. More than 64 bits can hold count as the largest
+// number.
 func (d Doc) Counts() Counts { return d.Root.counts(map[*Node]Counts{}) }
 
 func (n *Node) counts(known map[*Node]Counts) Counts {

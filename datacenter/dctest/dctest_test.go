@@ -15,7 +15,7 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// dump is what reader.tree finds if the Doc was built as it should be.
+// dump makes what reader.tree must find.
 func dump(n *dctest.Node, names []string, depth int, lines *[]string) {
 	line := fmt.Sprintf("%*s%q %d %q", depth, "", n.Name, n.Flags, slices.DeleteFunc(slices.Clone(n.Keys), func(key string) bool { return key == "" }))
 	attrs := slices.Clone(n.Attrs)
@@ -195,7 +195,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestBomb inflates a bomb that is a data center without a mistake.
+// TestBomb inflates a bomb that is a valid data center.
 func TestBomb(t *testing.T) {
 	if testing.Short() {
 		t.Skip("inflates a GiB")

@@ -1,9 +1,9 @@
-// Package dctest builds data centers in memory, for tests: small valid ones, ones
-// that use every freedom the format allows, deliberately broken ones, and large ones
-// with the proportions of real files.
+// Package dctest builds data centers in memory for tests: small valid ones, ones that use
+// every freedom of the format, deliberately broken ones, and large ones with the
+// proportions of real files.
 //
-// It follows the format as Vezel documents it, and where that leaves a choice open,
-// what novadrop-dc writes. It works in three steps, and a test may step in after each:
+// It follows the format as Vezel documents it, and where that leaves a choice, novadrop-dc.
+// It works in three steps, and a test may change the result of each:
 //
 //	Doc ── NewImage ──> Image ── Seal ──> file
 //	 │                   │                 │
@@ -11,10 +11,10 @@
 //	 as one would        and the place     bytes
 //	 write them in XML   of everything
 //
-// The package shares nothing with the reader and the writer of package datacenter but
-// the types of a layout and of an address, and the two hashes. So an error in those
-// does not repeat itself here, and a test of both is a test against the documents.
+// The package shares only the types of a layout and of an address, and the two hashes, with
+// the reader and the writer of package datacenter. So it does not repeat their mistakes,
+// and a test of both is a test against the documents.
 //
-// Impossible requests, such as a node of 65,536 children, panic: they are mistakes in
-// a test.
+// Impossible requests, such as a node of 65,536 children, panic: they are mistakes in a
+// test.
 package dctest

@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// TestHashesOfFixture compares the hashes with all those that a file made by others has.
+// TestHashesOfFixture compares the hashes with those in a file made by others.
 func TestHashesOfFixture(t *testing.T) {
 	file, err := os.ReadFile("../../../shared/fixtures/datacenter/p115_small_x64.dat")
 	if errors.Is(err, iofs.ErrNotExist) {

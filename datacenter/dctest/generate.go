@@ -6,23 +6,22 @@ import (
 	"lorefs/datacenter"
 )
 
-// GenOptions choose a generated data center.
+// GenOptions are the options of Generate.
 type GenOptions struct {
 	Layout datacenter.Layout
-	// Seed makes it: the same options give the same data center.
+	// Seed selects a data center: the same options make the same one.
 	Seed uint64
 	// Sheets is the number of sheets. The default is 100.
 	Sheets int
-	// Nodes is about the number of nodes, each counted once a parent. The default
-	// is 400 a sheet, as in official files.
+	// Nodes is about the number of nodes, each counted once for each parent. The default is
+	// 400 for each sheet, as in official files.
 	Nodes int
 }
 
-// Generate makes a large data center with the proportions of official ones: depths,
-// counts of children and attributes, types, how long strings are and how often they
-// return, and how much of the tree is equal to other parts of it. All of its words are
-// made up. Parts that are equal share their Attrs and Children, which must not be
-// changed for that reason.
+// Generate makes a large data center with the proportions of official ones: depths, counts
+// of children and attributes, types, lengths and repetition of strings, and how much of the
+// tree is equal to other parts of it. All of its words are made up. Equal parts share their
+// Attrs and Children, which must therefore not be changed.
 func Generate(o GenOptions) Doc {
 	if o.Sheets == 0 {
 		o.Sheets = 100
@@ -45,14 +44,14 @@ type generator struct {
 	values *valuePool
 }
 
-// plannedSheet is a sheet's kind and about the number of its nodes.
+// plannedSheet is a sheet's kind and about its number of nodes.
 type plannedSheet struct {
 	kind  *kind
 	nodes int
 }
 
-// Official files have 610 kinds in 23,500 sheets. These are the shares of those sheets
-// and of the nodes in them that the most common kinds have.
+// Official files have 610 kinds in 23,500 sheets. These are the shares of the most common
+// kinds in those sheets and their nodes.
 var bigKinds = []struct{ sheets, nodes float64 }{
 	{0.023, 0.71}, {0.375, 0.02}, {0.12, 0.02}, {0.112, 0.01}, {0.11, 0.03}, {0.05, 0.02}, {0.01, 0.05}, {0.01, 0.04},
 }
@@ -83,8 +82,8 @@ func (g *generator) plan(o GenOptions) []plannedSheet {
 	return plan
 }
 
-// divide gives n sheets sizes that differ much: half of them are below a seventh of
-// the mean.
+// divide makes n sheets of very different sizes: half of them are below a seventh of the
+// mean.
 func (g *generator) divide(n int, nodes float64, k *kind) []plannedSheet {
 	plan := make([]plannedSheet, n)
 	weights := make([]float64, n)
@@ -115,16 +114,16 @@ func (g *generator) sheet(p plannedSheet) *Node {
 	return n
 }
 
-// subtree is a run of children, and its nodes with all below them.
+// subtree is a run of children, and the number of nodes in and below it.
 type subtree struct {
 	children []*Node
 	size     int
 }
 
-// poolSize is how many runs of a kind are remembered to be used again.
+// poolSize is how many runs of a kind are kept for reuse.
 const poolSize = 256
 
-// node makes a node, and tells the size of its subtree.
+// node makes a node, and returns the size of its subtree.
 func (g *generator) node(k *kind, room int) (*Node, int) {
 	n := &Node{Name: k.name, Keys: k.keys, Attrs: g.attrs(k)}
 	if g.rng.Float64() >= branching(k.depth) {
@@ -141,7 +140,7 @@ func (g *generator) node(k *kind, room int) (*Node, int) {
 	return n, 1 + run.size
 }
 
-// keep puts something in a pool, in the place of something else if it is full.
+// keep adds v to a pool, or replaces an element if the pool is full.
 func keep[T any](rng *rand.Rand, pool *[]T, v T) {
 	if len(*pool) < poolSize {
 		*pool = append(*pool, v)
@@ -160,8 +159,8 @@ func (g *generator) children(k *kind, room int) subtree {
 	return run
 }
 
-// branching returns the probability that a node of a depth has children. The depths of
-// nodes follow from it.
+// branching returns the probability that a node of a depth has children, which determines
+// the depths of nodes.
 func branching(depth int) float64 {
 	chances := [...]float64{2: 0.95, 3: 0.30, 4: 0.16, 5: 0.21, 6: 0.31, 7: 0.28, 8: 0.03}
 	switch {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// kind is all nodes of a path: they have the same attributes in the same order, but
-// not all have as many.
+// kind is all nodes of a path: they have the same attributes in the same order, but not all
+// have as many.
 type kind struct {
 	name     string
 	depth    int
@@ -19,7 +19,6 @@ type kind struct {
 	attrRuns [][]Attr
 }
 
-// column is an attribute of a kind.
 type column struct {
 	name string
 	of   valueType
@@ -35,7 +34,7 @@ const (
 	ofBool
 )
 
-// keyNames are the attributes of key definitions; most have but the first.
+// keyNames are the attributes of key definitions. Most nodes have the first.
 var keyNames = [][]string{{"id"}, {"id"}, {"id"}, {"id"}, {"zoneId", "spawnId"}, {"zoneId", "spawnId", "phase"}, {"id", "rank"}}
 
 func (g *generator) kind(depth int) *kind {
@@ -49,7 +48,7 @@ func (g *generator) kind(depth int) *kind {
 	return k
 }
 
-// childKind returns one of the up to four kinds of children that a kind has.
+// childKind returns one of a kind's up to four kinds of children.
 func (g *generator) childKind(k *kind) *kind {
 	if i := g.rng.IntN(1 + g.rng.IntN(4)); i < len(k.children) {
 		return k.children[i]
@@ -59,7 +58,7 @@ func (g *generator) childKind(k *kind) *kind {
 	return c
 }
 
-// attrs returns a run of attributes, some of the time one that was there before.
+// attrs returns a run of attributes, sometimes one from before.
 func (g *generator) attrs(k *kind) []Attr {
 	if len(k.attrRuns) > 0 && g.rng.Float64() < 0.25 {
 		return k.attrRuns[g.rng.IntN(len(k.attrRuns))]
@@ -79,7 +78,7 @@ func (g *generator) attrs(k *kind) []Attr {
 	return run
 }
 
-// widen gives a kind more columns, with names that it does not have.
+// widen adds columns with new names to a kind.
 func (g *generator) widen(k *kind, n int) {
 	for len(k.columns) < n {
 		c := column{name: g.words.attribute(), of: valueType(pick(g.rng, valueTypes))}
@@ -111,13 +110,13 @@ func (g *generator) value(c *column, key bool) any {
 	return int32(g.rng.ExpFloat64() * 300)
 }
 
-// share is a number, or a range of them, and the part of all that it is.
+// share is a number, or a range of numbers, and its share of the total.
 type share struct {
 	part   float64
 	lo, hi int
 }
 
-// These are the proportions of official files.
+// The proportions of official files.
 var (
 	childCounts = []share{{0.386, 1, 1}, {0.44, 2, 4}, {0.097, 5, 8}, {0.074, 9, 16}, {0.003, 17, 64}}
 	attrCounts  = []share{

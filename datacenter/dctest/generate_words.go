@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// words gives names: new ones, and more and more often ones that there are.
+// words makes names, and reuses them more and more often.
 type words struct {
 	rng        *rand.Rand
 	elements   []string
@@ -40,7 +40,7 @@ func (w *words) attribute() string {
 	return w.name(&w.attributes, maxAttributes, func(first, last string) string { return first + title(last) })
 }
 
-// name returns a name of a pool, or as long as that is not full, rather a new one.
+// name returns a name of a pool, or most likely a new one while the pool is not full.
 func (w *words) name(pool *[]string, limit int, join func(first, last string) string) string {
 	if n := len(*pool); n > 0 && (n >= limit || w.rng.IntN(3) == 0) {
 		return (*pool)[w.rng.IntN(n)]
@@ -57,7 +57,7 @@ func (w *words) name(pool *[]string, limit int, join func(first, last string) st
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// valuePool gives strings: new ones, the empty one, and ones that there are.
+// valuePool makes strings: new ones, the empty one, and old ones.
 type valuePool struct {
 	rng    *rand.Rand
 	values []string
@@ -81,7 +81,7 @@ func (p *valuePool) string() string {
 	return p.values[int(y*y*float64(len(p.values)))]
 }
 
-// fresh returns a string that most likely is not there yet.
+// fresh returns a string that is most likely new.
 func (p *valuePool) fresh() string {
 	n := pick(p.rng, lengths)
 	var s strings.Builder
@@ -93,7 +93,8 @@ func (p *valuePool) fresh() string {
 	return s.String()
 }
 
-// sentence is Korean text, some with a new line or with what XML has to escape.
+// sentence appends Korean text, sometimes with a new line or with characters that XML must
+// escape.
 func (p *valuePool) sentence(s *strings.Builder, n int) {
 	for units := 0; units < n; {
 		size := 1 + p.rng.IntN(4)
@@ -112,7 +113,7 @@ func (p *valuePool) sentence(s *strings.Builder, n int) {
 	}
 }
 
-// path is the name of something made by people with many files.
+// path appends a name like those of people with many files.
 func (p *valuePool) path(s *strings.Builder, n int) {
 	for s.Len() < n {
 		if s.Len() > 0 {

@@ -9,11 +9,11 @@ import (
 	"lorefs/datacenter"
 )
 
-// bombSize is about how far the bombs inflate. That is enough to be told from what a
-// reader may take, and little enough for a test to inflate it.
+// bombSize is about the inflated size of the bombs: more than a reader may accept, but few
+// enough bytes for a test to inflate.
 const bombSize = 1 << 30
 
-// Hostile are small files that are large in some way. Broken has them as well.
+// Hostile returns small files that are large in some way. Broken includes them.
 func Hostile(layout datacenter.Layout) []BrokenFile {
 	layout = Doc{Layout: layout}.layout()
 	return []BrokenFile{
@@ -25,7 +25,7 @@ func Hostile(layout datacenter.Layout) []BrokenFile {
 	}
 }
 
-// manyWays has so many levels, on each of which all children are one.
+// manyWays has that many levels, on each of which all children are one node.
 func manyWays(levels, children int) Doc {
 	n := &Node{Name: "Leaf"}
 	for range levels {
@@ -34,7 +34,7 @@ func manyWays(levels, children int) Doc {
 	return Doc{Root: Root(n)}
 }
 
-// bombStep is a multiple of the size of an attribute of all layouts.
+// bombStep is a multiple of the size of an attribute in all layouts.
 const bombStep = 6 << 20
 
 // slackBomb returns a data center whose only segment of attributes has much slack.
@@ -46,8 +46,8 @@ func slackBomb(layout datacenter.Layout) []byte {
 	return bomb(m.Data[:at], m.Data[at:], SealOptions{})
 }
 
-// streamBomb returns a data center that zeros follow. Unless another size is given, what is
-// stated is the size without them.
+// streamBomb returns a data center followed by zeros. Unless another size is given, it
+// states the size without them.
 func streamBomb(layout datacenter.Layout, size *uint32) []byte {
 	m := NewImage(inLayout(plain(), layout), Options{})
 	if size == nil {
@@ -56,8 +56,8 @@ func streamBomb(layout datacenter.Layout, size *uint32) []byte {
 	return bomb(m.Data, nil, SealOptions{Size: size})
 }
 
-// bomb seals zeros with something before and behind them. The zeros' stream is made
-// once and repeated: a reference back does not care which zeros it finds.
+// bomb seals zeros with something before and behind them. The zeros' stream is made once
+// and repeated, since a reference back finds zeros in any case.
 func bomb(before, behind []byte, o SealOptions) []byte {
 	stream := flushed(before)
 	zeros := flushed(make([]byte, bombStep))

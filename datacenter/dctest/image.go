@@ -16,8 +16,8 @@ const (
 	NameBuckets  = 512
 )
 
-// Image is an inflated data center, and where everything in it lies. A test may edit
-// Data in place. All offsets are into Data.
+// Image is an inflated data center, and the place of everything in it. A test may edit Data
+// in place. All offsets are into Data.
 type Image struct {
 	Layout datacenter.Layout
 	Data   []byte
@@ -31,18 +31,17 @@ type Image struct {
 	Footer     int64
 }
 
-// Region is a segmented region.
 type Region struct {
-	// Offset is that of the count of segments.
+	// Offset is the offset of the count of segments.
 	Offset   int64
 	Segments []Segment
-	// Size is the bytes of an element.
+	// Size is the size of an element in bytes.
 	Size int64
 }
 
 // Segment is a segment of a region.
 type Segment struct {
-	// Offset is that of full_count; used_count is 4 bytes on.
+	// Offset is the offset of full_count; used_count is 4 bytes on.
 	Offset int64
 	// Elements is the offset of the first element.
 	Elements   int64
@@ -54,8 +53,8 @@ type Table struct {
 	// Data is the region of characters.
 	Data    Region
 	Buckets []Bucket
-	// Addresses is the offset of the count, which is larger by one than that of
-	// the addresses that follow it.
+	// Addresses is the offset of the count, which is larger by one than the number of
+	// addresses behind it.
 	Addresses int64
 	// Count is the number of strings.
 	Count int
@@ -63,15 +62,15 @@ type Table struct {
 
 // Bucket is a segment of a string table's table.
 type Bucket struct {
-	// Offset is that of the count.
+	// Offset is the offset of the count.
 	Offset int64
 	// Entries is the offset of the first entry.
 	Entries int64
 	Count   int
 }
 
-// Sizes of the structures that are the same in all layouts, and the offsets of fields
-// in them and in nodes and attributes.
+// Sizes of the structures that are the same in all layouts, and the offsets of fields in
+// them and in nodes and attributes.
 const (
 	KeySize     = 8
 	EntrySize   = 16
@@ -100,7 +99,7 @@ type imageWriter struct {
 	noise *rand.Rand
 }
 
-// NewImage lays a data center out.
+// NewImage lays out a data center.
 func NewImage(d Doc, o Options) *Image {
 	b := newBuilder(d, o)
 	w := &imageWriter{Image: Image{Layout: d.layout()}, o: o, noise: rand.New(rand.NewPCG(o.Garbage, 1))}
@@ -122,7 +121,7 @@ func (w *imageWriter) u32(v uint32)  { w.Data = binary.LittleEndian.AppendUint32
 
 func (w *imageWriter) address(a datacenter.Address) { w.Data = appendAddress(w.Data, a) }
 
-// reference is an address to n elements. Without any, what is there is undefined.
+// reference appends an address of n elements. It is undefined if n is 0.
 func (w *imageWriter) reference(a datacenter.Address, n uint16) {
 	if n == 0 && w.o.Garbage != 0 {
 		w.u32(w.noise.Uint32())
@@ -142,7 +141,7 @@ func (w *imageWriter) undefined(n int64) {
 	}
 }
 
-// padding is the word that follows an address or a value in 64-bit layouts.
+// padding appends the word that follows an address or a value in 64-bit layouts.
 func (w *imageWriter) padding() {
 	if w.Layout == datacenter.LayoutV6X64 {
 		w.undefined(4)
@@ -203,7 +202,7 @@ func (w *imageWriter) nodes(segments [][]node) {
 	})
 }
 
-// region appends segments of elements of the given size, with slack up to a count.
+// region appends segments of elements of the given size, with slack up to a full count.
 func region[T any](w *imageWriter, size int64, full int, segments [][]T, element func(T)) Region {
 	r := Region{Offset: w.offset(), Size: size}
 	w.u32(uint32(len(segments)))
@@ -270,5 +269,5 @@ func sortBuckets(t *stringTable, p placedStrings, count int) [][]entry {
 	return buckets
 }
 
-// BucketOf returns the bucket of a hash, of so many.
+// BucketOf returns the bucket of a hash among count.
 func BucketOf(hash uint32, count int) int { return int((hash ^ hash>>16) % uint32(count)) }

@@ -9,15 +9,15 @@ import (
 	"lorefs/datacenter"
 )
 
-// Example is a data center that a reader has to take, and Verify has to find nothing
-// in. It can be sealed with Options.
+// Example is a valid data center: a reader must accept it, and Verify must find nothing. It
+// can be sealed with Options.
 type Example struct {
 	Name    string
 	Doc     Doc
 	Options Options
 }
 
-// Legal are data centers of everything that the format allows, however rare, in small.
+// Legal returns small data centers with everything that the format allows, however rare.
 func Legal() []Example {
 	var all []Example
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
@@ -33,7 +33,7 @@ func inLayout(d Doc, layout datacenter.Layout) Doc {
 	return d
 }
 
-// plain returns a small data center with a node, a value or a text of every kind.
+// plain returns a small data center with every kind of node, value and text.
 func plain() Doc {
 	return Doc{Revision: 387463, Root: Root(
 		&Node{Name: "Items", Children: []*Node{
@@ -49,7 +49,7 @@ func plain() Doc {
 	)}
 }
 
-// crowd returns a data center with many nodes, a part of them alike.
+// crowd returns a data center with many nodes, some of them equal.
 func crowd() Doc {
 	var sheets []*Node
 	for i := range 12 {
@@ -161,8 +161,8 @@ func wide() Doc {
 	return Doc{Root: Root(sheet, &Node{Name: "Narrow"})}
 }
 
-// family has a node of two parents of two names, and runs that equal each other
-// without being the same.
+// family returns a data center with a node of two parents with different names, and equal
+// runs that are stored separately.
 func family() Doc {
 	child := &Node{Name: "Child", Attrs: []Attr{{"age", 3}}, Children: []*Node{{Name: "Toy"}}}
 	return Doc{Root: Root(
@@ -226,7 +226,7 @@ func strangeNumbers() Doc {
 	return Doc{Root: Root(&Node{Name: "Numbers", Attrs: attrs})}
 }
 
-// EqualHashes are two strings that HashString does not tell apart.
+// EqualHashes are two strings with the same HashString.
 var EqualHashes = [2]string{"birch amber stone kelp", "oak frost north thorn"}
 
 func equalHashes() Doc {
@@ -236,7 +236,7 @@ func equalHashes() Doc {
 	)}
 }
 
-// neighbours are different strings of one bucket.
+// neighbours returns different strings of one bucket.
 func neighbours(n, buckets int) []string {
 	var found []string
 	for i := 0; len(found) < n; i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// element is all the nodes of one path, merged, as novadrop sorts names by it.
+// element is all the nodes of one path, merged. novadrop sorts names by these.
 type element struct {
 	name     string
 	keys     nameSet
@@ -45,8 +45,8 @@ func (e *element) child(name string) *element {
 	return c
 }
 
-// visit is one node met at one path. Nodes with several parents make it necessary to
-// remember them: there may be more ways to a node than anyone can walk.
+// visit is one node at one path. Visits must be remembered, because nodes with several
+// parents may have more ways to them than anyone can walk.
 type visit struct {
 	element *element
 	node    *Node
@@ -72,8 +72,8 @@ func (e *element) merge(n *Node, seen map[visit]bool) {
 	}
 }
 
-// appendNames appends the names in novadrop's order: a path's own name, its key
-// attributes, its other attributes, its children, each group without regard to case.
+// appendNames appends the names in novadrop's order: a path's own name, its key attributes,
+// its other attributes, its children, each group ignoring case.
 func (e *element) appendNames(names *nameSet) {
 	names.add(e.name)
 	for _, group := range [][]string{e.keys.list, e.attrs.list} {

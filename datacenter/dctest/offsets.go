@@ -8,11 +8,11 @@ import (
 	"lorefs/datacenter"
 )
 
-// RootAddress is where the root is.
+// RootAddress is the address of the root.
 var RootAddress = datacenter.Address{}
 
-// ElementOffset returns the offset of the element at an address. The element may lie beyond
-// used_count and beyond the segment, to make room for mistakes.
+// ElementOffset returns the offset of the element at an address, which may lie beyond
+// used_count and beyond the segment.
 func (r *Region) ElementOffset(a datacenter.Address) int64 {
 	if int(a.Segment) >= len(r.Segments) {
 		panic(fmt.Sprintf("dctest: BUG: no segment %d", a.Segment))
@@ -21,7 +21,7 @@ func (r *Region) ElementOffset(a datacenter.Address) int64 {
 }
 
 // NodeOffset returns the offset of a node. The constants Node… are offsets of its fields,
-// and NodeChildAddress is one that depends on the layout.
+// and NodeChildAddress returns one that depends on the layout.
 func (m *Image) NodeOffset(a datacenter.Address) int64 { return m.Nodes.ElementOffset(a) }
 
 // NodeChildAddress returns the offset of the address of children in a node.
@@ -39,7 +39,7 @@ func (m *Image) AttributeOffset(a datacenter.Address) int64 { return m.Attribute
 // KeyOffset returns the offset of a key definition.
 func (m *Image) KeyOffset(i int) int64 { return m.Keys + 4 + int64(i)*KeySize }
 
-// Child returns the address of a node that is reached from the root by these positions in
+// Child returns the address of the node that path leads to from the root, by positions in
 // runs of children.
 func (m *Image) Child(path ...int) datacenter.Address {
 	a := RootAddress

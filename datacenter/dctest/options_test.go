@@ -8,7 +8,7 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// rows are sheets of few kinds of rows, with runs that others end with.
+// rows returns sheets of few kinds of rows, with runs that others end with.
 func rows() dctest.Doc {
 	var sheets []*dctest.Node
 	for i := range 40 {
@@ -63,7 +63,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestFind finds things in an image by the ways that tests have to them.
+// TestFind finds things in an image by the methods for tests.
 func TestFind(t *testing.T) {
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
 		doc := small()

@@ -15,8 +15,8 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// reader is a data center read from the first byte to the last, as the documents
-// describe it. It knows nothing of the builder, and any surprise is a panic.
+// reader reads a data center from the first byte to the last, as the documents describe it.
+// It shares nothing with the builder, and panics on any surprise.
 type reader struct {
 	data   []byte
 	at     int
@@ -32,7 +32,7 @@ type reader struct {
 	names     table
 }
 
-// segments are the elements of a region in use, and the bytes of each.
+// segments are the used elements of a region, and the bytes of each.
 type segments struct {
 	size int
 	used [][]byte
@@ -64,7 +64,6 @@ func (s segments) count() (n int) {
 	return n
 }
 
-// decrypt decrypts a file.
 func decrypt(t testing.TB, file []byte) []byte {
 	t.Helper()
 	block, err := aes.NewCipher([]byte("\x33\x47\xa1\x74\xf9\x04\x0d\x47\x68\xa0\xb0\x55\x58\xdc\x86\x6b"))
@@ -173,7 +172,7 @@ func (r *reader) table(buckets int) table {
 	return t
 }
 
-// text is the string of an entry, and whether its NUL is there.
+// text returns the string of an entry, and whether it has its NUL.
 func (t *table) text(e entry) ([]uint16, bool) {
 	b := t.data.at(e.address, int(e.length)-1)
 	units := make([]uint16, e.length-1)
@@ -201,7 +200,7 @@ func (r *reader) keyNames(index uint16) (names []string) {
 	return names
 }
 
-// stored is a node as it is in a file.
+// stored is a node as in a file.
 type stored struct {
 	b      []byte
 	layout datacenter.Layout
@@ -224,8 +223,8 @@ func (n stored) childAddr() uint32 {
 	return u32(n.b[12:])
 }
 
-// tree is what a reader finds at a node and below it, as text of one line a node. It
-// is what dump makes of a Doc.
+// tree appends what a reader finds at a node and below it, a line for each node, in the
+// form of dump.
 func (r *reader) tree(n stored, depth int, lines *[]string) {
 	line := fmt.Sprintf("%*s%q %d %q", depth, "", r.name(n.name()), n.flags(), r.keyNames(n.key()))
 	for i := range n.attrs() {

@@ -10,8 +10,8 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// check is what breaks a rule of the format in an inflated data center. It stops at a
-// surprise, as the reader does.
+// check returns the broken rules in an inflated data center. It stops at a surprise, as the
+// reader does.
 func check(data []byte, layout datacenter.Layout) (found []string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,7 +79,7 @@ func (c *checker) root() {
 	c.need(root.name() != 0 && c.name(root.name()) == dctest.RootName && root.attrs() == 0, "root")
 }
 
-// tree visits every stored node once, and never goes deeper than the stack allows.
+// tree visits every stored node once. It does not recurse, since nodes may be deep.
 func (c *checker) tree() {
 	const open, done = 1, 2
 	state := map[uint32]int{}
@@ -120,8 +120,8 @@ func (c *checker) one(n stored, address uint32) {
 	c.order(n)
 }
 
-// order checks the children's order, by the key definitions, and by the int attributes
-// among the keys only.
+// order checks the children's order, by the key definitions, and by only the int attributes
+// among the keys.
 func (c *checker) order(n stored) {
 	var last stored
 	for i := range n.children() {
@@ -153,7 +153,7 @@ func (c *checker) compareKeys(x, y stored) int {
 	return 0
 }
 
-// definition spells the keys of a node, without gaps.
+// definition returns the names of a node's keys, without gaps.
 func (c *checker) definition(n stored) (names [][]uint16) {
 	for _, name := range c.keys[n.key()] {
 		if name != 0 {
@@ -163,7 +163,7 @@ func (c *checker) definition(n stored) (names [][]uint16) {
 	return names
 }
 
-// intOf returns the value of an attribute, or the least one if it is none or no int.
+// intOf returns the value of an attribute, or the least int if it is missing or no int.
 func (c *checker) intOf(n stored, name uint16) int32 {
 	if n.attrs() == 0 {
 		return math.MinInt32

@@ -10,11 +10,11 @@ import (
 // maxRun is the most elements that one node can refer to.
 const maxRun = 65535
 
-// absent is the address that official files have where nothing is referred to.
+// absent is the address in official files where nothing is referred to.
 var absent = datacenter.Address{Segment: 65535, Element: 65535}
 
-// space gives out the room in the segments of a region, first fit. What is given out
-// never straddles the end of a segment.
+// space allocates places in the segments of a region, first fit. No allocation crosses the
+// end of a segment.
 type space struct {
 	limit int
 	used  []int
@@ -38,14 +38,14 @@ func address(segment, element int) datacenter.Address {
 	return datacenter.Address{Segment: uint16(segment), Element: uint16(element)}
 }
 
-// node and attr are the elements of an image, without what is undefined in them.
+// node and attr are the elements of an image, without their undefined fields.
 type node struct {
 	name, key           uint16
 	attrCount, children uint16
 	attrAddr, childAddr datacenter.Address
 }
 
-// attr has a value that is an index into the table of values if text is set.
+// If text is set, attr's value is an index into the table of values.
 type attr struct {
 	name, code uint16
 	value      uint32
@@ -76,12 +76,12 @@ func appendAddress(b []byte, a datacenter.Address) []byte {
 	return binary.LittleEndian.AppendUint16(b, a.Element)
 }
 
-// runs is a region of nodes or of attributes.
+// runs is a region of nodes or attributes.
 type runs[T any] struct {
 	space    space
 	segments [][]T
 
-	// appendKey appends the bytes by which elements are compared, as many for each.
+	// appendKey appends the bytes by which elements are compared, the same number for each.
 	appendKey func([]byte, T) []byte
 	share     bool
 	overlap   bool
@@ -99,7 +99,7 @@ func newRuns[T any](o Options, appendKey func([]byte, T) []byte) *runs[T] {
 	}
 }
 
-// place returns the address of a run, which is stored unless an equal one is.
+// place returns the address of a run, and stores it unless an equal one is stored.
 func (r *runs[T]) place(run []T) datacenter.Address {
 	if len(run) == 0 {
 		return absent
@@ -130,8 +130,7 @@ func (r *runs[T]) store(run []T) datacenter.Address {
 	return a
 }
 
-// remember makes the run whose key is at hand found again, and its tails if runs may
-// overlap.
+// remember records the run with the current key, and its tails if runs may overlap.
 func (r *runs[T]) remember(a datacenter.Address, n int) {
 	r.seen[string(r.key)] = a
 	if !r.overlap {

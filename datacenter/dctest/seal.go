@@ -10,8 +10,8 @@ import (
 	"hash/adler32"
 )
 
-// DefaultKey and DefaultIV are what novadrop encrypts with if not told otherwise. They
-// are those of a client that its makers published.
+// DefaultKey and DefaultIV are novadrop's defaults, those of a client that its makers
+// published.
 var (
 	DefaultKey = mustHex("3347a174f9040d4768a0b05558dc866b")
 	DefaultIV  = mustHex("e490562821af3e1176c98d3cb9ec4601")
@@ -25,12 +25,12 @@ func mustHex(s string) []byte {
 	return b
 }
 
-// SealOptions choose how an image becomes a file. The zero value gives what official
-// files have, and a zlib trailer.
+// SealOptions choose how an image becomes a file. The zero value is as in official files,
+// with a zlib trailer.
 type SealOptions struct {
 	// Key and IV default to DefaultKey and DefaultIV.
 	Key, IV []byte
-	// Level is that of compress/flate. 0 stands for flate.DefaultCompression; for
+	// Level is the level of compress/flate. 0 stands for flate.DefaultCompression; for
 	// flate.NoCompression set Stored.
 	Level  int
 	Stored bool
@@ -39,11 +39,11 @@ type SealOptions struct {
 	// Size replaces the stated size, SizeDelta is added to it.
 	Size      *uint32
 	SizeDelta int64
-	// NoAdler leaves the trailer of the zlib stream out, WrongAdler negates it.
+	// NoAdler omits the trailer of the zlib stream, WrongAdler negates it.
 	NoAdler, WrongAdler bool
 	// Trailing follows the zlib stream, and is encrypted as well.
 	Trailing []byte
-	// Cut takes so many bytes off the end of the file, at last.
+	// Cut removes that many bytes from the end of the file.
 	Cut int
 }
 
@@ -72,7 +72,7 @@ func deflate(data []byte, o SealOptions) []byte {
 	return buf.Bytes()
 }
 
-// sealStream makes a file of a deflate stream that inflates to so many bytes.
+// sealStream makes a file of a deflate stream that inflates to size bytes.
 func sealStream(size int64, stream []byte, sum uint32, o SealOptions) []byte {
 	stated := uint32(size + o.SizeDelta)
 	if o.Size != nil {
@@ -92,8 +92,8 @@ func sealStream(size int64, stream []byte, sum uint32, o SealOptions) []byte {
 	return encrypt(file[:len(file)-o.Cut], o)
 }
 
-// encrypt is AES in CFB mode with feedback of whole blocks, where a last block that is
-// not whole is not padded. It overwrites text.
+// encrypt encrypts text in place by AES in CFB mode with feedback of whole blocks. The last
+// block is not padded.
 func encrypt(text []byte, o SealOptions) []byte {
 	key, iv := o.Key, o.IV
 	if key == nil {

@@ -74,8 +74,8 @@ func (p *placedStrings) store(sp *space, units []uint16) datacenter.Address {
 	return a
 }
 
-// owners tells for each string the one that it is stored in: itself, or one that ends
-// with it.
+// owners returns for each string the one that it is stored in: itself, or a longer one with
+// the same end.
 func (t *stringTable) owners(share bool) []int {
 	owners := make([]int, len(t.units))
 	for i := range owners {
@@ -90,7 +90,7 @@ func (t *stringTable) owners(share bool) []int {
 	for k := len(order) - 2; k >= 0; k-- {
 		i, next := order[k], order[k+1]
 		owner := owners[next]
-		// What starts beyond the last element index of a segment has no address.
+		// Beyond the last element index of a segment nothing has an address.
 		if endsWith(t.units[next], t.units[i]) && len(t.units[owner])-len(t.units[i]) <= maxRun {
 			owners[i] = owner
 		}
@@ -111,8 +111,7 @@ func endsWith(s, end []uint16) bool {
 	return len(s) >= len(end) && slices.Equal(s[len(s)-len(end):], end)
 }
 
-// omitNULs drops the last NUL of each segment, unless a string without characters is
-// nothing but this NUL.
+// omitNULs drops the last NUL of each segment, unless that is the whole of an empty string.
 func (p *placedStrings) omitNULs() {
 	needed := map[datacenter.Address]bool{}
 	for _, a := range p.addresses {

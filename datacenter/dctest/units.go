@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Units returns a string in UTF-16. Surrogates that WTF-8 spells with three bytes stay
-// alone, and bytes that are no WTF-8 become U+FFFD.
+// Units returns a string in UTF-16. Surrogates in WTF-8 stay alone, and bytes that are not
+// WTF-8 become U+FFFD.
 func Units(s string) []uint16 {
 	units := make([]uint16, 0, len(s))
 	for len(s) > 0 {
@@ -43,7 +43,7 @@ func Text8(units []uint16) string {
 	return string(text)
 }
 
-// surrogate is the lone surrogate that s begins with.
+// surrogate returns the lone surrogate that s begins with.
 func surrogate(s string) (uint16, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xe0 != 0xa0 || s[2]&0xc0 != 0x80 {
 		return 0, false

@@ -15,12 +15,12 @@ type run struct {
 	file    *datacenter.File
 	names   *treepath.Names
 	scratch scratch
-	memos   int // how many may be made yet
+	memos   int // how many may still be made
 	err     error
 }
 
-// stepSet is a set of steps of a searcher, as bits. A step that is in the set of a
-// node is looked for among its children or, if it is for attributes, at the node.
+// stepSet is a set of steps of a searcher, as bits. A step in the set of a node is looked
+// for among its children or, if it is for attributes, at the node.
 type stepSet uint64
 
 func (s stepSet) has(i int) bool { return s>>i&1 != 0 }
@@ -37,30 +37,30 @@ type boundStep struct {
 
 func (s *boundStep) fits(name uint16) bool { return s.any || s.name == name }
 
-// boundPredicate is a predicate, and where among the counters of a level the
-// position of a child is counted for it. positions and last tell whether it asks.
+// boundPredicate is a predicate, and the index of its counter of positions in a level.
+// positions and last say whether it uses them.
 type boundPredicate struct {
 	*test
 	counter         int
 	positions, last bool
 }
 
-// searcher finds what some paths lead to, from one node on. The steps of all
-// paths are in one list; the one behind each is the next of its path.
+// searcher finds what some paths lead to, from one node on. The steps of all paths are in
+// one list, each path's in order.
 type searcher struct {
 	*run
 	steps []boundStep
-	// begin are the first steps of all paths, end the last ones, attributes those
-	// for attributes, and deep those that have // before them.
+	// begin are the first steps of all paths, end the last ones, attributes those for
+	// attributes, and deep those with // before them.
 	begin, end, attributes, deep stepSet
 	counters                     int
-	// onNode and onAttribute are told what was found; they count what counts in
-	// found, and are false if that is enough.
+	// onNode and onAttribute are called with what was found. They count what counts in
+	// found, and return false if that is enough.
 	onNode      func(n datacenter.Node) bool
 	onAttribute func(n datacenter.Node, a datacenter.Attribute) bool
 	found       int64
 
-	path   *treepath.Path // nil if nobody asks for it
+	path   *treepath.Path // nil if not needed
 	levels []*level
 	memo   []memo
 }
@@ -81,7 +81,7 @@ func (r *run) searcher(paths []path) *searcher {
 	return s
 }
 
-// leadsNowhere reports whether a path has a name that the file does not.
+// leadsNowhere reports whether a path has a name that the file lacks.
 func (r *run) leadsNowhere(p path) bool {
 	return slices.ContainsFunc(p, func(st step) bool { return !st.any && r.names.Index(st.name) == 0 })
 }
@@ -108,8 +108,8 @@ func (s *searcher) bind(st step) {
 	s.steps = append(s.steps, b)
 }
 
-// named returns the names of the children that a set of steps is about, ascending;
-// ok is false if it is about children of any name.
+// named returns the names of the children that a set of steps selects, ascending. ok is
+// false if it selects children of any name.
 func (s *searcher) named(set stepSet, dst []uint16) (names []uint16, ok bool) {
 	for ; set != 0; set &= set - 1 {
 		i := set.first()
@@ -128,8 +128,8 @@ func (s *searcher) named(set stepSet, dst []uint16) (names []uint16, ok bool) {
 type test struct {
 	op   operator
 	kids []*test
-	// search finds what the path leads to, unless that is an attribute of the node
-	// itself: then attribute is its index, 0 if the file does not have the name.
+	// search finds what the path leads to, unless that is an attribute of the node itself:
+	// then attribute is its index, 0 if the file does not have the name.
 	search    *searcher
 	attribute uint16
 	compare   comparison

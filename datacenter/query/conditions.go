@@ -1,17 +1,17 @@
 package query
 
-// operandKind tells what an operand is.
+// operandKind is the kind of an operand.
 type operandKind uint8
 
 const (
-	operandCondition operandKind = iota // something that is true or false
+	operandCondition operandKind = iota // true or false
 	operandPath
 	operandValue
 	operandPosition // position()
 	operandLast     // last()
 )
 
-// operand is a part of a predicate, of which what follows tells what it means.
+// operand is a part of a predicate. Its meaning depends on what follows.
 type operand struct {
 	kind      operandKind
 	condition *condition
@@ -19,8 +19,8 @@ type operand struct {
 	value     literal
 }
 
-// truth makes a condition of an operand that is not compared to anything. A number
-// and last() are one only if whole is set: if the operand is the whole predicate.
+// truth makes a condition of an operand without comparison. A number and last() are
+// conditions only if whole is set: if the operand is the whole predicate.
 func (p *parser) truth(o operand, off int, whole bool) (*condition, error) {
 	switch o.kind {
 	case operandCondition:
@@ -49,7 +49,7 @@ func (p *parser) or() (operand, error) { return p.chain("or", opOr, p.and) }
 
 func (p *parser) and() (operand, error) { return p.chain("and", opAnd, p.comparison) }
 
-// chain is one or more of what part reads, with a word between them.
+// chain reads one or more parts, with a word between them.
 func (p *parser) chain(word string, op operator, part func() (operand, error)) (operand, error) {
 	at := p.tok.off
 	first, err := part()
@@ -80,7 +80,7 @@ func (p *parser) chain(word string, op operator, part func() (operand, error)) (
 
 func (p *parser) isWord(word string) bool { return p.tok.kind == tokenName && p.tok.text == word }
 
-// comparison is an operand, or two that are compared.
+// comparison reads an operand, or two that are compared.
 func (p *parser) comparison() (operand, error) {
 	x, err := p.operand()
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *parser) comparison() (operand, error) {
 	return operand{condition: c}, nil
 }
 
-// operand is what can stand on one side of a comparison, and what can't.
+// operand reads what can stand on one side of a comparison.
 func (p *parser) operand() (operand, error) {
 	tok := p.tok
 	switch tok.kind {
@@ -143,7 +143,7 @@ func (p *parser) pathOperand() (operand, error) {
 	return operand{kind: operandPath, path: so}, err
 }
 
-// word is an operand that begins with a name: a function, a value or a path.
+// word reads an operand that begins with a name: a function, a value or a path.
 func (p *parser) word() (operand, error) {
 	before, tok := p.lexer, p.tok
 	if err := p.advance(); err != nil {
@@ -174,7 +174,7 @@ func (p *parser) word() (operand, error) {
 	return p.pathOperand()
 }
 
-// parenthesized is a condition in parentheses, and they.
+// parenthesized reads a condition in parentheses.
 func (p *parser) parenthesized() (operand, error) {
 	if err := p.nest(); err != nil {
 		return operand{}, err
@@ -195,7 +195,7 @@ func (p *parser) parenthesized() (operand, error) {
 	return operand{condition: c}, p.expect(")")
 }
 
-// textFunction is the path and the text that contains and starts-with have.
+// textFunction reads the arguments of contains or starts-with.
 func (p *parser) textFunction(op operator) (operand, error) {
 	if err := p.expect("("); err != nil {
 		return operand{}, err

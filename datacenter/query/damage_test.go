@@ -8,7 +8,8 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// A query that reads all of a broken file ends in an error, and without a panic.
+// TestBrokenFiles checks that a query over a whole broken file ends with an error, and
+// without a panic.
 func TestBrokenFiles(t *testing.T) {
 	failed := 0
 	for _, broken := range dctest.Broken(datacenter.LayoutV6X64) {

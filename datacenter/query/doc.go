@@ -1,5 +1,5 @@
-// Package query finds nodes and attributes of a data center by expressions that
-// are a part of XPath 1.0:
+// Package query finds nodes and attributes of a data center by expressions that are a part
+// of XPath 1.0:
 //
 //	/ItemData/Item[@id=5001]/@rank
 //	//Skill[@templateId=1 and Property/@attackRange>100]
@@ -22,55 +22,54 @@
 //	compare   = "=" | "!=" | "<" | "<=" | ">" | ">="
 //	value     = NUMBER | TEXT | "true" | "false"
 //
-// A NAME is of letters, digits, "_", "-", "." and anything that is not ASCII, and
-// begins with no digit, "-" or "."; all other names are put in braces, in which }}
-// stands for one }. A TEXT is in either quote, which is doubled to stand for itself.
-// A NUMBER is decimal and may have a sign, a fraction and an exponent. {true} is a
-// child of that name, where true is the value.
+// A NAME is of letters, digits, "_", "-", "." and anything that is not ASCII, and begins
+// with no digit, "-" or "."; all other names are put in braces, in which }} stands for one
+// }. A TEXT is in either quote, which is doubled to stand for itself. A NUMBER is decimal
+// and may have a sign, a fraction and an exponent. {true} is a child of that name, where
+// true is the value.
 //
-// # What it means
+// # Meaning
 //
-// The root is the node __root__, so the first step finds sheets. "/" goes to the
-// children of a node, "//" to all nodes below it; for an attribute, "/" stays at the
-// node, and "//" means the node and all below it. An attribute ends a path.
-// text() is a node's text, the attribute __value__, which @* finds as well.
+// The root is the node __root__, so the first step finds sheets. "/" goes to the children
+// of a node, "//" to all nodes below it. For an attribute, "/" stays at the node, and "//"
+// means the node and all below it. An attribute ends a path. text() is a node's text, the
+// attribute __value__, which @* finds as well.
 //
-// [n] and position() count, from 1 on, those children of one parent that the step
-// and the predicates before it leave over, as in XPath: //A[1] is each A that is
-// the first of its parent. A number is a position only if it is all of a predicate.
+// [n] and position() count, from 1 on, the children of one parent that the step and the
+// predicates before select, as in XPath: //A[1] is each A that is the first of its parent.
+// A number is a position only if it is the whole predicate.
 //
-// A relative path alone asks whether there is such a node or attribute. A
-// comparison is true if any of what its path finds compares so: [@a!='x'] is false
-// for a node without a, unlike [not(@a='x')]. A node stands for its text; one
-// without text compares to nothing.
+// A relative path alone asks whether there is such a node or attribute. A comparison is
+// true if it holds for any of the nodes or attributes that its path finds: [@a!='x'] is
+// false for a node without a, unlike [not(@a='x')]. A node stands for its text; a
+// comparison with a node without text is false.
 //
-// How values compare depends on the type that the attribute has:
+// How values compare depends on the type of the attribute:
 //
 //   - an int, and a float, with a number, in quotes or not: as numbers. For a
 //     float the number is first rounded to what a float can hold, so that 0.1 finds
 //     what is shown as 0.1.
 //   - a bool with true and false, in quotes or not, as such; with a number, as 1 and 0.
 //   - a string with a text, true or false: by "=" and "!=" as they are spelled.
-//   - a string with a number, or by "<" to ">=": as numbers, if both are some.
+//   - a string with a number, or by "<" to ">=": as numbers, if both are numbers.
 //
-// Anything else, such as an int with 'abc', compares by spelling: it may be equal
-// or not, but is neither less nor greater. contains and starts-with look at the
-// spelling of any type, which is that of the mount.
+// Everything else, such as an int with 'abc', compares by spelling: it may be equal or not,
+// but is neither less nor greater. contains and starts-with look at the spelling of any
+// type, which is that of the mount.
 //
-// # How it is done
+// # Implementation
 //
-// Matches come in the order of the file, each once, as a walk meets them. What is
-// kept meanwhile is one level for each node above, and which stored runs of
-// children have no match for what is looked for: many nodes share a run, and such a
-// run is walked once. That takes two bytes for each stored node, for up to eight
-// sets of steps.
+// Matches come in the order of the file, each once, as a walk meets them. Memory is needed
+// for one level for each node above, and for the stored runs of children that are known to
+// have no match: many nodes share a run, and such a run is walked once. That takes two
+// bytes for each stored node, for up to eight sets of steps.
 //
-// Key definitions are of no use here: nothing says that a file's siblings really
-// are in the order of their keys, and a search by halving would miss some.
+// Key definitions are not used: nothing guarantees that a file's siblings are in the order
+// of their keys, and a binary search would miss some.
 //
-// # What is not supported
+// # Not supported
 //
-// Axes, "..", ".", arithmetic, comparison of two paths, predicates on attributes,
-// functions but those above. They are errors of Compile. A query may have 64 steps
-// outside of predicates, and so may each path in one.
+// Axes, "..", ".", arithmetic, comparison of two paths, predicates on attributes, and other
+// functions. They are errors of Compile. A query may have 64 steps outside of predicates,
+// and so may each path in a predicate.
 package query

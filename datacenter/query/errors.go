@@ -7,12 +7,11 @@ import (
 	"lorefs/internal/shown"
 )
 
-// SyntaxError is what is wrong with an expression.
+// SyntaxError is an error in an expression.
 type SyntaxError struct {
 	// Expr is the expression.
 	Expr string
-	// Column is where in it, in characters from 1 on; one beyond its length is
-	// its end.
+	// Column is the place in it, in characters from 1 on; the end is one beyond the length.
 	Column int
 	// What was found and what was expected.
 	What string
@@ -27,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: column %d of %s: %s", e.Column, shown.Quote(expr), e.What)
 }
 
-// syntaxError is an error at byte off of an expression.
+// syntaxError returns an error at byte off of an expression.
 func syntaxError(expr string, off int, format string, args ...any) error {
 	return &SyntaxError{Expr: expr, Column: utf8.RuneCountInString(expr[:off]) + 1, What: fmt.Sprintf(format, args...)}
 }

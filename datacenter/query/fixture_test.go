@@ -12,7 +12,7 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// Queries on real data find as many as a walk counts.
+// TestFixture checks that queries on real data find as many matches as a walk counts.
 func TestFixture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a file whole")
@@ -56,7 +56,7 @@ func TestFixture(t *testing.T) {
 	}
 }
 
-// count keeps no match, of which there may be millions.
+// count keeps no match, because there may be millions.
 func count(t testing.TB, f *datacenter.File, expr string) (n int) {
 	t.Helper()
 	for _, err := range compile(t, expr).Run(t.Context(), f) {

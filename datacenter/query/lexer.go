@@ -8,7 +8,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// tokenKind tells tokens apart. Those that are signs are their own spelling.
+// tokenKind is the kind of a token. Signs are their own spelling.
 type tokenKind string
 
 const (
@@ -22,11 +22,11 @@ const (
 // token is one part of an expression.
 type token struct {
 	kind tokenKind
-	text string // what a name, a text or a number says
+	text string // the content of a name, a text or a number
 	off  int    // where it begins, in bytes
 }
 
-// String returns how an error calls it.
+// String returns the token's name in errors.
 func (t token) String() string {
 	const most = 40
 	switch t.kind {
@@ -40,12 +40,12 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", string(t.kind))
 }
 
-// signs are all others, the longer ones first.
+// signs are all other tokens, the longer ones first.
 var signs = []tokenKind{
 	"::", "//", "!=", "<=", ">=", "..", "/", "=", "<", ">", "@", "*", "[", "]", "(", ")", "|", ",", ".",
 }
 
-// lexer cuts an expression into tokens.
+// lexer splits an expression into tokens.
 type lexer struct {
 	expr string
 	off  int
@@ -84,7 +84,7 @@ func (l *lexer) take(kind tokenKind, n int) token {
 	return t
 }
 
-// number takes a number as XPath has it, with a sign and an exponent besides.
+// number reads a number as in XPath, but also with a sign and an exponent.
 func (l *lexer) number() (token, error) {
 	rest := l.expr[l.off:]
 	n := 0
@@ -101,13 +101,12 @@ func (l *lexer) number() (token, error) {
 	}
 	t := l.take(tokenNumber, n)
 	if _, ok := parseNumber(t.text); !ok || l.off < len(l.expr) && isNamePart(l.expr[l.off]) {
-		return t, syntaxError(l.expr, t.off, "%s begins like a number and is none: a name that begins so is put in braces", shown.Quote(t.text))
+		return t, syntaxError(l.expr, t.off, "%s begins like a number but is none: put a name like this in braces", shown.Quote(t.text))
 	}
 	return t, nil
 }
 
-// quoted takes what lies between an opening mark and end, which stands for itself
-// where it is doubled.
+// quoted reads what lies between an opening mark and end. A doubled end stands for itself.
 func (l *lexer) quoted(kind tokenKind, end byte, what string) (token, error) {
 	t := token{kind: kind, off: l.off}
 	var b strings.Builder
@@ -127,8 +126,8 @@ func (l *lexer) quoted(kind tokenKind, end byte, what string) (token, error) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isNameStart takes all that is not ASCII for letters, and so lone surrogates,
-// which WTF-8 spells in such bytes, too.
+// isNameStart accepts everything that is not ASCII as letters, including lone surrogates in
+// WTF-8.
 func isNameStart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
 }
@@ -148,7 +147,7 @@ func lenWhile(s string, is func(byte) bool) (n int) {
 	return n
 }
 
-// appendName spells a name as an expression does.
+// appendName appends a name as in an expression.
 func appendName(dst []byte, name string) []byte {
 	if name != "" && isNameStart(name[0]) && lenWhile(name, isNamePart) == len(name) {
 		return append(dst, name...)

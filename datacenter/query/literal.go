@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// comparison is one of the six.
+// comparison is one of the six comparisons.
 type comparison uint8
 
 const (
@@ -41,7 +41,7 @@ func (c comparison) flip() comparison {
 	return c
 }
 
-// holds reports whether x compares to y so. A NaN is unequal to all.
+// holds reports whether x compares to y in this way. A NaN is unequal to everything.
 func holds[T cmp.Ordered](c comparison, x, y T) bool {
 	switch c {
 	case equal:
@@ -62,7 +62,7 @@ func holds[T cmp.Ordered](c comparison, x, y T) bool {
 type literal struct {
 	text  string
 	bytes []byte // the same
-	// bare tells that it is a number without quotes.
+	// bare is set for a number without quotes.
 	bare     bool
 	isNumber bool
 	number   float64
@@ -70,19 +70,18 @@ type literal struct {
 	rounded float64
 }
 
-// newLiteral makes one of a text, or of a bare number.
+// newLiteral makes a literal of a text, or of a bare number.
 func newLiteral(text string, bare bool) literal {
 	l := literal{text: text, bytes: []byte(text), bare: bare}
 	l.number, l.isNumber = parseNumber(text)
 	l.rounded = float64(float32(l.number))
 	if math.IsInf(l.rounded, 0) {
-		l.rounded = l.number // what no float can hold, none is equal to
+		l.rounded = l.number // no float is equal to what no float can hold
 	}
 	return l
 }
 
-// parseNumber reads a decimal number, with space around it. One that is too large
-// is infinite.
+// parseNumber reads a decimal number, with space around it. A too large number is infinite.
 func parseNumber(s string) (float64, bool) {
 	s = strings.TrimSpace(s)
 	for i := range len(s) {
@@ -94,10 +93,10 @@ func parseNumber(s string) (float64, bool) {
 	return f, err == nil || math.IsInf(f, 0)
 }
 
-// scratch is room for the text of an attribute.
+// scratch is a buffer for the text of an attribute.
 type scratch []byte
 
-// matches reports whether an attribute compares to a literal so.
+// matches reports whether an attribute compares to a literal.
 func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
 	switch typ := a.Type(); {
 	case typ == datacenter.Int && l.isNumber:
@@ -119,7 +118,7 @@ func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (boo
 	return (string(text) == l.text) == (c == equal), err
 }
 
-// matchesNumber compares a string as a number, if it is one. If not, it is unequal.
+// matchesNumber compares a string as a number. A string that is no number is unequal.
 func (s *scratch) matchesNumber(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
 	text, err := s.spelled(a)
 	if err != nil {
@@ -142,7 +141,7 @@ func (s *scratch) startsWith(a datacenter.Attribute, l *literal) (bool, error) {
 	return bytes.HasPrefix(text, l.bytes), err
 }
 
-// spelled is the text of an attribute, until the next.
+// spelled returns the text of an attribute, valid until the next call.
 func (s *scratch) spelled(a datacenter.Attribute) (text []byte, err error) {
 	text, err = a.AppendText((*s)[:0])
 	*s = text

@@ -2,21 +2,20 @@ package query
 
 import "lorefs/datacenter"
 
-// maxMemos bounds the sets of steps that a run of a query has memos for.
+// maxMemos is how many sets of steps have memos in a run of a query.
 const maxMemos = 8
 
-// memo remembers which stored runs of children hold nothing that a set of steps
-// leads to, neither in them nor below. What is found there depends on nothing
-// else: predicates look downward, and positions are those within the run.
+// memo remembers which stored runs of children have no match for a set of steps, in them or
+// below. That depends on nothing else: predicates look downward, and positions are those
+// within the run.
 type memo struct {
 	set stepSet
-	// counts is, at the place of the first node of such a run, how many nodes it
-	// has. Runs that begin at one place are told apart by that; the last one noted
-	// is remembered.
+	// counts has, at the place of the first node of such a run, its number of nodes, since
+	// several runs may begin at one place. Only the last one noted is remembered.
 	counts []uint16
 }
 
-// barren reports whether it is known that nothing is to be found in a run.
+// barren reports whether a run is known to have no match.
 func (s *searcher) barren(run datacenter.Run, set stepSet) bool {
 	for i := range s.memo {
 		if s.memo[i].set == set {
@@ -26,7 +25,7 @@ func (s *searcher) barren(run datacenter.Run, set stepSet) bool {
 	return false
 }
 
-// noteBarren notes that nothing is to be found in a run.
+// noteBarren notes that a run has no match.
 func (s *searcher) noteBarren(run datacenter.Run, set stepSet) {
 	for i := range s.memo {
 		if s.memo[i].set == set {

@@ -13,9 +13,9 @@ import (
 	"lorefs/datacenter"
 )
 
-// The model is a whole tree in memory, and a query a tree of functions that go by
-// the definition of XPath: each step makes a list of a list, each predicate makes it
-// shorter. It shares nothing with the package but the grammar.
+// The model is a whole tree in memory, and a query is a tree of functions that follow the
+// definition of XPath: each step makes a list of a list, each predicate makes it shorter.
+// It shares only the grammar with the package.
 
 type modelNode struct {
 	name    string
@@ -132,7 +132,7 @@ func (f found) paths() []string {
 	return paths
 }
 
-// modelStep is a step: how it is spelled, and what it finds from a list of nodes.
+// modelStep is a step: its spelling, and what it finds from a list of nodes.
 type modelStep struct {
 	text string
 	find func(from []*modelNode) found
@@ -330,7 +330,7 @@ func drawComparison(t *rapid.T, depth int) modelCondition {
 	}}
 }
 
-// compares goes by the words of the package's documentation.
+// compares follows the text of the package's documentation.
 func (a *modelAttr) compares(op, value string, bare bool) bool {
 	y, err := strconv.ParseFloat(value, 64)
 	isNumber := err == nil

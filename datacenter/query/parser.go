@@ -6,25 +6,25 @@ import (
 	"lorefs/internal/shown"
 )
 
-// textName is the attribute that holds a node's text.
+// textName is the attribute with a node's text.
 const textName = "__value__"
 
 const (
 	// maxExpr bounds an expression, in bytes.
 	maxExpr = 16 << 10
-	// maxSteps bounds the steps of a query, and those of each path in a
-	// predicate: they are bits of one number.
+	// maxSteps bounds the steps of a query, and those of each path in a predicate: they are
+	// bits of one number.
 	maxSteps = 64
 	// maxNesting bounds predicates in predicates, and parentheses.
 	maxNesting = 32
-	// maxPredicates bounds those of one step.
+	// maxPredicates bounds the predicates of one step.
 	maxPredicates = 16
 )
 
 // parser reads an expression.
 type parser struct {
 	lexer
-	tok     token // the one to be looked at
+	tok     token // the next one
 	nesting int
 }
 
@@ -70,7 +70,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return syntaxError(p.expr, p.tok.off, format, args...)
 }
 
-// unexpected is the error for a token that can't be here.
+// unexpected returns the error for a token that can't be here.
 func (p *parser) unexpected(want string) error {
 	switch p.tok.kind {
 	case "::":
@@ -81,7 +81,7 @@ func (p *parser) unexpected(want string) error {
 	return p.errorf("%v: want %s", p.tok, want)
 }
 
-// expect takes a token that has to be here.
+// expect reads a token that must be here.
 func (p *parser) expect(kind tokenKind) error {
 	if p.tok.kind != kind {
 		return p.unexpected(string(kind))
@@ -96,7 +96,7 @@ func (p *parser) absolute() (path, error) {
 	return p.steps(nil)
 }
 
-// relative is a path in a predicate. Its first step has nothing before it.
+// relative reads a path in a predicate. Its first step has nothing before it.
 func (p *parser) relative() (path, error) {
 	first, err := p.step(false)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *parser) step(deep bool) (step, error) {
 	return s, p.predicates(&s)
 }
 
-// noArguments takes the parentheses of a function without arguments.
+// noArguments reads the parentheses of a function without arguments.
 func (p *parser) noArguments() error {
 	if err := p.expect("("); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (p *parser) predicates(s *step) error {
 	return nil
 }
 
-// predicate is what is in brackets, and they.
+// predicate reads a predicate in brackets.
 func (p *parser) predicate() (*condition, error) {
 	if err := p.expect("["); err != nil {
 		return nil, err

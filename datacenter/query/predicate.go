@@ -2,7 +2,7 @@ package query
 
 import "lorefs/datacenter"
 
-// place is where a child is among those that come to a predicate.
+// place is the position of a child among those that come to a predicate.
 type place struct{ position, last int }
 
 // holds reports whether a test is true of a node.
@@ -32,8 +32,7 @@ func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
 	return t.search.found > 0, r.err
 }
 
-// attributeHolds reports whether what is asked of the path is true of an attribute
-// that it leads to.
+// attributeHolds reports whether a test is true of an attribute that its path leads to.
 func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
 	switch t.op {
 	case opCompare:
@@ -46,7 +45,8 @@ func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
 	return true, nil
 }
 
-// nodeHolds is attributeHolds for a node: but for opExists, its text is asked.
+// nodeHolds is attributeHolds for a node. Unless the operator is opExists it tests the
+// node's text.
 func (t *test) nodeHolds(r *run, n datacenter.Node) (bool, error) {
 	if t.op == opExists {
 		return true, nil
@@ -54,7 +54,7 @@ func (t *test) nodeHolds(r *run, n datacenter.Node) (bool, error) {
 	return t.ownHolds(r, n, t.text)
 }
 
-// ownHolds is attributeHolds for the attribute of n that has a name.
+// ownHolds is attributeHolds for n's attribute with a name.
 func (t *test) ownHolds(r *run, n datacenter.Node, name uint16) (bool, error) {
 	if name == 0 {
 		return false, nil
@@ -66,7 +66,7 @@ func (t *test) ownHolds(r *run, n datacenter.Node, name uint16) (bool, error) {
 	return t.attributeHolds(r, a)
 }
 
-// note takes what a search of t found. One is enough, so it is false then.
+// note takes a result of t's search. It returns false when one is true, which is enough.
 func (t *test) note(r *run, ok bool, err error) (more bool) {
 	if err != nil {
 		r.err = err
@@ -78,8 +78,8 @@ func (t *test) note(r *run, ok bool, err error) (more bool) {
 	return !ok
 }
 
-// attributeNamed finds the attribute of n whose name has an index. Going through a
-// short run reads it once, where halving reads each step, and all if that fails.
+// attributeNamed finds the attribute of n with a name index. Going through a short run
+// reads it once, while a binary search reads each step.
 func attributeNamed(n datacenter.Node, name uint16) (datacenter.Attribute, bool, error) {
 	const short = 32
 	if n.AttributeCount() > short {

@@ -12,7 +12,7 @@ import (
 // Query is a compiled expression. It is safe for parallel use.
 type Query struct{ paths []path }
 
-// Compile reads an expression, whose names and texts are WTF-8. Its error is a
+// Compile parses an expression, whose names and texts are WTF-8. The error is a
 // [SyntaxError].
 func Compile(expr string) (*Query, error) {
 	paths, err := parse(expr)
@@ -25,7 +25,7 @@ func Compile(expr string) (*Query, error) {
 // Kind is what a Match is.
 type Kind uint8
 
-// The kinds.
+// The kinds of matches.
 const (
 	Node Kind = iota
 	Attribute
@@ -42,19 +42,19 @@ func (k Kind) String() string {
 // Match is one node or attribute that a query found.
 type Match struct {
 	Kind Kind
-	// Path is where it lies below the tree/ of a mount: ItemData.3/Item.41/rank.
+	// Path is its path below the tree/ of a mount: ItemData.3/Item.41/rank.
 	Path string
-	// XPath is the same as a query that finds it alone: /ItemData[4]/Item[42]/@rank.
+	// XPath is a query that finds only this match: /ItemData[4]/Item[42]/@rank.
 	XPath string
-	// Node is what was found or, if that is an attribute, what has it.
+	// Node is the node or, for an attribute, the node that has it.
 	Node datacenter.Node
-	// Attribute is what was found if Kind says so.
+	// Attribute is the attribute, if Kind says so.
 	Attribute datacenter.Attribute
 }
 
 // Run yields what q finds in f, in the order of a walk: a node, its attributes, its
-// children. An error is yielded last: of ctx, of the file, or of a file in which
-// two names are the same text.
+// children. An error comes last: of ctx, of the file, or because two names of the file are
+// the same text.
 func (q *Query) Run(ctx context.Context, f *datacenter.File) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		if err := q.run(ctx, f, yield); err != nil {
@@ -93,7 +93,7 @@ func (q *Query) run(ctx context.Context, f *datacenter.File, yield func(Match, e
 	return r.err
 }
 
-// appendXPath spells where the search is as an expression; the root is nothing.
+// appendXPath appends the current place as an expression; the root is empty.
 func (s *searcher) appendXPath(dst []byte) []byte {
 	for i := range s.path.Depth() {
 		name, ordinal := s.path.Level(i)

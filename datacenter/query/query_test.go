@@ -54,7 +54,7 @@ func paths(t testing.TB, f *datacenter.File, expr string) []string {
 	return all
 }
 
-// shop returns a small data center with a bit of all that queries look at.
+// shop returns a small data center with a bit of everything that queries look at.
 func shop(t testing.TB) *datacenter.File {
 	t.Helper()
 	item := func(id int, kids ...*node) *node {
@@ -212,8 +212,8 @@ func (c *countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) (b [
 	return b, err
 }
 
-// A run that many share is read once if nothing is in it, and yet each match in
-// one that has some is found, under every parent.
+// TestSharedRuns checks that a run that many nodes share is read once if it has no match,
+// and that each match in another is found under every parent.
 func TestSharedRuns(t *testing.T) {
 	const levels = 14
 	run := []*node{{Name: "X", Attrs: attrs{{Name: "id", Value: 1}}}, {Name: "Y"}}
@@ -240,8 +240,8 @@ func TestSharedRuns(t *testing.T) {
 	}
 }
 
-// What is known of a run for some steps says nothing of it for others, and nothing
-// of a longer run that begins at the same place.
+// TestRunsThatLookAlike checks that a memo of a run for some steps is not used for others,
+// nor for a longer run that begins at the same place.
 func TestRunsThatLookAlike(t *testing.T) {
 	run := []*node{{Name: "X"}, {Name: "Y"}}
 	img := dctest.NewImage(dctest.Doc{Root: dctest.Root(
@@ -336,8 +336,8 @@ func drawDoc(t *rapid.T) (dctest.Doc, dctest.Options) {
 	return dctest.Doc{Root: root, Layout: datacenter.Layout(rapid.IntRange(1, 3).Draw(t, "layout"))}, o
 }
 
-// What a query finds is what the naive evaluator does, in whatever form the file is,
-// and each match is found alone by its XPath.
+// TestNaive compares queries with the naive evaluator, for all forms of files, and finds
+// each match alone by its XPath.
 func TestNaive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		doc, o := drawDoc(rt)

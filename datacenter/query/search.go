@@ -5,19 +5,19 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// level is what is known of the children of one node while they are gone through.
+// level is the state of a walk over the children of one node.
 type level struct {
 	siblings treepath.Siblings
-	// positions counts, for each predicate, the children that came to it, and
-	// lasts how many do in all; 0 is not known yet.
+	// positions counts, for each predicate, the children that came to it so far. lasts
+	// counts all that do; 0 is not known yet.
 	positions, lasts []int
 }
 
-// start searches from n, and below.
+// start searches from n on.
 func (s *searcher) start(n datacenter.Node) { s.visit(n, s.begin, 0) }
 
-// visit looks at the attributes and the children of n for a set of steps. It is
-// false if the search is over.
+// visit searches the attributes and the children of n for a set of steps. It returns false
+// if the search is over.
 func (s *searcher) visit(n datacenter.Node, set stepSet, depth int) bool {
 	if here := set & s.attributes; here != 0 {
 		if !s.visitAttributes(n, here) {
@@ -83,7 +83,7 @@ func (s *searcher) visitChildren(n datacenter.Node, set stepSet, depth int) bool
 	return more && err == nil
 }
 
-// eachChild returns those children of n that a set of steps may be about, in order.
+// eachChild visits the children of n that a set of steps may select, in order.
 func (s *searcher) eachChild(n datacenter.Node, set stepSet, visit func(c datacenter.Node) bool) error {
 	var room [maxSteps]uint16
 	names, ok := s.named(set, room[:0])
@@ -121,7 +121,7 @@ func (s *searcher) eachChild(n datacenter.Node, set stepSet, visit func(c datace
 	return nil
 }
 
-// visitChild looks at c, a child of n, and below.
+// visitChild searches c, a child of n, and below.
 func (s *searcher) visitChild(n, c datacenter.Node, set stepSet, l *level, depth int) bool {
 	ordinal := 0
 	if s.path != nil {
@@ -179,8 +179,8 @@ func (s *searcher) chosen(n, c datacenter.Node, i int, l *level) (bool, error) {
 	return true, nil
 }
 
-// findLast counts how many children of n come to predicate k of step i: those that
-// pass the predicates before it.
+// findLast counts the children of n that come to predicate k of step i: those that pass the
+// predicates before it.
 func (s *searcher) findLast(n datacenter.Node, i, k int, l *level) error {
 	st := &s.steps[i]
 	last := &l.lasts[st.predicates[k].counter]
@@ -197,7 +197,8 @@ func (s *searcher) findLast(n datacenter.Node, i, k int, l *level) error {
 		for j := range k {
 			p := &st.predicates[j]
 			positions[j]++
-			// Those before have been asked for c's siblings already, so lasts is known.
+			// The predicates before have been tested for c's siblings already, so lasts is
+			// known.
 			ok, err := p.holds(s.run, c, place{positions[j], l.lasts[p.counter]})
 			if failed = err; err != nil || !ok {
 				return err == nil
@@ -213,7 +214,7 @@ func (s *searcher) findLast(n datacenter.Node, i, k int, l *level) error {
 	return err
 }
 
-// level returns the one of a depth, ready for other children.
+// level returns the level of a depth, ready for other children.
 func (s *searcher) level(depth int) *level {
 	if depth == len(s.levels) {
 		s.levels = append(s.levels, &level{positions: make([]int, s.counters), lasts: make([]int, s.counters)})

@@ -7,17 +7,17 @@ type path []step
 
 // step is one step of a path.
 type step struct {
-	// attribute tells that the step is for attributes, else for nodes.
+	// attribute is set for a step for attributes; else it is for nodes.
 	attribute bool
-	// deep tells that // is before it.
+	// deep is set if // is before the step.
 	deep bool
-	// any tells that it is for all names, else for name.
+	// any is set for a step for all names; else it is for name.
 	any        bool
 	name       string
 	predicates []*condition
 }
 
-// operator tells what a condition is.
+// operator is the operator of a condition.
 type operator uint8
 
 const (
@@ -42,7 +42,7 @@ type condition struct {
 	number  int        // of opPosition
 }
 
-// uses reports whether any part of a condition is of an operator that is asked for.
+// uses reports whether any part of a condition has one of the operators.
 func (c *condition) uses(ops ...operator) bool {
 	return slices.Contains(ops, c.op) ||
 		slices.ContainsFunc(c.kids, func(kid *condition) bool { return kid.uses(ops...) })

@@ -11,7 +11,7 @@ import (
 const (
 	maxName   = 255
 	maxSuffix = len("@.65534")
-	// MaxSpelled is how many bytes the spelling of a name has at most.
+	// MaxSpelled is the size in bytes of the longest spelling of a name.
 	MaxSpelled = maxName - maxSuffix
 )
 
@@ -21,8 +21,8 @@ type Names struct {
 	indexes map[string]uint16
 }
 
-// NewNames spells the names of f. It fails if two of them are the same text, since
-// then two entries of a directory could have one path.
+// NewNames spells the names of f. It fails if two of them are the same text, since then two
+// entries of a directory could have one path.
 func NewNames(f *datacenter.File) (*Names, error) {
 	texts := f.Names()
 	n := &Names{escaped: make([]string, len(texts)+1), indexes: make(map[string]uint16, len(texts))}
@@ -36,10 +36,10 @@ func NewNames(f *datacenter.File) (*Names, error) {
 	return n, nil
 }
 
-// Index returns the index of a name; 0 if the file does not have it.
+// Index returns the index of a name, or 0 if the file does not have it.
 func (n *Names) Index(name string) uint16 { return n.indexes[name] }
 
-// Escaped returns the spelling of the name with an index that the file has.
+// Escaped returns the spelling of the name with an index.
 func (n *Names) Escaped(index uint16) string { return n.escaped[index] }
 
 // Escape spells the name with the given index in its file:
@@ -56,7 +56,7 @@ func (n *Names) Escaped(index uint16) string { return n.escaped[index] }
 // The last leaves room for a sibling number and for the @.
 func Escape(name string, index int) string { return EscapeWithin(name, index, MaxSpelled) }
 
-// EscapeWithin is Escape for a spelling of at most so many bytes.
+// EscapeWithin is Escape for a spelling of at most most bytes.
 func EscapeWithin(name string, index, most int) string {
 	if name == "" {
 		return "%"
@@ -81,8 +81,8 @@ func EscapeWithin(name string, index, most int) string {
 	return b.String()
 }
 
-// shorten keeps the start of a name that is too long. It cuts between
-// characters and between escapes.
+// shorten keeps the start of a name that is too long. It cuts between characters and
+// between escapes.
 func shorten(name string, index, most int) string {
 	tail := "%~" + strconv.Itoa(index)
 	cut := most - len(tail)
@@ -95,7 +95,7 @@ func shorten(name string, index, most int) string {
 	return name[:cut] + tail
 }
 
-// numberDot returns the place of the dot of a final .N; -1 if there is none.
+// numberDot returns the place of the dot of a final .N, or -1.
 func numberDot(name string) int {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
@@ -107,9 +107,9 @@ func numberDot(name string) int {
 	return i - 1
 }
 
-// SplitOrdinal takes a directory's name apart: Name.3 is the sibling that has
-// three of its name before it, Name the one that has none. ok is false for a
-// number that no directory has, such as .0 or .01.
+// SplitOrdinal splits a directory's name: Name.3 is the sibling with three of its name
+// before it, Name the one with none. ok is false for a number that no directory has, such
+// as .0 or .01.
 func SplitOrdinal(file string) (name string, ordinal int, ok bool) {
 	dot := numberDot(file)
 	if dot < 0 {
@@ -120,8 +120,8 @@ func SplitOrdinal(file string) (name string, ordinal int, ok bool) {
 	return file[:dot], n, err == nil && digits[0] != '0'
 }
 
-// Unescape is the inverse of Escape for names that are not shortened. ok is
-// false for what Escape would spell otherwise: no name may have two spellings.
+// Unescape is the inverse of Escape for names that are not shortened. ok is false for a
+// spelling that Escape does not make, so that no name has two spellings.
 func Unescape(file string) (name string, ok bool) {
 	if file == "%" {
 		return "", true

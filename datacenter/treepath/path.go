@@ -6,12 +6,12 @@ import (
 	"lorefs/datacenter"
 )
 
-// Path is the way from the root to a node, as a walk has it. Going up and down
-// costs little: text is made when it is asked for, and of what is new only.
+// Path is the way from the root to a node during a walk. Going up and down costs little:
+// text is made only when it is needed, and only for new levels.
 type Path struct {
 	names  *Names
 	levels []level
-	// text is that of the first built levels.
+	// text is the text of the first built levels.
 	text   []byte
 	built  int
 	shared Shared
@@ -27,7 +27,7 @@ type level struct {
 // NewPath makes the path of the root, for the names of its file.
 func NewPath(names *Names) *Path { return &Path{names: names} }
 
-// Push goes down to a child that has ordinal siblings of its name before it.
+// Push goes down to a child with ordinal siblings of its name before it.
 func (p *Path) Push(name uint16, ordinal int) {
 	p.levels = append(p.levels, level{name: name, ordinal: ordinal})
 }
@@ -38,19 +38,18 @@ func (p *Path) Pop() {
 	p.built = min(p.built, len(p.levels))
 }
 
-// Depth returns how many nodes below the root the path leads.
+// Depth returns the number of nodes below the root on the path.
 func (p *Path) Depth() int { return len(p.levels) }
 
-// Level is the name and the ordinal of the node i levels below the root's
-// children.
+// Level returns the name and the ordinal of the node i levels below the root's children.
 func (p *Path) Level(i int) (name uint16, ordinal int) {
 	return p.levels[i].name, p.levels[i].ordinal
 }
 
-// Node returns the path of the node that the walk is at; that of the root is empty.
+// Node returns the path of the current node; that of the root is empty.
 func (p *Path) Node() string { return string(p.build()) }
 
-// Attribute is the path of an attribute of n, the node that the walk is at.
+// Attribute returns the path of an attribute of n, the current node.
 func (p *Path) Attribute(n datacenter.Node, name uint16) (string, error) {
 	both, err := p.shared.Has(n, name)
 	if err != nil {

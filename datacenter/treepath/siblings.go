@@ -2,25 +2,25 @@ package treepath
 
 import "lorefs/datacenter"
 
-// Siblings numbers the children of one node after another: of each it tells how
-// many before it have its name. The zero value is ready for Begin.
+// Siblings numbers the children of one node after another: for each it counts the siblings
+// of its name before it. The zero value is ready for Begin.
 type Siblings struct {
 	sorted bool
-	// Of a node in order, equal names are neighbors: the last one is enough.
+	// For a sorted node, equal names are neighbours: the last one is enough.
 	name  uint16
 	count int
-	// Of any other, all must be counted.
+	// For any other, all must be counted.
 	counts map[uint16]int
 }
 
-// Begin is for the children of n.
+// Begin starts with the children of n.
 func (s *Siblings) Begin(n datacenter.Node) {
 	s.sorted, s.name, s.count = n.Sorted(), 0, 0
 	clear(s.counts)
 }
 
-// Next numbers the next child in the file's order. Of a node that is Sorted, all
-// the children of a name may be left out, of others none.
+// Next numbers the next child in the file's order. For a node that is Sorted, the caller
+// may skip all children of a name; otherwise it must skip none.
 func (s *Siblings) Next(child datacenter.Node) int {
 	name := child.NameIndex()
 	if !s.sorted {
@@ -38,12 +38,11 @@ func (s *Siblings) Next(child datacenter.Node) int {
 	return s.count - 1
 }
 
-// Shared tells which attributes of a node have a child of the same name, for one
-// node after another. The zero value is ready.
+// Shared reports which attributes of a node have a child of the same name, for one node
+// after another. The zero value is ready.
 type Shared struct {
-	// addr is the node that names is of, if names is not nil. It holds the names
-	// of the children if they can't be searched by halving: each search would go
-	// through all of them.
+	// addr is the node of names, if names is not nil. names holds the names of the children
+	// if they are not sorted, since each search would go through all of them.
 	addr  datacenter.Address
 	names map[uint16]bool
 }

@@ -18,7 +18,7 @@ func open(t *testing.T, d dctest.Doc, o dctest.Options) *datacenter.File {
 	return dctest.Open(t, dctest.Build(d, o))
 }
 
-// walker lists all paths as the package spells them.
+// walker lists all paths in the package's spelling.
 type walker struct {
 	t    *testing.T
 	path *treepath.Path
@@ -70,7 +70,7 @@ func mounted(t *testing.T, tree *dctree.Tree, dir nodes.ID, at string) (all []st
 	return all
 }
 
-// Paths are those of the mount, letter for letter.
+// TestPathsAreTheMounts compares all paths with those of the mount.
 func TestPathsAreTheMounts(t *testing.T) {
 	odd := []string{
 		"", "%", "a/b", ".hidden", "..", "x.12", "x.", ".7", "back~", "~", "@at", "몬스터", "a%2Fb", "\xed\xa0\x80",
@@ -112,7 +112,7 @@ func TestPathsAreTheMounts(t *testing.T) {
 	}
 }
 
-// Children of other names may be left out of a node that is in order.
+// TestSiblingsFromAName leaves out children of other names of a sorted node.
 func TestSiblingsFromAName(t *testing.T) {
 	f := open(t, dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "A"}, &dctest.Node{Name: "A"}, &dctest.Node{Name: "B"}, &dctest.Node{Name: "B"})}, dctest.Options{})
 	root, err := f.Root()

@@ -1,16 +1,16 @@
-// Package align tells which elements of two sequences belong together. Elements are
-// told apart by hashes; sequences may have a hundred thousand of them, and be hostile,
-// so the work is bounded.
+// Package align finds which elements of two sequences belong together. Elements are
+// compared by hashes. Sequences may have a hundred thousand elements, and be hostile, so
+// the work is bounded.
 //
-// What belongs to each element of p is noted in to, as long as p: a place in q, or
-// None.
+// The functions note the partner of each element of p in to, which is as long as p: a place
+// in q, or None.
 package align
 
-// None is the place of what belongs to nothing.
+// None is the place of an element without partner.
 const None = -1
 
-// InTurn matches equal hashes: the first in p with the first in q, and so on. It notes
-// nothing of those without an equal.
+// InTurn matches equal hashes: the first in p with the first in q, and so on. It does not
+// change the entries of others.
 func InTurn(p, q []uint64, to []int32) {
 	first := make(map[uint64]int32, len(q)) // the next place in q of each hash
 	next := make([]int32, len(q))
@@ -29,7 +29,7 @@ func InTurn(p, q []uint64, to []int32) {
 	}
 }
 
-// Unique matches equal hashes that come once in p and once in q.
+// Unique matches equal hashes that occur once in p and once in q.
 func Unique(p, q []uint64, to []int32) {
 	type times struct{ p, q, at int32 }
 	counts := make(map[uint64]times, len(p))
@@ -50,7 +50,7 @@ func Unique(p, q []uint64, to []int32) {
 	}
 }
 
-// FillGaps matches what lies between matches that ascend, the first with the first.
+// FillGaps matches the elements between ascending matches, the first with the first.
 func FillGaps(to []int32, n int) {
 	j := 0
 	for i := 0; i < len(to); {

@@ -34,7 +34,7 @@ func matched(t *rapid.T, p, q []uint64, to []int32) int {
 	return len(seen)
 }
 
-// lcs is the length of a longest common subsequence, by its definition.
+// lcs returns the length of a longest common subsequence, by its definition.
 func lcs(p, q []uint64) int {
 	if len(p) == 0 || len(q) == 0 {
 		return 0

@@ -5,18 +5,18 @@ import (
 	"sort"
 )
 
-// maxEdits bounds how many elements Subsequence may leave out on both sides
-// together. Its work is that times the length, and its memory the square.
+// maxEdits is how many elements Subsequence may skip on both sides together. Its work is
+// that times the length, and its memory the square.
 const maxEdits = 1000
 
-// Subsequence finds a longest common subsequence of p and q, and notes in to
-// the place in q of each element of p that is in it. It is Myers' algorithm, "An
-// O(ND) Difference Algorithm and Its Variations" (1986). ok is false, and nothing
-// noted, if they differ in more than maxEdits elements.
+// Subsequence finds a longest common subsequence of p and q, and notes in to the place in q
+// of each element of p that is in it. It is Myers' algorithm, "An O(ND) Difference
+// Algorithm and Its Variations" (1986). If they differ in more than maxEdits elements, ok
+// is false and nothing is noted.
 func Subsequence(p, q []uint64, to []int32) (ok bool) {
 	limit := min(len(p)+len(q), maxEdits)
-	// reach holds, for each diagonal k = i-j, how far in p the best path gets; rows
-	// are what it was after each number of edits, for diagonals -d to d.
+	// reach holds, for each diagonal k = i-j, how far in p the best path gets. rows holds
+	// reach after each number of edits, for diagonals -d to d.
 	reach := make([]int32, 2*limit+3)
 	mid := limit + 1
 	var rows [][]int32
@@ -40,7 +40,7 @@ func Subsequence(p, q []uint64, to []int32) (ok bool) {
 	return false
 }
 
-// start is where the path with d edits on diagonal k begins, before equal elements:
+// start returns where the path with d edits on diagonal k begins, before equal elements:
 // one down from the diagonal above, or one to the right from the one below.
 func start(reach []int32, mid, d, k int) int32 {
 	if k == -d || k != d && reach[mid+k-1] < reach[mid+k+1] {
@@ -49,7 +49,7 @@ func start(reach []int32, mid, d, k int) int32 {
 	return reach[mid+k-1] + 1
 }
 
-// trace goes back along the path that was found with d edits.
+// trace follows the path that was found with d edits back.
 func trace(rows [][]int32, p, q []uint64, to []int32, d int) {
 	i, j := len(p), len(q)
 	for ; d >= 0; d-- {
@@ -71,11 +71,11 @@ func trace(rows [][]int32, p, q []uint64, to []int32, d int) {
 	}
 }
 
-// Ascending tells which of the places that are not None are in a longest
-// ascending subsequence of them.
+// Ascending reports which of the places that are not None are in a longest ascending
+// subsequence of them.
 func Ascending(to []int32) []bool {
-	// ends holds, for each length, where the subsequence of that length ends that
-	// ends lowest, and before what is before each in it.
+	// ends holds, for each length, the lowest end of a subsequence of that length; before
+	// holds the element before each.
 	var ends []int32
 	before := make([]int32, len(to))
 	for i, j := range to {

@@ -1,8 +1,7 @@
 package daemon
 
-// Failure is why a mount in the background did not come, as its process said it.
+// Failure is the error of a mount in the background, from its process.
 type Failure struct {
-	// Code is the exit code.
 	Code int
 	Text string
 }

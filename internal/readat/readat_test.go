@@ -11,7 +11,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// source gives n bytes and an error, whatever is asked for.
+// source returns n bytes and an error, whatever is read.
 type source struct {
 	n   int
 	err error

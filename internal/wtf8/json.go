@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends s as a JSON string. A surrogate without partner becomes its
-// \ud800 escape, which JSON has though UTF-8 has not; bytes that are no WTF-8 become
-// U+FFFD.
+// AppendJSON appends s as a JSON string. A surrogate without partner becomes its \ud800
+// escape, which JSON allows though UTF-8 does not. Bytes that are not WTF-8 become U+FFFD.
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
@@ -24,8 +23,7 @@ func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// AppendUnitsJSON appends src, little-endian UTF-16, as [AppendJSON] appends what
-// [Append] makes of it.
+// AppendUnitsJSON appends src, little-endian UTF-16, as a JSON string like [AppendJSON].
 func AppendUnitsJSON(dst, src []byte) []byte {
 	dst = append(dst, '"')
 	for i := 0; i+1 < len(src); i += 2 {
@@ -62,8 +60,8 @@ func appendASCII(dst []byte, c byte) []byte {
 	return appendEscape(dst, uint16(c))
 }
 
-// appendCodePoint appends the code point that s begins with, and tells how long it is
-// spelled.
+// appendCodePoint appends the code point at the beginning of s, and returns its length in
+// s.
 func appendCodePoint(dst []byte, s string) ([]byte, int) {
 	r, n := utf8.DecodeRuneInString(s)
 	if r != utf8.RuneError {

@@ -58,7 +58,7 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 		units := wtf8.AppendUTF16(nil, s)
 		if string(wtf8.Append(nil, units)) != s {
-			return // s is no WTF-8
+			return // s is not WTF-8
 		}
 		if got := wtf8.AppendUnitsJSON(nil, units); !bytes.Equal(got, out) {
 			t.Errorf("%q gives %s, its units %s", s, out, got)

@@ -1,10 +1,9 @@
-// Package wtf8 turns UTF-16 into WTF-8: UTF-8 in which a surrogate that has no
-// partner is encoded like any other code point, in three bytes. So every
-// sequence of UTF-16 units has one spelling, and it can be told back.
+// Package wtf8 converts UTF-16 to WTF-8: UTF-8 in which a surrogate without partner is
+// encoded like any other code point, in three bytes. So every sequence of UTF-16 units has
+// one spelling, and can be restored.
 //
-// unicode/utf16 and unicode/utf8 put U+FFFD in the place of a lone surrogate,
-// which would lose what a file says. For the same reason the strings of JSON are
-// written here, not by encoding/json.
+// unicode/utf16 and unicode/utf8 replace a lone surrogate by U+FFFD, which would lose data.
+// For the same reason the strings of JSON are written here, not by encoding/json.
 package wtf8
 
 import (
@@ -41,7 +40,7 @@ func Append(dst, src []byte) []byte {
 	return dst
 }
 
-// Len is the number of bytes that Append would add.
+// Len returns the number of bytes that Append would append.
 func Len(src []byte) int {
 	n := 0
 	for i := 0; i+1 < len(src); i += 2 {
@@ -61,8 +60,8 @@ func Len(src []byte) int {
 	return n
 }
 
-// AppendUTF16 appends the little-endian UTF-16 units that s, WTF-8, spells. A
-// byte that is no part of a code point becomes U+FFFD.
+// AppendUTF16 appends the little-endian UTF-16 units of s, which is WTF-8. A byte that is
+// no part of a code point becomes U+FFFD.
 func AppendUTF16(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {

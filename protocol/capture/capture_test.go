@@ -448,7 +448,7 @@ func TestWriterErrors(t *testing.T) {
 		{capture.Info{Format: capture.Alkahest, Revision: "x"}, 0, nil, `revision "x"`},
 		{capture.Info{Format: capture.Alkahest}, 1, nil, "level 1"},
 		{capture.Info{Format: capture.TeraLog}, 0, []byte{3, 0, 0}, "a packet of 3 bytes"},
-		{capture.Info{Format: capture.TeraLog}, 0, []byte{5, 0, 0, 0}, "a packet of 4 bytes whose header tells 5"},
+		{capture.Info{Format: capture.TeraLog}, 0, []byte{5, 0, 0, 0}, "a packet of 4 bytes whose header states 5"},
 		{capture.Info{Format: capture.TeraLog, Old: true}, 0, make([]byte, 65534), "65533 in an old log"},
 		{capture.Info{Format: capture.Hex}, 0, make([]byte, 65536), "a packet of 65536 bytes"},
 	} {

@@ -113,7 +113,7 @@ func (l *Log) readHex(i int, buf []byte) (Packet, error) {
 	}
 	p, ok, err := parseHex(line, buf)
 	if err != nil || !ok {
-		return Packet{}, &FormatError{Off: l.at(i), What: "the line is not what it was when the log was opened", Err: err}
+		return Packet{}, &FormatError{Off: l.at(i), What: "the line changed since the log was opened", Err: err}
 	}
 	return p, nil
 }

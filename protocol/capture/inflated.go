@@ -111,7 +111,7 @@ func (in *inflated) ReadAt(p []byte, off int64) (int, error) {
 		}
 		n := copy(p[done:], out.buf[out.hist+int(at%stepSize):out.filled])
 		if n == 0 {
-			return done, fmt.Errorf("capture: the deflate stream is not what it was when it was opened")
+			return done, fmt.Errorf("capture: the deflate stream changed since it was opened")
 		}
 		done += n
 	}

@@ -136,7 +136,7 @@ func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
 	// The size of the block, which counts itself, is the size of the packet.
 	size := int(binary.LittleEndian.Uint16(block[1:]))
 	if size > len(block)-1 || size < packetHeader || l.info.Old && size < packetHeader+oldTail {
-		return Packet{}, fmt.Errorf("capture: packet %d is not what it was when the log was opened", i)
+		return Packet{}, fmt.Errorf("capture: packet %d changed since the log was opened", i)
 	}
 	p.Data = block[1:][:size]
 	if l.info.Old {

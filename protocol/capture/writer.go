@@ -162,7 +162,7 @@ func (w *Writer) fits(p *Packet) error {
 	// Only these formats keep a length in the header that differs from the real one.
 	told := int(binary.LittleEndian.Uint16(p.Data))
 	if told != n && w.info.Format != Flat && w.info.Format != Hex {
-		return fmt.Errorf("capture: a packet of %d bytes whose header tells %d: %v cannot hold it", n, told, w.info.Format)
+		return fmt.Errorf("capture: a packet of %d bytes whose header states %d: %v cannot hold it", n, told, w.info.Format)
 	}
 	if len(p.Name) > maxFlatName || p.Version < 0 || p.Version > math.MaxUint16 {
 		return fmt.Errorf("capture: version %d of a name of %d bytes: want 0 to 65535, and at most %d", p.Version, len(p.Name), maxFlatName)

@@ -26,7 +26,7 @@ func BenchmarkPack(b *testing.B) {
 	}
 }
 
-// sizeOf is how many bytes the sheets of a folder have.
+// sizeOf returns the size of the sheets in a folder.
 func sizeOf(b *testing.B, fsys iofs.FS) (size int64) {
 	b.Helper()
 	err := iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {

@@ -15,10 +15,10 @@ import (
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
-// The second reading: several goroutines parse sheets, and one hands what they find
-// to the Builder, sheet by sheet. What is parsed ahead waits in batches.
+// In the second reading several goroutines parse sheets, and one passes the results to the
+// Builder, sheet by sheet. Results that are ahead wait in batches.
 
-// batch is a part of a sheet as the Builder is to be called.
+// batch is a part of a sheet as calls of the Builder.
 type batch struct {
 	calls []call
 	text  []byte // of strings, one behind the other
@@ -34,7 +34,7 @@ type call struct {
 	bits uint32
 }
 
-// method is what to call.
+// method is the method to call.
 type method uint8
 
 const (
@@ -55,19 +55,19 @@ const (
 	sheetsAhead  = 16
 )
 
-// parsing is a sheet that is parsed.
+// parsing is a sheet while it is parsed.
 type parsing struct {
 	index   int
 	batches chan *batch
 	err     error // once batches is closed
 }
 
-// build hands all sheets to b.
+// build passes all sheets to b.
 func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builder, bar *progress) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var (
-		inOrder = make(chan *parsing, sheetsAhead) // for whoever builds
-		jobs    = make(chan *parsing)              // for those who parse
+		inOrder = make(chan *parsing, sheetsAhead) // for the builder
+		jobs    = make(chan *parsing)              // for the parsers
 		free    = make(chan *batch, sheetsAhead)
 	)
 	g.Go(func() error {
@@ -165,7 +165,7 @@ func (p *packer) batch() *batch {
 	}
 }
 
-// flush hands the batch over.
+// flush sends the batch.
 func (p *packer) flush() error {
 	select {
 	case p.job.batches <- p.out:
@@ -216,12 +216,12 @@ func (p *packer) begin(parser *xmlsheet.Parser) error {
 	return nil
 }
 
-// changed is the error for a file that is not as it was when it was surveyed.
+// changed returns the error for a file that has changed since the survey.
 func (p *packer) changed() error {
 	return fmt.Errorf("sheets: %s: %w", p.src.files[p.job.index].path, datacenter.ErrChanged)
 }
 
-// kind returns that of a node which began; it is nil for one that was not there.
+// kind returns the kind of a new node, or nil for one that the survey did not meet.
 func (p *packer) kind(n *xmlsheet.Node) *kind {
 	if len(p.open) > 0 {
 		return p.open[len(p.open)-1].child(n.Name)
@@ -247,13 +247,13 @@ type caller struct {
 	b     *datacenter.Builder
 	kinds []*kind
 	open  []*kind
-	// definitions are all key definitions in use, and known tells whether that of
-	// a kind is among them.
+	// definitions are all key definitions in use. known says whether that of a kind is
+	// among them.
 	definitions definitions
 	known       []bool // by the number of a kind
 }
 
-// sheet hands a sheet over.
+// sheet passes a sheet to the Builder.
 func (c *caller) sheet(ctx context.Context, file string, job *parsing, free chan<- *batch) error {
 	for {
 		select {
@@ -306,7 +306,7 @@ func (c *caller) batch(b *batch) error {
 	return nil
 }
 
-// begin begins a node. own is its key definition, if it says one.
+// begin begins a node. own is its key definition, if it has one.
 func (c *caller) begin(d call, own []datacenter.KeyDefinition) error {
 	k := c.kinds[d.ref]
 	c.open = append(c.open, k)
@@ -324,7 +324,7 @@ func (c *caller) begin(d call, own []datacenter.KeyDefinition) error {
 	return nil
 }
 
-// number gives the node that began last an attribute that is no string.
+// number adds an attribute that is no string to the newest node.
 func (c *caller) number(name string, d call) {
 	switch d.what {
 	case callInt:

@@ -18,7 +18,8 @@ import (
 
 func TestPackErrors(t *testing.T) {
 	many := "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"
-	// What is so long is not told apart, and only of a text it is true that it can't be held.
+	// Too long things are not distinguished, and only for a text it is true that it can't
+	// be held.
 	const tooLong = "a name or text of more than 8388608 bytes is more than a data center can hold; if this is a comment or white space, shorten it"
 	full := "<S>t" + strings.Repeat(" ", 1) + "</S>"
 	for name, tt := range map[string]struct {
@@ -105,7 +106,8 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// A file that is not what it was when it was read first is told of.
+// TestPackOfFileThatChanges checks that a file that changes between the readings is an
+// error.
 func TestPackOfFileThatChanges(t *testing.T) {
 	for name, second := range map[string]string{
 		"an attribute": `<S id="1" x="1"/>`, "an element": `<S id="1"><A/></S>`, "the sheet": `<T/>`,
@@ -118,7 +120,7 @@ func TestPackOfFileThatChanges(t *testing.T) {
 	}
 }
 
-// changing is a folder of one sheet that is another when it is opened again.
+// changing is a folder with a sheet that is another when it is opened again.
 type changing struct {
 	fstest.MapFS
 	second string

@@ -16,7 +16,7 @@ import (
 	"lorefs/datacenter/sheets/xmltext"
 )
 
-// sheetFiles are the files of a folder that are to be packed.
+// sheetFiles are the files of a folder to pack.
 type sheetFiles struct {
 	fsys    iofs.FS
 	files   []sheetFile // in the order in which they are packed
@@ -27,7 +27,7 @@ type sheetFiles struct {
 type sheetFile struct {
 	path string
 	size int64
-	// broken is why the file cannot be read at all.
+	// broken says why the file can't be read at all.
 	broken *xmltext.SyntaxError
 }
 
@@ -64,7 +64,7 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	return s, nil
 }
 
-// IsInput reports whether a file below a folder is called like one that Pack reads.
+// IsInput reports whether Pack reads files of this name.
 func IsInput(name string) bool { return isSchema(name) || isSheet(name) }
 
 func isSchema(name string) bool { return path.Ext(name) == schemaSuffix }
@@ -77,8 +77,8 @@ func isSheet(name string) bool {
 
 func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
 
-// add takes a file in, or notes that it does not. What is called like a sheet and cannot
-// be one is not passed over: a data center without the sheet is not what anybody wants.
+// add adds a file, or notes that it is ignored. A file with the name of a sheet that can't
+// be one is an error: nobody wants a data center without the sheet.
 func (s *sheetFiles) add(name string) error {
 	switch {
 	case isSchema(name):
@@ -100,8 +100,8 @@ func (s *sheetFiles) add(name string) error {
 	return nil
 }
 
-// regular looks at a file that is to be read. Others than regular ones are not even
-// opened: that may never end.
+// regular looks at a file that is to be read. Anything but a regular file is not opened,
+// since that may block forever.
 func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
 	info, err := iofs.Stat(fsys, name)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -115,7 +115,7 @@ func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
 	return info, err
 }
 
-// unreadable says whose error it is, where it does not.
+// unreadable adds the file's name to an error that lacks it.
 func unreadable(err error) error {
 	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return err
@@ -129,9 +129,9 @@ const maxFile = 1 << 30
 // readStep is how much of a file is read at once.
 const readStep = 1 << 20
 
-// tooLong is the error of a file that has a longer name or text than a data center can
-// hold, or more white space or a longer comment than anybody writes. It is told before the
-// rest of the file is read, which may be much, so nothing tells them apart.
+// tooLong returns the error for a file with a longer name or text than a data center can
+// hold, or with absurd amounts of white space or comment. It is reported before the rest of
+// the file is read, so these can't be distinguished.
 func tooLong(name string, data []byte, at int) error {
 	line, column := xmltext.Place(data, at)
 	err := fmt.Errorf("a name or text of more than %d bytes is %w; if this is a comment or white space, shorten it", xmltext.MaxSpelled, datacenter.ErrTooLarge)
@@ -153,8 +153,8 @@ func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 	if size > maxFile {
 		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)
 	}
-	// One byte more than there is tells the end of the file without growing. Memory that is
-	// new is not touched before something is read into it.
+	// One byte more than expected shows the end of the file without growing. New memory is
+	// not touched before something is read into it.
 	data = buf[:0]
 	if need := int(max(size, 0)) + 1; cap(data) < need {
 		data = make([]byte, 0, need)

@@ -9,40 +9,40 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// kind is all nodes of the sheets of one name and schema that have the same names
-// above them, that is of one path: what is alike in them is known here. Kinds are made while the sheets
-// are read for the first time, and not changed while they are packed.
+// kind is all nodes with the same path in the sheets of one name and schema, and what they
+// have in common. Kinds are made in the first reading of the sheets, and not changed while
+// they are packed.
 type kind struct {
 	name string
-	// order tells which kind, or attribute, was met first.
+	// order says which kind, or attribute, was met first.
 	order    uint64
 	number   uint32
 	attrs    []kindAttr
 	children []*kind
-	// attrAt and childAt find those by name where there are more than a few.
+	// attrAt and childAt find attributes and children by name if there are more than a few.
 	attrAt, childAt map[string]int
 
 	types known
 	keys  datacenter.KeyDefinition
-	keyed bool // there is a node that does not say other keys
-	// keyNames are those of keys and of the nodes that say others.
+	keyed bool // some node has no keys of its own
+	// keyNames are the names of keys, including those that nodes state.
 	keyNames map[string]bool
 
 	counted
 }
 
-// known is what is said of a path, by those who say something of the sheets: whoever comes
-// first is believed. Each is nil where it says nothing.
+// known are the schemas' types for a path; the first one counts. Each is nil where its
+// schema says nothing.
 type known [3]*xsd.ElementType
 
-// Who says something, by their places in known.
+// The schemas, by their places in known.
 const (
 	byLike = iota
 	bySchema
 	byTemplate
 )
 
-// first returns what is believed of nodes; it is nil if nobody knows them.
+// first returns the type of nodes that counts, or nil if no schema knows them.
 func (k known) first() *xsd.ElementType {
 	for _, e := range k {
 		if e != nil {
@@ -52,7 +52,7 @@ func (k known) first() *xsd.ElementType {
 	return nil
 }
 
-// attribute returns the type of an attribute; it is 0 if nobody knows that.
+// attribute returns the type of an attribute, or 0 if no schema knows it.
 func (k known) attribute(name string) datacenter.Type {
 	for _, e := range k {
 		if e == nil {
@@ -65,7 +65,7 @@ func (k known) attribute(name string) datacenter.Type {
 	return 0
 }
 
-// child is what is said of children.
+// child returns what the schemas say of a child.
 func (k known) child(name string) (below known) {
 	for i, e := range k {
 		below[i] = typeBelow(e, name)
@@ -73,7 +73,7 @@ func (k known) child(name string) (below known) {
 	return below
 }
 
-// few is how many names are looked through faster than found in a map.
+// few is how many names are faster to search in a list than in a map.
 const few = 6
 
 // kindAttr is an attribute of a kind.
@@ -81,15 +81,15 @@ type kindAttr struct {
 	name  string
 	order uint64
 	typ   datacenter.Type // 0 until it is known
-	// may is for what nobody knows the type of, and for strings.
+	// may is for attributes without a known type, and for strings.
 	may infer.Types
-	// guessed tells that nobody knows the type. values is how many nodes have the attribute,
-	// untyped how many of them leave its type to others.
+	// guessed is set if no schema knows the type. values is how many nodes have the
+	// attribute, untyped how many of them do not state its type.
 	guessed         bool
 	values, untyped int64
 }
 
-// newKind makes a kind of which something may be known.
+// newKind makes a kind of which a schema may know the type.
 func newKind(name string, types known, order uint64) *kind {
 	p := &kind{name: name, order: order, types: types, counted: counted{most: xsd.Unbounded}}
 	if e := types.first(); e != nil {
@@ -98,7 +98,7 @@ func newKind(name string, types known, order uint64) *kind {
 	return p
 }
 
-// child finds the kind of a child; it is nil if there is none.
+// child finds the kind of a child, or returns nil.
 func (p *kind) child(name []byte) *kind {
 	if len(p.children) <= few {
 		for _, c := range p.children {
@@ -144,8 +144,7 @@ func typeBelow(e *xsd.ElementType, name string) *xsd.ElementType {
 	return c.Type
 }
 
-// attr finds the place of an attribute, which is likely to be hint; it is -1 if
-// there is none.
+// attr finds the place of an attribute, which is likely to be hint, or returns -1.
 func (p *kind) attr(name []byte, hint int) int {
 	if hint < len(p.attrs) && p.attrs[hint].name == string(name) {
 		return hint
@@ -159,7 +158,7 @@ func (p *kind) attr(name []byte, hint int) int {
 	return -1
 }
 
-// addAttr gives the kind an attribute.
+// addAttr adds an attribute to the kind.
 func (p *kind) addAttr(name string, order uint64) int {
 	a := kindAttr{name: name, order: order, may: infer.Any, typ: p.types.attribute(name)}
 	a.guessed = a.typ == 0
@@ -177,7 +176,7 @@ func (p *kind) addAttr(name string, order uint64) int {
 	return i
 }
 
-// addKeys takes the names of a node's key definition in.
+// addKeys adds the names of a node's key definition.
 func (p *kind) addKeys(keys datacenter.KeyDefinition) {
 	if p.keyNames == nil && len(keys) > 0 {
 		p.keyNames = map[string]bool{}
@@ -187,7 +186,7 @@ func (p *kind) addKeys(keys datacenter.KeyDefinition) {
 	}
 }
 
-// merge takes in what another kind knows, and leaves that as it is.
+// merge adds another kind's knowledge to p.
 func (p *kind) merge(q *kind) {
 	p.order = min(p.order, q.order)
 	p.addCounts(&q.counted)
@@ -215,12 +214,12 @@ func (a *kindAttr) merge(b *kindAttr) {
 	a.order = min(a.order, b.order)
 	a.values += b.values
 	a.untyped += b.untyped
-	if a.guessed == b.guessed { // the strings of a schema are no reason to guess otherwise
+	if a.guessed == b.guessed { // a schema's strings are no reason to guess otherwise
 		a.may &= b.may
 	}
 }
 
-// take takes a node's attribute in.
+// take takes a node's attribute into account.
 func (a *kindAttr) take(b *xmlsheet.Attribute) {
 	a.values++
 	if b.Type != 0 {
@@ -232,8 +231,8 @@ func (a *kindAttr) take(b *xmlsheet.Attribute) {
 	}
 }
 
-// settle gives each attribute a type, and each kind a number, its place in list. all
-// is the same kind in all sheets of the name, whatever their schema.
+// settle sets the type of each attribute and the number of each kind, its place in list.
+// all is the same kind in all sheets of the name, whatever their schema.
 func (p *kind) settle(all *kind, list []*kind) []*kind {
 	p.number = uint32(len(list))
 	list = append(list, p)

@@ -48,14 +48,14 @@ func littleEndian(s string) string {
 	return string(b)
 }
 
-// What a data center can't hold is refused before it is read as a whole, and before it
-// is copied.
+// TestPackOfHugeTexts checks that what a data center can't hold is refused before it is
+// read as a whole, and before it is copied.
 func TestPackOfHugeTexts(t *testing.T) {
 	const (
 		size  = 40 << 20
 		limit = 1 << 20 // of a text, in characters
-		// most is how much is read to see that a text is too long: what the longest may be
-		// spelled with, and a step.
+		// most is how much is read to find that a text is too long: the longest spelling of
+		// the longest text, and a step.
 		most = 9 * limit
 	)
 	huge := strings.Repeat("x", size)
@@ -104,7 +104,7 @@ func TestPackOfHugeTexts(t *testing.T) {
 	}
 }
 
-// What is as long as can be is taken, however it is spelled.
+// TestPackOfLongestText checks that the longest possible text is accepted in any spelling.
 func TestPackOfLongestText(t *testing.T) {
 	const longest = 1<<20 - 1
 	for name, text := range map[string]string{

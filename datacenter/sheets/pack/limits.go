@@ -8,16 +8,16 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// What a data center can hold only so much of; the [xmlsheet.Parser] knows what a node can. Pack
-// and Validate count alike.
+// The limits of a data center; the [xmlsheet.Parser] knows the limits of a node. Pack and
+// Validate count in the same way.
 
 // maxDefinitions is how many key definitions there can be besides the empty one.
 const maxDefinitions = 1<<12 - 1
 
-// totals add up what sheets hold, besides the root.
+// totals are the nodes and attributes of sheets, besides the root.
 type totals struct{ nodes, attributes int64 }
 
-// add takes a sheet in.
+// add adds a sheet's.
 func (t *totals) add(nodes, attributes int64) error {
 	t.nodes += nodes
 	t.attributes += attributes
@@ -27,10 +27,9 @@ func (t *totals) add(nodes, attributes int64) error {
 	return nil
 }
 
-// definitions are key definitions that are in use.
+// definitions are the key definitions in use.
 type definitions map[string]bool
 
-// add takes one in.
 func (d definitions) add(def datacenter.KeyDefinition) error {
 	if len(def) == 0 {
 		return nil
@@ -42,12 +41,11 @@ func (d definitions) add(def datacenter.KeyDefinition) error {
 	return nil
 }
 
-// nameSet are names that are in use.
+// nameSet is the set of names in use.
 type nameSet map[string]bool
 
 func newNameSet() nameSet { return nameSet{spell.RootName: true, spell.ValueName: true} }
 
-// add takes one in.
 func (s nameSet) add(name []byte) error {
 	if s[string(name)] {
 		return nil

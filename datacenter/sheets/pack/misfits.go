@@ -14,36 +14,36 @@ import (
 // Misfit is a name in sheets that the schemas do not know, or do not fit.
 type Misfit struct {
 	What MisfitKind
-	// Sheet is the name of the sheets, Element that of the nodes, on whatever path.
-	// Attribute is empty where the nodes are meant.
+	// Sheet is the name of the sheets, Element the name of the nodes, on any path.
+	// Attribute is empty if the nodes are meant.
 	Sheet, Element, Attribute string
-	// Type is the one that values got, of those kinds that are about values.
+	// Type is the type that values got, for kinds about values.
 	Type datacenter.Type
-	// Count is how many values, elements or places there are, as the kind says.
+	// Count is the number of values, elements or places, depending on the kind.
 	Count int64
-	// Values is how many values the elements of an UnknownElement have.
+	// Values is the number of values in the elements of an UnknownElement.
 	Values int64
 }
 
-// MisfitKind says what is wrong. The first ones leave types in doubt.
+// MisfitKind says what is wrong. The first kinds leave types in doubt.
 type MisfitKind uint8
 
 const (
-	// DoubtfulValues are strings by the schema of an element that departs from it
-	// otherwise, though all of them could be of the type Type.
+	// DoubtfulValues are strings by the schema of an element that otherwise departs from
+	// it, though all of them could be of the type Type.
 	DoubtfulValues MisfitKind = iota + 1
 	// UnknownAttribute is in no schema. Its values got a type that suits them.
 	UnknownAttribute
-	// UnknownElement is in no schema, and so are its attributes. Its values got types
-	// that suit them, and it got no keys.
+	// UnknownElement is in no schema, and so are its attributes. Its values got types that
+	// suit them, and it got no keys.
 	UnknownElement
-	// TooMany counts the elements that hold more of them than the schema allows.
+	// TooMany counts the elements with more children of a name than the schema allows.
 	TooMany
-	// TooFew counts the elements that hold fewer of them than the schema demands.
+	// TooFew counts the elements with fewer children of a name than the schema demands.
 	TooFew
-	// NoAttribute counts the elements that lack an attribute which the schema demands.
+	// NoAttribute counts the elements that lack a required attribute.
 	NoAttribute
-	// UnknownText counts the elements with a text which have none in the schema.
+	// UnknownText counts the elements with a text that the schema does not allow.
 	UnknownText
 )
 
@@ -79,22 +79,22 @@ func several(n int64, one string) string {
 // Untyped reports whether values may have got another type than they should have.
 func (m Misfit) Untyped() bool { return m.What <= UnknownElement }
 
-// counted is what is counted of a kind, to be held against the schema. Nodes of one kind
-// are never inside each other, so each can be counted in the kind itself.
+// counted are the counts of a kind, for comparison with the schema. Nodes of one kind are
+// never inside each other, so the kind itself can hold them.
 type counted struct {
-	// nodes is how many there are, texts how many of them have a text that the schema
-	// does not allow.
+	// nodes is their number, texts the number of those with a text that the schema does not
+	// allow.
 	nodes, texts int64
 	// least and most are how many the schema has in one parent; most may be [Unbounded].
 	least, most int
-	// parent is the number of the parent in which met were met so far.
+	// parent is the number of the parent in which met have been met so far.
 	parent int64
 	met    int
-	// enough is how many parents have the least, and tooMany how many more than the most.
+	// enough is how many parents have at least least, tooMany how many have more than most.
 	enough, tooMany int64
 }
 
-// meet takes a node in whose parent has a number.
+// meet counts a node in the parent of that number.
 func (c *counted) meet(parent int64) {
 	if c.parent != parent {
 		c.parent, c.met = parent, 0
@@ -108,7 +108,7 @@ func (c *counted) meet(parent int64) {
 	}
 }
 
-// addCounts takes in what others have counted of nodes of the kind.
+// addCounts adds another's counts of nodes of the kind.
 func (c *counted) addCounts(d *counted) {
 	c.nodes += d.nodes
 	c.texts += d.texts
@@ -116,8 +116,8 @@ func (c *counted) addCounts(d *counted) {
 	c.tooMany += d.tooMany
 }
 
-// held returns the schema that nodes are held against: none where opts.Like knows them, for
-// then nobody asks the schema.
+// held returns the schema that nodes are compared with: nil where opts.Like knows them,
+// because then the schema is not used.
 func (k known) held() *xsd.ElementType {
 	if k[byLike] != nil {
 		return nil
@@ -129,7 +129,7 @@ func (k known) held() *xsd.ElementType {
 func (s *survey) misfits() []Misfit {
 	c := misfits{found: map[Misfit]*Misfit{}}
 	for key, p := range s.sheets {
-		if p.types.first() != nil { // else all of it is inferred, which is told otherwise
+		if p.types.first() != nil { // else everything is inferred, which is reported otherwise
 			c.sheet = key.sheet
 			c.kind(p)
 		}
@@ -148,10 +148,10 @@ func (s *survey) misfits() []Misfit {
 	return all
 }
 
-// misfits adds up what is alike on several paths and under several schemas.
+// misfits adds up equal misfits on several paths and under several schemas.
 type misfits struct {
 	sheet string
-	found map[Misfit]*Misfit // by all but the counts
+	found map[Misfit]*Misfit // by all fields but the counts
 }
 
 func (c *misfits) add(what MisfitKind, element, attribute string, t datacenter.Type, n int64) *Misfit {
@@ -168,7 +168,7 @@ func (c *misfits) add(what MisfitKind, element, attribute string, t datacenter.T
 	return found
 }
 
-// kind takes in a kind and all below it.
+// kind adds a kind and all below it.
 func (c *misfits) kind(p *kind) {
 	if p.types.first() == nil {
 		m := c.add(UnknownElement, p.name, "", 0, p.nodes)
@@ -188,7 +188,7 @@ func (c *misfits) kind(p *kind) {
 	}
 }
 
-// attributes takes in those of nodes that somebody knows.
+// attributes adds those of nodes that a schema knows.
 func (c *misfits) attributes(p *kind) {
 	departs := p.departs()
 	for i := range p.attrs {
@@ -217,10 +217,10 @@ func (p *kind) values(attribute string) int64 {
 	return 0
 }
 
-// missingChild is one that the schema demands.
+// missingChild is a child that the schema demands.
 type missingChild struct {
 	name    string
-	parents int64 // that have fewer of them than they have to
+	parents int64 // with fewer of them than demanded
 }
 
 func (p *kind) missing() (all []missingChild) {
@@ -243,8 +243,8 @@ func (p *kind) missing() (all []missingChild) {
 	return all
 }
 
-// departs reports whether nodes differ from their schema in more than their values: then it
-// may be of another version, and its types, too.
+// departs reports whether nodes differ from their schema in more than their values. Then
+// the schema may be of another version, and its types too.
 func (p *kind) departs() bool {
 	of := p.types.held()
 	if of == nil {

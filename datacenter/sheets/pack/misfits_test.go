@@ -24,7 +24,7 @@ const misfitSchema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" x
 <xsd:complexType name="S_B"><xsd:attribute name="s" type="xsd:string"/></xsd:complexType>
 </xsd:schema>`
 
-// misfitsOf spells what Pack says of sheets with misfitSchema.
+// misfitsOf returns Pack's report on sheets with misfitSchema.
 func misfitsOf(t *testing.T, opts pack.Options, texts ...string) []string {
 	t.Helper()
 	files := map[string]string{"S.xsd": misfitSchema}
@@ -107,7 +107,7 @@ func TestPackMisfits(t *testing.T) {
 	}
 }
 
-// likeSchema knows another type and other keys for A, and an element that misfitSchema has not.
+// likeSchema has another type and other keys for A, and an element that misfitSchema lacks.
 func likeSchema(t *testing.T) *xsd.Schema {
 	t.Helper()
 	like, err := xsd.Read("like", []byte(strings.NewReplacer(`dc:keys="i"`, `dc:keys="s"`, `"s" type="xsd:string"/></xsd:complexType>
@@ -119,7 +119,8 @@ func likeSchema(t *testing.T) *xsd.Schema {
 	return like
 }
 
-// What a data center knows counts before the schema, which is not held against it.
+// TestPackLike checks that a data center's knowledge precedes the schema, which is not
+// compared with it.
 func TestPackLike(t *testing.T) {
 	like := likeSchema(t)
 	opts := pack.Options{Like: func(string) (*xsd.Schema, error) { return like, nil }}
@@ -147,7 +148,8 @@ func TestPackLike(t *testing.T) {
 	}
 }
 
-// Strict refuses sheets without a schema, but for those of which somebody knows.
+// TestPackStrictWithoutSchema checks that Strict refuses sheets without a schema, unless
+// Like or Template knows them.
 func TestPackStrictWithoutSchema(t *testing.T) {
 	files := map[string]string{"S-0.xml": `<S><A i="1"/></S>`}
 	opts := pack.Options{Strict: true}
@@ -163,8 +165,9 @@ func TestPackStrictWithoutSchema(t *testing.T) {
 	}
 }
 
-// Of real sheets with schemas of another version, all values that get another type than they
-// had are told, and nothing that Validate does not see as well.
+// TestMisfitsOfFixture packs real sheets with schemas of another version. All values that
+// get another type than they had are reported, and nothing that Validate does not find as
+// well.
 func TestMisfitsOfFixture(t *testing.T) {
 	dir := testneeds.Fixture(t, "datacenter/skewed-schemas")
 	_, report := mustPack(t, pack.Dir(dir), pack.Options{})

@@ -11,12 +11,11 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// nameOrder returns the order of names that novadrop's writer gives them, and with it
-// that of attributes and of children: a walk over all kinds, at each its own name,
-// the names of its keys, those of its other attributes, and then its children; each
-// of the groups without regard to case, and in the order of first sight where that
-// makes no difference. It gives back the order that official files have for all
-// but a few of their attributes.
+// nameOrder returns the order of names in novadrop's writer, which is also that of
+// attributes and of children: a walk over all kinds, at each its own name, the names of its
+// keys, those of its other attributes, and then its children; each group ignores case, and
+// is in the order of first sight where that makes no difference. It restores the order of
+// official files for all but a few of their attributes.
 func nameOrder(sheets []*kind) []string {
 	o := nameList{seen: map[string]bool{}}
 	o.children(sheets)
@@ -62,14 +61,14 @@ func (o *nameList) children(kinds []*kind) {
 	}
 }
 
-// compareFold compares names as .NET's OrdinalIgnoreCase does: by UTF-16 units, in
-// upper case one by one.
+// compareFold compares names as .NET's OrdinalIgnoreCase does: by UTF-16 units, each
+// converted to upper case.
 func compareFold(a, b string) int {
 	return spell.Compare(strings.Map(upper, a), strings.Map(upper, b))
 }
 
-// upper returns the upper case of a character, but no ASCII letter for a character beyond
-// ASCII, which .NET does not do.
+// upper returns the upper case of a character. Like .NET it maps no character beyond ASCII
+// to an ASCII letter.
 func upper(r rune) rune {
 	if u := unicode.ToUpper(r); r < utf8.RuneSelf || u >= utf8.RuneSelf {
 		return u

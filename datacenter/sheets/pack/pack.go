@@ -13,67 +13,67 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// Options are what Pack may be told. The zero value is right for a folder in
-// which each sheet has its schema beside it.
+// Options are the options of Pack. The zero value is right for a folder in which each sheet
+// has its schema beside it.
 type Options struct {
-	// Write is what the data center is written with. A Header that is zero is
-	// written as novadrop's: timestamp -1, revision 387463.
+	// Write are the options for writing the data center. A zero Header is written as
+	// novadrop's: timestamp -1, revision 387463.
 	Write datacenter.WriteOptions
-	// Like gives what is known of the sheets of a name from elsewhere, such as from the
-	// data center that they were taken from; it may be nil. Of what it knows, it is believed
-	// before a sheet's own schema. It is asked once a name, but about several names at a time.
+	// Like returns what is known elsewhere of the sheets of a name, such as in the data
+	// center that they were taken from, or nil. It precedes a sheet's own schema. It is
+	// called once for each name, and for several names at a time.
 	Like func(sheet string) (*xsd.Schema, error)
-	// Template is likewise, but is believed where a sheet's own schema says nothing.
+	// Template is like Like, but follows a sheet's own schema.
 	Template func(sheet string) (*xsd.Schema, error)
-	// Strict refuses sheets that [Report] has something to say about, with
-	// [ErrMisfits].
+	// Strict refuses sheets with misfits in the [Report], with [ErrMisfits].
 	Strict bool
-	// Progress is told how many bytes of how many have been read; each sheet is
-	// read twice. It is not called by two goroutines at a time, and must be quick.
+	// Progress is called with the number of bytes read and the total; each sheet is read
+	// twice. It is not called in parallel, and must be quick.
 	Progress func(done, total int64)
 }
 
-// Report says what was packed.
+// Report describes what was packed.
 type Report struct {
-	// Sheets, Nodes and Attributes are how many there are. The root is a node,
-	// __value__ an attribute.
+	// Sheets, Nodes and Attributes are their numbers. The root is a node, __value__ an
+	// attribute.
 	Sheets            int
 	Nodes, Attributes int64
-	// Inferred are the names of sheets of which neither a schema nor anybody else knows
-	// anything, sorted. Their types were made out from their values.
+	// Inferred are the sorted names of sheets without a schema and unknown to Like and
+	// Template. Their types were inferred from their values.
 	Inferred []string
 	// Misfits are what the schemas of the other sheets do not know, or do not fit: those
-	// first that leave types in doubt, of those and of the others the most frequent ones first.
+	// that leave types in doubt first, and each group by frequency.
 	Misfits []Misfit
-	// Ignored are files that are neither sheets nor schemas by their names, sorted.
+	// Ignored are the sorted files that are neither sheets nor schemas by their names.
 	Ignored []string
 }
 
-// novadropRevision is the revision that novadrop-dc writes if it is told none.
+// novadropRevision is novadrop-dc's default revision.
 const novadropRevision = 387463
 
 // ErrNoSheets means that there is nothing to pack.
 var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
 
-// ErrMisfits means that there are sheets of which not all types are certain.
+// ErrMisfits means that there are sheets in which not all types are certain.
 var ErrMisfits = errors.New("the schemas do not fit the sheets")
 
-// Pack makes a data center of all sheets below a folder: files called ?*-?*.xml, in
-// the order of their paths. What a sheet is called is what its root element is; but
-// files and folders with a dot in front are an editor's, and are left out. What is called
-// like a sheet or its schema, and is no regular file, is an error and not left out.
+// Pack makes a data center of all sheets below a folder: files named ?*-?*.xml, in the
+// order of their paths. The name of a sheet is that of its root element. Files and folders
+// whose names begin with a dot belong to editors, and are ignored. A file with the name of
+// a sheet or schema that is no regular file is an error.
 //
-// The type of an attribute is the one that its element says in dc:types; else that of
-// opts.Like; else that of the schema Sheet.xsd beside the sheet; else the template's; else the
-// one that suits the values of the attribute on this path in all sheets of the name: int,
-// bool, float or string. Keys are those of dc:keys, or of the first of the others that knows
-// the path. A schema of another version than the sheets gives a value another type than it
-// had, and nothing can tell which; the report says where a schema does not fit.
+// The type of an attribute is the first that is known: that in dc:types of its element;
+// that of opts.Like; that of the schema Sheet.xsd beside the sheet; the template's; and
+// else the first of int, bool, float and string that suits the values of the attribute on
+// this path in all sheets of the name. Keys are those of dc:keys, or of the first of the
+// others that knows the path. A schema of another version than the sheets gives a value
+// another type than it had, which can't be noticed; the report says where a schema does not
+// fit.
 //
-// Nothing is written to w if a sheet cannot be packed. The error is that of the first
-// such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or one that matches
-// datacenter.ErrTooLarge. The sheets must not change meanwhile. Apart from a few
-// files at a time, what is held in memory is what is written.
+// If a sheet can't be packed, nothing is written to w, and the error is that of the first
+// such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or an error that matches
+// datacenter.ErrTooLarge. The sheets must not change meanwhile. Memory holds what is
+// written, and a few files at a time.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
 	report := Report{}
 	src, err := findSheets(ctx, fsys)
@@ -101,7 +101,7 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report,
 	}
 	err = build(ctx, src, survey, b, bar)
 	if err != nil {
-		// Write is what ends a Builder's work in the background.
+		// Canceling the context ends the Builder's work in the background.
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		_ = b.Write(ctx, io.Discard)
@@ -131,7 +131,7 @@ func (p *progress) add(n int64) {
 	p.call(p.done, p.total)
 }
 
-// inferred returns the names of sheets of which nothing was known.
+// inferred returns the names of sheets without schema.
 func (s *survey) inferred() []string {
 	var names []string
 	for key, p := range s.sheets {

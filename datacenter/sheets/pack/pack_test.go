@@ -97,7 +97,7 @@ func exported(t testing.TB, f *datacenter.File) iofs.FS {
 	return pack.Dir(dir)
 }
 
-// writeFile makes a file, and the folder for it.
+// writeFile makes a file and its folder.
 func writeFile(t testing.TB, data []byte, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)
@@ -109,8 +109,8 @@ func writeFile(t testing.TB, data []byte, path ...string) {
 	}
 }
 
-// same reports whether two files hold the same tree. The order of attributes, and of
-// children of different names, is that of the names, which may differ.
+// same checks that two files hold the same tree. The order of attributes, and of children
+// of different names, is that of the names, which may differ.
 func same(t testing.TB, got, want *datacenter.File) {
 	t.Helper()
 	g, err := got.Root()
@@ -127,7 +127,7 @@ func same(t testing.TB, got, want *datacenter.File) {
 	}
 }
 
-// comparison remembers the nodes that were found equal: many parents share them.
+// comparison remembers the nodes that were found equal, since many parents share them.
 type comparison struct {
 	equal map[[2]datacenter.Address]bool
 }
@@ -147,7 +147,7 @@ func (c *comparison) nodes(got, want datacenter.Node, where string) error {
 	return nil
 }
 
-// own spells what a node has itself.
+// own returns the node's own content as text.
 func own(n datacenter.Node) string {
 	var attrs []string
 	for a, err := range n.Attributes() {
@@ -200,7 +200,8 @@ func byName(n datacenter.Node) (map[string][]datacenter.Node, error) {
 	return nodes, nil
 }
 
-// Everything that a data center can hold survives being unpacked and packed.
+// TestRoundTrip checks that everything that a data center can hold survives unpacking and
+// packing.
 func TestRoundTrip(t *testing.T) {
 	for _, ex := range dctest.Legal() {
 		t.Run(ex.Name, func(t *testing.T) {
@@ -239,8 +240,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Real sheets pack to what they were taken from; that was packed by others, with
-// novadrop's order of names.
+// TestRoundTripOfFixture checks that real sheets pack to what they were taken from. That
+// was packed by others, with novadrop's order of names.
 func TestRoundTripOfFixture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("packs 600,000 nodes")
@@ -256,8 +257,8 @@ func TestRoundTripOfFixture(t *testing.T) {
 	}
 }
 
-// The order of names is novadrop's: sheets, then what is in them, without regard to
-// case; keys before other attributes; the special names last.
+// TestPackNames checks that the order of names is novadrop's: sheets, then what is in them,
+// ignoring case; keys before other attributes; the special names last.
 func TestPackNames(t *testing.T) {
 	f, _ := mustPack(t, folder(map[string]string{
 		"b-1.xml": `<zeta b="1" A="2"><sub Y="1" x="1"/></zeta>`,
@@ -269,7 +270,8 @@ func TestPackNames(t *testing.T) {
 	}
 }
 
-// The same sheets give the same bytes, however the work was shared out.
+// TestPackGivesTheSameBytes checks that the same sheets make the same bytes, however the
+// work was divided.
 func TestPackGivesTheSameBytes(t *testing.T) {
 	f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 9, Sheets: 60, Nodes: 3000}), dctest.Options{}))
 	fsys := exported(t, f)

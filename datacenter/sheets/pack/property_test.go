@@ -12,8 +12,8 @@ import (
 	"lorefs/datacenter/sheets/pack"
 )
 
-// Names and texts are made of pieces that mean something to XML, to the conventions
-// of the package, or to neither.
+// Names and texts are made of pieces that mean something to XML, to the conventions of the
+// package, or to neither.
 var (
 	pieces = rapid.SampledFrom([]string{
 		"a", "b", "A", "1", "-", ".", ":", " ", "  ", "\n", "\r", "\t", "<", ">", "&", `"`, "'", "]]>", "_", "_x", "_x0061_", "_x_", "x0041_", `\`, `\u0041`,
@@ -49,8 +49,8 @@ func drawValue(t *rapid.T) any {
 	return words.Draw(t, "string")
 }
 
-// drawNode makes a node of any kind, with all below it. keys are those of its
-// siblings, by name: there is no order of siblings that have different ones.
+// drawNode makes a node of any kind, with all below it. keys are those of its siblings, by
+// name, because siblings with different keys have no order.
 func drawNode(t *rapid.T, strange bool, depth int, keys map[string][]string) *dctest.Node {
 	n := &dctest.Node{Name: drawName(t, strange), Flags: uint8(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "flags"))}
 	seen := map[string]bool{}
@@ -83,13 +83,14 @@ func drawNode(t *rapid.T, strange bool, depth int, keys map[string][]string) *dc
 	return n
 }
 
-// Any tree survives being unpacked and packed, whatever its names and texts are.
+// TestRoundTripOfAnyTree checks that any tree survives unpacking and packing, whatever its
+// names and texts are.
 func TestRoundTripOfAnyTree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		strange := rapid.Bool().Draw(rt, "strange names")
 		root := dctest.Root()
 		for i := range rapid.IntRange(1, 3).Draw(rt, "sheets") {
-			// File systems do not have all names, and here the keys differ.
+			// File systems do not allow all names, and here the keys differ.
 			sheet := drawNode(rt, strange, 3, map[string][]string{})
 			sheet.Name, sheet.Keys = fmt.Sprintf("S%d", i%2), nil
 			root.Children = append(root.Children, sheet)

@@ -14,23 +14,21 @@ import (
 	"lorefs/internal/shown"
 )
 
-// schemaFiles finds and keeps the schemas that lie beside sheets. It is safe for
-// parallel use.
+// schemaFiles finds and keeps the schemas beside sheets. It is safe for parallel use.
 type schemaFiles struct {
 	fsys iofs.FS
 	read schemaSet // by path
 }
 
-// newSchemaFiles makes an empty one.
 func newSchemaFiles(fsys iofs.FS) *schemaFiles { return &schemaFiles{fsys: fsys} }
 
-// schemaSet keeps schemas by any name. It is safe for parallel use.
+// schemaSet keeps schemas by name. It is safe for parallel use.
 type schemaSet struct {
 	mu   sync.Mutex
 	load map[string]func() (*xsd.Schema, error) // guarded by mu
 }
 
-// get returns a schema, which is loaded once, however many wait for it.
+// get returns a schema, and loads it once, however many wait for it.
 func (s *schemaSet) get(name string, load func() (*xsd.Schema, error)) (*xsd.Schema, error) {
 	s.mu.Lock()
 	if s.load == nil {
@@ -45,7 +43,7 @@ func (s *schemaSet) get(name string, load func() (*xsd.Schema, error)) (*xsd.Sch
 	return once()
 }
 
-// of returns the schema of a sheet that lies in a file; it is nil if there is none.
+// of returns the schema for a sheet in a file, or nil.
 func (s *schemaFiles) of(file, sheet string) (*xsd.Schema, error) {
 	dir, base := path.Split(file)
 	name := spell.EscapeName(sheet) + schemaSuffix
@@ -60,8 +58,8 @@ func (s *schemaFiles) of(file, sheet string) (*xsd.Schema, error) {
 		}
 		return schema, nil
 	}
-	// The name of a sheet may be one that no file can have. Then both its files
-	// are called otherwise, and alike.
+	// The name of the sheet may be impossible for a file. Then its file and its schema
+	// share another name.
 	prefix := base[:max(strings.LastIndexByte(base, '-'), 0)]
 	if prefix+schemaSuffix == name {
 		return nil, nil
@@ -75,11 +73,11 @@ func (s *schemaFiles) of(file, sheet string) (*xsd.Schema, error) {
 
 const (
 	schemaSuffix = ".xsd"
-	// longestName is how long the name of a file can be where it can be longest.
+	// longestName is the length of the longest file name on any system.
 	longestName = 255
 )
 
-// load returns the schema in a file, which is read once; it is nil if there is no file.
+// load returns the schema in a file, which is read once, or nil if there is no file.
 func (s *schemaFiles) load(name string) (*xsd.Schema, error) {
 	if len(path.Base(name)) > longestName {
 		return nil, nil

@@ -14,8 +14,9 @@ import (
 	"lorefs/datacenter/sheets/pack"
 )
 
-// What is called like a sheet or a schema and is no file is an error at once: to open a
-// pipe may never end, and a data center without the sheet is not what was meant.
+// TestPackOfNoFiles checks that something with the name of a sheet or a schema that is no
+// file is an error at once: opening a pipe may never end, and nobody wants a data center
+// without the sheet.
 func TestPackOfNoFiles(t *testing.T) {
 	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	dangling := func(path string) error { return os.Symlink("nothing", path) }

@@ -14,17 +14,17 @@ import (
 	"lorefs/internal/shown"
 )
 
-// survey is what the first reading of all sheets finds out: which names there are,
-// and what values they have.
+// survey is the result of the first reading of all sheets: their names, and the possible
+// types of their values.
 type survey struct {
 	sheets map[sheetKey]*kind
-	all    []*kind    // one a name, whatever the schema
+	all    []*kind    // one for each name, whatever the schema
 	kinds  []*kind    // all of sheets, by number
 	keys   []sheetKey // of the files
 	totals
 }
 
-// sheetKey tells sheets apart of which different things are known.
+// sheetKey identifies sheets of the same name and schema.
 type sheetKey struct {
 	sheet  string
 	schema *xsd.Schema
@@ -38,24 +38,24 @@ type surveyor struct {
 	like, template *elsewhere
 
 	sheets map[sheetKey]*kind
-	// keys of the sheets, and what they hold, by their place among the files. All
-	// surveyors share these, and each file is of one.
+	// found are the results by the place of the file. All surveyors share it, and each file
+	// has one surveyor.
 	found []sheetFound
 
 	buf   []byte
 	order uint64
-	open  []*kind // of the nodes that have not ended
+	open  []*kind // of the open nodes
 }
 
-// sheetFound is what was found out of one sheet.
+// sheetFound is the result of one sheet.
 type sheetFound struct {
 	key               sheetKey
 	nodes, attributes int64
 }
 
-// elsewhere is what somebody knows of sheets, who is asked once a name.
+// elsewhere is a function's knowledge of sheets, asked once for each name.
 type elsewhere struct {
-	ask   func(sheet string) (*xsd.Schema, error) // nil if nobody knows anything
+	ask   func(sheet string) (*xsd.Schema, error) // nil if there is none
 	known schemaSet
 }
 
@@ -70,7 +70,7 @@ func (e *elsewhere) root(sheet string) (*xsd.ElementType, error) {
 	return rootOf(schema), nil
 }
 
-// surveySheets reads all sheets with all processors.
+// surveySheets reads all sheets on all processors.
 func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *progress) (*survey, error) {
 	schemas := newSchemaFiles(src.fsys)
 	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
@@ -97,8 +97,8 @@ func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *prog
 	return s, nil
 }
 
-// inParallel calls work for each of n numbers, by several workers, in order. It gives
-// the error of the lowest number that has one.
+// inParallel calls work for each of n numbers, by several workers, in order. It returns the
+// error of the lowest number that has one.
 func inParallel(workers, n int, work func(worker, i int) error) error {
 	var (
 		wg     sync.WaitGroup
@@ -131,7 +131,7 @@ func inParallel(workers, n int, work func(worker, i int) error) error {
 	return first
 }
 
-// count adds up what the sheets hold.
+// count adds up the results of the sheets.
 func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 	for i, f := range found {
 		s.keys = append(s.keys, f.key)
@@ -142,7 +142,7 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 	return nil
 }
 
-// join makes one of what the surveyors know.
+// join merges the surveyors' results.
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	for _, v := range surveyors {
 		for key, p := range v.sheets {
@@ -174,7 +174,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 // names returns all names in the order that they get in the data center.
 func (s *survey) names() []string { return nameOrder(s.all) }
 
-// file reads the sheet number i.
+// file reads sheet number i.
 func (v *surveyor) file(i int) error {
 	file := v.src.files[i].path
 	if broken := v.src.files[i].broken; broken != nil {
@@ -211,10 +211,10 @@ func (v *surveyor) file(i int) error {
 	}
 }
 
-// stepsBetweenChecks is how many events pass before the context is looked at.
+// stepsBetweenChecks is how many events pass between checks of the context.
 const stepsBetweenChecks = 1 << 12
 
-// begin takes a node in.
+// begin takes a new node into account.
 func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
 	n := p.Node()
 	at, err := v.enter(n, file, found)
@@ -284,7 +284,7 @@ func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kin
 	return at, nil
 }
 
-// end takes a node's text in.
+// end takes a node's text into account.
 func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 	at := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]

@@ -11,8 +11,8 @@ import (
 	"lorefs/datacenter/sheets/pack"
 )
 
-// Sheets in which there is much of everything take time that grows with their size: each
-// of these took minutes when names were looked for one by one.
+// TestLargeTagsAreRead reads sheets with many of something, in time that grows with their
+// size: each took minutes when names were searched one by one.
 func TestLargeTagsAreRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads tags of 60,000 attributes")
@@ -59,7 +59,8 @@ func TestLargeTagsAreRead(t *testing.T) {
 	}
 }
 
-// Prefixes mean what the innermost element says, however many there are.
+// TestManyPrefixes checks that prefixes mean what the innermost element says, however many
+// there are.
 func TestManyPrefixes(t *testing.T) {
 	var outer, inner strings.Builder
 	for i := range 20 {

@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// small returns a folder of sheets with all that decides on types and keys.
+// small returns a folder of sheets with everything that decides on types and keys.
 func small() map[string]string {
 	return map[string]string{
 		"S/S-00000.xml": `<S id="7"><A i="1" f="1" b="true" s="x" n="007"/><A i="-2" f="0.5" b="false" s="" n="8"/></S>`,
@@ -19,7 +19,7 @@ func small() map[string]string {
 	}
 }
 
-// types spells the types of all attributes of the nodes of a name.
+// types returns the types of all attributes of the nodes of a name, as text.
 func types(t *testing.T, f *datacenter.File, name string) string {
 	t.Helper()
 	var all []string
@@ -76,7 +76,7 @@ func TestPackInfersTypes(t *testing.T) {
 	}
 }
 
-// Types are those that suit all values.
+// TestPackInfersFromAllValues checks that types suit all values.
 func TestPackInfersFromAllValues(t *testing.T) {
 	for _, tt := range []struct {
 		values []string
@@ -122,8 +122,8 @@ const smallSchema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xm
 <xsd:complexType name="S_A" dc:keys="i"><xsd:attribute name="i" type="xsd:float"/><xsd:attribute name="f" type="xsd:float"/></xsd:complexType>
 </xsd:schema>`
 
-// The element counts before the schema, that before the template, and that before
-// the values.
+// TestPackTakesTypesInOrder checks that the element precedes the schema, that the template,
+// and that the values.
 func TestPackTakesTypesInOrder(t *testing.T) {
 	files := small()
 	files["S/S.xsd"] = smallSchema
@@ -133,7 +133,7 @@ func TestPackTakesTypesInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := "" // once, though two goroutines want to know
+	asked := "" // once, though two goroutines need it
 	f, report := mustPack(t, folder(files), pack.Options{Template: func(sheet string) (*xsd.Schema, error) {
 		asked += sheet
 		return template, nil
@@ -150,7 +150,8 @@ func TestPackTakesTypesInOrder(t *testing.T) {
 	}
 }
 
-// Sheets of one name in two folders may have a schema in one of them.
+// TestPackSchemasOfFolders checks that sheets of one name in two folders may have a schema
+// in one of them.
 func TestPackSchemasOfFolders(t *testing.T) {
 	f, report := mustPack(t, folder(map[string]string{
 		"1/S-0.xml": `<S><A i="1" f="2" x="3"/></S>`, "1/S.xsd": smallSchema,

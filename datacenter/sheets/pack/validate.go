@@ -17,13 +17,13 @@ import (
 type Problem struct {
 	// File is the path below the folder.
 	File string
-	// Line and Column count from 1, columns in characters. They are 0 if the whole
-	// file is meant.
+	// Line and Column count from 1, columns in characters. They are 0 if the whole file is
+	// meant.
 	Line, Column int
 	// What was found and what was expected.
 	What string
-	// Refused tells that Pack refuses the sheet for it; the other problems are
-	// departures from the schema, which novadrop-dc refuses.
+	// Refused is set if Pack refuses the sheet for it. The other problems are departures
+	// from the schema, which novadrop-dc refuses.
 	Refused bool
 }
 
@@ -34,10 +34,9 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.What)
 }
 
-// Validate holds each sheet below a folder against the schema beside it, and tells
-// report of each problem, in the order of the files. It takes the files that Pack
-// takes. It ends early if report fails, with its error; other errors are ctx's, or what
-// reading gave.
+// Validate checks each sheet below a folder against the schema beside it, and calls report
+// for each problem, in the order of the files. It accepts the same files as Pack. If report
+// fails, Validate ends with its error. Other errors come from ctx or from reading.
 func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) error {
 	src, err := findSheets(ctx, fsys)
 	if err != nil {
@@ -52,14 +51,13 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 	return nil
 }
 
-// validator holds sheets against schemas.
+// validator checks sheets against schemas.
 type validator struct {
 	ctx     context.Context
 	src     *sheetFiles
 	schemas *schemaFiles
 	report  func(Problem) error
-	// broken are the schemas that cannot be read, by their errors, that have been
-	// reported.
+	// broken are the errors of unreadable schemas that have been reported.
 	broken map[error]bool
 	census census
 	needs  map[*xsd.ElementType]*needs
@@ -68,8 +66,8 @@ type validator struct {
 	path string
 	p    *xmlsheet.Parser
 	open []validated
-	// The line and the characters in it before the last problem's offset: the next one
-	// lies behind it, and nobody counts those of a large sheet for each.
+	// The line and column of the last problem's offset: the next one lies behind it, and
+	// counting from the start each time would be slow for a large sheet.
 	at, line, start, column int
 }
 
@@ -108,7 +106,7 @@ func (v *validator) file(f sheetFile) error {
 	}
 }
 
-// refused reports what a parser says; other errors it gives back.
+// refused reports a parser's error about the sheet, and returns any other error.
 func (v *validator) refused(err error) error {
 	p := Problem{Refused: true}
 	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {

@@ -6,15 +6,15 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// census is what Validate counts of all sheets, as they are to be one data center.
+// census has Validate's counts over all sheets, which are to be one data center.
 type census struct {
-	// Of the sheet at hand.
+	// Of the current sheet.
 	nodes, attributes int64
 	totals            totals
 
 	names       nameSet
 	definitions definitions
-	// told are the limits that have been reported: beyond one, everything is.
+	// told are the limits that have been reported, since everything beyond one exceeds it.
 	told map[string]bool
 }
 
@@ -22,7 +22,7 @@ func newCensus() census {
 	return census{names: newNameSet(), definitions: definitions{}, told: map[string]bool{}}
 }
 
-// count takes a node in that began. What a node says of keys counts before its type.
+// count counts a new node. A node's own keys count before those of its type.
 func (v *validator) count(n *xmlsheet.Node, of *xsd.ElementType) error {
 	c := &v.census
 	c.nodes++
@@ -51,7 +51,7 @@ func (v *validator) countKeys(n *xmlsheet.Node, keys datacenter.KeyDefinition) e
 	return v.limit(n.Offset, v.census.definitions.add(keys))
 }
 
-// limit reports that a limit was reached, once.
+// limit reports once that a limit was reached.
 func (v *validator) limit(offset int, err error) error {
 	if err == nil || v.census.told[err.Error()] {
 		return nil

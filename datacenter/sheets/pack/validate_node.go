@@ -11,21 +11,21 @@ import (
 	"lorefs/internal/shown"
 )
 
-// validated is a node that has not ended.
+// validated is an open node.
 type validated struct {
 	of *xsd.ElementType // nil if the schema does not know the node
 	// last is the place in of.Children of the child that was met last.
 	last int
-	// met is how often each of of.Children was met, and enough how many of those that
-	// have to be there are there as often as they have to.
+	// met counts each of of.Children, and enough those of the required ones that are there
+	// as often as required.
 	met    map[int]int
 	enough int
 }
 
-// needs are the places of a type's attributes and children that have to be there.
+// needs are the places of a type's required attributes and children.
 type needs struct{ attributes, children []int }
 
-// needsOf looks through a type once, and not for each node.
+// needsOf computes the needs of a type once, and not for each node.
 func (v *validator) needsOf(of *xsd.ElementType) *needs {
 	n := v.needs[of]
 	if n != nil {
@@ -71,9 +71,9 @@ func (v *validator) begin() error {
 	return nil
 }
 
-// push opens a node. It uses again what a node of the same depth had.
+// push opens a node. It reuses the memory of a node of the same depth.
 func (v *validator) push(of *xsd.ElementType) {
-	const most = 1 << 10 // to clear a map that was larger takes long each time
+	const most = 1 << 10 // clearing a larger map takes long each time
 	n := validated{of: of}
 	if len(v.open) < cap(v.open) {
 		n.met = v.open[:len(v.open)+1][len(v.open)].met
@@ -85,7 +85,7 @@ func (v *validator) push(of *xsd.ElementType) {
 	v.open = append(v.open, n)
 }
 
-// enter returns the type of a node; it is nil if the schema does not know it.
+// enter returns the type of a node, or nil if the schema does not know it.
 func (v *validator) enter(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	if len(v.open) == 0 {
 		return v.sheet(n)
@@ -131,7 +131,7 @@ func (v *validator) sheet(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	return nil, v.refused(err)
 }
 
-// required reports attributes that a node should have.
+// required reports missing attributes.
 func (v *validator) required(n *xmlsheet.Node, of *xsd.ElementType) error {
 	for _, i := range v.needsOf(of).attributes {
 		a := &of.Attributes[i]

@@ -14,7 +14,7 @@ import (
 	"lorefs/datacenter/sheets/pack"
 )
 
-// novadropSchema has the form of the schemas that novadrop-dc has.
+// novadropSchema has the form of novadrop-dc's schemas.
 const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 
 <xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema"
@@ -54,7 +54,7 @@ const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 </xsd:schema>
 `
 
-// problems returns what Validate says of a folder, one a line.
+// problems returns Validate's report on a folder, one a line.
 func problems(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	var all []string
@@ -104,7 +104,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A schema that is missing is told for each sheet, one that is broken once.
+// TestValidateWithoutSchema checks that a missing schema is reported for each sheet, a
+// broken one once.
 func TestValidateWithoutSchema(t *testing.T) {
 	got := problems(t, map[string]string{
 		"a/S-0.xml": "<S/>", "a/S-1.xml": "\n<S/>", "a/T.xsd": novadropSchema,
@@ -119,14 +120,15 @@ func TestValidateWithoutSchema(t *testing.T) {
 	}
 }
 
-// What is unpacked is valid. An infinity need not be for others, but is here.
+// TestValidateWhatIsUnpacked checks that unpacked sheets are valid. An infinity is invalid
+// for some validators, but not here.
 func TestValidateWhatIsUnpacked(t *testing.T) {
 	docs := map[string]dctest.Doc{"generated": dctest.Generate(dctest.GenOptions{Seed: 4, Sheets: 30, Nodes: 2000})}
 	for _, ex := range dctest.Legal() {
 		docs[ex.Name] = ex.Doc
 	}
 	delete(docs, "65,535 children") // takes long, and shows nothing more
-	delete(docs, "strange names")   // there may be some that no file can have
+	delete(docs, "strange names")   // some may be impossible for files
 	for name, doc := range docs {
 		if len(doc.Root.Children) == 0 {
 			continue
@@ -157,7 +159,7 @@ func TestValidateStops(t *testing.T) {
 	}
 }
 
-// The place of a problem counts lines from that of the last one.
+// TestValidatePlaces checks that lines are counted on from the last problem.
 func TestValidatePlaces(t *testing.T) {
 	sheet, want := "<S id='1'><Node/>", []string(nil)
 	for i := range 50 {
@@ -174,7 +176,8 @@ func TestValidatePlaces(t *testing.T) {
 	}
 }
 
-// What pack refuses since a data center cannot hold as much is told, once.
+// TestValidateLimits checks that limits of a data center that pack enforces are reported,
+// once.
 func TestValidateLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("has sheets of all that a data center can hold")
@@ -193,7 +196,7 @@ func TestValidateLimits(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
 		files map[string]string
-		want  string // empty if nothing is to be refused
+		want  string // empty if nothing is refused
 	}{
 		{"65,535 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16-1) + "</S>"}, ""},
 		{"65,536 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"}, "S-0.xml:1:262144: S: more than 65535 children: "},

@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/shown"
 )
 
-// conventions takes the attributes of a start tag apart: those of the data go to
-// the node, those of our namespace tell more of it, and others mean nothing here.
+// conventions splits the attributes of a start tag: those of the data go to the node, those
+// of our namespace describe it, and others are ignored.
 func (p *Parser) conventions() error {
 	x := p.x
 	var ours []*xmltext.Attr
@@ -48,7 +48,7 @@ func (p *Parser) conventions() error {
 	return nil
 }
 
-// attributes are those of the data.
+// attributes handles those of the data.
 func (p *Parser) attributes() error {
 	for i := range p.x.Attrs {
 		a := &p.x.Attrs[i]
@@ -75,7 +75,7 @@ func (p *Parser) attributes() error {
 	return nil
 }
 
-// checkTwice refuses two attributes of one name that is spelled in two ways.
+// checkTwice refuses two spellings of one attribute name.
 func (p *Parser) checkTwice() error {
 	seen := make(map[string]bool, len(p.node.Attributes))
 	for _, a := range p.node.Attributes {
@@ -87,7 +87,7 @@ func (p *Parser) checkTwice() error {
 	return nil
 }
 
-// convention takes in an attribute of our namespace.
+// convention handles an attribute of our namespace.
 func (p *Parser) convention(a *xmltext.Attr) error {
 	switch string(a.Name.Local()) {
 	case "names":
@@ -125,7 +125,7 @@ func (p *Parser) keys(a *xmltext.Attr) error {
 		p.node.Keys = append(p.node.Keys, string(name))
 	}
 	if len(p.node.Keys) > datacenter.MaxKeyNames {
-		return p.x.TooLarge(a.From, "%d keys of a node, of which there can be %d", len(p.node.Keys), datacenter.MaxKeyNames)
+		return p.x.TooLarge(a.From, "%d keys of a node, which can have %d", len(p.node.Keys), datacenter.MaxKeyNames)
 	}
 	return nil
 }
@@ -153,8 +153,7 @@ func (p *Parser) types(a *xmltext.Attr) error {
 	return nil
 }
 
-// named finds an attribute that a list names as the sheet spells it; it is nil for
-// the text.
+// named finds an attribute by its spelling in a list; nil means the text.
 func (p *Parser) named(spelled []byte, list *xmltext.Attr) (*Attribute, error) {
 	if string(spelled) == spell.ValueName {
 		return nil, nil

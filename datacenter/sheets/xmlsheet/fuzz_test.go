@@ -19,8 +19,8 @@ func isParseError(err error) bool {
 	return ok && e.Line > 0 && e.Column > 0
 }
 
-// FuzzParse parses anything: it must fail with a place, or give a sheet that the
-// standard library, which is less strict, finds to have as many elements.
+// FuzzParse parses anything: it must fail with a place, or return a sheet in which the
+// standard library, which is less strict, finds as many elements.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`<S xmlns:xsi="urn:x" xsi:a="1" id="1" xmlns="urn:s"><A b="&lt;&#xA;"/>t<![CDATA[x]]><!-- c --></S>`,

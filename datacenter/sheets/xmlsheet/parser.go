@@ -20,14 +20,14 @@ import (
 //	}
 //	io.EOF is the end of the sheet
 //
-// Names and values are as the data center has them, as WTF-8: what the
-// documentation of package sheets says of urn:lorefs:dc is undone. Attributes of other namespaces and
-// comments are not told of. Errors are an [xmltext.SyntaxError] or an [xmltext.ValueError].
+// Names and values are as the data center has them, as WTF-8: the conventions of
+// urn:lorefs:dc are undone. Attributes of other namespaces and comments are skipped. Errors
+// are an [xmltext.SyntaxError] or an [xmltext.ValueError].
 type Parser struct {
 	x       *xmltext.Reader
 	open    []openNode
 	text    []byte // of the open nodes, the outermost first
-	done    int    // how much of text is that of nodes that are still open
+	done    int    // how much of text belongs to nodes that are still open
 	escaped bool   // names are
 	node    Node
 	index   attributeIndex // of node
@@ -37,22 +37,20 @@ type Parser struct {
 // Event is what a [Parser] met.
 type Event uint8
 
-// A node begins with its attributes; at its end its text is known.
+// At a node's Begin its attributes are known, at its End its text.
 const (
 	Begin Event = iota + 1
 	End
 )
 
-// Node is a node that began. What its slices hold is valid until the next call of
-// [Parser.Next].
+// Node is a node that began. Its slices are valid until the next call of [Parser.Next].
 type Node struct {
-	// Name is that of the node.
 	Name []byte
 	// Attributes are in the sheet's order, without __value__.
 	Attributes []Attribute
 	// Flags are the node's key flags.
 	Flags datacenter.KeyFlags
-	// Keys is the node's key definition, if HasKeys; else the schema knows it.
+	// Keys is the node's key definition, if HasKeys; else the schema has it.
 	Keys    datacenter.KeyDefinition
 	HasKeys bool
 	// Offset is where the element begins, for [Parser.Wrong].
@@ -62,7 +60,7 @@ type Node struct {
 // Attribute is an attribute of a [Node].
 type Attribute struct {
 	Name, Value []byte
-	// Type is 0 if the sheet does not say it.
+	// Type is 0 if the sheet does not state it.
 	Type datacenter.Type
 	// Offset is where the value begins, for [Parser.Wrong].
 	Offset int
@@ -78,9 +76,8 @@ type openNode struct {
 	children int  // so far
 }
 
-// New makes a parser for the bytes of a sheet, which must not be changed as long
-// as it is used: UTF-8, or UTF-16 with a byte order mark. The name of the file is
-// for errors.
+// New makes a parser for the bytes of a sheet: UTF-8, or UTF-16 with a byte order mark.
+// data must not be changed while it is used. file is the name for errors.
 func New(file string, data []byte) (*Parser, error) {
 	x, err := xmltext.New(file, data)
 	if err != nil {
@@ -89,7 +86,7 @@ func New(file string, data []byte) (*Parser, error) {
 	return &Parser{x: x}, nil
 }
 
-// Next goes on to the next event; io.EOF is the end.
+// Next goes to the next event; io.EOF is the end.
 func (p *Parser) Next() (Event, error) {
 	p.text = p.text[:p.done]
 	for {
@@ -112,37 +109,37 @@ func (p *Parser) Next() (Event, error) {
 // Node returns the node that the last [Begin] began.
 func (p *Parser) Node() *Node { return &p.node }
 
-// Text is the __value__ of the node that the last [End] ended, if ok. It is valid until
-// the next call of Next.
+// Text returns the __value__ of the node that the last [End] ended, if ok. It is valid
+// until the next call of Next.
 func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], p.ended.has }
 
 // TextOffset returns where the text begins, for [Parser.Wrong].
 func (p *Parser) TextOffset() int { return p.ended.at }
 
-// IsValue reports whether the text is that of dc:value, and not one between the tags.
+// IsValue reports whether the text is that of dc:value, not text between the tags.
 func (p *Parser) IsValue() bool { return p.ended.value }
 
-// Children returns how many children the node had that the last [End] ended.
+// Children returns the number of children of the node that the last [End] ended.
 func (p *Parser) Children() int { return p.ended.children }
 
 // Offset returns where the tag of the last event begins.
 func (p *Parser) Offset() int { return p.x.At }
 
-// Find returns the place of an attribute of the node that began; it is -1 if there is none.
+// Find returns the place of an attribute of the node that began, or -1.
 func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
 
 // Comments reports whether there were comments so far.
 func (p *Parser) Comments() bool { return p.x.Comments }
 
-// Data returns the whole sheet as UTF-8, which is what offsets are in.
+// Data returns the whole sheet as UTF-8, which offsets refer to.
 func (p *Parser) Data() []byte { return p.x.Data }
 
-// Errorf makes an [xmltext.SyntaxError] of something at an offset.
+// Errorf returns an [xmltext.SyntaxError] at an offset.
 func (p *Parser) Errorf(offset int, format string, args ...any) error {
 	return p.x.Errorf(offset, format, args...)
 }
 
-// Wrong makes err, of something at an offset, an [xmltext.ValueError].
+// Wrong wraps err in an [xmltext.ValueError] at an offset.
 func (p *Parser) Wrong(offset int, where string, err error) error {
 	return p.x.Wrap(offset, where, err)
 }
@@ -168,7 +165,7 @@ func (p *Parser) begin() error {
 	return err
 }
 
-// child counts a child of n, and drops white space before the first one: it is
+// child counts a child of n, and drops white space before the first one, which is
 // indentation.
 func (p *Parser) child(n *openNode) error {
 	if n.children == 0 && n.has && !n.value && xmltext.IsBlank(p.text[n.start:]) {
@@ -181,13 +178,14 @@ func (p *Parser) child(n *openNode) error {
 	return nil
 }
 
-// tooMany is the error of a node that has more of something than a data center's can.
+// tooMany returns the error for a node with more of something than a data center's can
+// have.
 func (p *Parser) tooMany(at int, node []byte, what string) error {
 	return p.Wrong(at, string(node), fmt.Errorf("more than %d %s: %w", datacenter.MaxRun, what, datacenter.ErrTooLarge))
 }
 
-// addText adds a piece of text to the innermost node. White space that is all of
-// a text, or lies between elements, is how the file is laid out.
+// addText adds a piece of text to the innermost node. White space that is a whole text, or
+// lies between elements, is layout.
 func (p *Parser) addText() error {
 	n := &p.open[len(p.open)-1]
 	switch {
@@ -237,7 +235,7 @@ func (p *Parser) end() error {
 	return nil
 }
 
-// name is a name as the data center has it.
+// name returns a name as the data center has it.
 func (p *Parser) name(spelled []byte, at int) ([]byte, error) {
 	if !p.escaped && len(spelled) < xmltext.LongName && string(spelled) != spell.RootName {
 		return spelled, nil

@@ -13,8 +13,8 @@ import (
 	"lorefs/datacenter/sheets/xmltext"
 )
 
-// parse spells what a parser tells of a sheet: each node in brackets, its text behind
-// a bar.
+// parse returns the events of a sheet as text: each node in brackets, its text behind a
+// bar.
 func parse(data string) (string, error) {
 	p, err := xmlsheet.New("S-0.xml", []byte(data))
 	if err != nil {
@@ -138,7 +138,8 @@ func TestParseUTF16(t *testing.T) {
 	}
 }
 
-// What is not well-formed, or not a sheet, is told with its place.
+// TestParseErrors checks that text that is not well-formed, or no sheet, is reported with
+// its place.
 func TestParseErrors(t *testing.T) {
 	for _, tt := range []struct{ name, data, at, what string }{
 		{"nothing", "", "1:1", "no element"},
@@ -213,7 +214,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// What no data center can hold is told with its place, too.
+// TestParseWrongValues checks the same for what no data center can hold.
 func TestParseWrongValues(t *testing.T) {
 	deep := strings.Repeat("<A>", datacenter.MaxDepth+1)
 	for _, tt := range []struct {

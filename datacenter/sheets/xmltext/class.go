@@ -6,16 +6,16 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// What a byte may be in XML.
+// The classes of bytes in XML.
 const (
 	isSpace     = 1 << iota // white space
 	isNameStart             // may begin a name; all bytes beyond ASCII may
 	isNameChar              // may be in a name
-	isValueChar             // stands for itself in an attribute's value, quotes left out
+	isValueChar             // stands for itself in an attribute's value, except quotes
 	isTextChar              // stands for itself in text
 )
 
-// class is what each byte may be.
+// class is the class of each byte.
 var class = func() (class [256]uint8) {
 	for c := range class {
 		b := byte(c)
@@ -40,8 +40,8 @@ var class = func() (class [256]uint8) {
 	return class
 }()
 
-// badInName returns the place of the first character beyond ASCII that may not be
-// where it is in a name; it is -1 if there is none.
+// badInName returns the place of the first character beyond ASCII that may not be where it
+// is in a name, or -1.
 func badInName(name []byte) int {
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRune(name[i:])

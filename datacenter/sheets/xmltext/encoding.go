@@ -17,8 +17,8 @@ var (
 	markUTF16BE = []byte("\xfe\xff")
 )
 
-// decode returns the text of a file as UTF-8 without a byte order mark. It is a part
-// of data, or new if that is UTF-16.
+// decode returns the text of a file as UTF-8 without a byte order mark. It shares the
+// memory of data unless that is UTF-16.
 func decode(data []byte) (text []byte, encoding string) {
 	switch {
 	case bytes.HasPrefix(data, markUTF8):
@@ -36,9 +36,8 @@ func decode(data []byte) (text []byte, encoding string) {
 	return data, "utf-8"
 }
 
-// badCharacter finds what is no character of XML 1.0 beyond ASCII; where the
-// control characters may not stand is found by the scanner. ok is false if
-// there is none.
+// badCharacter finds the first invalid character beyond ASCII. The scanner finds misplaced
+// control characters. ok is false if there is none.
 func badCharacter(text []byte) (off int, what string, ok bool) {
 	if !utf8.Valid(text) {
 		for off < len(text) {
@@ -57,8 +56,8 @@ func badCharacter(text []byte) (off int, what string, ok bool) {
 	return 0, "", false
 }
 
-// declaration reads the XML declaration, if there is one: version, encoding and
-// standalone, in this order.
+// declaration reads the XML declaration, if there is one: version, encoding and standalone,
+// in this order.
 func (x *Reader) declaration() error {
 	const open = "<?xml"
 	if !bytes.HasPrefix(x.Data, []byte(open)) || len(x.Data) == len(open) || class[x.Data[len(open)]]&isSpace == 0 {
@@ -93,8 +92,7 @@ func (x *Reader) declaration() error {
 	return nil
 }
 
-// declared reads the value of a part of the declaration. There are no references
-// in it.
+// declared reads the value of a part of the declaration, which has no references.
 func (x *Reader) declared() (at int, value []byte, err error) {
 	if err := x.equals(); err != nil {
 		return 0, nil, err
@@ -112,7 +110,7 @@ func (x *Reader) isEncoding(name string) bool {
 	return name == x.encoding || name == "us-ascii" && x.encoding == "utf-8"
 }
 
-// UnitSize returns how many bytes a character of XML's own takes in a file.
+// UnitSize returns how many bytes a character of XML's syntax takes in a file.
 func UnitSize(data []byte) int {
 	if bytes.HasPrefix(data, markUTF16LE) || bytes.HasPrefix(data, markUTF16BE) {
 		return 2

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// LongText is how many bytes a text has at least that a data center cannot hold.
+	// LongText is the least size in bytes of a text that a data center can't hold.
 	LongText = 1 << 20
-	// LongName is that of a name.
+	// LongName is the same for a name.
 	LongName = 1 << 15
-	// MaxTextBytes is how many bytes the longest text has that a data center can hold.
+	// MaxTextBytes is the size in bytes of the longest text that a data center can hold.
 	MaxTextBytes = 3 * LongText
-	// MaxSpelled is how many bytes it takes to spell it: a character by its number takes 8.
-	// What is longer is refused before it is copied.
+	// MaxSpelled is the size of its longest spelling: a character by its number takes 8
+	// bytes. Anything longer is refused before it is copied.
 	MaxSpelled = 8 * LongText
-	// maxSpelledName is that of a name, of which each character may be escaped.
+	// maxSpelledName is the same for a name, in which each character may be escaped.
 	maxSpelledName = 8 * LongName * 2
 )
 
-// ErrTooLong is the error of a text that is not even looked at.
+// ErrTooLong is the error for a text that is too long to be looked at.
 var ErrTooLong = fmt.Errorf("a text of %d characters or more: %w", LongText, datacenter.ErrTooLarge)

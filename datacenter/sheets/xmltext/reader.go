@@ -9,15 +9,15 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Reader reads an XML 1.0 document that lies in memory: start tags, end tags
-// and pieces of text. encoding/xml is less strict, makes objects of all it reads, and takes
-// half a minute for what is packed here in seconds.
+// Reader reads an XML 1.0 document in memory: start tags, end tags and pieces of text.
+// encoding/xml is less strict, allocates objects for all it reads, and takes half a minute
+// for what is packed here in seconds.
 type Reader struct {
-	// Data is the document as UTF-8, and what offsets are in.
+	// Data is the document as UTF-8. Offsets refer to it.
 	Data []byte
 	// MaxDepth is how deep elements may nest.
 	MaxDepth int
-	// Comments tells that there were some so far.
+	// Comments is set if there were some so far.
 	Comments bool
 
 	// At is where the tag or the piece of text of the last token begins.
@@ -25,8 +25,8 @@ type Reader struct {
 	// Name and Attrs are those of a start tag, until Next is called again.
 	Name  Name
 	Attrs []Attr
-	// Text is a piece of text, until Next is called again, and Blank tells that all
-	// of it is white space.
+	// Text is a piece of text, until Next is called again. Blank is set if all of it is
+	// white space.
 	Text  []byte
 	Blank bool
 
@@ -43,7 +43,7 @@ type Reader struct {
 	sortNames []int32
 }
 
-// Depth returns how many elements are open, that of the last token included.
+// Depth returns how many elements are open, including that of the last token.
 func (x *Reader) Depth() int { return len(x.open) }
 
 // Element returns the name of an open element: 0 is the innermost one, 1 the one around it.
@@ -79,7 +79,7 @@ type Attr struct {
 	hash uint32
 }
 
-// binding is a namespace that a prefix, or no prefix, stands for.
+// binding is a namespace for a prefix, or for no prefix.
 type binding struct {
 	prefix []byte
 	uri    string
@@ -89,16 +89,16 @@ type binding struct {
 // Token is what a [Reader] met.
 type Token uint8
 
-// A start tag comes with its attributes; an element without content has an end tag, too.
-// Behind an end tag, [Reader.Pop] closes the element.
+// A start tag comes with its attributes. An element without content has an end tag, too.
+// After an end tag, [Reader.Pop] closes the element.
 const (
 	StartTag Token = iota + 1
 	EndTag
 	TextPiece
 )
 
-// New makes a reader for a file, of which the name is used in errors only.
-// data must not be changed as long as the reader is used.
+// New makes a reader for a file, whose name is used only in errors. data must not be
+// changed while the reader is used.
 func New(file string, data []byte) (*Reader, error) {
 	x := &Reader{file: file, MaxDepth: datacenter.MaxDepth}
 	x.Data, x.encoding = decode(data)
@@ -111,13 +111,13 @@ func New(file string, data []byte) (*Reader, error) {
 	return x, x.declaration()
 }
 
-// Errorf makes a [SyntaxError] of something at an offset.
+// Errorf returns a [SyntaxError] at an offset.
 func (x *Reader) Errorf(at int, format string, args ...any) error {
 	line, column := Place(x.Data, at)
 	return &SyntaxError{File: x.file, Line: line, Column: column, What: fmt.Sprintf(format, args...)}
 }
 
-// Next goes on to the next token; io.EOF is at the end of the document.
+// Next goes to the next token; io.EOF is the end of the document.
 func (x *Reader) Next() (Token, error) {
 	x.scratch = x.scratch[:0]
 	if x.closing {
@@ -167,7 +167,7 @@ func (x *Reader) Next() (Token, error) {
 	return 0, io.EOF
 }
 
-// Pop is to be called when an end tag has been dealt with.
+// Pop must be called after an end tag has been handled.
 func (x *Reader) Pop() {
 	top := x.open[len(x.open)-1]
 	x.unbind(top.bindings)
@@ -197,7 +197,7 @@ func (x *Reader) endTag() error {
 	return nil
 }
 
-// longEndTag is how long a name is that an error does not spell as an end tag.
+// longEndTag is the length above which an error does not print a name as an end tag.
 const longEndTag = 100
 
 func (x *Reader) wrongEnd() error {

@@ -7,16 +7,16 @@ import (
 	"lorefs/internal/shown"
 )
 
-// The namespaces of the prefixes that nobody declares.
+// The namespaces of undeclared prefixes.
 const (
 	spaceXML   = "http://www.w3.org/XML/1998/namespace"
 	spaceXMLNS = "http://www.w3.org/2000/xmlns/"
 )
 
-// fewSpaces is how many bindings are looked through faster than found in a map.
+// fewSpaces is how many bindings are faster to search in a list than in a map.
 const fewSpaces = 6
 
-// declareSpaces takes in the namespaces that a start tag declares, and xml:space.
+// declareSpaces handles the namespaces that a start tag declares, and xml:space.
 func (x *Reader) declareSpaces() error {
 	for i := range x.Attrs {
 		a := &x.Attrs[i]
@@ -40,7 +40,7 @@ func (x *Reader) declareSpaces() error {
 	return nil
 }
 
-// bind has a prefix stand for a namespace in the element that is innermost.
+// bind binds a prefix to a namespace in the innermost element.
 func (x *Reader) bind(prefix []byte, uri string) {
 	before := x.bound(prefix)
 	x.spaces = append(x.spaces, binding{prefix, uri, before})
@@ -55,7 +55,7 @@ func (x *Reader) bind(prefix []byte, uri string) {
 	}
 }
 
-// unbind takes back all bindings but the first n.
+// unbind removes all bindings but the first n.
 func (x *Reader) unbind(n int) {
 	for len(x.spaces) > n {
 		last := x.spaces[len(x.spaces)-1]
@@ -70,7 +70,7 @@ func (x *Reader) unbind(n int) {
 	}
 }
 
-// bound finds the binding of a prefix; it is -1 if there is none.
+// bound finds the binding of a prefix, or returns -1.
 func (x *Reader) bound(prefix []byte) int {
 	if len(x.spaces) > fewSpaces {
 		if i, ok := x.spaceAt[string(prefix)]; ok {
@@ -91,8 +91,8 @@ func (a *Attr) Declares() bool {
 	return string(a.Name.Full) == "xmlns" || string(a.Name.space()) == "xmlns"
 }
 
-// Resolve returns the namespace of a name with a prefix, or of an element without. at
-// is where it stands.
+// Resolve returns the namespace of a name with a prefix, or of an element without. at is
+// its offset.
 func (x *Reader) Resolve(n Name, at int) (string, error) {
 	prefix := n.space()
 	if i := x.bound(prefix); i >= 0 {

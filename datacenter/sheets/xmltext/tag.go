@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// startTag reads a start tag, and takes in the namespaces that it declares.
+// startTag reads a start tag, and handles the namespaces that it declares.
 func (x *Reader) startTag() error {
 	if x.ended {
 		return x.Errorf(x.pos, "an element behind the document's")
@@ -41,7 +41,7 @@ func (x *Reader) startTag() error {
 	return err
 }
 
-// attributes reads what is in a start tag behind the name, and its end.
+// attributes reads the rest of a start tag behind the name.
 func (x *Reader) attributes() error {
 	for {
 		start := x.pos
@@ -81,7 +81,7 @@ func (x *Reader) attributes() error {
 	}
 }
 
-// hashName tells most names in a tag apart. It is no more than that.
+// hashName is a fast hash that differs for most names in a tag.
 func hashName(name []byte) uint32 {
 	last := len(name) - 1
 	return uint32(len(name))<<24 | uint32(name[0])<<16 | uint32(name[last/2])<<8 | uint32(name[last])
@@ -155,7 +155,7 @@ func (x *Reader) readName(of string) (Name, error) {
 	return n, nil
 }
 
-// equals reads the sign between an attribute's name and value, and what may be
+// equals reads the equals sign between an attribute's name and value, and white space
 // around it.
 func (x *Reader) equals() error {
 	x.skipSpace()
@@ -170,8 +170,8 @@ func (x *Reader) equals() error {
 	return nil
 }
 
-// value reads a value with its quotes. raw tells that it is a part of the file;
-// else it was decoded.
+// value reads a value with its quotes. raw is set if it is a slice of the file; else it was
+// decoded.
 func (x *Reader) value() (value []byte, raw bool, err error) {
 	quote := x.Data[x.pos]
 	start := x.pos + 1
@@ -204,12 +204,12 @@ func (x *Reader) value() (value []byte, raw bool, err error) {
 	}
 }
 
-// TooLarge is an error for what a data center could not hold.
+// TooLarge returns an error for what a data center could not hold.
 func (x *Reader) TooLarge(at int, format string, args ...any) error {
 	return x.Wrap(at, "", fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), datacenter.ErrTooLarge))
 }
 
-// Wrap makes an error of a value one with a place.
+// Wrap adds the place to the error of a value.
 func (x *Reader) Wrap(at int, where string, err error) error {
 	line, column := Place(x.Data, at)
 	return &ValueError{File: x.file, Line: line, Column: column, Where: where, Err: err}

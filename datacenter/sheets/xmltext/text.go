@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// piece reads text up to the next markup. skipped tells that there is nothing in
-// it: white space between elements, as files are indented, or around the
-// document's element.
+// piece reads text up to the next markup. skipped is set for white space between elements,
+// as in indented files, or around the document's element.
 func (x *Reader) piece() (skipped bool, err error) {
 	x.At = x.pos
 	x.literal = false
@@ -95,8 +94,8 @@ func (x *Reader) section() error {
 	return x.noControls(start, end)
 }
 
-// unfold decodes references and the ends of lines: CRLF and CR are LF, and in an
-// attribute's value all white space that is no reference is a space.
+// unfold decodes references and the ends of lines: CRLF and CR become LF, and in an
+// attribute's value all white space that is no reference becomes a space.
 func (x *Reader) unfold(from, to int, attribute bool) ([]byte, error) {
 	begin := len(x.scratch)
 	for i := from; i < to; i++ {
@@ -123,8 +122,8 @@ func (x *Reader) unfold(from, to int, attribute bool) ([]byte, error) {
 	return x.scratch[begin:len(x.scratch):len(x.scratch)], nil
 }
 
-// reference appends what the reference at i stands for to scratch, and gives the
-// length of the reference.
+// reference appends the character for the reference at i to scratch, and returns the length
+// of the reference.
 func (x *Reader) reference(i, to int) (int, error) {
 	const longest = 64 // leading zeros are allowed; nobody writes many
 	ref := x.Data[i:min(to, i+longest)]
@@ -154,7 +153,7 @@ func (x *Reader) reference(i, to int) (int, error) {
 	return end + 1, nil
 }
 
-// numbered returns the character that a reference names by its number.
+// numbered returns the character of a numeric reference.
 func numbered(name string) (rune, bool) {
 	if len(name) < 2 || name[0] != '#' {
 		return 0, false

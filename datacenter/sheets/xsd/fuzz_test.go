@@ -23,8 +23,8 @@ const smallSchema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xm
 <xsd:complexType name="S_A" dc:keys="i"><xsd:attribute name="i" type="xsd:float"/><xsd:attribute name="f" type="xsd:float"/></xsd:complexType>
 </xsd:schema>`
 
-// FuzzXSD reads anything as a schema: it must fail with a place, or give a schema that
-// packs nothing wrongly for want of a type.
+// FuzzXSD reads anything as a schema: it must fail with a place, or return a schema that
+// packs nothing wrongly for lack of a type.
 func FuzzXSD(f *testing.F) {
 	f.Add([]byte(novadropSchema))
 	f.Add([]byte(smallSchema))

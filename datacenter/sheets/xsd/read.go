@@ -11,11 +11,11 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Read reads an XSD of the shape that novadrop-dc has and infers, and that
-// this package writes: a flat list of named complex types with sequences of elements,
-// attributes of the types xsd:int, xsd:float, xsd:string and xsd:boolean, and one
-// element, which is the sheet. What has another shape is refused: to guess would be
-// to pack wrong values. The name of the file is for errors, which are an [xmltext.SyntaxError].
+// Read reads an XSD in the form of novadrop-dc's own and inferred schemas, which is also
+// this package's: a flat list of named complex types with sequences of elements, attributes
+// of the types xsd:int, xsd:float, xsd:string and xsd:boolean, and one element, which is
+// the sheet. Other forms are refused, because a guess would pack wrong values. file is the
+// name for errors, which are an [xmltext.SyntaxError].
 func Read(file string, data []byte) (*Schema, error) {
 	x, err := xmltext.New(file, data)
 	if err != nil {
@@ -32,8 +32,8 @@ func Read(file string, data []byte) (*Schema, error) {
 // schemaDepth bounds how deep the elements of a schema nest.
 const schemaDepth = 128
 
-// schemaReader collects what a schema declares. Types are looked up when all are
-// known, for they may be used before, and in themselves.
+// schemaReader collects what a schema declares. Types are resolved at the end, since they
+// may be used before, and in themselves.
 type schemaReader struct {
 	x       *xmltext.Reader
 	escaped bool // names are
@@ -52,7 +52,7 @@ type readType struct {
 // readChild is an xsd:element.
 type readChild struct {
 	name     string
-	of       *readType // declared in it
+	of       *readType // declared inside of it
 	typeName string    // if of is nil
 	min, max int
 	at       int
@@ -60,7 +60,7 @@ type readChild struct {
 
 // schema reads the whole file.
 func (r *schemaReader) schema() error {
-	// Nothing else than a start tag can come first: text would be an error.
+	// The first token can only be a start tag: text would be an error.
 	if _, err := r.x.Next(); err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (r *schemaReader) schema() error {
 	})
 }
 
-// children calls visit for each element inside of the one that is open, by its
-// local name, until that ends. visit has to read the element to its end.
+// children calls visit for each child of the open element, by its local name. visit must
+// read the child to its end.
 func (r *schemaReader) children(of string, visit func(name string) error) error {
 	for {
 		token, err := r.x.Next()
@@ -122,7 +122,7 @@ func (r *schemaReader) children(of string, visit func(name string) error) error 
 	}
 }
 
-// local is the name of the element that began, if it is one of XML Schema.
+// local returns the name of the element that began, if it is one of XML Schema.
 func (r *schemaReader) local() (string, error) {
 	space, err := r.x.Resolve(r.x.Name, r.x.At)
 	if err != nil || space != spell.SpaceSchema {
@@ -149,12 +149,12 @@ func (r *schemaReader) skip() error {
 	return nil
 }
 
-// empty reads the end of an element that has nothing in it.
+// empty reads the end of an element without content.
 func (r *schemaReader) empty(of string) error {
 	return r.children(of, func(string) error { return r.notUnderstood() })
 }
 
-// value is an attribute of the element that began, without white space around it.
+// value returns an attribute of the element that began, without white space around it.
 func (r *schemaReader) value(name string) (value string, at int, ok bool) {
 	for i := range r.x.Attrs {
 		if a := &r.x.Attrs[i]; string(a.Name.Full) == name {
@@ -164,7 +164,7 @@ func (r *schemaReader) value(name string) (value string, at int, ok bool) {
 	return "", r.x.At, false
 }
 
-// foreign is an attribute of another namespace.
+// foreign returns an attribute of another namespace.
 func (r *schemaReader) foreign(space, name string) (value string, at int, ok bool) {
 	for i := range r.x.Attrs {
 		a := &r.x.Attrs[i]
@@ -178,7 +178,7 @@ func (r *schemaReader) foreign(space, name string) (value string, at int, ok boo
 	return "", r.x.At, false
 }
 
-// name is the attribute called name, spelled as in the schema.
+// name returns the attribute called name, spelled as in the schema.
 func (r *schemaReader) name() (string, int, error) {
 	name, at, ok := r.value("name")
 	if !ok {
@@ -195,7 +195,7 @@ func (r *schemaReader) name() (string, int, error) {
 	return name, at, nil
 }
 
-// plain is a name as the data center has it.
+// plain returns a name as the data center has it.
 func (r *schemaReader) plain(spelled string, at int) (string, error) {
 	name := spelled
 	if r.escaped {
@@ -207,7 +207,7 @@ func (r *schemaReader) plain(spelled string, at int) (string, error) {
 	return name, nil
 }
 
-// sheetElement reads the element that stands for the sheet.
+// sheetElement reads the element for the sheet.
 func (r *schemaReader) sheetElement() error {
 	at := r.x.At
 	e, err := r.element()
@@ -255,8 +255,8 @@ func (r *schemaReader) element() (readChild, error) {
 	return e, err
 }
 
-// elementType tells what type a name stands for: one of the schema's own, or one
-// that is text only.
+// elementType returns the type that a name stands for: one of the schema's own, or one that
+// is only text.
 func (r *schemaReader) elementType(name string, at int) (own string, text *readType, err error) {
 	space, local, err := r.qualified(name, at)
 	switch {
@@ -272,7 +272,7 @@ func (r *schemaReader) elementType(name string, at int) (own string, text *readT
 	return "", text, nil
 }
 
-// qualified takes a name in a value apart.
+// qualified splits a name in a value.
 func (r *schemaReader) qualified(name string, at int) (space, local string, err error) {
 	full := []byte(name)
 	q := xmltext.Name{Full: full, Prefix: bytes.IndexByte(full, ':') + 1}
@@ -280,7 +280,7 @@ func (r *schemaReader) qualified(name string, at int) (space, local string, err 
 	return space, string(q.Local()), err
 }
 
-// occurs is minOccurs or maxOccurs, which are 1 if they are not there.
+// occurs returns minOccurs or maxOccurs, by default 1.
 func (r *schemaReader) occurs(name string) (int, error) {
 	text, at, ok := r.value(name)
 	switch {

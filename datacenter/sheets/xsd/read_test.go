@@ -12,13 +12,13 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// xsdOf puts the inside of an xsd:schema into one.
+// xsdOf wraps the inside of an xsd:schema.
 func xsdOf(inside string) string {
 	return `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:dc="https://vezel.dev/novadrop/dc"` +
 		` xmlns:l="urn:lorefs:dc" xmlns="https://vezel.dev/novadrop/dc/S" targetNamespace="https://vezel.dev/novadrop/dc/S">` + "\n" + inside + "\n</xsd:schema>"
 }
 
-// novadropSchema has the form of the schemas that novadrop-dc has.
+// novadropSchema has the form of novadrop-dc's schemas.
 const novadropSchema = `<!-- SPDX-License-Identifier: 0BSD -->
 
 <xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema"
@@ -121,7 +121,7 @@ func TestReadSchemaForms(t *testing.T) {
 	}
 }
 
-// describe spells a schema that is not recursive.
+// describe returns a schema that is not recursive as text.
 func describe(name string, e *xsd.ElementType) string {
 	var parts []string
 	if len(e.Keys) > 0 {

@@ -9,8 +9,8 @@ import (
 	"lorefs/internal/shown"
 )
 
-// schemaTypes are the types of XML Schema that attributes may have. Others would be
-// values that no data center can hold as what they are.
+// schemaTypes are the types of XML Schema that attributes may have. A data center can't
+// hold values of others.
 var schemaTypes = map[string]datacenter.Type{
 	"int": datacenter.Int, "float": datacenter.Float, "string": datacenter.String, "boolean": datacenter.Bool,
 }
@@ -33,7 +33,7 @@ func (r *schemaReader) namedType() error {
 	return nil
 }
 
-// complexType reads an xsd:complexType, but for its name.
+// complexType reads an xsd:complexType, except its name.
 func (r *schemaReader) complexType() (*readType, error) {
 	t := &readType{declared: map[string]bool{}}
 	r.all = append(r.all, t)
@@ -110,7 +110,7 @@ func (r *schemaReader) sequence(t *readType) error {
 	})
 }
 
-// simpleContent reads the form of a type whose elements have text and no children.
+// simpleContent reads a type whose elements have text and no children.
 func (r *schemaReader) simpleContent(t *readType) error {
 	return r.children("simpleContent", func(name string) error {
 		if name != "extension" {
@@ -129,7 +129,7 @@ func (r *schemaReader) simpleContent(t *readType) error {
 	})
 }
 
-// attribute reads an xsd:attribute, or skips what allows others.
+// attribute reads an xsd:attribute, or skips one that allows others.
 func (r *schemaReader) attribute(t *readType, element string) error {
 	switch element {
 	case "attribute":
@@ -139,7 +139,7 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 		return r.notUnderstood()
 	}
 	if _, _, reference := r.value("ref"); reference {
-		return r.skip() // one of another namespace, which no data is in
+		return r.skip() // one of another namespace, which has no data
 	}
 	spelled, at, err := r.name()
 	if err != nil {

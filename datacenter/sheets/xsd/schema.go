@@ -7,8 +7,7 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// Schema says what the sheets of one name are made of. It is not changed once it
-// is made, and safe for parallel use.
+// Schema describes the sheets of one name. It never changes, and is safe for parallel use.
 type Schema struct {
 	// Sheet is the name of the sheets, as the data center has it.
 	Sheet string
@@ -16,19 +15,19 @@ type Schema struct {
 	Root *ElementType
 }
 
-// ElementType is what the nodes of one path have in common. The types of a schema
-// may form cycles: a child may have a type that is above it.
+// ElementType is what the nodes of one path have in common. Types may form cycles: a child
+// may have a type that is above it.
 type ElementType struct {
-	// Name is that of the xsd:complexType, such as ItemData_Item, as spelled there.
+	// Name is the name of the xsd:complexType, such as ItemData_Item, as spelled there.
 	Name string
-	// Keys are the attributes that the nodes are looked up by.
+	// Keys are the key attributes of the nodes.
 	Keys datacenter.KeyDefinition
-	// Attributes are those other than __value__, in the order of their names' UTF-16 units.
+	// Attributes are those other than __value__, sorted by their names' UTF-16 units.
 	Attributes []AttributeType
-	// Children are the nodes below, in the order of their names' UTF-16 units.
+	// Children are the child types, sorted by their names' UTF-16 units.
 	Children []ChildType
-	// Text tells that nodes without children may have a __value__. If there are
-	// Children as well, the type is mixed.
+	// Text is set if nodes without children may have a __value__. If there are Children as
+	// well, the type is mixed.
 	Text bool
 }
 
@@ -39,17 +38,16 @@ type AttributeType struct {
 	Required bool
 }
 
-// ChildType says that nodes may have children of a name, and of which type those
-// are.
+// ChildType is a name of children, and their type.
 type ChildType struct {
 	Name string
 	Type *ElementType
-	// Min and Max are how many of them a node has; Max is [Unbounded] if there may
-	// be any number.
+	// Min and Max are how many of them a node has; Max is [Unbounded] if there may be any
+	// number.
 	Min, Max int
 }
 
-// Unbounded is the Max of a child that may come any number of times.
+// Unbounded is the Max of a child that may occur any number of times.
 const Unbounded = -1
 
 // Attribute finds an attribute by its name.
@@ -74,8 +72,8 @@ func (e *ElementType) Child(name string) (c ChildType, ok bool) {
 	return c, ok
 }
 
-// ChildIndex finds a child by its name, which is likely to be at hint or next to it;
-// it is -1 if there is none.
+// ChildIndex finds a child by its name, which is likely to be at hint or next to it, or
+// returns -1.
 func (e *ElementType) ChildIndex(name []byte, hint int) int {
 	for i := hint; i < min(hint+2, len(e.Children)); i++ {
 		if e.Children[i].Name == string(name) {

@@ -9,8 +9,8 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// Common is DataCenter.xsd, to which all schemas refer for dc:keys, which is
-// an attribute of novadrop's. The words of the file are ours.
+// Common is DataCenter.xsd, to which all schemas refer for dc:keys, an attribute of
+// novadrop's. The text of the file is our own.
 //
 //go:embed DataCenter.xsd
 var Common string
@@ -22,8 +22,8 @@ var xsdTypes = map[datacenter.Type]string{
 	datacenter.Int: "xsd:int", datacenter.Float: "xsd:float", datacenter.String: "xsd:string", datacenter.Bool: "xsd:boolean",
 }
 
-// AppendXSD appends the schema as an XML schema, as novadrop-dc's schema command
-// writes it, but that attributes of the extra namespace may be anywhere.
+// AppendXSD appends the schema as an XML schema, as novadrop-dc's schema command writes it,
+// except that attributes of the extra namespace may be anywhere.
 func (s *Schema) AppendXSD(dst []byte) []byte {
 	w := xsdWriter{dst: dst, written: map[*ElementType]bool{}}
 	sheet := spell.Name(s.Sheet)
@@ -46,7 +46,7 @@ func (s *Schema) AppendXSD(dst []byte) []byte {
 type xsdWriter struct {
 	dst     []byte
 	written map[*ElementType]bool
-	// escaped is set if a name is none that XML allows.
+	// escaped is set if XML does not allow some name.
 	escaped bool
 }
 
@@ -58,7 +58,7 @@ func (w *xsdWriter) line(depth int, format string, args ...any) {
 	w.dst = append(w.dst, '\n')
 }
 
-// names looks for names that have to be escaped.
+// names looks for names that must be escaped.
 func (w *xsdWriter) names(e *ElementType) {
 	if w.written[e] || w.escaped {
 		return

@@ -1,4 +1,4 @@
-// Package infer makes out what type values have that nobody says the type of, and reads them.
-// Packing and planning have it in common: a sheet that is written to gets the types that it
-// would be packed with.
+// Package infer finds the types of values whose type is not stated, and reads them. Packing
+// and planning share it, so that a sheet that is written to gets the types that packing
+// would give it.
 package infer

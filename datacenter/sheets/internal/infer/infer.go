@@ -6,23 +6,22 @@ import (
 	"lorefs/datacenter"
 )
 
-// Types is the types that all values of an attribute may have.
+// Types is the set of types that all values of an attribute may have.
 type Types uint8
 
 const (
 	mayInt Types = 1 << iota
 	mayFloat
 	mayBool
-	// noValue tells that there was none yet.
+	// noValue is set while there was no value.
 	noValue
 
-	// Any is where nothing is known yet.
+	// Any is the initial set.
 	Any = mayInt | mayFloat | mayBool | noValue
 )
 
-// Type is the type of an attribute of which nothing else is known: the narrowest
-// that spells each of its values as it is spelled, but that whole numbers among
-// floats may be spelled as such.
+// Type returns the type of an attribute of which nothing else is known: the narrowest that
+// writes each of its values as they stand. Whole numbers among floats are the exception.
 func (s Types) Type() datacenter.Type {
 	switch {
 	case s&noValue != 0:
@@ -37,7 +36,7 @@ func (s Types) Type() datacenter.Type {
 	return datacenter.String
 }
 
-// With is what is left of s when a value is taken into account.
+// With returns the types of s that a value may have.
 func (s Types) With(value []byte) Types {
 	s &^= noValue
 	if s == 0 {
@@ -84,7 +83,7 @@ func wholeNumber(text []byte) (int64, bool) {
 	return n, n >= math.MinInt32 && n <= math.MaxInt32
 }
 
-// isFloat tells whether a float is spelled like that.
+// isFloat reports whether text is a float as the data center writes it.
 func isFloat(text []byte) bool {
 	const longest = len("NaN(0x12345678)") // no spelling is longer
 	if len(text) > longest {
@@ -94,7 +93,7 @@ func isFloat(text []byte) bool {
 	return err == nil && v.Text() == string(text)
 }
 
-// Number gives the bits of a value that is no string.
+// Number returns the bits of a value that is no string.
 func Number(t datacenter.Type, text []byte) (uint32, error) {
 	switch t {
 	case datacenter.Int:

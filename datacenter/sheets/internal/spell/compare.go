@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Compare is the order of children in a sheet and of all in a schema: that of
-// the UTF-16 units of two texts, given as WTF-8. It differs from that of the bytes
-// for what lies beyond the surrogates.
+// Compare is the order of children in a sheet and of everything in a schema: that of the
+// UTF-16 units of two texts, given as WTF-8. It differs from the order of bytes beyond the
+// surrogates.
 func Compare(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -22,6 +22,6 @@ func Compare(a, b string) int {
 	return slices.Compare(utf16Units(a), utf16Units(b))
 }
 
-// surrogateLead is the first byte from which on the order of the bytes may not be
-// that of the units.
+// surrogateLead is the first byte from which on the order of bytes may differ from that of
+// units.
 const surrogateLead = 0xed

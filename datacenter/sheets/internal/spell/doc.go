@@ -1,4 +1,4 @@
-// Package spell is how sheets and schemas spell names and values that XML cannot hold, and
-// in what order names stand there; the documentation of package sheets describes both.
-// Encoders, readers and schemas have it in common.
+// Package spell spells names and values that XML can't hold, and orders names, in sheets
+// and schemas; see the documentation of package sheets. Encoders, readers and schemas share
+// it.
 package spell

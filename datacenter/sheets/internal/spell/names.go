@@ -9,20 +9,20 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Spelling is how a name of the data center stands in sheets.
+// Spelling is the form of a name in sheets.
 type Spelling struct {
-	// Raw is the name itself, as WTF-8, Element what an element is called. An
-	// attribute differs in one name only, see Attribute.
+	// Raw is the name itself, as WTF-8, Element its form for an element. An attribute
+	// differs in one name only, see Attribute.
 	Raw, Element string
-	// Escaped tells that the name is none that XML allows, so that sheets with it
-	// have all names escaped.
+	// Escaped is set if XML does not allow the name, so that sheets with it have all names
+	// escaped.
 	Escaped bool
 }
 
-// emptyName is how the name that has no characters is spelled.
+// emptyName is the form of the empty name.
 const emptyName = "_x_"
 
-// xmlnsName is a name that XML allows, but keeps for itself in attributes.
+// xmlnsName is a name that XML reserves in attributes.
 const xmlnsName = "xmlns"
 
 // Name spells a name.
@@ -32,7 +32,7 @@ func Name(name string) Spelling {
 	return s
 }
 
-// Attribute is the name as that of an attribute, and whether that is escaped.
+// Attribute returns the form of the name for an attribute, and whether that is escaped.
 func (s *Spelling) Attribute() (name string, escaped bool) {
 	if s.Raw == xmlnsName {
 		return "_x0078_mlns", true
@@ -40,7 +40,7 @@ func (s *Spelling) Attribute() (name string, escaped bool) {
 	return s.Element, s.Escaped
 }
 
-// EscapeName escapes what no NCName may have: see the package's documentation.
+// EscapeName escapes what an NCName can't have: see the package's documentation.
 func EscapeName(name string) string {
 	switch {
 	case name == "":
@@ -74,7 +74,7 @@ func EscapeName(name string) string {
 
 func escapeUnit(u uint16) string { return fmt.Sprintf("_x%04X_", u) }
 
-// plainName tells whether a name needs no escapes. Nearly all are like that.
+// plainName reports whether a name needs no escapes, as nearly all.
 func plainName(name string) bool {
 	for i, r := range name {
 		if r == utf8.RuneError || !NameChar(r, i == 0) {
@@ -93,7 +93,7 @@ func containsEscape(units []uint16) bool {
 	return false
 }
 
-// looksEscaped tells whether units begin with what a reader takes for an escape.
+// looksEscaped reports whether units begin with what a reader takes for an escape.
 func looksEscaped(units []uint16) bool {
 	const length = len("_xHHHH_")
 	if len(units) < length || units[0] != '_' || units[1] != 'x' || units[length-1] != '_' {
@@ -116,7 +116,7 @@ func utf16Units(s string) []uint16 {
 	return units
 }
 
-// unitAt is the unit at a place, or one that is no surrogate.
+// unitAt returns the unit at a place, or one that is no surrogate.
 func unitAt(units []uint16, i int) rune {
 	if i < len(units) {
 		return rune(units[i])
@@ -124,7 +124,7 @@ func unitAt(units []uint16, i int) rune {
 	return 0
 }
 
-// NameChar tells whether an NCName may have a character, or begin with it.
+// NameChar reports whether an NCName may have a character, or begin with it.
 func NameChar(r rune, first bool) bool {
 	if r < utf8.RuneSelf {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
@@ -142,8 +142,8 @@ func inRanges(ranges [][2]rune, r rune) bool {
 	return false
 }
 
-// nameStarts and nameParts are NameStartChar, and what NameChar has besides, of XML
-// 1.0, fifth edition, beyond ASCII.
+// nameStarts and nameParts are NameStartChar, and the other characters of NameChar, beyond
+// ASCII in XML 1.0, fifth edition.
 var (
 	nameStarts = [...][2]rune{
 		{0xc0, 0xd6},

@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// UnescapeValue is the inverse of what is done to a value that XML cannot hold.
+// UnescapeValue is the inverse of escaping a value that XML can't hold.
 func UnescapeValue(s []byte) ([]byte, error) {
 	plain := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -43,8 +43,7 @@ func hexUnit(digits []byte) (uint16, bool) {
 	return uint16(n), err == nil
 }
 
-// UnescapeName is the inverse of what is done to names in a sheet with
-// dc:names="escaped".
+// UnescapeName is the inverse of escaping a name in a sheet with dc:names="escaped".
 func UnescapeName(s []byte) []byte {
 	if !bytes.Contains(s, []byte("_x")) {
 		return s
