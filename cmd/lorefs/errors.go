@@ -9,14 +9,13 @@ import (
 	"lorefs/casc"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/kinds"
 	"lorefs/internal/mounted"
 	"lorefs/internal/output"
 	"lorefs/internal/pending"
+	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol/capture"
-
-	"lorefs/internal/kinds"
-	"lorefs/internal/shown"
 )
 
 // commandError is an error with an exit code and, where there is something to

@@ -93,6 +93,7 @@ func (e *EditStatus) keepText(editors []kinds.Editor, changed error) {
 	}
 }
 
+// CacheStatus tells how the cache of blocks is used.
 type CacheStatus struct {
 	Budget    int64 `json:"budget"`
 	Bytes     int64 `json:"bytes"`
@@ -101,6 +102,7 @@ type CacheStatus struct {
 	Evictions int64 `json:"evictions"`
 }
 
+// RequestStatus counts requests of the kernel by their kind.
 type RequestStatus struct {
 	Total     uint64 `json:"total"`
 	Lookups   uint64 `json:"lookups"`
@@ -113,6 +115,7 @@ type RequestStatus struct {
 	Primed    uint64 `json:"primed"`
 }
 
+// ErrorStatus is a request that failed.
 type ErrorStatus struct {
 	Time  time.Time `json:"time"`
 	Op    string    `json:"op"`

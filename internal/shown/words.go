@@ -12,9 +12,11 @@ func Plural[N integer](n N, one string) string {
 	return fmt.Sprintf("%d %s", n, Verb(n, one, one+"s"))
 }
 
-// Was and Is go with a number of things.
+// Was goes with a number of things.
 func Was[N integer](n N) string { return Verb(n, "was", "were") }
-func Is[N integer](n N) string  { return Verb(n, "is", "are") }
+
+// Is goes with a number of things.
+func Is[N integer](n N) string { return Verb(n, "is", "are") }
 
 // They is the subject of what happens to a number of things.
 func They[N integer](n N) string { return Verb(n, "it is", "they are") }
