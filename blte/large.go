@@ -5,7 +5,6 @@ import (
 	"io"
 	"sync"
 
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -19,12 +18,12 @@ type largeChunks struct {
 	mu sync.Mutex // held while a chunk is checked, so that it is checked once
 	// content has the chunks that were looked at; nil means that the chunk is decoded as a
 	// whole.
-	content map[int]*pieces.Data
+	content map[int]*readat.Checked
 }
 
 // inPlace returns the content of chunk i if it is read in place, else nil. It checks the
 // chunk if that has not been done.
-func (r *Reader) inPlace(i int) (*pieces.Data, error) {
+func (r *Reader) inPlace(i int) (*readat.Checked, error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize <= maxHeld {
 		return nil, nil
@@ -38,7 +37,7 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 	if err := readat.Full(r.src, mode[:], c.Off); err != nil {
 		return nil, r.fail(i, err)
 	}
-	var content *pieces.Data
+	var content *readat.Checked
 	if mode[0] == ModePlain {
 		var err error
 		if content, err = r.checkLarge(i); err != nil {
@@ -46,7 +45,7 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 		}
 	}
 	if r.large.content == nil {
-		r.large.content = map[int]*pieces.Data{}
+		r.large.content = map[int]*readat.Checked{}
 	}
 	r.large.content[i] = content
 	return content, nil
@@ -54,7 +53,7 @@ func (r *Reader) inPlace(i int) (*pieces.Data, error) {
 
 // checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and the
 // key of a file without table, as checkWhole does.
-func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
+func (r *Reader) checkLarge(i int) (*readat.Checked, error) {
 	c := &r.head.Chunks[i]
 	size := c.EncodedSize - 1
 	if c.DecodedSize >= 0 && c.DecodedSize != size {
@@ -70,7 +69,7 @@ func (r *Reader) checkLarge(i int) (*pieces.Data, error) {
 	}
 	// The mode in the file may have changed since it was read.
 	encoded.Write([]byte{ModePlain})
-	content, err := pieces.Read(io.NewSectionReader(r.src, c.Off+1, size), size, check)
+	content, err := readat.Check(io.NewSectionReader(r.src, c.Off+1, size), size, check)
 	if err != nil {
 		return nil, r.fail(i, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"lorefs/internal/cache"
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -197,7 +196,7 @@ func (r *Reader) CopyChunk(w io.Writer, i int) error {
 		return err
 	}
 	if large != nil {
-		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, pieces.Size))
+		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, readat.PieceSize))
 		if err != nil {
 			return r.fail(i, err)
 		}
@@ -294,7 +293,7 @@ func (r *Reader) checkWhole(raw []byte) error {
 func (r *Reader) fail(i int, err error) error {
 	off := r.head.Chunks[i].Off
 	_, damaged := errors.AsType[*errFormat](err)
-	damaged = damaged || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pieces.ErrChanged)
+	damaged = damaged || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, readat.ErrChanged)
 	if damaged || errors.Is(err, ErrNoKey) {
 		return &FormatError{Off: off, Chunk: i, Err: err}
 	}

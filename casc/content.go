@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
-	"lorefs/internal/pieces"
+	"lorefs/internal/readat"
 )
 
 // Content is the decoded content of a file. It is safe for parallel use, and
@@ -33,7 +33,7 @@ type decoded interface {
 }
 
 // raw is the content of a file that is stored plain, not as BLTE.
-type raw struct{ *pieces.Data }
+type raw struct{ *readat.Checked }
 
 func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"lorefs/blte"
-	"lorefs/internal/pieces"
 	"lorefs/internal/readat"
 )
 
@@ -124,7 +123,7 @@ const maxPatch = 1 << 28
 // patch manifest, of its beginning. The content is not copied.
 func openRaw(p place, key []byte) (decoded, error) {
 	h := md5.New()
-	content, err := pieces.Read(p, p.size, h)
+	content, err := readat.Check(p, p.size, h)
 	if err != nil {
 		return nil, err
 	}

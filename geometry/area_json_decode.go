@@ -10,7 +10,7 @@ import (
 // and the format may be left out. The nodes that edges and squares lead to must exist. dx
 // and dy of edges are ignored. Every error is a [JSONError].
 func DecodeAreaJSON(text []byte) (*Area, error) {
-	d := areaDecoder{scanner: scanner{text: text}, zones: map[ZonePosition]bool{}}
+	d := areaDecoder{scanner: newScanner(text), zones: map[ZonePosition]bool{}}
 	err := d.document(areaFormat, []string{"nodes", "zones"}, func(key string) bool {
 		switch key {
 		case "nodes":
@@ -47,17 +47,17 @@ type areaDecoder struct {
 func (d *areaDecoder) checkTargets() error {
 	nodes := int64(d.area.Nodes())
 	if d.highestAt > 0 && d.highest >= nodes {
-		d.fail(int(d.highestAt), "an edge leads to node %d: there are %d", d.highest, nodes)
+		d.Fail(int(d.highestAt), "an edge leads to node %d: there are %d", d.highest, nodes)
 	}
 	if d.squareAt > 0 && d.squareEnd > nodes {
-		d.fail(int(d.squareAt), "a square has nodes up to %d: there are %d", d.squareEnd-1, nodes)
+		d.Fail(int(d.squareAt), "a square has nodes up to %d: there are %d", d.squareEnd-1, nodes)
 	}
-	return d.failed
+	return d.err()
 }
 
 func (d *areaDecoder) nodes() {
-	d.open('[')
-	for i := 0; d.more(i, ']'); i++ {
+	d.Open('[')
+	for i := 0; d.More(i, ']'); i++ {
 		d.node()
 	}
 }
@@ -66,12 +66,11 @@ func (d *areaDecoder) node() {
 	var position [3]float32
 	d.edges = d.edges[:0]
 	placed, linked := false, false
-	d.open('{')
-	for i := 0; d.more(i, '}'); i++ {
-		d.peek()
-		at := d.pos
-		switch key := d.key(); {
-		case d.failed != nil:
+	d.Open('{')
+	for i := 0; d.More(i, '}'); i++ {
+		at := d.Next()
+		switch key := d.Key(); {
+		case d.Failed():
 		case key == "at" && !placed:
 			placed = true
 			position = d.position()
@@ -79,15 +78,15 @@ func (d *areaDecoder) node() {
 			linked = true
 			d.allEdges()
 		default:
-			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
+			d.Fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !placed || !linked {
-		d.fail(d.pos-1, `the node ends: want "at" and "edges"`)
+		d.Fail(d.Pos()-1, `the node ends: want "at" and "edges"`)
 	}
-	if d.failed == nil {
+	if !d.Failed() {
 		if err := d.area.AddNode(position, d.edges...); err != nil {
-			d.fail(d.pos, "%v", err)
+			d.Fail(d.Pos(), "%v", err)
 		}
 		d.checkSize()
 	}
@@ -96,40 +95,39 @@ func (d *areaDecoder) node() {
 // checkSize fails if the area is larger than decoders accept.
 func (d *areaDecoder) checkSize() {
 	if d.area.rawSize() > MaxArea {
-		d.fail(d.pos, "the area takes more than the %d bytes that one may have", MaxArea)
+		d.Fail(d.Pos(), "the area takes more than the %d bytes that one may have", MaxArea)
 	}
 }
 
 func (d *areaDecoder) position() (p [3]float32) {
-	d.open('[')
-	p[0] = d.float("x")
+	d.Open('[')
+	p[0] = d.Float("x")
 	d.comma()
-	p[1] = d.float("y")
+	p[1] = d.Float("y")
 	d.comma()
-	p[2] = d.float("z")
+	p[2] = d.Float("z")
 	d.close()
 	return p
 }
 
 func (d *areaDecoder) allEdges() {
 	next := int64(0)
-	d.open('[')
-	for i := 0; d.more(i, ']'); i++ {
+	d.Open('[')
+	for i := 0; d.More(i, ']'); i++ {
 		if next == MaxEdges {
-			d.fail(d.pos, "the edge with the last bit, %d, is not the last edge", MaxEdges-1)
+			d.Fail(d.Pos(), "the edge with the last bit, %d, is not the last edge", MaxEdges-1)
 			return
 		}
-		d.open('[')
-		bit := d.integer("bit", next, MaxEdges-1)
+		d.Open('[')
+		bit := d.Integer("bit", next, MaxEdges-1)
 		d.comma()
-		d.peek()
-		at := d.pos
-		target := d.integer("target", 0, math.MaxUint32)
-		if d.peek() == ',' {
+		at := d.Next()
+		target := d.Integer("target", 0, math.MaxUint32)
+		if d.Peek() == ',' {
 			d.comma()
-			d.number()
+			d.Number()
 			d.comma()
-			d.number()
+			d.Number()
 		}
 		d.close()
 		if target > d.highest || d.highestAt == 0 {
@@ -141,8 +139,8 @@ func (d *areaDecoder) allEdges() {
 }
 
 func (d *areaDecoder) allZones() {
-	d.open('[')
-	for i := 0; d.more(i, ']'); i++ {
+	d.Open('[')
+	for i := 0; d.More(i, ']'); i++ {
 		d.zone()
 	}
 }
@@ -151,12 +149,11 @@ func (d *areaDecoder) zone() {
 	var position ZonePosition
 	squares := new([ZoneSquares]NodeRange)
 	placed, filled := false, false
-	d.open('{')
-	for i := 0; d.more(i, '}'); i++ {
-		d.peek()
-		at := d.pos
-		switch key := d.key(); {
-		case d.failed != nil:
+	d.Open('{')
+	for i := 0; d.More(i, '}'); i++ {
+		at := d.Next()
+		switch key := d.Key(); {
+		case d.Failed():
 		case key == "zone" && !placed:
 			placed = true
 			position = d.zonePosition()
@@ -164,47 +161,45 @@ func (d *areaDecoder) zone() {
 			filled = true
 			d.zoneSquares(squares)
 		default:
-			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
+			d.Fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !placed || !filled {
-		d.fail(d.pos-1, `the zone ends: want "zone" and "squares"`)
+		d.Fail(d.Pos()-1, `the zone ends: want "zone" and "squares"`)
 	}
-	if d.failed == nil {
+	if !d.Failed() {
 		d.area.AddZone(position, squares)
 		d.checkSize()
 	}
 }
 
 func (d *areaDecoder) zonePosition() (p ZonePosition) {
-	d.peek()
-	at := d.pos
-	d.open('[')
-	p.X = uint32(d.integer("x", 0, math.MaxUint32))
+	at := d.Next()
+	d.Open('[')
+	p.X = uint32(d.Integer("x", 0, math.MaxUint32))
 	d.comma()
-	p.Y = uint32(d.integer("y", 0, math.MaxUint32))
+	p.Y = uint32(d.Integer("y", 0, math.MaxUint32))
 	d.close()
 	if d.zones[p] {
-		d.fail(at, "zone %v is there twice", p)
+		d.Fail(at, "zone %v is there twice", p)
 	}
 	d.zones[p] = true
 	return p
 }
 
 func (d *areaDecoder) zoneSquares(squares *[ZoneSquares]NodeRange) {
-	d.open('[')
+	d.Open('[')
 	n := 0
-	for ; d.more(n, ']'); n++ {
-		d.peek()
-		at := d.pos
+	for ; d.More(n, ']'); n++ {
+		at := d.Next()
 		if n == ZoneSquares {
-			d.fail(at, "there are more than %d squares", ZoneSquares)
+			d.Fail(at, "there are more than %d squares", ZoneSquares)
 			return
 		}
-		d.open('[')
-		first := d.integer("first node", 0, math.MaxUint32)
+		d.Open('[')
+		first := d.Integer("first node", 0, math.MaxUint32)
 		d.comma()
-		count := d.integer("number of nodes", 0, math.MaxUint8)
+		count := d.Integer("number of nodes", 0, math.MaxUint8)
 		d.close()
 		if end := first + count; end > d.squareEnd {
 			d.squareEnd, d.squareAt = end, int64(at)
@@ -212,6 +207,6 @@ func (d *areaDecoder) zoneSquares(squares *[ZoneSquares]NodeRange) {
 		squares[n] = NodeRange{uint32(first), uint8(count)}
 	}
 	if n < ZoneSquares {
-		d.fail(d.pos-1, "there are %d squares: want %d", n, ZoneSquares)
+		d.Fail(d.Pos()-1, "there are %d squares: want %d", n, ZoneSquares)
 	}
 }

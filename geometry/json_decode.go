@@ -17,7 +17,7 @@ type JSONOptions struct {
 // and the format may be left out. Numbers must be whole and in their range, and the volumes
 // of a cell must ascend. Every error is a [JSONError].
 func DecodeZoneJSON(text []byte, opts JSONOptions) (*Zone, error) {
-	d := cellDecoder{scanner: scanner{text: text}, opts: opts}
+	d := cellDecoder{scanner: newScanner(text), opts: opts}
 	// A volume takes about 17 bytes of JSON. A wrong guess costs little.
 	d.zone.counts = make([]byte, 0, ZoneCells)
 	d.zone.volumes = make([]byte, 0, len(text)/17*volumeSize)
@@ -43,62 +43,61 @@ type cellDecoder struct {
 }
 
 func (d *cellDecoder) squares() {
-	d.open('[')
+	d.Open('[')
 	n := 0
-	for ; d.more(n, ']'); n++ {
+	for ; d.More(n, ']'); n++ {
 		if n == ZoneSquares {
-			d.fail(d.pos, "there are more than %d squares", ZoneSquares)
+			d.Fail(d.Pos(), "there are more than %d squares", ZoneSquares)
 			return
 		}
 		d.square()
 	}
 	if n < ZoneSquares {
-		d.fail(d.pos-1, "there are %d squares: want %d", n, ZoneSquares)
+		d.Fail(d.Pos()-1, "there are %d squares: want %d", n, ZoneSquares)
 	}
 }
 
 func (d *cellDecoder) square() {
-	d.open('[')
+	d.Open('[')
 	n := 0
-	for ; d.more(n, ']'); n++ {
+	for ; d.More(n, ']'); n++ {
 		if n == SquareCells {
-			d.fail(d.pos, "the square has more than %d cells", SquareCells)
+			d.Fail(d.Pos(), "the square has more than %d cells", SquareCells)
 			return
 		}
 		d.cell()
-		if d.failed == nil {
+		if !d.Failed() {
 			if err := d.zone.Add(d.volumes...); err != nil {
-				d.fail(d.pos, "%v", err)
+				d.Fail(d.Pos(), "%v", err)
 			}
 			d.checkSize()
 		}
 	}
 	if n < SquareCells {
-		d.fail(d.pos-1, "the square has %d cells: want %d", n, SquareCells)
+		d.Fail(d.Pos()-1, "the square has %d cells: want %d", n, SquareCells)
 	}
 }
 
 // checkSize fails if the zone is larger than decoders accept.
 func (d *cellDecoder) checkSize() {
 	if d.zone.rawSize() > MaxZone {
-		d.fail(d.pos, "the zone takes more than the %d bytes that one may have", MaxZone)
+		d.Fail(d.Pos(), "the zone takes more than the %d bytes that one may have", MaxZone)
 	}
 }
 
 // cell reads a list of volumes.
 func (d *cellDecoder) cell() {
 	d.volumes = d.volumes[:0]
-	d.open('[')
-	for i := 0; d.more(i, ']'); i++ {
-		d.peek()
-		at := d.pos
+	d.Open('[')
+	for i := 0; d.More(i, ']'); i++ {
+		at := d.Next()
 		if i == MaxVolumes {
-			d.fail(at, "the cell has more than %d volumes", MaxVolumes)
+			d.Fail(at, "the cell has more than %d volumes", MaxVolumes)
 			return
 		}
 		v := d.volume()
 		if i > 0 && v.Z <= d.volumes[i-1].Z && !d.opts.AnyOrder {
-			d.fail(at, "the volume's z is %d: want more than that of the one before, %d", v.Z, d.volumes[i-1].Z)
+			d.Fail(at, "the volume's z is %d: want more than that of the one before, %d", v.Z, d.volumes[i-1].Z)
 			return
 		}
 		d.volumes = append(d.volumes, v)
@@ -106,38 +105,25 @@ func (d *cellDecoder) cell() {
 }
 
 func (d *cellDecoder) volume() Volume {
-	d.open('[')
-	z := d.integer("z", math.MinInt16, math.MaxInt16)
+	d.Open('[')
+	z := d.Integer("z", math.MinInt16, math.MaxInt16)
 	d.comma()
-	height := d.integer("height", 0, math.MaxUint16)
+	height := d.Integer("height", 0, math.MaxUint16)
 	d.close()
 	return Volume{int16(z), uint16(height)}
-}
-
-// comma and close read what is between and behind the numbers of a pair.
-func (s *scanner) comma() {
-	if s.failed == nil && !s.skip(",") {
-		s.open(',')
-	}
-}
-
-func (s *scanner) close() {
-	if s.failed == nil && !s.skip("]") {
-		s.open(']')
-	}
 }
 
 // DecodeSquareJSON reads the cells from the text of AppendSquareJSON, and ignores all else.
 // Every error is a [JSONError].
 func DecodeSquareJSON(text []byte, opts JSONOptions) (*[SquareCells][]Volume, error) {
-	d := cellDecoder{scanner: scanner{text: text}, opts: opts}
+	d := cellDecoder{scanner: newScanner(text), opts: opts}
 	cells := new([SquareCells][]Volume)
 	err := d.document(squareFormat, []string{"cells"}, func(key string) bool {
 		switch key {
 		case "cells":
 			d.squareCells(cells)
 		case "zone", "origin", "square", "corner":
-			d.ignore(0)
+			d.ignore()
 		default:
 			return false
 		}
@@ -150,56 +136,54 @@ func DecodeSquareJSON(text []byte, opts JSONOptions) (*[SquareCells][]Volume, er
 }
 
 func (d *cellDecoder) squareCells(cells *[SquareCells][]Volume) {
-	d.open('[')
+	d.Open('[')
 	n := 0
-	for ; d.more(n, ']'); n++ {
+	for ; d.More(n, ']'); n++ {
 		if n == SquareCells {
-			d.fail(d.pos, "there are more than %d cells", SquareCells)
+			d.Fail(d.Pos(), "there are more than %d cells", SquareCells)
 			return
 		}
 		d.squareCell(n)
 		cells[n] = append([]Volume{}, d.volumes...)
 	}
 	if n < SquareCells {
-		d.fail(d.pos-1, "there are %d cells: want %d", n, SquareCells)
+		d.Fail(d.Pos()-1, "there are %d cells: want %d", n, SquareCells)
 	}
 }
 
 // squareCell reads cell n, which must state its number.
 func (d *cellDecoder) squareCell(n int) {
 	named, filled := false, false
-	d.open('{')
-	for i := 0; d.more(i, '}'); i++ {
-		d.peek()
-		at := d.pos
-		switch key := d.key(); {
-		case d.failed != nil:
+	d.Open('{')
+	for i := 0; d.More(i, '}'); i++ {
+		at := d.Next()
+		switch key := d.Key(); {
+		case d.Failed():
 		case key == "cell" && !named:
 			named = true
 			d.cellPlace(n)
 		case key == "center":
-			d.ignore(0)
+			d.ignore()
 		case key == "volumes" && !filled:
 			filled = true
 			d.cell()
 		default:
-			d.fail(at, "unknown or repeated key %s", shown.Quote(key))
+			d.Fail(at, "unknown or repeated key %s", shown.Quote(key))
 		}
 	}
 	if !named || !filled {
-		d.fail(d.pos-1, `the cell ends: want "cell" and "volumes"`)
+		d.Fail(d.Pos()-1, `the cell ends: want "cell" and "volumes"`)
 	}
 }
 
 func (d *cellDecoder) cellPlace(n int) {
-	d.peek()
-	at := d.pos
-	d.open('[')
-	cx := d.integer("cx", 0, SquareSide-1)
+	at := d.Next()
+	d.Open('[')
+	cx := d.Integer("cx", 0, SquareSide-1)
 	d.comma()
-	cy := d.integer("cy", 0, SquareSide-1)
+	cy := d.Integer("cy", 0, SquareSide-1)
 	d.close()
 	if got := CellIndex(int(cx), int(cy)); got != n {
-		d.fail(at, "this is cell %d,%d: want cell %d,%d here", cx, cy, n/SquareSide, n%SquareSide)
+		d.Fail(at, "this is cell %d,%d: want cell %d,%d here", cx, cy, n/SquareSide, n%SquareSide)
 	}
 }

@@ -113,3 +113,30 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(packets))*float64(b.N)/b.Elapsed().Seconds(), "packets/s")
 }
+
+// BenchmarkParseJSON is in bytes of packets, not of text.
+func BenchmarkParseJSON(b *testing.B) {
+	for _, spaced := range []bool{false, true} {
+		b.Run(map[bool]string{false: "written", true: "indented"}[spaced], func(b *testing.B) {
+			tabs, packets, size := benchPackets(b)
+			texts := make([][]byte, len(packets))
+			for i, p := range packets {
+				text, err := tabs[i].AppendJSON(nil, p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if texts[i] = text; spaced {
+					var indented bytes.Buffer
+					if err := json.Indent(&indented, text, "", "  "); err != nil {
+						b.Fatal(err)
+					}
+					texts[i] = indented.Bytes()
+				}
+			}
+			benchEach(b, tabs, texts, size, func(t *protocol.Table, text []byte) error {
+				_, err := t.ParseJSON(text)
+				return err
+			})
+		})
+	}
+}

@@ -20,13 +20,13 @@ func (t *Table) ParseJSON(data []byte) (*Message, error) {
 	if len(data) > MaxJSON {
 		return nil, badValue("%d bytes of JSON: want at most %d", len(data), MaxJSON)
 	}
-	text, err := newJSON(data)
+	r, err := newJSON(data)
 	if err != nil {
 		return nil, err
 	}
 	m := &Message{}
-	err = text.members(func(name string, v jsonText) error {
-		return inField(t.parsePart(m, name, v), name)
+	err = r.members(func(name string) error {
+		return inField(t.parsePart(m, name, r), name)
 	})
 	if err != nil {
 		return nil, err
@@ -35,68 +35,70 @@ func (t *Table) ParseJSON(data []byte) (*Message, error) {
 }
 
 // parsePart reads one member of the outermost object.
-func (t *Table) parsePart(m *Message, name string, v jsonText) (err error) {
+func (t *Table) parsePart(m *Message, name string, r *jsonReader) (err error) {
 	switch name {
 	case "code":
-		m.Code, err = v.uint16()
+		m.Code, err = r.uint16()
 	case "length":
 		var n uint16
-		n, err = v.uint16()
+		n, err = r.uint16()
 		m.Length = &n
 	case "padding":
 		var b []byte
-		if b, err = v.hex(); err == nil && len(b) != paddingSize || !t.opts.Padded {
+		if b, err = r.hex(); err == nil && len(b) != paddingSize || !t.opts.Padded {
 			return badValue("want %d bytes, for a packet that is padded", paddingSize)
 		}
 		copy(m.Padding[:], b)
 	case "guessed": // a remark, not part of the packet
+		r.Value(maxJSONNesting)
 	case "data":
-		m.Data, err = v.object(t.body.root)
+		m.Data, err = r.object(t.body.root)
 	case "layout":
-		m.Layout, err = v.layout()
+		m.Layout, err = r.layout()
 	default:
 		err = badValue("want code, length, padding, guessed, data or layout")
 	}
 	return err
 }
 
-func (t jsonText) uint16() (uint16, error) {
-	n, err := strconv.ParseUint(string(t), 10, 16)
+func (r *jsonReader) uint16() (uint16, error) {
+	text := r.Value(maxJSONNesting)
+	n, err := strconv.ParseUint(string(text), 10, 16)
 	if err != nil {
-		return 0, badValue("want a number of 0 to 65535, got %s", t.brief())
+		return 0, badValue("want a number of 0 to 65535, got %s", brief(text))
 	}
 	return uint16(n), nil
 }
 
-func (t jsonText) hex() ([]byte, error) {
-	s, err := t.text()
+func (r *jsonReader) hex() ([]byte, error) {
+	s, err := r.text()
 	if err != nil {
 		return nil, err
 	}
 	b, err := hex.DecodeString(s)
 	if err != nil {
-		return nil, badValue("want hex digits, got %s", t.brief())
+		return nil, badValue("want hex digits, got %s", shown.Quote(s))
 	}
 	return b, nil
 }
 
-func (t jsonText) layout() (*Layout, error) {
+func (r *jsonReader) layout() (*Layout, error) {
 	l := &Layout{}
-	err := t.members(func(name string, v jsonText) error {
+	err := r.members(func(name string) error {
 		switch name {
 		case "size":
-			n, err := v.uint16()
+			n, err := r.uint16()
 			l.Size = int(n)
 			return err
 		case "at":
-			return v.elements(func(v jsonText) error {
-				n, err := v.uint16()
+			return r.elements(func() error {
+				n, err := r.uint16()
 				l.At = append(l.At, int(n))
 				return err
 			})
 		case "gaps":
-			return v.elements(func(v jsonText) error {
-				g, err := v.gap()
+			return r.elements(func() error {
+				g, err := r.gap()
 				l.Gaps = append(l.Gaps, g)
 				return err
 			})
@@ -106,15 +108,15 @@ func (t jsonText) layout() (*Layout, error) {
 	return l, err
 }
 
-func (t jsonText) gap() (g Gap, err error) {
-	err = t.members(func(name string, v jsonText) (err error) {
+func (r *jsonReader) gap() (g Gap, err error) {
+	err = r.members(func(name string) (err error) {
 		switch name {
 		case "at":
 			var n uint16
-			n, err = v.uint16()
+			n, err = r.uint16()
 			g.Off = int(n)
 		case "hex":
-			g.Data, err = v.hex()
+			g.Data, err = r.hex()
 		default:
 			err = badValue("there is no field %s", shown.Quote(name))
 		}
@@ -124,15 +126,15 @@ func (t jsonText) gap() (g Gap, err error) {
 }
 
 // object reads the fields of m.
-func (t jsonText) object(m *member) (Object, error) {
-	const least = len(`"a":0,`) // that a member takes: most may be left out
-	o := make(Object, 0, min(len(m.members), len(t)/least))
-	err := t.members(func(name string, v jsonText) error {
+func (r *jsonReader) object(m *member) (Object, error) {
+	const some = 8 // all but a few members may be left out
+	o := make(Object, 0, min(len(m.members), some))
+	err := r.members(func(name string) error {
 		sub := m.named[name]
 		if sub == nil {
 			return badValue("there is no field %s", shown.Quote(name))
 		}
-		value, err := v.value(sub)
+		value, err := r.value(sub)
 		if err != nil {
 			return inField(err, name)
 		}
@@ -143,46 +145,46 @@ func (t jsonText) object(m *member) (Object, error) {
 }
 
 // value reads a value of m.
-func (t jsonText) value(m *member) (Value, error) {
+func (r *jsonReader) value(m *member) (Value, error) {
 	switch m.typ {
 	case TypeObject:
-		return t.object(m)
+		return r.object(m)
 	case TypeString:
-		return t.text()
+		return r.text()
 	case TypeBytes:
-		return t.hex()
+		return r.hex()
 	case TypeArray:
-		return t.list(func(v jsonText) (Value, error) {
+		return r.list(func() (Value, error) {
 			if m.elem.bare {
-				return v.value(m.elem.root.members[0])
+				return r.value(m.elem.root.members[0])
 			}
-			return v.object(m.elem.root)
+			return r.object(m.elem.root)
 		})
 	case TypeFixed:
-		return t.list(func(v jsonText) (Value, error) { return v.value(m.item) })
+		return r.list(func() (Value, error) { return r.value(m.item) })
 	case TypeVec3, TypeVec3FA:
-		return t.vec3(m.typ)
+		return r.vec3(m.typ)
 	case TypeCustomize:
-		return t.customize()
+		return r.customize()
 	case TypeSkillID, TypeSkillID32:
-		if t[0] == '{' {
-			return t.skill(m.typ)
+		if r.Peek() == '{' {
+			return r.skill(m.typ)
 		}
 	}
-	s, err := t.scalarText()
+	s, err := r.scalarText()
 	if err != nil {
 		return nil, err
 	}
 	return scalarFromText(m.typ, s)
 }
 
-func (t jsonText) list(read func(jsonText) (Value, error)) (Value, error) {
+func (r *jsonReader) list(read func() (Value, error)) (Value, error) {
 	list := []Value{}
-	err := t.elements(func(v jsonText) error {
+	err := r.elements(func() error {
 		if len(list) == MaxPacket {
 			return &ValueError{What: fmt.Sprintf("more than %d values", MaxPacket), Err: ErrTooLong}
 		}
-		value, err := read(v)
+		value, err := read()
 		if err != nil {
 			return inElement(err, len(list))
 		}
@@ -192,14 +194,14 @@ func (t jsonText) list(read func(jsonText) (Value, error)) (Value, error) {
 	return list, err
 }
 
-func (t jsonText) vec3(typ Type) (Value, error) {
+func (r *jsonReader) vec3(typ Type) (Value, error) {
 	var f [3]float32
-	err := t.members(func(name string, v jsonText) (err error) {
+	err := r.members(func(name string) (err error) {
 		i := strings.Index("xyz", name)
 		if len(name) != 1 || i < 0 {
 			return badValue("there is no field %s", shown.Quote(name))
 		}
-		f[i], err = v.coordinate(typ)
+		f[i], err = r.coordinate(typ)
 		return err
 	})
 	if typ == TypeVec3 {
@@ -209,12 +211,13 @@ func (t jsonText) vec3(typ Type) (Value, error) {
 }
 
 // coordinate reads one number of a vec3, or of a vec3fa in radians.
-func (t jsonText) coordinate(typ Type) (float32, error) {
-	s, err := t.scalarText()
+func (r *jsonReader) coordinate(typ Type) (float32, error) {
+	inRadians := typ == TypeVec3FA && r.Peek() != '"'
+	s, err := r.scalarText()
 	if err != nil {
 		return 0, err
 	}
-	if typ == TypeVec3FA && t[0] != '"' {
+	if inRadians {
 		d, err := doubleFromText(s)
 		if err != nil {
 			return 0, err
@@ -228,12 +231,12 @@ func (t jsonText) coordinate(typ Type) (float32, error) {
 	return f.(float32), nil
 }
 
-func (t jsonText) customize() (Value, error) {
+func (r *jsonReader) customize() (Value, error) {
 	var c Customize
-	err := t.members(func(name string, v jsonText) error {
+	err := r.members(func(name string) error {
 		for i, key := range customizeKeys {
 			if key == name {
-				n, err := v.number(8)
+				n, err := r.number(8)
 				c[i] = byte(n)
 				return err
 			}
@@ -244,16 +247,16 @@ func (t jsonText) customize() (Value, error) {
 }
 
 // skill reads a skill id: its parts, or the raw number, or both if they agree.
-func (t jsonText) skill(typ Type) (Value, error) {
+func (r *jsonReader) skill(typ Type) (Value, error) {
 	var id SkillID
 	var raw Value
 	parts := 0
-	err := t.members(func(name string, v jsonText) error {
+	err := r.members(func(name string) error {
 		if name != "raw" {
 			parts++
-			return id.parsePart(name, v)
+			return id.parsePart(name, r)
 		}
-		s, err := v.scalarText()
+		s, err := r.scalarText()
 		if err == nil {
 			raw, err = scalarFromText(typ, s)
 		}
@@ -268,25 +271,26 @@ func (t jsonText) skill(typ Type) (Value, error) {
 	return raw, nil
 }
 
-func (id *SkillID) parsePart(name string, v jsonText) (err error) {
+func (id *SkillID) parsePart(name string, r *jsonReader) (err error) {
 	var n uint64
 	switch name {
 	case "reserved":
-		n, err = v.number(32)
+		n, err = r.number(32)
 		id.Reserved = uint32(n)
 	case "npc":
-		id.NPC = v == "true"
-		if v != "true" && v != "false" {
-			err = badValue("want true or false, got %s", v.brief())
+		text := r.Value(maxJSONNesting)
+		id.NPC = string(text) == "true"
+		if !id.NPC && string(text) != "false" {
+			err = badValue("want true or false, got %s", brief(text))
 		}
 	case "type":
-		n, err = v.number(8)
+		n, err = r.number(8)
 		id.Type = uint8(n)
 	case "huntingZoneId":
-		n, err = v.number(16)
+		n, err = r.number(16)
 		id.HuntingZone = uint16(n)
 	case "id":
-		n, err = v.number(32)
+		n, err = r.number(32)
 		id.ID = uint32(n)
 	default:
 		err = badValue("there is no field %s", shown.Quote(name))
@@ -295,10 +299,11 @@ func (id *SkillID) parsePart(name string, v jsonText) (err error) {
 }
 
 // number reads an unsigned integer.
-func (t jsonText) number(bits int) (uint64, error) {
-	n, err := strconv.ParseUint(string(t), 10, bits)
+func (r *jsonReader) number(bits int) (uint64, error) {
+	text := r.Value(maxJSONNesting)
+	n, err := strconv.ParseUint(string(text), 10, bits)
 	if err != nil {
-		return 0, badValue("want a number of %d bits, got %s", bits, t.brief())
+		return 0, badValue("want a number of %d bits, got %s", bits, brief(text))
 	}
 	return n, nil
 }

@@ -109,17 +109,17 @@ func (m *Map) readLines(src string, wrong, warnings *diagnostics) {
 
 // readJSON keeps the order of the file, which a Go map would lose.
 func (m *Map) readJSON(text string, wrong, warnings *diagnostics) {
-	doc, err := newJSON([]byte(text))
+	r, err := newJSON([]byte(text))
 	if err == nil {
-		err = doc.eachMember(func(name string, v jsonText) error {
-			if v[0] != '[' {
-				m.add(1, name, string(v), wrong, warnings)
+		err = r.eachMember(func(name string) error {
+			add := func() error {
+				m.add(1, name, string(r.Value(maxJSONNesting)), wrong, warnings)
 				return nil
 			}
-			return v.elements(func(n jsonText) error {
-				m.add(1, name, string(n), wrong, warnings)
-				return nil
-			})
+			if r.Peek() != '[' {
+				return add()
+			}
+			return r.elements(add)
 		})
 	}
 	if err != nil {

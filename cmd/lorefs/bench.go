@@ -1,119 +1,324 @@
 package main
 
 import (
+	"compress/zlib"
+	"context"
+	"crypto/aes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/datacenter"
+	"lorefs/internal/cfb"
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
+	"lorefs/nodes"
 )
 
-// benchFlags are the flags of bench.
-type benchFlags struct {
+// benchRun is one run of bench. Parts of lorefs, and mounts, are measured by go test -bench.
+type benchRun struct {
 	source  sourceFlags
 	repeat  int
 	entries int64
 	asJSON  bool
+
+	log *slog.Logger
+	// path is the source, and below what of it is measured.
+	path, below string
+	// values are what was measured for each row.
+	values map[string][]float64
+	// failed is how many reads of files failed.
+	failed int
 }
 
 func newBench(log *slog.Logger) *cobra.Command {
-	var f benchFlags
+	b := benchRun{log: log, values: map[string][]float64{}}
 	c := &cobra.Command{
-		Use:   "bench SOURCE",
+		Use:   "bench SOURCE [PATH]",
 		Short: "measure this machine on a source",
-		Long: `bench measures how fast SOURCE is opened, walked, and walked through a mount, each
-beside what the same costs without lorefs' part in it. Times are the best and the
-median of some runs; only ratios say something beyond this machine. It uses a cache
-folder of its own.`,
-		Args: exactArgs("SOURCE"),
+		Long: `bench measures how long SOURCE takes to open, and how fast the directory PATH of it is
+walked and read, without a mount. Without PATH it takes tree of a data center, files of
+a CASC storage, zones of world geometry, and all of packets.
+
+Opening a data center stands beside decrypting and inflating it by Go's standard
+library. Times are the best and the median of some runs; only ratios say something
+beyond this machine. It uses a cache folder of its own.`,
+		Args: func(c *cobra.Command, args []string) error {
+			return exactArgs("SOURCE", "PATH")(c, append(args, "")[:max(len(args), 2)])
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			b, err := newBenchRun(&f, args[0], log)
-			if err != nil {
+			if b.repeat < 1 || b.entries < 1 {
+				return usageErrorf("--repeat and --entries have to be at least 1")
+			}
+			b.path = args[0]
+			if len(args) > 1 {
+				b.below = args[1]
+			}
+			if err := b.run(c.Context()); err != nil {
 				return err
 			}
-			defer os.RemoveAll(b.dir)
-			if err := b.all(ctx); err != nil {
-				return err
-			}
-			return b.print(c.OutOrStdout(), f.asJSON)
+			return b.print(c.OutOrStdout())
 		},
 	}
-	f.source.add(c.Flags())
-	c.Flags().IntVar(&f.repeat, "repeat", 3, "runs of each measurement")
-	c.Flags().Int64Var(&f.entries, "entries", 250_000, "files and directories to walk through a mount at most")
-	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
-	c.AddCommand(newBenchWalk(log), newBenchServe(log))
+	b.source.add(c.Flags())
+	c.Flags().IntVar(&b.repeat, "repeat", 3, "runs of each measurement")
+	c.Flags().Int64Var(&b.entries, "entries", 250_000, "files and directories to walk and read at most")
+	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
 	return c
 }
 
-// measure is one row of the tables.
-type measure struct {
-	Table  string  `json:"table"`
-	What   string  `json:"what"`
-	Unit   string  `json:"unit"`
-	Best   float64 `json:"best"`
-	Median float64 `json:"median"`
-	// Ratio is Best over that of Of, or 0.
-	Ratio float64 `json:"ratio,omitempty"`
-	Of    string  `json:"of,omitempty"`
+func (b *benchRun) run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "lorefs-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.source.cacheBase = dir
+	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // as a mount has it
+	for range b.repeat {
+		if err := os.RemoveAll(filepath.Join(dir, "lorefs")); err != nil {
+			return err
+		}
+		if err := b.open(ctx, rowOpen, func(*kinds.Source) error { return nil }); err != nil {
+			return err
+		}
+		debug.FreeOSMemory() // as a mount does it
+		// The index is there now.
+		err := b.open(ctx, rowOpenAgain, func(s *kinds.Source) error { return errors.Join(b.readAll(ctx, s), b.floor(s)) })
+		if err != nil {
+			return err
+		}
+	}
+	if b.failed > 0 {
+		b.log.Warn("files that can't be read are left out", "reads", b.failed)
+	}
+	return nil
 }
 
+// open opens the source and lists what is measured, and then does something with it whose
+// time is not part of that.
+func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) error) (err error) {
+	start := time.Now()
+	s, err := openSource(ctx, b.path, &b.source, b.log, silence{}.set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if b.below == "" {
+		b.below = benchedOf(ctx, s)
+	}
+	if err := list(ctx, s, b.below, false, func(nodes.Entry) error { return nil }); err != nil {
+		return err
+	}
+	b.add(row, time.Since(start).Seconds())
+	return do(s)
+}
+
+// benchedOf is the directory that is measured unless the user says another. What is made
+// for a listing, such as pictures, would stand for all the rest.
+func benchedOf(ctx context.Context, s *kinds.Source) string {
+	if _, err := s.Find(ctx, s.Kind.Plain); err != nil || s.Kind.Plain == "" {
+		return "/"
+	}
+	return s.Kind.Plain
+}
+
+// floor measures what a data center costs at the least.
+func (b *benchRun) floor(s *kinds.Source) error {
+	d, is := s.DataCenter()
+	if !is {
+		return nil
+	}
+	start := time.Now()
+	if err := inflateAll(b.path, d.File().Key()); err != nil {
+		return err
+	}
+	b.add(rowFloor, time.Since(start).Seconds())
+	return nil
+}
+
+// inflateAll decrypts and inflates a data center, and does nothing with it.
+func inflateAll(path string, key datacenter.Key) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	block, err := aes.NewCipher(key.Key[:])
+	if err != nil {
+		return err
+	}
+	const sizeField = 4 // before the zlib stream
+	z, err := zlib.NewReader(io.NewSectionReader(cfb.NewReader(f, block, key.IV), sizeField, math.MaxInt64-sizeField))
+	if err != nil {
+		return err
+	}
+	if n, err := io.Copy(io.Discard, z); err != nil {
+		return fmt.Errorf("after %d bytes: %w", n, err)
+	}
+	return nil
+}
+
+// readAll reads the first file below PATH, walks all, and reads all.
+func (b *benchRun) readAll(ctx context.Context, s *kinds.Source) error {
+	top, err := s.Find(ctx, b.below)
+	if err != nil {
+		return err
+	}
+	for _, row := range []string{rowFirstRead, rowWalk, rowRead} {
+		start := time.Now()
+		p, err := b.pass(ctx, s, top.ID, row)
+		if err != nil {
+			return err
+		}
+		seconds := time.Since(start).Seconds()
+		switch {
+		case row == rowWalk:
+			b.add(row, float64(p.entries)/seconds)
+		case p.files == 0:
+		case row == rowFirstRead:
+			b.add(row, seconds)
+		default:
+			b.add(row, float64(p.files)/seconds)
+			b.add(rowBytes, float64(p.bytes)/1e6/seconds)
+		}
+	}
+	if peak := ownPeak(); peak > 0 {
+		b.add(rowMemory, float64(peak)/(1<<20))
+	}
+	return nil
+}
+
+// maxBenchBytes is how much of a source is read at most.
+const maxBenchBytes = 4 << 30
+
+// passed counts what was met on the way, and what was read of it.
+type passed struct{ entries, files, bytes int64 }
+
+// pass walks what is below a directory, and reads it unless the row is that of the walk.
+func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row string) (p passed, err error) {
+	buf := make([]byte, 128<<10) // what a mount is asked for
+	for e, err := range nodes.Walk(ctx, s.Tree, dir) {
+		if err == nil {
+			e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
+		}
+		if err != nil {
+			return p, err
+		}
+		p.entries++
+		if e.Kind == nodes.File && row != rowWalk && p.bytes+e.Size <= maxBenchBytes {
+			r := s.Content(ctx, e.Entry)
+			// Only the methods that read and write: by others it would choose another buffer.
+			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf)
+			if err != nil {
+				b.failed++
+			}
+			p.files, p.bytes = p.files+1, p.bytes+n
+		}
+		if p.entries == b.entries || row == rowFirstRead && p.files > 0 {
+			break
+		}
+	}
+	return p, nil
+}
+
+// ownPeak is the most that was resident of this process, 0 where there is no /proc.
+func ownPeak() (bytes int64) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, peak, _ := strings.Cut(string(text), "VmHWM:")
+	if _, err := fmt.Sscan(peak, &bytes); err != nil {
+		return 0
+	}
+	return bytes << 10
+}
+
+// What is measured.
 const (
-	unitSeconds = "s"
-	unitRate    = "entries" + perSecond
-	unitMemory  = "MiB"
+	rowFloor     = "decrypt and inflate alone"
+	rowOpen      = "first open, until PATH is listed"
+	rowOpenAgain = "open again"
+	rowFirstRead = "read the first file"
+	rowWalk      = "walk, names and sizes"
+	rowRead      = "walk and read all files"
+	rowBytes     = "the same in bytes"
+	rowMemory    = "memory at its peak"
 
 	perSecond = "/s"
 )
 
-// add turns the values of some runs into a row. Of rates more is better, of all
-// else less.
-func (b *benchRun) add(table, what, unit string, values []float64) {
-	if len(values) == 0 {
-		return
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	m := measure{Table: table, What: what, Unit: unit, Best: sorted[0], Median: sorted[len(sorted)/2]}
-	if strings.HasSuffix(unit, perSecond) {
-		m.Best = sorted[len(sorted)-1]
-	}
-	b.rows = append(b.rows, m)
+// measured is a row of the table. Ratio is Best over that of the row Of; both are empty if
+// there is none.
+type measured struct {
+	What   string  `json:"what"`
+	Unit   string  `json:"unit"`
+	Best   float64 `json:"best"`
+	Median float64 `json:"median"`
+	Ratio  float64 `json:"ratio,omitempty"`
+	Of     string  `json:"of,omitempty"`
 }
 
-// relate gives the last row of a table a ratio to another.
-func (b *benchRun) relate(of string) {
-	last := &b.rows[len(b.rows)-1]
-	for _, m := range b.rows {
-		if m.Table == last.Table && m.What == of && m.Best > 0 {
-			last.Of, last.Ratio = of, last.Best/m.Best
+// benchRows are all rows in their order.
+var benchRows = []measured{
+	{What: rowFloor, Unit: "s"},
+	{What: rowOpen, Unit: "s", Of: rowFloor},
+	{What: rowOpenAgain, Unit: "s", Of: rowFloor},
+	{What: rowFirstRead, Unit: "s"},
+	{What: rowWalk, Unit: "entries" + perSecond},
+	{What: rowRead, Unit: "files" + perSecond},
+	{What: rowBytes, Unit: "MB" + perSecond},
+	{What: rowMemory, Unit: "MiB"},
+}
+
+func (b *benchRun) add(row string, value float64) { b.values[row] = append(b.values[row], value) }
+
+// results are those rows that were measured.
+func (b *benchRun) results() (rows []measured) {
+	best := map[string]float64{}
+	for _, m := range benchRows {
+		values := slices.Sorted(slices.Values(b.values[m.What]))
+		if len(values) == 0 {
+			continue
 		}
+		m.Best, m.Median = values[0], values[len(values)/2]
+		if strings.HasSuffix(m.Unit, perSecond) {
+			m.Best = values[len(values)-1]
+		}
+		if best[m.What] = m.Best; best[m.Of] > 0 {
+			m.Ratio = m.Best / best[m.Of]
+		} else {
+			m.Of = ""
+		}
+		rows = append(rows, m)
 	}
+	return rows
 }
 
-func (b *benchRun) print(w io.Writer, asJSON bool) error {
-	if asJSON {
-		return jsonDocument(w).Encode(b.rows)
+func (b *benchRun) print(w io.Writer) error {
+	if b.asJSON {
+		return shown.JSONDocument(w).Encode(b.results())
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	table := ""
-	for _, m := range b.rows {
-		if m.Table != table {
-			table = m.Table
-			shown.Fprintf(t, "\n%s\t\tbest\tmedian\t\n", table)
-		}
+	shown.Fprintf(t, "at most %d entries of %s\t\tbest\tmedian\t\n", b.entries, b.below)
+	for _, m := range b.results() {
 		ratio := ""
 		if m.Of != "" {
 			ratio = figure(m.Ratio) + " x " + m.Of
 		}
-		shown.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
+		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
 	}
 	return t.Flush()
 }

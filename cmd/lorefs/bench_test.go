@@ -6,17 +6,20 @@ import (
 )
 
 func TestBenchRatios(t *testing.T) {
-	var b benchRun
-	b.add("table", "slow", unitSeconds, []float64{400})
-	b.add("table", "fast", unitSeconds, []float64{0.5})
-	b.relate("slow")
-	b.add("table", "slower", unitSeconds, []float64{50_000, 60_000})
-	b.relate("slow")
+	b := benchRun{values: map[string][]float64{}}
+	for row, values := range map[string][]float64{rowFloor: {400}, rowOpen: {0.6, 0.5, 0.7}, rowOpenAgain: {50_000, 60_000}, rowWalk: {7, 9, 8}} {
+		for _, v := range values {
+			b.add(row, v)
+		}
+	}
 	var out strings.Builder
-	if err := b.print(&out, false); err != nil {
+	if err := b.print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" 0.00125 x slow\n", " 125 x slow\n"} {
+	for _, want := range []string{
+		" s          0.5    0.6     0.00125 x decrypt and inflate alone\n",
+		" 125 x decrypt and inflate alone\n", " entries/s  9      8       \n",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -26,6 +26,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
@@ -534,7 +535,7 @@ func (c *crash) mount() *command {
 		if p.hasEnded() {
 			c.t.Fatalf("after kill %d the mount fails: %v: %s", c.killed, p.err, p.output.String())
 		}
-		_, line, err := talk(c.mnt, daemon.Request{Do: daemon.Status})
+		_, line, err := mounted.Talk(c.mnt, daemon.Request{Do: daemon.Status})
 		return err == nil && line.Close() == nil
 	})
 	return p
@@ -770,8 +771,8 @@ func (d *crashedDataCenter) contents() map[string]string {
 	}
 	defer s.Close()
 	all := map[string]string{}
-	p := &part{opened: s}
-	for e, err := range nodes.Walk(d.t.Context(), s.tree, nodes.Root) {
+	p := &part{Source: s}
+	for e, err := range nodes.Walk(d.t.Context(), s.Tree, nodes.Root) {
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func interruptible(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	annotate(c, endsItself, "true")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ctx, stop := untilSignal(c.Context())
+		ctx, stop := untilSignal(c.Context(), wantedSignals()...)
 		defer stop()
 		c.SetContext(ctx)
 		return interrupted(ctx, run(c, args))
@@ -47,9 +47,9 @@ func annotate(c *cobra.Command, key, value string) *cobra.Command {
 }
 
 // untilSignal gives a context that is done with the first signal. The second ends the
-// process.
-func untilSignal(ctx context.Context) (_ context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(ctx, wantedSignals()...)
+// process, unless somebody else waits for it.
+func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
@@ -64,11 +64,11 @@ func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	e, ok := errors.AsType[*commandError](err)
+	e := asCommandError(err)
 	switch {
-	case ok && e.code == exitInterrupted, ok && e.code == exitUnsaved && !errors.Is(err, context.Canceled):
+	case e.code == exitInterrupted, e.code == exitUnsaved && !errors.Is(err, context.Canceled):
 		return err
-	case ok && e.code == exitUnsaved:
+	case e.code == exitUnsaved:
 		return &commandError{code: exitInterrupted, err: errInterrupted, hint: e.hint}
 	}
 	return &commandError{code: exitInterrupted, err: errInterrupted}

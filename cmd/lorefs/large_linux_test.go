@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"testing"
 
+	"lorefs/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 
@@ -38,7 +39,7 @@ func TestWalkOfLargeTree(t *testing.T) {
 }
 
 // findSome counts what find prints, and ends it after enough lines.
-func findSome(t *testing.T, dir string, enough int) (n int) {
+func findSome(t testing.TB, dir string, enough int) (n int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "find", dir)
 	out, err := c.StdoutPipe()
@@ -59,8 +60,14 @@ func findSome(t *testing.T, dir string, enough int) (n int) {
 // peakMemory is the most that was resident of the process behind a mount.
 func peakMemory(t *testing.T, mnt string) int64 {
 	t.Helper()
+	return peakOf(t, runTool(t, "", "lorefs", "status", "--json", mnt))
+}
+
+// peakOf is peakMemory of the mount with that status.
+func peakOf(t testing.TB, status string) int64 {
+	t.Helper()
 	var s struct{ Pid int }
-	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &s); err != nil {
+	if err := json.Unmarshal([]byte(status), &s); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid))
@@ -105,7 +112,7 @@ func TestManyReadersOfSmallCache(t *testing.T) {
 	if peak := peakMemory(t, mnt); peak > most {
 		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
 	}
-	var s status
+	var s mounted.Status
 	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &s); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,9 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/links"
+	"lorefs/internal/mounted"
 )
 
 // mountFlags are the flags of mount.
@@ -39,7 +41,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 
 // table has what can be said about a mount, besides its source.
 func (f *mountFlags) table() []option {
-	edited := []string{kindDataCenter, kindWorld}
+	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
 		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
 		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
@@ -113,7 +115,7 @@ func checkUnserved(name string) error {
 	if err != nil || there != daemon.Silent {
 		return nil //nolint:nilerr // CheckMountpoint tells
 	}
-	_, conn, err := talk(name, daemon.Request{Do: daemon.Status})
+	_, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
 	if err != nil {
 		return nil //nolint:nilerr // nobody serves it
 	}

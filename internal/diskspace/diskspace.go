@@ -5,6 +5,8 @@ package diskspace
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 )
@@ -20,6 +22,22 @@ func (s Space) Reserve() int64 { return min(s.Total/100, maxReserve) }
 
 // Room returns how much may be written.
 func (s Space) Room() int64 { return max(s.Free-s.Reserve(), 0) }
+
+// For returns the space of the file system that a folder is on, or will be once it is made.
+func For(dir string) (Space, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Space{}, err
+	}
+	for {
+		s, err := Of(dir)
+		if up := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		return s, err
+	}
+}
 
 // LowError says that writing stopped because little space is left. It matches
 // [syscall.ENOSPC].

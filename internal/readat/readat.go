@@ -1,5 +1,6 @@
-// Package readat reads from places in sources whose size is known, so that an end
-// where there should be more is an error.
+// Package readat reads from places in sources whose size is known. An end where there should
+// be more is an error ([Full]), and so is data that has changed since it was checked
+// ([Checked]).
 package readat
 
 import (

@@ -1,0 +1,120 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"lorefs/casc"
+	"lorefs/internal/source"
+	"lorefs/nodes"
+)
+
+// Error means that a source does not exist, is of no known kind, or can't be read. Its text
+// names the file; its cause is an error of the format, such as [datacenter.ErrKey].
+type Error struct {
+	// Option is the name of the option that named the file; empty for the source itself.
+	Option string
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if e.Option != "" {
+		return e.Option + ": " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func errorf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
+
+// at puts the path of a source in front of an error that does not name it. It returns an
+// Error, or the end of the context, as it is.
+func at(path string, err error) error {
+	if known(err) {
+		return err
+	}
+	return errorf("%s: %w", path, err)
+}
+
+func known(err error) bool {
+	_, is := errors.AsType[*Error](err)
+	return is || err == nil || errors.Is(err, context.Canceled)
+}
+
+// Unreadable is the error of a path that can't be opened. Of a [fs.PathError] it drops the
+// operation, which says nothing to users; other errors are expected to name the path.
+func Unreadable(path string, err error) error {
+	if known(err) {
+		return err
+	}
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
+		return errorf("%s: %w", path, pe.Err)
+	}
+	return &Error{Err: err}
+}
+
+// ErrReadOnly means that sources of a kind can't be edited.
+var ErrReadOnly = errors.New("sources of this kind can't be edited")
+
+// UnnamedEditsError means that a crash has left edits of files which the data center does
+// not name in the folder of world geometry that is shown with it.
+type UnnamedEditsError struct {
+	Folder string
+	Err    error
+}
+
+func (e *UnnamedEditsError) Error() string {
+	return "edits were left behind of what the data center does not name: " + e.Err.Error()
+}
+
+func (e *UnnamedEditsError) Unwrap() error { return e.Err }
+
+// InterruptedError says how far a check was when its context ended.
+type InterruptedError struct {
+	Path        string
+	Done, Total int64
+	// At is where the next check can go on.
+	At casc.Place
+}
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("%s: interrupted after %d of %d bytes", e.Path, e.Done, e.Total)
+}
+
+// changed makes [source.ErrChanged] match [nodes.ErrChanged] as well.
+func changed(err error) error {
+	if errors.Is(err, source.ErrChanged) {
+		return &changedError{err}
+	}
+	return err
+}
+
+type changedError struct{ err error }
+
+func (e *changedError) Error() string        { return e.err.Error() }
+func (e *changedError) Unwrap() error        { return e.err }
+func (e *changedError) Is(target error) bool { return target == nodes.ErrChanged }
+
+// guarded reads a source, with the errors that trees return for a changed one.
+type guarded struct{ file *source.File }
+
+func (g guarded) ReadAt(p []byte, off int64) (int, error) {
+	n, err := g.file.ReadAt(p, off)
+	return n, changed(err)
+}
+
+// guardedFS does the same for a folder.
+type guardedFS struct{ folder *source.Folder }
+
+func (g guardedFS) Open(name string) (iofs.File, error) {
+	f, err := g.folder.Open(name)
+	return f, changed(err)
+}
+
+func (g guardedFS) Stat(name string) (iofs.FileInfo, error) {
+	info, err := g.folder.Stat(name)
+	return info, changed(err)
+}

@@ -1,0 +1,63 @@
+package kinds
+
+import (
+	"context"
+	iofs "io/fs"
+	"iter"
+	"os"
+)
+
+// Names of the kinds, as users write them.
+const (
+	DataCenterName = "datacenter"
+	WorldName      = "world"
+	CASCName       = "casc"
+	PacketsName    = "packets"
+)
+
+// Kind is a kind of source: how to recognize one, open it and check it.
+type Kind struct {
+	Name string
+	// Noun names such a source in messages.
+	Noun string
+	// Exports is the directory that export copies by default; empty for the root.
+	Exports string
+	// Plain is the directory with the whole source and nothing rendered; empty for the root.
+	Plain string
+
+	// is reports whether a path leads to a source of this kind.
+	is     func(path string, info iofs.FileInfo) (bool, error)
+	open   func(ctx context.Context, path string, o opening) (archive, error)
+	verify func(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error]
+}
+
+// All returns the kinds in the order in which Find tries them. Data centers come last: they
+// look like noise until they are decrypted, so any file of no other kind is taken for one.
+func All() []*Kind {
+	return []*Kind{cascKind(), worldKind(), packetsKind(), dataCenterKind()}
+}
+
+// Find returns the kind of the source at a path. If name is not empty, it returns the kind of
+// that name without looking at the source. The error is an [*Error].
+func Find(path, name string) (*Kind, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, Unreadable(path, err)
+	}
+	for _, k := range All() {
+		if name != "" {
+			if k.Name == name {
+				return k, nil
+			}
+			continue
+		}
+		is, err := k.is(path, info)
+		if err != nil {
+			return nil, Unreadable(path, err)
+		}
+		if is {
+			return k, nil
+		}
+	}
+	return nil, errorf("%s: not a source that lorefs knows", path)
+}

@@ -1,0 +1,174 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+)
+
+// archive is an open source of some kind.
+type archive interface {
+	// ModTime returns when the source had last changed when it was opened.
+	ModTime() time.Time
+	// Describe returns what is known of the whole source. It may have to read all of it.
+	Describe() (Description, error)
+	// Check returns an error if the source has changed since it was opened.
+	Check() error
+	// Complete reports whether all names below a path are there. Where some are missing, the
+	// log says so, and a command that lists or copies that path has not done all of its work.
+	Complete(path string) bool
+	// Notices are changes of the source since it was opened, and faults that it was opened
+	// in spite of.
+	Notices() []string
+	// QuickSizes is how many files may be asked for their sizes at once. It is 0 if a file has
+	// to be made to know its size, like a picture, a mesh or a packet.
+	QuickSizes() int
+	// Close closes the source.
+	Close() error
+
+	// mounts returns the entries of the root of a mount. Inode numbers depend on their
+	// order: a new entry has to be the last. A single tree without a name is the root
+	// itself, see wholeRoot.
+	mounts() ([]nodes.Mount, error)
+	// edit starts to edit, and replays edits that a crash has left behind. It returns what
+	// mounts does, with trees that can be changed. Each editor saves its own files; the
+	// first is that of the source itself.
+	edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error)
+}
+
+// plain gives the answers of a source that can't be edited and has nothing to tell. Kinds
+// embed it and say what is different.
+type plain struct{}
+
+func (plain) Complete(string) bool { return true }
+func (plain) Notices() []string    { return nil }
+func (plain) QuickSizes() int      { return 0 }
+
+func (plain) edit(context.Context, EditOptions) ([]Editor, []nodes.Mount, error) {
+	return nil, nil, ErrReadOnly
+}
+
+// wholeRoot is the result of mounts for a tree that is the root of the mount itself.
+func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
+
+// Description is what is known of a whole source: what info prints. It is encoded as a JSON
+// object, on whose names scripts rely.
+type Description interface {
+	// Print writes it as a table for people.
+	Print(w io.Writer) error
+}
+
+// Source is an open source.
+type Source struct {
+	archive
+	Kind *Kind
+	// Tree is what a mount shows, and Views are the trees that it is made of.
+	Tree  nodes.Tree
+	Views []View
+	// Blocks is the cache of decoded blocks.
+	Blocks *blockcache.Cache
+	// Editors are there once the source is edited.
+	Editors []Editor
+}
+
+// View is a tree that is a directory in the root or, without a name, the root itself.
+type View struct {
+	Name  string `json:"name"`
+	Nodes int64  `json:"nodes"`
+}
+
+// Open opens a source of this kind. Unless ctx has ended, the error is an [*Error].
+func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, error) {
+	o := newOpening(opts)
+	s := &Source{Kind: k, Blocks: o.blocks}
+	var err error
+	if s.archive, err = k.open(ctx, path, o); err != nil {
+		return nil, err
+	}
+	mounts, err := s.mounts()
+	if err == nil {
+		err = s.mux(mounts)
+	}
+	if err != nil {
+		return nil, errors.Join(&Error{Err: err}, s.Close())
+	}
+	return s, nil
+}
+
+// mux puts all views under one root.
+func (s *Source) mux(mounts []nodes.Mount) error {
+	if len(mounts) == 1 && mounts[0].Name == "" {
+		s.Tree = mounts[0].Tree
+		s.Views = []View{{Nodes: s.Tree.Usage().Nodes}}
+		return nil
+	}
+	s.Views = nil
+	for _, m := range mounts {
+		if m.Tree != nil {
+			s.Views = append(s.Views, View{Name: m.Name, Nodes: m.Tree.Usage().Nodes})
+		}
+	}
+	var err error
+	s.Tree, err = nodes.NewMux(s.ModTime(), mounts)
+	return err
+}
+
+// DataCenter returns the source as a data center; ok is false if it is something else.
+func (s *Source) DataCenter() (d *DataCenter, ok bool) {
+	d, ok = s.archive.(*DataCenter)
+	return d, ok
+}
+
+// Find returns the entry at a path in the tree, with its size; "/" is the root.
+func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
+	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.ModTime()}
+	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
+		if part == "" {
+			continue
+		}
+		if e.Kind != nodes.Dir { // the error of the tree would name it by a number
+			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
+		}
+		next, err := s.Tree.Lookup(ctx, e.ID, part)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
+		if next.ModTime.IsZero() {
+			next.ModTime = e.ModTime
+		}
+		e = next
+	}
+	return nodes.WithSize(ctx, s.Tree, e)
+}
+
+// Content reads a file of the tree.
+func (s *Source) Content(ctx context.Context, e nodes.Entry) *io.SectionReader {
+	return contentOf(ctx, s.Tree, e)
+}
+
+func contentOf(ctx context.Context, tree nodes.Tree, e nodes.Entry) *io.SectionReader {
+	return io.NewSectionReader(content{ctx, tree, e.ID}, 0, e.Size)
+}
+
+// content is an [io.ReaderAt] of a file of a tree.
+type content struct {
+	ctx  context.Context //nolint:containedctx // io.ReaderAt has no room for it
+	tree nodes.Tree
+	id   nodes.ID
+}
+
+func (c content) ReadAt(p []byte, off int64) (int, error) {
+	return c.tree.ReadAt(c.ctx, c.id, p, off)
+}
+
+// Close closes the editors and the source.
+func (s *Source) Close() error {
+	return errors.Join(closeEditors(s.Editors), s.archive.Close())
+}
