@@ -69,6 +69,12 @@ func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	return all, hidden, nil
 }
 
+// IsFile reports whether the name is that of a file that holds a zone or an area.
+func IsFile(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".zgd" || ext == ".apd"
+}
+
 // isHidden reports whether a file would be an input if its name did not begin with a dot.
 func isHidden(e iofs.DirEntry) bool {
 	ext := strings.ToLower(path.Ext(e.Name()))

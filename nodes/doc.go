@@ -88,7 +88,8 @@
 //
 // A save of a data center, by commit or at the end of a mount:
 //
-//	cmd/lorefs  mounting.saveBy, dataCenterEditor.save
+//	cmd/lorefs  mounting.saveBy            gives memory to it, and tells what came of it
+//	internal/kinds  Source.Save, dataCenterEditor.Save
 //	internal/session  Session.Save         the source is still what was edited
 //	sheettree, dctree  Editable.Save       hold the locks of edits
 //	datacenter  Draft.Save                 gives what is to be written

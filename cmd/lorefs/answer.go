@@ -7,6 +7,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/session"
 )
 
@@ -20,7 +21,7 @@ type answer struct {
 	// Saved are what was saved by each editor, none if nothing can be.
 	Saved []session.Report `json:"saved,omitempty"`
 	// Left is what was not saved with it.
-	Left leftOut `json:"left,omitzero"`
+	Left kinds.LeftOut `json:"left,omitzero"`
 	// Kept is the folder that texts are put into at the end that were not saved.
 	Kept string `json:"kept,omitempty"`
 	// Unsaved tells that Error is why something was not saved.
@@ -31,9 +32,9 @@ type answer struct {
 }
 
 // left is where the answer has what is not saved.
-func (a *answer) left() *leftOut {
+func (a *answer) left() *kinds.LeftOut {
 	if a.Status != nil && a.Status.Editing != nil {
-		return &a.Status.Editing.leftOut
+		return &a.Status.Editing.LeftOut
 	}
 	return &a.Left
 }
@@ -46,11 +47,11 @@ const textsAtOnce = 64
 func (a answer) frames() (all []any) {
 	left := a.left()
 	for len(left.Refused) > textsAtOnce {
-		all = append(all, answer{More: true, Left: leftOut{Refused: left.Refused[:textsAtOnce]}})
+		all = append(all, answer{More: true, Left: kinds.LeftOut{Refused: left.Refused[:textsAtOnce]}})
 		left.Refused = left.Refused[textsAtOnce:]
 	}
 	for len(left.Failed) > textsAtOnce {
-		all = append(all, answer{More: true, Left: leftOut{Failed: left.Failed[:textsAtOnce]}})
+		all = append(all, answer{More: true, Left: kinds.LeftOut{Failed: left.Failed[:textsAtOnce]}})
 		left.Failed = left.Failed[textsAtOnce:]
 	}
 	return append(all, a)
@@ -58,7 +59,7 @@ func (a answer) frames() (all []any) {
 
 // nextAnswer reads the frames of an answer. At the end, and within it, it gives io.EOF.
 func nextAnswer(line *daemon.Line) (answer, error) {
-	refused, failed := []refusedText{}, []refusedText{}
+	refused, failed := []kinds.RefusedText{}, []kinds.RefusedText{}
 	for {
 		var a answer
 		if err := line.Next(&a); err != nil {
@@ -102,8 +103,8 @@ func (m *mounting) answer(r daemon.Request) (a answer, stays bool) {
 // listen lets the mount be asked.
 func (m *mounting) listen() (*daemon.Control, error) {
 	beside := ""
-	if len(m.opened.editors) > 1 {
-		beside = m.opened.editors[1].path()
+	if len(m.opened.Editors) > 1 {
+		beside = m.opened.Editors[1].Path()
 	}
 	return daemon.Listen(m.dir, beside, func(r daemon.Request) ([]any, bool) {
 		a, stays := m.answer(r)

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 )
 
@@ -17,25 +18,25 @@ type begun struct {
 // granted is the answer to an unmount that was granted. Who does not wait for the end is
 // told what there is to save.
 func (m *mounting) granted(lazy bool) answer {
-	a := answer{Editing: m.opened.editors != nil}
+	a := answer{Editing: m.opened.Editors != nil}
 	if !lazy || !a.Editing {
 		return a
 	}
-	for _, e := range m.opened.editors {
-		if e.pending() > 0 || e.converts() != "" {
-			a.Begun = append(a.Begun, begun{e.path(), e.pending(), e.converts()})
+	for _, e := range m.opened.Editors {
+		if e.Pending() > 0 || e.Converts() != "" {
+			a.Begun = append(a.Begun, begun{e.Path(), e.Pending(), e.Converts()})
 		}
 	}
-	a.Left, a.Kept = m.opened.leftOut(), refusedPath()
+	a.Left, a.Kept = m.opened.LeftOut(), kinds.RefusedPath()
 	return a
 }
 
 // toldBegun prints what an answer says to one who does not wait for the end, and gives the
 // error of the command.
 func (a *answer) toldBegun(w io.Writer) error {
-	a.Left.printTexts(w, ": ")
+	printTexts(w, &a.Left, ": ")
 	for _, b := range a.Begun {
-		what := plural(b.Edits, "edit") + " of " + b.Path
+		what := shown.Plural(b.Edits, "edit") + " of " + b.Path
 		if b.Converts != "" {
 			what += ", in the layout " + b.Converts
 		}
@@ -43,6 +44,6 @@ func (a *answer) toldBegun(w io.Writer) error {
 			return err
 		}
 	}
-	a.Left.printFiles(w, ": ")
-	return a.Left.unsavedTexts("at the end " + they(a.Left.texts()) + " put into " + a.Kept)
+	printFiles(w, &a.Left, ": ")
+	return unsavedTexts(&a.Left, "at the end "+shown.They(a.Left.Texts())+" put into "+a.Kept)
 }

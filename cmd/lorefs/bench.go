@@ -21,6 +21,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/cfb"
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
@@ -89,12 +90,12 @@ func (b *benchRun) run(ctx context.Context) error {
 		if err := os.RemoveAll(filepath.Join(dir, "lorefs")); err != nil {
 			return err
 		}
-		if err := b.open(ctx, rowOpen, func(*opened) error { return nil }); err != nil {
+		if err := b.open(ctx, rowOpen, func(*kinds.Source) error { return nil }); err != nil {
 			return err
 		}
 		debug.FreeOSMemory() // as a mount does it
 		// The index is there now.
-		err := b.open(ctx, rowOpenAgain, func(s *opened) error { return errors.Join(b.readAll(ctx, s), b.floor(s)) })
+		err := b.open(ctx, rowOpenAgain, func(s *kinds.Source) error { return errors.Join(b.readAll(ctx, s), b.floor(s)) })
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (b *benchRun) run(ctx context.Context) error {
 
 // open opens the source and lists what is measured, and then does something with it whose
 // time is not part of that.
-func (b *benchRun) open(ctx context.Context, row string, do func(*opened) error) (err error) {
+func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) error) (err error) {
 	start := time.Now()
 	s, err := openSource(ctx, b.path, &b.source, b.log, silence{}.set)
 	if err != nil {
@@ -117,7 +118,7 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*opened) error)
 	if b.below == "" {
 		b.below = benchedOf(ctx, s)
 	}
-	if err := s.list(ctx, b.below, false, func(nodes.Entry) error { return nil }); err != nil {
+	if err := list(ctx, s, b.below, false, func(nodes.Entry) error { return nil }); err != nil {
 		return err
 	}
 	b.add(row, time.Since(start).Seconds())
@@ -126,9 +127,9 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*opened) error)
 
 // benchedOf is the directory that is measured unless the user says another. What is made
 // for a listing, such as pictures, would stand for all the rest.
-func benchedOf(ctx context.Context, s *opened) string {
-	if name := map[string]string{kindDataCenter: "tree", kindCASC: "files", kindWorld: "zones"}[s.kind]; name != "" {
-		if _, err := s.find(ctx, name); err == nil {
+func benchedOf(ctx context.Context, s *kinds.Source) string {
+	if name := map[string]string{kinds.DataCenterName: "tree", kinds.CASCName: "files", kinds.WorldName: "zones"}[s.Kind.Name]; name != "" {
+		if _, err := s.Find(ctx, name); err == nil {
 			return name
 		}
 	}
@@ -136,16 +137,13 @@ func benchedOf(ctx context.Context, s *opened) string {
 }
 
 // floor measures what a data center costs at the least.
-func (b *benchRun) floor(s *opened) error {
-	if s.kind != kindDataCenter {
+func (b *benchRun) floor(s *kinds.Source) error {
+	d, is := s.DataCenter()
+	if !is {
 		return nil
 	}
-	f, err := s.dataCenterFile()
-	if err != nil {
-		return err
-	}
 	start := time.Now()
-	if err := inflateAll(b.path, f.Key()); err != nil {
+	if err := inflateAll(b.path, d.File().Key()); err != nil {
 		return err
 	}
 	b.add(rowFloor, time.Since(start).Seconds())
@@ -175,14 +173,14 @@ func inflateAll(path string, key datacenter.Key) error {
 }
 
 // readAll reads the first file below PATH, walks all, and reads all.
-func (b *benchRun) readAll(ctx context.Context, s *opened) error {
-	top, err := s.find(ctx, b.below)
+func (b *benchRun) readAll(ctx context.Context, s *kinds.Source) error {
+	top, err := s.Find(ctx, b.below)
 	if err != nil {
 		return err
 	}
 	for _, row := range []string{rowFirstRead, rowWalk, rowRead} {
 		start := time.Now()
-		p, err := b.pass(ctx, s.tree, top.ID, row)
+		p, err := b.pass(ctx, s, top.ID, row)
 		if err != nil {
 			return err
 		}
@@ -211,20 +209,19 @@ const maxBenchBytes = 4 << 30
 type passed struct{ entries, files, bytes int64 }
 
 // pass walks what is below a directory, and reads it unless the row is that of the walk.
-func (b *benchRun) pass(ctx context.Context, tree nodes.Tree, dir nodes.ID, row string) (p passed, err error) {
+func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row string) (p passed, err error) {
 	buf := make([]byte, 128<<10) // what a mount is asked for
-	for e, err := range nodes.Walk(ctx, tree, dir) {
+	for e, err := range nodes.Walk(ctx, s.Tree, dir) {
 		if err == nil {
-			e.Entry, err = nodes.WithSize(ctx, tree, e.Entry)
+			e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
 		}
 		if err != nil {
 			return p, err
 		}
 		p.entries++
 		if e.Kind == nodes.File && row != rowWalk && p.bytes+e.Size <= maxBenchBytes {
-			r := io.NewSectionReader(contentOf{ctx, tree, e.ID}, 0, e.Size)
 			// Only the methods that read and write: by others it would choose another buffer.
-			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf)
+			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{s.Content(ctx, e.Entry)}, buf)
 			if err != nil {
 				b.failed++
 			}
@@ -313,7 +310,7 @@ func (b *benchRun) results() (rows []measured) {
 
 func (b *benchRun) print(w io.Writer) error {
 	if b.asJSON {
-		return jsonDocument(w).Encode(b.results())
+		return shown.JSONDocument(w).Encode(b.results())
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	shown.Fprintf(t, "at most %d entries of %s\t\tbest\tmedian\t\n", b.entries, b.below)

@@ -21,6 +21,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
 	"lorefs/internal/sample"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -44,19 +45,19 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 		return nil, err
 	}
 	all := map[string]string{}
-	d, err := s.describe()
+	d, err := s.Describe()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if all["info"], err = jsonText(d); err != nil {
+	if all["info"], err = shown.JSONText(d); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	for _, v := range s.views {
+	for _, v := range s.Views {
 		all["nodes of "+v.Name] = fmt.Sprint(v.Nodes)
 	}
-	for e, err := range nodes.Walk(ctx, s.tree, nodes.Root) {
+	for e, err := range nodes.Walk(ctx, s.Tree, nodes.Root) {
 		if err == nil {
-			e.Entry, err = nodes.WithSize(ctx, s.tree, e.Entry)
+			e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -66,7 +67,7 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 			continue // pictures and meshes are large, and made from what is read besides
 		}
 		text := make([]byte, e.Size)
-		n, err := s.tree.ReadAt(ctx, e.ID, text, 0)
+		n, err := s.Tree.ReadAt(ctx, e.ID, text, 0)
 		if int64(n) != e.Size {
 			return nil, errors.Join(fmt.Errorf("%s: %d of %d bytes: %w", e.Path, n, e.Size, err), s.Close())
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/kinds"
 	"lorefs/nodes"
 )
 
@@ -29,7 +30,7 @@ func newCat(log *slog.Logger) *cobra.Command {
 			defer s.Close()
 			out := bufio.NewWriter(c.OutOrStdout())
 			for _, name := range args[1:] {
-				err = errors.Join(err, s.cat(c.Context(), name, out))
+				err = errors.Join(err, cat(c.Context(), s, name, out))
 			}
 			return errors.Join(err, out.Flush())
 		},
@@ -38,29 +39,17 @@ func newCat(log *slog.Logger) *cobra.Command {
 	return c
 }
 
-func (s *opened) cat(ctx context.Context, name string, w io.Writer) error {
-	e, err := s.find(ctx, name)
+func cat(ctx context.Context, s *kinds.Source, name string, w io.Writer) error {
+	e, err := s.Find(ctx, name)
 	if err != nil {
 		return err
 	}
 	if e.Kind == nodes.Dir {
 		return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
 	}
-	r := io.NewSectionReader(contentOf{ctx, s.tree, e.ID}, 0, e.Size)
 	// A bufio.Writer that is asked to read keeps the error, and tells it again.
-	if _, err := io.Copy(struct{ io.Writer }{w}, r); err != nil {
+	if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
-}
-
-// contentOf is a file of a tree as an [io.ReaderAt].
-type contentOf struct {
-	ctx  context.Context //nolint:containedctx // io.ReaderAt has no room for it
-	tree nodes.Tree
-	id   nodes.ID
-}
-
-func (c contentOf) ReadAt(p []byte, off int64) (int, error) {
-	return c.tree.ReadAt(c.ctx, c.id, p, off)
 }

@@ -770,8 +770,8 @@ func (d *crashedDataCenter) contents() map[string]string {
 	}
 	defer s.Close()
 	all := map[string]string{}
-	p := &part{opened: s}
-	for e, err := range nodes.Walk(d.t.Context(), s.tree, nodes.Root) {
+	p := &part{Source: s}
+	for e, err := range nodes.Walk(d.t.Context(), s.Tree, nodes.Root) {
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/packetjson"
 	"lorefs/protocol"
-	"lorefs/protocol/capture"
 )
 
 func newDecode() *cobra.Command {
@@ -34,18 +30,19 @@ name that is there twice in a packet or an element has a number the second time:
 A packet that can't be decoded does not keep the others from it; the exit code is 1 then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			codec, err := f.codec(c)
+			codec, err := f.codec(c, false)
 			if err != nil {
 				return err
 			}
 			if digits, ok := hexWords(args); ok {
-				text, err := codec.decodeLine(nil, digits)
-				if err == nil {
-					_, err = c.OutOrStdout().Write(text)
+				text, err := codec.DecodeLine(nil, digits)
+				if err != nil {
+					return withHint(err)
 				}
+				_, err = c.OutOrStdout().Write(text)
 				return err
 			}
-			return codec.decodeFrom(c, args)
+			return decodeFrom(c, codec, args)
 		},
 	}
 	f.add(c.Flags())
@@ -57,15 +54,11 @@ A packet that can't be decoded does not keep the others from it; the exit code i
 // needs a path.
 func hexWords(args []string) (digits string, ok bool) {
 	digits = strings.Join(strings.Fields(strings.Join(args, " ")), "")
-	return digits, len(digits) >= 8 && isHexDigits(digits)
-}
-
-func isHexDigits(s string) bool {
-	return len(s)%2 == 0 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+	return digits, len(digits) >= 8 && packetjson.IsHex(digits)
 }
 
 // decodeFrom decodes a file or stdin.
-func (k *codec) decodeFrom(c *cobra.Command, args []string) error {
+func decodeFrom(c *cobra.Command, k *packetjson.Codec, args []string) error {
 	in, err := openInput(c, args)
 	if err != nil {
 		return err
@@ -73,61 +66,11 @@ func (k *codec) decodeFrom(c *cobra.Command, args []string) error {
 	defer in.Close()
 	// The file may be shorter; what else is wrong with it will show again.
 	head, _ := in.Peek(protocol.MaxPacket + 1)
-	if isPacket(head) && !isHexDigits(strings.TrimSpace(string(head))) {
+	if packetjson.IsPacket(head) && !packetjson.IsHex(strings.TrimSpace(string(head))) {
 		return in.each(c, func() ([]byte, error) {
 			_, err := in.Discard(len(head))
 			return head, err
-		}, k.decodeBytes)
+		}, k.DecodeBytes)
 	}
-	return in.each(c, in.line, func(dst, line []byte) ([]byte, error) { return k.decodeLine(dst, string(line)) })
-}
-
-// isPacket tells a packet from other bytes: it has the length that it says.
-func isPacket(b []byte) bool {
-	return len(b) >= 4 && len(b) <= protocol.MaxPacket && int(binary.LittleEndian.Uint16(b)) == len(b)
-}
-
-// decodeLine appends the packet of a line as a line of JSON, and nothing for a remark.
-func (k *codec) decodeLine(dst []byte, line string) ([]byte, error) {
-	p, ok, err := capture.ParseLine(joinDigits(line))
-	if err != nil || !ok {
-		return dst, err
-	}
-	return k.decodePacket(dst, &p)
-}
-
-// joinDigits takes the spaces out of a line of nothing but one packet's digits. Other
-// lines may have numbers before the packet.
-func joinDigits(line string) string {
-	digits := strings.Join(strings.Fields(line), "")
-	if !isHexDigits(digits) {
-		return line
-	}
-	if b, err := hex.DecodeString(digits); err != nil || !isPacket(b) {
-		return line
-	}
-	return digits
-}
-
-func (k *codec) decodeBytes(dst, packet []byte) ([]byte, error) {
-	return k.decodePacket(dst, &capture.Packet{Data: packet})
-}
-
-// decodePacket appends a packet as a line of JSON.
-func (k *codec) decodePacket(dst []byte, p *capture.Packet) ([]byte, error) {
-	named := packetName{p.Name, "*"}
-	if p.Version > 0 {
-		named.version = strconv.Itoa(p.Version)
-	}
-	table, err := k.table(named, p.Code())
-	if err != nil {
-		return dst, err
-	}
-	if k.lib == nil {
-		dst, err = table.AppendJSON(dst, p.Data)
-		return append(dst, '\n'), err
-	}
-	dst = fmt.Appendf(dst, `{"definition":%q,"packet":`, table.Name())
-	dst, err = table.AppendJSON(dst, p.Data)
-	return append(dst, "}\n"...), err
+	return in.each(c, in.line, func(dst, line []byte) ([]byte, error) { return k.DecodeLine(dst, string(line)) })
 }

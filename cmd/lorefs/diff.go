@@ -15,6 +15,9 @@ import (
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/kinds"
+	"lorefs/internal/output"
+	"lorefs/internal/shown"
 )
 
 // differing are the flags of diff.
@@ -78,7 +81,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 
 func (f *differing) print(d *diff.Difference) error {
 	if f.asJSON {
-		return jsonLines(f.out).Encode(d)
+		return shown.JSONLines(f.out).Encode(d)
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err
@@ -88,7 +91,7 @@ func (f *differing) print(d *diff.Difference) error {
 type sides struct {
 	flags  *sourceFlags
 	log    *slog.Logger
-	opened []*opened
+	opened []*kinds.Source
 	// temp is where folders are packed, empty if there are none.
 	temp string
 }
@@ -97,11 +100,11 @@ type sides struct {
 func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.File, err error) {
 	files := [2]*datacenter.File{}
 	paths := [2]string{a, b}
-	var template func(string) (*xsd.Schema, error)
+	var known func(string) (*xsd.Schema, error)
 	for i, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, nil, explainOpen(path, err)
+			return nil, nil, kinds.Unreadable(path, err)
 		}
 		if info.IsDir() {
 			continue
@@ -110,10 +113,12 @@ func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.
 		if err != nil {
 			return nil, nil, err
 		}
-		if files[i], err = o.dataCenterFile(); err != nil {
+		d, err := dataCenterOf(o)
+		if err != nil {
 			return nil, nil, err
 		}
-		if template, err = o.template(ctx); err != nil {
+		files[i] = d.File()
+		if known, err = d.Schemas(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -121,14 +126,14 @@ func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.
 		if files[i] != nil {
 			continue
 		}
-		if files[i], err = s.packed(ctx, path, template); err != nil {
+		if files[i], err = s.packed(ctx, path, known); err != nil {
 			return nil, nil, err
 		}
 	}
 	return files[0], files[1], nil
 }
 
-func (s *sides) add(ctx context.Context, path string) (*opened, error) {
+func (s *sides) add(ctx context.Context, path string) (*kinds.Source, error) {
 	o, err := openShown(ctx, path, s.flags, s.log)
 	if err == nil {
 		s.opened = append(s.opened, o)
@@ -147,10 +152,9 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
 	keys := datacenter.DefaultKeys()
 	fast := 1
-	w := writing{noBackup: true}
 	p := newProgress("packing")
 	defer p.finish()
-	_, err := w.packTo(ctx, dir, path, pack.Options{
+	_, err := kinds.PackSheets(ctx, dir, path, output.Options{NoBackup: true}, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
 		Template: template, Progress: p.set,
 	})
@@ -160,18 +164,22 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	if err != nil {
 		return nil, err
 	}
-	own := &sides{flags: &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}, log: s.log}
+	own := &sides{flags: &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}, log: s.log}
 	o, err := own.add(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	s.opened = append(s.opened, o)
-	return o.dataCenterFile()
+	d, err := dataCenterOf(o)
+	if err != nil {
+		return nil, err
+	}
+	return d.File(), nil
 }
 
 func (s *sides) check() error {
 	for _, o := range s.opened {
-		if err := o.check(); err != nil {
+		if err := o.Check(); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func (e *toolEdits) choose(t *testing.T) {
 	t.Helper()
 	e.chooseSheets(t)
 	keys := map[string]bool{}
-	for _, def := range e.archive.(*dataCenter).dc.KeyDefinitions() {
+	for _, def := range dataCenterFile(t, e.Source).KeyDefinitions() {
 		for _, key := range def {
 			keys[key] = true // to change one changes the order
 		}
@@ -111,7 +111,7 @@ func (e *toolEdits) choose(t *testing.T) {
 		if w.Kind != nodes.File || keys[name] || strings.Count(w.Path, "/") < 2 {
 			continue
 		}
-		kind, err := e.tree.(nodes.Xattrer).Xattr(t.Context(), w.ID, "user.lorefs.type")
+		kind, err := e.Tree.(nodes.Xattrer).Xattr(t.Context(), w.ID, "user.lorefs.type")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,11 +147,11 @@ func (e *toolEdits) chooseSheets(t *testing.T) {
 	var names []string
 	total := 0
 	for _, name := range e.names {
-		_, err := e.find(t.Context(), "tree/"+name+".1")
+		_, err := e.Find(t.Context(), "tree/"+name+".1")
 		if strings.Contains(name, ".") || err == nil || total > enough {
 			continue
 		}
-		one := &part{opened: e.opened, names: []string{name}}
+		one := &part{Source: e.Source, names: []string{name}}
 		entries := 0
 		for _, err := range one.all(t.Context()) {
 			if entries++; err != nil || entries > most {

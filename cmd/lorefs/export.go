@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/kinds"
 	"lorefs/internal/treecopy"
 )
 
@@ -51,7 +52,7 @@ if that is less, is left.`,
 			case len(args) > 2:
 				return f.run(ctx, c, s, args[2], args[1])
 			}
-			return f.run(ctx, c, s, s.exports, args[1])
+			return f.run(ctx, c, s, s.Kind.Exports, args[1])
 		},
 	}
 	f.source.add(c.Flags())
@@ -60,14 +61,14 @@ if that is less, is left.`,
 	return c
 }
 
-func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, to string) error {
-	e, err := s.find(ctx, from)
+func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
+	e, err := s.Find(ctx, from)
 	if err == nil {
 		err = f.files.foresee(ctx, c, s, e, to)
 	}
 	if err == nil {
 		err = f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
-			return treecopy.Copy(ctx, s.tree, e, to, o)
+			return treecopy.Copy(ctx, s.Tree, e, to, o)
 		})
 	}
 	if errors.Is(err, context.Canceled) {
@@ -76,5 +77,16 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *opened, from, 
 	if err != nil {
 		return err
 	}
-	return s.complete(from)
+	return complete(s, from)
+}
+
+// sheetsAsJSON writes each sheet of a data center as a JSON document.
+func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string) error {
+	d, err := dataCenterOf(s)
+	if err != nil {
+		return err
+	}
+	return f.files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
+		return treecopy.Write(ctx, d.JSONFiles(), dir, o)
+	})
 }

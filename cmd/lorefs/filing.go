@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/diskspace"
+	"lorefs/internal/kinds"
+	"lorefs/internal/output"
 	"lorefs/internal/shown"
 	"lorefs/internal/treecopy"
 	"lorefs/nodes"
@@ -32,12 +33,12 @@ func (f *filing) add(c *cobra.Command) {
 
 // foresee tells how much is going to be written, and refuses what the disk has no room
 // for. It leaves out sources whose sizes are known only once their files are made.
-func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *opened, from nodes.Entry, to string) error {
-	most := s.quickSizes()
+func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
+	most := s.QuickSizes()
 	if most == 0 {
 		return nil
 	}
-	a, err := treecopy.Measure(ctx, s.tree, from, to, most, treecopy.Options{Overwrite: f.overwrite})
+	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, treecopy.Options{Overwrite: f.overwrite})
 	if errors.Is(err, treecopy.ErrTooMany) {
 		return nil
 	}
@@ -48,8 +49,8 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *opened, from 
 	if a.Files == 0 {
 		return nil
 	}
-	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", plural(a.Files, "file"), amount(a.Bytes))
-	space, err := spaceFor(to)
+	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
+	space, err := diskspace.For(to)
 	if err != nil {
 		return nil //nolint:nilerr // not every file system says: writing ends when it is full
 	}
@@ -60,29 +61,13 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *opened, from 
 	return nil
 }
 
-// spaceFor asks the file system that a folder is on, or will be.
-func spaceFor(dir string) (diskspace.Space, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return diskspace.Space{}, err
-	}
-	for {
-		s, err := diskspace.Of(dir)
-		if up := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) && up != dir {
-			dir = up
-			continue
-		}
-		return s, err
-	}
-}
-
 // run has files of a source written. It tells of those that are not, and how many are.
-func (f *filing) run(c *cobra.Command, s *opened, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
+func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := newCounter("files")
 	present := 0
 	r, err := write(treecopy.Options{
 		Overwrite: f.overwrite,
-		Replacing: mayReplace,
+		Replacing: output.MayReplace,
 		Progress:  func(files, _ int64) { p.set(files, f.files) },
 		Failed: func(path string, err error) error {
 			if errors.Is(err, iofs.ErrExist) {
@@ -98,18 +83,18 @@ func (f *filing) run(c *cobra.Command, s *opened, to string, write func(treecopy
 	})
 	p.finish()
 	if err == nil {
-		err = s.check()
+		err = s.Check()
 	}
 	if errors.Is(err, context.Canceled) {
-		err = &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted after %s", plural(r.Files, "file"))}
+		err = &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted after %s", shown.Plural(r.Files, "file"))}
 	}
 	if diskspace.IsFull(err) {
-		err = fmt.Errorf("%s: %w; %s of %s were written, and no others", to, err, plural(r.Files, "file"), plural(r.Bytes, "byte"))
+		err = fmt.Errorf("%s: %w; %s of %s were written, and no others", to, err, shown.Plural(r.Files, "file"), shown.Plural(r.Bytes, "byte"))
 	}
 	if err != nil {
 		return err
 	}
-	shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", plural(r.Files, "file"), plural(r.Bytes, "byte"))
+	shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", shown.Plural(r.Files, "file"), shown.Plural(r.Bytes, "byte"))
 	return f.outcome(&r)
 }
 
@@ -121,11 +106,11 @@ func (f *filing) outcome(r *treecopy.Report) error {
 	var err error
 	switch {
 	case r.Present == r.Failed:
-		err = fmt.Errorf("%s %s there already and %s left alone", plural(r.Present, "file"), was(r.Present), is(r.Present))
+		err = fmt.Errorf("%s %s there already and %s left alone", shown.Plural(r.Present, "file"), shown.Was(r.Present), shown.Is(r.Present))
 	case r.Present > 0:
-		err = fmt.Errorf("%s could not be written, %d of them for being there already", plural(r.Failed, "file"), r.Present)
+		err = fmt.Errorf("%s could not be written, %d of them for being there already", shown.Plural(r.Failed, "file"), r.Present)
 	default:
-		return fmt.Errorf("%s could not be written", plural(r.Failed, "file"))
+		return fmt.Errorf("%s could not be written", shown.Plural(r.Failed, "file"))
 	}
 	return &commandError{code: exitFailure, err: err, hint: "--overwrite replaces them"}
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/internal/kinds"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/prototest"
 )
@@ -148,7 +149,7 @@ func (h *hostile) sessions() {
 		h.t.Fatal(err)
 	}
 	definitions := writeDefinitions(h.t)
-	by := []string{"--kind", kindPackets, "--definitions", definitions, "--revision", prototest.Revision}
+	by := []string{"--kind", kinds.PacketsName, "--definitions", definitions, "--revision", prototest.Revision}
 	for _, form := range sessionForms {
 		path := writeSession(h.t, capture.Info{Format: form.format, Revision: prototest.Revision}, form.level, packets)
 		h.add(path, form.format == capture.Hex,
@@ -179,7 +180,7 @@ func (h *hostile) definitions() {
 		"map/protocol." + prototest.Revision + ".map",
 	} {
 		h.add(filepath.Join(dir, filepath.FromSlash(name)), true,
-			[]string{"verify", "--strict", "--kind", kindPackets, dir},
+			[]string{"verify", "--strict", "--kind", kinds.PacketsName, dir},
 			[]string{"cat", "--definitions", dir, path, "summary.json"},
 			[]string{"verify", "--definitions", dir, path})
 	}
@@ -212,7 +213,7 @@ func (h *hostile) worldJSON() {
 		dir := h.t.TempDir()
 		path := filepath.Join(dir, filepath.Base(name))
 		h.write(path, []byte(runTool(h.t, "", "lorefs", "cat", world, name)))
-		h.add(path, true, []string{"pack", "--kind", kindWorld, "--quality", "1", dir, outDir})
+		h.add(path, true, []string{"pack", "--kind", kinds.WorldName, "--quality", "1", dir, outDir})
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/internal/shown"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
@@ -19,14 +21,14 @@ func newInfo(log *slog.Logger) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			d, err := s.describe()
+			d, err := s.Describe()
 			if err != nil {
 				return err
 			}
 			if !asJSON {
-				return d.print(c.OutOrStdout())
+				return d.Print(c.OutOrStdout())
 			}
-			return jsonDocument(c.OutOrStdout()).Encode(d)
+			return shown.JSONDocument(c.OutOrStdout()).Encode(d)
 		},
 	}
 	f.add(c.Flags())

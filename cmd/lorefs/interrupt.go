@@ -64,11 +64,11 @@ func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	e, ok := errors.AsType[*commandError](err)
+	e := asCommandError(err)
 	switch {
-	case ok && e.code == exitInterrupted, ok && e.code == exitUnsaved && !errors.Is(err, context.Canceled):
+	case e.code == exitInterrupted, e.code == exitUnsaved && !errors.Is(err, context.Canceled):
 		return err
-	case ok && e.code == exitUnsaved:
+	case e.code == exitUnsaved:
 		return &commandError{code: exitInterrupted, err: errInterrupted, hint: e.hint}
 	}
 	return &commandError{code: exitInterrupted, err: errInterrupted}

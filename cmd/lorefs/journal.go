@@ -8,7 +8,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -16,15 +15,10 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
-	"lorefs/internal/folderedit"
+	"lorefs/internal/kinds"
 	"lorefs/internal/pending"
-	"lorefs/internal/session"
 	"lorefs/internal/shown"
 )
-
-// journals are those of all kinds of sources that can be edited: to a user they are the
-// same.
-var journals = pending.Kinds{session.Journals, folderedit.Journals}
 
 func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
@@ -44,14 +38,14 @@ func newJournalList() *cobra.Command {
 		Short: "show the journals that there are",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := journals.List()
+			list, err := kinds.Journals.List()
 			if err != nil {
 				return err
 			}
 			if !asJSON {
 				return printJournals(c.OutOrStdout(), list)
 			}
-			return jsonDocument(c.OutOrStdout()).Encode(list)
+			return shown.JSONDocument(c.OutOrStdout()).Encode(list)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -61,9 +55,9 @@ func newJournalList() *cobra.Command {
 func printJournals(w io.Writer, list []pending.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
-		edits := plural(j.Edits, "edit")
+		edits := shown.Plural(j.Edits, "edit")
 		if j.Unreadable > 0 {
-			edits += fmt.Sprintf(" (%s unreadable)", plural(j.Unreadable, "byte"))
+			edits += fmt.Sprintf(" (%s unreadable)", shown.Plural(j.Unreadable, "byte"))
 		}
 		shown.Fprintf(t, "%s\t%s\t%s\t%s\n", j.State, edits, j.Began.Local().Format(time.DateTime), j.Source)
 		shown.Fprintf(t, "\t\t\t%s\n", j.Path)
@@ -76,7 +70,7 @@ func printJournals(w io.Writer, list []pending.Journal) error {
 
 func newJournalReplay(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	o := editOptions{log: log}
+	o := kinds.EditOptions{Logger: log}
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
 		Short: "make the edits of a source's journal again, and save them",
@@ -86,38 +80,38 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().IntVar(&o.quality, "quality", 0, helpQuality)
-	c.Flags().BoolVar(&o.noBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
-	c.Flags().BoolVar(&o.salvage, "salvage", false,
+	c.Flags().IntVar(&o.Quality, "quality", 0, helpQuality)
+	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "keep no copy of the source as NAME.bak")
+	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o editOptions) error {
+func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o kinds.EditOptions) error {
 	layout, err := datacenter.ParseLayout(f.layout)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	if err := checkQuality(o.quality); err != nil {
+	if err := checkQuality(o.Quality); err != nil {
 		return err
 	}
-	o.layout = layout
-	s, err := openSource(ctx, path, f.reading(), o.log, silence{}.set)
+	o.Layout = layout
+	s, err := openSource(ctx, path, f.reading(), o.Logger, silence{}.set)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := s.edit(ctx, o); err != nil {
+	if err := edit(ctx, s, o); err != nil {
 		return err
 	}
-	if s.replayed() == 0 {
+	if s.Replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	reports, err := s.save(ctx, true)
+	reports, err := save(ctx, s, true)
 	if err != nil {
 		err = &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
 	}
-	a := answerOf(reports, s.leftOut(), err)
+	a := answerOf(reports, s.LeftOut(), err)
 	told := a.told(w)
 	if err != nil {
 		return err // which can still be known, as that of an interrupt
@@ -133,7 +127,7 @@ func newJournalDrop() *cobra.Command {
 			"the journal itself, as list shows it.",
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			j, err := journalOf(args[0])
+			j, err := kinds.JournalOf(args[0])
 			if err == nil {
 				err = j.Drop()
 			}
@@ -145,33 +139,8 @@ func newJournalDrop() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
+			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", shown.Plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}
-}
-
-// journalOf looks for the journal of a source, which may be gone, or for one by its own
-// path. An error matches [iofs.ErrNotExist] if there is none.
-func journalOf(path string) (pending.Journal, error) {
-	path, err := withoutLinks(path)
-	if err != nil {
-		return pending.Journal{}, err
-	}
-	return journals.Find(path)
-}
-
-// withoutLinks is a path as journals have it, also of a source that is gone.
-func withoutLinks(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
-		return whole, nil
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path)), nil
-	}
-	return path, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/kinds"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -40,10 +42,10 @@ if names are missing because the root of a CASC storage is damaged.`,
 				dir = args[1]
 			}
 			out := bufio.NewWriter(c.OutOrStdout())
-			if err := s.list(c.Context(), dir, long || asJSON, lister(out, spelling(c), long, asJSON)); err != nil {
+			if err := list(c.Context(), s, dir, long || asJSON, lister(out, spelling(c), long, asJSON)); err != nil {
 				return err
 			}
-			return cmp.Or(out.Flush(), s.complete(dir))
+			return cmp.Or(out.Flush(), complete(s, dir))
 		},
 	}
 	f.add(c.Flags())
@@ -54,14 +56,14 @@ if names are missing because the root of a CASC storage is damaged.`,
 
 // list shows the entries of a directory, or the one of a file. Entries may lack their
 // sizes unless sizes says that they are shown: to find them can take long.
-func (s *opened) list(ctx context.Context, name string, sizes bool, show func(nodes.Entry) error) error {
-	e, err := s.find(ctx, name)
+func list(ctx context.Context, s *kinds.Source, name string, sizes bool, show func(nodes.Entry) error) error {
+	e, err := s.Find(ctx, name)
 	if err != nil {
 		return err
 	}
-	for child, err := range s.entries(ctx, e) {
+	for child, err := range entries(ctx, s, e) {
 		if err == nil && sizes {
-			child, err = nodes.WithSize(ctx, s.tree, child)
+			child, err = nodes.WithSize(ctx, s.Tree, child)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -73,13 +75,13 @@ func (s *opened) list(ctx context.Context, name string, sizes bool, show func(no
 	return nil
 }
 
-func (s *opened) entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
+func entries(ctx context.Context, s *kinds.Source, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		if e.Kind != nodes.Dir {
 			yield(e, nil)
 			return
 		}
-		for child, err := range s.tree.ReadDir(ctx, e.ID, 0) {
+		for child, err := range s.Tree.ReadDir(ctx, e.ID, 0) {
 			if child.ModTime.IsZero() {
 				child.ModTime = e.ModTime
 			}
@@ -93,7 +95,7 @@ func (s *opened) entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Ent
 // lister picks the form of the output.
 func lister(w io.Writer, spell func(string) string, long, asJSON bool) func(nodes.Entry) error {
 	if asJSON {
-		enc := jsonLines(w)
+		enc := shown.JSONLines(w)
 		return func(e nodes.Entry) error {
 			return enc.Encode(jsonEntry{e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID)})
 		}

@@ -3,8 +3,9 @@
 //
 // This package is the only place for what users say and are told: flags, the
 // environment, standard output and exit codes. Each subcommand has a file of its own;
-// options.go is what flags, -o and the environment have in common, and open.go where
-// a path becomes a tree. The life of a mount in the background is internal/daemon's.
+// options.go is what flags, -o and the environment have in common, and source.go where
+// a path becomes a source, and what is told of one that can't be read. What the kinds of
+// sources are is internal/kinds', the life of a mount in the background internal/daemon's.
 package main
 
 import (

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/links"
 )
 
@@ -39,7 +40,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 
 // table has what can be said about a mount, besides its source.
 func (f *mountFlags) table() []option {
-	edited := []string{kindDataCenter, kindWorld}
+	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
 		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
 		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "let the files be edited; what was edited is written back on unmount"},

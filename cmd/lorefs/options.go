@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"lorefs/internal/kinds"
 )
 
 // option is one thing that a user can say about a source or a mount. The flag, its name
@@ -77,15 +79,15 @@ func (s *optionSet) addTo(flags *pflag.FlagSet, table []option) {
 
 // checkKind refuses options that say nothing about a source of the kind k: who gives
 // them takes it for another one.
-func (s *optionSet) checkKind(path string, k kind) error {
+func (s *optionSet) checkKind(path string, k *kinds.Kind) error {
 	if s.flags == nil {
 		return nil
 	}
 	for _, o := range s.known {
-		if o.kinds == nil || slices.Contains(o.kinds, k.name) || o.given(s.flags) == nil {
+		if o.kinds == nil || slices.Contains(o.kinds, k.Name) || o.given(s.flags) == nil {
 			continue
 		}
-		return usageErrorf("--%s goes with %s: %s is a source of the kind %s", o.name, o.sources(), path, k.name)
+		return usageErrorf("--%s goes with %s: %s is a source of the kind %s", o.name, o.sources(), path, k.Name)
 	}
 	return nil
 }
@@ -93,9 +95,9 @@ func (s *optionSet) checkKind(path string, k kind) error {
 // sources names what the option is for.
 func (o *option) sources() string {
 	var names []string
-	for _, k := range kinds() {
-		if slices.Contains(o.kinds, k.name) {
-			names = append(names, k.source)
+	for _, k := range kinds.All() {
+		if slices.Contains(o.kinds, k.Name) {
+			names = append(names, k.Noun)
 		}
 	}
 	return strings.Join(names, " or ")

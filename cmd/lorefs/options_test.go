@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"lorefs/casc"
 )
 
 // What is passed on to another process means the same there, each option once, and keys do
@@ -55,5 +57,21 @@ func TestPassOn(t *testing.T) {
 	}
 	if args, env := none.passOn(); len(args)+len(env) > 0 {
 		t.Errorf("defaults are passed on: %q, %q", args, env)
+	}
+}
+
+// --build and --cdn may be the same key, and each counts.
+func TestCASCKeyFlags(t *testing.T) {
+	for _, c := range []struct{ build, cdn casc.Key }{{casc.Key{1}, casc.Key{1}}, {casc.Key{1}, casc.Key{2}}, {casc.Key{1}, casc.Key{}}, {casc.Key{}, casc.Key{2}}} {
+		f := cascFlags{}
+		if !c.build.IsZero() {
+			f.build = c.build.String()
+		}
+		if !c.cdn.IsZero() {
+			f.cdn = c.cdn.String()
+		}
+		if o, err := f.parse(); err != nil || o.Storage.BuildKey != c.build || o.Storage.CDNKey != c.cdn {
+			t.Errorf("--build %q --cdn %q: %v, %v, %v", f.build, f.cdn, o.Storage.BuildKey, o.Storage.CDNKey, err)
+		}
 	}
 }

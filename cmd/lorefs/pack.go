@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"log/slog"
 	"os"
@@ -14,10 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/geometry"
+	"lorefs/internal/kinds"
+	"lorefs/internal/output"
 	"lorefs/internal/shown"
 )
 
@@ -65,7 +65,7 @@ alone; the exit code is 6 then.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kindDataCenter+", "+kindWorld+" or "+kindAuto)
+	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kinds.DataCenterName+", "+kinds.WorldName+" or "+kindAuto)
 	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
 	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
 	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
@@ -78,8 +78,8 @@ alone; the exit code is 6 then.`,
 }
 
 func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
-	if !slices.Contains([]string{kindAuto, kindDataCenter, kindWorld}, f.kind) {
-		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kindDataCenter, kindWorld, kindAuto)
+	if !slices.Contains([]string{kindAuto, kinds.DataCenterName, kinds.WorldName}, f.kind) {
+		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kinds.DataCenterName, kinds.WorldName, kindAuto)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	if err := notAmong(dir, to); err != nil {
 		return err
 	}
-	claimed, err := claim(c, to)
+	claimed, err := output.Claim(to, tellKept(c))
 	if err != nil {
 		return err
 	}
@@ -125,18 +125,22 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openSource(ctx, known.path, &sourceFlags{kind: kindDataCenter, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
+		t, err := openSource(ctx, known.path, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		if *known.to, err = t.template(ctx); err != nil {
+		d, err := dataCenterOf(t)
+		if err != nil {
+			return err
+		}
+		if *known.to, err = d.Schemas(ctx); err != nil {
 			return err
 		}
 	}
 	p := newProgress("packing")
 	opts.Progress = p.set
-	r, err := f.write.packTo(ctx, dir, to, opts)
+	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts)
 	p.finish()
 	if err != nil && !errors.Is(err, pack.ErrMisfits) {
 		return err
@@ -151,8 +155,59 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
-	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", plural(r.Sheets, "sheet"), plural(r.Nodes, "node"), plural(r.Attributes, "attribute"))
+	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", shown.Plural(r.Sheets, "sheet"), shown.Plural(r.Nodes, "node"), shown.Plural(r.Attributes, "attribute"))
 	return sayWritten(c, to)
+}
+
+// world packs zones and areas into a folder.
+func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, inputs []geometry.Input) error {
+	if err := checkQuality(f.quality); err != nil {
+		return err
+	}
+	p := newCounter("files")
+	defer p.finish()
+	err := kinds.PackWorld(ctx, dir, to, inputs, kinds.WorldPacking{
+		Options: f.write.Options, Quality: f.quality, Progress: p.set, Tell: tellKept(c),
+	})
+	if err != nil {
+		return err
+	}
+	p.finish()
+	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", shown.Plural(len(inputs), "file"), to)
+	return err
+}
+
+// worldInputs are the zones and areas that a folder holds as JSON, or as the files
+// of the original server; none if it is a folder of sheets. One that has both needs
+// --kind.
+func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []string, err error) {
+	if f.kind == kinds.DataCenterName {
+		return nil, nil, nil
+	}
+	fsys := os.DirFS(dir)
+	inputs, hidden, err = geometry.Inputs(fsys)
+	switch {
+	case f.kind == kinds.WorldName:
+		if err == nil && len(inputs) == 0 {
+			err = fmt.Errorf("%s: neither zones nor areas are in it", dir)
+		}
+	case err != nil || len(inputs) > 0:
+		if sheet := aSheet(fsys); sheet != "" {
+			err = usageErrorf("%s holds sheets, such as %s, and zones or areas: --kind %s or %s says which to pack",
+				dir, sheet, kinds.DataCenterName, kinds.WorldName)
+		}
+	}
+	return inputs, hidden, err
+}
+
+// aSheet is a file of a folder that is called like a sheet, empty if there is none.
+func aSheet(fsys iofs.FS) string {
+	for _, pattern := range []string{"[^.]*-?*.xml", "[^.]*/[^.]*-?*.xml"} {
+		if found, err := iofs.Glob(fsys, pattern); err == nil && len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
 }
 
 // sayDoubts tells of what the types of are not certain.
@@ -196,35 +251,6 @@ func notAmong(dir, to string) error {
 	})
 }
 
-// packTo packs a folder, and looks at what was written.
-func (w *writing) packTo(ctx context.Context, dir, to string, opts pack.Options) (r pack.Report, err error) {
-	err = w.writeFile(ctx, to,
-		func(out io.Writer) (err error) {
-			r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
-			return inFolder(dir, err)
-		},
-		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
-	return r, err
-}
-
-// inFolder makes an error that names a file below a folder one that says where it is.
-func inFolder(dir string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
-		at := *e
-		at.File = filepath.Join(dir, e.File)
-		return &at
-	}
-	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
-		at := *e
-		at.File = filepath.Join(dir, e.File)
-		return &at
-	}
-	return fmt.Errorf("%s: %w", dir, err)
-}
-
 func (f *packing) options() (pack.Options, error) {
 	write, err := f.write.options(f.layout, datacenter.LayoutV6X64)
 	if err != nil {
@@ -238,46 +264,11 @@ func (f *packing) options() (pack.Options, error) {
 	return pack.Options{Write: write, Strict: f.strict}, nil
 }
 
-// counted opens what was written and holds its size against the report's.
-func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report) error {
-	g, err := reopen(ctx, file, key)
-	if err != nil {
-		return err
-	}
-	if n := g.Counts(); n.Nodes != r.Nodes || n.Attributes != r.Attributes || n.Sheets != int64(r.Sheets) {
-		return fmt.Errorf("what was written has %d sheets, %d nodes and %d attributes, where %d, %d and %d were packed",
-			n.Sheets, n.Nodes, n.Attributes, r.Sheets, r.Nodes, r.Attributes)
-	}
-	return nil
-}
-
-// template gives the schemas of the sheets of a data center.
-func (s *opened) template(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
-	d, err := s.dataCenter()
-	if err != nil {
-		return nil, err
-	}
-	src, err := sheets.New(d.dc, nil, sheets.Options{})
-	if err != nil {
-		return nil, err
-	}
-	families := map[string]*sheets.Family{}
-	for _, f := range src.Families() {
-		families[f.Name] = f
-	}
-	return func(sheet string) (*xsd.Schema, error) {
-		if f := families[sheet]; f != nil {
-			return f.Schema(ctx)
-		}
-		return nil, nil //nolint:nilnil // nil says that there is none
-	}, nil
-}
-
 // isFolder tells whether a path leads to a folder.
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return explainOpen(path, err)
+		return kinds.Unreadable(path, err)
 	}
 	if !info.IsDir() {
 		return &commandError{code: exitSource, err: fmt.Errorf("%s: want a folder of sheets", path)}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/query"
+	"lorefs/internal/kinds"
+	"lorefs/internal/shown"
 )
 
 // querying are the flags of query.
@@ -63,13 +65,13 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 	return c
 }
 
-func (q *querying) run(ctx context.Context, s *opened, expr *query.Query) error {
-	d, err := s.dataCenter()
+func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) error {
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
 	n := 0
-	for m, err := range expr.Run(ctx, d.dc) {
+	for m, err := range expr.Run(ctx, d.File()) {
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (q *querying) run(ctx context.Context, s *opened, expr *query.Query) error 
 	if q.count {
 		fmt.Fprintln(q.out, n)
 	}
-	return d.check()
+	return d.Check()
 }
 
 // jsonMatch is what --json prints of a match.
@@ -110,7 +112,7 @@ func (q *querying) print(m *query.Match) error {
 		if m.Kind == query.Attribute {
 			j.Type, j.Value = m.Attribute.Type().String(), string(text)
 		}
-		return jsonLines(q.out).Encode(j)
+		return shown.JSONLines(q.out).Encode(j)
 	}
 	line := append(q.out.AvailableBuffer(), q.spell(m.Path)...)
 	if m.Kind == query.Attribute {

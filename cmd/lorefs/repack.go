@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -10,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
-	"lorefs/internal/shown"
-	"lorefs/nodes/blockcache"
+	"lorefs/internal/kinds"
+	"lorefs/internal/output"
 )
 
 // repacking are the flags of repack.
@@ -46,7 +45,7 @@ alone; the exit code is 6 then.`,
 
 func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, log *slog.Logger) error {
 	// First of all: what is read must not be saved anew while it is repacked onto itself.
-	claimed, err := claim(c, to)
+	claimed, err := output.Claim(to, tellKept(c))
 	if err != nil {
 		return err
 	}
@@ -56,25 +55,31 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	defer s.Close()
-	d, err := s.dataCenter()
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
 	if sameFile(from, to) {
-		f.write.check = d.unchangedNow
+		f.write.Check = d.CheckFile
 	}
-	opts, err := f.options(d.dc)
+	opts, err := f.options(d.File())
 	if err != nil {
 		return err
 	}
-	draft, err := datacenter.NewDraft(d.dc, nil)
+	draft, err := datacenter.NewDraft(d.File(), nil)
 	if err != nil {
 		return err
 	}
 	err = draft.Save(opts, func(saving *datacenter.Saving) error {
-		return f.write.writeFile(ctx, to,
+		return output.Write(ctx, to, f.write.Options,
 			func(w io.Writer) error { return saving.Write(ctx, w) },
-			func(file *os.File) error { return readBack(ctx, saving, file, *opts.Key) })
+			func(file *os.File) error {
+				g, err := kinds.ReadBack(ctx, file, *opts.Key)
+				if err != nil {
+					return err
+				}
+				return saving.Compare(ctx, g)
+			})
 	})
 	if err != nil {
 		return err
@@ -102,37 +107,4 @@ func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error
 	}
 	opts.Key = &key
 	return opts, nil
-}
-
-// readBack compares what was written with what should have been.
-func readBack(ctx context.Context, saving *datacenter.Saving, file *os.File, key datacenter.Key) error {
-	g, err := reopen(ctx, file, key)
-	if err != nil {
-		return err
-	}
-	return saving.Compare(ctx, g)
-}
-
-// reopen opens what was just written.
-func reopen(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
-		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading back what was written: %w", err)
-	}
-	return g, nil
-}
-
-// sayWritten says what was written.
-func sayWritten(c *cobra.Command, path string) error {
-	info, err := os.Stat(path)
-	if err == nil {
-		_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
-	}
-	return err
 }

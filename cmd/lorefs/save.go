@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/internal/kinds"
 	"lorefs/internal/pending"
 	"lorefs/internal/replace"
 	"lorefs/internal/session"
@@ -59,13 +62,13 @@ func (m *mounting) edit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = m.opened.edit(ctx, editOptions{
-		layout: layout, noBackup: m.flags.noBackup, quality: m.flags.quality, log: m.log,
+	err = edit(ctx, m.opened, kinds.EditOptions{
+		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
 	})
-	for _, e := range m.opened.editors {
-		if e.replayed() > 0 {
+	for _, e := range m.opened.Editors {
+		if e.Replayed() > 0 {
 			m.log.Warn("edits of an earlier mount that were not saved are back",
-				"edits", e.replayed(), "journal", e.journal())
+				"edits", e.Replayed(), "journal", e.Journal())
 		}
 	}
 	return err
@@ -73,11 +76,26 @@ func (m *mounting) edit(ctx context.Context) error {
 
 // save writes back what was edited, when the mount is gone.
 func (m *mounting) save(ctx context.Context) error {
-	if m.opened.editors == nil {
+	if m.opened.Editors == nil {
 		return nil
 	}
-	texts := m.keepTexts(ctx, time.Now()) // first, as it is quick
+	texts := m.keepTexts(ctx) // first, as it is quick
 	return both(m.saveBy(ctx, true), texts)
+}
+
+// keepTexts keeps what would go with the mount. The error tells of all texts that are not
+// saved, and of those that are lost.
+func (m *mounting) keepTexts(ctx context.Context) error {
+	folders, lost := m.opened.KeepTexts(ctx, filepath.Base(m.source), time.Now(), m.log)
+	hint := ""
+	if len(folders) > 0 {
+		hint = "kept in " + strings.Join(folders, " and ")
+	}
+	if lost != nil {
+		lost = &commandError{code: exitUnsaved, err: lost}
+	}
+	left := m.opened.LeftOut()
+	return both(unsavedTexts(&left, hint), lost)
 }
 
 // saveBy writes back what was edited. The error of a failure has exitUnsaved, and
@@ -85,11 +103,11 @@ func (m *mounting) save(ctx context.Context) error {
 func (m *mounting) saveBy(ctx context.Context, last bool) error {
 	// Saving goes through all of the source once or twice: to keep blocks for
 	// later would only take room from what it makes.
-	budget := m.opened.blocks.SetBudget(min(int64(m.flags.source.cacheSize), savingCache))
+	budget := m.opened.Blocks.SetBudget(min(int64(m.flags.source.cacheSize), savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
-	reports, err := m.opened.save(ctx, last)
+	reports, err := save(ctx, m.opened, last)
 	debug.SetMemoryLimit(limit)
-	m.opened.blocks.SetBudget(budget)
+	m.opened.Blocks.SetBudget(budget)
 	debug.FreeOSMemory()
 	if err != nil {
 		m.log.Error("the edits were not saved", "err", err)
@@ -99,15 +117,11 @@ func (m *mounting) saveBy(ctx context.Context, last bool) error {
 }
 
 // save has each editor save what is its own, whatever becomes of the others.
-func (s *opened) save(ctx context.Context, last bool) ([]session.Report, error) {
-	var reports []session.Report
+func save(ctx context.Context, s *kinds.Source, last bool) ([]session.Report, error) {
+	reports, errs := s.Save(ctx, last)
 	var failed *commandError
-	for _, e := range s.editors {
-		r, err := e.save(ctx, last)
-		reports = append(reports, r)
-		if err != nil {
-			failed = failed.and(unsaved(e, err))
-		}
+	for _, e := range errs {
+		failed = failed.and(unsaved(e.Editor, e.Err))
 	}
 	if failed == nil {
 		return reports, nil
@@ -116,16 +130,16 @@ func (s *opened) save(ctx context.Context, last bool) ([]session.Report, error) 
 }
 
 // unsaved is the error of a save that failed.
-func unsaved(editor sourceEditor, err error) *commandError {
+func unsaved(editor kinds.Editor, err error) *commandError {
 	outcome := "was not saved"
 	if errors.Is(err, replace.ErrUnsynced) {
 		outcome = "may not be saved for good"
 	}
-	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", editor.path(), outcome, err)}
+	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", editor.Path(), outcome, err)}
 	for _, c := range pending.Conflicts(err) {
 		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
-	if journal := editor.journal(); journal != "" {
+	if journal := editor.Journal(); journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", journal)
 		if errors.Is(err, source.ErrChanged) {
 			e.hint += ", once the file is back that they were made on"
@@ -136,19 +150,19 @@ func unsaved(editor sourceEditor, err error) *commandError {
 
 // commit is save for one who waits.
 func (m *mounting) commit() answer {
-	if m.opened.editors == nil {
+	if m.opened.Editors == nil {
 		return answer{Error: fmt.Sprintf("%s is mounted read-only", m.dir)}
 	}
 	err := m.saveBy(context.Background(), false)
-	left := m.opened.leftOut()
-	n := left.texts()
-	texts := left.unsavedTexts(fmt.Sprintf("kept in the mount, in memory: save %[1]s anew or remove %[1]s there; at the end %[2]s put into %[3]s",
-		verb(n, "it", "them"), they(n), refusedPath()))
+	left := m.opened.LeftOut()
+	n := left.Texts()
+	texts := unsavedTexts(&left, fmt.Sprintf("kept in the mount, in memory: save %[1]s anew or remove %[1]s there; at the end %[2]s put into %[3]s",
+		shown.Verb(n, "it", "them"), shown.They(n), kinds.RefusedPath()))
 	return answerOf(m.saves.last(), left, both(err, texts))
 }
 
 // answerOf tells of a save. Nothing was to be saved if there are no reports.
-func answerOf(reports []session.Report, left leftOut, err error) answer {
+func answerOf(reports []session.Report, left kinds.LeftOut, err error) answer {
 	a := answer{Saved: reports, Left: left}
 	if err != nil {
 		a.Error, a.Unsaved = errorText(err), exitCode(err) == exitUnsaved
@@ -159,9 +173,9 @@ func answerOf(reports []session.Report, left leftOut, err error) answer {
 // told prints what an answer says, the texts first that were not saved, and gives the error
 // of the command.
 func (a *answer) told(w io.Writer) error {
-	a.Left.printTexts(w, ": ")
+	printTexts(w, &a.Left, ": ")
 	err := a.printSaved(w)
-	a.Left.printFiles(w, ": ")
+	printFiles(w, &a.Left, ": ")
 	switch {
 	case a.Unsaved:
 		return errors.Join(err, &commandError{code: exitUnsaved, err: errors.New(a.Error)})
@@ -185,7 +199,7 @@ func (a *answer) printSaved(w io.Writer) error {
 		if r.Path == "" {
 			continue
 		}
-		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
+		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", shown.Plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
 		if r.Backup != "" {
 			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
 		}

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"io"
-	"iter"
 	"log/slog"
-	"path"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/kinds"
 	"lorefs/internal/treecopy"
 )
 
@@ -35,11 +32,11 @@ code is 1 then.`,
 		Args: exactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			opts := sheets.Options{Strategy: sheets.Conservative}
+			how := sheets.Conservative
 			switch strategy {
 			case strategyConservative:
 			case strategyAggressive:
-				opts.Strategy = sheets.Aggressive
+				how = sheets.Aggressive
 			default:
 				return usageErrorf("--strategy %q is unknown: want %s or %s", strategy, strategyConservative, strategyAggressive)
 			}
@@ -48,7 +45,7 @@ code is 1 then.`,
 				return err
 			}
 			defer s.Close()
-			return s.writeSchemas(ctx, c, args[1], opts, &files)
+			return writeSchemas(ctx, c, s, args[1], how, &files)
 		},
 	}
 	f.addDataCenter(c.Flags())
@@ -58,42 +55,16 @@ code is 1 then.`,
 }
 
 // writeSchemas writes all schemas.
-func (s *opened) writeSchemas(ctx context.Context, c *cobra.Command, dir string, opts sheets.Options, files *filing) error {
-	d, err := s.dataCenter()
+func writeSchemas(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string, strategy sheets.Strategy, files *filing) error {
+	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
 	}
-	src, err := sheets.New(d.dc, nil, opts)
+	all, err := d.SchemaFiles(strategy)
 	if err != nil {
 		return err
 	}
 	return files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
-		return treecopy.Write(ctx, schemaFiles(src), dir, o)
+		return treecopy.Write(ctx, all, dir, o)
 	})
-}
-
-// schemaFiles are the files of all schemas.
-func schemaFiles(src *sheets.Source) iter.Seq[treecopy.File] {
-	return func(yield func(treecopy.File) bool) {
-		common := treecopy.File{Path: xsd.CommonFile, Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, xsd.Common)
-			return err
-		}}
-		if !yield(common) {
-			return
-		}
-		for _, f := range src.Families() {
-			file := treecopy.File{Path: path.Join(f.File, f.SchemaFile()), Write: func(ctx context.Context, w io.Writer) error {
-				schema, err := f.Schema(ctx)
-				if err != nil {
-					return err
-				}
-				_, err = w.Write(schema.AppendXSD(nil))
-				return err
-			}}
-			if !yield(file) {
-				return
-			}
-		}
-	}
 }

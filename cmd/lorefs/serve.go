@@ -12,6 +12,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 )
 
 // baseMemory is what a mount needs besides its cache: the names, the index,
@@ -32,7 +33,7 @@ type mounting struct {
 	parent *daemon.Parent
 
 	since  time.Time
-	opened *opened
+	opened *kinds.Source
 	server *fs.Server
 	served *daemon.Served
 	// saves is what the commits and the last save have come to.
@@ -61,7 +62,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much behind
 	m.served.UntilGone(signals)
 	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.leftOut(), err).frames()...))
+	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.LeftOut(), err).frames()...))
 }
 
 // start opens the source and mounts it, unless a signal comes first.
@@ -84,7 +85,7 @@ func (m *mounting) start(ctx context.Context) (err error) {
 			return errors.Join(err, m.opened.Close())
 		}
 	}
-	m.server, err = fs.Mount(ctx, m.dir, m.opened.tree, fs.Options{
+	m.server, err = fs.Mount(ctx, m.dir, m.opened.Tree, fs.Options{
 		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 	})
 	if err != nil {

@@ -1,14 +1,31 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"lorefs/blte"
+	"lorefs/casc"
 	"lorefs/datacenter"
+	"lorefs/internal/kinds"
+	"lorefs/protocol"
 )
+
+// kindAuto is the value of --kind that has the kind found out.
+const kindAuto = "auto"
+
+// kindNames are the values of --kind.
+func kindNames() string {
+	names := []string{kindAuto}
+	for _, k := range kinds.All() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
 
 // sourceFlags are the flags of every command that opens a source.
 type sourceFlags struct {
@@ -36,7 +53,7 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) { f.addTo(flags, f.table()) }
 // addDataCenter is for commands that take data centers only.
 func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.addTo(flags, f.dataCenterTable())
-	f.kind = kindDataCenter
+	f.kind = kinds.DataCenterName
 }
 
 // table has all that can be said about a source.
@@ -45,7 +62,7 @@ func (f *sourceFlags) table() []option {
 	return slices.Concat(
 		[]option{{name: "kind", value: &f.kind, help: "`kind` of the source: " + kindNames()}},
 		f.dataCenterTable(),
-		[]option{{name: "world", kinds: []string{kindDataCenter}, value: &f.world, help: "`folder` of world geometry to show with a data center, as world/"}},
+		[]option{{name: "world", kinds: []string{kinds.DataCenterName}, value: &f.world, help: "`folder` of world geometry to show with a data center, as world/"}},
 		f.packets.table(),
 		f.casc.table(),
 	)
@@ -61,7 +78,7 @@ const (
 // those of sources of other kinds, too.
 func (f *sourceFlags) dataCenterTable() []option {
 	f.cacheSize, f.layout = defaultCacheSize, datacenter.LayoutAuto.String()
-	only := []string{kindDataCenter}
+	only := []string{kinds.DataCenterName}
 	return []option{
 		{name: "key", variable: keyVariable, kinds: only, value: &f.key, help: "data center `key`, 32 hex digits (default: $" + keyVariable + ", or the published ones)"},
 		{name: "iv", variable: ivVariable, kinds: only, value: &f.iv, help: "data center `IV`, 32 hex digits (default: $" + ivVariable + ", or the published ones)"},
@@ -71,23 +88,53 @@ func (f *sourceFlags) dataCenterTable() []option {
 	}
 }
 
+// parse says what the flags mean, but for the file of --keys: it finds mistakes before
+// anything is opened. A command without the flags of a kind has none of them.
+func (f *sourceFlags) parse() (*kinds.Options, error) {
+	known := func(k *kinds.Kind) bool { return k.Name == f.kind }
+	if f.kind != kindAuto && !slices.ContainsFunc(kinds.All(), known) {
+		return nil, usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
+	}
+	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
+	o.DataCenter.World = f.world
+	var err error
+	if o.DataCenter.Layout, err = parseLayout(f.layout); err != nil {
+		return nil, err
+	}
+	if o.Packets, err = f.packets.parse(); err != nil {
+		return nil, err
+	}
+	if o.CASC, err = f.casc.parse(); err != nil {
+		return nil, err
+	}
+	o.DataCenter.Keys, err = f.dataCenterKeys()
+	return o, err
+}
+
 // check finds mistakes before anything is opened.
 func (f *sourceFlags) check() error {
-	known := func(k kind) bool { return k.name == f.kind }
-	if f.kind != kindAuto && !slices.ContainsFunc(kinds(), known) {
-		return usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
-	}
-	if _, err := datacenter.ParseLayout(f.layout); err != nil {
-		return usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", f.layout)
-	}
-	if _, err := f.packets.options(); err != nil {
-		return err
-	}
-	if err := f.casc.check(); err != nil {
-		return err
-	}
-	_, err := f.dataCenterKeys()
+	_, err := f.parse()
 	return err
+}
+
+// options are what a source is opened with.
+func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*kinds.Options, error) {
+	o, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	o.Logger, o.Progress = log, show
+	o.CASC.Storage.Keys, err = f.casc.keyRing()
+	return o, err
+}
+
+// parseLayout reads the value of --layout.
+func parseLayout(text string) (datacenter.Layout, error) {
+	l, err := datacenter.ParseLayout(text)
+	if err != nil {
+		return l, usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", text)
+	}
+	return l, nil
 }
 
 // reading are the flags for a source that is to be written in f's layout, which
@@ -129,4 +176,129 @@ func (s keySource) parse() (datacenter.Key, error) {
 		return k, usageErrorf("%s and %s have to be 32 hex digits each", s.keyName, s.ivName)
 	}
 	return k, nil
+}
+
+// packetFlags are the flags for recorded sessions and packet definitions.
+type packetFlags struct {
+	definitions string
+	patch       string
+	revision    string
+	platform    string
+	inline      bool
+}
+
+func (f *packetFlags) table() []option {
+	only := []string{kinds.PacketsName}
+	return []option{
+		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` with the packet definitions and maps by which packets are read"},
+		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: what revisions.json says of the revision, or the newest)"},
+		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which the map is chosen by (default: what a recorded session says)"},
+		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions go before those for all, such as console or classic (default: pc)"},
+		{name: "inline", kinds: only, value: &f.inline, help: "definitions that list no pointers have them where the fields stand, as tera-proxy's do (default: found out for each)"},
+	}
+}
+
+// parse says what the flags mean.
+func (f *packetFlags) parse() (kinds.PacketOptions, error) {
+	patch, err := parsePatch(f.patch)
+	// It is a part of file names, whatever platforms there are.
+	if _, ok := protocol.ParseFileName("NAME.1." + f.platform + ".def"); err == nil && f.platform != "" && !ok {
+		err = usageErrorf("--platform %q: want a name such as pc, console or classic", f.platform)
+	}
+	return kinds.PacketOptions{
+		Definitions: f.definitions, Patch: patch, Revision: f.revision, Platform: f.platform, Inline: f.inline,
+	}, err
+}
+
+func parsePatch(text string) (protocol.Patch, error) {
+	if text == "" {
+		return 0, nil
+	}
+	p, err := protocol.ParsePatch(text)
+	if err != nil {
+		return 0, usageErrorf("--game-patch %q: want a version of the game such as 98 or 98.02", text)
+	}
+	return p, nil
+}
+
+const helpQuality = "`quality` of the compression of edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)"
+
+func checkQuality(quality int) error {
+	if quality < 0 || quality > 11 {
+		return usageErrorf("--quality %d: want 1 to 11", quality)
+	}
+	return nil
+}
+
+// cascFlags are the flags for CASC storages.
+type cascFlags struct {
+	product   string
+	build     string
+	cdn       string
+	locale    string
+	keys      string
+	listFiles []string
+	missing   string
+}
+
+// The values of --missing.
+const (
+	missingHide = "hide"
+	missingShow = "show"
+)
+
+func (f *cascFlags) table() []option {
+	f.missing = missingHide
+	only := []string{kinds.CASCName}
+	return []option{
+		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage that has several, such as wow (default: the first that is active)"},
+		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage that has several, 32 hex digits (default: that of .build.info, or the only one)"},
+		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
+		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files of others (default: all)"},
+		{name: "keys", kinds: only, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
+		{name: "listfile", kinds: only, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
+		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage that are not there: hide or show"},
+	}
+}
+
+// parse says what the flags mean, but for --keys.
+func (f *cascFlags) parse() (o kinds.CASCOptions, err error) {
+	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
+	if f.locale != "" {
+		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
+			return o, usageErrorf("--locale %q is unknown: want one such as enUS", f.locale)
+		}
+	}
+	for _, k := range []struct {
+		flag, text string
+		key        *casc.Key
+	}{{"--build", f.build, &o.Storage.BuildKey}, {"--cdn", f.cdn, &o.Storage.CDNKey}} {
+		if k.text == "" {
+			continue
+		}
+		if *k.key, err = casc.ParseKey(k.text); err != nil {
+			return o, usageErrorf("%s %q: want a key of 32 hex digits", k.flag, k.text)
+		}
+	}
+	switch f.missing {
+	case "", missingHide, missingShow:
+		return o, nil
+	}
+	return o, usageErrorf("--missing %q is unknown: want hide or show", f.missing)
+}
+
+// keyRing reads the file of --keys; nil without one.
+func (f *cascFlags) keyRing() (blte.KeyRing, error) {
+	if f.keys == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.keys)
+	if err != nil {
+		return nil, kinds.Unreadable(f.keys, err)
+	}
+	keys, err := blte.ParseKeys(text)
+	if err != nil {
+		return nil, usageErrorf("--keys %s: %w", f.keys, err)
+	}
+	return keys, nil
 }

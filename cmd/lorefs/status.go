@@ -13,6 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/session"
 	"lorefs/internal/shown"
 )
@@ -28,9 +29,9 @@ type status struct {
 	Problem string `json:"problem"`
 	// Notices are what else is to be known of the source, such as that there is a newer
 	// one in its place.
-	Notices []string    `json:"notices,omitempty"`
-	Views   []view      `json:"views"`
-	Cache   cacheStatus `json:"cache"`
+	Notices []string     `json:"notices,omitempty"`
+	Views   []kinds.View `json:"views"`
+	Cache   cacheStatus  `json:"cache"`
 	// Editing is null in a read-only mount.
 	Editing *editStatus `json:"editing"`
 	// Inodes is how many the kernel knows.
@@ -46,7 +47,7 @@ type editStatus struct {
 	Pending int64  `json:"pending"`
 	Journal string `json:"journal"`
 	// What will not be saved.
-	leftOut
+	kinds.LeftOut
 	// Text is the file that has the edits as text, as the source was written over while it
 	// was edited, empty for none.
 	Text string `json:"text,omitempty"`
@@ -70,35 +71,33 @@ type worldEditStatus struct {
 }
 
 func (m *mounting) editStatus() *editStatus {
-	if m.opened.editors == nil {
+	if m.opened.Editors == nil {
 		return nil
 	}
-	first, reports := m.opened.editors[0], m.saves.last()
-	e := &editStatus{Pending: first.pending(), Journal: first.journal(), Converts: first.converts()}
+	first, reports := m.opened.Editors[0], m.saves.last()
+	e := &editStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts()}
 	if len(reports) > 0 {
 		e.Saved = &reports[0]
 	}
-	for i, w := range m.opened.editors[1:] {
-		e.World = &worldEditStatus{Pending: w.pending(), Journal: w.journal()}
+	for i, w := range m.opened.Editors[1:] {
+		e.World = &worldEditStatus{Pending: w.Pending(), Journal: w.Journal()}
 		if len(reports) > i+1 {
 			e.World.Saved = &reports[i+1]
 		}
 	}
-	e.leftOut = m.opened.leftOut()
+	e.LeftOut = m.opened.LeftOut()
 	if err := m.saves.problem(); err != nil {
 		e.Problem = errorText(err)
 	}
-	if n, ok := first.(interface{ notices() []string }); ok {
-		e.Notices = n.notices()
-	}
+	e.Notices = first.Notices()
 	return e
 }
 
 // keepText has editors keep their edits as text that can't be saved any more.
-func (e *editStatus) keepText(editors []sourceEditor, changed error) {
+func (e *editStatus) keepText(editors []kinds.Editor, changed error) {
 	for _, editor := range editors {
-		if k, ok := editor.(interface{ keepText(changed error) string }); ok {
-			e.Text = k.keepText(changed)
+		if text := editor.KeepText(changed); text != "" {
+			e.Text = text
 		}
 	}
 }
@@ -113,7 +112,7 @@ func (e *editStatus) print(w io.Writer) {
 		shown.Fprintf(w, "as text\t%s\n", e.Text)
 	}
 	if e.World != nil {
-		shown.Fprintf(w, "edits of %s\t%d to be saved\n", worldName, e.World.Pending)
+		shown.Fprintf(w, "edits of %s\t%d to be saved\n", kinds.WorldDir, e.World.Pending)
 		if e.World.Journal != "" {
 			shown.Fprintf(w, "journal\t%s\n", e.World.Journal)
 		}
@@ -121,7 +120,7 @@ func (e *editStatus) print(w io.Writer) {
 	if e.Converts != "" {
 		shown.Fprintf(w, "layout\twill be %s\n", e.Converts)
 	}
-	e.printFiles(w, "\t")
+	printFiles(w, &e.LeftOut, "\t")
 	if e.Problem != "" {
 		shown.Fprintf(w, "not saved\t%s\n", e.Problem)
 	}
@@ -172,22 +171,20 @@ func (e errorStatus) String() string {
 }
 
 func (m *mounting) status() *status {
-	st, cache := m.server.Stats(), m.opened.blocks.Stats()
+	st, cache := m.server.Stats(), m.opened.Blocks.Stats()
 	s := &status{
-		Source: m.source, Mountpoint: m.dir, Kind: m.opened.kind, PID: os.Getpid(), Since: m.since.UTC(),
-		Views:   m.opened.views,
+		Source: m.source, Mountpoint: m.dir, Kind: m.opened.Kind.Name, PID: os.Getpid(), Since: m.since.UTC(),
+		Views:   m.opened.Views,
 		Cache:   cacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
 		Editing: m.editStatus(),
 		Inodes:  st.Inodes, Requests: requestsOf(st),
 		Errors: st.Errors, LastErrors: []errorStatus{},
 	}
-	if err := m.opened.check(); err != nil {
+	if err := m.opened.Check(); err != nil {
 		s.Problem = err.Error()
-		s.Editing.keepText(m.opened.editors, err)
+		s.Editing.keepText(m.opened.Editors, err)
 	}
-	if n, ok := m.opened.archive.(interface{ notices() []string }); ok {
-		s.Notices = n.notices()
-	}
+	s.Notices = m.opened.Notices()
 	for _, e := range st.LastErrors {
 		s.LastErrors = append(s.LastErrors, errorStatus{e.Time.UTC(), e.Op, e.Path, e.Err, e.Times})
 	}
@@ -215,7 +212,7 @@ func newStatus() *cobra.Command {
 			if !asJSON {
 				return s.print(c.OutOrStdout())
 			}
-			return jsonDocument(c.OutOrStdout()).Encode(s)
+			return shown.JSONDocument(c.OutOrStdout()).Encode(s)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -276,7 +273,7 @@ func nothingThere(dir, name string) error {
 func (s *status) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if s.Editing != nil {
-		s.Editing.printTexts(t, "\t")
+		printTexts(t, &s.Editing.LeftOut, "\t")
 	}
 	shown.Fprintf(t, "source\t%s\n", s.Source)
 	shown.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
@@ -288,7 +285,7 @@ func (s *status) print(w io.Writer) error {
 		shown.Fprintf(t, "notice\t%s\n", n)
 	}
 	for _, v := range s.Views {
-		shown.Fprintf(t, "%s/\t%s\n", v.Name, plural(v.Nodes, "node"))
+		shown.Fprintf(t, "%s/\t%s\n", v.Name, shown.Plural(v.Nodes, "node"))
 	}
 	if s.Editing != nil {
 		s.Editing.print(t)

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/datacenter"
+	"lorefs/internal/kinds"
 	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
@@ -72,7 +74,7 @@ func runTool(t *testing.T, dir, name string, args ...string) string {
 
 // part is some of the sheets of a source, as the tools are to see them.
 type part struct {
-	*opened
+	*kinds.Source
 	names []string
 	// files and dirs are all that is below the sheets, and the sheets themselves.
 	// They and bytes are what count counts.
@@ -89,13 +91,13 @@ func openPart(t *testing.T, path string, limit int64) *part {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p, entries, full := &part{opened: s}, int64(0), false
-	err = s.list(t.Context(), "tree", false, func(e nodes.Entry) error {
+	p, entries, full := &part{Source: s}, int64(0), false
+	err = list(t.Context(), s, "tree", false, func(e nodes.Entry) error {
 		if full || e.Kind != nodes.Dir {
 			return nil
 		}
 		n := int64(0)
-		for _, err := range nodes.Walk(t.Context(), s.tree, e.ID) {
+		for _, err := range nodes.Walk(t.Context(), s.Tree, e.ID) {
 			n++
 			full = entries+n > limit && len(p.names) > 0
 			if err != nil || full {
@@ -109,6 +111,16 @@ func openPart(t *testing.T, path string, limit int64) *part {
 		t.Fatalf("no sheets: %v", err)
 	}
 	return p
+}
+
+// dataCenterFile is the file of a source that is a data center.
+func dataCenterFile(t *testing.T, s *kinds.Source) *datacenter.File {
+	t.Helper()
+	d, err := dataCenterOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.File()
 }
 
 func (p *part) count(t *testing.T) {
@@ -130,11 +142,11 @@ func (p *part) count(t *testing.T) {
 func (p *part) all(ctx context.Context) iter.Seq2[nodes.WalkEntry, error] {
 	return func(yield func(nodes.WalkEntry, error) bool) {
 		for _, name := range p.names {
-			sheet, err := p.find(ctx, "tree/"+name)
+			sheet, err := p.Find(ctx, "tree/"+name)
 			if !yield(nodes.WalkEntry{Entry: sheet, Path: name}, err) {
 				return
 			}
-			for e, err := range nodes.Walk(ctx, p.tree, sheet.ID) {
+			for e, err := range nodes.Walk(ctx, p.Tree, sheet.ID) {
 				e.Path = name + "/" + e.Path
 				if !yield(e, err) {
 					return
@@ -146,7 +158,7 @@ func (p *part) all(ctx context.Context) iter.Seq2[nodes.WalkEntry, error] {
 
 func (p *part) content(ctx context.Context, e nodes.Entry) ([]byte, error) {
 	b := make([]byte, e.Size)
-	n, err := p.tree.ReadAt(ctx, e.ID, b, 0)
+	n, err := p.Tree.ReadAt(ctx, e.ID, b, 0)
 	if err != nil && !errors.Is(err, io.EOF) || n != len(b) {
 		return nil, fmt.Errorf("read %d of %d bytes: %w", n, len(b), err)
 	}
@@ -169,8 +181,8 @@ func TestTools(t *testing.T) {
 	p.count(t)
 	mnt := mountFile(t, path)
 	tree := filepath.Join(mnt, "tree")
-	if got := strings.Count(runTool(t, mnt, "ls", "tree"), "\n"); int64(got) != p.archive.(*dataCenter).dc.Counts().Sheets {
-		t.Errorf("ls shows %d sheets, want %d", got, p.archive.(*dataCenter).dc.Counts().Sheets)
+	if got := strings.Count(runTool(t, mnt, "ls", "tree"), "\n"); int64(got) != dataCenterFile(t, p.Source).Counts().Sheets {
+		t.Errorf("ls shows %d sheets, want %d", got, dataCenterFile(t, p.Source).Counts().Sheets)
 	}
 	for name, tool := range map[string]func(t *testing.T, p *part, tree string){
 		"find": toolFind, "ls": toolLs, "grep": toolGrep, "cat": toolCat, "cp": toolCp, "rsync": toolRsync,
@@ -281,8 +293,8 @@ func (p *part) compareOne(ctx context.Context, path string, e nodes.Entry) error
 		return err
 	case info.IsDir() != (e.Kind == nodes.Dir):
 		return fmt.Errorf("is of mode %v", info.Mode())
-	case !info.ModTime().Equal(p.modTime()):
-		return fmt.Errorf("is of %v, want %v", info.ModTime(), p.modTime())
+	case !info.ModTime().Equal(p.ModTime()):
+		return fmt.Errorf("is of %v, want %v", info.ModTime(), p.ModTime())
 	case info.IsDir():
 		return nil
 	}
@@ -322,7 +334,7 @@ func toolStat(t *testing.T, p *part, tree string) {
 			continue
 		}
 		paths = append(paths, e.Path)
-		fmt.Fprintf(&want, "%d %d %d regular file 444\n", e.ID, e.Size, p.modTime().Unix())
+		fmt.Fprintf(&want, "%d %d %d regular file 444\n", e.ID, e.Size, p.ModTime().Unix())
 		if len(paths) == 1000 {
 			break
 		}

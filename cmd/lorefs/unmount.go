@@ -13,7 +13,9 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/kinds"
 	"lorefs/internal/pending"
+	"lorefs/internal/shown"
 )
 
 func newUnmount() *cobra.Command {
@@ -156,7 +158,7 @@ func leftBehind(name string, edited ...string) error {
 
 // leftOf is leftBehind of one thing that was edited; nil if nothing is left.
 func leftOf(name, source string) *commandError {
-	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return journalOf(source) })
+	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return kinds.JournalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved
@@ -177,7 +179,7 @@ func leftOf(name, source string) *commandError {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", plural(j.Edits, "edit"), source, was(j.Edits)),
+		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", shown.Plural(j.Edits, "edit"), source, shown.Was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/casc"
+	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
-	"lorefs/nodes/blockcache"
 )
 
 func newVerify(log *slog.Logger) *cobra.Command {
@@ -29,7 +31,7 @@ not in the order of their key definitions, which lorefs keeps and others may not
 	}
 	f.add(c.Flags())
 	v.own.addTo(c.Flags(), []option{{
-		name: "since", kinds: []string{kindCASC}, value: &v.since,
+		name: "since", kinds: []string{kinds.CASCName}, value: &v.since,
 		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
 	}})
 	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
@@ -56,19 +58,34 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 		return err
 	}
 	k, err := f.kindOf(path)
+	if err == nil {
+		err = v.own.checkKind(path, k)
+	}
 	if err != nil {
 		return err
 	}
-	if err := v.own.checkKind(path, k); err != nil {
-		return err
+	opts := kinds.VerifyOptions{Strict: v.strict}
+	if v.since != "" {
+		if opts.Since, err = casc.ParsePlace(v.since); err != nil {
+			return usageErrorf("--since %q: want ARCHIVE:OFFSET, as verify tells when it is interrupted", v.since)
+		}
 	}
 	p := newProgress("checking")
 	defer p.finish()
+	o, err := f.options(log, p.set)
+	if err != nil {
+		return err
+	}
 	v.out = bufio.NewWriter(c.OutOrStdout())
-	err = k.verify(c.Context(), path, opening{
-		flags: f, blocks: blockcache.New(int64(f.cacheSize)), log: log, progress: p.set,
-	}, v)
-	return v.end(c, path, err)
+	for found, err := range k.Verify(c.Context(), path, o, opts) {
+		if err != nil {
+			return v.end(c, path, f.explainKey(path, err))
+		}
+		if more, err := v.found(found.Object, found.Line); err != nil || !more {
+			return v.end(c, path, err)
+		}
+	}
+	return v.end(c, path, nil)
 }
 
 // errEnough ends what has found as much as was asked for.
@@ -85,19 +102,11 @@ func (v *verifying) end(c *cobra.Command, path string, err error) error {
 	return v.verdict(c, path)
 }
 
-// jsonFinding is what --json prints of a finding.
-type jsonFinding struct {
-	Offset int64  `json:"offset"`
-	InFile bool   `json:"in_file"`
-	Where  string `json:"where"`
-	What   string `json:"what"`
-}
-
 // found prints a finding, as an object or as text, and tells whether to go on.
 func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
 	v.count++
 	if v.asJSON {
-		err = jsonLines(v.out).Encode(object)
+		err = shown.JSONLines(v.out).Encode(object)
 	} else {
 		_, err = shown.Fprintf(v.out, "%s\n", text)
 	}
@@ -114,6 +123,6 @@ func (v *verifying) verdict(c *cobra.Command, name string) error {
 	if v.count == v.limit {
 		stopped = "stopped after "
 	}
-	shown.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, plural(v.count, "finding"))
+	shown.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, shown.Plural(v.count, "finding"))
 	return &commandError{code: exitFailure}
 }

@@ -104,7 +104,9 @@ func TestBrokenWorld(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
 	dir, want := brokenWorld(t)
-	var info worldDescription
+	var info struct {
+		Bad []struct{ File, Error string }
+	}
 	text, err := exec.CommandContext(t.Context(), "lorefs", "info", "--json", dir).Output() // it warns as well
 	if err = errors.Join(err, json.Unmarshal(text, &info)); err != nil {
 		t.Fatal(err)

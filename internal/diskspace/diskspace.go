@@ -6,6 +6,8 @@ package diskspace
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 )
@@ -21,6 +23,22 @@ func (s Space) Reserve() int64 { return min(s.Total/100, maxReserve) }
 
 // Room returns what may be written.
 func (s Space) Room() int64 { return max(s.Free-s.Reserve(), 0) }
+
+// For asks the file system that a folder is on, or will be.
+func For(dir string) (Space, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Space{}, err
+	}
+	for {
+		s, err := Of(dir)
+		if up := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		return s, err
+	}
+}
 
 // LowError tells that so little is free that writing has ended. It matches
 // [syscall.ENOSPC].

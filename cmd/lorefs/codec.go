@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lorefs/internal/kinds"
+	"lorefs/internal/packetjson"
+	"lorefs/internal/shown"
+	"lorefs/internal/source"
+	"lorefs/protocol"
+)
+
+// codecFlags are the flags of decode and encode.
+type codecFlags struct {
+	packetFlags
+	optionSet
+	def    string
+	name   string
+	code   uint16
+	padded bool
+	strict bool
+}
+
+func (f *codecFlags) add(flags *pflag.FlagSet) {
+	f.addTo(flags, f.table())
+	flags.StringVar(&f.def, "def", "", "`file` with the definition of the packets, instead of --definitions")
+	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
+	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: what they say)")
+	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
+}
+
+// codec opens the definitions that the flags name.
+func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, error) {
+	read, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	o := packetjson.Options{
+		Revision: read.Revision, Patch: read.Patch, Writing: writing,
+		Tell: func(err error) error { return toldError(c, err) },
+	}
+	if f.flags.Changed("code") {
+		o.Code = &f.code
+	}
+	if f.name != "" {
+		if o.Named, err = packetjson.ParseName(f.name); err != nil {
+			return nil, usageErrorf("--name %v", err)
+		}
+	}
+	if err := f.checkChoice(); err != nil {
+		return nil, err
+	}
+	if f.def != "" {
+		o.Table, err = f.readDefinition(o.Patch)
+	} else {
+		_, o.Library, err = kinds.OpenDefinitions(f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform})
+	}
+	var k *packetjson.Codec
+	if err == nil {
+		k, err = packetjson.New(o)
+	}
+	if err != nil {
+		return nil, kinds.UnreadablePackets(f.def+f.definitions, err)
+	}
+	return k, nil
+}
+
+// checkChoice finds out whether the flags say once how packets are read.
+func (f *codecFlags) checkChoice() error {
+	switch {
+	case (f.def == "") == (f.definitions == ""):
+		return usageErrorf("--def or --definitions has to say how packets are read, and not both")
+	case f.def != "" && f.name != "":
+		return usageErrorf("--name goes with --definitions: --def is one definition already")
+	case f.def != "" && f.platform != "":
+		return usageErrorf("--platform goes with --definitions: --def is one definition already")
+	case f.definitions != "" && f.padded:
+		return usageErrorf("--padded goes with --def: the folder of --definitions says which packets are padded")
+	}
+	return nil
+}
+
+func (f *codecFlags) codecOptions(patch protocol.Patch) protocol.Options {
+	return protocol.Options{Patch: patch, Padded: f.padded, Inline: f.inline, Strict: f.strict}
+}
+
+// readDefinition reads the file of --def. What it includes lies beside it.
+func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, error) {
+	folder, err := source.OpenFolder(filepath.Dir(f.def))
+	var def *protocol.Definition
+	if err == nil {
+		def, err = protocol.ReadDefinition(folder, filepath.Base(f.def))
+	}
+	if err != nil {
+		return nil, kinds.Unreadable(f.def, err)
+	}
+	return protocol.Compile(def, f.codecOptions(patch))
+}
+
+// withHint says which flag helps against an error.
+func withHint(err error) error {
+	switch {
+	case errors.Is(err, packetjson.ErrNoName):
+		return fmt.Errorf("%w: --name or --revision helps", err)
+	case errors.Is(err, packetjson.ErrNoCode):
+		return fmt.Errorf("%w: --code says it, or a map", err)
+	}
+	return err
+}
+
+// maxHexLine is the longest line of hex: the longest packet with a space between its
+// bytes, and what is before it.
+const maxHexLine = 3*protocol.MaxPacket + 1024
+
+// input is what decode and encode read, part by part.
+type input struct {
+	*bufio.Reader
+	io.Closer
+	name string
+	// at is the number of the part that was read last, a line unless values is set.
+	at     int
+	values bool
+}
+
+// place is where the part lies that was read last.
+func (in *input) place() string {
+	if in.values {
+		return fmt.Sprintf("%s: value %d", in.name, in.at)
+	}
+	return fmt.Sprintf("%s:%d", in.name, in.at)
+}
+
+// openInput opens the file that an argument names, or stdin for - and for nothing.
+func openInput(c *cobra.Command, args []string) (*input, error) {
+	if err := atMostArgs(1)(c, args); err != nil {
+		return nil, err
+	}
+	if len(args) == 0 || args[0] == "-" {
+		return &input{Reader: bufio.NewReaderSize(c.InOrStdin(), maxHexLine), Closer: io.NopCloser(nil), name: "stdin"}, nil
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return nil, kinds.Unreadable(args[0], err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(&commandError{code: exitSource, err: fmt.Errorf("%s is a directory: want a file", args[0])}, f.Close())
+	}
+	return &input{Reader: bufio.NewReaderSize(f, maxHexLine), Closer: f, name: args[0]}, nil
+}
+
+// line reads a line; the error is [io.EOF] behind the last one.
+func (in *input) line() ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		err = fmt.Errorf("%s:%d: a line of more than %d bytes", in.name, in.at+1, maxHexLine)
+	}
+	return bytes.TrimRight(line, "\r\n"), err
+}
+
+// readValues reads JSON value by value.
+func (in *input) readValues() func() ([]byte, error) {
+	in.values = true
+	return packetjson.NewValues(in.Reader, in.name).Next
+}
+
+// each reads part by part, and prints what do appends for each. A part that can't be
+// done is told and left out.
+func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst, part []byte) ([]byte, error)) error {
+	out := bufio.NewWriter(c.OutOrStdout())
+	failed := false
+	var dst []byte
+	for {
+		part, err := read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		in.at++
+		if dst, err = do(dst[:0], part); err != nil {
+			failed = true
+			// In the order in which they come, as both may go to one terminal.
+			err = errors.Join(out.Flush(), toldError(c, withHint(fmt.Errorf("%s: %w", in.place(), err))))
+		} else {
+			_, err = out.Write(dst)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil || !failed {
+		return err
+	}
+	return &commandError{code: exitFailure}
+}
+
+// toldError tells of a part that can't be done while others can.
+func toldError(c *cobra.Command, err error) error {
+	_, writeErr := shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", errorText(err))
+	return writeErr
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"lorefs/datacenter"
+	"lorefs/internal/kinds"
+)
+
+// kindOf finds out what a source is, unless --kind says so, and refuses options that are for
+// other kinds.
+func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
+	name := f.kind
+	if name == kindAuto {
+		name = ""
+	}
+	k, err := kinds.Find(path, name)
+	if err == nil {
+		err = f.checkKind(path, k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && f.packets.definitions != "" {
+		return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+	}
+	return k, nil
+}
+
+// openSource opens a source of whatever kind. show is told how far the first pass over
+// it is.
+func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, show func(done, total int64)) (*kinds.Source, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	k, err := f.kindOf(path)
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.options(log, show)
+	if err != nil {
+		return nil, err
+	}
+	s, err := k.Open(ctx, path, o)
+	return s, f.explainKey(path, err)
+}
+
+// openShown is openSource with a bar on the terminal.
+func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logger) (*kinds.Source, error) {
+	p := newProgress("inflating")
+	defer p.finish()
+	return openSource(ctx, path, f, log, p.set)
+}
+
+// dataCenterOf is a source as what it has to be.
+func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
+	d, ok := s.DataCenter()
+	if !ok {
+		return nil, usageErrorf("this needs a data center, not a source of the kind %s", s.Kind.Name)
+	}
+	return d, nil
+}
+
+// complete is an error if names below a path are missing, of which the log told.
+func complete(s *kinds.Source, path string) error {
+	if s.Complete(path) {
+		return nil
+	}
+	return &commandError{code: exitFailure}
+}
+
+// edit makes a source editable.
+func edit(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
+	err := s.Edit(ctx, o)
+	if errors.Is(err, kinds.ErrReadOnly) {
+		return usageErrorf("--rw: sources of the kind %s can't be edited", s.Kind.Name)
+	}
+	return err
+}
+
+// explainKey says what can be done about a data center that no key opens, or what was taken
+// for one.
+func (f *sourceFlags) explainKey(path string, err error) error {
+	if !errors.Is(err, datacenter.ErrKey) {
+		return err
+	}
+	if f.key != "" || f.kind == kinds.DataCenterName {
+		return &commandError{
+			code: exitKey, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
+			hint: "--key and --iv have to be those of the client that the file is from",
+		}
+	}
+	return &commandError{
+		code: exitKey, err: fmt.Errorf("%s: not a source that lorefs knows, or a data center of an unknown key", path),
+		hint: "--key and --iv say which",
+	}
+}

@@ -1,0 +1,153 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"lorefs/casc"
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+	"lorefs/nodes/casctree"
+)
+
+// cascStorage is an open CASC storage.
+type cascStorage struct {
+	plain
+	path string
+	// folder is what path led to when it was opened.
+	folder  iofs.FileInfo
+	since   time.Time
+	storage *casc.Storage
+	// tree is nil for one that is only verified.
+	tree *casctree.Tree
+	// index is nil where none is kept, and for one that is only verified.
+	index *indexStore
+}
+
+func cascKind() *Kind {
+	return &Kind{Name: CASCName, Noun: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC}
+}
+
+func isCASC(path string, info iofs.FileInfo) (bool, error) {
+	if !info.IsDir() {
+		return false, nil
+	}
+	return casc.Detect(path)
+}
+
+func openCASC(ctx context.Context, path string, o opening) (archive, error) {
+	c, err := newCASC(path, o, nil, o.store())
+	if err != nil {
+		return nil, noCASC(path, err)
+	}
+	if err := c.makeTree(ctx, o); err != nil {
+		return nil, noCASC(path, errors.Join(err, c.Close()))
+	}
+	return c, nil
+}
+
+// newCASC opens a storage without its root. names and index may be nil.
+func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
+	opts := o.CASC.Storage
+	c := &cascStorage{path: path, index: index}
+	if index != nil {
+		opts.Index = index
+	}
+	var err error
+	if c.folder, err = os.Stat(path); err != nil {
+		return nil, err
+	}
+	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.Logger
+	if c.storage, err = casc.OpenPath(path, opts); err != nil {
+		return nil, err
+	}
+	if c.since, err = c.storage.ModTime(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
+	lists, err := o.CASC.lists()
+	if err != nil {
+		return err
+	}
+	opts := casctree.Options{
+		Missing: o.CASC.ShowMissing, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.Logger,
+	}
+	if c.index != nil {
+		opts.Index = c.index
+	}
+	c.tree, err = casctree.New(ctx, c.storage, opts)
+	return err
+}
+
+// noCASC is the error of a storage that can't be opened or read.
+func noCASC(path string, err error) error {
+	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path == path {
+		return Unreadable(path, err)
+	}
+	return at(path, err)
+}
+
+func (c *cascStorage) ModTime() time.Time { return c.since }
+
+// Check finds a folder that is gone, or in whose place another is. What a game writes
+// to its own storage is no change in this sense: the tree lives with it.
+func (c *cascStorage) Check() error {
+	now, err := os.Stat(c.path)
+	if err == nil && !os.SameFile(now, c.folder) {
+		err = fmt.Errorf("%s: another folder is in its place", c.path)
+	}
+	if err != nil {
+		return &changedError{err}
+	}
+	return nil
+}
+
+// Notices tell what has become of the storage while it is mounted, and of the faults
+// that the mount lives with.
+func (c *cascStorage) Notices() (all []string) {
+	if _, err := c.storage.Refresh(); err != nil {
+		all = append(all, "the storage can't be looked at: "+shown.Line(err))
+	}
+	if b, ok := c.storage.NewBuild(); ok {
+		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
+	}
+	problems := c.tree.Problems()
+	for _, p := range problems[:min(len(problems), maxNotices)] {
+		all = append(all, shown.Line(p))
+	}
+	if more := len(problems) - maxNotices; more > 0 {
+		all = append(all, fmt.Sprintf("%s more, in casc.json", shown.Plural(more, "problem")))
+	}
+	return all
+}
+
+// Complete is false if names below a path of the tree are missing.
+func (c *cascStorage) Complete(name string) bool {
+	top, _, _ := strings.Cut(strings.Trim(path.Clean(name), "/"), "/")
+	named := slices.ContainsFunc([]string{"", ".", "files", "unnamed"}, func(s string) bool { return strings.EqualFold(s, top) })
+	return !named || !slices.ContainsFunc(c.tree.Problems(), func(err error) bool { return errors.Is(err, casc.ErrNoRoot) })
+}
+
+// maxNotices bounds the problems of a storage that status tells of.
+const maxNotices = 10
+
+// QuickSizes is more than any storage has: all sizes are in its tables.
+func (c *cascStorage) QuickSizes() int { return 1 << 24 }
+
+func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
+
+// Close waits until what was found out is saved.
+func (c *cascStorage) Close() error {
+	c.index.wait()
+	return c.storage.Close()
+}

@@ -1,0 +1,90 @@
+package kinds
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+)
+
+// cascDescription is what is known of a CASC storage as a whole: what casc.json has,
+// and more. The order of the fields is that of the output; scripts rely on their
+// names.
+type cascDescription struct {
+	Product             string   `json:"product,omitempty"`
+	Branch              string   `json:"branch,omitempty"`
+	Version             string   `json:"version,omitempty"`
+	BuildName           string   `json:"build_name,omitempty"`
+	BuildUID            string   `json:"build_uid,omitempty"`
+	BuildConfig         string   `json:"build_config"`
+	CDNConfig           string   `json:"cdn_config,omitempty"`
+	Tags                []string `json:"tags"`
+	Root                string   `json:"root"`
+	Locale              string   `json:"locale"`
+	RootEntries         int64    `json:"root_entries"`
+	Named               int64    `json:"named"`
+	Unnamed             int64    `json:"unnamed"`
+	NotLocal            int64    `json:"not_local"`
+	EncryptedWithoutKey int64    `json:"encrypted_without_key"`
+	// Problems are faults that the storage lives with.
+	Problems []string `json:"problems"`
+
+	SourceSize  int64     `json:"source_size"`
+	SourceMtime time.Time `json:"source_mtime"`
+}
+
+// Describe reads casc.json, for which all files are looked at.
+func (c *cascStorage) Describe() (Description, error) {
+	ctx := context.Background()
+	e, err := c.tree.Lookup(ctx, nodes.Root, "casc.json")
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(contentOf(ctx, c.tree, e))
+	if err != nil {
+		return nil, err
+	}
+	d := cascDescription{SourceSize: c.tree.Usage().Bytes, SourceMtime: c.since.UTC()}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("casc.json: %w", err)
+	}
+	d.Problems = []string{} // those of casc.json may have several lines
+	for _, p := range c.tree.Problems() {
+		d.Problems = append(d.Problems, shown.Line(p))
+	}
+	return d, nil
+}
+
+// Print writes the description for people.
+func (d cascDescription) Print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	text := func(name, value string) {
+		if value != "" {
+			shown.Fprintf(t, "%s\t%s\n", name, value)
+		}
+	}
+	text("product", d.Product)
+	text("branch", d.Branch)
+	text("version", d.Version)
+	text("build name", d.BuildName)
+	text("build config", d.BuildConfig)
+	text("tags", strings.Join(d.Tags, ": "))
+	shown.Fprintf(t, "root\t%s, %d entries\n", cmp.Or(d.Root, "none"), d.RootEntries)
+	text("locale", d.Locale)
+	shown.Fprintf(t, "named\t%d\n", d.Named)
+	shown.Fprintf(t, "unnamed\t%d\n", d.Unnamed)
+	shown.Fprintf(t, "not local\t%d\n", d.NotLocal)
+	shown.Fprintf(t, "without key\t%d\n", d.EncryptedWithoutKey)
+	shown.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)
+	for _, p := range d.Problems {
+		text("problem", p)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,85 @@
+package kinds
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	iofs "io/fs"
+	"iter"
+	"log/slog"
+
+	"lorefs/casc"
+)
+
+// cascFinding is the object of a finding in a CASC storage. What does not
+// apply is empty or zero.
+type cascFinding struct {
+	Kind    string `json:"kind"`
+	File    string `json:"file"`
+	EKey    string `json:"ekey"`
+	Archive string `json:"archive"`
+	Offset  int64  `json:"offset"`
+	What    string `json:"what"`
+}
+
+// verifyCASC checks a storage. When it is interrupted, it tells where to go on.
+func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		names, err := o.CASC.names()
+		if err != nil {
+			yield(Finding{}, err)
+			return
+		}
+		o.Logger = slog.New(slog.DiscardHandler) // what it would tell of are findings
+		c, err := newCASC(path, o, names, nil)
+		if err != nil {
+			yield(brokenCASC(path, err))
+			return
+		}
+		defer c.Close()
+		opts := casc.VerifyOptions{Since: v.Since}
+		last := casc.Progress{At: opts.Since}
+		opts.Progress = func(p casc.Progress) {
+			last = p
+			o.Progress(p.Done, p.Total)
+		}
+		for f, err := range c.storage.Verify(ctx, opts) {
+			if errors.Is(err, context.Canceled) {
+				yield(Finding{}, &InterruptedError{Path: path, Done: last.Done, Total: last.Total, At: last.At})
+				return
+			}
+			if err != nil {
+				yield(brokenCASC(path, err))
+				return
+			}
+			if !yield(cascFound(f), nil) {
+				return
+			}
+		}
+		if err := c.Check(); err != nil {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+func cascFound(f casc.Finding) Finding {
+	return Finding{Line: f, Object: cascFinding{
+		Kind: f.Kind.String(), File: f.File, EKey: hex.EncodeToString(f.EKey),
+		Archive: f.Archive, Offset: f.Off, What: f.What,
+	}}
+}
+
+// brokenCASC is damage that nothing can be read behind, as the last finding. What is no
+// damage is an error.
+func brokenCASC(path string, err error) (Finding, error) {
+	_, product := errors.AsType[*casc.ProductError](err)
+	_, builds := errors.AsType[*casc.BuildsError](err)
+	if product || builds || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+		return Finding{}, noCASC(path, err)
+	}
+	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}
+	if errors.Is(err, casc.ErrNotLocal) {
+		f.Kind = casc.FindingMissing
+	}
+	return cascFound(f), nil
+}

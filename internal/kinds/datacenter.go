@@ -1,0 +1,206 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"iter"
+	"log/slog"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/internal/shown"
+	"lorefs/internal/source"
+	"lorefs/nodes"
+	"lorefs/nodes/dctree"
+	"lorefs/nodes/sheettree"
+)
+
+// DataCenter is an open data center.
+type DataCenter struct {
+	plain
+	file *source.File
+	dc   *datacenter.File
+	// index is nil where none is kept.
+	index *indexStore
+	log   *slog.Logger
+	// sheets are those that are shown.
+	sheets *sheets.Source
+	// world is nil where none is shown.
+	world *world
+}
+
+func dataCenterKind() *Kind {
+	return &Kind{
+		Name:    DataCenterName,
+		Noun:    "a data center",
+		Exports: "sheets",
+		is:      func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
+		open:    openDataCenter,
+		verify:  verifyDataCenter,
+	}
+}
+
+func openDataCenter(ctx context.Context, path string, o opening) (archive, error) {
+	file, err := source.Open(path)
+	if err != nil {
+		return nil, Unreadable(path, err)
+	}
+	d := &DataCenter{file: file, log: o.Logger}
+	opts := d.options(o)
+	if d.index = o.store(); d.index != nil {
+		opts.Index = d.index
+	}
+	d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
+	if err == nil && o.DataCenter.World != "" {
+		d.world, err = d.openWorld(o)
+	}
+	if err != nil {
+		return nil, errors.Join(at(path, err), d.Close())
+	}
+	return d, nil
+}
+
+// options are what datacenter is told in any case.
+func (d *DataCenter) options(o opening) datacenter.Options {
+	return datacenter.Options{
+		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
+		Logger: o.Logger, Progress: o.Progress,
+	}
+}
+
+// File is what the data center holds.
+func (d *DataCenter) File() *datacenter.File { return d.dc }
+
+// Sheets are those that are shown.
+func (d *DataCenter) Sheets() *sheets.Source { return d.sheets }
+
+func (d *DataCenter) reader() guarded { return guarded{d.file} }
+
+// ModTime is that of the file.
+func (d *DataCenter) ModTime() time.Time { return d.file.ModTime() }
+
+// unchanged is Check without the world, and cheap.
+func (d *DataCenter) unchanged() error { return changed(d.file.Check()) }
+
+// CheckFile is Check without the world.
+func (d *DataCenter) CheckFile() error { return changed(d.file.CheckNow()) }
+
+// Check looks at the file and, if there is one, at the world.
+func (d *DataCenter) Check() error {
+	err := d.CheckFile()
+	if err == nil && d.world != nil {
+		err = d.world.Check()
+	}
+	return err
+}
+
+// Describe tells what the header and the counts of the file say.
+func (d *DataCenter) Describe() (Description, error) { return describeDataCenter(d), nil }
+
+// QuickSizes is that of the sheets and their schemas, of each of which there are at most
+// 2^16. All of tree/ has millions of files.
+func (d *DataCenter) QuickSizes() int {
+	if d.world != nil {
+		return 0
+	}
+	return 1 << 17
+}
+
+func (d *DataCenter) mounts() ([]nodes.Mount, error) {
+	tree, err := d.tree()
+	if err == nil {
+		err = d.makeSheets(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var world nodes.Tree
+	if d.world != nil {
+		world = d.world.tree
+	}
+	return d.mountsWith(tree, d.sheetTree(), world)
+}
+
+// mountsWith is mounts with trees of d that can be edited, or not. world may be nil.
+func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, error) {
+	text, err := shown.JSONText(describeDataCenter(d))
+	if err != nil {
+		return nil, err
+	}
+	mounts := []nodes.Mount{
+		{Name: "tree", Tree: tree},
+		{Name: "datacenter.json", Content: text},
+		{Name: "sheets", Tree: sheets},
+	}
+	if world != nil {
+		mounts = append(mounts, nodes.Mount{Name: WorldDir, Tree: world})
+	}
+	return mounts, nil
+}
+
+// makeSheets makes the sheets of the file or, if draft is not nil, of that.
+func (d *DataCenter) makeSheets(draft *datacenter.Draft) error {
+	opts := sheets.Options{Logger: d.log}
+	if d.index != nil {
+		opts.Index = d.index
+	}
+	var err error
+	d.sheets, err = sheets.New(d.dc, draft, opts)
+	return err
+}
+
+func (d *DataCenter) sheetTree() *sheettree.Tree {
+	return sheettree.New(d.sheets, sheettree.Options{
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
+	})
+}
+
+func (d *DataCenter) tree() (*dctree.Tree, error) {
+	return dctree.New(d.dc, dctree.Options{
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
+	})
+}
+
+// Close waits until what is to be known the next time is saved.
+func (d *DataCenter) Close() error {
+	var err error
+	if d.sheets != nil {
+		d.sheets.Keep()
+	}
+	if d.world != nil {
+		err = d.world.Close()
+	}
+	d.index.wait()
+	return errors.Join(err, d.file.Close())
+}
+
+// verifyDataCenter needs nothing of the file to be right, so it opens it by itself.
+func verifyDataCenter(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		file, err := source.Open(path)
+		if err != nil {
+			yield(Finding{}, Unreadable(path, err))
+			return
+		}
+		d := &DataCenter{file: file}
+		defer d.Close()
+		verify := datacenter.Verify
+		if v.Strict {
+			verify = datacenter.VerifyStrict
+		}
+		for f, err := range verify(ctx, d.reader(), file.Size(), d.options(o)) {
+			if err != nil {
+				yield(Finding{}, at(path, err))
+				return
+			}
+			if !yield(Finding{inflatedFinding{f.Off, f.InFile, f.Where, f.What}, f}, nil) {
+				return
+			}
+		}
+		if err := d.Check(); err != nil {
+			yield(Finding{}, at(path, err))
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+
+	"lorefs/datacenter"
+	"lorefs/internal/journal"
+	"lorefs/internal/session"
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/dctree"
+	"lorefs/nodes/editing"
+	"lorefs/nodes/sheettree"
+)
+
+// dataCenterEditor is a data center that is being edited.
+type dataCenterEditor struct {
+	file    string
+	session *session.Session
+	tree    *dctree.Editable
+	sheets  *sheettree.Editable
+	// layout is the one to write.
+	layout datacenter.Layout
+}
+
+// edit makes the data center editable.
+func (d *DataCenter) edit(ctx context.Context, o EditOptions) (editors []Editor, mounts []nodes.Mount, err error) {
+	e, err := d.editor(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	editors = []Editor{e}
+	w, err := d.editWorld(ctx, o)
+	if err == nil {
+		var world nodes.Tree
+		if w != nil {
+			editors, world = append(editors, w), w.tree
+		} else if d.world != nil {
+			world = d.world.tree
+		}
+		mounts, err = d.mountsWith(e.tree, e.sheets, world)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeEditors(editors))
+	}
+	return editors, mounts, nil
+}
+
+// editor makes the file editable.
+func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEditor, err error) {
+	s, err := session.Open(ctx, d.file, d.dc, session.Options{
+		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
+		Reopen: func() datacenter.Options {
+			opts := datacenter.Options{
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.Logger,
+			}
+			if d.index != nil { // the next mount is of the new file
+				opts.Index = d.index
+			}
+			return opts
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	tree, err := d.tree()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.makeSheets(s.Draft()); err != nil {
+		return nil, err
+	}
+	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.Layout}
+	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.CheckFile})
+	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
+		Editor: e.tree, Sync: s.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
+	})
+	return e, nil
+}
+
+func (e *dataCenterEditor) Path() string    { return e.file }
+func (e *dataCenterEditor) Pending() int64  { return e.session.Draft().Pending() }
+func (e *dataCenterEditor) Journal() string { return e.session.Journal() }
+func (e *dataCenterEditor) Replayed() int   { return e.session.Replayed() }
+func (e *dataCenterEditor) Close() error    { return e.session.Close() }
+
+func (e *dataCenterEditor) Converts() string {
+	if e.session.Converts() {
+		return e.layout.String()
+	}
+	return ""
+}
+
+func (e *dataCenterEditor) Refused() []editing.Refused {
+	return refusedIn("sheets/", e.sheets.Refused())
+}
+
+func (e *dataCenterEditor) Loose() editing.Loose {
+	tree, sheets := looseIn("tree/", e.tree.Loose()), looseIn("sheets/", e.sheets.Loose())
+	return editing.Loose{
+		Scratch: append(tree.Scratch, sheets.Scratch...), Strays: append(tree.Strays, sheets.Strays...),
+	}
+}
+
+// refusedIn and looseIn put a directory of the mount in front of paths.
+func refusedIn(dir string, texts []editing.Refused) []editing.Refused {
+	for i := range texts {
+		texts[i].Path = dir + texts[i].Path
+	}
+	return texts
+}
+
+func looseIn(dir string, l editing.Loose) editing.Loose {
+	for _, list := range [][]string{l.Scratch, l.Strays} {
+		for i := range list {
+			list[i] = dir + list[i]
+		}
+	}
+	return l
+}
+
+func (e *dataCenterEditor) Notices() []string { return e.sheets.Notices() }
+
+func (e *dataCenterEditor) KeepText(changed error) string { return e.session.KeepText(changed) }
+
+func (e *dataCenterEditor) Save(ctx context.Context, last bool) (session.Report, error) {
+	if last {
+		return e.session.Save(ctx, e.sheets)
+	}
+	return e.session.Save(ctx, draftOnly{e.session.Draft()})
+}
+
+// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
+// scratch file, to write it anew, is still there: if the process died before it
+// is written, all of it would be lost with the scratch file.
+type draftOnly struct{ *datacenter.Draft }
+
+// Save is the Editor's.
+func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+	return d.Draft.Save(opts, store)
+}
+
+// reopenCache is for reading back, once and in order, what was saved.
+const reopenCache = 64 << 20

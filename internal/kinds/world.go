@@ -1,0 +1,103 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/nodes"
+	"lorefs/nodes/worldtree"
+)
+
+// world is an open folder of world geometry.
+type world struct {
+	plain
+	// dir is absolute.
+	dir  string
+	info iofs.FileInfo
+	tree *worldtree.Tree
+	// index is nil where none is kept.
+	index *indexStore
+}
+
+func worldKind() *Kind {
+	return &Kind{Name: WorldName, Noun: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld}
+}
+
+// isWorld tells a folder that has zones or areas in it.
+func isWorld(path string, info iofs.FileInfo) (bool, error) {
+	if !info.IsDir() {
+		return false, nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	const some = 256 // other folders may be large
+	for {
+		entries, err := dir.ReadDir(some)
+		for _, e := range entries {
+			if !e.IsDir() && geometry.IsFile(e.Name()) {
+				return true, nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+func openWorld(_ context.Context, path string, o opening) (archive, error) {
+	w, err := newWorld(path, o, worldtree.Options{})
+	if err != nil {
+		return nil, Unreadable(path, err)
+	}
+	return w, nil
+}
+
+// newWorld opens a folder; of opts, it fills in what is the same for all folders.
+// opts.Folder names what is chosen of it.
+func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
+	dir, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{dir: dir}
+	if w.info, err = os.Stat(dir); err != nil {
+		return nil, err
+	}
+	if !w.info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", path)
+	}
+	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.info.ModTime(), dir+"\x00"+opts.Folder, o.blocks.View(), o.Logger
+	if w.index = o.store(); w.index != nil {
+		opts.Memory = w.index
+	}
+	w.tree, err = worldtree.New(os.DirFS(dir), opts)
+	return w, err
+}
+
+// ModTime is that of the folder.
+func (w *world) ModTime() time.Time { return w.info.ModTime() }
+
+// Check looks at the files that were read.
+func (w *world) Check() error { return w.tree.Check() }
+
+func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
+
+// Close waits until what was found out is saved.
+func (w *world) Close() error {
+	err := w.tree.Remember()
+	w.index.wait()
+	return err
+}

@@ -1,0 +1,119 @@
+package kinds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"slices"
+	"syscall"
+
+	"lorefs/geometry"
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+	"lorefs/nodes/worldtree"
+)
+
+// WorldDir is the directory of a data center that shows the folder of world geometry.
+const WorldDir = "world"
+
+// worldOption is the option that names that folder.
+const worldOption = "world"
+
+// openWorld opens the folder of world geometry: of its zones and areas, those that d names.
+func (d *DataCenter) openWorld(o opening) (*world, error) {
+	list, err := readWorldList(d.dc)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorld(o.DataCenter.World, o, worldtree.Options{
+		Folder: d.dc.Identity(),
+		Zones:  func(at geometry.ZonePosition) bool { _, named := list.zones[at]; return named },
+		Areas:  func(name string) bool { return list.areas[name] != "" },
+		Origin: func(at geometry.ZonePosition) geometry.ZonePosition { return list.zones[at] },
+		Missing: func(files []worldtree.File) string {
+			return list.missing(files).text()
+		},
+	})
+	if err != nil {
+		return nil, &Error{Option: worldOption, Err: err}
+	}
+	return w, nil
+}
+
+// editWorld makes the folder of world geometry editable, if there is one. One that nobody may
+// write to can be looked at all the same: then the editor is nil.
+func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldEditor, error) {
+	if d.world == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	e, err := d.world.editor(ctx, WorldDir+"/", o)
+	switch {
+	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
+		o.Logger.Warn("the files of "+WorldDir+" can't be edited", "folder", d.world.dir, "err", err)
+		return nil, nil //nolint:nilnil // there is none
+	case errors.Is(err, nodes.ErrNotExist):
+		return nil, &Error{Option: worldOption, Err: &UnnamedEditsError{d.world.dir, err}}
+	case err != nil:
+		return nil, &Error{Option: worldOption, Err: err}
+	}
+	return e, nil
+}
+
+// missing is what world/missing.json holds.
+type missing struct {
+	About []string `json:"about"`
+	// Zones and Areas are named, but there is no file for them.
+	Zones []string `json:"zones"`
+	Areas []string `json:"areas"`
+	// Ambiguous are zones that continents with other origins have as well.
+	Ambiguous []ambiguous `json:"ambiguous"`
+}
+
+type ambiguous struct {
+	Zone    string   `json:"zone"`
+	Origin  string   `json:"origin"`
+	Besides []string `json:"besides"`
+}
+
+var aboutMissing = []string{
+	"zones and areas are named in the data center's AreaList, but the folder of --world has no file for them.",
+	"ambiguous are zones of several continents with different origins: positions in the world are those of the first, origin.",
+}
+
+// missing compares what is named with what is there.
+func (l *worldList) missing(files []worldtree.File) missing {
+	zones, areas := maps.Clone(l.zones), maps.Clone(l.areas)
+	for _, f := range files {
+		if f.Area {
+			delete(areas, f.Name)
+		} else {
+			delete(zones, f.Zone)
+		}
+	}
+	m := missing{About: aboutMissing, Zones: []string{}, Areas: []string{}, Ambiguous: []ambiguous{}}
+	for at := range zones {
+		m.Zones = append(m.Zones, at.String())
+	}
+	slices.Sort(m.Zones)
+	m.Areas = append(m.Areas, slices.Sorted(maps.Values(areas))...)
+	for at, others := range l.others {
+		a := ambiguous{Zone: at.String(), Origin: l.zones[at].String()}
+		for _, o := range others {
+			a.Besides = append(a.Besides, o.String())
+		}
+		m.Ambiguous = append(m.Ambiguous, a)
+	}
+	slices.SortFunc(m.Ambiguous, func(a, b ambiguous) int { return cmp.Compare(a.Zone, b.Zone) })
+	return m
+}
+
+func (m missing) text() string {
+	text, err := shown.JSONText(m)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: strings can't be written as JSON: %v", err))
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"path/filepath"
+
+	"lorefs/geometry"
+	"lorefs/internal/source"
+	"lorefs/nodes/worldtree"
+)
+
+// worldFinding is what verify tells of a file of a folder.
+type worldFinding struct {
+	File string `json:"file"`
+	// Offset is one in In: "zone" and "area" are decompressed.
+	Offset int64  `json:"offset"`
+	In     string `json:"in"`
+	What   string `json:"what"`
+}
+
+func (f worldFinding) String() string {
+	return fmt.Sprintf("%s: offset %d of the %s: %s", f.File, f.Offset, f.In, f.What)
+}
+
+// verifyWorld decodes each file of a folder, and looks at the names of the files.
+func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		o.Logger = slog.New(slog.DiscardHandler) // what it would tell of are findings
+		w, err := newWorld(path, o, worldtree.Options{})
+		if err != nil {
+			yield(Finding{}, Unreadable(path, err))
+			return
+		}
+		for _, l := range w.tree.LeftOut() {
+			f := worldFinding{File: l.File, In: "name", What: l.Why}
+			if !yield(Finding{f, f}, nil) {
+				return
+			}
+		}
+		done := int64(0)
+		for _, file := range w.tree.Files() {
+			for f, err := range w.verify(ctx, file, v.Strict) {
+				if !yield(Finding{f, f}, err) || err != nil {
+					return
+				}
+			}
+			done += file.Size
+			o.Progress(done, w.tree.Usage().Bytes)
+		}
+		if err := w.Check(); err != nil {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// verify gives what there is to find in one file.
+func (w *world) verify(ctx context.Context, file worldtree.File, strict bool) iter.Seq2[worldFinding, error] {
+	return func(yield func(worldFinding, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(worldFinding{}, err)
+			return
+		}
+		data, err := readGeometry(filepath.Join(w.dir, file.File))
+		if err != nil {
+			yield(worldFinding{}, fmt.Errorf("%s: %w", file.File, err))
+			return
+		}
+		check := geometry.VerifyZone
+		if file.Area {
+			check = geometry.VerifyArea
+		}
+		for g := range check(data, strict, geometry.DecodeOptions{}) {
+			if !yield(worldFinding{File: file.File, Offset: g.Off, In: g.In, What: g.What}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readGeometry reads a file as a whole. One that is larger than what it could
+// decompress to is none.
+func readGeometry(path string) ([]byte, error) {
+	f, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Size() > geometry.MaxArea {
+		return nil, fmt.Errorf("it has %d bytes: %w", f.Size(), geometry.ErrTooLarge)
+	}
+	return io.ReadAll(io.NewSectionReader(guarded{f}, 0, f.Size()))
+}
