@@ -69,7 +69,7 @@ func Inputs(fsys iofs.FS) (all []Input, hidden []string, err error) {
 	return all, hidden, nil
 }
 
-// IsFile reports whether the name is that of a file that holds a zone or an area.
+// IsFile reports whether a file is called like one that holds a zone or an area.
 func IsFile(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".zgd" || ext == ".apd"

@@ -88,7 +88,7 @@
 //
 // A save of a data center, by commit or at the end of a mount:
 //
-//	cmd/lorefs  mounting.saveBy            gives memory to it, and tells what came of it
+//	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
 //	internal/kinds  Source.Save, dataCenterEditor.Save
 //	internal/session  Session.Save         the source is still what was edited
 //	sheettree, dctree  Editable.Save       hold the locks of edits

@@ -3,111 +3,115 @@ package main
 import (
 	"errors"
 	"fmt"
-	"syscall"
+	"io"
+	"strings"
 
-	"lorefs/fs"
-	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
-	"lorefs/internal/session"
+	"lorefs/internal/mounted"
+	"lorefs/internal/shown"
 )
 
-// answer is what a mount says to a request. Error is empty if all is well.
-type answer struct {
-	// More tells that this is a part of an answer, which the next frames go on with.
-	More   bool    `json:"more,omitempty"`
-	Error  string  `json:"error,omitempty"`
-	Busy   bool    `json:"busy,omitempty"`
-	Status *status `json:"status,omitempty"`
-	// Saved are what was saved by each editor, none if nothing can be.
-	Saved []session.Report `json:"saved,omitempty"`
-	// Left is what was not saved with it.
-	Left kinds.LeftOut `json:"left,omitzero"`
-	// Kept is the folder that texts are put into at the end that were not saved.
-	Kept string `json:"kept,omitempty"`
-	// Unsaved tells that Error is why something was not saved.
-	Unsaved bool `json:"unsaved,omitempty"`
-	// Editing tells that an answer follows when all is saved, Begun what is about to be.
-	Editing bool    `json:"editing,omitempty"`
-	Begun   []begun `json:"begun,omitempty"`
-}
-
-// left is where the answer has what is not saved.
-func (a *answer) left() *kinds.LeftOut {
-	if a.Status != nil && a.Status.Editing != nil {
-		return &a.Status.Editing.LeftOut
-	}
-	return &a.Left
-}
-
-// textsAtOnce is how many texts of a kind a frame tells of at most. Each has a path and a
-// reason of some hundred bytes, of some thousand at worst.
-const textsAtOnce = 64
-
-// frames are as many as the texts of an answer take.
-func (a answer) frames() (all []any) {
-	left := a.left()
-	for len(left.Refused) > textsAtOnce {
-		all = append(all, answer{More: true, Left: kinds.LeftOut{Refused: left.Refused[:textsAtOnce]}})
-		left.Refused = left.Refused[textsAtOnce:]
-	}
-	for len(left.Failed) > textsAtOnce {
-		all = append(all, answer{More: true, Left: kinds.LeftOut{Failed: left.Failed[:textsAtOnce]}})
-		left.Failed = left.Failed[textsAtOnce:]
-	}
-	return append(all, a)
-}
-
-// nextAnswer reads the frames of an answer. At the end, and within it, it gives io.EOF.
-func nextAnswer(line *daemon.Line) (answer, error) {
-	refused, failed := []kinds.RefusedText{}, []kinds.RefusedText{}
-	for {
-		var a answer
-		if err := line.Next(&a); err != nil {
-			return answer{}, err
-		}
-		left := a.left()
-		refused, failed = append(refused, left.Refused...), append(failed, left.Failed...)
-		if !a.More {
-			left.Refused, left.Failed = refused, failed
-			return a, nil
-		}
-	}
-}
-
-// talk asks the mount on name, a [daemon.Name].
-func talk(name string, r daemon.Request) (a answer, line *daemon.Line, err error) {
-	line, err = daemon.Talk(name, r, func(l *daemon.Line) (err error) {
-		a, err = nextAnswer(l)
+// told prints what an answer says, the texts first that were not saved, and gives the error
+// of the command.
+func told(w io.Writer, a *mounted.Answer) error {
+	printTexts(w, &a.Left, ": ")
+	err := printSaved(w, a)
+	printFiles(w, &a.Left, ": ")
+	switch {
+	case a.Unsaved:
+		return errors.Join(err, &commandError{code: exitUnsaved, err: errors.New(a.Error)})
+	case a.Error != "":
+		return errors.Join(err, errors.New(a.Error))
+	case a.Saved != nil && !a.Wrote():
+		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
 		return err
-	})
-	return a, line, err
+	}
+	return err
 }
 
-// answer does what a request asks for. Who was granted an unmount stays to be told of the
-// end.
-func (m *mounting) answer(r daemon.Request) (a answer, stays bool) {
-	switch r.Do {
-	case daemon.Status:
-		return answer{Status: m.status()}, false
-	case daemon.Commit:
-		return m.commit(), false
-	case daemon.Unmount:
-		if err := m.served.Unmount(r.Lazy); err != nil {
-			return answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}, false
+// printSaved tells what was saved.
+func printSaved(w io.Writer, a *mounted.Answer) error {
+	for _, r := range a.Saved {
+		if r.Path == "" {
+			continue
 		}
-		return m.granted(r.Lazy), true
+		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", shown.Plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
+		if r.Backup != "" {
+			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
+		}
+		if r.Problem != "" {
+			text += shown.Text(r.Problem) + "\n"
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
 	}
-	return answer{Error: fmt.Sprintf("unknown request %q", r.Do)}, false
+	return nil
 }
 
-// listen lets the mount be asked.
-func (m *mounting) listen() (*daemon.Control, error) {
-	beside := ""
-	if len(m.opened.Editors) > 1 {
-		beside = m.opened.Editors[1].Path()
+// toldBegun prints what an answer says to one who does not wait for the end, and gives the
+// error of the command.
+func toldBegun(w io.Writer, a *mounted.Answer) error {
+	printTexts(w, &a.Left, ": ")
+	for _, b := range a.Begun {
+		what := shown.Plural(b.Edits, "edit") + " of " + b.Path
+		if b.Converts != "" {
+			what += ", in the layout " + b.Converts
+		}
+		if _, err := shown.Fprintf(w, "saving begins once nobody uses the mount: %s; lorefs journal list tells of what is not saved yet\n", what); err != nil {
+			return err
+		}
 	}
-	return daemon.Listen(m.dir, beside, func(r daemon.Request) ([]any, bool) {
-		a, stays := m.answer(r)
-		return a.frames(), stays
-	}, m.log)
+	printFiles(w, &a.Left, ": ")
+	if err := unsavedTexts(&a.Left, "at the end "+shown.They(a.Left.Texts())+" put into "+a.Kept); err != nil {
+		return err
+	}
+	return nil
+}
+
+// mostTexts is how many texts are printed that are not saved.
+const mostTexts = 20
+
+// printTexts prints the texts that are not saved, with sep behind what they are.
+func printTexts(w io.Writer, l *kinds.LeftOut, sep string) {
+	printRefused(w, "refused"+sep, l.Refused)
+	printRefused(w, "failed"+sep, l.Failed)
+}
+
+func printRefused(w io.Writer, label string, texts []kinds.RefusedText) {
+	for i, t := range texts {
+		if i == mostTexts {
+			shown.Fprintf(w, label+"%d more\n", len(texts)-i)
+			return
+		}
+		shown.Fprintf(w, label+"%s\n", t.String())
+	}
+}
+
+// printFiles prints how many other files will not be saved, in the same way.
+func printFiles(w io.Writer, l *kinds.LeftOut, sep string) {
+	printLoose(w, "scratch"+sep, "file of an editor", "files of editors", l.Scratch)
+	printLoose(w, "strays"+sep, "file without a value", "files without values", l.Strays)
+}
+
+func printLoose(w io.Writer, label, one, more string, files kinds.SomeFiles) {
+	if n := files.Count; n > 0 {
+		shown.Fprintf(w, label+"%d %s that will not be saved, such as %s\n", n, shown.Verb(n, one, more), strings.Join(files.Names, ", "))
+	}
+}
+
+// unsavedTexts is the error of texts that were not saved, nil if there are none. The hint
+// tells where they are kept.
+func unsavedTexts(l *kinds.LeftOut, hint string) *commandError {
+	var what []string
+	if n := len(l.Refused); n > 0 {
+		what = append(what, fmt.Sprintf("%s %s refused and %s not saved", shown.Plural(n, "text"), shown.Was(n), shown.Is(n)))
+	}
+	if n := len(l.Failed); n > 0 {
+		what = append(what, fmt.Sprintf("%s could not be taken and %s not saved", shown.Plural(n, "text"), shown.Is(n)))
+	}
+	if what == nil {
+		return nil
+	}
+	return &commandError{code: exitUnsaved, err: errors.New(strings.Join(what, "; ")), hint: hint}
 }

@@ -128,12 +128,10 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) 
 // benchedOf is the directory that is measured unless the user says another. What is made
 // for a listing, such as pictures, would stand for all the rest.
 func benchedOf(ctx context.Context, s *kinds.Source) string {
-	if name := map[string]string{kinds.DataCenterName: "tree", kinds.CASCName: "files", kinds.WorldName: "zones"}[s.Kind.Name]; name != "" {
-		if _, err := s.Find(ctx, name); err == nil {
-			return name
-		}
+	if _, err := s.Find(ctx, s.Kind.Plain); err != nil || s.Kind.Plain == "" {
+		return "/"
 	}
-	return "/"
+	return s.Kind.Plain
 }
 
 // floor measures what a data center costs at the least.
@@ -220,8 +218,9 @@ func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row 
 		}
 		p.entries++
 		if e.Kind == nodes.File && row != rowWalk && p.bytes+e.Size <= maxBenchBytes {
+			r := s.Content(ctx, e.Entry)
 			// Only the methods that read and write: by others it would choose another buffer.
-			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{s.Content(ctx, e.Entry)}, buf)
+			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf)
 			if err != nil {
 				b.failed++
 			}

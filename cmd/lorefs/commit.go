@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 )
 
 func newCommit() *cobra.Command {
@@ -18,14 +19,14 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, conn, err := talk(name, daemon.Request{Do: daemon.Commit})
+			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit})
 			if errors.Is(err, daemon.ErrNone) {
 				return absent(args[0], name)
 			}
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.told(c.OutOrStdout()), conn.Close())
+			return errors.Join(told(c.OutOrStdout(), &a), conn.Close())
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 )
 
 const (
@@ -82,7 +83,7 @@ func (d *damagedJournal) make() {
 	mount := launch(d.t, "lorefs", "mount", "-f", "--rw", d.path, d.mnt)
 	file := filepath.Join(d.mnt, "tree", troubledFile)
 	await(d.t.Fatalf, "the mount", func() bool {
-		_, line, err := talk(d.mnt, daemon.Request{Do: daemon.Status})
+		_, line, err := mounted.Talk(d.mnt, daemon.Request{Do: daemon.Status})
 		return err == nil && line.Close() == nil
 	})
 	for i := range syncedEdits {

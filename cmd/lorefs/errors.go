@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"lorefs/casc"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/mounted"
 	"lorefs/internal/output"
 	"lorefs/internal/pending"
+	"lorefs/internal/source"
 	"lorefs/protocol/capture"
 
 	"lorefs/internal/kinds"
@@ -50,15 +53,6 @@ func (e *commandError) and(other *commandError) *commandError {
 	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: hint + other.hint}
 }
 
-// both is the error of two, each of which may be nil: the first one's code counts, and what
-// can be done about each is told.
-func both(a, b error) error {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
-	}
-	return asCommandError(a).and(asCommandError(b))
-}
-
 // usageErrorf is a mistake in flags or arguments.
 func usageErrorf(format string, args ...any) error {
 	return &commandError{code: exitUsage, err: fmt.Errorf(format, args...)}
@@ -86,6 +80,9 @@ func asCommandError(err error) *commandError {
 	if e, ok := errors.AsType[*commandError](err); ok {
 		return e
 	}
+	if e, ok := errors.AsType[*mounted.SaveError](err); ok {
+		return explainSave(e)
+	}
 	if e, ok := errors.AsType[*kinds.InterruptedError](err); ok {
 		return &commandError{code: exitInterrupted, err: err, hint: fmt.Sprintf("--since %v goes on there", e.At)}
 	}
@@ -102,6 +99,41 @@ func asCommandError(err error) *commandError {
 		return explainSource(err)
 	}
 	return &commandError{code: exitFailure, err: err}
+}
+
+// explainSave is about edits and texts that were not saved: it says where they are.
+func explainSave(e *mounted.SaveError) *commandError {
+	var all *commandError
+	for _, f := range e.Failed {
+		all = all.and(explainUnsaved(f))
+	}
+	n, hint := e.Left.Texts(), ""
+	switch {
+	case !e.Ended:
+		hint = fmt.Sprintf("kept in the mount, in memory: save %[1]s anew or remove %[1]s there; at the end %[2]s put into %[3]s",
+			shown.Verb(n, "it", "them"), shown.They(n), kinds.RefusedPath())
+	case len(e.Kept) > 0:
+		hint = "kept in " + strings.Join(e.Kept, " and ")
+	}
+	all = all.and(unsavedTexts(&e.Left, hint))
+	if e.Lost != nil {
+		all = all.and(&commandError{code: exitUnsaved, err: e.Lost})
+	}
+	return all
+}
+
+func explainUnsaved(err *kinds.UnsavedError) *commandError {
+	e := &commandError{code: exitUnsaved, err: err}
+	for _, c := range pending.Conflicts(err) {
+		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
+	}
+	if err.Journal != "" {
+		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
+		if errors.Is(err, source.ErrChanged) {
+			e.hint += ", once the file is back that they were made on"
+		}
+	}
+	return e
 }
 
 // explainSource is about a source that can't be read or edited.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 	"lorefs/internal/sample"
 	"lorefs/internal/testneeds"
 )
@@ -139,9 +140,9 @@ func (x *trouble) want(value string) {
 }
 
 // status asks the mount how it is.
-func (x *trouble) status() status {
+func (x *trouble) status() mounted.Status {
 	x.t.Helper()
-	var s status
+	var s mounted.Status
 	if err := json.Unmarshal([]byte(x.lorefs(exitOK, "status", "--json", x.mnt)), &s); err != nil {
 		x.t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func (x *trouble) kill() {
 		x.t.Fatal(err)
 	}
 	await(x.t.Fatalf, "the end of the process", func() bool {
-		_, _, err := talk(x.mnt, daemon.Request{Do: daemon.Status})
+		_, _, err := mounted.Talk(x.mnt, daemon.Request{Do: daemon.Status})
 		return errors.Is(err, daemon.ErrNone)
 	})
 	clearDead(x.t, x.mnt)

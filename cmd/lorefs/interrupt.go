@@ -30,7 +30,7 @@ func interruptible(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	annotate(c, endsItself, "true")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ctx, stop := untilSignal(c.Context())
+		ctx, stop := untilSignal(c.Context(), wantedSignals()...)
 		defer stop()
 		c.SetContext(ctx)
 		return interrupted(ctx, run(c, args))
@@ -47,9 +47,9 @@ func annotate(c *cobra.Command, key, value string) *cobra.Command {
 }
 
 // untilSignal gives a context that is done with the first signal. The second ends the
-// process.
-func untilSignal(ctx context.Context) (_ context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(ctx, wantedSignals()...)
+// process, unless somebody else waits for it.
+func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

@@ -16,6 +16,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
 	"lorefs/internal/kinds"
+	"lorefs/internal/mounted"
 	"lorefs/internal/pending"
 	"lorefs/internal/shown"
 )
@@ -107,16 +108,17 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if s.Replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	reports, err := save(ctx, s, true)
-	if err != nil {
-		err = &commandError{code: exitUnsaved, err: err, hint: "the journal is kept"}
+	reports, failed := s.Save(ctx, true)
+	err = nil
+	if failed != nil {
+		err = &commandError{code: exitUnsaved, err: &mounted.SaveError{Failed: failed}, hint: "the journal is kept"}
 	}
-	a := answerOf(reports, s.LeftOut(), err)
-	told := a.told(w)
+	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
+	toldErr := told(w, &a)
 	if err != nil {
 		return err // which can still be known, as that of an interrupt
 	}
-	return told
+	return toldErr
 }
 
 func newJournalDrop() *cobra.Command {

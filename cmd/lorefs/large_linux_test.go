@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"testing"
 
+	"lorefs/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 
@@ -111,7 +112,7 @@ func TestManyReadersOfSmallCache(t *testing.T) {
 	if peak := peakMemory(t, mnt); peak > most {
 		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
 	}
-	var s status
+	var s mounted.Status
 	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &s); err != nil {
 		t.Fatal(err)
 	}

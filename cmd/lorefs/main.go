@@ -5,7 +5,8 @@
 // environment, standard output and exit codes. Each subcommand has a file of its own;
 // options.go is what flags, -o and the environment have in common, and source.go where
 // a path becomes a source, and what is told of one that can't be read. What the kinds of
-// sources are is internal/kinds', the life of a mount in the background internal/daemon's.
+// sources are is internal/kinds', what a mount answers internal/mounted's, and its life in
+// the background internal/daemon's.
 package main
 
 import (

@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
 	"lorefs/internal/links"
+	"lorefs/internal/mounted"
 )
 
 // mountFlags are the flags of mount.
@@ -114,7 +115,7 @@ func checkUnserved(name string) error {
 	if err != nil || there != daemon.Silent {
 		return nil //nolint:nilerr // CheckMountpoint tells
 	}
-	_, conn, err := talk(name, daemon.Request{Do: daemon.Status})
+	_, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
 	if err != nil {
 		return nil //nolint:nilerr // nobody serves it
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 
@@ -89,7 +90,7 @@ func TestEndlessRequest(t *testing.T) {
 			_, err = conn.Write(bytes.Repeat([]byte(" "), 64<<10))
 		}
 	}()
-	var a answer
+	var a mounted.Answer
 	if err := json.NewDecoder(conn).Decode(&a); err != nil || a.Error != "a frame on the control socket has more than 1048576 bytes" {
 		t.Errorf("the answer is %q, %v", a.Error, err)
 	}

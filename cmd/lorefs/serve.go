@@ -8,11 +8,11 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	"time"
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
+	"lorefs/internal/mounted"
 )
 
 // baseMemory is what a mount needs besides its cache: the names, the index,
@@ -22,7 +22,7 @@ const baseMemory = 92 << 20
 // stopSignals ask a mount to end.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
-// mounting is a mount from its command to its end.
+// mounting is a mount on its way.
 type mounting struct {
 	flags *mountFlags
 	log   *slog.Logger
@@ -31,13 +31,6 @@ type mounting struct {
 	logFile     *os.File
 	// parent waits for the mount if it is in the background, else it is nil.
 	parent *daemon.Parent
-
-	since  time.Time
-	opened *kinds.Source
-	server *fs.Server
-	served *daemon.Served
-	// saves is what the commits and the last save have come to.
-	saves saves
 }
 
 // serve mounts and returns when the mount is gone.
@@ -47,27 +40,28 @@ func (m *mounting) serve(ctx context.Context) error {
 	// The collector keeps to it by working more, where it would otherwise let
 	// garbage pile up to the size of the cache.
 	debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + baseMemory)
-	if err := m.start(ctx); err != nil {
+	mount, err := m.start(ctx)
+	if err != nil {
 		return err
 	}
-	defer m.opened.Close()
-	c, err := m.listen()
+	defer mount.Close()
+	c, err := mount.Listen()
 	if err != nil {
 		m.log.Warn("lorefs status will not find this mount", "err", err)
 	}
 	if err := m.parent.Ready(m.logFile); err != nil {
 		// Nobody waits any more: the user has given up.
-		return errors.Join(err, m.server.Unmount())
+		return errors.Join(err, mount.Unmount())
 	}
 	debug.FreeOSMemory() // the first pass leaves much behind
-	m.served.UntilGone(signals)
-	err = m.save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.Close(answerOf(m.saves.last(), m.opened.LeftOut(), err).frames()...))
+	mount.UntilGone(signals)
+	err = mount.Save(context.WithoutCancel(ctx))
+	return errors.Join(err, c.Close(mount.Frames(err)...))
 }
 
 // start opens the source and mounts it, unless a signal comes first.
-func (m *mounting) start(ctx context.Context) (err error) {
-	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
+func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
+	ctx, stop := untilSignal(ctx, stopSignals...)
 	defer stop()
 	defer func() { err = interrupted(ctx, err) }()
 	p := m.progress(stop)
@@ -75,22 +69,80 @@ func (m *mounting) start(ctx context.Context) (err error) {
 	if m.flags.readWrite {
 		flags = flags.reading()
 	}
-	m.opened, err = openSource(ctx, m.source, flags, m.log, p.set)
+	s, err := openSource(ctx, m.source, flags, m.log, p.set)
 	p.finish()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.flags.readWrite {
-		if err := daemon.TakeOver(ctx, func() error { return m.edit(ctx) }); err != nil {
-			return errors.Join(err, m.opened.Close())
+		if err := daemon.TakeOver(ctx, func() error { return m.edit(ctx, s) }); err != nil {
+			return nil, errors.Join(err, s.Close())
 		}
 	}
-	m.server, err = fs.Mount(ctx, m.dir, m.opened.Tree, fs.Options{
+	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
 		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 	})
 	if err != nil {
-		return errors.Join(&commandError{code: exitMountpoint, err: err}, m.opened.Close())
+		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
-	m.since, m.served = time.Now(), daemon.NewServed(m.server, m.dir, m.log)
-	return nil
+	return mounted.New(s, server, mounted.Options{
+		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log, Tell: errorText,
+	}), nil
+}
+
+// edit begins to edit the source.
+func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
+	layout, err := parseLayout(m.flags.source.layout)
+	if err != nil {
+		return err
+	}
+	err = edit(ctx, s, kinds.EditOptions{
+		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
+	})
+	for _, e := range s.Editors {
+		if e.Replayed() > 0 {
+			m.log.Warn("edits of an earlier mount that were not saved are back",
+				"edits", e.Replayed(), "journal", e.Journal())
+		}
+	}
+	return err
+}
+
+// mountInBackground mounts by starting this program anew.
+func mountInBackground() error {
+	p := newProgress("inflating")
+	defer p.finish()
+	err := daemon.Start(p.set, stopSignals...)
+	if f, ok := errors.AsType[*daemon.Failure](err); ok {
+		return &commandError{code: f.Code, err: f}
+	}
+	return err
+}
+
+// toldParent hands an error to the parent, which prints it. When nobody waits any more, it
+// goes to the log.
+func toldParent(parent *daemon.Parent, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := exitCode(err)
+	if parent.Failed(code, errorText(err)) != nil {
+		return err
+	}
+	return &commandError{code: code}
+}
+
+// parentProgress is shown by the parent.
+type parentProgress func(done, total int64)
+
+func (p parentProgress) set(done, total int64) { p(done, total) }
+func (parentProgress) finish()                 {}
+
+// progress shows how far the mount is, here or at the parent's. gone is called if the
+// parent has died.
+func (m *mounting) progress(gone func()) progress {
+	if m.parent == nil {
+		return newProgress("inflating")
+	}
+	return parentProgress(m.parent.Progress(gone))
 }

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
+	"lorefs/internal/mounted"
 )
 
 // cmdMounted is: [!] mounted DIR. It waits for the mount to come, or to go.
@@ -35,7 +36,7 @@ func cmdPid(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: pid DIR")
 	}
 	ts.Check(ts.Exec("lorefs", "status", "--json", args[0]))
-	var s status
+	var s mounted.Status
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
 	ts.Setenv("PID", strconv.Itoa(s.PID))
 }

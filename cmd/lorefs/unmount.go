@@ -14,6 +14,7 @@ import (
 	"lorefs/fs"
 	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
+	"lorefs/internal/mounted"
 	"lorefs/internal/pending"
 	"lorefs/internal/shown"
 )
@@ -40,7 +41,7 @@ func newUnmount() *cobra.Command {
 // unmount asks the process that serves dir, whose [daemon.Name] is name, or takes
 // away itself what no process serves.
 func unmount(w io.Writer, dir, name string, lazy bool) error {
-	a, conn, err := talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
+	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
 	switch {
 	case errors.Is(err, daemon.ErrNone):
 		return unmountAlone(dir, name, lazy)
@@ -53,7 +54,7 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 	}
 	switch {
 	case a.Editing && lazy:
-		err = a.toldBegun(w)
+		err = toldBegun(w, &a)
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
@@ -67,14 +68,14 @@ func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	a, err := nextAnswer(conn)
+	a, err := mounted.NextAnswer(conn)
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
 		}
 	}
-	return a.told(w)
+	return told(w, &a)
 }
 
 func busy(dir string) error {
@@ -96,7 +97,7 @@ func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		_, err = nextAnswer(conn) // what came of saving, to those who wait for that
+		_, err = mounted.NextAnswer(conn) // what came of saving, to those who wait for that
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):

@@ -91,6 +91,7 @@ var upperFloor = map[string][]string{
 	"kinds":      append([]string{"nodes"}, formats...),
 	"sample":     formats,
 	"session":    {"datacenter"},
+	"mounted":    append([]string{"fs", "nodes"}, formats...),
 	"output":     {"geometry"},
 	"packetjson": {"protocol"},
 	"treecopy":   {"nodes"},

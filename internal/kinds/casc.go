@@ -32,7 +32,7 @@ type cascStorage struct {
 }
 
 func cascKind() *Kind {
-	return &Kind{Name: CASCName, Noun: "a CASC storage", is: isCASC, open: openCASC, verify: verifyCASC}
+	return &Kind{Name: CASCName, Noun: "a CASC storage", Plain: "files", is: isCASC, open: openCASC, verify: verifyCASC}
 }
 
 func isCASC(path string, info iofs.FileInfo) (bool, error) {

@@ -36,6 +36,7 @@ func dataCenterKind() *Kind {
 		Name:    DataCenterName,
 		Noun:    "a data center",
 		Exports: "sheets",
+		Plain:   "tree",
 		is:      func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:    openDataCenter,
 		verify:  verifyDataCenter,

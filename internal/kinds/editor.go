@@ -3,9 +3,11 @@ package kinds
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"lorefs/datacenter"
+	"lorefs/internal/replace"
 	"lorefs/internal/session"
 	"lorefs/nodes/editing"
 )
@@ -72,11 +74,18 @@ func (s *Source) Replayed() (count int) {
 
 // UnsavedError tells of edits that could not be saved.
 type UnsavedError struct {
-	Editor Editor
-	Err    error
+	// Path is where they were to be saved, Journal where they are kept: empty for nowhere.
+	Path, Journal string
+	Err           error
 }
 
-func (e *UnsavedError) Error() string { return e.Editor.Path() + ": " + e.Err.Error() }
+func (e *UnsavedError) Error() string {
+	outcome := "was not saved"
+	if errors.Is(e.Err, replace.ErrUnsynced) {
+		outcome = "may not be saved for good"
+	}
+	return fmt.Sprintf("%s %s: %v", e.Path, outcome, e.Err)
+}
 
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
@@ -86,7 +95,7 @@ func (s *Source) Save(ctx context.Context, last bool) (reports []session.Report,
 		r, err := e.Save(ctx, last)
 		reports = append(reports, r)
 		if err != nil {
-			failed = append(failed, &UnsavedError{e, err})
+			failed = append(failed, &UnsavedError{e.Path(), e.Journal(), err})
 		}
 	}
 	return reports, failed

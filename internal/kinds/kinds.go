@@ -22,6 +22,8 @@ type Kind struct {
 	Noun string
 	// Exports is the directory that is copied unless somebody names another; empty: all.
 	Exports string
+	// Plain is the directory that has all of the source with nothing rendered; empty: all.
+	Plain string
 
 	// is tells whether what lies at a path is of this kind.
 	is     func(path string, info iofs.FileInfo) (bool, error)

@@ -27,7 +27,7 @@ type world struct {
 }
 
 func worldKind() *Kind {
-	return &Kind{Name: WorldName, Noun: "world geometry", is: isWorld, open: openWorld, verify: verifyWorld}
+	return &Kind{Name: WorldName, Noun: "world geometry", Plain: "zones", is: isWorld, open: openWorld, verify: verifyWorld}
 }
 
 // isWorld tells a folder that has zones or areas in it.

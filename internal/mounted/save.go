@@ -1,0 +1,128 @@
+package mounted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"lorefs/internal/kinds"
+	"lorefs/internal/session"
+	"lorefs/internal/shown"
+)
+
+const (
+	// savingCache is how much of the source is kept inflated while it is saved.
+	savingCache = 64 << 20
+	// saveMemory is what the process may have meanwhile: the new file in its
+	// inflated form, where each part of it went, and room for garbage.
+	saveMemory = 670 << 20
+)
+
+// saves remembers what came of saving.
+type saves struct {
+	mu sync.Mutex
+	// reports are those of the editors, as far as it came.
+	reports []session.Report
+	// failed is why the last attempt failed, or nil.
+	failed error
+}
+
+func (s *saves) note(reports []session.Report, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reports, s.failed = reports, err
+}
+
+func (s *saves) last() []session.Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reports
+}
+
+func (s *saves) problem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// SaveError tells what was not saved of what was edited.
+type SaveError struct {
+	// Failed are the editors that could not save.
+	Failed []*kinds.UnsavedError
+	// Left has the texts that can't be saved. At the end of a mount Kept are the folders that
+	// they are in, and Lost is the error of those that are in none; until then they are in
+	// the mount.
+	Left  kinds.LeftOut
+	Ended bool
+	Kept  []string
+	Lost  error
+}
+
+func (e *SaveError) Error() string { return errors.Join(e.Unwrap()...).Error() }
+
+// Unwrap gives the errors of the editors and of the texts.
+func (e *SaveError) Unwrap() []error {
+	var errs []error
+	for _, f := range e.Failed {
+		errs = append(errs, f)
+	}
+	if e.Lost != nil {
+		errs = append(errs, e.Lost)
+	}
+	if n := e.Left.Texts(); n > 0 {
+		errs = append(errs, fmt.Errorf("%s not saved", shown.Plural(n, "text")))
+	}
+	return errs
+}
+
+// orNil is nil if all was saved.
+func (e *SaveError) orNil() error {
+	if len(e.Failed) == 0 && e.Lost == nil && e.Left.Texts() == 0 {
+		return nil
+	}
+	return e
+}
+
+// Save writes back what was edited, when the mount is gone. An error is a [*SaveError].
+func (m *Mount) Save(ctx context.Context) error {
+	if m.source.Editors == nil {
+		return nil
+	}
+	e := SaveError{Ended: true}
+	// First, as it is quick.
+	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
+	e.Left = m.source.LeftOut()
+	e.Failed = m.save(ctx, true)
+	return e.orNil()
+}
+
+// commit is Save for one who waits.
+func (m *Mount) commit() Answer {
+	if m.source.Editors == nil {
+		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
+	}
+	failed := m.save(context.Background(), false)
+	e := SaveError{Failed: failed, Left: m.source.LeftOut()}
+	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
+}
+
+// save writes back what was edited. last tells that nobody is in the middle of an edit.
+func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
+	// Saving goes through all of the source once or twice: to keep blocks for
+	// later would only take room from what it makes.
+	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
+	limit := debug.SetMemoryLimit(saveMemory)
+	reports, failed := m.source.Save(ctx, last)
+	debug.SetMemoryLimit(limit)
+	m.source.Blocks.SetBudget(budget)
+	debug.FreeOSMemory()
+	for _, err := range failed {
+		m.opts.Logger.Error("the edits were not saved", "err", err)
+	}
+	m.saves.note(reports, (&SaveError{Failed: failed}).orNil())
+	return failed
+}

@@ -1,0 +1,151 @@
+package mounted
+
+import (
+	"os"
+	"time"
+
+	"lorefs/fs"
+	"lorefs/internal/kinds"
+	"lorefs/internal/session"
+)
+
+// Status is what a mount tells of itself.
+type Status struct {
+	Source     string    `json:"source"`
+	Mountpoint string    `json:"mountpoint"`
+	Kind       string    `json:"kind"`
+	PID        int       `json:"pid"`
+	Since      time.Time `json:"since"`
+	// Problem is why nothing can be read any more, or empty.
+	Problem string `json:"problem"`
+	// Notices are what else is to be known of the source, such as that there is a newer
+	// one in its place.
+	Notices []string     `json:"notices,omitempty"`
+	Views   []kinds.View `json:"views"`
+	Cache   CacheStatus  `json:"cache"`
+	// Editing is null in a read-only mount.
+	Editing *EditStatus `json:"editing"`
+	// Inodes is how many the kernel knows.
+	Inodes     int           `json:"inodes"`
+	Requests   RequestStatus `json:"requests"`
+	Errors     uint64        `json:"errors"`
+	LastErrors []ErrorStatus `json:"last_errors"`
+}
+
+// EditStatus tells of a mount that can be edited.
+type EditStatus struct {
+	// Pending is how many edits of the source are not saved yet, Journal where they are.
+	Pending int64  `json:"pending"`
+	Journal string `json:"journal"`
+	// What will not be saved.
+	kinds.LeftOut
+	// Text is the file that has the edits as text, as the source was written over while it
+	// was edited, empty for none.
+	Text string `json:"text,omitempty"`
+	// Converts is the layout that the source will have, empty if it stays.
+	Converts string `json:"converts,omitempty"`
+	// Problem is why the last save failed, or empty.
+	Problem string `json:"problem"`
+	// Notices are what is not stored of what was written.
+	Notices []string `json:"notices,omitempty"`
+	// Saved is what the last save did, null if there was none.
+	Saved *session.Report `json:"saved"`
+	// World is what of that concerns the folder of --world, nil if it is not edited.
+	World *WorldEditStatus `json:"world,omitempty"`
+}
+
+// WorldEditStatus tells of the folder of --world what EditStatus does of the source.
+type WorldEditStatus struct {
+	Pending int64           `json:"pending"`
+	Journal string          `json:"journal"`
+	Saved   *session.Report `json:"saved"`
+}
+
+func (m *Mount) editing() *EditStatus {
+	if m.source.Editors == nil {
+		return nil
+	}
+	first, reports := m.source.Editors[0], m.saves.last()
+	e := &EditStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts()}
+	if len(reports) > 0 {
+		e.Saved = &reports[0]
+	}
+	for i, w := range m.source.Editors[1:] {
+		e.World = &WorldEditStatus{Pending: w.Pending(), Journal: w.Journal()}
+		if len(reports) > i+1 {
+			e.World.Saved = &reports[i+1]
+		}
+	}
+	e.LeftOut = m.source.LeftOut()
+	if err := m.saves.problem(); err != nil {
+		e.Problem = m.opts.Tell(err)
+	}
+	e.Notices = first.Notices()
+	return e
+}
+
+// keepText has editors keep their edits as text that can't be saved any more.
+func (e *EditStatus) keepText(editors []kinds.Editor, changed error) {
+	for _, editor := range editors {
+		if text := editor.KeepText(changed); text != "" {
+			e.Text = text
+		}
+	}
+}
+
+type CacheStatus struct {
+	Budget    int64 `json:"budget"`
+	Bytes     int64 `json:"bytes"`
+	Hits      int64 `json:"hits"`
+	Loads     int64 `json:"loads"`
+	Evictions int64 `json:"evictions"`
+}
+
+type RequestStatus struct {
+	Total     uint64 `json:"total"`
+	Lookups   uint64 `json:"lookups"`
+	Getattrs  uint64 `json:"getattrs"`
+	Readdirs  uint64 `json:"readdirs"`
+	Reads     uint64 `json:"reads"`
+	ReadBytes uint64 `json:"read_bytes"`
+	Xattrs    uint64 `json:"xattrs"`
+	Forgets   uint64 `json:"forgets"`
+	Primed    uint64 `json:"primed"`
+}
+
+type ErrorStatus struct {
+	Time  time.Time `json:"time"`
+	Op    string    `json:"op"`
+	Path  string    `json:"path"`
+	Error string    `json:"error"`
+	// Times is how often the same happened, Time when it did last.
+	Times int `json:"times"`
+}
+
+func (m *Mount) status() *Status {
+	st, cache := m.server.Stats(), m.source.Blocks.Stats()
+	s := &Status{
+		Source: m.opts.Path, Mountpoint: m.opts.Dir, Kind: m.source.Kind.Name, PID: os.Getpid(), Since: m.since.UTC(),
+		Views:   m.source.Views,
+		Cache:   CacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
+		Editing: m.editing(),
+		Inodes:  st.Inodes, Requests: requestsOf(st),
+		Errors: st.Errors, LastErrors: []ErrorStatus{},
+	}
+	if err := m.source.Check(); err != nil {
+		s.Problem = err.Error()
+		s.Editing.keepText(m.source.Editors, err)
+	}
+	s.Notices = m.source.Notices()
+	for _, e := range st.LastErrors {
+		s.LastErrors = append(s.LastErrors, ErrorStatus{e.Time.UTC(), e.Op, e.Path, e.Err, e.Times})
+	}
+	return s
+}
+
+func requestsOf(st fs.Stats) RequestStatus {
+	return RequestStatus{
+		Total: st.Requests, Lookups: st.Lookups, Getattrs: st.Getattrs, Readdirs: st.Readdirs,
+		Reads: st.Reads, ReadBytes: st.ReadBytes, Xattrs: st.Xattrs, Forgets: st.Forgets, Primed: st.Primed,
+	}
+}
