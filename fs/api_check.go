@@ -7,8 +7,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// go-fuse finds what a node can do by type assertion, so a method with a wrong
-// signature would go unnoticed. Here is what we mean to serve.
+// go-fuse finds out what a node can do by type assertion, so a method with a wrong
+// signature would go unnoticed. These are the interfaces that node and handle must
+// implement.
 var (
 	_ fusefs.InodeEmbedder   = (*node)(nil)
 	_ fusefs.NodeLookuper    = (*node)(nil)

@@ -21,15 +21,15 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// shape is a tree of equal directories below the root, all files of the same
-// few bytes: what there is besides the cost of requests.
+// shape is a tree of equal directories below the root, whose files have the same few bytes.
+// It measures nothing but the cost of requests.
 type shape struct {
 	name        string
 	dirs, files int
 }
 
-// The shapes to measure: small directories, as a data center has, and large
-// ones, as other sources have.
+// shapes are the shapes to measure: small directories as in a data center, and large ones
+// as in other sources.
 var shapes = []shape{
 	{"node", 30_000, 3},
 	{"flat", 300, 300},
@@ -57,7 +57,7 @@ func (s shape) tree(t testing.TB) *nodes.Mem {
 	return m
 }
 
-// The programs that walk a mount; none finds or prints anything of interest.
+// walkers are programs that walk a mount. None finds or prints anything of interest.
 var walkers = []struct {
 	name string
 	args []string
@@ -67,7 +67,7 @@ var walkers = []struct {
 	{"grep", []string{"grep", "-r", "no such text"}},
 }
 
-// mounter mounts what is to be measured.
+// mounter mounts what is measured.
 type mounter struct {
 	name  string
 	mount func(b *testing.B) (dir string, unmount func())
@@ -81,10 +81,10 @@ func lowest(tree nodes.Tree) mounter {
 	return mounter{"floor", func(b *testing.B) (string, func()) { return mountFloor(b, tree) }}
 }
 
-// BenchmarkWalk measures the adapter over a tree in memory beside the floor, each
-// cold (just mounted) and warm (the second time), in entries a second. The
-// adapter is measured without a bound on inodes, as the floor is, and with the
-// default one, which is below what the shapes need.
+// BenchmarkWalk measures the adapter over a tree in memory beside the floor, each cold
+// (just mounted) and warm (the second time), in entries a second. It measures the adapter
+// without a bound on inodes, like the floor, and with the default bound, which the shapes
+// exceed.
 func BenchmarkWalk(b *testing.B) {
 	for _, s := range shapes {
 		tree := s.tree(b)
@@ -96,8 +96,8 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// BenchmarkDataCenter measures a real data center beside the same tree from
-// memory by the same adapter, and by the floor.
+// BenchmarkDataCenter measures a real data center beside the same tree in memory by the
+// same adapter, and by the floor.
 func BenchmarkDataCenter(b *testing.B) {
 	data, err := os.ReadFile("../../shared/fixtures/datacenter/p115_small_x64.dat")
 	if err != nil {
@@ -138,8 +138,7 @@ func mountTree(b *testing.B, tree nodes.Tree, maxInodes int) (string, func()) {
 	}
 }
 
-// benchWalk walks what is below; entries is how many there are, 0 for as many as
-// find(1) says.
+// benchWalk walks what is below. entries is their number, or 0 to count them with find(1).
 func benchWalk(b *testing.B, entries int64, args []string, below string, m mounter) {
 	var cold, warm time.Duration
 	for b.Loop() {
@@ -162,7 +161,7 @@ func benchWalk(b *testing.B, entries int64, args []string, below string, m mount
 	b.ReportMetric(0, "ns/op") // the two runs and the mounting together say nothing
 }
 
-// walk runs a program over dir and takes its time.
+// walk runs a program over dir and returns how long it took.
 func walk(t testing.TB, args []string, dir string) time.Duration {
 	t.Helper()
 	cmd := exec.Command(args[0], append(args[1:len(args):len(args)], dir)...)
@@ -175,7 +174,7 @@ func walk(t testing.TB, args []string, dir string) time.Duration {
 	return took
 }
 
-// foundNothing reports whether a program ended as grep does without a match.
+// foundNothing reports whether a program ended like grep without a match.
 func foundNothing(program string, err error) bool {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	return ok && program == "grep" && exit.ExitCode() == 1

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answerTime is how long a mount may take to answer at all. A call to one whose server
-// hangs never returns, and can't be broken off.
+// answerTime is how long a mount may take to answer. A call to a mount whose server hangs
+// never returns, and can't be canceled.
 const answerTime = 2 * time.Second
 
-// Probe asks the file system on dir for something, and returns [ErrDead] or [ErrSilent]
-// if it has no answer. It asks by statfs, because the kernel would answer stat from what a
-// dead server once told it.
+// Probe asks the file system on dir for its statistics. If it does not answer, Probe
+// returns [ErrDead] or [ErrSilent]. It uses statfs, because the kernel would answer stat
+// from its cache even after the server died.
 func Probe(dir string) error {
 	answer := make(chan error, 1)
 	go func() {
@@ -34,9 +34,9 @@ func Probe(dir string) error {
 	}
 }
 
-// Clear takes away a mount on dir that nobody serves. One that is silent is aborted
-// before: its server may be a process that was killed while it waited for itself, and
-// holds its locks until then. That is done only to mounts of lorefs that this user made.
+// Clear removes a mount on dir that has no server. It first aborts a mount that does not
+// answer: the server may be a process that was killed while it waited for itself, and would
+// hold its locks forever. It aborts only mounts of lorefs that this user made.
 func Clear(dir string) error {
 	state := Probe(dir)
 	if state == nil {
@@ -47,7 +47,7 @@ func Clear(dir string) error {
 			return fmt.Errorf("%w: %w", state, err)
 		}
 		if Probe(dir) == nil {
-			return nil // it was in no use any more, and has gone
+			return nil // it was not in use any more, and has gone
 		}
 	}
 	if err := Detach(dir); err != nil {

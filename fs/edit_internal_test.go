@@ -21,7 +21,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// editFront serves a tree that can be changed without a kernel.
+// editFront serves a writable tree without a kernel.
 func editFront(t *testing.T, tree nodes.Mutable) *front {
 	t.Helper()
 	o := Options{MaxInodes: -1, ReadWrite: true, Logger: slog.New(slog.DiscardHandler)}
@@ -34,7 +34,7 @@ func editFront(t *testing.T, tree nodes.Mutable) *front {
 	return newFront(m, o)
 }
 
-// fake is a tree that does something else in places.
+// fake is a tree with some methods replaced.
 type fake struct {
 	*nodetest.Mutable
 	inLookup, inReadDir, inReadAt func()
@@ -90,7 +90,7 @@ func (f *front) known(t *testing.T, name string) nodes.ID {
 	return nodes.ID(out.NodeId)
 }
 
-// TestAnswersThatRaceWithChanges checks that such are not kept.
+// TestAnswersThatRaceWithChanges checks that such answers are not cached.
 func TestAnswersThatRaceWithChanges(t *testing.T) {
 	tree := fake{Mutable: files()}
 	var f *front
@@ -178,7 +178,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestNewInodesAreKnown checks the list and what the tree is told in the end.
+// TestNewInodesAreKnown checks the list, and what the tree is told in the end.
 func TestNewInodesAreKnown(t *testing.T) {
 	tree := files()
 	f := editFront(t, tree)
@@ -263,7 +263,7 @@ func (k *told) InodeNotify(node uint64, _, _ int64) fuse.Status {
 	return k.status
 }
 
-// notices runs the goroutine of the notices until f returns.
+// during runs the goroutine of the notices while do runs.
 func (k *told) during(t *testing.T, f *front, do func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -284,7 +284,7 @@ func TestNoticesAreDelivered(t *testing.T) {
 		}{
 			{nodes.Change{ID: a}, []string{fmt.Sprint(a)}},
 			{nodes.Change{Dir: 1, Name: "none"}, []string{"1 none", "1"}},
-			{nodes.Change{Dir: 1, Name: "d"}, []string{"1"}}, // a directory that is what it was
+			{nodes.Change{Dir: 1, Name: "d"}, []string{"1"}}, // a directory that is unchanged
 			{nodes.Change{Dir: 1}, []string{"1 .", "1 a", "1"}},
 			{nodes.Change{Dir: d, Name: "c"}, []string{fmt.Sprint(d, " c"), fmt.Sprint(d)}},
 		} {
@@ -321,7 +321,7 @@ func TestNoticesOverflow(t *testing.T) {
 	})
 }
 
-// TestLateNotices tells once more what the kernel did not know.
+// TestLateNotices checks that notices the kernel did not know are repeated.
 func TestLateNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := editFront(t, files())
@@ -336,7 +336,7 @@ func TestLateNotices(t *testing.T) {
 	})
 }
 
-// TestSettleIsBounded waits for a kernel that does not answer.
+// TestSettleIsBounded settles with a kernel that does not answer.
 func TestSettleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := editFront(t, files())
@@ -374,8 +374,8 @@ func TestNoticesOutlivePanics(t *testing.T) {
 	})
 }
 
-// TestPrimeLeavesOpenFiles primes nothing that is open for writing, and takes back
-// what may be older than what the tree told meanwhile.
+// TestPrimeLeavesOpenFiles checks that nothing is primed that is open for writing, and that
+// a store is taken back if the tree reported a change meanwhile.
 func TestPrimeLeavesOpenFiles(t *testing.T) {
 	tree := fake{Mutable: files()}
 	f := editFront(t, &tree)
@@ -401,7 +401,7 @@ func TestPrimeLeavesOpenFiles(t *testing.T) {
 	f.m.edits.notices.take()
 	tree.inReadAt = func() { tree.Put(b, "TEXT") }
 	prime()
-	if batch, _, _ := f.m.edits.notices.take(); len(batch) != 2 { // a, and b both told and taken back
+	if batch, _, _ := f.m.edits.notices.take(); len(batch) != 2 { // a, and b both reported and taken back
 		t.Errorf("to be dropped: %v", batch)
 	}
 	tree.inReadAt = nil
@@ -415,7 +415,7 @@ func TestPrimeLeavesOpenFiles(t *testing.T) {
 	}
 }
 
-// TestOpenWaitsForAStore is the other half: who wants to write waits.
+// TestOpenWaitsForAStore checks the other half: opening for writing waits.
 func TestOpenWaitsForAStore(t *testing.T) {
 	f := editFront(t, files())
 	a := f.known(t, "a")

@@ -24,7 +24,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// eventually waits for what comes by a notice.
+// eventually waits for the effect of a notice.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 2000 {
@@ -48,7 +48,7 @@ func gone(path ...string) func() bool {
 	return func() bool { _, err := os.Stat(filepath.Join(path...)); return errors.Is(err, os.ErrNotExist) }
 }
 
-// TestTreeChangesByItself checks that the kernel's caches follow.
+// TestTreeChangesByItself checks that the kernel's caches follow the tree.
 func TestTreeChangesByItself(t *testing.T) {
 	for name, o := range map[string]fs.Options{"": {}, "old kernel": fs.OnOldKernel(fs.Options{})} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestTreeChangesByItself(t *testing.T) {
 	}
 }
 
-// TestManyChanges tells far more than the queue holds.
+// TestManyChanges reports far more changes than the queue holds.
 func TestManyChanges(t *testing.T) {
 	const dirs, files = 30, 300
 	content := map[string]string{}
@@ -127,9 +127,8 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// TestPrimingWhileWriting reads trees, which primes them, while files are written
-// through the mount and by the tree. Nothing may be seen that is older than what
-// was written before.
+// TestPrimingWhileWriting reads trees, which primes them, while files are written through
+// the mount and by the tree. No reader may see anything older than the last write before.
 func TestPrimingWhileWriting(t *testing.T) {
 	const dirs, files = 20, 50
 	content := map[string]string{}
@@ -169,7 +168,7 @@ func TestPrimingWhileWriting(t *testing.T) {
 	if st := s.Stats(); st.Errors != 0 || st.Primed == 0 {
 		t.Errorf("%d files are primed; errors: %+v", st.Primed, st.LastErrors)
 	}
-	// What the tree changes is seen in the end.
+	// The tree's own changes are seen in the end.
 	for e, err := range nodes.Walk(t.Context(), tree, nodes.Root) {
 		if err == nil && e.Kind == nodes.File {
 			tree.Put(e.ID, "end")
@@ -190,8 +189,8 @@ func stressTime(t *testing.T) time.Duration {
 	return 2 * time.Second
 }
 
-// TestPruningWhileEditing creates, renames, removes and lists files while the
-// kernel is made to drop inodes all the time.
+// TestPruningWhileEditing creates, renames, removes and lists files while the kernel drops
+// inodes all the time.
 func TestPruningWhileEditing(t *testing.T) {
 	for name, o := range map[string]fs.Options{"": {MaxInodes: 40}, "old kernel": fs.OnOldKernel(fs.Options{MaxInodes: 40})} {
 		t.Run(name, func(t *testing.T) {
@@ -224,8 +223,8 @@ func TestPruningWhileEditing(t *testing.T) {
 	}
 }
 
-// lifeOfFiles makes a directory, and files in it that are renamed, replaced,
-// removed and held open on the way.
+// lifeOfFiles makes a directory with files that are renamed, replaced, removed and held
+// open.
 func lifeOfFiles(t *testing.T, home string, deadline time.Time) {
 	for i := 0; time.Now().Before(deadline) && !t.Failed(); i++ {
 		content := fmt.Sprint("content ", i)
@@ -258,7 +257,7 @@ func lifeOfFiles(t *testing.T, home string, deadline time.Time) {
 	}
 }
 
-// TestManyProcesses edits different files and the same ones from 16 processes.
+// TestManyProcesses edits different files and the same files from 16 processes.
 func TestManyProcesses(t *testing.T) {
 	const processes, rounds = 16, 12
 	dir, s, tree := editable(t, map[string]string{"log": "", "last": "", "d/": ""}, fs.Options{})
@@ -300,7 +299,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// TestNoRoom checks what a full disk looks like, and that all of it is listed.
+// TestNoRoom checks how a full disk shows, and that everything is still listed.
 func TestNoRoom(t *testing.T) {
 	dir, s := fusetest.Serve(t, full{nodetest.NewMutable(map[string]string{"x": "text"})}, fs.Options{ReadWrite: true})
 	f := open(t, os.O_WRONLY, dir, "x")

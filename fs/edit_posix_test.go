@@ -12,7 +12,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// notPosix is what of go-fuse's suite does not apply, and why.
+// notPosix are the tests of go-fuse's suite that do not apply, and why.
 var notPosix = map[string]string{
 	"FileBasic":           "modes are the tree's and cannot be set",
 	"Fallocate":           "no tree can reserve room",

@@ -24,7 +24,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// editable mounts files that can be changed.
+// editable mounts writable files.
 func editable(t *testing.T, files map[string]string, o fs.Options) (string, *fs.Server, *nodetest.Mutable) {
 	t.Helper()
 	tree := nodetest.NewMutable(files)
@@ -50,7 +50,7 @@ func put(t *testing.T, content string, path ...string) {
 	}
 }
 
-// holds checks what the mount has.
+// holds checks the content of files in the mount.
 func holds(t *testing.T, want string, path ...string) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(path...))
@@ -346,7 +346,7 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// TestOthersSeeAtOnce changes one file by closing another.
+// TestOthersSeeAtOnce closes a file, which changes another one.
 func TestOthersSeeAtOnce(t *testing.T) {
 	tree := nodetest.NewMutable(map[string]string{"a/x": "0", "b/y": "0"})
 	b, err := tree.Lookup(t.Context(), nodes.Root, "b")

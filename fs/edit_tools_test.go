@@ -19,7 +19,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// numbersOnly takes decimal numbers, but anything for scratch files.
+// numbersOnly accepts decimal numbers, and anything for scratch files.
 func numbersOnly(name string, content []byte) error {
 	text := strings.TrimSuffix(string(content), "\n")
 	scratch := strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.ContainsAny(name, ".") || strings.HasPrefix(name, "sed")
@@ -36,8 +36,8 @@ func strict() *nodetest.Mutable {
 	return m
 }
 
-// shell runs a script with the mount as $M and another file system as $T. It is
-// not in the mount itself, see run.
+// shell runs a script with the mount as $M and another file system as $T. Its working
+// directory is not in the mount, see run.
 func shell(t *testing.T, mount, script string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
@@ -47,7 +47,7 @@ func shell(t *testing.T, mount, script string) (string, error) {
 	return string(out), err
 }
 
-// TestTools edits with what people edit with. Each has to leave 42 in the file.
+// TestTools edits with the tools of users. Each has to leave 42 in the file.
 func TestTools(t *testing.T) {
 	for _, c := range []struct{ name, program, script string }{
 		{"echo", "sh", `echo 42 > $M/d/x`},
@@ -125,12 +125,12 @@ func inTree(t *testing.T, tree nodes.Tree, path ...string) string {
 	return string(p)
 }
 
-// TestWhoReports checks that a refused value is told where the tool looks, and
-// that the value before stays.
+// TestWhoReports checks that a refused value is reported where the tool looks, and that the
+// value before stays.
 func TestWhoReports(t *testing.T) {
 	for _, c := range []struct {
 		name, program, script string
-		// silent is for shells, which do not look at what close(2) returns.
+		// silent is for shells, which ignore the result of close(2).
 		silent bool
 	}{
 		{"echo", "sh", `echo seven > $M/d/x`, true},
@@ -152,7 +152,7 @@ func TestWhoReports(t *testing.T) {
 			if silent := err == nil; silent != c.silent {
 				t.Errorf("it says %v: %s", err, out)
 			}
-			// Also the kernel's pages have to be as before.
+			// The kernel's pages must be as before, too.
 			for range 2 {
 				if got, err := os.ReadFile(filepath.Join(dir, "d", "x")); string(got) != "1002\n" || err != nil {
 					t.Errorf("the mount has %q, %v", got, err)
@@ -195,14 +195,14 @@ func TestRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestEditRequests counts what tools cost. Each edit is of a file that was read.
+// TestEditRequests counts requests of tools. Each edits a file that was read before.
 func TestEditRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
 		want         fs.Stats
 	}{
-		// Where something can be written, the kernel asks for the time of access of
-		// what was read or listed, once.
+		// At a writable mount, the kernel asks once for the access time of what was read or
+		// listed.
 		{"read again", `cat $M/d/x; cat $M/d/x`, fs.Stats{Getattrs: 1, Opens: 2, Releases: 2}},
 		{"echo", `echo 42 > $M/d/x`, fs.Stats{Opens: 1, Flushes: 2, Writes: 1, Releases: 1}},
 		{"append", `printf 42 >> $M/d/x`, fs.Stats{Opens: 1, Flushes: 2, Writes: 1, Releases: 1}},
@@ -242,7 +242,7 @@ func TestEditRequests(t *testing.T) {
 	}
 }
 
-// waitReleased waits until so many files are released, for which close(2) does not.
+// waitReleased waits until n files are released, which close(2) does not wait for.
 func waitReleased(s *fs.Server, n uint64) {
 	for range 1000 {
 		if s.Stats().Releases >= n {

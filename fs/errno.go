@@ -13,12 +13,12 @@ import (
 	"lorefs/nodes"
 )
 
-// errnoOf is the only place where errors become numbers.
+// errnoOf is the only place where errors become error numbers.
 //
-// A number of the system's that comes out of the source is not passed on: ENOENT
-// would be kept by the kernel as a name that is not there, ENOSYS would switch
-// the request off for good. Nor is there a number for [nodes.ErrNotExist], since
-// only LOOKUP may answer that way: of an ID that the kernel knows it is a fault.
+// It does not pass on error numbers from the source: the kernel would cache ENOENT as a
+// missing name, and ENOSYS would switch the request off for good. There is no number for
+// [nodes.ErrNotExist] either, since only LOOKUP may answer that way. For an ID that the
+// kernel knows it is a fault.
 func errnoOf(err error) (syscall.Errno, weight) {
 	if err == nil {
 		return 0, answer
@@ -37,7 +37,7 @@ var errnos = []struct {
 	weight weight
 }{
 	{nodes.ErrChanged, syscall.EIO, odd},
-	// A signal that came while the source was being read.
+	// A signal came while the source was being read.
 	{context.Canceled, syscall.EINTR, answer},
 	{nodes.ErrNotDir, syscall.ENOTDIR, answer},
 	{nodes.ErrIsDir, syscall.EISDIR, answer},
@@ -50,7 +50,7 @@ var errnos = []struct {
 	{nodes.ErrNotEmpty, syscall.ENOTEMPTY, answer},
 	{nodes.ErrReadOnly, syscall.EROFS, answer},
 	{nodes.ErrCross, syscall.EXDEV, answer},
-	// What exactly did not fit, nobody but the log can tell.
+	// Only the log can say what exactly did not fit.
 	{nodes.ErrNotPermitted, syscall.EPERM, odd},
 	{nodes.ErrInvalid, syscall.EINVAL, odd},
 	{nodes.ErrTooLarge, syscall.EFBIG, odd},
@@ -59,8 +59,8 @@ var errnos = []struct {
 	{syscall.EDQUOT, syscall.ENOSPC, odd},
 }
 
-// fail turns an error into what the kernel is told, and counts it if it is one that
-// counts. Only then is the path asked for: it may cost a search.
+// fail converts an error for the kernel, and counts it unless it is a normal answer. Only
+// then it calls path, which may have to search.
 func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
 	errno, w := errnoOf(err)
 	if w != answer {
@@ -69,8 +69,8 @@ func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
 	return errno
 }
 
-// failChange is fail for a change that somebody asked for. A name that has gone is
-// ENOENT here, for the kernel keeps no answer to a change.
+// failChange is fail for a change. A missing name is ENOENT here, because the kernel does
+// not cache answers to changes.
 func (n *node) failChange(op, path string, err error) syscall.Errno {
 	if errors.Is(err, nodes.ErrNotExist) {
 		return syscall.ENOENT
@@ -78,7 +78,6 @@ func (n *node) failChange(op, path string, err error) syscall.Errno {
 	return n.m.fail(op, func() string { return path }, err)
 }
 
-// isEnd reports whether err is the one that ends a file.
 func isEnd(err error) bool {
 	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
 }

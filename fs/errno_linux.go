@@ -2,7 +2,7 @@ package fs
 
 import "syscall"
 
-// What "not held locally" and "no key" are called here.
+// Error numbers for "not held locally" and "no key".
 const (
 	errNoData = syscall.ENODATA
 	errNoKey  = syscall.ENOKEY

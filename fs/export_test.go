@@ -1,6 +1,6 @@
 package fs
 
-// OnOldKernel are options that make a mount do without what not all kernels have.
+// OnOldKernel returns options that make a mount work as on old kernels.
 func OnOldKernel(o Options) Options {
 	o.oldKernel = true
 	return o

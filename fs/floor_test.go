@@ -19,9 +19,9 @@ import (
 	"lorefs/nodes"
 )
 
-// floor is the least that a go-fuse server of a tree can do: its numbers are the
-// kernel's, nothing is kept or bounded, every answer is cached for good. What the
-// adapter costs is told as a share of it.
+// floor is the least that a go-fuse server of a tree can do: its numbers are the kernel's,
+// nothing is kept or bounded, every answer is cached for good. The adapter is measured
+// relative to it.
 type floor struct {
 	fuse.RawFileSystem
 	tree nodes.Tree

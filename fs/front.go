@@ -17,31 +17,30 @@ import (
 	"lorefs/nodes"
 )
 
-// front stands between the kernel and go-fuse's node API. It counts requests and
-// answers listings; everything else goes through to the nodes.
+// front stands between the kernel and go-fuse's node API. It counts requests and answers
+// listings. Everything else goes through to the nodes.
 //
-// Listings are answered here because the node API ties them to a handle, which
-// costs an OPENDIR and a RELEASEDIR a directory, and makes the kernel ask again
-// each time even for a listing that it holds. With the tree's cursors as offsets
-// no handle is needed: OPENDIR is answered ENOSYS once, and a directory that was
-// listed before is listed again without a request.
+// Listings are answered here because the node API ties them to a handle. That costs an
+// OPENDIR and a RELEASEDIR for each directory, and makes the kernel list directories again
+// that it has cached. With the tree's cursors as offsets no handle is needed: OPENDIR is
+// answered ENOSYS once, and a second listing of a directory takes no request.
 type front struct {
 	fuse.RawFileSystem
 	m *mount
-	// statelessDirs tells that the kernel takes ENOSYS for an answer to OPENDIR.
-	// It is set by Init, before the first other request.
+	// statelessDirs says that the kernel accepts ENOSYS as answer to OPENDIR. Init sets it,
+	// before the first other request.
 	statelessDirs bool
-	// life is done when the mount is gone; background is what then ends.
+	// life is done when the mount is gone; background ends after it.
 	life       context.Context
 	end        context.CancelFunc
 	background sync.WaitGroup
 }
 
-// nodeID returns the kernel's number of an inode: its ID, see
-// [fusefs.Options.ExternalNodeID], but for the root it is always 1, as [nodes.Root] is.
+// nodeID returns the kernel's number of an inode. It is its ID, see
+// [fusefs.Options.ExternalNodeID], and always 1 for the root, like [nodes.Root].
 func nodeID(n *fusefs.Inode) uint64 { return n.StableAttr().Ino }
 
-// Init is called with the server once the kernel has said what it can do.
+// Init is called with the server when the kernel has sent its capabilities.
 func (f *front) Init(s *fuse.Server) {
 	f.RawFileSystem.Init(s)
 	f.statelessDirs = !f.m.statefulDirs && hasNoOpendir(s.KernelSettings())
@@ -73,19 +72,19 @@ func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 	return st
 }
 
-// lookup registers a node and puts it on the list of inodes. That has to be done
-// in this order: of a node on the list the kernel knows, and of two that race to
-// be registered one is dropped. go-fuse offers no way from a number to its node
-// but a request, so that is what is used, of a kind the kernel gets elsewhere.
+// lookup registers a node and then puts it on the list of inodes. The order matters: nodes
+// on the list must be known to the kernel, and if two nodes race to be registered one is
+// dropped. go-fuse has no way from a number to its node but a request, so lookup sends an
+// ACCESS, because the kernel's own ACCESS requests end in front.
 func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	st := f.RawFileSystem.Lookup(cancel, header, name, out)
-	if !st.Ok() || out.NodeId == 0 { // there may be no such name
+	if !st.Ok() || out.NodeId == 0 { // the name may not exist
 		return st
 	}
 	return f.listNode(cancel, header, out)
 }
 
-// listNode puts what the kernel is told of on the list of inodes.
+// listNode puts the node of an answer on the list of inodes.
 func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.EntryOut) fuse.Status {
 	if e := f.m.edits; e != nil {
 		e.refs.add(nodes.ID(out.NodeId))
@@ -142,12 +141,12 @@ func (f *front) OpenDir(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fu
 	return fuse.OK
 }
 
-// ReleaseDir has nothing to release. The node API must not see it: it knows no handle.
+// ReleaseDir does nothing. The node API must not see it, because it has no handle.
 func (f *front) ReleaseDir(*fuse.ReleaseIn) { f.m.counters.others.Add(1) }
 
-// What follows is answered once and never asked again: no file has holes, there is
-// no more to tell than GETATTR does, and the kernel lets nobody in but the mounting
-// user or checks the modes itself ([Options.AllowOther]).
+// These requests are answered ENOSYS once and then never sent again: no file has holes,
+// statx has nothing to add to GETATTR, and the kernel admits only the mounting user or
+// checks the modes itself ([Options.AllowOther]).
 
 func (f *front) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return f.never() }
 
@@ -160,19 +159,18 @@ func (f *front) never() fuse.Status {
 	return fuse.ENOSYS
 }
 
-// ReadDir answers a listing without attributes.
 func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return f.list(cancel, in, func(_ *nodes.Entry, de fuse.DirEntry) bool { return out.AddDirEntry(de) })
 }
 
-// ReadDirPlus hands over the attributes of every entry, and by that an inode. An
-// entry that is left empty gives the kernel the name only.
+// ReadDirPlus lists entries with their attributes, and so creates an inode for each. For an
+// entry without attributes the kernel gets only the name.
 func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	f.m.inodes.throttle()
 	crowded := f.m.inodes.crowded()
 	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
 	since := f.m.now()
-	var full []*fuse.EntryOut // what was told of more than a name, if that may change
+	var full []*fuse.EntryOut // answers with attributes, if they may change
 	st := f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
@@ -207,7 +205,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	return st
 }
 
-// modTime is the time of the directory that is being listed.
+// modTime returns the time of the directory that is being listed.
 func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) (mtime time.Time, ok bool) {
 	attr, err := f.m.tree.Attr(&fuse.Context{Caller: in.Caller, Cancel: cancel}, nodes.ID(in.NodeId))
 	if err != nil {
@@ -216,8 +214,8 @@ func (f *front) modTime(cancel <-chan struct{}, in *fuse.ReadIn) (mtime time.Tim
 	return attr.ModTime, err == nil
 }
 
-// list feeds add with the entries from in.Offset on, until it takes no more. An
-// error behind the first entry is left to the next request, which starts there.
+// list calls add with the entries from in.Offset on, until it takes no more. An error
+// behind the first entry is left to the next request, which starts there.
 func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.Entry, fuse.DirEntry) bool) fuse.Status {
 	f.m.counters.readdirs.Add(1)
 	ctx := &fuse.Context{Caller: in.Caller, Cancel: cancel}
@@ -238,14 +236,14 @@ func (f *front) list(cancel <-chan struct{}, in *fuse.ReadIn, add func(*nodes.En
 		}
 	}
 	if n == 0 && in.Offset != 0 {
-		// Only now does the kernel surely know all that was listed.
+		// Only now does the kernel surely know everything that was listed.
 		f.m.primer.sawListing(nodes.ID(in.NodeId))
 	}
 	return fuse.OK
 }
 
-// checkEntry refuses what the kernel would reject a whole listing for, or what
-// would make go-fuse panic. No tree should have it, listed or looked up.
+// checkEntry refuses entries for which the kernel would reject the whole listing, or on
+// which go-fuse would panic. No tree should have them, listed or looked up.
 func checkEntry(e *nodes.Entry) error {
 	switch {
 	case e.Name == "" || e.Name == "." || e.Name == ".." || len(e.Name) > nameMax || strings.ContainsAny(e.Name, "/\x00"):
@@ -256,7 +254,7 @@ func checkEntry(e *nodes.Entry) error {
 	return nil
 }
 
-// checkNext is the same for what only a listing has.
+// checkNext checks the field that only listings have.
 func checkNext(e *nodes.Entry) error {
 	if e.Next == 0 || e.Next > maxOffset {
 		return fmt.Errorf("internal error: the cursor behind %q is %d", e.Name, e.Next)
@@ -264,11 +262,10 @@ func checkNext(e *nodes.Entry) error {
 	return nil
 }
 
-// maxOffset is the highest offset in a directory: the kernel takes it for a
-// signed number.
+// maxOffset is the highest offset in a directory, because the kernel uses a signed number.
 const maxOffset = 1<<63 - 1
 
-// fail is node.fail for a node of which only the number is known.
+// fail is node.fail if only the node's number is known.
 func (f *front) fail(id uint64, op string, err error) syscall.Errno {
 	return f.m.fail(op, func() string {
 		if n := f.m.inodes.find(id); n != nil {

@@ -57,7 +57,7 @@ func TestOnlyTheTreeSaysNotExist(t *testing.T) {
 func TestLookupKeepsNoMissOfTheSource(t *testing.T) {
 	files := nodes.MemFiles(testTime, map[string]string{"a": "text"})
 	for want, tree := range map[fuse.Status]nodes.Tree{
-		fuse.OK:  files, // go-fuse's way to say: remember that there is none
+		fuse.OK:  files, // go-fuse's way to say: remember that it does not exist
 		fuse.EIO: failingLookup{files},
 	} {
 		f := oddFront(tree)
@@ -175,8 +175,8 @@ func TestEverythingThatWritesIsRefused(t *testing.T) {
 	}
 }
 
-// TestInodesSurviveRaces looks the same file up and forgets it from many
-// goroutines. What is known in the end has to be listed, and nothing else.
+// TestInodesSurviveRaces looks up and forgets the same file from many goroutines. In the
+// end exactly the known nodes must be listed.
 func TestInodesSurviveRaces(t *testing.T) {
 	f := oddFront(nodes.MemFiles(testTime, map[string]string{"a": "text", "b": "text"}))
 	lookup := func() uint64 {
@@ -207,8 +207,8 @@ func TestInodesSurviveRaces(t *testing.T) {
 	}
 }
 
-// TestForgetOfWhatIsBackInUse is the rarest of these races, played by hand: the
-// file was looked up again before OnForget was called.
+// TestForgetOfWhatIsBackInUse plays the rarest of these races by hand: the file was looked
+// up again before OnForget was called.
 func TestForgetOfWhatIsBackInUse(t *testing.T) {
 	f := oddFront(nodes.MemFiles(testTime, map[string]string{"a": "text"}))
 	var out fuse.EntryOut
@@ -225,7 +225,7 @@ func TestPrunerOutlivesPanics(t *testing.T) {
 		Options{MaxInodes: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	f := newFront(m, Options{Logger: slog.New(slog.DiscardHandler)})
 	var running sync.WaitGroup
-	running.Go(func() { m.prune(f.life, nil) }) // a nil kernel is what panics
+	running.Go(func() { m.prune(f.life, nil) }) // the nil kernel panics
 	for i, name := range []string{"a", "b", "c"} {
 		f.Lookup(nil, &rootHeader, name, new(fuse.EntryOut))
 		for i > 0 && m.stats().Errors < uint64(i) {
@@ -239,7 +239,7 @@ func TestPrunerOutlivesPanics(t *testing.T) {
 	}
 }
 
-// failingLookup finds no file of its source.
+// failingLookup is a tree whose source lacks a file.
 type failingLookup struct{ *nodes.Mem }
 
 func (failingLookup) Lookup(context.Context, nodes.ID, string) (nodes.Entry, error) {

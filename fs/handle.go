@@ -15,21 +15,21 @@ import (
 	"lorefs/nodes"
 )
 
-// handle is a file that is open for writing. For reading none is needed.
+// handle is a file that is open for writing. Reading needs no handle.
 //
-// A change is not broken off when the caller gets a signal: it would have to be
-// told what part of it has happened. So the tree never sees the request's end.
+// A signal to the caller does not interrupt a change, since it would be unknown how much of
+// it has happened. So the tree gets a context that is never canceled.
 type handle struct {
 	n *node
 	w nodes.Writer
-	// mu is held for reading while a request that is not one of this handle uses
-	// w, which it may unless released.
+	// mu is held for reading while a request other than this handle's uses w, which it may
+	// unless released is set.
 	mu       sync.RWMutex
 	released bool
 }
 
-// openFiles are the handles of each file. Whoever changes a file is here before
-// he does and until he is done, and whoever is here keeps the primer away.
+// openFiles has the handles of each file. Whoever changes a file is registered here before
+// he begins and until he is done. That keeps the primer away from the file.
 type openFiles struct {
 	mu      sync.Mutex
 	handles map[nodes.ID][]*handle
@@ -53,15 +53,15 @@ func (o *openFiles) remove(h *handle) {
 	}
 }
 
-// of lists the handles of a file.
+// of returns the handles of a file.
 func (o *openFiles) of(id nodes.ID) []*handle {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.handles[id])
 }
 
-// unlessOpen calls f if nobody has the file open for writing, and makes whoever
-// wants to open it wait until f is done.
+// unlessOpen calls f if nobody has the file open for writing. Opening it for writing waits
+// until f is done.
 func (o *openFiles) unlessOpen(id nodes.ID, f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,7 +70,7 @@ func (o *openFiles) unlessOpen(id nodes.ID, f func()) {
 	}
 }
 
-// openWrite opens the node to change it.
+// openWrite opens the node for writing.
 func (n *node) openWrite(ctx context.Context) (*handle, error) {
 	w, err := n.m.edits.tree.OpenWrite(ctx, n.id())
 	if err != nil {
@@ -81,8 +81,8 @@ func (n *node) openWrite(ctx context.Context) (*handle, error) {
 	return h, nil
 }
 
-// fail is node.fail for what may have left the file otherwise than the kernel
-// thinks: a tree that refuses a value shows the one before.
+// fail is node.fail for a change after which the kernel's cache of the file may be wrong,
+// because a tree that refuses a value shows the one before.
 func (h *handle) fail(op string, err error) syscall.Errno {
 	h.n.m.edits.notice(nodes.Change{ID: h.n.id()})
 	return h.n.failChange(op, h.n.path(), err)
@@ -157,11 +157,10 @@ func (h *handle) truncate(ctx context.Context, size int64) (done bool, err error
 
 // truncate cuts or extends a file. by is nil for truncate(2) of a path.
 //
-// Without CAP_ATOMIC_O_TRUNC that is also how open(2) truncates, by a request
-// which does not tell the handle. Then any will do: all change the same content,
-// and what is written next comes by one of them. With no handle there is nobody
-// but the caller to judge the new content, so it is flushed at once; the empty
-// write before that tells the tree that nothing else will come.
+// Without CAP_ATOMIC_O_TRUNC open(2) truncates by the same request, without its handle.
+// Then any handle will do, since all change the same content and the next write comes by
+// one of them. Without any handle the new content is flushed at once, so that the caller
+// gets the error. The empty write before tells the tree that no other write will come.
 func (n *node) truncate(ctx context.Context, by *handle, size uint64) syscall.Errno {
 	if size > math.MaxInt64 {
 		return syscall.EFBIG
@@ -194,8 +193,8 @@ func (n *node) truncate(ctx context.Context, by *handle, size uint64) syscall.Er
 	return 0
 }
 
-// Setattr sets size and time. Modes and owners are taken and left as they are:
-// tools copy them along, and have no use for a refusal.
+// Setattr sets size and time. It accepts modes and owners and ignores them, because tools
+// copy them and would only fail.
 func (n *node) Setattr(ctx context.Context, f fusefs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
 	if size, ok := in.GetSize(); ok {

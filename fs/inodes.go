@@ -18,13 +18,13 @@ import (
 const (
 	// pruneBatch is how many inodes the kernel is asked to drop at once.
 	pruneBatch = 4096
-	// pruneSlack is the part of the limit that is pruned below it, so that
-	// the pruner works now and then instead of all the time.
+	// pruneSlack is the part of the limit that is pruned below it, so that the pruner works
+	// now and then instead of all the time.
 	pruneSlack = 8
 	// settleStep and settleTries bound the wait for the kernel's FORGETs.
 	settleStep  = 500 * time.Microsecond
 	settleTries = 20
-	// throttleStep and throttleTries bound what a listing waits for the pruner.
+	// throttleStep and throttleTries bound how long a listing waits for the pruner.
 	throttleStep  = time.Millisecond
 	throttleTries = 20
 )
@@ -35,27 +35,27 @@ type notifier interface {
 	EntryNotify(parent uint64, name string) fuse.Status
 }
 
-// inodeList bounds the number of inodes that the kernel knows of. It lists them
-// from the oldest to the newest; above the limit the oldest are offered to the
-// kernel, which forgets those that nobody uses. What it keeps (open files,
-// working directories, directories with known entries) goes to the new end of
-// the list and is offered again after everything else.
+// inodeList bounds the number of inodes that the kernel knows. It lists them from the
+// oldest to the newest. Above the limit it offers the oldest to the kernel, which forgets
+// those that are unused. What the kernel keeps (open files, working directories,
+// directories with known entries) moves to the new end of the list, and is offered again
+// after everything else.
 //
-// The list runs through the nodes themselves: it costs them two pointers and no
-// allocation. All methods may be called from many goroutines at once.
+// The nodes themselves are the links of the list: two pointers in each, and no allocation.
+// All methods are safe for parallel use.
 type inodeList struct {
-	// limit is 0 for no limit. It does not change.
+	// limit is 0 for no limit. It never changes.
 	limit int
 	wake  chan struct{}
-	// n is the length of the list. It changes under mu, but is read without.
+	// n is the length of the list. It changes under mu, but is read without it.
 	n atomic.Int64
 	// removed counts removals.
 	removed atomic.Uint64
 	// stuck is the length at which nothing more could be dropped, else 0.
 	stuck atomic.Int64
 
-	// mu guards the list: the ends here and the links in the nodes. go-fuse's
-	// locks may be taken before it, never after.
+	// mu guards the list: the ends here and the links in the nodes. It is taken after
+	// go-fuse's locks, never before.
 	mu             sync.Mutex
 	oldest, newest *node
 }
@@ -67,8 +67,8 @@ func (l *inodeList) init(limit int) {
 
 func (l *inodeList) len() int { return int(l.n.Load()) }
 
-// crowded reports whether there are almost as many inodes as there may be. Pruning
-// stops above that, so it stays so while a large tree is walked.
+// crowded reports whether the number of inodes is near the limit. Pruning stops above that,
+// so that it stays true while a large tree is walked.
 func (l *inodeList) crowded() bool {
 	return l.limit > 0 && l.len() > l.limit-2*l.limit/pruneSlack
 }
@@ -95,7 +95,7 @@ func (l *inodeList) insert(n *node) int64 {
 	return l.n.Add(1)
 }
 
-// remove takes a node out that the kernel has forgotten.
+// remove removes a node that the kernel has forgotten.
 func (l *inodeList) remove(n *node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,9 +134,9 @@ func (l *inodeList) unlink(n *node) {
 	n.older, n.newer, n.listed = nil, nil, false
 }
 
-// rotate moves up to k of the oldest nodes to the new end and appends them to
-// batch. The newest of them comes first, so that a directory follows its entries:
-// the kernel drops no directory that has known entries.
+// rotate moves up to k of the oldest nodes to the new end and appends them to batch. The
+// newest of them comes first, so that a directory follows its entries: the kernel drops no
+// directory with known entries.
 func (l *inodeList) rotate(batch []*node, k int) []*node {
 	l.mu.Lock()
 	for range min(k, l.len()) {
@@ -162,7 +162,6 @@ func (l *inodeList) find(id uint64) *node {
 	return nil
 }
 
-// all lists the nodes.
 func (l *inodeList) all() []*node {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,8 +183,8 @@ func (l *inodeList) findAll(known map[nodes.ID]*node) {
 	}
 }
 
-// throttle makes a listing wait while there are twice as many inodes as there
-// should be, for a bounded time: what has to be forgotten may be the caller's.
+// throttle makes a listing wait while there are twice as many inodes as allowed, for a
+// bounded time, since the caller itself may hold what must be forgotten.
 func (l *inodeList) throttle() {
 	for range throttleTries {
 		n := l.n.Load()
@@ -209,7 +208,7 @@ func (m *mount) prune(ctx context.Context, k notifier) {
 	}
 }
 
-// pruner is the state of the goroutine that drops inodes, and belongs to it.
+// pruner is the state of the goroutine that drops inodes. Only that goroutine uses it.
 type pruner struct {
 	list     *inodeList
 	kernel   notifier
@@ -220,9 +219,9 @@ type pruner struct {
 	byEntry bool
 }
 
-// shrink goes on until the list is short enough, or until all of it was offered
-// and nothing was taken: then everything is in use, and it waits for the list to
-// grow by another part before it tries again.
+// shrink goes on until the list is short enough, or until all of it was offered and nothing
+// was dropped. Then everything is in use, and it waits for the list to grow by another
+// part.
 func (p *pruner) shrink(ctx context.Context) {
 	l := p.list
 	l.stuck.Store(0)
@@ -245,7 +244,6 @@ func (p *pruner) shrink(ctx context.Context) {
 	l.stuck.Store(int64(l.len() + l.limit/pruneSlack))
 }
 
-// offer asks the kernel to drop a batch.
 func (p *pruner) offer() {
 	defer clear(p.batch) // hold no node longer than the kernel does
 	p.ids = p.ids[:0]
@@ -262,11 +260,11 @@ func (p *pruner) offer() {
 	p.dropEntries()
 }
 
-// dropEntries is what there is before Linux 6.18: invalidating names. That also
-// takes the name from a directory that is somebody's working directory, so only
-// directories without known entries are dropped, and only those that are idle:
-// the oldest of the list. go-fuse tells how many entries are known by a copy only;
-// all copies of a round hold as many entries as the list has nodes, at most.
+// dropEntries drops inodes on kernels before Linux 6.18, by invalidating names. That would
+// also remove the name of somebody's working directory, so it drops only directories
+// without known entries, and only idle ones: the oldest of the list. go-fuse reveals the
+// number of known entries only by a copy of them; all copies of a round have at most as
+// many entries as the list has nodes.
 func (p *pruner) dropEntries() {
 	for _, n := range p.batch {
 		if n.IsDir() && len(n.Children()) > 0 {
@@ -282,8 +280,8 @@ func (p *pruner) dropEntries() {
 	}
 }
 
-// settle waits until the kernel has answered an offer, or for a bounded time:
-// how much of a batch it takes nobody can tell.
+// settle waits for a bounded time until the kernel has answered an offer. How much of a
+// batch the kernel takes is not known.
 func (p *pruner) settle(before uint64) {
 	want := uint64(len(p.ids)+1) / 2
 	for range settleTries {

@@ -15,8 +15,8 @@ import (
 	"lorefs/nodes"
 )
 
-// kernel plays the kernel's part: it knows inodes by LOOKUP and forgets them
-// when asked to, but for those in use.
+// kernel plays the kernel's part: it learns inodes by LOOKUP and forgets them when asked
+// to, unless they are in use.
 type kernel struct {
 	raw     fuse.RawFileSystem
 	inUse   map[uint64]bool
@@ -56,7 +56,7 @@ func (k *kernel) forget(n int) {
 	}
 }
 
-// lookup lets the kernel know some files of the root.
+// lookup makes the kernel know some files of the root.
 func (k *kernel) lookup(t *testing.T, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -129,7 +129,7 @@ func TestPruneGivesUpOnWhatIsInUse(t *testing.T) {
 		if got := m.inodes.stuck.Load(); got != 950 {
 			t.Errorf("tries again at %d inodes, want 950", got)
 		}
-		m.inodes.throttle() // must not wait: nothing would come of it
+		m.inodes.throttle() // must not wait: it would not help
 		clear(k.inUse)
 		k.forget(550)
 		if got := m.inodes.stuck.Load(); got != 0 {
@@ -178,7 +178,8 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// TestNodeAnswers checks what a mount cannot show, because the kernel asks only once.
+// TestNodeAnswers checks answers that a mount can't show, because the kernel asks only
+// once.
 func TestNodeAnswers(t *testing.T) {
 	_, k := newTestMount(t, 1, 10)
 	k.lookup(t, 0, 1)

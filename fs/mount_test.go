@@ -72,7 +72,8 @@ func TestMountedLinks(t *testing.T) {
 	}
 }
 
-// A listing of names asks for no size that takes long to find.
+// TestMountedLateSizes checks that a listing of names asks for no size that takes long to
+// find.
 func TestMountedLateSizes(t *testing.T) {
 	tree := &nodetest.LateSizes{Tree: testTree(t)}
 	dir := fusetest.Mount(t, tree, fs.Options{})
@@ -101,8 +102,8 @@ func TestMountedMux(t *testing.T) {
 	nodetest.RunMounted(t, dir, tree)
 }
 
-// run runs a program and returns what it printed. Its working directory is not
-// in the mount: see "Deadlocks" in go-fuse's documentation.
+// run runs a program and returns its output. Its working directory is not in the mount: see
+// "Deadlocks" in go-fuse's documentation.
 func run(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -182,8 +183,8 @@ func TestNoXattr(t *testing.T) {
 	}
 }
 
-// TestRequests counts what programs cost. The numbers are the kernel's and the
-// same on every machine, so this is the guard of the adapter's speed.
+// TestRequests counts the requests of programs. The numbers are the kernel's and the same
+// on every machine, so this test guards the adapter's speed.
 func TestRequests(t *testing.T) {
 	s := shape{dirs: 20, files: 10}
 	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{NoPrime: true, NoXattr: true})
@@ -198,7 +199,7 @@ func TestRequests(t *testing.T) {
 		{[]string{"ls", "-lR", dir}, fs.Stats{}},
 		{[]string{"find", dir, "-type", "f", "-exec", "cat", "{}", "+"}, fs.Stats{Reads: 200, Opens: 1}},
 		{[]string{"find", dir, "-type", "f", "-exec", "cat", "{}", "+"}, fs.Stats{}},
-		// stat asks for the time of birth, sync for nothing that there is.
+		// stat asks for the time of birth, sync for nothing.
 		{[]string{"sh", "-c", "stat " + dir + "/*/* && sync " + dir + "/*/*"}, fs.Stats{}},
 		{[]string{"sh", "-c", "test ! -e " + dir + "/nothing"}, fs.Stats{Lookups: 1}},
 		{[]string{"sh", "-c", "test ! -e " + dir + "/nothing"}, fs.Stats{}},
@@ -222,7 +223,7 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d", step.args[0], c.got, c.name, c.want)
 			}
 		}
-		// Each kind is answered ENOSYS once; which there are is the kernel's choice.
+		// Each kind is answered ENOSYS once; which kinds there are is up to the kernel.
 		if n := others(st) - others(before); n > 3 {
 			t.Errorf("%s: %d other requests, want 3 at most", step.args[0], n)
 		}
@@ -244,7 +245,7 @@ func TestPrimingServesWhatIsRead(t *testing.T) {
 			t.Fatalf("%s: %q, %v", name, p, err)
 		}
 	}
-	// Somebody who reads, and then lists the next directory.
+	// Read files, and then list the next directory.
 	read(filepath.Join(dir, s.dirName(0), s.fileName(0)))
 	for i := 1; i < s.dirs; i++ {
 		entries, err := os.ReadDir(filepath.Join(dir, s.dirName(i)))
@@ -265,7 +266,7 @@ func TestPrimingServesWhatIsRead(t *testing.T) {
 	}
 }
 
-// waitForPrimer waits until nothing more is primed, for a bounded time.
+// waitForPrimer waits for a bounded time until nothing more is primed.
 func waitForPrimer(s *fs.Server) {
 	for before, try := s.Stats().Primed, 0; try < 100; try++ {
 		time.Sleep(2 * time.Millisecond)
@@ -276,8 +277,8 @@ func waitForPrimer(s *fs.Server) {
 	}
 }
 
-// settled waits until the number of inodes has come down to limit: FORGETs arrive
-// on their own time.
+// settled waits until the number of inodes has come down to limit, since FORGETs arrive
+// late.
 func settled(s *fs.Server, limit int) int {
 	for range 500 {
 		if s.Stats().Inodes <= limit {
@@ -438,7 +439,7 @@ func TestErrorsReachTheReader(t *testing.T) {
 	}
 }
 
-// waitingTree reads nothing before the request is given up.
+// waitingTree reads nothing before the request is canceled.
 type waitingTree struct {
 	*nodes.Mem
 	reading chan struct{}
@@ -450,7 +451,7 @@ func (w waitingTree) ReadAt(ctx context.Context, _ nodes.ID, _ []byte, _ int64) 
 	return 0, ctx.Err()
 }
 
-// A reader who is killed is no error of the mount's.
+// TestInterruptedReadIsNoError checks that killing a reader is no error of the mount.
 func TestInterruptedReadIsNoError(t *testing.T) {
 	tree := waitingTree{nodes.MemFiles(testTime, map[string]string{"x": "text"}), make(chan struct{}, 64)}
 	dir, s := fusetest.Serve(t, tree, fs.Options{})
@@ -471,7 +472,7 @@ func TestInterruptedReadIsNoError(t *testing.T) {
 	}
 }
 
-// slowTree takes its time.
+// slowTree is slow.
 type slowTree struct{ *nodes.Mem }
 
 func (s slowTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
@@ -479,8 +480,8 @@ func (s slowTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) 
 	return s.Mem.ReadAt(ctx, id, p, off)
 }
 
-// With many readers, Linux must not read small files by the page: each page would wait for
-// its turn.
+// TestManyReadersReadAhead checks that with many readers Linux does not read small files by
+// the page.
 func TestManyReadersReadAhead(t *testing.T) {
 	const readers, files, size = 32, 256, 64 << 10
 	texts := map[string]string{}

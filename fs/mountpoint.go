@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// CheckMountpoint tells, before any slow work is done, whether source can be
-// mounted on dir: dir has to be an empty directory, and not inside the source,
-// because a mount that hides its own source cannot be served. (A source below
-// dir makes that not empty.) What a dead mount left behind on dir is taken away
-// first, see [Clear].
+// CheckMountpoint checks, before any slow work is done, that source can be mounted on dir.
+// dir must be an empty directory that is not inside the source, because a mount that hides
+// its own source can't be served. (A source below dir makes that not empty.) A dead mount
+// on dir is removed first, see [Clear].
 func CheckMountpoint(dir, source string) error {
 	place, err := resolve(dir)
 	if err == nil {
@@ -81,12 +80,12 @@ func checkOverlap(dir, source string) error {
 	return nil
 }
 
-// maxLinks is how many symbolic links may lead from one to the other.
+// maxLinks is the most symbolic links that are followed.
 const maxLinks = 40
 
-// resolve makes a path absolute and free of symbolic links, so that all who take
-// it mean the same place. The last element need not exist, and is not looked at
-// but for being a link: nothing can be asked about a dead mount.
+// resolve makes a path absolute and free of symbolic links, so that every part of lorefs
+// means the same place. The last element need not exist. It is only checked for being a
+// link, because a dead mount answers no other question.
 func resolve(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	for range maxLinks {
@@ -116,7 +115,7 @@ func within(name, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// reason takes the operation and the path, which the caller names, off an error.
+// reason removes the operation and the path, which the caller names, from an error.
 func reason(err error) error {
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
 		return pe.Err

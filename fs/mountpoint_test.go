@@ -22,11 +22,11 @@ import (
 	"lorefs/nodes"
 )
 
-// serveEnv makes the test program a server of a small tree, so that a test can
-// kill a server without killing itself.
+// serveEnv makes the test program a server of a small tree, so that a test can kill a
+// server without killing itself.
 const serveEnv = "LOREFS_TEST_SERVE"
 
-// hangEnv has that server wait for an answer of its own mount.
+// hangEnv makes that server wait for an answer of its own mount.
 const hangEnv = "LOREFS_TEST_HANG"
 
 // hangingTree does not answer for one name.
@@ -49,10 +49,10 @@ func TestMain(m *testing.M) {
 		}
 		if os.Getenv(hangEnv) != "" {
 			go func() { _, _ = os.Lstat(filepath.Join(dir, "hang")) }()
-			select {} // hangingTree says when it hangs
+			select {} // hangingTree prints when it hangs
 		}
 		fmt.Println("mounted")
-		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // one to unmount
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // a line to unmount
 			err := s.Unmount()
 			fmt.Println(err == nil, errors.Is(err, syscall.EBUSY))
 		}
@@ -128,7 +128,7 @@ func startServer(t *testing.T, dir string, env ...string) (server *exec.Cmd) {
 	return server
 }
 
-// wantFree wants that something can be mounted on a directory.
+// wantFree expects that something can be mounted on a directory.
 func wantFree(t *testing.T, dir string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -158,8 +158,9 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 	wantFree(t, dir)
 }
 
-// A server that is killed while it waits for an answer of its own mount never ends by
-// itself, and whoever asks the mount for something waits as long.
+// TestCheckMountpointAbortsSilentMount has a server that is killed while it waits for an
+// answer of its own mount. It would never end by itself, and any request to the mount would
+// wait too.
 func TestCheckMountpointAbortsSilentMount(t *testing.T) {
 	dir := t.TempDir()
 	server := startServer(t, dir, hangEnv+"=1")

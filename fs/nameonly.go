@@ -5,32 +5,30 @@ package fs
 import "sync/atomic"
 
 const (
-	// fullPerLookup is how many files one LOOKUP of a file gets listed in full,
-	// and fullCredit the most that may be saved up.
+	// fullPerLookup is how many files one LOOKUP of a file allows to be listed in full, and
+	// fullCredit the most that may be saved up.
 	fullPerLookup = 64
 	fullCredit    = 8192
 )
 
-// nameOnly decides which files are listed by name only, without attributes and
-// so without an inode. That is what find(1) needs, and it neither fills the list
-// of inodes nor costs pruning; but ls -l has to ask for each such file.
+// nameOnly decides which files are listed by name only, without attributes and so without
+// an inode. That suffices for find(1), and neither fills the list of inodes nor needs
+// pruning; but ls -l has to ask for each such file.
 //
-// As long as there is room for inodes every file is listed in full. After that
-// it goes by credit: each LOOKUP of a file tells that somebody wants more than
-// names and gives some, each file listed in full takes one.
+// While there is room for inodes, every file is listed in full. After that credit decides:
+// each LOOKUP of a file shows that somebody needs more than names and adds credit, each
+// file listed in full takes some.
 type nameOnly struct {
 	credit atomic.Int64
 }
 
-// sawLookup gives credit.
 func (o *nameOnly) sawLookup() {
 	if c := o.credit.Load(); c < fullCredit {
 		o.credit.Store(min(c+fullPerLookup, fullCredit))
 	}
 }
 
-// next decides on the next file to be listed; crowded tells that there are
-// almost as many inodes as there may be.
+// next decides on the next file to be listed. crowded is that of the inodes.
 func (o *nameOnly) next(crowded bool) bool {
 	if !crowded {
 		return false

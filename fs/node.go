@@ -16,12 +16,12 @@ import (
 	"lorefs/nodes"
 )
 
-// mount is what all nodes of one mount share. It does not change once the mount
-// serves, but for what its parts do for themselves.
+// mount is what all nodes of one mount share. Its fields do not change while the mount
+// serves; some of them have a state of their own.
 type mount struct {
 	tree nodes.Tree
 	root *node
-	// xattrs is nil if there are none to show, edits if nothing can be changed.
+	// xattrs is nil if there are none to show, edits if the mount is read-only.
 	xattrs   nodes.Xattrer
 	edits    *edits
 	uid, gid uint32
@@ -31,14 +31,13 @@ type mount struct {
 	inodes   inodeList
 	primer   primer
 	nameOnly nameOnly
-	// statefulDirs and byEntry make the mount work as on kernels that lack what
-	// spares it that: for tests.
+	// statefulDirs and byEntry make the mount work as on old kernels, for tests.
 	statefulDirs, byEntry bool
 }
 
-// node is one inode that the kernel knows of. Everything about it is asked of
-// the tree, by the ID that is its inode number; nothing is kept but its place in
-// the list of inodes, because there are many of them.
+// node is one inode that the kernel knows. It keeps only its place in the list of inodes,
+// because there are many of them; everything else comes from the tree, by the ID that is
+// its inode number.
 type node struct {
 	fusefs.Inode
 	m *mount
@@ -48,17 +47,17 @@ type node struct {
 }
 
 const (
-	// What of a mode is for reading, and what is added for writing.
+	// The mode bits for reading, and those added for writing.
 	dirMode   = 0o555
 	fileMode  = 0o444
-	linkMode  = 0o777 // nobody asks for it: what counts is the mode of the target
+	linkMode  = 0o777 // never checked: the mode of the target counts
 	writeMode = 0o200
-	// blockSize is what sizes are told in by statfs(2).
+	// blockSize is the unit of sizes in statfs(2).
 	blockSize = 4096
 	// nameMax is the longest name, in bytes.
 	nameMax = 255
-	// What statfs(2) tells of a tree that can be changed: room enough for tools
-	// that look whether there is any. How much there is the tree does not know.
+	// freeBytes is the free space in statfs(2) of a writable tree: enough for tools that
+	// check. The tree does not know the real figure.
 	freeBytes = 1 << 40
 	freeNodes = 1 << 30
 )
@@ -91,7 +90,7 @@ func (m *mount) mode(attr *nodes.Attr) uint32 {
 
 func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
 
-// path returns what the node is called in messages.
+// path returns the node's path for messages.
 func (n *node) path() string {
 	if _, parent := n.Parent(); parent == nil && !n.IsRoot() {
 		return fmt.Sprintf("a removed file (inode %d)", n.id())
@@ -101,8 +100,8 @@ func (n *node) path() string {
 
 func (n *node) fail(op string, err error) syscall.Errno { return n.m.fail(op, n.path, err) }
 
-// fill sets what stat(2) shows. A directory has one link, which says that its
-// links do not count subdirectories: find(1) would take two as "none below".
+// fill sets the attributes for stat(2). A directory has one link, which says that its links
+// do not count subdirectories. With two, find(1) would assume that there are none.
 func (m *mount) fill(out *fuse.Attr, id nodes.ID, attr *nodes.Attr) {
 	out.Ino = uint64(id)
 	out.Mode = m.mode(attr)
@@ -118,8 +117,8 @@ func (m *mount) fill(out *fuse.Attr, id nodes.ID, attr *nodes.Attr) {
 	out.Atime, out.Atimensec = sec, nsec
 }
 
-// Lookup serves LOOKUP, and READDIRPLUS too: there front has filled in out
-// already, from the listing, and the tree need not search for the name again.
+// Lookup serves LOOKUP, and READDIRPLUS too. For the latter front has filled in out already
+// from the listing, so that the tree need not search for the name again.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fusefs.Inode, syscall.Errno) {
 	if out.Ino == 0 {
 		if errno := n.find(ctx, name, out); errno != 0 {
@@ -158,14 +157,14 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	return 0
 }
 
-// entryAttr returns what an entry tells of its node.
+// entryAttr returns the attributes in an entry.
 func entryAttr(e *nodes.Entry) nodes.Attr {
 	return nodes.Attr{Kind: e.Kind, Size: e.Size, ModTime: e.ModTime, Writable: e.Writable}
 }
 
-// OnForget is told when the kernel has dropped the inode. By then a LOOKUP may
-// have registered it anew, and found it listed still; so what is back in use is
-// put back, and that looked at again as long as it changes.
+// OnForget is called when the kernel has dropped the inode. A LOOKUP may have registered it
+// again by then, while it was still on the list. So a node that is back in use is put back,
+// and checked again as long as that changes.
 func (n *node) OnForget() {
 	for {
 		n.m.inodes.remove(n)
@@ -179,8 +178,8 @@ func (n *node) OnForget() {
 	}
 }
 
-// gone reports whether the kernel does not know the inode. A node that was forgotten
-// while another took its place keeps a parent, but is no longer its child.
+// gone reports whether the kernel does not know the inode. A node that was forgotten while
+// another took its place keeps a parent, but is no longer its child.
 func (n *node) gone() bool {
 	if n.Forgotten() { //nolint:staticcheck // NodeOnForgetter tells when, not whether
 		return true
@@ -201,7 +200,7 @@ func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrO
 	return 0
 }
 
-// Readlink serves a kernel that keeps what it is told for as long as the inode.
+// Readlink serves READLINK. The kernel keeps the answer as long as the inode.
 func (n *node) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 	target, err := nodes.Readlink(ctx, n.m.tree, n.id())
 	if err != nil {
@@ -211,17 +210,17 @@ func (n *node) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 }
 
 const (
-	// What was read of a file stays good, because the kernel sees all changes or
-	// is told; and what was only read has nothing to flush.
+	// The kernel may keep what was read of a file, because it sees all changes or is told
+	// of them. A file that was only read has nothing to flush.
 	writeFlags = fuse.FOPEN_KEEP_CACHE
 	readFlags  = fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
 )
 
-// writes tells of the flags of open(2) whether they ask for a change.
+// writes reports whether flags of open(2) ask for writing.
 func writes(flags uint32) bool { return flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY }
 
-// Open is answered once and never asked again if nothing can be written: see Read.
-// Else it is asked for each open(2), though for reading there is nothing to do.
+// Open is answered ENOSYS once at a read-only mount: see Read. Otherwise it is sent for
+// each open(2), though reading needs nothing from it.
 func (n *node) Open(ctx context.Context, flags uint32) (fusefs.FileHandle, uint32, syscall.Errno) {
 	if n.m.edits == nil {
 		return nil, 0, syscall.ENOSYS
@@ -246,8 +245,8 @@ func (n *node) Open(ctx context.Context, flags uint32) (fusefs.FileHandle, uint3
 	return h, writeFlags, 0
 }
 
-// Flush tells who closes a file whether it fits. Of what was only read there is
-// nothing to tell.
+// Flush reports to the program that closes a file whether the content fits. A file that was
+// only read has nothing to report.
 func (n *node) Flush(ctx context.Context, f fusefs.FileHandle) syscall.Errno {
 	if n.m.edits == nil {
 		return syscall.ENOSYS
@@ -258,7 +257,7 @@ func (n *node) Flush(ctx context.Context, f fusefs.FileHandle) syscall.Errno {
 	return 0
 }
 
-// Fsync of what was opened for reading saves everything.
+// Fsync of a file that was opened for reading saves everything.
 func (n *node) Fsync(ctx context.Context, f fusefs.FileHandle, flags uint32) syscall.Errno {
 	if h, ok := f.(*handle); ok {
 		return h.Fsync(ctx, flags)
@@ -269,13 +268,13 @@ func (n *node) Fsync(ctx context.Context, f fusefs.FileHandle, flags uint32) sys
 	return 0
 }
 
-// Access is for front alone, see front.lookup: the kernel's requests end there.
+// Access is only for front.lookup: the kernel's own requests end in front.
 func (n *node) Access(context.Context, uint32) syscall.Errno {
 	n.m.inodes.add(n)
 	return 0
 }
 
-// Read needs no handle: a node and an offset say it all.
+// Read needs no handle: a node and an offset are enough.
 func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	since := n.m.now()
 	c, err := n.m.tree.ReadAt(ctx, n.id(), dest, off)
@@ -290,8 +289,8 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 	return fuse.ReadResultData(dest[:c]), 0
 }
 
-// checkEnd sees to it that a tree which finds less than it promised is not taken
-// for a short file. One that grows meanwhile may be found short.
+// checkEnd returns an error if a tree finds less than it promised, so that it is not taken
+// for a short file. A file that grows meanwhile may be found short.
 func (n *node) checkEnd(ctx context.Context, end int64, since uint64) error {
 	attr, err := n.m.tree.Attr(ctx, n.id())
 	if err == nil && end < attr.Size && n.m.holds(since) {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxNotices is how many changes may wait; above it everything is dropped.
+	// maxNotices is how many changes may wait. Above it everything is dropped.
 	maxNotices = 4096
-	// lateStep is how often what the kernel did not know is told once more.
+	// lateStep is when notices about inodes that the kernel did not know are repeated.
 	lateStep = 100 * time.Millisecond
-	// settleTime bounds the wait of a request for what it has changed elsewhere.
+	// settleTime bounds how long a request waits for notices of its changes elsewhere.
 	settleTime = 100 * time.Millisecond
 )
 
@@ -27,23 +27,23 @@ type dropper interface {
 	InodeNotify(node uint64, off, length int64) fuse.Status
 }
 
-// notices takes out of the kernel's caches what the tree changed by itself. It
-// has a goroutine of its own: the kernel makes a notice wait for the requests in
-// the same directory and of the same page, so no request that holds a directory or
-// a page may wait for a notice. (A FLUSH holds neither, see settle.)
+// notices removes from the kernel's caches what the tree changed by itself. It has a
+// goroutine of its own: the kernel makes a notice wait for the requests in the same
+// directory and of the same page, so no request that holds a directory or a page may wait
+// for a notice. (A FLUSH holds neither, see settle.)
 //
-// By that waiting a notice also comes behind the answers that were under way: a
-// LOOKUP or a listing of the directory ends first, and what it brought is dropped.
-// What a file was said to be is protected by the kernel from when it knows the
-// inode; of one it does not know yet, [changes] sees to it, and because an
-// answer may have passed that and still be on its way, the notice is repeated.
+// Because it waits, a notice also comes after the answers that were under way: a LOOKUP or
+// a listing of the directory ends first, and what it brought is dropped. The kernel itself
+// protects the attributes of inodes that it knows. [changes] covers inodes that it does not
+// know yet; and since an answer may have passed that check and still be under way, the
+// notice is repeated.
 type notices struct {
-	// mu guards what follows. Nothing is called under it.
+	// mu guards the fields below. Nothing is called under it.
 	mu      sync.Mutex
 	pending map[nodes.Change]struct{}
-	// all tells that there were too many: everything is to be dropped.
+	// all is set if there were too many changes: everything is dropped.
 	all bool
-	// added and done count, for settle; step is closed when done grows.
+	// added and done are counters for settle. step is closed when done grows.
 	added, done uint64
 	step        chan struct{}
 
@@ -56,7 +56,7 @@ func (q *notices) init() {
 	q.wake = make(chan struct{}, 1)
 }
 
-// add takes a change, and never blocks.
+// add queues a change, and never blocks.
 func (q *notices) add(c nodes.Change) {
 	q.mu.Lock()
 	q.added++
@@ -74,7 +74,7 @@ func (q *notices) add(c nodes.Change) {
 	}
 }
 
-// take empties the queue. upto goes to finish.
+// take empties the queue. upto is for finish.
 func (q *notices) take() (batch map[nodes.Change]struct{}, all bool, upto uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,9 +91,9 @@ func (q *notices) finish(upto uint64) {
 	q.step = make(chan struct{})
 }
 
-// settle waits until what was added so far is done, so that who closes a file and
-// then reads another finds there what the first has changed. It waits for a
-// bounded time, for nothing must hang on a kernel that is in no hurry.
+// settle waits until all changes added so far are delivered, so that a program that closes
+// a file and then reads another one sees what the first has changed. It waits for a bounded
+// time, because no request may hang on a slow kernel.
 func (q *notices) settle() {
 	var timeout <-chan time.Time
 	q.mu.Lock()
@@ -136,12 +136,12 @@ func (m *mount) notify(ctx context.Context, k dropper) {
 	}
 }
 
-// delivery is the state of the goroutine that delivers, and belongs to it.
+// delivery is the state of the goroutine that delivers. Only that goroutine uses it.
 type delivery struct {
 	m      *mount
 	kernel dropper
-	// late are nodes that the kernel did not know, ripe those that have waited
-	// for one step at least.
+	// late are nodes that the kernel did not know, ripe those of them that have waited for
+	// at least one step.
 	late, ripe []nodes.ID
 }
 
@@ -164,7 +164,7 @@ func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{},
 	}
 }
 
-// directories finds the nodes of those in which any name may have changed.
+// directories finds the nodes of the directories in which any name may have changed.
 func (d *delivery) directories(batch map[nodes.Change]struct{}) map[nodes.ID]*node {
 	known := map[nodes.ID]*node{}
 	for c := range batch {
@@ -179,8 +179,8 @@ func (d *delivery) directories(batch map[nodes.Change]struct{}) map[nodes.ID]*no
 	return known
 }
 
-// everything drops all that the kernel may know: there were too many changes to
-// remember them.
+// everything drops everything that the kernel may know, because there were too many changes
+// to remember.
 func (d *delivery) everything(ctx context.Context) {
 	for _, n := range append(d.m.inodes.all(), d.m.root) {
 		if ctx.Err() != nil {
@@ -197,9 +197,9 @@ func (d *delivery) everything(ctx context.Context) {
 // noName is a name that no directory has in the kernel.
 const noName = "."
 
-// entries drops one name of a directory, or all if name is empty, and then its
-// listing. That has to be the last: the kernel drops a name only when no listing
-// is under way. n is nil if the directory is not known.
+// entries drops one name of a directory, or all if name is empty, and then its listing. The
+// listing must be last: the kernel drops a name only when no listing is under way. n is nil
+// if the directory is not known.
 func (d *delivery) entries(ctx context.Context, dir nodes.ID, name string, n *node) {
 	switch {
 	case name != "":
@@ -213,8 +213,8 @@ func (d *delivery) entries(ctx context.Context, dir nodes.ID, name string, n *no
 	d.inode(dir)
 }
 
-// entry drops a name, unless it is known as the directory that it is: somebody may
-// live there, and would find himself nowhere.
+// entry drops a name, unless it still is the directory that the kernel knows: that may be
+// somebody's working directory, which would vanish.
 func (d *delivery) entry(ctx context.Context, dir nodes.ID, name string, n *node) {
 	if n != nil {
 		if child := n.GetChild(name); child != nil && child.IsDir() {
@@ -227,14 +227,15 @@ func (d *delivery) entry(ctx context.Context, dir nodes.ID, name string, n *node
 	d.kernel.EntryNotify(uint64(dir), name)
 }
 
-// inode drops attributes and content, which for a directory is the listing.
+// inode drops attributes and content. The content of a directory is its listing.
 func (d *delivery) inode(id nodes.ID) {
 	if d.kernel.InodeNotify(uint64(id), 0, 0) == fuse.ENOENT && len(d.late) < maxNotices {
 		d.late = append(d.late, id)
 	}
 }
 
-// repeat is for answers that were on their way to the kernel at the first time.
+// repeat sends notices again, for answers that were on their way to the kernel the first
+// time.
 func (d *delivery) repeat() {
 	for _, id := range d.ripe {
 		d.kernel.InodeNotify(uint64(id), 0, 0)

@@ -6,38 +6,37 @@ import (
 	"time"
 )
 
-// DefaultMaxInodes is the default of [Options.MaxInodes]. With it a walk over four
-// million entries leaves the process at about 70 MB, of which half is what the
-// garbage collector lets grow.
+// DefaultMaxInodes is the default of [Options.MaxInodes]. With it a walk over four million
+// entries leaves the process at about 70 MB, half of which is garbage not yet collected.
 const DefaultMaxInodes = 48 << 10
 
 // Options are the settings of a mount. The zero value is right for most.
 type Options struct {
-	// FsName is what mount(8) and df(1) show as the source; "lorefs" if empty.
+	// FsName is the source that mount(8) and df(1) show; "lorefs" if empty.
 	FsName string
-	// AllowOther lets other users than the mounting one see the mount. The
-	// kernel then checks permissions: everything is readable, and nothing writable
-	// but by the mounting user, with ReadWrite.
+	// AllowOther lets other users than the mounting one see the mount. The kernel then
+	// checks permissions: everybody may read, and with ReadWrite only the mounting user may
+	// write.
 	AllowOther bool
-	// ReadWrite lets the tree be changed, which has to be a [nodes.Mutable].
+	// ReadWrite makes the mount writable. The tree must be a [nodes.Mutable].
 	ReadWrite bool
-	// MaxInodes is how many inodes the kernel may hold before the oldest unused
-	// ones are dropped; [DefaultMaxInodes] if 0, no bound if negative.
+	// MaxInodes is how many inodes the kernel may hold before the oldest unused ones are
+	// dropped; [DefaultMaxInodes] if 0, no bound if negative.
 	MaxInodes int
-	// NoXattr hides extended attributes even if the tree has some. It saves
-	// programs that look for them, such as cp -a, a request a file.
+	// NoXattr hides extended attributes even if the tree has some. It saves programs that
+	// look for them, such as cp -a, a request for each file.
 	NoXattr bool
-	// NoPrime turns off pushing small files into the page cache ahead of being read.
+	// NoPrime turns off pushing small files into the page cache before they are read.
 	NoPrime bool
-	// OwnReads tells that this process reads the mount itself, as tests do: the Go runtime
+	// OwnReads says that this process reads its own mount, as tests do. The Go runtime
 	// polls files that it opens, and could wait for itself unless that is prevented.
 	OwnReads bool
 	// Debug logs every request at level debug. It makes everything much slower.
 	Debug bool
-	// Logger gets what goes wrong; nil discards it.
+	// Logger gets the errors; nil discards them.
 	Logger *slog.Logger
 
-	// oldKernel asks for nothing that not all kernels have: for tests.
+	// oldKernel uses only what all kernels have, for tests.
 	oldKernel bool
 }
 
@@ -54,9 +53,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrDetached is what [Server.Unmount] returns if the mount is no longer at its
-// place, but somewhere else (a bind mount, another mount namespace, a file that
-// is open after a lazy unmount), so that it has to be served on.
+// ErrDetached is returned by [Server.Unmount] if the mount is no longer at its place but in
+// use somewhere else (a bind mount, another mount namespace, a file that is open after a
+// lazy unmount), so that it must be served on.
 var ErrDetached = errors.New("it is detached, but still in use elsewhere")
 
 var (
@@ -77,33 +76,32 @@ type Stats struct {
 	Requests uint64
 	// Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads and Xattrs count requests of one kind.
 	Lookups, Getattrs, Opens, Opendirs, Readdirs, Reads, Xattrs uint64
-	// So do Creates (of files and directories), Removes (of both), Renames,
-	// Setattrs, Writes, Flushes, Syncs and Releases, all 0 if nothing can be changed.
+	// The same for Creates (of files and directories), Removes (of both), Renames,
+	// Setattrs, Writes, Flushes, Syncs and Releases. They are 0 at a read-only mount.
 	Creates, Removes, Renames, Setattrs, Writes, Flushes, Syncs, Releases uint64
-	// ReadBytes is what Reads handed out.
+	// ReadBytes is the number of bytes returned by Reads.
 	ReadBytes uint64
-	// Forgets counts inodes that the kernel dropped, Pruned those of which it
-	// was asked to.
+	// Forgets counts inodes that the kernel dropped, Pruned those that it was asked to
+	// drop.
 	Forgets, Pruned uint64
-	// NameOnly counts listed entries of which the kernel got no inode.
+	// NameOnly counts entries that were listed without an inode.
 	NameOnly uint64
 	// Primed counts files that were pushed into the page cache.
 	Primed uint64
-	// Errors counts requests that could not be served as they should have been. A name
-	// that is not there, or is there already, a file that can't be changed and a signal
-	// that came are answers, not errors.
+	// Errors counts requests that failed. A name that does not exist, or exists already, a
+	// file that can't be changed and a signal are answers, not errors.
 	Errors uint64
-	// LastErrors are the latest of them, newest last: each is one of these, until twenty
-	// others have come.
+	// LastErrors are the latest errors, newest last. An error stays until twenty others
+	// have come.
 	LastErrors []ErrorRecord
 }
 
-// ErrorRecord is one error that a mount ran into.
+// ErrorRecord is an error of a mount.
 type ErrorRecord struct {
 	Time time.Time
-	// Op is what was asked for, Path of which file; it is empty for what is no file's.
+	// Op is the operation and Path the file, or empty.
 	Op, Path string
 	Err      string
-	// Times is how often the same happened, Time when it did last.
+	// Times is how often it happened, Time when it happened last.
 	Times int
 }

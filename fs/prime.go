@@ -14,16 +14,16 @@ import (
 const (
 	// primeMax is the largest file that is primed: one page.
 	primeMax = 4096
-	// primeQueue is how many directories may wait; more are not primed.
+	// primeQueue is how many directories may wait. Others are not primed.
 	primeQueue = 256
-	// primePerRead is how many files one READ allows to prime, and primeCredit
-	// the most that may be saved up.
+	// primePerRead is how many files one READ allows to prime, and primeCredit the most
+	// that may be saved up.
 	primePerRead = 256
 	primeCredit  = 8192
-	// primeProbe: one in so many files is left out, so that a READ of it tells
-	// that the files of these directories are still being read.
+	// primeProbe: one in so many files is not primed, so that a READ of it shows that the
+	// files of these directories are still being read.
 	primeProbe = 64
-	// primeEntries is how far a directory is looked through for files.
+	// primeEntries is how many entries of a directory are searched for files.
 	primeEntries = 16384
 )
 
@@ -32,13 +32,13 @@ type storer interface {
 	InodeNotifyStoreCache(node uint64, offset int64, data []byte) fuse.Status
 }
 
-// primer pushes small files into the kernel's page cache before they are read,
-// which spares a round trip a file to what reads a tree, as grep -r does. It
-// works on credit: each READ that does arrive gives some, each primed file takes
-// one. Without reads, as under find, nothing is primed.
+// primer pushes small files into the kernel's page cache before they are read, which saves
+// programs that read a tree, such as grep -r, a round trip for each file. It works on
+// credit: each READ adds credit, each primed file takes some. Without reads, as under find,
+// nothing is primed.
 //
-// It runs in a goroutine of its own: the kernel makes a store wait while it
-// reads the same page, so no request may wait for a store.
+// It runs in a goroutine of its own: the kernel makes a store wait while it reads the same
+// page, so no request may wait for a store.
 type primer struct {
 	off    bool
 	credit atomic.Int64
@@ -50,14 +50,13 @@ func (p *primer) init(off bool) {
 	p.queue = make(chan nodes.ID, primeQueue)
 }
 
-// sawRead gives credit.
 func (p *primer) sawRead() {
 	if c := p.credit.Load(); c < primeCredit {
 		p.credit.Store(min(c+primePerRead, primeCredit))
 	}
 }
 
-// sawListing is told of a directory that the kernel has just listed to its end.
+// sawListing is called when the kernel has listed a directory to its end.
 func (p *primer) sawListing(dir nodes.ID) {
 	if p.off || p.credit.Load() <= 0 {
 		return
@@ -81,7 +80,7 @@ func (p *primer) run(ctx context.Context, m *mount, k storer) {
 	}
 }
 
-// priming is the state of the goroutine that primes, and belongs to it.
+// priming is the state of the goroutine that primes. Only that goroutine uses it.
 type priming struct {
 	m      *mount
 	kernel storer
@@ -90,8 +89,8 @@ type priming struct {
 	seen int
 }
 
-// dir stores the small files of one directory. An error is not told to anyone:
-// whoever reads the file will meet it again.
+// dir stores the small files of one directory. It drops errors, since reading the file will
+// fail the same way.
 func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 	entries := 0
 	for e, err := range j.m.tree.ReadDir(ctx, dir, 0) {
@@ -112,13 +111,12 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 
 // file stores one file and reports whether to go on.
 //
-// What is stored must not be older than what the kernel has. Of a tree that can be
-// changed, a file is left out while anybody has it open for writing, and who
-// opens it waits until the store is done: so reading and storing lie between two
-// changes through the mount. (A store waits for READs of the same page at most, and
-// those wait for nothing here.) What the tree changes by itself cannot be made to
-// wait. It is told before or after this is asked; if before, the store may be older
-// and is taken back, and if after, the notice comes behind the store and drops it.
+// What is stored must not be older than what the kernel has. A file that is open for
+// writing is skipped, and opening it for writing waits until the store is done. So reading
+// and storing lie between two changes through the mount. (A store waits at most for READs
+// of the same page, and those wait for nothing here.) Changes by the tree itself can't be
+// made to wait. A change that is reported before the check at the end makes file take the
+// store back. The notice of a later change comes after the store and drops it.
 func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
 	edits := j.m.edits
 	if edits == nil {
@@ -148,7 +146,7 @@ func (j *priming) store(ctx context.Context, e *nodes.Entry) bool {
 	switch j.kernel.InodeNotifyStoreCache(uint64(e.ID), 0, p) {
 	case fuse.OK:
 		j.m.counters.primed.Add(1)
-	case fuse.ENOENT: // the kernel does not know this one, or no longer
+	case fuse.ENOENT: // the kernel does not know this node, or no longer
 	default:
 		return false
 	}

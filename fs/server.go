@@ -22,32 +22,31 @@ import (
 )
 
 const (
-	// cacheTimeout is how long the kernel may use what it was told of a tree
-	// that does not change.
+	// cacheTimeout is how long the kernel may cache answers.
 	cacheTimeout = 24 * time.Hour
 	// maxRequest is the size of the largest READ, the most that Linux allows.
 	maxRequest = 1 << 20
-	// maxBackground is how many requests of read-ahead may wait, and so how many readers
-	// Linux reads ahead for. With more than 9 of the 12 that it allows by itself, it asks
-	// for a page at a time: a small file then takes twenty requests, and each waits its turn.
+	// maxBackground is how many requests of read-ahead may wait, and so for how many
+	// readers Linux reads ahead. With its default of 12 and more than 9 readers it asks for
+	// one page at a time: a small file then takes twenty requests that each wait their
+	// turn.
 	maxBackground = 64
 )
 
-// Server is a mounted tree. Its methods may be called from many goroutines.
+// Server is a mounted tree. Its methods are safe for parallel use.
 type Server struct {
 	dir string
-	// dev is the device number that the system gave to the mount.
+	// dev is the mount's device number.
 	dev uint64
 	m   *mount
 	// done is closed when the mount is gone and everything has ended.
 	done chan struct{}
-	// unmounting lets one Unmount try at a time.
+	// unmounting is held by Unmount.
 	unmounting sync.Mutex
 }
 
-// Mount mounts tree on dir and returns when it can be used; ctx is for the way
-// there, not for the mount's life. What [CheckMountpoint] checks of dir before
-// any slow work is checked again here.
+// Mount mounts tree on dir and returns when it can be used. ctx is only for mounting, not
+// for the mount's life. Mount repeats the checks of [CheckMountpoint].
 func Mount(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
 	s, err := mountTree(ctx, dir, tree, o.withDefaults())
 	if err != nil {
@@ -107,8 +106,8 @@ func checkRoot(ctx context.Context, tree nodes.Tree) error {
 	return err
 }
 
-// mountError makes one line of what go-fuse says. What the helper program has
-// to say goes to the standard error of the process.
+// mountError makes one line of go-fuse's error. The helper program writes its own to the
+// standard error of the process.
 func mountError(err error) error {
 	if !strings.HasPrefix(err.Error(), "fusermount exited") {
 		return err
@@ -116,7 +115,7 @@ func mountError(err error) error {
 	return errors.New("the helper program fusermount3 refuses to mount; it says why on standard error")
 }
 
-// clearDead takes away what a mount that failed half way has left behind.
+// clearDead removes what a failed attempt to mount has left behind.
 func clearDead(dir string) error {
 	if errors.Is(Probe(dir), ErrDead) {
 		return Detach(dir)
@@ -124,8 +123,7 @@ func clearDead(dir string) error {
 	return nil
 }
 
-// abandon ends a mount that cannot be used. Below is the device number of what
-// dir was before.
+// abandon ends a mount that can't be used. below is the device number of dir before it.
 func (s *Server) abandon(below uint64) error {
 	if dev, err := deviceOf(s.dir); err != nil || dev != below {
 		if err := Detach(s.dir); err != nil && !s.ended() {
@@ -156,13 +154,14 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	return m
 }
 
-// panicked counts and logs a panic of the tree, or of us, which must not end the mount.
+// panicked counts and logs a panic of the tree or of this package, which must not end the
+// mount.
 func (m *mount) panicked(what string, p any) {
 	m.errors.add(what, "", fmt.Errorf("internal error: panic: %v", p), plain)
 	m.errors.logger.Error("internal error: panic while "+what, "panic", p, "stack", string(debug.Stack()))
 }
 
-// guard runs f and outlives its panic. go-fuse does so for requests only.
+// guard runs f and survives its panic. go-fuse does that only for requests.
 func (m *mount) guard(what string, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -185,8 +184,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 		AttrTimeout:     &timeout,
 		NegativeTimeout: &timeout,
 		RootStableAttr:  &fusefs.StableAttr{Ino: uint64(nodes.Root)},
-		// The kernel's numbers are the tree's, so that a number is enough to
-		// list, prime and drop a node.
+		// The kernel's numbers are the tree's, so that a number is enough to list, prime
+		// and drop a node.
 		ExternalNodeID: true,
 	}
 	fo.AllowOther = o.AllowOther
@@ -194,13 +193,13 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.Name = fsType
 	fo.MaxWrite = maxRequest
 	fo.MaxBackground, fo.CongestionThreshold = maxBackground, maxBackground
-	// A pipe has no room for a read of maxRequest, and go-fuse would say so each time.
+	// A pipe has no room for a read of maxRequest, and go-fuse would log that each time.
 	fo.DisableSplice = true
 	fo.DisableXAttrs = m.xattrs == nil
 	fo.ExplicitDataCacheControl = true
 	fo.ExtraCapabilities = extraCapabilities
 	fo.Debug = o.Debug
-	level := slog.LevelWarn // go-fuse says nothing unless something is odd
+	level := slog.LevelWarn // go-fuse logs only what is odd
 	if o.Debug {
 		level = slog.LevelDebug
 	}
@@ -213,8 +212,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	if m.edits == nil {
 		fo.Options = append(fo.Options, "ro")
 	} else {
-		// The tree may make a name by itself, and nobody could tell the kernel to
-		// drop a miss if only the directory is known, not the name.
+		// The tree may create names by itself. If only the directory is known and not the
+		// name, the kernel can't be told to drop the missing name from its cache.
 		fo.NegativeTimeout = nil
 		if !o.oldKernel {
 			fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
@@ -259,10 +258,9 @@ const (
 	unmountStep  = 10 * time.Millisecond
 )
 
-// Unmount unmounts, and returns when that is done; it does nothing if the mount
-// is gone already. While files are open or somebody is in the mount, it returns
-// an error that matches [syscall.EBUSY] and goes on serving. It goes on as well
-// after an error that matches [ErrDetached].
+// Unmount unmounts and waits until that is done. If the mount is already gone it does
+// nothing. While files are open or in use it returns an error that matches [syscall.EBUSY],
+// and the mount goes on. It also goes on after an error that matches [ErrDetached].
 func (s *Server) Unmount() error {
 	s.unmounting.Lock()
 	defer s.unmounting.Unlock()
@@ -278,8 +276,8 @@ func (s *Server) Unmount() error {
 	return nil
 }
 
-// unmountDead is for a mount whose connection was aborted: nobody serves it any
-// more, but it is still in the tree of files.
+// unmountDead is for a mount whose connection was aborted: it has no server any more, but
+// still has its place.
 func (s *Server) unmountDead() error {
 	if dev, err := deviceOf(s.dir); err != nil || dev != s.dev {
 		return nil //nolint:nilerr // it has gone

@@ -20,7 +20,7 @@ import (
 	"lorefs/nodes"
 )
 
-// serve mounts a tree on dir, as fusetest does, which cannot be imported here.
+// serve mounts a tree on dir, like fusetest, which can't be imported here.
 func serve(t *testing.T, dir string, tree nodes.Tree, o Options) *Server {
 	t.Helper()
 	testneeds.FUSE(t)
@@ -115,12 +115,12 @@ func TestUnmountOfAbortedMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = open.Close() }()
-	// By force the connection is cut, but what is in use stays mounted.
+	// Force cuts the connection, but a mount in use stays mounted.
 	if err := unix.Unmount(s.Dir(), unix.MNT_FORCE); !errors.Is(err, syscall.EBUSY) {
 		t.Skipf("cannot abort a connection: %v", err)
 	}
 	s.Wait()
-	t.Cleanup(func() { _ = clearDead(s.Dir()) }) // if Unmount fails to
+	t.Cleanup(func() { _ = clearDead(s.Dir()) }) // if Unmount fails
 	if !errors.Is(Probe(s.Dir()), ErrDead) {
 		t.Fatal("the mount is not dead")
 	}
@@ -192,7 +192,7 @@ func TestMountThroughLink(t *testing.T) {
 
 func TestMountErrorsHaveTheirNumber(t *testing.T) {
 	testneeds.FUSE(t)
-	// The kernel takes one page of options, and this is too long for it.
+	// The kernel takes one page of options; this is too long.
 	o := Options{FsName: strings.Repeat("x", 3*os.Getpagesize())}
 	s, err := Mount(t.Context(), t.TempDir(), textTree(), o)
 	if err == nil {
@@ -207,8 +207,8 @@ func TestMountErrorsHaveTheirNumber(t *testing.T) {
 	}
 }
 
-// TestOldKernel mounts without what only new kernels have: listings by handle, and
-// dropping inodes by name.
+// TestOldKernel mounts without features of new kernels: it lists by handle, and drops
+// inodes by name.
 func TestOldKernel(t *testing.T) {
 	const dirs, files, limit = 30, 40, 200
 	var b nodes.Builder
@@ -231,7 +231,7 @@ func TestOldKernel(t *testing.T) {
 		}
 	}
 	for try := 0; s.Stats().Inodes > limit && try < 500; try++ {
-		time.Sleep(10 * time.Millisecond) // FORGETs arrive on their own time
+		time.Sleep(10 * time.Millisecond) // FORGETs arrive late
 	}
 	st := s.Stats()
 	if st.Inodes > limit || st.Pruned == 0 || st.Forgets == 0 {

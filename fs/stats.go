@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// counters are what [Stats] is made from. Their fields are for use by many
-// goroutines at once.
+// counters are the counters behind [Stats].
 type counters struct {
 	lookups, getattrs, opens, opendirs, readdirs, reads, xattrs, others   atomic.Uint64
 	creates, removes, renames, setattrs, writes, flushes, syncs, releases atomic.Uint64
@@ -30,16 +29,15 @@ func (c *counters) stats() Stats {
 	return s
 }
 
-// weight is what an error means to whoever looks after the mount.
+// weight says how serious an error is.
 type weight uint8
 
 const (
-	// answer is what the caller was told, and nothing went wrong: a name is not there, or
-	// is there already; a signal came.
+	// answer is a normal answer: a name does not exist, or exists already; a signal came.
 	answer weight = iota
-	// plain is an error that counts, of which the number says all there is to say.
+	// plain is an error that counts, but whose number says everything.
 	plain
-	// odd is one that is worth a line in the log, too.
+	// odd is an error that is also worth a line in the log.
 	odd
 )
 
@@ -52,37 +50,37 @@ const (
 	loggedPerOp = 8
 )
 
-// errorLog counts what went wrong and remembers the latest of it. It logs the same text
-// at most once a minute, because one damaged block may fail ten thousand reads, and not
-// many of one operation, because ten thousand blocks may be damaged.
+// errorLog counts errors and remembers the latest. It logs the same text at most once a
+// minute, because one damaged block may fail ten thousand reads, and only some errors of
+// one operation, because ten thousand blocks may be damaged.
 type errorLog struct {
 	logger *slog.Logger
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu    sync.Mutex
 	total uint64
-	// last is in the order of time. What happens again is one record.
+	// last is in the order of time. A repeated error is one record.
 	last []ErrorRecord
 	ops  map[string]logged
-	// texts are those that were logged since textsSince.
+	// texts are the texts logged since textsSince.
 	texts      map[string]bool
 	textsSince time.Time
 }
 
-// logged is how many errors of an operation were logged since a time.
+// logged counts the logged errors of an operation since a time.
 type logged struct {
 	since time.Time
 	n     int
 }
 
-// add counts and remembers an error, and logs it if it is odd and that is due.
+// add counts and remembers an error, and logs it if it is odd and due.
 func (l *errorLog) add(op, path string, err error, w weight) {
 	if l.note(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1}, w) {
 		l.logger.Error("request failed", "op", op, "path", path, "err", err)
 	}
 }
 
-// note does all but the logging, and tells whether that is due.
+// note does everything but the logging, and reports whether that is due.
 func (l *errorLog) note(r ErrorRecord, w weight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +120,7 @@ func (l *errorLog) isDue(r ErrorRecord) bool {
 	return true
 }
 
-// records returns how many errors there were, and the latest of them.
+// records returns the number of errors, and the latest of them.
 func (l *errorLog) records() (total uint64, last []ErrorRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,7 +46,7 @@ func TestErrorLogKeepsTheLatest(t *testing.T) {
 	}
 }
 
-// TestErrorLogNamesAll logs few of many, but remembers each.
+// TestErrorLogNamesAll logs few of many errors, but remembers each.
 func TestErrorLogNamesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

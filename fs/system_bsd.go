@@ -14,21 +14,22 @@ import (
 
 const extraCapabilities = 0
 
-// hasNoOpendir is false here: these kernels want a directory opened.
+// hasNoOpendir returns false, because these kernels need an OPENDIR.
 func hasNoOpendir(*fuse.InitIn) bool { return false }
 
 func setDirectMount(*fuse.MountOptions, bool) {}
 
 func setReadAhead(uint64, *slog.Logger) {}
 
-// isOurs is not known here; only an empty tree makes that matter.
+// isOurs returns false, because it can't be known here. That matters only for an empty
+// tree.
 func isOurs(string) bool { return false }
 
 func checkUserMayMount(string) error { return nil }
 
 func checkAllowOther(Options) error { return nil }
 
-// deviceOf is the device number of dir.
+// deviceOf returns the device number of dir.
 func deviceOf(dir string) (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
@@ -37,17 +38,17 @@ func deviceOf(dir string) (uint64, error) {
 	return uint64(st.Dev), nil
 }
 
-// MayUnmount is left to the system here.
+// MayUnmount returns true and leaves the check to the system.
 func MayUnmount(string) bool { return true }
 
 func waitMount(s *fuse.Server, _ Options) error { return s.WaitMount() }
 
-// abort is not known here.
+// abort is not possible here.
 func abort(string) error { return errors.New("unmount it by force") }
 
 func systemUnmount(dir string) error { return syscall.Unmount(dir, 0) }
 
-// Detach takes a mount out of the tree of files at once, also one whose server is dead.
+// Detach removes a mount from the file tree at once, also if its server is dead.
 func Detach(dir string) error {
 	if err := syscall.Unmount(dir, unix.MNT_FORCE); err != nil {
 		return fmt.Errorf("detach %s: %w", dir, err)

@@ -17,16 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// extraCapabilities are asked for besides what go-fuse asks for.
+// extraCapabilities are requested besides go-fuse's own.
 const extraCapabilities = fuse.CAP_NO_OPENDIR_SUPPORT
 
-// readAheadKB is how far the kernel reads ahead of a sequential reader. Its own
-// value for FUSE is an eighth of it, and makes large reads slower by a third.
+// readAheadKB is how far the kernel reads ahead of a sequential reader. Its default for
+// FUSE is an eighth of that, and makes large reads slower by a third.
 const readAheadKB = "1024"
 
 func hasNoOpendir(in *fuse.InitIn) bool { return in.Flags64()&fuse.CAP_NO_OPENDIR_SUPPORT != 0 }
 
-// setDirectMount spares root the helper program, and its errors their loss.
+// setDirectMount makes root mount without the helper program, which would lose errors.
 func setDirectMount(o *fuse.MountOptions, readOnly bool) {
 	if os.Geteuid() == 0 {
 		o.DirectMountStrict = true
@@ -37,7 +37,7 @@ func setDirectMount(o *fuse.MountOptions, readOnly bool) {
 	}
 }
 
-// setReadAhead does its best; only root may.
+// setReadAhead sets the read-ahead if it may; only root may.
 func setReadAhead(dev uint64, logger *slog.Logger) {
 	if os.Geteuid() != 0 {
 		return
@@ -48,8 +48,8 @@ func setReadAhead(dev uint64, logger *slog.Logger) {
 	}
 }
 
-// deviceOf is the device number of dir. The kernel knows it without asking the
-// server, which may be dead.
+// deviceOf returns the device number of dir. The kernel knows it without asking the server,
+// which may be dead.
 func deviceOf(dir string) (uint64, error) {
 	var st unix.Statx_t
 	flags := unix.AT_STATX_DONT_SYNC | unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
@@ -59,9 +59,10 @@ func deviceOf(dir string) (uint64, error) {
 	return unix.Mkdev(st.Dev_major, st.Dev_minor), nil
 }
 
-// waitMount has nothing to wait for: the mount is there, and the kernel has been greeted.
-// What [fuse.Server.WaitMount] does besides, to open a file of the mount, is for those who
-// read their own mount. A process that is killed meanwhile waits for itself for ever.
+// waitMount does nothing: the mount exists, and the kernel has sent its first request.
+// [fuse.Server.WaitMount] would also open a file of the mount, which only helps processes
+// that read their own mount. A process that is killed meanwhile would wait for itself
+// forever.
 func waitMount(s *fuse.Server, o Options) error {
 	if o.OwnReads {
 		return s.WaitMount()
@@ -72,7 +73,7 @@ func waitMount(s *fuse.Server, o Options) error {
 // isOurs reports whether a tree of lorefs is mounted on dir.
 func isOurs(dir string) bool { return mountOn(dir).isOurs() }
 
-// mounted is what the kernel's list of mounts tells of one. The zero value is none.
+// mounted is a mount in the kernel's list. The zero value is none.
 type mounted struct {
 	fstype string
 	// device has the number of the connection behind the colon.
@@ -96,7 +97,7 @@ func mountOn(dir string) mounted {
 	return findMount(string(mounts), dir)
 }
 
-// findMount finds what is mounted on dir, the last of several.
+// findMount finds the mount on dir, the last if there are several.
 func findMount(mounts, dir string) (m mounted) {
 	want := mountEscapes.Replace(dir)
 	for line := range strings.Lines(mounts) {
@@ -115,16 +116,16 @@ func findMount(mounts, dir string) (m mounted) {
 	return m
 }
 
-// The fields of a line of mountinfo, see proc(5), that have the device and the path.
+// The fields of a line of mountinfo with the device and the path, see proc(5).
 const (
 	mountedDevice = 2
 	mountedOn     = 4
 )
 
-// connections is where the kernel lists those to FUSE servers, by number.
+// connections is where the kernel lists connections to FUSE servers, by number.
 const connections = "/sys/fs/fuse/connections"
 
-// abort ends the connection to the server of a mount, for all who wait for an answer.
+// abort ends the connection to the server of a mount, for everyone who waits for an answer.
 func abort(dir string) error {
 	m := mountOn(dir)
 	if !m.isOurs() {
@@ -138,18 +139,18 @@ func abort(dir string) error {
 	if err == nil || os.Geteuid() != 0 {
 		return err
 	}
-	// The list need not be there. Of what is in use, root may at least cut the connection.
+	// The list may be missing. Root can at least cut the connection of a mount in use.
 	if err := unix.Unmount(dir, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err != nil && !errors.Is(err, unix.EBUSY) {
 		return err
 	}
 	return nil
 }
 
-// mountEscapes are what the kernel writes for bytes that divide its fields.
+// mountEscapes are the kernel's escapes for bytes that separate fields.
 var mountEscapes = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 
-// checkUserMayMount refuses beforehand what fusermount3 would refuse: it says
-// why on the standard error only, which a daemon does not have.
+// checkUserMayMount refuses beforehand what fusermount3 would refuse: that program gives
+// its reason only on the standard error, which a daemon does not have.
 func checkUserMayMount(dir string) error {
 	uid := os.Geteuid()
 	if uid == 0 {
@@ -174,7 +175,7 @@ func checkUserMayMount(dir string) error {
 const (
 	// fuseDevice is what a server talks to the kernel through.
 	fuseDevice = "/dev/fuse"
-	// fuseConf is where the administrator says what users may do.
+	// fuseConf is where the administrator sets what users may do.
 	fuseConf = "/etc/fuse.conf"
 )
 
@@ -202,7 +203,7 @@ func allowsOther(conf string) bool {
 	return false
 }
 
-// systemUnmount unmounts what is not in use.
+// systemUnmount unmounts a mount that is not in use.
 func systemUnmount(dir string) error {
 	err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
 	if errors.Is(err, syscall.EPERM) {
@@ -211,8 +212,8 @@ func systemUnmount(dir string) error {
 	return err
 }
 
-// Detach takes a mount out of the tree of files at once, also one whose server
-// is dead. What is open there stays open.
+// Detach removes a mount from the file tree at once, also if its server is dead. Open files
+// stay open.
 func Detach(dir string) error {
 	place, err := resolve(dir)
 	if err != nil {
@@ -228,7 +229,7 @@ func Detach(dir string) error {
 	return nil
 }
 
-// fusermount runs the helper program that does what only root may.
+// fusermount runs the helper program for what only root may do.
 func fusermount(args ...string) error {
 	name, err := exec.LookPath("fusermount3")
 	if err != nil {
@@ -241,7 +242,7 @@ func fusermount(args ...string) error {
 	return helperError(name, string(out), err)
 }
 
-// helperError turns the helper's words into an error.
+// helperError makes an error of the helper's output.
 func helperError(name, out string, err error) error {
 	out = strings.TrimSpace(out)
 	if strings.HasSuffix(out, ": Device or resource busy") {

@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Server is a mounted tree; there is none on this system.
+// Server is a mounted tree. There is none on this system.
 type Server struct{}
 
 func errUnsupported() error {
@@ -37,13 +37,13 @@ func (*Server) Stats() Stats { return Stats{} }
 // Detach is not supported on this system.
 func Detach(string) error { return errUnsupported() }
 
-// Probe knows no mounts here.
+// Probe returns nil: there are no mounts here.
 func Probe(string) error { return nil }
 
-// MayUnmount is left to the system here.
+// MayUnmount returns true and leaves the check to the system.
 func MayUnmount(string) bool { return true }
 
-// Clear has nothing to do here.
+// Clear does nothing here.
 func Clear(string) error { return nil }
 
 func isOurs(string) bool { return false }

@@ -21,10 +21,10 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// nobody is a user who is not the tests'.
+// nobody is another user than the tests'.
 const nobody = 65534
 
-// asNobody makes a command run as another user, which only root can.
+// asNobody runs a command as another user, which only root can.
 func asNobody(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -59,7 +59,7 @@ func TestAllowOther(t *testing.T) {
 	}
 }
 
-// TestMountOfUser mounts by fusermount3, as users who are not root have to.
+// TestMountOfUser mounts by fusermount3, as users other than root must.
 func TestMountOfUser(t *testing.T) {
 	fusetest.Require(t)
 	testneeds.Program(t, "fusermount3")
@@ -93,7 +93,7 @@ func TestMountOfUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd, _, _, stderr := serve() // not his own directory
+	cmd, _, _, stderr := serve() // not the user's own directory
 	if err := cmd.Wait(); err == nil || !strings.Contains(stderr.String(), "may write to") {
 		t.Errorf("on a directory of somebody else: %v, %s", err, stderr)
 	}
@@ -140,7 +140,7 @@ func TestMountOfUser(t *testing.T) {
 	}
 }
 
-// copyOfTest puts this program where everybody can run it.
+// copyOfTest copies this program to where everybody can run it.
 func copyOfTest(t *testing.T, dir string) string {
 	t.Helper()
 	openUp(t, dir)
@@ -159,7 +159,7 @@ func copyOfTest(t *testing.T, dir string) string {
 	return name
 }
 
-// TestListingInPieces lists by small buffers, and goes on from each place again.
+// TestListingInPieces lists with small buffers, and continues from each place again.
 func TestListingInPieces(t *testing.T) {
 	s := shape{dirs: 1, files: 500}
 	dir := fusetest.Mount(t, s.tree(t), fs.Options{})

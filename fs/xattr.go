@@ -14,14 +14,14 @@ import (
 	"lorefs/nodes"
 )
 
-// xattrPrefix is what the names of all attributes that a tree has begin with.
+// xattrPrefix begins the names of all attributes of a tree.
 const xattrPrefix = "user.lorefs."
 
 func (m *mount) setsXattrs() bool { return m.edits != nil && m.edits.setter != nil }
 
-// Getxattr asks the tree for its own attributes only, unless it takes others. Everything outside user.*
-// is "not supported" rather than "not there", because ls(1) takes that as an
-// answer for the whole mount and stops asking file by file.
+// Getxattr asks the tree only for its own attributes, unless it accepts others. For names
+// outside of user.* it returns "not supported" rather than "does not exist", because ls(1)
+// takes that as an answer for the whole mount and stops asking for each file.
 func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
 	switch {
 	case n.m.xattrs == nil || !strings.HasPrefix(name, "user."):
@@ -62,14 +62,13 @@ func (n *node) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errn
 	return uint32(size), 0
 }
 
-// Flags of setxattr(2).
 const (
 	xattrCreate  = 1
 	xattrReplace = 2
 )
 
-// Setxattr leaves everything outside user.* to nobody: cp -a and sed -i copy access
-// lists and labels along, and go on if there are none.
+// Setxattr refuses names outside of user.*: cp -a and sed -i try to copy access lists and
+// labels, and go on without them.
 func (n *node) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
 	if !n.m.setsXattrs() || !strings.HasPrefix(name, "user.") {
 		return syscall.ENOTSUP
@@ -90,7 +89,7 @@ func (n *node) Setxattr(ctx context.Context, name string, value []byte, flags ui
 	return 0
 }
 
-// Removexattr is to Setxattr what unlink(2) is to creat(2).
+// Removexattr removes an attribute, with the same rules.
 func (n *node) Removexattr(ctx context.Context, name string) syscall.Errno {
 	if !n.m.setsXattrs() || !strings.HasPrefix(name, "user.") {
 		return syscall.ENOTSUP

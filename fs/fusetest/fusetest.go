@@ -12,14 +12,13 @@ import (
 	"lorefs/nodes"
 )
 
-// Require skips the test where nothing can be mounted.
+// Require skips the test if nothing can be mounted.
 func Require(t testing.TB) {
 	t.Helper()
 	testneeds.FUSE(t)
 }
 
-// Mount mounts tree on a directory of its own, which it returns. The mount goes
-// with the test.
+// Mount mounts tree on a new directory, which it returns, until the test ends.
 func Mount(t testing.TB, tree nodes.Tree, o fs.Options) string {
 	t.Helper()
 	dir, _ := Serve(t, tree, o)
@@ -39,8 +38,8 @@ func Serve(t testing.TB, tree nodes.Tree, o fs.Options) (string, *fs.Server) {
 	return s.Dir(), s
 }
 
-// Failed ends the test for an error of mounting: it is skipped where the system
-// does not permit it, as in many containers, unless all has to be there.
+// Failed ends the test after an error of mounting. It skips the test if the system does not
+// permit mounts, as in many containers, unless mounts are required.
 func Failed(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, iofs.ErrPermission) && os.Getenv("LOREFS_REQUIRE_ALL") == "" {
@@ -49,7 +48,7 @@ func Failed(t testing.TB, err error) {
 	t.Fatal(err)
 }
 
-// unmount leaves no mount behind even if the test left files open.
+// unmount removes the mount even if the test left files open.
 func unmount(t testing.TB, s *fs.Server) {
 	err := s.Unmount()
 	if err == nil {

@@ -15,7 +15,7 @@ type All struct {
 	blocks map[uint64][]byte
 }
 
-// Block is described at [Blocks].
+// Block implements [Blocks].
 func (a *All) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// shelf is a Store in memory.
+// sumSize is the size of the checksum.
 type shelf map[string][]byte
 
 func (s shelf) Load(key string) ([]byte, error) {
@@ -43,7 +43,7 @@ func TestKeptAndFound(t *testing.T) {
 	}
 }
 
-// Every damage is noticed, and so is a frame of something else.
+// TestDamage checks that every damage is noticed, and so is a frame with another ID.
 func TestDamage(t *testing.T) {
 	id := ID{Kind: "numbers 1", Of: [32]byte{1}}
 	good := Seal(append(id.Begin(3), "abc"...))

@@ -25,16 +25,16 @@ const sumSize = crc32.Size
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ID says what is kept.
+// ID identifies cached data.
 type ID struct {
-	// Kind names the form of the body, such as "data center index 2". It changes
-	// with everything that changes what a body means. At most 255 bytes.
+	// Kind names the form of the body, such as "data center index 2", in at most 255 bytes.
+	// It must change whenever the meaning of a body changes.
 	Kind string
-	// Of is a hash of all that the body was made from.
+	// Of is a hash of everything that the body was made from.
 	Of [sha256.Size]byte
 }
 
-// key returns what the data is stored under: letters and digits.
+// key returns the key in a store: letters and digits.
 func (id ID) key() string {
 	sum := sha256.Sum256(id.appendHead(nil))
 	return hex.EncodeToString(sum[:])
@@ -48,7 +48,7 @@ func (id ID) appendHead(b []byte) []byte {
 	return append(b, id.Of[:]...)
 }
 
-// Begin returns the head of a frame with room for a body of size bytes. The caller
+// Begin returns the head of a frame with capacity for a body of size bytes. The caller
 // appends the body, and then calls Seal.
 func (id ID) Begin(size int) []byte {
 	return id.appendHead(make([]byte, 0, id.headSize()+size+sumSize))
@@ -59,8 +59,8 @@ func Seal(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// Body returns the body of a sealed frame, which is part of data. It is an error if
-// data is damaged, or if it is something else than id says.
+// Body returns the body of a sealed frame, which is part of data. It returns an error if
+// data is damaged or has another ID.
 func (id ID) Body(data []byte) ([]byte, error) {
 	n := len(data) - sumSize
 	if n < id.headSize() || crc32.Checksum(data[:n], castagnoli) != binary.LittleEndian.Uint32(data[n:]) {
@@ -72,8 +72,7 @@ func (id ID) Body(data []byte) ([]byte, error) {
 	return data[id.headSize():n:n], nil
 }
 
-// Load returns the body that s keeps. The error matches io/fs.ErrNotExist if there
-// is none.
+// Load returns the body that s keeps. If there is none the error matches io/fs.ErrNotExist.
 func (id ID) Load(s Store) ([]byte, error) {
 	data, err := s.Load(id.key())
 	if err != nil {
@@ -82,5 +81,5 @@ func (id ID) Load(s Store) ([]byte, error) {
 	return id.Body(data)
 }
 
-// Save has s keep a sealed frame.
+// Save saves a sealed frame in s.
 func (id ID) Save(s Store, sealed []byte) error { return s.Save(id.key(), sealed) }

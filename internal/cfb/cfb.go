@@ -1,10 +1,9 @@
 // Package cfb decrypts AES-CFB128 at any offset, and encrypts it forward.
 //
-// Each plain block is its cipher block XORed with the encryption of the cipher
-// block before it (the IV for the first), so that a read needs only the sixteen
-// cipher bytes in front of it: NIST SP 800-38A, 6.3. The last block may be
-// partial. The standard library's CFB goes forward only, is deprecated, and is
-// slower.
+// Each plain block is its cipher block XORed with the encryption of the cipher block before
+// it (the IV for the first). So a read needs only the sixteen cipher bytes before it: NIST
+// SP 800-38A, 6.3. The last block may be partial. The standard library's CFB only goes
+// forward, is deprecated, and is slower.
 package cfb
 
 import (
@@ -19,16 +18,16 @@ import (
 // blockSize is the size of a cipher block, a key and an IV in bytes.
 const blockSize = 16
 
-// Reader is the plain text of a cipher text. It is safe for parallel use if
-// the source and the block are.
+// Reader is the plain text of a cipher text. It is safe for parallel use if the source and
+// the block are.
 type Reader struct {
 	src   io.ReaderAt
 	block cipher.Block
 	iv    [blockSize]byte
 }
 
-// NewReader makes a Reader of src, whose offset 0 must be where the encryption
-// began. It panics if block is not one of 128 bits.
+// NewReader makes a Reader of src, whose offset 0 must be where the encryption began. It
+// panics unless block has 128 bits.
 func NewReader(src io.ReaderAt, block cipher.Block, iv [blockSize]byte) *Reader {
 	if block.BlockSize() != blockSize {
 		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
@@ -36,7 +35,7 @@ func NewReader(src io.ReaderAt, block cipher.Block, iv [blockSize]byte) *Reader 
 	return &Reader{src: src, block: block, iv: iv}
 }
 
-// ReadAt is [io.ReaderAt].
+// ReadAt implements [io.ReaderAt].
 func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("cfb: negative offset %d", off)
@@ -45,8 +44,7 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	if n == 0 {
 		return 0, err
 	}
-	// before is the cipher text from one block in front of the block that off
-	// lies in up to off itself.
+	// before is the cipher text from the block before off's block up to off.
 	lead := int(off % blockSize)
 	var before [2 * blockSize]byte
 	if berr := r.readBefore(before[:blockSize+lead], off-int64(lead)); berr != nil {
@@ -56,8 +54,8 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// readBefore fills b with the cipher text from start-16 on, where the IV stands
-// in for what would lie before the beginning.
+// readBefore fills b with the cipher text from start-16 on. The IV takes the place of bytes
+// before the beginning.
 func (r *Reader) readBefore(b []byte, start int64) error {
 	if start == 0 {
 		copy(b, r.iv[:])
@@ -71,8 +69,8 @@ func (r *Reader) readBefore(b []byte, start int64) error {
 	return readat.Full(r.src, b, start)
 }
 
-// decrypt turns p from cipher to plain text in place. It goes backwards, since
-// each block needs the cipher text of the one before it.
+// decrypt decrypts p in place. It goes backwards, since each block needs the cipher text of
+// the block before it.
 func (r *Reader) decrypt(p, before []byte) {
 	lead := len(before) - blockSize
 	first := blockSize - lead // index in p of the second block's start
@@ -83,7 +81,7 @@ func (r *Reader) decrypt(p, before []byte) {
 			r.block.Encrypt(stream[:], p[i-blockSize:i])
 			xor(p[i:min(i+blockSize, len(p))], &stream)
 		}
-		if first < blockSize { // the block whose predecessor straddles off
+		if first < blockSize { // the block before it straddles off
 			copy(prev[:], before[blockSize:])
 			copy(prev[lead:], p[:first])
 			r.block.Encrypt(stream[:], prev[:])
@@ -109,19 +107,19 @@ func xor(p []byte, stream *[blockSize]byte) {
 	}
 }
 
-// Writer encrypts what is written to it. It is not safe for concurrent use.
+// Writer encrypts what is written to it. It is not safe for parallel use.
 type Writer struct {
 	dst   io.Writer
 	block cipher.Block
-	// prev fills with cipher text; when it is complete the next stream is made
-	// of it. stream is what plain text is XORed with, used up to used.
+	// prev collects cipher text; when it is complete it makes the next stream. stream is
+	// XORed with plain text, and is used up to used.
 	prev, stream [blockSize]byte
 	used         int
 	buf          []byte
 	err          error
 }
 
-// NewWriter makes a Writer to dst. It panics if block is not one of 128 bits.
+// NewWriter makes a Writer to dst. It panics unless block has 128 bits.
 func NewWriter(dst io.Writer, block cipher.Block, iv [blockSize]byte) *Writer {
 	if block.BlockSize() != blockSize {
 		panic(fmt.Sprintf("cfb: BUG: cipher block of %d bytes", block.BlockSize()))
@@ -129,7 +127,7 @@ func NewWriter(dst io.Writer, block cipher.Block, iv [blockSize]byte) *Writer {
 	return &Writer{dst: dst, block: block, prev: iv}
 }
 
-// Write is [io.Writer]. An error is final.
+// Write implements [io.Writer]. An error is final.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err

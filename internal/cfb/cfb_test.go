@@ -19,7 +19,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// The vectors are NIST SP 800-38A, F.3.14 (CFB128-AES128.Decrypt).
+// TestPublishedVectors uses NIST SP 800-38A, F.3.14 (CFB128-AES128.Decrypt).
 func TestPublishedVectors(t *testing.T) {
 	block, err := aes.NewCipher(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c"))
 	if err != nil {

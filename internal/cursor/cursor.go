@@ -1,6 +1,5 @@
-// Package cursor reads numbers and strings one after the other from bytes. The
-// first read that fails ends it: all later ones return zeros, and Err says what
-// failed and where.
+// Package cursor reads numbers and strings one after the other from bytes. After the first
+// read that fails all others return zeros, and Err says what failed and where.
 package cursor
 
 import (
@@ -9,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Cursor is a place in bytes. The zero Cursor is at the end of none.
+// Cursor reads bytes from a place on. The zero Cursor has none.
 type Cursor struct {
 	data []byte
 	off  int
@@ -18,8 +17,8 @@ type Cursor struct {
 
 // EndError says that data ended within a value.
 type EndError struct {
-	// Off is where the value begins. Want is its size in bytes, or 0 for a string
-	// without end. Have is how many bytes there are.
+	// Off is where the value begins. Want is its size in bytes, or 0 for a string without
+	// end. Have is how many bytes there are.
 	Off, Want, Have int
 }
 
@@ -30,14 +29,13 @@ func (e *EndError) Error() string {
 	return fmt.Sprintf("offset %#x: %d bytes expected, %d there", e.Off, e.Want, e.Have)
 }
 
-// New is at the beginning of data, which must not be changed.
+// New returns a Cursor at the beginning of data, which must not be changed.
 func New(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Err is nil if all reads succeeded so far.
+// Err returns nil if all reads succeeded so far.
 func (c *Cursor) Err() error { return c.err }
 
-// Fail ends the cursor with an error at the place where it is, unless it has ended
-// already.
+// Fail makes the cursor fail with an error at its place, unless it has failed already.
 func (c *Cursor) Fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("offset %#x: %w", c.off, fmt.Errorf(format, args...))
@@ -58,8 +56,7 @@ func (c *Cursor) End() error {
 	return c.err
 }
 
-// Bytes returns the next n bytes, which are the data's own; nil if they are not
-// there.
+// Bytes returns the next n bytes, which share the memory of data; nil if there are fewer.
 func (c *Cursor) Bytes(n int) []byte {
 	if c.err != nil {
 		return nil
@@ -115,7 +112,7 @@ func (c *Cursor) LE64() uint64 {
 	return 0
 }
 
-// Uvarint reads a number of at most most in the variable length of encoding/binary.
+// Uvarint reads a number up to most in the variable length of encoding/binary.
 func (c *Cursor) Uvarint(most uint64) uint64 {
 	if c.err != nil {
 		return 0
@@ -133,7 +130,7 @@ func (c *Cursor) Uvarint(most uint64) uint64 {
 	return v
 }
 
-// String reads up to a NUL, which it skips.
+// String reads up to a NUL, and skips that.
 func (c *Cursor) String() string {
 	if c.err != nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// duplicate makes to another name of what from is.
+// duplicate makes to another name of the file from.
 func duplicate(from, to *os.File) error {
 	return unix.Dup2(int(from.Fd()), int(to.Fd()))
 }

@@ -17,13 +17,13 @@ import (
 const (
 	// backgroundEnv marks the process that is to serve in the background.
 	backgroundEnv = "LOREFS_BACKGROUND"
-	// parentFD is where that process finds the pipe to its parent.
+	// parentFD is that process's pipe to its parent.
 	parentFD = 3
-	// tellEvery is how often the parent is told of progress at most.
+	// tellEvery is the shortest time between two reports of progress.
 	tellEvery = 100 * time.Millisecond
 )
 
-// message is what goes over the pipe. The last one is Ready or has a Code.
+// message is what is sent over the pipe. The last one is Ready or has a Code.
 type message struct {
 	Done, Total int64
 	Ready       bool
@@ -31,9 +31,10 @@ type message struct {
 	Error       string
 }
 
-// Start runs this program anew, with the same arguments, in a session of its own, and
-// returns when its mount is ready or has failed, which is a [*Failure]. Until then the child
-// shares our stderr, gets the signals that we get, and show is told how far it is.
+// Start runs this program anew, with the same arguments, in a session of its own. It
+// returns when the mount is ready or has failed, which is a [*Failure]. Until then the
+// child shares our stderr, gets the signals that we get, and show is called with its
+// progress.
 func Start(show func(done, total int64), signals ...os.Signal) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -52,7 +53,7 @@ func Start(show func(done, total int64), signals ...os.Signal) error {
 	if err := errors.Join(child.Start(), w.Close()); err != nil {
 		return fmt.Errorf("starting the background process: %w", err)
 	}
-	// The child is out of reach of the terminal's keys.
+	// The terminal's keys don't reach the child.
 	got := make(chan os.Signal, 4)
 	signal.Notify(got, signals...)
 	defer signal.Stop(got)
@@ -75,7 +76,7 @@ func follow(r io.Reader, child *exec.Cmd, show func(done, total int64)) error {
 		case m.Ready:
 			return nil
 		case m.Code != 0:
-			_ = child.Wait() // it has told its exit code itself
+			_ = child.Wait() // it has sent its exit code itself
 			return &Failure{Code: m.Code, Text: m.Error}
 		}
 		show(m.Done, m.Total)
@@ -90,23 +91,24 @@ func noEOF(err error) error {
 }
 
 // Parent is the process that waits for a mount in the background. A nil Parent is that of a
-// mount in front: there is nobody to tell.
+// mount in the foreground: its methods do nothing.
 type Parent struct{ pipe *os.File }
 
-// FromParent reports whether this process is one that [Start] made. It can be asked once.
+// FromParent reports whether [Start] made this process, and returns its parent. It can be
+// called once.
 func FromParent() (*Parent, bool) {
 	if os.Getenv(backgroundEnv) == "" {
 		return nil, false
 	}
-	os.Unsetenv(backgroundEnv) // it is not for programs that we call
+	os.Unsetenv(backgroundEnv) // it is not for programs that we run
 	syscall.CloseOnExec(parentFD)
 	return &Parent{pipe: os.NewFile(parentFD, "parent")}, true
 }
 
 func (p *Parent) tell(m message) error { return json.NewEncoder(p.pipe).Encode(m) }
 
-// Progress returns what is to be told how far the mount is; the parent shows it. gone is
-// called if the parent has died.
+// Progress returns a function that reports progress, which the parent shows. gone is called
+// if the parent has died.
 func (p *Parent) Progress(gone func()) func(done, total int64) {
 	var last time.Time
 	return func(done, total int64) {
@@ -120,9 +122,9 @@ func (p *Parent) Progress(gone func()) func(done, total int64) {
 	}
 }
 
-// Ready tells the parent that the mount can be used, and leaves the terminal and the working
-// directory, which must not be kept busy. What is written to stderr goes to logFile from now
-// on, which may be nil.
+// Ready tells the parent that the mount can be used. It leaves the terminal and the working
+// directory, which must not be kept busy. From now on stderr goes to logFile, which may be
+// nil.
 func (p *Parent) Ready(logFile *os.File) error {
 	if p != nil {
 		if err := os.Chdir("/"); err != nil {
@@ -150,8 +152,8 @@ func redirect(logFile *os.File) error {
 	return errors.Join(duplicate(logFile, os.Stderr), logFile.Close())
 }
 
-// Failed tells the parent why there is no mount, and which exit code that is. It is an error
-// if nobody waits any more.
+// Failed tells the parent the error and the exit code. It returns an error if nobody waits
+// any more.
 func (p *Parent) Failed(code int, text string) error {
 	return p.tell(message{Code: code, Error: text})
 }

@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// Request is what a mount can be asked for.
+// Request is a request to a mount.
 type Request struct {
 	Do   string `json:"do"` // Status, Commit or Unmount
 	Lazy bool   `json:"lazy,omitempty"`
 }
 
-// What a mount can do.
+// The requests.
 const (
 	Status  = "status"
 	Commit  = "commit"
 	Unmount = "unmount"
 )
 
-// talkTimeout bounds everything that one side waits for the other; unmounting a
-// busy mount is given up before.
+// talkTimeout bounds how long one side waits for the other. Unmounting a busy mount is
+// given up before.
 const talkTimeout = 10 * time.Second
 
-// Handler answers a request, by one or more frames. If stays is true, the one who asked is to
-// be told, by [Control.Close], of the end as well.
+// Handler answers a request with one or more frames. If stays is true, [Control.Close]
+// sends the client the end as well.
 type Handler func(r Request) (answer []any, stays bool)
 
-// refusal answers what is no request.
+// refusal answers an invalid request.
 type refusal struct {
 	Error string `json:"error"`
 }
@@ -42,20 +42,20 @@ type Control struct {
 	log      *slog.Logger
 	listener *net.UnixListener
 	path     string
-	// beside tells that there is a file of that with what else is edited.
+	// beside says that there is a file with the path of what else is edited.
 	beside bool
 	socket os.FileInfo
-	// answering counts those who wait for an answer.
+	// answering counts the clients that wait for an answer.
 	answering sync.WaitGroup
 
-	// mu guards waiting, which are those who are to be told of the end.
+	// mu guards waiting, the clients that wait for the end.
 	mu      sync.Mutex
 	waiting []net.Conn
 }
 
-// Listen opens the socket of the mount on dir, a [Name]. One that is there already is of a
-// dead process, or of one that was detached: the mount point was free. beside is what is
-// edited besides the source, empty for nothing.
+// Listen opens the socket of the mount on dir, a [Name]. An old socket belongs to a dead
+// process or to a detached mount, because the mount point was free. beside is what is
+// edited besides the source, or "".
 func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, error) {
 	path, err := SocketPath(dir)
 	if err != nil {
@@ -83,8 +83,8 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 	return c, nil
 }
 
-// Close ends the listening, when nobody waits for an answer any more. Those who wait for
-// the end are told the last answer. The socket goes only if it is ours: a later mount may
+// Close waits for the clients that wait for an answer, and stops listening. Clients that
+// wait for the end get last. Close removes the socket only if it is ours: a later mount may
 // have put its own there.
 func (c *Control) Close(last ...any) error {
 	if c == nil {
@@ -106,8 +106,8 @@ func (c *Control) Close(last ...any) error {
 	return err
 }
 
-// tellLast tells what came of saving. Who does not read it must not keep the process, which
-// has its locks until it ends.
+// tellLast sends the result of saving. A client that does not read it must not keep the
+// process, whose locks last until it ends.
 func tellLast(conn net.Conn, last []any) error {
 	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *Control) accept() {
 	}
 }
 
-// answer serves one connection, which it leaves open for one who waits for the end.
+// answer serves one connection, and leaves it open if the client waits for the end.
 func (c *Control) answer(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
 		return err

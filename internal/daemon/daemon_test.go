@@ -22,13 +22,13 @@ func reading(a *said) func(*daemon.Line) error {
 	return func(l *daemon.Line) error { return l.Next(a) }
 }
 
-// listening is a mount that can be asked, and its name.
+// listening returns a mount that answers requests, and its name.
 func listening(t *testing.T, beside string, handle daemon.Handler) (*daemon.Control, string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("nothing is mounted on Windows")
 	}
-	// The path of a socket may not be long.
+	// The path of a socket must be short.
 	state, err := os.MkdirTemp("", "lorefs-") //nolint:usetesting // as said
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,8 @@ func listening(t *testing.T, beside string, handle daemon.Handler) (*daemon.Cont
 	return c, name
 }
 
-// Who is granted an unmount is told what came of it, and all others get one answer.
+// TestTalk checks that a client whose unmount is granted gets the result, and all others
+// get one answer.
 func TestTalk(t *testing.T) {
 	c, name := listening(t, "/beside", func(r daemon.Request) ([]any, bool) {
 		return []any{said{Text: r.Do}}, r.Do == daemon.Unmount
@@ -83,8 +84,8 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// A later mount has its own socket on the same directory, which the end of the one before
-// leaves alone.
+// TestLaterSocket checks that the end of a mount leaves the socket of a later mount on the
+// directory.
 func TestLaterSocket(t *testing.T) {
 	first, name := listening(t, "", func(daemon.Request) ([]any, bool) { return []any{said{Text: "first"}}, false })
 	second, err := daemon.Listen(name, "", func(daemon.Request) ([]any, bool) { return []any{said{Text: "second"}}, false }, slog.New(slog.DiscardHandler))
@@ -104,7 +105,7 @@ func TestLaterSocket(t *testing.T) {
 	}
 }
 
-// A request that is too long is not sent.
+// TestLongRequest checks that a request that is too long is not sent.
 func TestLongRequest(t *testing.T) {
 	c, name := listening(t, "", func(daemon.Request) ([]any, bool) { return []any{said{}}, false })
 	var a said

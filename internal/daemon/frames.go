@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// What goes over the control socket are frames: lines of JSON, none longer than maxFrame.
-// A request is one frame. An answer is one, too, but what may be longer, such as a list, goes
-// ahead of it, in frames of their own, which say themselves that there is more.
+// The control socket carries frames: lines of JSON, none longer than maxFrame. A request is
+// one frame. So is an answer; but what may be longer, such as a list, precedes it in frames
+// of its own, which say that more follows.
 
 // maxFrame is the length of the longest frame, with the end of the line.
 const maxFrame = 1 << 20
 
 var errLongFrame = fmt.Errorf("a frame on the control socket has more than %d bytes", maxFrame)
 
-// frames are those that come in.
+// frames reads frames.
 type frames struct{ lines *bufio.Reader }
 
 func newFrames(r io.Reader) frames { return frames{bufio.NewReader(r)} }
 
-// next reads one into v. At the end, and within a frame that is cut, it gives io.EOF.
+// next reads a frame into v. At the end, and in a frame that is cut off, it returns io.EOF.
 func (f frames) next(v any) error {
 	for text := []byte(nil); ; {
 		part, err := f.lines.ReadSlice('\n')
@@ -38,7 +38,6 @@ func (f frames) next(v any) error {
 	}
 }
 
-// sendFrames writes one after the other.
 func sendFrames(w io.Writer, all []any) error {
 	for _, v := range all {
 		if err := sendFrame(w, v); err != nil {
@@ -48,7 +47,6 @@ func sendFrames(w io.Writer, all []any) error {
 	return nil
 }
 
-// sendFrame writes v as one.
 func sendFrame(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -61,9 +59,8 @@ func sendFrame(w io.Writer, v any) error {
 	return err
 }
 
-// Failure is why a mount in the background did not come, as its process said it.
+// Failure is the error of a mount in the background, from its process.
 type Failure struct {
-	// Code is the exit code.
 	Code int
 	Text string
 }

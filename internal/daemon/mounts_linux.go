@@ -15,15 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mounted reports whether the file system on name is one of ours.
+// Mounted reports whether the file system on name is lorefs'.
 func Mounted(name string) (bool, error) {
 	_, ours, err := editedSource(name)
 	return ours, err
 }
 
-// editedSource reports whether the mount on name is one of ours, and gives its source if
-// that can be edited through it, from the list that the kernel has. proc(5) tells its
-// form.
+// editedSource reports whether the mount on name is lorefs', from the kernel's list, see
+// proc(5). It returns the source if that can be edited through the mount.
 func editedSource(name string) (source string, ours bool, err error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -63,7 +62,7 @@ func unescapeMount(s string) string {
 	return b.String()
 }
 
-// UnmountAlone unmounts what no process of ours can be asked to.
+// UnmountAlone unmounts a mount whose process can't be asked to.
 func UnmountAlone(name string) error {
 	err := unix.Unmount(name, unix.UMOUNT_NOFOLLOW)
 	if !errors.Is(err, syscall.EPERM) {
@@ -79,7 +78,7 @@ func UnmountAlone(name string) error {
 	return nil
 }
 
-// isDying reports whether a process was killed, and has not ended yet or just now.
+// isDying reports whether a process was killed, and is ending or has just ended.
 func isDying(pid int) bool {
 	if pid == 0 {
 		return false

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Mounted reports whether the file system on name is one of ours. Systems other
-// than Linux tell by mount(8) only.
+// Mounted reports whether the file system on name is lorefs'. Only mount(8) knows that
+// here.
 func Mounted(name string) (bool, error) {
 	if runtime.GOOS == "windows" {
 		return false, fmt.Errorf("mounting is not supported on %s", runtime.GOOS)
@@ -27,13 +27,13 @@ func Mounted(name string) (bool, error) {
 	return false, nil
 }
 
-// editedSource does not tell the source here.
+// editedSource returns no source here.
 func editedSource(name string) (source string, ours bool, err error) {
 	ours, err = Mounted(name)
 	return "", ours, err
 }
 
-// UnmountAlone unmounts what no process of ours can be asked to.
+// UnmountAlone unmounts a mount whose process can't be asked to.
 func UnmountAlone(name string) error {
 	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {
 		return fmt.Errorf("umount: %w: %s", err, strings.TrimSpace(string(out)))
@@ -41,5 +41,5 @@ func UnmountAlone(name string) error {
 	return nil
 }
 
-// isDying is not known here.
+// isDying returns false here.
 func isDying(int) bool { return false }

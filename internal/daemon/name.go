@@ -12,8 +12,8 @@ import (
 	"lorefs/internal/userdir"
 )
 
-// Name is a mount point as mount and unmount have to agree on: absolute,
-// without links. It asks nothing of the mount itself, which may hang.
+// Name returns the form of a mount point that mount and unmount agree on: absolute, without
+// links. It asks nothing of the mount itself, which may hang.
 func Name(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func Name(dir string) (string, error) {
 	return name, nil
 }
 
-// SocketPath is where the mount on dir, a [Name], listens.
+// SocketPath returns the path of the socket of the mount on dir, a [Name].
 func SocketPath(dir string) (string, error) {
 	run, err := userdir.State("run")
 	if err != nil {
@@ -44,11 +44,11 @@ func SocketPath(dir string) (string, error) {
 	return filepath.Join(run.Path(), hex.EncodeToString(sum[:8])+".sock"), nil
 }
 
-// besideSuffix is behind the socket's name for the file that has the path of what is
-// edited besides the source: the kernel's list of mounts has the source only.
+// besideSuffix is appended to the socket's name for the file with the path of what is
+// edited besides the source, because the kernel's list of mounts has only the source.
 const besideSuffix = ".beside"
 
-// noteBeside writes that file, or removes the one of a mount before.
+// noteBeside writes that file, or removes that of an earlier mount.
 func noteBeside(socket, beside string) error {
 	if beside != "" {
 		return os.WriteFile(socket+besideSuffix, []byte(beside), 0o600)
@@ -59,8 +59,8 @@ func noteBeside(socket, beside string) error {
 	return nil
 }
 
-// editedBeside returns what the mount on dir, a [Name], edited besides its source, as its
-// process has left it behind: empty for nothing.
+// editedBeside returns what the mount on dir, a [Name], edits besides its source, from the
+// file that its process has written; "" for nothing.
 func editedBeside(dir string) string {
 	socket, err := SocketPath(dir)
 	if err != nil {

@@ -17,17 +17,17 @@ type Served struct {
 	server *fs.Server
 	dir    string
 	log    *slog.Logger
-	// stopping makes attempts to unmount wait for each other.
+	// stopping is held while unmounting.
 	stopping sync.Mutex
 }
 
-// NewServed returns what server serves on dir.
+// NewServed returns the Served of a server on dir.
 func NewServed(server *fs.Server, dir string, log *slog.Logger) *Served {
 	return &Served{server: server, dir: dir, log: log}
 }
 
-// UntilGone returns when the mount is gone, whoever unmounted it. The first
-// signal asks for it until it is granted, the second insists.
+// UntilGone waits until the mount is gone, whoever unmounted it. After the first signal it
+// tries to unmount until it succeeds; the second signal forces it.
 func (s *Served) UntilGone(signals <-chan os.Signal) {
 	gone := make(chan struct{})
 	go func() {
@@ -53,7 +53,7 @@ func (s *Served) UntilGone(signals <-chan os.Signal) {
 	}
 }
 
-// ask unmounts, or tells when to try again. Why is said the first time only.
+// ask unmounts, or returns when to try again. It logs the reason only the first time.
 func (s *Served) ask(first bool) <-chan time.Time {
 	err := s.Unmount(false)
 	if err == nil {
@@ -71,8 +71,8 @@ func (s *Served) insist() {
 	}
 }
 
-// Unmount takes the mount away, or with lazy only out of sight: what is open
-// stays so until it is closed.
+// Unmount unmounts. With lazy the mount only disappears, and open files stay until they are
+// closed.
 func (s *Served) Unmount(lazy bool) error {
 	s.stopping.Lock()
 	defer s.stopping.Unlock()

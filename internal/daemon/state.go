@@ -6,7 +6,7 @@ import (
 	"lorefs/fs"
 )
 
-// State tells whether a directory is one of our mounts.
+// State says whether a directory is a mount of lorefs.
 type State uint8
 
 // What is on a directory.
@@ -18,9 +18,9 @@ const (
 	Silent
 )
 
-// Edited is what can be edited through the mount on name, a [Name], as far as anybody but its
-// process knows: the source, and the folder beside it if there is one. It is empty if that is
-// nothing, and on other systems than Linux.
+// Edited returns what can be edited through the mount on name, a [Name], as far as other
+// processes can know: the source, and the folder beside it if there is one. It returns
+// nothing if that is nothing, and on other systems than Linux.
 func Edited(name string) (paths []string) {
 	source, _, err := editedSource(name)
 	if err != nil || source == "" {
@@ -33,7 +33,7 @@ func Edited(name string) (paths []string) {
 	return paths
 }
 
-// StateOf looks at name, a [Name].
+// StateOf returns the state of name, a [Name].
 func StateOf(name string) (State, error) {
 	ours, err := Mounted(name)
 	if err != nil || !ours {

@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// EndTimeout is how long a process is waited for that has lost its mount.
+	// EndTimeout is how long to wait for the end of a process that has lost its mount.
 	EndTimeout = 30 * time.Second
-	// dyingPoll is how often a process is looked at that is about to end.
+	// dyingPoll is how often a process that is about to end is checked.
 	dyingPoll = 20 * time.Millisecond
-	// stayTime is how long who takes over a journal has to keep it to be believed: a mount
-	// that is refused, or a journal drop, has it for a moment.
+	// stayTime is how long another process must have held a journal to count as its new
+	// owner: a mount that is refused, or a journal drop, holds it for a moment.
 	stayTime = time.Second
 )
 
-// TakeOver begins to edit, by edit. A process that was killed has its locks until it has
-// ended, which may be some time after its mount has gone, and is waited for.
+// TakeOver calls edit, which begins to edit, until it gets the locks. A process that was
+// killed keeps its locks until it has ended, some time after its mount has gone, so
+// TakeOver waits for it.
 func TakeOver(ctx context.Context, edit func() error) error {
 	for began := time.Now(); ; {
 		err := edit()
@@ -29,7 +30,7 @@ func TakeOver(ctx context.Context, edit func() error) error {
 		switch waited := time.Since(began); {
 		case known && isDying(held.PID) && waited < EndTimeout:
 		case !known && errors.Is(err, filelock.ErrLocked) && waited < stayTime:
-			// Of its locks, one goes after the other.
+			// It releases its locks one after the other.
 		default:
 			return err
 		}
@@ -41,12 +42,12 @@ func TakeOver(ctx context.Context, edit func() error) error {
 	}
 }
 
-// AwaitJournal returns what find finds as soon as the process that served the mount on name, a
-// [Name], holds that journal no more: the kernel takes the mount from a process that was
-// killed before it takes its locks. taken tells that another process has the journal now, and
-// so has all that the first one left.
+// AwaitJournal calls find until the process that served the mount on name, a [Name], has
+// released the journal. The kernel removes the mount of a killed process before it releases
+// its locks. taken says that another process holds the journal now, and so has everything
+// that the first one left.
 func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.Journal, taken bool, err error) {
-	var held, since time.Time // of who took over
+	var held, since time.Time // held is when the new owner took the lock
 	for end := time.Now().Add(EndTimeout); ; time.Sleep(dyingPoll) {
 		j, err := find()
 		if err != nil || j.State != pending.InUse {
@@ -67,9 +68,8 @@ func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.
 	}
 }
 
-// takenOver reports whether whoever has a journal in use came behind the process that
-// served name, and so has all that it left. That one took the lock before it mounted,
-// and listened behind that.
+// takenOver reports whether the process that holds a journal took it after the process that
+// served name. The latter took its lock before it mounted, and listened after that.
 func takenOver(name string, j *pending.Journal) bool {
 	path, err := SocketPath(name)
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 // ErrNone means that no process listens for a mount point.
 var ErrNone = errors.New("no lorefs serves it")
 
-// Line is a connection to a mount. Answers are to be read from it in one way only,
-// since its buffer may hold the next one already.
+// Line is a connection to a mount. Read answers only through it, since its buffer may hold
+// the next one already.
 type Line struct {
 	net.Conn
 	answers frames
 }
 
-// Next reads a frame of an answer. At the end of the process that is [io.EOF].
+// Next reads a frame of an answer. When the process has ended it returns [io.EOF].
 func (l *Line) Next(frame any) error { return l.answers.next(frame) }
 
-// Talk sends a request to the mount on dir, a [Name], and has the answer read by read. The
-// line is open afterwards, unless there is an error.
+// Talk sends a request to the mount on dir, a [Name], and calls read to read the answer. If
+// there is no error the line stays open.
 func Talk(dir string, r Request, read func(*Line) error) (*Line, error) {
 	path, err := SocketPath(dir)
 	if err != nil {

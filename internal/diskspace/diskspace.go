@@ -1,6 +1,5 @@
-// Package diskspace knows how much room there is on a disk, and keeps what writes much from
-// filling it: a system whose disk is full fails in many ways that nobody connects with a
-// file that was exported.
+// Package diskspace measures the free space of a disk, and keeps large exports from filling
+// it: on a full disk many programs fail in ways that users don't connect with the export.
 package diskspace
 
 import (
@@ -12,19 +11,19 @@ import (
 	"syscall"
 )
 
-// Space is what the file system of a folder offers this process, in bytes.
+// Space is the space of a folder's file system for this process, in bytes.
 type Space struct{ Free, Total int64 }
 
 // maxReserve is the most that is left free.
 const maxReserve = 1 << 30
 
-// Reserve returns what is left free: a hundredth of the file system, or 1 GiB if that is less.
+// Reserve returns how much is left free: a hundredth of the file system, at most 1 GiB.
 func (s Space) Reserve() int64 { return min(s.Total/100, maxReserve) }
 
-// Room returns what may be written.
+// Room returns how much may be written.
 func (s Space) Room() int64 { return max(s.Free-s.Reserve(), 0) }
 
-// For asks the file system that a folder is on, or will be.
+// For returns the space of the file system that a folder is on, or will be.
 func For(dir string) (Space, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,7 +39,7 @@ func For(dir string) (Space, error) {
 	}
 }
 
-// LowError tells that so little is free that writing has ended. It matches
+// LowError says that writing stopped because little space is left. It matches
 // [syscall.ENOSPC].
 type LowError struct{ Space }
 
@@ -51,8 +50,8 @@ func (e *LowError) Error() string {
 // Is makes the error match syscall.ENOSPC.
 func (e *LowError) Is(target error) bool { return target == syscall.ENOSPC }
 
-// IsFull reports whether an error means that there is no room left, or none for this user:
-// what is written next will fail as well.
+// IsFull reports whether an error means that there is no space left, or none for this user,
+// so that further writes will fail too.
 func IsFull(err error) bool {
 	for _, full := range fullErrors {
 		if errors.Is(err, full) {
@@ -62,26 +61,25 @@ func IsFull(err error) bool {
 	return false
 }
 
-// Guard watches the room while much is written. It is safe for parallel use.
+// Guard checks the free space while much is written. It is safe for parallel use.
 type Guard struct {
 	dir string
-	// left is how many bytes may be written until the next look.
+	// left is how many bytes may be written until the next check.
 	left atomic.Int64
 	of   func(dir string) (Space, error)
 }
 
-// NewGuard makes one for a folder and all below it.
+// NewGuard makes a Guard for a folder and everything below it.
 func NewGuard(dir string) *Guard { return &Guard{dir: dir, of: Of} }
 
 const (
-	// maxStep is the most that is written from one look at the file system to the next:
-	// others write as well.
+	// maxStep is the most that is written between two checks, because others write as well.
 	maxStep = 8 << 20
 	// EntrySize is about what a file or a folder takes besides its content.
 	EntrySize = 4 << 10
 )
 
-// Take is told of n bytes ahead of writing them. The error is a [LowError].
+// Take must be called before n bytes are written. The error is a [LowError].
 func (g *Guard) Take(n int64) error {
 	if g.left.Add(-n) >= 0 {
 		return nil

@@ -52,7 +52,8 @@ func TestIsFull(t *testing.T) {
 	}
 }
 
-// The file system is asked now and then, and when it is low everybody is told.
+// TestGuard checks that the file system is asked now and then, and that everybody gets the
+// error when space is low.
 func TestGuard(t *testing.T) {
 	const size = 100 << 20
 	written, asked := int64(0), 0

@@ -4,5 +4,5 @@ package diskspace
 
 import "errors"
 
-// Of asks the file system of a folder.
+// Of returns an error.
 func Of(string) (Space, error) { return Space{}, errors.ErrUnsupported }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of asks the file system of a folder. The error matches [errors.ErrUnsupported] if it
-// does not say.
+// Of returns the space of a folder's file system. If that does not say, the error matches
+// [errors.ErrUnsupported].
 func Of(dir string) (Space, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -20,7 +20,7 @@ func Of(dir string) (Space, error) {
 	if st.Blocks == 0 {
 		return Space{}, errors.ErrUnsupported // file systems in user space often do not say
 	}
-	// Bavail is signed on some systems, and negative if what is left is for root.
+	// Bavail is signed on some systems, and negative if the rest is reserved for root.
 	return Space{
 		Free:  inBytes(uint64(max(int64(st.Bavail), 0)), blockSize(&st)),
 		Total: inBytes(st.Blocks, blockSize(&st)),

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Of asks the file system of a folder.
+// Of returns the space of a folder's file system.
 func Of(dir string) (Space, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ErrLocked means that somebody else holds the lock: another process, or this one
-// by another opening of the same file.
+// ErrLocked means that somebody else holds the lock: another process, or this one by
+// another opening of the same file.
 var ErrLocked = errors.New("somebody else holds the lock")
 
 const (
@@ -25,7 +25,6 @@ const (
 
 // HeldError says who holds a lock. It matches ErrLocked.
 type HeldError struct {
-	// Path is the lock file.
 	Path string
 	// PID is the process that holds it, or 0 if the file does not say.
 	PID int
@@ -52,10 +51,9 @@ func (e *HeldError) Is(target error) bool { return target == ErrLocked }
 // Lock is a lock that this process holds.
 type Lock struct{ file *os.File }
 
-// Acquire takes the lock file at path, which it makes if need be, and notes in it
-// the process and, in one line, what is locked. It does not wait: if somebody
-// else holds the lock, the error is a *HeldError. A link in place of the file is
-// not followed.
+// Acquire takes the lock file at path, which it makes if needed, and writes the process
+// and, in one line, what is locked into it. It does not wait: if somebody else holds the
+// lock, the error is a *HeldError. It does not follow a link at path.
 func Acquire(path, what string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, lockPerm)
 	if err != nil {
@@ -75,13 +73,13 @@ func Acquire(path, what string) (*Lock, error) {
 }
 
 const (
-	// probes is how often Acquire finds nobody but a Probe in its way before it gives up,
-	// and probeTime how long it gives each: far longer than one takes.
+	// probes is how often Acquire tries again if only a Probe is in its way, and probeTime
+	// how long it waits each time: far longer than a Probe takes.
 	probes    = 500
 	probeTime = time.Millisecond
 )
 
-// lockUnprobed locks a lock file, of which a Probe is no holder.
+// lockUnprobed locks a lock file, and does not count a Probe as its holder.
 func lockUnprobed(path string, f *os.File) error {
 	for range probes {
 		err := LockFile(f)
@@ -93,8 +91,8 @@ func lockUnprobed(path string, f *os.File) error {
 	return LockFile(f)
 }
 
-// Probe is a *HeldError while somebody holds the lock file at path. It neither makes the
-// file nor changes it, nor keeps anybody from acquiring it.
+// Probe returns a *HeldError while somebody holds the lock file at path. It neither makes
+// the file nor changes it, and keeps nobody from acquiring it.
 func Probe(path string) error {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -111,8 +109,8 @@ func Probe(path string) error {
 	return err
 }
 
-// note writes down who holds the lock. It is not synced: whoever reads it is told
-// by the same kernel that the lock is held.
+// note writes down who holds the lock. It need not be synced: readers see it through the
+// same kernel that holds the lock.
 func note(f *os.File, what string) error {
 	line := strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {
@@ -130,7 +128,7 @@ func note(f *os.File, what string) error {
 	return nil
 }
 
-// held is the error of a lock that somebody else holds.
+// held returns the error for a lock that somebody else holds.
 func held(path string, f *os.File) error {
 	e := heldError(path, f)
 	info, err := f.Stat()
@@ -141,9 +139,9 @@ func held(path string, f *os.File) error {
 	return e
 }
 
-// heldError reads who holds a lock. A holder that was killed leaves its note, and
-// the next one needs a moment to write its own, so this is for people to read and
-// little to decide by.
+// heldError reads who holds a lock. A holder that was killed leaves its note, and the next
+// one needs a moment to write its own, so this is information for people and not for
+// decisions.
 func heldError(path string, r io.ReaderAt) *HeldError {
 	e := &HeldError{Path: path}
 	s := bufio.NewScanner(io.NewSectionReader(r, 0, maxNote))
@@ -161,23 +159,23 @@ func heldError(path string, r io.ReaderAt) *HeldError {
 	return e
 }
 
-// Close gives the lock back. Closing again does nothing.
+// Close releases the lock. Closing again does nothing.
 func (l *Lock) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	// Emptied while it is still held: behind that the note could be another's.
+	// Empty the file while it is still locked: later the note could be another's.
 	err := errors.Join(l.file.Truncate(0), l.file.Close())
 	l.file = nil
 	return err
 }
 
-// LockFile locks an open file for this opening of it alone, without waiting. The
-// error matches ErrLocked if somebody else holds it, and errors.ErrUnsupported
-// where files cannot be locked. The lock ends when f is closed.
+// LockFile locks an open file for this opening of it, without waiting. The error matches
+// ErrLocked if somebody else holds it, and errors.ErrUnsupported where files can't be
+// locked. The lock ends when f is closed.
 func LockFile(f *os.File) error { return lockFile(f, exclusive) }
 
-// A mode tells with whom a lock may be held at the same time.
+// mode says who else may hold a lock at the same time.
 type mode bool
 
 const (

@@ -16,7 +16,7 @@ func tryLock(fd uintptr, m mode) error {
 	for {
 		err := unix.Flock(int(fd), how)
 		switch {
-		case errors.Is(err, unix.EINTR): // file systems over a network do that
+		case errors.Is(err, unix.EINTR): // file systems over a network return it
 			continue
 		case errors.Is(err, unix.EWOULDBLOCK):
 			return ErrLocked

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// hold takes a lock, says so, and keeps it until the process is killed.
+// hold takes a lock, prints that, and keeps it until the process is killed.
 func hold(path string) {
 	if _, err := filelock.Acquire(path, "what the child locks"); err != nil {
 		panic(err)
@@ -87,7 +87,7 @@ func TestAcquire(t *testing.T) {
 	}
 }
 
-// What a lock file says can be anything; the lock holds all the same.
+// TestStrangeNote checks that the lock holds whatever the lock file says.
 func TestStrangeNote(t *testing.T) {
 	requireLocks(t)
 	for _, text := range []string{"", "\n", "x\ny\n", "-7\nz\n", "12", strings.Repeat("9", 100_000)} {
@@ -110,7 +110,7 @@ func TestStrangeNote(t *testing.T) {
 	}
 }
 
-// A lock ends with its process, also with one that is killed.
+// TestDeath checks that a lock ends with its process, also if that is killed.
 func TestDeath(t *testing.T) {
 	requireLocks(t)
 	path := filepath.Join(t.TempDir(), "x.lock")
@@ -139,7 +139,7 @@ func TestDeath(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = child.Wait() // It was killed, as it will say.
+	_ = child.Wait() // it was killed, as it will say
 	l, err := filelock.Acquire(path, "")
 	if err != nil {
 		t.Fatalf("after its death: %v", err)
@@ -149,7 +149,7 @@ func TestDeath(t *testing.T) {
 	}
 }
 
-// Of many that want the lock at once, one has it at any time.
+// TestOneAtATime checks that only one of many holds a lock at any time.
 func TestOneAtATime(t *testing.T) {
 	requireLocks(t)
 	path := filepath.Join(t.TempDir(), "x.lock")
@@ -218,7 +218,7 @@ func TestLockFile(t *testing.T) {
 	}
 }
 
-// Who asks learns who holds a lock, and changes nothing.
+// TestProbe checks that Probe reports who holds a lock, and changes nothing.
 func TestProbe(t *testing.T) {
 	requireLocks(t)
 	path := filepath.Join(t.TempDir(), "x.lock")
@@ -255,7 +255,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// Who asks keeps nobody from taking the lock.
+// TestProbeIsNoHolder checks that Probe keeps nobody from taking the lock.
 func TestProbeIsNoHolder(t *testing.T) {
 	requireLocks(t)
 	path := filepath.Join(t.TempDir(), "x.lock")

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffHigh is the upper half of the locked byte's offset, beyond the end of
-// any file: a locked byte cannot be read by others.
+// lockOffHigh is the upper half of the locked byte's offset, beyond the end of any file,
+// because others can't read a locked byte.
 const lockOffHigh = 0x40000000
 
 func tryLock(fd uintptr, m mode) error {

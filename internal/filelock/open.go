@@ -7,16 +7,15 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular means that something other than a file lies where a file was
-// to be opened, such as a folder, a pipe or a device.
+// ErrNotRegular means that something other than a file, such as a folder, a pipe or a
+// device, lies where a file was to be opened.
 var ErrNotRegular = errors.New("not a regular file")
 
-// OpenFile opens a regular file as [os.OpenFile] does, but follows no link that
-// lies in its place, so that what is locked, read or written is what that folder
-// holds, and does not wait for the other end of a pipe.
+// OpenFile opens a regular file as [os.OpenFile] does. It does not follow a link at path,
+// so that the file is in that folder, and does not wait for the other end of a pipe.
 func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if flag&os.O_EXCL == 0 {
-		flag |= syscall.O_NONBLOCK // What is made new is no pipe.
+		flag |= syscall.O_NONBLOCK // a new file is no pipe
 	}
 	f, err := os.OpenFile(path, flag|noFollow, perm)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package filelock
 
-// noFollow is nothing here: links are rare, and only the privileged make them.
+// noFollow is 0: links are rare here, and only the privileged make them.
 const noFollow = 0

@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// Nothing but a file is opened, and nothing through a link.
+// TestOpenFile checks that only regular files are opened, and none through a link.
 func TestOpenFile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("keep"), 0o600); err != nil {

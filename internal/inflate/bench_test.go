@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// benchChunk is how much output is decoded at a time, by each decoder.
+// benchChunk is how much output each decoder decodes at a time.
 const benchChunk = 1 << 20
 
 func BenchmarkInflate(b *testing.B) {
@@ -111,8 +111,8 @@ func benchReader(b *testing.B, r io.Reader, stream []byte, size int) {
 	}
 }
 
-// BenchmarkResume measures what a Reset into the middle of a block costs, with
-// the decoding of one byte.
+// BenchmarkResume measures a Reset into the middle of a block, with the decoding of one
+// byte.
 func BenchmarkResume(b *testing.B) {
 	data := textData(1 << 20)
 	stream := deflateData(b, data, 6)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// fixtureDir lies beside the repository and is not part of it.
+// fixtureDir is outside of the repository.
 const fixtureDir = "../../../shared/fixtures/datacenter"
 
 const (
@@ -73,8 +73,8 @@ func fixturePaths(tb testing.TB) []string {
 	return paths
 }
 
-// TestFixtures inflates real data a mebibyte at a time, takes a Point at each
-// one, and compares with the standard library. Then it resumes at some Points.
+// TestFixtures inflates real data a mebibyte at a time, takes a Point at each one, and
+// compares with the standard library. Then it resumes at some Points.
 func TestFixtures(t *testing.T) {
 	for _, path := range fixturePaths(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -23,7 +23,7 @@ func fuzzSeeds(f *testing.F) [][]byte {
 	return append(seeds, nil, []byte{3, 0}, []byte{7}, []byte{1, 2, 0, 0xfd, 0xff, 'h', 'i'})
 }
 
-// FuzzInflate wants the output and the verdict of the standard library.
+// FuzzInflate expects the output and the verdict of the standard library.
 func FuzzInflate(f *testing.F) {
 	for i, seed := range fuzzSeeds(f) {
 		f.Add(seed, uint64(i))
@@ -34,8 +34,8 @@ func FuzzInflate(f *testing.F) {
 	})
 }
 
-// FuzzResume resumes at a Point that is made up, which must not panic, and at
-// the one of an output offset, which must give the bytes of a single pass.
+// FuzzResume resumes at a made-up Point, which must not panic, and at a Point of an output
+// offset, which must yield the bytes of a single pass.
 func FuzzResume(f *testing.F) {
 	for i, seed := range fuzzSeeds(f) {
 		f.Add(seed, int64(i*30), int64(i*80), int64(0), uint16(i), uint16(i), uint16(100*i))

@@ -27,7 +27,7 @@ var codeLengthOrder = [numCodeLen]uint8{
 	16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
 }
 
-// readHeader reads the header of the next block and gets ready for its content.
+// readHeader reads the header of the next block and prepares for its content.
 func (d *Decoder) readHeader() error {
 	d.header = d.bitOffset()
 	v, err := d.take(3)
@@ -156,8 +156,8 @@ func (d *Decoder) takeCodeLength() (uint8, error) {
 	return uint8(e >> valueShift), nil
 }
 
-// takeRepeat returns what to repeat, and how often. before must not be empty if
-// the symbol is repeatPrevious.
+// takeRepeat returns what to repeat, and how often. before must not be empty if the symbol
+// is repeatPrevious.
 func (d *Decoder) takeRepeat(symbol uint8, before []uint8) (value uint8, n int, err error) {
 	width, least := uint(repeatZeroBits), minRepeat
 	switch symbol {

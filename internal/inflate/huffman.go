@@ -17,12 +17,11 @@ const (
 	maxMatchLen = 258
 )
 
-// A table turns the next bits of input into an entry by one lookup of a fixed
-// number of root bits. Codes longer than that have a second lookup in a
-// subtable, which lies in the same array behind the root.
+// A table turns the next bits of input into an entry by one lookup of a fixed number of
+// root bits. Codes longer than that have a second lookup in a subtable, which lies in the
+// same array behind the root.
 //
-// Entries are laid out so that a symbol and its extra bits are consumed by one
-// shift:
+// Entries are laid out so that a symbol and its extra bits are consumed by one shift:
 //
 //	bits  0-5   code and extra bits together; in a link, the subtable's index bits
 //	bits  8-11  code bits
@@ -30,10 +29,10 @@ const (
 //	bits 16-31  literal, base of length or distance, code length symbol, or the
 //	            index of the subtable
 //
-// The arrays are powers of two so that a masked index needs no bounds check. A
-// subtable of 2^k entries belongs to a complete code of depth k, which has at
-// least k+1 symbols. With k <= 4 for 288 symbols that makes at most 288/5*16
-// entries, and with k <= 6 for 32 symbols at most 32/7*64: the arrays suffice.
+// The arrays are powers of two so that a masked index needs no bounds check. A subtable of
+// 2^k entries belongs to a complete code of depth k, which has at least k+1 symbols. With k
+// <= 4 for 288 symbols that makes at most 288/5*16 entries, and with k <= 6 for 32 symbols
+// at most 32/7*64: the arrays suffice.
 const (
 	litLenRoot  = 11
 	distRoot    = 9
@@ -102,9 +101,8 @@ func makeCodeLenEntries() (t [numCodeLen]uint32) {
 	return t
 }
 
-// huffman is the code that a list of code lengths stands for (RFC 1951 section
-// 3.2.2): its symbols sorted by length, then value, and the number of each
-// length.
+// huffman is the code for a list of code lengths (RFC 1951 section 3.2.2): its symbols
+// sorted by length, then value, and the number of each length.
 type huffman struct {
 	count  [maxCodeLen + 1]int
 	sorted [numLitLen]uint16
@@ -112,9 +110,9 @@ type huffman struct {
 	short  int // symbols with a code of at most root bits
 }
 
-// sort fills h from lengths. It reports whether the code is complete, or one of
-// the two incomplete codes that zlib and compress/flate take: no symbol at all,
-// and a single one of length 1.
+// sort fills h from lengths. It reports whether the code is complete, or one of the two
+// incomplete codes that zlib and compress/flate accept: no symbol at all, and a single one
+// of length 1.
 func (h *huffman) sort(lengths []uint8, root uint) bool {
 	h.count = [maxCodeLen + 1]int{}
 	for _, n := range lengths {
@@ -141,16 +139,16 @@ func (h *huffman) sort(lengths []uint8, root uint) bool {
 	return kraft == 1<<maxCodeLen || h.n == 0 || h.n == 1 && h.count[1] == 1
 }
 
-// build makes the table for the code that lengths describe, and reports whether
-// that code is acceptable. entries holds what each symbol means.
+// build makes the table for the code that lengths describe, and reports whether that code
+// is acceptable. entries has the meaning of each symbol.
 func (h *huffman) build(table, entries []uint32, lengths []uint8, root uint) bool {
 	if !h.sort(lengths, root) {
 		return false
 	}
 	if h.n <= 1 {
-		// Bits that are no code consume what compress/flate reads before it
-		// finds that out: none in an empty code, one in a single-symbol code.
-		// It decides between corrupt and truncated input.
+		// Bits that are no code consume what compress/flate reads before it finds that out:
+		// none in an empty code, one in a single-symbol code. It decides between corrupt
+		// and truncated input.
 		hole := uint32(flagInvalid | h.n | h.n<<codeLenShift)
 		for i := range table[:1<<root] {
 			table[i] = hole
@@ -237,8 +235,8 @@ func reverse(code, n uint) int {
 type codes struct {
 	litLen litLenTable
 	dist   distTable
-	// endBits is the length of the end-of-block code. With fewer bits left the
-	// input is truncated, whatever they say.
+	// endBits is the length of the end-of-block code. With fewer bits left the input is
+	// truncated, whatever they are.
 	endBits uint
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// WindowSize is how far back a match may reach, and so the history Decode needs.
+// WindowSize is how far back a match may reach, and so how much history Decode needs.
 const WindowSize = 32768
 
 // maxSize bounds the size of a stream so that no offset, in bits or inflated,
@@ -17,15 +17,15 @@ const maxSize = 1 << 50
 // and a distance symbol of one bit each.
 const maxBytesPerBit = maxMatchLen / 2
 
-// Point is a place in a stream at which decoding can resume. Any output offset
-// will do, not only block boundaries. The zero Point is the start of a stream.
+// Point is a place in a stream at which decoding can resume. It may be at any output
+// offset, not only at block boundaries. The zero Point is the start of a stream.
 type Point struct {
 	Out    int64 // offset in the inflated data of the next byte
 	In     int64 // bit offset in the deflate stream of the next symbol (or, within a stored block, of the next byte)
 	Header int64 // bit offset of the header of the deflate block that In lies in; == In when a block header comes next
 
-	// The rest of a match that was cut: Len bytes at distance Dist are still to
-	// be copied before In. Both are 0 if there is none.
+	// The rest of a match that was cut: Len bytes at distance Dist are still to be copied
+	// before In. Both are 0 if there is none.
 	Len, Dist uint16
 }
 
@@ -39,8 +39,8 @@ const (
 	atEnd                  // nothing: the final block has ended
 )
 
-// Decoder decodes one stream. It is not safe for concurrent use. It takes about
-// 90 KiB and allocates nothing more, so it is worth keeping for the next Reset.
+// Decoder decodes one stream. It is not safe for parallel use. It takes about 90 KiB and
+// allocates nothing more, so keep it for the next Reset.
 type Decoder struct {
 	src  io.ReaderAt
 	size int64
@@ -72,16 +72,16 @@ type Decoder struct {
 	in      [inputSize]byte
 }
 
-// NewDecoder returns a Decoder at the start of a stream. src holds the raw
-// deflate stream, without zlib or gzip header; size is its length in bytes and
-// may include what follows the final block. src must not change: what has been
-// read may be used again after a Reset.
+// NewDecoder returns a Decoder at the start of a stream. src holds the raw deflate stream,
+// without zlib or gzip header; size is its length in bytes and may include what follows the
+// final block. src must not change, because bytes that have been read may be used again
+// after a Reset.
 func NewDecoder(src io.ReaderAt, size int64) *Decoder {
 	return &Decoder{src: src, size: min(max(size, 0), maxSize), readMax: inputSize}
 }
 
-// Open goes to the start of another stream, in the memory of the one before. src and
-// size are as for NewDecoder.
+// Open starts another stream in the memory of the one before. src and size are as for
+// NewDecoder.
 func (d *Decoder) Open(src io.ReaderAt, size int64) {
 	d.src, d.size = src, min(max(size, 0), maxSize)
 	d.base, d.pos, d.end, d.readMax, d.readErr = 0, 0, 0, inputSize, nil
@@ -91,13 +91,13 @@ func (d *Decoder) Open(src io.ReaderAt, size int64) {
 	d.stored, d.matchLen, d.matchDist = 0, 0, 0
 }
 
-// Reset goes to a Point of this stream. It reads the header of the block that
-// the Point lies in, and reports a Point that does not fit the stream. A wrong
-// Point may fit by chance; then Decode returns wrong bytes or an error. After an
-// error, Decode keeps returning it until the next Reset.
+// Reset goes to a Point of this stream. It reads the header of the block of the Point, and
+// returns an error if the Point does not fit the stream. A wrong Point may fit by chance;
+// then Decode returns wrong bytes or an error. After an error, Decode keeps returning it
+// until the next Reset.
 func (d *Decoder) Reset(p Point) error {
 	if d.readErr != nil || d.err != nil && !errors.Is(d.err, io.EOF) {
-		d.base, d.pos, d.end = 0, 0, 0 // read again: it may go better this time
+		d.base, d.pos, d.end = 0, 0, 0 // read again, which may succeed this time
 	}
 	d.readErr = nil
 	d.state = atHeader
@@ -122,7 +122,7 @@ func (d *Decoder) resume(p Point) error {
 	return err
 }
 
-// check judges what can be judged without the stream.
+// check checks a Point as far as that is possible without the stream.
 func (d *Decoder) check(p Point) error {
 	cut := p.Len != 0 || p.Dist != 0
 	switch {
@@ -165,14 +165,13 @@ func (d *Decoder) resumeInBlock(p Point) error {
 	return d.seek(p.In)
 }
 
-// Decode fills buf[w:]. buf[:w] is the history, that is the output directly
-// before it: at least the last WindowSize bytes of it, or all there are.
+// Decode fills buf[w:]. buf[:w] is the history, that is the output directly before it: at
+// least the last WindowSize bytes of it, or all there are.
 //
-// It returns the number of bytes written at buf[w:], which is less than
-// len(buf)-w only with an error. io.EOF says that the final block has ended
-// behind those bytes. Decode stops as soon as buf is full, so the end is found
-// only by a call that has room for at least one more byte. Bytes of buf behind
-// those written may have been used as scratch space.
+// It returns the number of bytes written at buf[w:], which is less than len(buf)-w only
+// with an error. io.EOF says that the final block has ended behind those bytes. Decode
+// stops as soon as buf is full, so only a call with room for at least one more byte finds
+// the end. Bytes of buf behind those written may have been used as scratch space.
 func (d *Decoder) Decode(buf []byte, w int) (n int, err error) {
 	if d.err != nil {
 		return 0, d.err
@@ -180,7 +179,7 @@ func (d *Decoder) Decode(buf []byte, w int) (n int, err error) {
 	if w < 0 || w > len(buf) || int64(w) < min(d.out, WindowSize) {
 		return 0, fmt.Errorf("inflate: %d bytes of history in a buffer of %d, at offset %d", w, len(buf), d.out)
 	}
-	// History before the start of the stream is none of it.
+	// Bytes of buf before the start of the stream are no history.
 	floor := int(max(int64(w)-d.out, 0))
 	p := w
 	for p < len(buf) && d.err == nil {
@@ -199,8 +198,8 @@ func (d *Decoder) Decode(buf []byte, w int) (n int, err error) {
 	return p - w, d.err
 }
 
-// Point returns where the next Decode goes on. It is valid after a Reset or
-// Decode that returned nil, and after io.EOF.
+// Point returns where the next Decode continues. It is valid after a Reset or Decode that
+// returned nil, and after io.EOF.
 func (d *Decoder) Point() Point {
 	p := Point{Out: d.out, In: d.bitOffset(), Header: d.header, Len: uint16(d.matchLen), Dist: uint16(d.matchDist)}
 	switch d.state {
@@ -231,8 +230,7 @@ func (d *Decoder) endBlock(last int64) {
 // decodeStored copies bytes of a stored block into buf[p:] and returns the new p.
 func (d *Decoder) decodeStored(buf []byte, p int) (int, error) {
 	for d.stored > 0 && d.nbits > 0 && p < len(buf) {
-		// The header was read through the bit buffer, and bytes behind it are
-		// there too.
+		// The header was read through the bit buffer, which has bytes behind it too.
 		buf[p] = byte(d.bits)
 		d.drop(8)
 		p++

@@ -22,7 +22,7 @@ func randomData(n int) []byte {
 	return b
 }
 
-// textData is made of words, repeated with the skew of a language, and numbers.
+// textData returns words, repeated with the skew of a language, and numbers.
 func textData(n int) []byte {
 	rng := newRand(7)
 	words := make([]string, 3000)
@@ -57,7 +57,7 @@ func deflateData(tb testing.TB, data []byte, level int) []byte {
 	return deflatePieces(tb, [][]byte{data}, level)
 }
 
-// deflatePieces flushes between pieces, which gives several blocks.
+// deflatePieces flushes between pieces, which makes several blocks.
 func deflatePieces(tb testing.TB, pieces [][]byte, level int) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -103,7 +103,7 @@ func resumeAt(t *testing.T, d *Decoder, p Point, want []byte, end int) {
 	}
 }
 
-// What an inflater may say of a stream.
+// An inflater's verdicts on a stream.
 const (
 	ended     = "ended"
 	corrupt   = "corrupt"
@@ -137,8 +137,8 @@ func grow(b []byte, n int) []byte {
 	return b[:len(b):max(n, len(b))]
 }
 
-// stdInflate inflates up to limit bytes with the standard library. used is how
-// much of stream it took.
+// stdInflate inflates up to limit bytes with the standard library. used is how much of
+// stream it took.
 func stdInflate(t *testing.T, stream []byte, limit int) (out []byte, used int, v string) {
 	t.Helper()
 	src := bytes.NewReader(stream)
@@ -152,8 +152,8 @@ func stdInflate(t *testing.T, stream []byte, limit int) (out []byte, used int, v
 	return out, len(stream) - src.Len(), verdict(t, err)
 }
 
-// inflatePieces inflates up to limit bytes, in pieces of the size that piece
-// says. The history is all the output, or now and then the window alone.
+// inflatePieces inflates up to limit bytes, in pieces of piece() bytes. The history is the
+// whole output, or now and then only the window.
 func inflatePieces(t *testing.T, d *Decoder, limit int, piece func() int) ([]byte, error) {
 	t.Helper()
 	var out []byte
@@ -185,7 +185,7 @@ func inflatePieces(t *testing.T, d *Decoder, limit int, piece func() int) ([]byt
 	return out, nil
 }
 
-// compare inflates stream with both, in pieces, and wants the same of them.
+// compare inflates stream with both decoders, in pieces, and expects equal results.
 func compare(t *testing.T, stream []byte, limit int, piece func() int) {
 	t.Helper()
 	want, used, wantVerdict := stdInflate(t, stream, limit)
@@ -194,7 +194,7 @@ func compare(t *testing.T, stream []byte, limit int, piece func() int) {
 	gotVerdict := verdict(t, err)
 	var corruptErr *CorruptError
 	if errors.As(err, &corruptErr) && strings.HasPrefix(corruptErr.What, "missing end-of-block") {
-		// The one difference: refused before any output of the block.
+		// The one difference: we refuse it before any output of the block.
 		if wantVerdict == ended || !bytes.HasPrefix(want, got) {
 			t.Fatalf("%v after %d bytes, standard library: %s after %d", err, len(got), wantVerdict, len(want))
 		}
@@ -214,8 +214,8 @@ type sample struct {
 	data   []byte
 }
 
-// mixedPieces flushed at level 6 become dynamic, stored and fixed blocks, and
-// empty stored ones between them.
+// mixedPieces returns data that, flushed at level 6, becomes dynamic, stored and fixed
+// blocks, and empty stored ones between them.
 func mixedPieces(scale int) [][]byte {
 	return [][]byte{
 		textData(60 * scale), randomData(40 * scale), []byte("fixed fixed fixed"), bytes.Repeat([]byte{9}, 30*scale),
@@ -289,8 +289,8 @@ func TestResumeEverywhere(t *testing.T) {
 	}
 }
 
-// TestResumeSome does so at random offsets of larger data, with matches across
-// the whole window and blocks larger than the input buffer.
+// TestResumeSome resumes at random offsets of larger data, with matches across the whole
+// window and blocks larger than the input buffer.
 func TestResumeSome(t *testing.T) {
 	for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
 		t.Run(fmt.Sprint("level ", level), func(t *testing.T) {
@@ -342,7 +342,7 @@ func resumeEverywhere(t *testing.T, s sample, want func(Point) bool) {
 	}
 }
 
-// wantEnd decodes what is left, which must be n bytes.
+// wantEnd decodes the rest, which must be n bytes.
 func wantEnd(t *testing.T, d *Decoder, history []byte, n, size int) {
 	t.Helper()
 	w := min(len(history), WindowSize)
@@ -360,8 +360,8 @@ func wantEnd(t *testing.T, d *Decoder, history []byte, n, size int) {
 	}
 }
 
-// TestMutated changes, cuts and splices streams, and wants the verdict and the
-// output of the standard library.
+// TestMutated changes, cuts and splices streams, and expects the verdict and the output of
+// the standard library.
 func TestMutated(t *testing.T) {
 	rng := newRand(3)
 	all := samples(t, 20)
@@ -435,7 +435,7 @@ func TestHistory(t *testing.T) {
 	if n, err := d.Decode(buf, 50_000); n != 50_000 || err != nil || !bytes.Equal(buf, data) {
 		t.Errorf("a wrong call must change nothing: %d bytes, %v", n, err)
 	}
-	// What lies in buf before the start of the data is no history.
+	// Bytes in buf before the start of the data are no history.
 	var w bitWriter
 	w.fixedHeader()
 	w.code('a'+0x30, 8)

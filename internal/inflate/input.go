@@ -10,8 +10,8 @@ const (
 	// second-level cache, and is large enough that the cost of a read is small.
 	inputSize = 64 << 10
 
-	// headerRead is read at first when the header of a block lies far before
-	// the place to resume at. A header takes at most 287 bytes.
+	// headerRead is read at first when the header of a block lies far before the place to
+	// resume at. A header takes at most 287 bytes.
 	headerRead = 1 << 10
 )
 
@@ -20,8 +20,8 @@ func (d *Decoder) bitOffset() int64 {
 	return (d.base+int64(d.pos))<<3 - int64(d.nbits)
 }
 
-// seek goes to a bit offset, which must not lie behind the end. What the buffer
-// holds is kept if it includes the new place.
+// seek goes to a bit offset, which must not lie behind the end. It keeps the buffer if that
+// includes the new place.
 func (d *Decoder) seek(bit int64) error {
 	off := bit >> 3
 	if off < d.base || off > d.base+int64(d.end) {
@@ -42,8 +42,8 @@ func (d *Decoder) more() bool {
 	return d.readErr == nil && d.base+int64(d.end) < d.size
 }
 
-// fill moves the input left to the start of the buffer and reads behind it. An
-// error is kept for the time when the bytes before it are used up.
+// fill moves the rest of the input to the start of the buffer and reads behind it. It keeps
+// an error until the bytes before it are used up.
 func (d *Decoder) fill() {
 	if !d.more() {
 		return
@@ -56,7 +56,7 @@ func (d *Decoder) fill() {
 	room = room[:min(int64(len(room)), int64(d.readMax), d.size-off)]
 	n, err := d.src.ReadAt(room, off)
 	if n == len(room) {
-		err = nil // ReadAt may say io.EOF along with all bytes
+		err = nil // ReadAt may return io.EOF along with all bytes
 	} else if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF // the source is shorter than size says
 	}
@@ -64,14 +64,13 @@ func (d *Decoder) fill() {
 	d.readErr = err
 }
 
-// refill brings the bit buffer to at least 56 bits, or to all that are left.
-// A symbol with all its extra bits and its distance takes at most 48. It never
-// holds 64: the hot loop counts on room for less than one byte at most, and
-// would advance by a negative amount.
+// refill fills the bit buffer to at least 56 bits, or with all bits left. A symbol with all
+// its extra bits and its distance takes at most 48. The buffer never holds 64 bits: the hot
+// loop counts on room for less than one byte, and would advance by a negative amount.
 //
-// The bits from nbits on are zero here and wherever the bit buffer is not in
-// the hands of the hot loop: stored bytes are taken past the bit buffer, and
-// stale bits would otherwise be merged with those that follow.
+// The bits from nbits on are zero here and wherever the hot loop does not own the bit
+// buffer: stored bytes bypass it, and stale bits would otherwise be merged with those that
+// follow.
 func (d *Decoder) refill() {
 	for d.nbits < 56 {
 		if d.pos == d.end {

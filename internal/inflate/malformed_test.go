@@ -70,7 +70,7 @@ func stream(f func(w *bitWriter)) []byte {
 	return w.bytes()
 }
 
-// TestHandMade has the streams that no compressor writes.
+// TestHandMade has streams that no compressor writes.
 func TestHandMade(t *testing.T) {
 	// Codes used below: 'a' 0, end-of-block 10, length 3 11.
 	three := lengthsOf(258, 'a', 1, 256, 2, 257, 2)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOpen decodes streams of all levels one after the other, in one Decoder that was
-// left anywhere in the one before: at its end, in the middle, or at an error.
+// TestOpen decodes streams of all levels one after the other in one Decoder, which was left
+// anywhere in the stream before: at its end, in the middle, or at an error.
 func TestOpen(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	d := NewDecoder(nil, 0)

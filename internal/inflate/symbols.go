@@ -3,18 +3,17 @@ package inflate
 import "encoding/binary"
 
 const (
-	// fastInput is the input that one round of the hot loop may load: two
-	// refills of the bit buffer, each of which reads 8 bytes and advances by
-	// at most 7.
+	// fastInput is the input that one round of the hot loop may load: two refills of the
+	// bit buffer, each of which reads 8 bytes and advances by at most 7.
 	fastInput = 16
 
-	// fastOutput is the output that one round of the hot loop may touch: two
-	// literals, a match, and what copying it in words writes too much (15).
+	// fastOutput is the output that one round of the hot loop may touch: two literals, a
+	// match, and the excess of copying that in words (15).
 	fastOutput = 2 + maxMatchLen + 16
 )
 
-// decodeHuffman decodes symbols into buf[p:] until it is full or the block ends,
-// and returns the new p. Matches reach back to floor at most.
+// decodeHuffman decodes symbols into buf[p:] until it is full or the block ends, and
+// returns the new p. Matches reach back to floor at most.
 func (d *Decoder) decodeHuffman(buf []byte, p, floor int) (int, error) {
 	if d.matchLen > 0 {
 		p = d.copyCut(buf, p)
@@ -38,10 +37,9 @@ func (d *Decoder) decodeHuffman(buf []byte, p, floor int) (int, error) {
 	return p, nil
 }
 
-// decodeSymbol decodes one symbol anywhere, also at the very end of the input
-// or of buf.
+// decodeSymbol decodes one symbol anywhere, also at the very end of the input or of buf.
 func (d *Decoder) decodeSymbol(buf []byte, p, floor int) (int, error) {
-	d.refill() // enough for all of the symbol, or else the input ends here
+	d.refill() // enough for the whole symbol, unless the input ends here
 	if d.nbits < d.codes.endBits {
 		return p, d.inputErr()
 	}
@@ -77,9 +75,8 @@ func (d *Decoder) decodeSymbol(buf []byte, p, floor int) (int, error) {
 	return d.copyCut(buf, p), nil
 }
 
-// takeValue consumes the code and the extra bits of an entry and returns the
-// value they make together. What is missing is judged in the order in which
-// it is read: the code, its validity, its extra bits.
+// takeValue consumes the code and the extra bits of an entry and returns their value. It
+// checks in the order of reading: the code, its validity, its extra bits.
 func (d *Decoder) takeValue(e uint32, bad string) (int, error) {
 	code, all := uint(e>>codeLenShift&maxCodeLen), uint(e&lenMask)
 	if code > d.nbits {
@@ -110,16 +107,16 @@ func (d *Decoder) copyCut(buf []byte, p int) int {
 	return p + n
 }
 
-// decodeFast decodes symbols while there is ample input and room, or until the
-// block ends, and returns the new p and what is corrupt, if anything is. The
-// caller must have seen to at least fastInput and fastOutput bytes.
+// decodeFast decodes symbols while there is ample input and room, or until the block ends.
+// It returns the new p and what is corrupt, if anything is. The caller must have checked
+// for at least fastInput and fastOutput bytes.
 //
-// The state is kept in local variables, which is where the speed comes from. In
-// the bit buffer the bits from nb on may be set: they are those of the bytes at
-// ip, and loading these again does not change them.
+// The state is kept in local variables, which makes it fast. In the bit buffer the bits
+// from nb on may be set: they are those of the bytes at ip, and loading these again does
+// not change them.
 //
-// Slices have three indices because with a constant capacity the compiler need
-// not guard against a pointer behind the array. It makes a fifth of the speed.
+// Slices have three indices because with a constant capacity the compiler need not guard
+// against a pointer behind the array. That makes a fifth of the speed.
 func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 	in, ip := d.in[:d.end], d.pos
 	bb, nb := d.bits, d.nbits
@@ -198,8 +195,8 @@ func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 			break
 		}
 
-		// The words do not overlap, so each is copied whole before the next is
-		// read, which is what a match that overlaps itself needs.
+		// The words do not overlap, so each is copied whole before the next is read, as a
+		// match that overlaps itself requires.
 		end := p + length
 		if dist >= 16 {
 			for q := p - dist; ; q += 16 {
@@ -222,13 +219,12 @@ func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 	return p, what
 }
 
-// stride is how far a word advances that holds a whole number of repetitions
-// of a short distance.
+// stride is how far a word advances that holds a whole number of repetitions of a short
+// distance.
 var stride = [8]int{1: 8, 2: 8, 3: 6, 4: 8, 5: 5, 6: 6, 7: 7}
 
-// copyNear copies a match at a distance of less than 16 in words of 8 bytes. It
-// may write up to 7 bytes too many, and reads as many, for which there must be
-// room.
+// copyNear copies a match at a distance of less than 16 in words of 8 bytes. It may write
+// and read up to 7 bytes too many, for which there must be room.
 func copyNear(buf []byte, p, dist, length int) {
 	end := p + length
 	if dist >= 8 {

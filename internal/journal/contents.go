@@ -10,15 +10,14 @@ import (
 	"os"
 )
 
-// Contents are what a journal held when it was opened. They may be used from many
-// goroutines at once.
+// Contents are what a journal held when it was opened. They are safe for parallel use.
 type Contents struct {
 	r io.ReaderAt
 	head
 
-	// promises are none in version 1.
+	// promises are zero in version 1.
 	promises promises
-	// end is where the last whole record ends ahead of anything else, size that of the
+	// end is the end of the last whole record before anything else, size the size of the
 	// file.
 	end, size int64
 	records   int
@@ -28,8 +27,7 @@ type Contents struct {
 	close func() error
 }
 
-// Read opens a journal for reading; it is not changed. The contents have to be
-// closed.
+// Read opens a journal for reading, without changing it. The contents must be closed.
 func Read(path string) (*Contents, error) { return read(disk{}, path) }
 
 func read(sys system, path string) (*Contents, error) {
@@ -41,7 +39,7 @@ func read(sys system, path string) (*Contents, error) {
 	return c, nil
 }
 
-// open opens a journal that is there.
+// open opens an existing journal.
 func open(sys system, path string, flag int) (*Contents, file, error) {
 	f, err := sys.open(path, flag)
 	if err != nil {
@@ -69,11 +67,11 @@ func sizeOf(f file) (int64, error) {
 	return info.Size(), nil
 }
 
-// parse reads a journal, all of it. A journal whose header is not whole is a
-// *FormatError; what is wrong with the records, the contents tell.
+// parse reads a whole journal. If the header is not whole the error is a *FormatError.
+// Faults of records are part of the contents.
 //
-// The size is asked for again behind the slots: somebody may append meanwhile, and what
-// is promised lies within the file only if the promise was read first.
+// It asks for the size again after reading the slots: somebody may append meanwhile, and
+// only a promise that was read before the size is sure to lie within the file.
 func parse(r io.ReaderAt, sizeNow func() (int64, error)) (*Contents, error) {
 	size, err := sizeNow()
 	if err != nil {
@@ -104,7 +102,7 @@ func parse(r io.ReaderAt, sizeNow func() (int64, error)) (*Contents, error) {
 	return c, nil
 }
 
-// count reads the whole records that lie ahead of anything else.
+// count reads the whole records before anything else.
 func (c *Contents) count() error {
 	var buf []byte
 	for c.end < c.size {
@@ -122,7 +120,7 @@ func (c *Contents) count() error {
 	return nil
 }
 
-// broken is the damage if a promise does not hold, or can't be known.
+// broken returns the damage if a promise does not hold, or can't be known.
 func (c *Contents) broken() error {
 	switch p := c.promises; {
 	case c.slots == 0:
@@ -146,7 +144,7 @@ func (c *Contents) broken() error {
 	return nil
 }
 
-// behind says how much lies behind the damage, as far as that is known.
+// behind describes how much lies behind the damage, as far as that is known.
 func (c *Contents) behind() string {
 	if n := c.Unreadable(); n > 0 {
 		return fmt.Sprintf(" (%d bytes are unreadable)", n)
@@ -157,20 +155,20 @@ func (c *Contents) behind() string {
 const (
 	// searchSize is how much is searched for the mark at once.
 	searchSize = 1 << 20
-	// maxSearch bounds how many bytes of suspected records are read. Chance makes
-	// some suspects in 4 GiB; only a file made for that purpose has many.
+	// maxSearch bounds how many bytes of suspected records are read. Chance makes some
+	// suspects in 4 GiB; only a file made for that purpose has many.
 	maxSearch = 4 * MaxPayload
 )
 
-// search looks for a whole record behind the end of the records. The error of it
-// is the damage, if that is one, or else one of reading.
+// search looks for a whole record behind the end of the records. err is an error of
+// reading.
 func (c *Contents) search() (damage, err error) {
 	var mark [markSize]byte
 	binary.LittleEndian.PutUint32(mark[:], c.mark)
 	chunk := make([]byte, min(searchSize, c.size-c.end))
 	var buf []byte
 	budget := int64(maxSearch)
-	// At the end itself there is none. Chunks overlap, as a mark may lie across.
+	// There is none at the end itself. Chunks overlap, because a mark may lie across.
 	for off := c.end + 1; c.size-off >= recordSize; off += int64(len(chunk)) - markSize + 1 {
 		chunk = chunk[:min(int64(len(chunk)), c.size-off)]
 		if err := readFull(c.r, chunk, off); err != nil {
@@ -197,31 +195,30 @@ func (c *Contents) search() (damage, err error) {
 	return nil, nil
 }
 
-// Header returns what the caller of Create gave. It must not be changed.
+// Header returns the header given to Create. It must not be changed.
 func (c *Contents) Header() []byte { return c.about }
 
-// Len returns how many records there are, not counting what lies behind damage.
+// Len returns the number of records, without those behind damage.
 func (c *Contents) Len() int { return c.records }
 
-// Unreadable returns how many bytes behind the last record are none, or are records behind
-// damage, which are not given; bytes count that are missing although they were synced.
+// Unreadable returns how many bytes behind the last record are no records, or are records
+// behind damage. Bytes that are missing although they were synced count too.
 func (c *Contents) Unreadable() int64 { return max(c.size, c.promises.last()) - c.end }
 
-// Resumable reports whether Resume can go on with the journal as it is. One with damage, or
-// with a torn tail (then there is no damage, but something unreadable), or of an earlier
-// version of the format, has to be renewed before.
+// Resumable reports whether Resume accepts the journal. A journal with damage, with a torn
+// tail (no damage, but something unreadable), or of an earlier version of the format, must
+// be renewed first.
 func (c *Contents) Resumable() bool {
 	return c.version == version && c.damage == nil && c.end == c.size
 }
 
-// Damage is nil, or a *FormatError that matches ErrDamaged: records that were
-// kept are not whole any more. Records ends with it too.
+// Damage returns nil, or a *FormatError that matches ErrDamaged: kept records are no longer
+// whole. Records ends with it too.
 func (c *Contents) Damage() error { return c.damage }
 
-// Records yields the payloads of the records in the order in which they were
-// appended. A payload is good until the next one is asked for. An error is yielded
-// last: one of reading, or the damage, behind which there may be more records
-// that are not given.
+// Records yields the payloads of the records in the order in which they were appended. A
+// payload is valid until the next step. An error comes last: one of reading, or the damage,
+// behind which there may be more records.
 func (c *Contents) Records() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var buf []byte
@@ -245,5 +242,5 @@ func (c *Contents) Records() iter.Seq2[[]byte, error] {
 	}
 }
 
-// Close closes the file, unless a Journal has it.
+// Close closes the file, unless a Journal uses it.
 func (c *Contents) Close() error { return c.close() }

@@ -16,14 +16,14 @@ const testMark = 0x5eed1234
 
 var testHeader = []byte(`{"source":"a file"}`)
 
-// payload returns the content of the n-th record: of different lengths, some of them
-// short, and not the same anywhere.
+// payload returns the content of the n-th record: of different lengths, some of them short,
+// and never the same.
 func payload(n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*7%40)
 }
 
-// build makes a journal of n records, of which so many were synced, one after the other,
-// and tells where each ends.
+// build makes a journal of n records, the first of them synced, one after the other. It
+// returns where each ends.
 func build(n, synced int) (data []byte, ends []int) {
 	data = appendHead(nil, testMark, testHeader)
 	ends = []int{len(data)}
@@ -37,7 +37,7 @@ func build(n, synced int) (data []byte, ends []int) {
 	return data, ends
 }
 
-// slotAt returns where a slot lies of a journal whose records begin at first.
+// slotAt returns the offset of a slot in a journal whose records begin at first.
 func slotAt(first, slot int) int { return first - (slotCount-slot)*slotBlock }
 
 func parseBytes(data []byte) (*Contents, error) {
@@ -68,7 +68,7 @@ func wantPayloads(t *testing.T, what string, got [][]byte, n int) {
 	}
 }
 
-// The layout is what doc.go draws, taken apart here by hand.
+// TestLayout takes the layout in doc.go apart by hand.
 func TestLayout(t *testing.T) {
 	data, _ := build(1, 1)
 	table := crc32.MakeTable(crc32.Castagnoli)
@@ -106,7 +106,7 @@ func TestLayout(t *testing.T) {
 	if got := crc32.Checksum(make([]byte, 32), castagnoli); got != 0x8a9136aa {
 		t.Errorf("the checksum of 32 zeros is %#x", got)
 	}
-	// A header that fills its block leaves that to itself.
+	// A header that fills its block has it for itself.
 	for about, want := range map[int]int{4096 - 28: 3 * 4096, 4096 - 27: 4 * 4096} {
 		if got := len(appendHead(nil, 1, make([]byte, about))); got != want {
 			t.Errorf("with %d bytes of header, the records begin at %d, want %d", about, got, want)
@@ -114,8 +114,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Cut off anywhere, a journal gives the whole records ahead of the cut, and can be
-// appended to.
+// TestTruncated cuts a journal off everywhere. The whole records before the cut are there,
+// and it can be appended to.
 func TestTruncated(t *testing.T) {
 	const n = 8
 	data, ends := build(n, 0)
@@ -147,7 +147,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// appendAnew goes on with a journal that has n whole records ahead of anything else.
+// appendAnew goes on with a journal that has n whole records before anything else.
 func appendAnew(t *testing.T, what string, data []byte, n int) {
 	t.Helper()
 	m := newMemory()
@@ -180,8 +180,8 @@ func appendAnew(t *testing.T, what string, data []byte, n int) {
 	}
 }
 
-// No damaged byte makes a record that nobody appended, nor is a record dropped without
-// a word that was synced, or behind which others follow.
+// TestFlipped damages every byte. No damage makes a record, nor drops one silently that was
+// synced, or behind which others follow.
 func TestFlipped(t *testing.T) {
 	const n = 6
 	for _, synced := range []int{0, 3, n - 1, n} {
@@ -191,7 +191,7 @@ func TestFlipped(t *testing.T) {
 				continue // mostly zeros that nobody reads
 			}
 			for _, flip := range []byte{1, 0x80, 0xff, data[at]} {
-				if flip != 0 { // or it would be what it was
+				if flip != 0 { // or nothing would change
 					broken := slices.Clone(data)
 					broken[at] ^= flip
 					testFlipped(t, fmt.Sprintf("%d synced, byte %d ^ %#x", synced, at, flip), broken, ends, synced, at)
@@ -252,8 +252,8 @@ func testFlipped(t *testing.T, what string, broken []byte, ends []int, synced, a
 	}
 }
 
-// Whatever one place is damaged, by a cut or by zeros, no record that was synced is gone
-// without a word.
+// TestSyncedIsNeverTorn damages one place, by a cut or by zeros. No synced record is lost
+// silently.
 func TestSyncedIsNeverTorn(t *testing.T) {
 	const n, step = 6, 127
 	for synced := range n + 1 {
@@ -263,7 +263,7 @@ func TestSyncedIsNeverTorn(t *testing.T) {
 			t.Helper()
 			c, err := parseBytes(broken)
 			if err != nil {
-				return // that is a word
+				return // that is reported
 			}
 			records, _ := readAll(c)
 			wantPayloads(t, what, records, c.Len())
@@ -288,7 +288,7 @@ func TestSyncedIsNeverTorn(t *testing.T) {
 	}
 }
 
-// A slot that is not whole keeps no promise, and may have made any.
+// TestSlots: a slot that is not whole keeps no promise, and may have made any.
 func TestSlots(t *testing.T) {
 	const n, synced = 4, 3
 	for broken, cases := range map[string]map[int]bool{ // how much is cut off, and whether that is damage
@@ -313,7 +313,7 @@ func TestSlots(t *testing.T) {
 			appendAnew(t, fmt.Sprintf("slots %q broken, %d bytes cut off", broken, cut), data, c.Len())
 		}
 	}
-	// One that was damaged is mended when the journal is resumed.
+	// Resuming mends a damaged slot.
 	data, ends := build(n, synced)
 	clear(data[slotAt(ends[0], 0) : slotAt(ends[0], 0)+slotSize])
 	m := newMemory()
@@ -328,7 +328,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// buildPlain makes a journal of n records of version 1, as its documentation drew it.
+// buildPlain makes a journal of n records of version 1, by its documentation.
 func buildPlain(n int) []byte {
 	le, table := binary.LittleEndian, crc32.MakeTable(crc32.Castagnoli)
 	mark := []byte{0x34, 0x12, 0xed, 0x5e}
@@ -343,7 +343,7 @@ func buildPlain(n int) []byte {
 	return data
 }
 
-// A journal of the version before is read, and goes on as one of this version.
+// TestPlainVersion reads a journal of version 1, and renews it.
 func TestPlainVersion(t *testing.T) {
 	for n := range 6 {
 		data := buildPlain(n)
@@ -374,7 +374,7 @@ func TestPlainVersion(t *testing.T) {
 	}
 }
 
-// What a later version wrote is not taken for damage.
+// TestUnsupported checks that a journal of a later version is not reported as damaged.
 func TestUnsupported(t *testing.T) {
 	for off, value := range map[int]byte{versionOff: 3, featuresOff: 1, featuresOff + 3: 0x80} {
 		data, _ := build(2, 1)
@@ -389,7 +389,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// What a torn record holds is not taken for records, also if it is some.
+// TestRecordsInRecord checks that records within a torn record do not count.
 func TestRecordsInRecord(t *testing.T) {
 	data, ends := build(4, 0)
 	inner := bytes.Clone(data)
@@ -400,7 +400,7 @@ func TestRecordsInRecord(t *testing.T) {
 	}
 }
 
-// A tail of zeros is what some file systems leave after a power cut.
+// TestZeroTail has a tail of zeros, which some file systems leave after a power cut.
 func TestZeroTail(t *testing.T) {
 	data, _ := build(3, 0)
 	c, err := parseBytes(append(data, make([]byte, 3<<20)...))
@@ -415,7 +415,7 @@ func TestZeroTail(t *testing.T) {
 	}
 }
 
-// A record is found also where two of the pieces meet in which it is searched.
+// TestSearchPieces finds a record where two of the searched pieces meet.
 func TestSearchPieces(t *testing.T) {
 	for shift := -recordSize - 2; shift < 4; shift++ {
 		data, ends := build(1, 0)
@@ -432,7 +432,8 @@ func TestSearchPieces(t *testing.T) {
 	}
 }
 
-// A file made to be slow to read is not, and is not taken for whole either.
+// TestManySuspects checks that a file made to be slow to read is not, and that it does not
+// count as whole.
 func TestManySuspects(t *testing.T) {
 	data, _ := build(1, 0)
 	head := binary.LittleEndian.AppendUint32(nil, testMark)
@@ -458,7 +459,7 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, off)
 }
 
-// A disk that cannot be read is not a torn tail, which would be dropped.
+// TestReadErrors checks that an error of the disk is no torn tail, which would be dropped.
 func TestReadErrors(t *testing.T) {
 	for _, data := range [][]byte{buildPlain(5), first(build(5, 2))} {
 		size := func() (int64, error) { return int64(len(data)), nil }
@@ -491,8 +492,8 @@ func TestReadErrors(t *testing.T) {
 
 func first(data []byte, _ []int) []byte { return data }
 
-// Who reads a journal that somebody appends to finds no damage: what is promised was
-// written before the promise.
+// TestReadWhileAppended reads a journal while another goroutine appends, and finds no
+// damage: what is promised was written before the promise.
 func TestReadWhileAppended(t *testing.T) {
 	before, ends := build(1, 1)
 	after, _ := build(3, 3)
@@ -508,7 +509,8 @@ func TestReadWhileAppended(t *testing.T) {
 	}
 }
 
-// Records that change while they are read are not given.
+// TestChangedUnderneath checks that records that change while they are read are not
+// returned.
 func TestChangedUnderneath(t *testing.T) {
 	data, _ := build(3, 0)
 	c, err := parseBytes(data)
@@ -528,8 +530,8 @@ func TestChangedUnderneath(t *testing.T) {
 	}
 }
 
-// narrow leaves out the zeros ahead of the records, with which fuzzing is slow, and widen
-// puts them back.
+// narrow removes the zeros before the records, which slow fuzzing down; widen puts them
+// back.
 func narrow(data []byte) []byte {
 	h, err := parseHead(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -585,7 +587,7 @@ func FuzzParse(f *testing.F) {
 		if len(records) != c.Len() || !errors.Is(err, c.Damage()) {
 			t.Fatalf("%d records of %d, %v", len(records), c.Len(), err)
 		}
-		// Written again, the same bytes come out.
+		// Writing it again makes the same bytes.
 		again := bytes.Clone(data[:c.first])
 		for _, r := range records {
 			again = appendRecord(again, c.mark, int64(len(again)), r)

@@ -10,16 +10,15 @@ import (
 	"path/filepath"
 )
 
-// Create makes a journal at path, where nothing may be yet (the error matches
-// [iofs.ErrExist]), about what header says, which is kept as it is. The journal is
-// synced, and so is its folder.
+// Create makes a journal at path with a header. If something is there already the error
+// matches [iofs.ErrExist]. The journal is synced, and so is its folder.
 func Create(path string, header []byte) (*Journal, error) { return create(disk{}, path, header) }
 
 func create(sys system, path string, header []byte) (*Journal, error) {
 	return begin(sys, path, header, putInPlace)
 }
 
-// begin makes a journal, of which put makes the file.
+// begin makes a journal. put makes its file.
 func begin(sys system, path string, about []byte, put func(sys system, path string, data []byte) error) (*Journal, error) {
 	if len(about) > MaxHeader {
 		return nil, fmt.Errorf("journal: a header of %d bytes, more than %d", len(about), MaxHeader)
@@ -40,7 +39,7 @@ func begin(sys system, path string, about []byte, put func(sys system, path stri
 	return newJournal(sys, path, f, &Contents{head: h, promises: promises{h.first, h.first}, end: h.first}), nil
 }
 
-// putInPlace makes a file that is there as a whole, and lasts, or not at all.
+// putInPlace makes a whole and durable file, or none.
 func putInPlace(sys system, path string, data []byte) error {
 	temp := tempName(path)
 	if err := writeNew(sys, temp, data); err != nil {
@@ -55,7 +54,7 @@ func putInPlace(sys system, path string, data []byte) error {
 	return nil
 }
 
-// tempName returns what a file is called before it takes its place.
+// tempName returns the name of a file before it is moved to its place.
 func tempName(path string) string {
 	dir, base := filepath.Split(path)
 	return fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
@@ -79,8 +78,8 @@ func writeNew(sys system, path string, data []byte) error {
 	return nil
 }
 
-// moveNew renames a file to a name that is not there yet. A second name is the
-// only way to be sure of that; where files have only one, looking has to do.
+// moveNew renames a file to a name that must not exist yet. Only a second name guarantees
+// that; where files have only one, it looks first.
 func moveNew(sys system, from, to string) error {
 	err := sys.link(from, to)
 	if err == nil {
@@ -102,9 +101,9 @@ func moveNew(sys system, from, to string) error {
 	return sys.rename(from, to)
 }
 
-// Resume opens a journal to append to it, behind the records that it holds. One that is
-// not Resumable is refused, with an error that matches ErrDamaged if it is damaged, and
-// not touched. The contents can be read until the journal is closed.
+// Resume opens a journal to append to it. If the journal is not Resumable it fails and does
+// not touch it; the error matches ErrDamaged if the journal is damaged. The contents can be
+// read until the journal is closed.
 func Resume(path string) (*Journal, *Contents, error) { return resume(disk{}, path) }
 
 func resume(sys system, path string) (*Journal, *Contents, error) {
@@ -115,8 +114,8 @@ func resume(sys system, path string) (*Journal, *Contents, error) {
 	if err = c.damage; err == nil && !c.Resumable() {
 		err = errors.New("journal: it has to be renewed before something is added to it")
 	}
-	// Whoever appended the last records, and promised them, may have died before either
-	// was synced. The promise that counts has to last before the other is given up.
+	// The process that appended and promised the last records may have died before syncing
+	// them. The promise that counts must be durable before the other one is overwritten.
 	if err == nil {
 		err = f.Sync()
 	}
@@ -130,10 +129,9 @@ func resume(sys system, path string) (*Journal, *Contents, error) {
 	return j, c, nil
 }
 
-// Renew puts, in the place of a journal, one of all its whole records that lie ahead of
-// anything else, so that Resume can go on with it. What else the old one held is gone
-// then, unless its file has another name. A crash leaves one or the other. Nobody may
-// have the journal open.
+// Renew replaces a journal by one of its whole records before anything else, so that Resume
+// accepts it. Everything else is lost, unless the old file has another name. A crash leaves
+// one or the other. Nobody may have the journal open.
 func Renew(path string) error { return renew(disk{}, path) }
 
 func renew(sys system, path string) error {

@@ -5,23 +5,21 @@ import (
 	"fmt"
 )
 
-// ErrDamaged means that records are not whole that were synced once, or behind which
-// whole ones follow.
+// ErrDamaged means that records are not whole although they were synced, or whole ones
+// follow.
 var ErrDamaged = errors.New("a record is damaged")
 
-// ErrUnusable means that syncing failed before: nobody can tell which of the
-// records since the last successful one are on the disk, and syncing again would
-// succeed without writing them.
+// ErrUnusable means that syncing failed before: it is unknown which records since the last
+// successful sync are on the disk, and another sync would succeed without writing them.
 var ErrUnusable = errors.New("the journal cannot be used any more")
 
-// FormatError reports a file that is no journal, or not one any more.
+// FormatError reports a file that is no journal, or no longer one.
 type FormatError struct {
 	// Off is the byte offset in the file.
 	Off int64
 	// What was found and what was expected.
 	What string
-	// Err is the cause, if there is one.
-	Err error
+	Err  error
 }
 
 func (e *FormatError) Error() string {
@@ -38,10 +36,10 @@ func bad(off int64, format string, args ...any) error {
 	return &FormatError{Off: off, What: fmt.Sprintf(format, args...)}
 }
 
-// UnsupportedError reports a journal that a later version of this package wrote, or of
-// which the very bytes are damaged that say so.
+// UnsupportedError reports a journal that a later version of this package wrote, or whose
+// version or features are damaged.
 type UnsupportedError struct {
-	// What it has that is not known here.
+	// What is not known about it.
 	What string
 }
 

@@ -10,17 +10,16 @@ import (
 	"testing"
 )
 
-// progress is what a user of a journal has been told.
+// progress is what a journal has confirmed to its user.
 type progress struct {
 	created bool
-	// tried, acked and synced are numbers of records: the first so many.
+	// tried, acked and synced are numbers of records, counted from the first.
 	tried, acked, synced int
 }
 
 const testPath = "/d/j"
 
-// use makes a journal and fills it as long as that goes well; a record that fails
-// is tried again.
+// use makes a journal and fills it until it fails; a record that fails is tried again.
 func use(sys system) (p progress) {
 	useWith(sys, &p)
 	return p
@@ -49,8 +48,8 @@ func useWith(sys system, p *progress) {
 	}
 }
 
-// checkAlive checks a journal of which only the process died: all that was
-// appended is there, and nothing else.
+// checkAlive checks a journal after the death of its process: everything that was appended
+// is there, and nothing else.
 func checkAlive(t *testing.T, what string, m *memory, p progress) {
 	t.Helper()
 	data, there := m.now(testPath)
@@ -72,7 +71,7 @@ func checkAlive(t *testing.T, what string, m *memory, p progress) {
 	wantPayloads(t, what, records, p.acked)
 }
 
-// checkAfterCut checks what a power cut leaves: what was synced, and of the rest
+// checkAfterCut checks a journal after a power cut: it has what was synced, and of the rest
 // nothing wrong.
 func checkAfterCut(t *testing.T, what string, data []byte, there bool, p progress) {
 	t.Helper()
@@ -81,7 +80,7 @@ func checkAfterCut(t *testing.T, what string, data []byte, there bool, p progres
 	}
 }
 
-// checkKept is checkAfterCut of a power cut that may look like damage.
+// checkKept is checkAfterCut for a power cut that may look like damage.
 func checkKept(t *testing.T, what string, data []byte, there bool, p progress) *Contents {
 	t.Helper()
 	if !there {
@@ -106,7 +105,7 @@ func checkKept(t *testing.T, what string, data []byte, there bool, p progress) *
 	return c
 }
 
-// Each operation in turn fails, in each way in which it can.
+// TestFaults makes each operation in turn fail, in each possible way.
 func TestFaults(t *testing.T) {
 	clean := newMemory()
 	if p := use(clean); p != (progress{created: true, tried: 6, acked: 6, synced: 6}) {
@@ -160,7 +159,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The power goes before each operation.
+// TestPowerCut cuts the power before each operation.
 func TestPowerCut(t *testing.T) {
 	m := newMemory()
 	var p progress
@@ -174,8 +173,8 @@ func TestPowerCut(t *testing.T) {
 		if !there {
 			return nil
 		}
-		// Of the records that were not synced, any part may have reached the disk, in
-		// their order: as long as no new promise has, that is no damage.
+		// Any part of the records that were not synced may have reached the disk, in their
+		// order. Without a new promise that is no damage.
 		now, _ := m.now(testPath)
 		for size := len(data); size <= len(now); size++ {
 			kept := append(bytes.Clone(data), now[len(data):size]...)
@@ -205,8 +204,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// Where files have only one name, the new one is renamed, and nothing is lost by
-// that either.
+// TestCreateWithoutLinks has a system where files have only one name: the new one is
+// renamed, and nothing is lost.
 func TestCreateWithoutLinks(t *testing.T) {
 	m := newMemory()
 	m.before = func(op string) error {
@@ -227,7 +226,7 @@ func TestCreateWithoutLinks(t *testing.T) {
 	}
 }
 
-// A failed sync is never forgotten.
+// TestFailedSync checks that a failed sync is never forgotten.
 func TestFailedSync(t *testing.T) {
 	m := newMemory()
 	j, err := create(m, testPath, nil)
@@ -264,8 +263,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// A promise that can't be written, as for want of room, is written later, to the same
-// slot: the other one has the promise that counts.
+// TestFailedPromise has a promise that can't be written, as for lack of space. It is
+// written later, to the same slot, because the other one has the promise that counts.
 func TestFailedPromise(t *testing.T) {
 	m := newMemory()
 	j, err := create(m, testPath, testHeader)
@@ -312,8 +311,8 @@ func TestFailedPromise(t *testing.T) {
 	}
 }
 
-// Resuming and renewing fail without harm, whichever operation does, and when the power
-// goes.
+// TestResumeFaults makes each operation of resuming and renewing fail, and cuts the power.
+// No harm may be done.
 func TestResumeFaults(t *testing.T) {
 	data, _ := build(3, 1)
 	torn := data[:len(data)-2]

@@ -17,26 +17,26 @@ const (
 	MaxHeader = 1 << 20
 
 	magic = "lorefs-j"
-	// version is the one that is written, and versionPlain the one before it, which had
+	// version is the version that is written. versionPlain is the one before, which had
 	// neither features nor promises.
 	version      = 2
 	versionPlain = 1
 
-	// Offsets in the header, up to where all versions are the same.
+	// Offsets in the header that are the same in all versions.
 	versionOff   = 8
 	fileMarkOff  = 12
 	headerLenOff = 16
 	commonSize   = 20
-	// Offsets in the header of version 2. Its last 4 bytes are the checksum, as in
-	// version 1.
+	// Offsets in the header of version 2. Its last 4 bytes are the checksum, as in version
+	// 1.
 	featuresOff     = 20
 	headerSize      = 28
 	plainHeaderSize = 24
 	crcSize         = 4
 
-	// slotCount is how many slots there are, and slotBlock the size and the alignment of
-	// the block that each has for itself: a disk that loses power while it writes one
-	// harms no other, nor a record.
+	// slotCount is the number of slots. slotBlock is the size and alignment of the block
+	// that each has for itself: a disk that loses power while it writes one harms no other,
+	// nor a record.
 	slotCount = 2
 	slotBlock = 4096
 	// Offsets in a slot.
@@ -59,12 +59,12 @@ type head struct {
 	version, mark uint32
 	// about is what the caller says.
 	about []byte
-	// slots is where the first slot is, 0 if there are none, and first where the records
-	// begin.
+	// slots is the offset of the first slot, 0 if there are none, and first that of the
+	// records.
 	slots, first int64
 }
 
-// appendHead appends what lies ahead of the records of a new journal.
+// appendHead appends what lies before the records of a new journal.
 func appendHead(dst []byte, mark uint32, about []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
@@ -83,14 +83,13 @@ func appendHead(dst []byte, mark uint32, about []byte) []byte {
 	return append(dst, make([]byte, first-int64(len(dst)-start))...)
 }
 
-// placeSlots tells where the slots lie behind a header that ends at an offset, and where
-// the records begin behind them.
+// placeSlots returns the offsets of the slots behind a header that ends at end, and of the
+// records behind them.
 func placeSlots(end int64) (slots, first int64) {
 	slots = (end + slotBlock - 1) / slotBlock * slotBlock
 	return slots, slots + slotCount*slotBlock
 }
 
-// parseHead reads a file's header.
 func parseHead(r io.ReaderAt, size int64) (h head, err error) {
 	var b [headerSize]byte
 	if size < plainHeaderSize {
@@ -126,7 +125,7 @@ func parseHead(r io.ReaderAt, size int64) (h head, err error) {
 		return h, bad(0, "the header's checksum is %#x, want %#x", crc, want)
 	}
 	if h.mark = binary.LittleEndian.Uint32(b[fileMarkOff:]); h.mark == 0 {
-		return h, bad(fileMarkOff, "the mark is 0") // as all is that was never written
+		return h, bad(fileMarkOff, "the mark is 0") // as in a file that was never written
 	}
 	h.first = fixed + n
 	if h.version == versionPlain {
@@ -148,14 +147,15 @@ func appendSlot(dst []byte, mark uint32, end int64) []byte {
 	return binary.LittleEndian.AppendUint32(dst, slotCRC(dst[start:], mark))
 }
 
-// slotCRC returns the checksum of a slot of which promise is what lies before it.
+// slotCRC returns the checksum of a slot. promise is what lies before it.
 func slotCRC(promise []byte, mark uint32) uint32 {
 	var m [markSize]byte
 	binary.LittleEndian.PutUint32(m[:], mark)
 	return crc32.Update(crc32.Checksum(m[:], castagnoli), castagnoli, promise)
 }
 
-// promises are what the slots say: up to where the journal was whole when it was synced.
+// promises are the promises in the slots: up to where the journal was whole when it was
+// synced.
 type promises [slotCount]int64
 
 // readSlots reads the promises. That of a slot that is not whole is 0.
@@ -173,13 +173,13 @@ func (h *head) readSlots(r io.ReaderAt) (p promises, err error) {
 	return p, nil
 }
 
-// last returns the promise that counts: a journal only grows.
+// last returns the promise that counts. A journal only grows.
 func (p promises) last() int64 { return max(p[0], p[1]) }
 
-// whole reports whether both slots are: one that is not may have promised anything.
+// whole reports whether both slots are whole. A torn one may have promised anything.
 func (p promises) whole() bool { return min(p[0], p[1]) > 0 }
 
-// older returns the slot that the next promise is written to, which leaves the one that counts.
+// older returns the slot for the next promise, which is not the one that counts.
 func (p promises) older() int {
 	if p[1] < p[0] {
 		return 1
@@ -197,7 +197,7 @@ func appendRecord(dst []byte, mark uint32, off int64, payload []byte) []byte {
 	return append(dst, payload...)
 }
 
-// recordCRC returns the checksum of a record of which head is what lies before it.
+// recordCRC returns the checksum of a record. head is what lies before it.
 func recordCRC(head []byte, off int64, payload []byte) uint32 {
 	var at [8]byte
 	binary.LittleEndian.PutUint64(at[:], uint64(off))
@@ -208,9 +208,9 @@ func recordCRC(head []byte, off int64, payload []byte) uint32 {
 // errNoRecord means that there is no whole record at an offset.
 var errNoRecord = errors.New("no whole record")
 
-// readRecord reads the record at off of a file of size bytes into buf, which grows
-// as needed. It gives the payload, or errNoRecord, or an error of reading; with
-// errNoRecord too, the buffer is as long as what was read of a payload.
+// readRecord reads the record at off of a file of size bytes into buf, which grows as
+// needed. It returns the payload, or errNoRecord, or an error of reading. Also with
+// errNoRecord, the buffer is as long as what was read of a payload.
 func readRecord(r io.ReaderAt, size, off int64, mark uint32, buf []byte) ([]byte, error) {
 	var head [recordSize]byte
 	buf = buf[:0]
@@ -237,7 +237,7 @@ func readRecord(r io.ReaderAt, size, off int64, mark uint32, buf []byte) ([]byte
 	return buf, nil
 }
 
-// readFull fills b. The end of the file is an error: it was longer just now.
+// readFull fills b. The end of the file is an error, because the file was longer just now.
 func readFull(r io.ReaderAt, b []byte, off int64) error {
 	err := readat.Full(r, b, off)
 	if err == nil {

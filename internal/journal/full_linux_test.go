@@ -25,8 +25,8 @@ func smallDisk(t *testing.T, options string) string {
 	return dir
 }
 
-// On a full disk, what was appended stays, and as soon as there is room the
-// journal goes on.
+// TestFullDisk checks that on a full disk what was appended stays, and that the journal
+// goes on when there is space.
 func TestFullDisk(t *testing.T) {
 	dir := smallDisk(t, "size=64k")
 	path, ballast := filepath.Join(dir, "x.journal"), filepath.Join(dir, "ballast")

@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// Journal is an open journal. Its methods may be called from many goroutines at
-// once.
+// Journal is an open journal. Its methods are safe for parallel use.
 type Journal struct {
 	sys  system
 	path string
 	head head
 
-	// mu guards what follows. It is held while a record is written, but not while
-	// the file is synced.
+	// mu guards the fields below. It is held while a record is written, but not while the
+	// file is synced.
 	mu   sync.Mutex
 	file file // nil once closed
-	// size is where the last whole record ends, and synced up to where the disk is
-	// known to have them, and to promise them.
+	// size is the end of the last whole record. synced is up to where the disk is known to
+	// have and to promise records.
 	size, synced int64
 	records      int
-	// promises are those of the slots. Whoever syncs changes them.
+	// promises are those of the slots. Only the goroutine that syncs changes them.
 	promises promises
-	// torn is set while behind size lies what could not be cut off.
+	// torn is set while there are bytes behind size that could not be cut off.
 	torn   bool
 	closed bool
-	// failed is why the journal is unusable, for ever.
+	// failed says why the journal is unusable, forever.
 	failed error
 
-	// syncing is set while somebody syncs; idle is told when that is over.
+	// syncing is set while a goroutine syncs; idle is signaled at the end.
 	syncing bool
 	idle    *sync.Cond
-	// late syncs what was appended and nobody synced since; nil if there is nothing.
+	// late syncs what was appended and not synced since; nil if there is nothing.
 	late *time.Timer
 
 	// buf holds the last record; only small ones are kept.
@@ -44,30 +43,30 @@ type Journal struct {
 }
 
 const (
-	// syncAfter is how long a record waits for somebody to sync it. It is to be on
-	// the disk within a second, and the disk takes its time.
+	// syncAfter is how long a record waits to be synced. It should be on the disk within a
+	// second, and the disk needs time too.
 	syncAfter = 500 * time.Millisecond
-	// keepBuf is the size up to which the buffer of a record is used again.
+	// keepBuf is the largest buffer of a record that is kept.
 	keepBuf = 1 << 20
 )
 
-// newJournal takes over a file that is synced, though maybe not as far as it promises.
+// newJournal takes over a file. It is synced, but perhaps not as far as it promises.
 func newJournal(sys system, path string, f file, c *Contents) *Journal {
 	j := &Journal{
 		sys: sys, path: path, file: f, head: c.head,
 		size: c.end, records: c.records, promises: c.promises,
 	}
-	if c.promises.whole() { // else the next sync has a slot to mend
+	if c.promises.whole() { // else the next sync mends a slot
 		j.synced = c.promises.last()
 	}
 	j.idle = sync.NewCond(&j.mu)
 	return j
 }
 
-// Append adds a record of 1 to MaxPayload bytes. Once it returns, the record
-// outlasts the process; within a second, or when Sync returns, it outlasts a power
-// cut. If it fails, as for want of room, the journal is as it was before and can
-// be used on; the error wraps the system's.
+// Append adds a record of 1 to MaxPayload bytes. Once it returns, the record outlasts the
+// process; within a second, or when Sync returns, it outlasts a power cut. If it fails, as
+// for lack of space, the journal is as before and remains usable; the error wraps the
+// system's.
 func (j *Journal) Append(payload []byte) error {
 	if len(payload) < 1 || len(payload) > MaxPayload {
 		return fmt.Errorf("journal: a record of %d bytes, want 1 to %d", len(payload), MaxPayload)
@@ -80,8 +79,7 @@ func (j *Journal) Append(payload []byte) error {
 	if err := j.cut(); err != nil {
 		return j.wrap(err)
 	}
-	// One buffer makes one write, of which a kill leaves all or, to be found by
-	// its checksum, a part.
+	// A single write, of which a kill leaves all or a part, which the checksum reveals.
 	j.buf = appendRecord(j.buf[:0], j.head.mark, j.size, payload)
 	if err := writeFull(j.file, j.buf, j.size); err != nil {
 		j.torn = true
@@ -96,7 +94,7 @@ func (j *Journal) Append(payload []byte) error {
 	return nil
 }
 
-// cut cuts off what a failed write left. If that fails, it is tried again before
+// cut cuts off what a failed write left. If that fails, it must be tried again before
 // anything else is written: a shorter record would leave the rest behind it.
 func (j *Journal) cut() error {
 	if !j.torn {
@@ -109,7 +107,7 @@ func (j *Journal) cut() error {
 	return nil
 }
 
-// usable is nil if the journal can be written to. It needs mu.
+// usable returns nil if the journal can be written to. The caller holds mu.
 func (j *Journal) usable() error {
 	if j.failed != nil {
 		return j.failed
@@ -122,7 +120,7 @@ func (j *Journal) usable() error {
 
 func (j *Journal) wrap(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
 
-// Path returns where the journal lies.
+// Path returns the path of the journal.
 func (j *Journal) Path() string { return j.path }
 
 // Size returns the length of the journal in bytes.
@@ -139,20 +137,19 @@ func (j *Journal) Records() int {
 	return j.records
 }
 
-// Close syncs the journal and closes it. The file stays. Closing again does
-// nothing.
+// Close syncs the journal and closes it. The file stays. Closing again does nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return nil
 	}
-	j.closed = true // Nothing more comes, so this is all that there is to sync.
+	j.closed = true // nothing more comes, so this syncs everything
 	return errors.Join(j.syncTo(j.size), j.shut())
 }
 
-// Remove closes the journal, if that was not done before, and removes its file
-// for good. What was not synced yet is not.
+// Remove closes the journal, if that was not done before, and removes its file for good. It
+// does not sync.
 func (j *Journal) Remove() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,8 +168,8 @@ func (j *Journal) Remove() error {
 	return err
 }
 
-// shut closes the file. Whoever still syncs it does so to the end. It needs mu,
-// and closed to be set.
+// shut closes the file when running syncs are done. The caller holds mu, and has set
+// closed.
 func (j *Journal) shut() error {
 	for j.syncing {
 		j.idle.Wait()

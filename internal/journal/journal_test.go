@@ -177,7 +177,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Appended and synced from many sides, nothing is lost or mixed up.
+// TestConcurrent appends and syncs from many goroutines. Nothing is lost or mixed up.
 func TestConcurrent(t *testing.T) {
 	const writers, each = 8, 40
 	j := newJournal(t)
@@ -217,7 +217,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// Whoever is still busy when a journal is closed or removed gets an answer.
+// TestCloseWhileBusy closes or removes a journal in use. Every call must return.
 func TestCloseWhileBusy(t *testing.T) {
 	for _, end := range []func(*journal.Journal) error{(*journal.Journal).Close, (*journal.Journal).Remove} {
 		for range 20 {

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// numbered returns the n-th record: its number, and bytes that follow from it, mostly
-// few, sometimes many.
+// numbered returns the n-th record: its number, and bytes that follow from it, mostly few,
+// sometimes many.
 func numbered(n int) []byte {
 	size := n * 37 % 300
 	if n%16 == 0 {
@@ -44,8 +44,8 @@ func numbered(n int) []byte {
 	return append(fmt.Appendf(nil, "%d:", n), bytes.Repeat([]byte{byte(n)}, size)...)
 }
 
-// appendForever goes on with a journal, and says after each record that it is in
-// there, until it is killed.
+// appendForever appends to a journal, and prints each record that is in it, until it is
+// killed.
 func appendForever(path string) error {
 	j, _, err := journal.Resume(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func appendForever(path string) error {
 	}
 }
 
-// Whatever was appended when a process is killed is there.
+// TestKill checks that everything that was appended when a process is killed is there.
 func TestKill(t *testing.T) {
 	rounds := 50
 	if testing.Short() {
@@ -103,8 +103,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killOne lets a child append for a moment, and gives the number of records that
-// it says are in the journal.
+// killOne lets a child append for a moment, and returns how many records it reported.
 func killOne(t *testing.T, exe, path string) int {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), exe)
@@ -117,14 +116,14 @@ func killOne(t *testing.T, exe, path string) int {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// From its first record on: a busy machine may take longer to begin than that.
+	// Wait for its first record: a busy machine may need longer to begin.
 	said := bufio.NewReader(out)
 	first, err := said.ReadString('\n')
 	if err != nil {
 		t.Error(err)
 	}
 	time.AfterFunc(time.Duration(rand.IntN(8_000))*time.Microsecond, func() {
-		_ = child.Process.Kill() // How it ended is looked at below.
+		_ = child.Process.Kill() // how it ended is checked below
 	})
 	rest, err := io.ReadAll(said)
 	if err != nil {
@@ -135,15 +134,14 @@ func killOne(t *testing.T, exe, path string) int {
 		t.Fatalf("the child was not killed: %v", child.ProcessState)
 	}
 	lines := strings.Split(first+string(rest), "\n")
-	n, err := strconv.Atoi(lines[len(lines)-2]) // The last one is not whole.
+	n, err := strconv.Atoi(lines[len(lines)-2]) // the last one is not whole
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// checkNumbered checks each record, and gives their number and that of the torn
-// bytes.
+// checkNumbered checks each record, and returns the number of records and of torn bytes.
 func checkNumbered(t *testing.T, path string) (records int, torn int64) {
 	t.Helper()
 	c, err := journal.Read(path)

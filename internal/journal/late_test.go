@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A record is on the disk a second after it was appended; with nothing to sync,
-// nothing runs.
+// TestSyncedLate checks that a record is on the disk a second after it was appended, and
+// that nothing runs if there is nothing to sync.
 func TestSyncedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -61,8 +61,8 @@ func TestSyncedLate(t *testing.T) {
 	})
 }
 
-// While the disk is busy, those who come share the next sync, and each returns
-// only when its own record is there.
+// TestGroupCommit checks that callers who come while the disk is busy share the next sync,
+// and that each returns only when its own record is there.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -102,7 +102,8 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
-// All who wait for a sync that fails are told, and so is who comes later.
+// TestGroupFailure checks that all who wait for a failing sync get the error, and so do
+// later callers.
 func TestGroupFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -135,7 +136,8 @@ func TestGroupFailure(t *testing.T) {
 	})
 }
 
-// The late sync's failure is not lost, although nobody waits for it.
+// TestLateFailure checks that the late sync's failure is not lost, although nobody waits
+// for it.
 func TestLateFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -163,8 +165,8 @@ func TestLateFailure(t *testing.T) {
 	})
 }
 
-// A late sync that finds no room for its promise tries again, although nobody waits for
-// it and nothing else is appended.
+// TestLatePromise checks that a late sync without space for its promise tries again,
+// although nobody waits for it and nothing else is appended.
 func TestLatePromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()

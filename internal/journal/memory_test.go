@@ -16,11 +16,11 @@ import (
 
 var errInjected = errors.New("injected")
 
-// memory is a system in which every operation can fail, and that knows what a
-// power cut would leave: names as of the last sync of the folder, and bytes as of
-// the last sync of the file.
+// memory is a system in which every operation can fail, and which knows what a power cut
+// would leave: names as of the last sync of the folder, and bytes as of the last sync of
+// the file.
 type memory struct {
-	// before is called ahead of each operation, without mu, and fails it.
+	// before is called before each operation, without mu, and can fail it.
 	before func(op string) error
 	// short makes a failing write write its first half.
 	short bool
@@ -60,7 +60,7 @@ func (m *memory) count(op string) int {
 	return n
 }
 
-// afterCut is what a file would hold after a power cut, if it were still there.
+// afterCut returns what a file would hold after a power cut, if it existed.
 func (m *memory) afterCut(path string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *memory) afterCut(path string) ([]byte, bool) {
 	return slices.Clone(f.synced), true
 }
 
-// now is what a file holds while the machine is up.
+// now returns what a file holds while the machine is up.
 func (m *memory) now(path string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,10 +82,10 @@ func (m *memory) now(path string) ([]byte, bool) {
 	return slices.Clone(f.data), true
 }
 
-// disorder returns what a file may hold after a power cut, if it were still there: of what was
-// written since it was synced, any sectors have reached the disk, some of them in part.
+// disorder returns what a file may hold after a power cut, if it existed: any sectors of
+// what was written since it was synced have reached the disk, some of them in part.
 func (m *memory) disorder(path string, r *rand.Rand) []byte {
-	const sector = 16 // small, as are the records
+	const sector = 16 // small, like the records
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := m.durable[path]
@@ -113,7 +113,7 @@ func (m *memory) beforeAndAfter(path string) [][]byte {
 	return [][]byte{now, cut}
 }
 
-// unsynced is a write that nobody has synced yet.
+// unsynced is a write that was not synced yet.
 type unsynced struct {
 	off  int
 	data []byte
@@ -195,7 +195,7 @@ func (m *memory) syncDir(string) error {
 type memFile struct {
 	m            *memory
 	data, synced []byte
-	// unsynced are the writes since, in their order.
+	// unsynced are the writes since the last sync, in order.
 	unsynced []unsynced
 }
 
@@ -233,7 +233,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	return len(p) / 2, err
 }
 
-// errSilent makes a short write give no error, as write(2) does.
+// errSilent makes a short write return no error, as write(2) does.
 var errSilent = errors.New("silent")
 
 func (f *memFile) Sync() error {
@@ -251,7 +251,7 @@ func (f *memFile) Stat() (info os.FileInfo, err error) {
 	return info, err
 }
 
-// memInfo describes a file of ours, of which only the size is asked.
+// memInfo describes a file of a memory. Only its size is used.
 type memInfo struct{ size int64 }
 
 func (i memInfo) Name() string     { return "" }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Sync returns when all records that were appended before are on the disk. Those
-// who call it at the same time share the work. If the system fails to sync, the journal
-// can never be used again (the error matches ErrUnusable): it may have dropped what
-// it could not write, and would not fail a second time.
+// Sync returns when all records that were appended before are on the disk. Concurrent
+// callers share the work. If the system fails to sync, the journal can never be used again
+// (the error matches ErrUnusable): the system may have dropped what it could not write, and
+// would not fail a second time.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -19,13 +19,13 @@ func (j *Journal) Sync() error {
 	return j.syncTo(j.size)
 }
 
-// syncTo syncs until the disk has the journal up to end. It needs mu, which it
-// gives up while it waits.
+// syncTo syncs until the disk has the journal up to end. The caller holds mu; syncTo
+// releases it while it waits.
 func (j *Journal) syncTo(end int64) error {
 	for j.failed == nil && j.synced < end {
 		if j.syncing {
-			// That one may have begun too early for end; then one of those who wait
-			// syncs for all.
+			// That sync may have begun too early for end; then one of the waiting
+			// goroutines syncs for all.
 			j.idle.Wait()
 			continue
 		}
@@ -39,7 +39,7 @@ func (j *Journal) syncTo(end int64) error {
 	return j.failed
 }
 
-// syncOnce syncs what there is now, and a promise that it is there.
+// syncOnce syncs what is there now, and a promise of it.
 func (j *Journal) syncOnce() error {
 	f, upTo, slot := j.file, j.size, j.promises.older()
 	j.syncing = true
@@ -55,7 +55,7 @@ func (j *Journal) syncOnce() error {
 		return j.failed
 	}
 	if promiseErr != nil {
-		return j.wrap(promiseErr) // as for want of room: the next sync writes the same slot again
+		return j.wrap(promiseErr) // as for lack of space: the next sync writes the same slot again
 	}
 	j.promises[slot] = upTo
 	if j.synced = upTo; j.synced == j.size {
@@ -64,20 +64,20 @@ func (j *Journal) syncOnce() error {
 	return nil
 }
 
-// promise writes to a slot that the journal is whole up to end.
+// promise writes into a slot that the journal is whole up to end.
 func (j *Journal) promise(f file, slot int, end int64) error {
 	return writeFull(f, appendSlot(nil, j.head.mark, end), j.head.slots+int64(slot)*slotBlock)
 }
 
-// syncLater sees to it that what was just appended is synced. It needs mu.
+// syncLater makes sure that what was just appended is synced. The caller holds mu.
 func (j *Journal) syncLater() {
 	if j.late == nil {
 		j.late = time.AfterFunc(syncAfter, j.syncLate)
 	}
 }
 
-// syncLate runs by itself. If the disk fails, that stays for the next who asks; else it
-// tries again.
+// syncLate runs by a timer. If the disk fails, the next caller gets that error; otherwise
+// it tries again.
 func (j *Journal) syncLate() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

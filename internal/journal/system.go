@@ -8,10 +8,10 @@ import (
 	"lorefs/internal/replace"
 )
 
-// system is what a journal asks of the operating system. Tests put one in its
-// place that fails.
+// system is the part of the operating system that a journal uses. Tests replace it by one
+// that fails.
 type system interface {
-	// open opens or makes a file, which only its owner may use, and follows no link.
+	// open opens or makes a file that only its owner may use, and follows no link.
 	open(path string, flag int) (file, error)
 	link(from, to string) error
 	rename(from, to string) error
@@ -20,7 +20,7 @@ type system interface {
 	syncDir(path string) error
 }
 
-// file is what a journal asks of an open file.
+// file is the part of an open file that a journal uses.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -30,7 +30,7 @@ type file interface {
 	Truncate(size int64) error
 }
 
-// disk is the system that is really there.
+// disk is the real system.
 type disk struct{}
 
 const filePerm = 0o600
@@ -38,7 +38,7 @@ const filePerm = 0o600
 func (disk) open(path string, flag int) (file, error) {
 	f, err := filelock.OpenFile(path, flag, filePerm)
 	if err != nil {
-		return nil, err // not f, which would be a file that is nil
+		return nil, err // not f, which would be a non-nil file
 	}
 	return f, nil
 }
@@ -56,7 +56,7 @@ func (disk) exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// writeFull writes b. A write that stops short is an error, whatever it says.
+// writeFull writes b. A write that stops short is an error, whatever it returns.
 func writeFull(w io.WriterAt, b []byte, off int64) error {
 	n, err := w.WriteAt(b, off)
 	if err == nil && n < len(b) {

@@ -4,5 +4,5 @@ package journal
 
 import "os"
 
-// trusted is nil: the rights on the user's folder have to do.
+// trusted returns nil: the permissions of the user's folder must suffice.
 func trusted(string, os.FileInfo) error { return nil }

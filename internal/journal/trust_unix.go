@@ -13,7 +13,7 @@ import (
 // othersWrite are the mode bits that let others than the owner write.
 const othersWrite = 0o022
 
-// trusted is nil if nobody but the user can have written to the file.
+// trusted returns nil if nobody but the user can have written to the file.
 func trusted(path string, info os.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s is %w: it belongs to user %d", path, userdir.ErrUntrusted, st.Uid)

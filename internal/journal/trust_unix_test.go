@@ -13,8 +13,8 @@ import (
 	"lorefs/internal/userdir"
 )
 
-// What others could have written is not believed, and nothing is read or made
-// through a link.
+// TestUntrusted checks that files which others could have written are refused, and that
+// nothing is read or made through a link.
 func TestUntrusted(t *testing.T) {
 	good := newJournal(t)
 	if err := good.Append([]byte("x")); err != nil {

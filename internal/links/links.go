@@ -1,11 +1,12 @@
-// Package links follows symbolic links to what is to be written, as the kernel does with
-// fs.protected_symlinks, whether that is set or not: in a folder in which everybody may
-// make files and nobody may remove those of others, such as /tmp, a link is followed only
-// if it belongs to the user of this process or to the owner of the folder. Whoever writes
-// there to a name of their choice would otherwise write to a file of another user's choice.
+// Package links follows symbolic links to files that are to be written, as the kernel does
+// with fs.protected_symlinks, whether that is set or not. In a folder in which everybody
+// may make files and nobody may remove those of others, such as /tmp, a link is followed
+// only if it belongs to the user of this process or to the owner of the folder. Otherwise
+// another user could redirect what is written there.
 //
-// Unlike the kernel it looks at all links of a path, not only at the last: a folder is as
-// easily led astray as a file. On systems without such folders all links are followed.
+// Unlike the kernel it checks all links of a path, not only the last, because a folder can
+// be redirected as easily as a file. On systems without such folders all links are
+// followed.
 package links
 
 import (
@@ -18,15 +19,15 @@ import (
 	"syscall"
 )
 
-// ErrPlanted means that a link is not followed, as another user has made it in a folder in
-// which everybody may.
+// ErrPlanted means that a link is not followed because another user has made it in a folder
+// in which everybody may.
 var ErrPlanted = errors.New("a link of another user in a folder that everybody may write to is not followed")
 
-// most is how many links are followed: as many as by [filepath.EvalSymlinks].
+// most is how many links are followed: as many as [filepath.EvalSymlinks] follows.
 const most = 255
 
-// Resolve is the absolute path of what a path leads to, without links. An error matches
-// [iofs.ErrNotExist] if it leads to nothing.
+// Resolve returns the absolute path that a path leads to, without links. If it leads to
+// nothing the error matches [iofs.ErrNotExist].
 func Resolve(path string) (string, error) {
 	whole, missing, err := resolve(path)
 	if err == nil && missing != "" {
@@ -35,8 +36,7 @@ func Resolve(path string) (string, error) {
 	return filepath.Join(whole, missing), err
 }
 
-// MakeDir makes a folder, and those above it, if they are not there, and gives its path
-// without links.
+// MakeDir makes a folder and its parents if needed, and returns its path without links.
 func MakeDir(path string, perm os.FileMode) (string, error) {
 	whole, missing, err := resolve(path)
 	if err != nil {
@@ -53,15 +53,15 @@ func MakeDir(path string, perm os.FileMode) (string, error) {
 	return whole, nil
 }
 
-// resolve is Resolve of the first part of a path. What is missing, from there on, is empty
-// or a path of names that are not there.
+// resolve resolves the first part of a path. missing is empty, or the rest of the path,
+// whose names do not exist.
 func resolve(path string) (whole, missing string, err error) {
 	if !filepath.IsAbs(path) {
 		wd, err := os.Getwd()
 		if err != nil {
 			return "", "", err
 		}
-		path = wd + string(filepath.Separator) + path // not cleaned: ".." is behind a link where that leads
+		path = wd + string(filepath.Separator) + path // not cleaned: ".." is relative to where a link leads
 	}
 	whole = filepath.VolumeName(path) + string(filepath.Separator)
 	rest := names(path)
@@ -111,7 +111,7 @@ func follow(dir, link string, info os.FileInfo) (string, error) {
 	return os.Readlink(link)
 }
 
-// names returns those of a path, which may be absolute.
+// names returns the names in a path, which may be absolute.
 func names(path string) []string {
 	path = filepath.ToSlash(path[len(filepath.VolumeName(path)):])
 	var names []string
@@ -124,7 +124,7 @@ func names(path string) []string {
 }
 
 // OpenLog opens a file to append to, which may also be a pipe or a device, and makes it if
-// there is none.
+// needed.
 func OpenLog(path string, perm os.FileMode) (*os.File, error) {
 	const flag = os.O_WRONLY | os.O_APPEND
 	f, err := os.OpenFile(path, flag|os.O_CREATE|os.O_EXCL, perm) // which follows no link

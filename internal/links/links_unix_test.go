@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/links"
 )
 
-// shared makes a folder as /tmp is, which belongs to somebody.
+// shared makes a folder like /tmp that belongs to a user.
 func shared(t *testing.T, uid int) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -24,7 +24,7 @@ func shared(t *testing.T, uid int) string {
 	return dir
 }
 
-// link makes a link that belongs to somebody.
+// link makes a link that belongs to a user.
 func link(t *testing.T, to, at string, uid int) {
 	t.Helper()
 	if err := errors.Join(os.Symlink(to, at), os.Lchown(at, uid, -1)); err != nil {
@@ -32,7 +32,7 @@ func link(t *testing.T, to, at string, uid int) {
 	}
 }
 
-// Whose links are followed in a folder that everybody may write to.
+// TestPlanted checks whose links are followed in a folder that everybody may write to.
 func TestPlanted(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make links of others")
@@ -104,7 +104,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Paths come out as filepath.EvalSymlinks has them.
+// TestResolve compares paths with those of filepath.EvalSymlinks.
 func TestResolve(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

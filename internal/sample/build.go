@@ -46,7 +46,7 @@ func build(sheets []*node, opts datacenter.WriteOptions) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// nameList collects names in the order in which they first come.
+// nameList collects names in the order in which they first occur.
 type nameList struct {
 	list []string
 	seen map[string]bool

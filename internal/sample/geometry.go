@@ -9,12 +9,12 @@ import (
 	"lorefs/geometry"
 )
 
-// worldName is the folder of the made-up world geometry. Its zones and areas are
-// named in the data center's AreaList.
+// worldName is the folder of the made-up world geometry. The data center's AreaList names
+// its zones and areas.
 const worldName = "world"
 
-// worldFiles makes some of the zones that the data center names, and the areas of
-// its first two places; always the same bytes.
+// worldFiles makes some of the zones that the data center names, and the areas of its first
+// two places; always the same bytes.
 func worldFiles() ([]file, error) {
 	var files []file
 	for _, at := range []geometry.ZonePosition{{X: 1000, Y: 1000}, {X: 1000, Y: 1001}, {X: 1001, Y: 1000}} {
@@ -42,7 +42,7 @@ func worldFiles() ([]file, error) {
 	return files, nil
 }
 
-// quality is that of Brotli: nobody is to wait for a sample.
+// quality is Brotli's quality: low, so that a sample is made fast.
 const quality = 1
 
 func packed(name string, encode func(context.Context, io.Writer, geometry.EncodeOptions) error) (file, error) {
@@ -56,7 +56,7 @@ func packed(name string, encode func(context.Context, io.Writer, geometry.Encode
 // zoneCells is how many cells lie along the side of a zone.
 const zoneCells = geometry.ZoneSide * geometry.SquareSide
 
-// landscape is a zone with hills, lakes and bridges.
+// landscape returns a zone with hills, lakes and bridges.
 func landscape(at geometry.ZonePosition) (*geometry.Zone, error) {
 	var b geometry.ZoneBuilder
 	for square := range geometry.ZoneSquares {
@@ -76,8 +76,8 @@ const (
 	bridge    = 1900
 )
 
-// ground returns what there is to stand on in a cell, counted over the whole world.
-// There are no floats, which not all machines calculate alike.
+// ground returns the volumes of a cell, counted over the whole world. It uses no floats,
+// which not all machines calculate alike.
 func ground(x, y int) []geometry.Volume {
 	z := wave(x, 240)*4 + wave(y, 320)*2 + wave(x+y, 70)*3
 	below := bridge - 50 - z
@@ -105,15 +105,14 @@ const (
 	areaZones = 2
 )
 
-// steps are the ways to the nodes around one; the place is the edge's bit.
+// steps are the ways to the nodes around one, by the edge's bit.
 var steps = [geometry.MaxEdges][2]int{{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}}
 
-// grid are the nodes of an area, by their place in the grid; -1 where there is no
-// ground.
+// grid has the nodes of an area, by their place in the grid; -1 where there is no ground.
 type grid [areaZones * nodesAlong][areaZones * nodesAlong]int
 
-// paths is an area of four zones, with a node in every sixth square as far as
-// there is ground, in the order of zones and squares as official files have it.
+// paths returns an area of four zones, with a node in every sixth square that has ground,
+// in the order of zones and squares as in official files.
 func paths(first geometry.ZonePosition) (*geometry.Area, error) {
 	var g grid
 	count := 0
@@ -174,7 +173,7 @@ func nodePosition(first geometry.ZonePosition, x, y int) [3]float32 {
 	}
 }
 
-// edges lead to the nodes around one.
+// edges returns the edges to the nodes around one.
 func (g *grid) edges(x, y int) []geometry.Edge {
 	var edges []geometry.Edge
 	for bit, step := range steps {

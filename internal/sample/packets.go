@@ -15,16 +15,16 @@ import (
 const (
 	// sessionName is the file name of the recorded session.
 	sessionName = "session.TeraLog"
-	// definitionsName is the folder of the definitions that the session is read by.
+	// definitionsName is the folder of the session's definitions.
 	definitionsName = "definitions"
 
-	// clientRevision is what the map is of, and the session from.
+	// clientRevision is the revision of the map and the session.
 	clientRevision = "1001"
 	sessionPatch   = 9802
 	sessionLength  = 240 // packets
 )
 
-// definitions are the text of the packet definitions, by file name. S_CHAT has one for
+// definitions are the texts of the packet definitions, by file name. S_CHAT has one for
 // older clients, too.
 var definitions = map[string]string{
 	"C_CHAT.1.def": "int32  channel\nstring message\n",
@@ -43,8 +43,8 @@ var packetCodes = map[string]uint16{
 	"S_SPAWN_NPC": 50204, "S_WEATHER": 61443,
 }
 
-// packetFiles are the recorded session and the folder of its definitions, laid out as
-// public ones are.
+// packetFiles returns the recorded session and the folder of its definitions, laid out like
+// public ones.
 func packetFiles() ([]file, error) {
 	session, err := recordSession()
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *gen) record(w *capture.Writer, tables map[string]*protocol.Table, at ti
 	return w.Write(p)
 }
 
-// packet is what happens in the i-th packet: somebody walks, and now and then there is
+// packet returns what happens in the i-th packet: somebody walks, and now and then there is
 // something else.
 func (g *gen) packet(i int) (name string, data protocol.Object) {
 	person := people[i%len(people)]

@@ -11,8 +11,7 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// The session is read by the definitions that lie beside it, and nothing of either is
-// wrong.
+// TestSession reads the session by its definitions, and finds nothing wrong in either.
 func TestSession(t *testing.T) {
 	files, err := packetFiles()
 	if err != nil {

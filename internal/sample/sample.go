@@ -13,11 +13,10 @@ import (
 	"lorefs/internal/links"
 )
 
-// DataCenterName is the file name of the data center, of the form that official ones
-// have.
+// DataCenterName is the file name of the data center, in the form of official ones.
 const DataCenterName = "DataCenter_Final_Sample.dat"
 
-// dataCenter is the file of the made-up data center, always the same bytes for a
+// dataCenter returns the file of the made-up data center, always the same bytes for a
 // layout.
 func dataCenter(layout datacenter.Layout) ([]byte, error) {
 	return build(world(), datacenter.WriteOptions{
@@ -42,8 +41,8 @@ func dataCenterFiles() ([]file, error) {
 	return []file{{DataCenterName, data}}, err
 }
 
-// Write puts the sources into a directory, which it makes, and returns the paths of the
-// files and folders in it. It fails if one of them is there already.
+// Write writes the sources into a directory, which it makes, and returns the paths of the
+// files and folders in it. It fails if one of them exists already.
 func Write(dir string) (paths []string, err error) {
 	for _, maker := range makers {
 		files, err := maker()
@@ -68,8 +67,8 @@ func Write(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// writeNew makes a file that is whole as soon as it has its name. A link is what gives
-// it the name, because a rename would replace a file. The user knows it as called.
+// writeNew makes a file that is whole as soon as it has its name. It gives the name by a
+// link, because a rename would replace a file. Errors name the file as called.
 func writeNew(path, called string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -86,7 +85,7 @@ func writeNew(path, called string, data []byte) (err error) {
 	return err
 }
 
-// fill writes a file, to the disk, and closes it.
+// fill writes, syncs and closes a file.
 func fill(f *os.File, data []byte) error {
 	_, err := f.Write(data)
 	if err == nil {

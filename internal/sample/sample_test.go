@@ -75,8 +75,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// The storage has what CascLib asks for: a download manifest of every encoded file but its
-// own and the encoding file's.
+// TestStorage checks that the storage has what CascLib needs: a download manifest of every
+// encoded file but its own and the encoding file's.
 func TestStorage(t *testing.T) {
 	files, err := storageFiles()
 	if err != nil {

@@ -29,7 +29,7 @@ func (g *gen) items(part int) *node {
 	return sheet
 }
 
-// strItem names the items, in Korean and English by turns of ids.
+// strItem returns the names of the items, alternately in Korean and English.
 func (g *gen) strItem() *node {
 	sheet := element("StrSheet_Item", nil)
 	for i := range itemCount {

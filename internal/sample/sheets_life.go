@@ -24,7 +24,7 @@ func (g *gen) npcs(part int) *node {
 	return sheet
 }
 
-// skills have the deepest trees, with many equal parts.
+// skills returns the deepest trees, with many equal parts.
 func (g *gen) skills(part int) *node {
 	sheet := element("SkillData", attrs{{Name: "classId", Value: part}})
 	for i := range 25 {
@@ -55,7 +55,7 @@ func stages(n int) *node {
 	return list
 }
 
-// quest has text, and text beside children.
+// quest returns text, and text beside children.
 func (g *gen) quest(part int) *node {
 	giver, place, creature := people[part%len(people)], places[part], creatures[part%len(creatures)]
 	story := element("Story", attrs{text(fmt.Sprintf("%s of %s has lost something.", giver, place))},

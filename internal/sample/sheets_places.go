@@ -5,7 +5,7 @@ import (
 )
 
 // areaList returns the map as the world's geometry divides it: continents, areas in them,
-// and the zones that an area covers.
+// and the zones of each area.
 func (g *gen) areaList() *node {
 	sheet := element("AreaList", nil)
 	for c := range 3 {
@@ -29,7 +29,8 @@ func zones(x, y int) *node {
 	return z
 }
 
-// worldMap nests: worlds have guards, guards have sections, sections have landmarks.
+// worldMap returns nested elements: worlds have guards, guards have sections, sections have
+// landmarks.
 func (g *gen) worldMap() *node {
 	sheet := element("WorldMap", attrs{{Name: "version", Value: 3}})
 	for i, place := range places {
@@ -51,7 +52,7 @@ func (g *gen) position() string {
 	return fmt.Sprintf("%d,%d,%d", g.between(0, 90000, 50), g.between(0, 90000, 50), g.between(0, 4000, 10))
 }
 
-// spawns returns where creatures appear: many rows, with many of them equal.
+// spawns returns where creatures appear: many rows, many of them equal.
 func (g *gen) spawns(part int) *node {
 	sheet := element("TerritoryData", attrs{{Name: "zoneId", Value: part + 1}})
 	for t := range 12 {
@@ -92,7 +93,7 @@ func (g *gen) weather() *node {
 	return sheet
 }
 
-// levels is one table without strings.
+// levels returns a table without strings.
 func (g *gen) levels() *node {
 	sheet := element("LevelTable", nil)
 	for level := 1; level <= 60; level++ {

@@ -15,20 +15,19 @@ import (
 const (
 	// storageName is the folder of the made-up CASC storage.
 	storageName = "game"
-	// listFileName is the list of the names of its files, which are known to it by
-	// number only.
+	// listFileName is the list of the names of its files, which it knows only by number.
 	listFileName = "listfile.csv"
-	// keysName has the key that one of its files is encrypted with.
+	// keysName has the key of one of its files.
 	keysName = "keys.txt"
 )
 
-// secretKey is the key of keysName, and secretName what it is called by.
+// secretKey is the key in keysName, and secretName its name.
 var secretKey = blte.EncryptionKey([]byte("lamps in the fog"))
 
 const secretName blte.KeyName = 0x1001200230034004
 
-// storageFiles are an install of a game with its list of names and its keys, always
-// the same bytes.
+// storageFiles returns an install of a game with its list of names and its keys, always the
+// same bytes.
 func storageFiles() ([]file, error) {
 	g := &game{gen: newGen(), Builder: write.Builder{
 		Product: "sample", Tags: "Windows x86_64 EU? enUS speech?:Windows x86_64 EU? enUS text?",
@@ -47,7 +46,7 @@ func storageFiles() ([]file, error) {
 	return append(list, file{listFileName, []byte(g.names.String())}, file{keysName, []byte(keys)}), nil
 }
 
-// game is a storage that is being filled.
+// game is a storage while it is filled.
 type game struct {
 	*gen
 	write.Builder
@@ -57,8 +56,7 @@ type game struct {
 	programs []casc.InstallEntry
 }
 
-// fill puts all files in. Two of them have no name, one is not there, and one is
-// encrypted.
+// fill adds all files. Two of them have no name, one is not there, and one is encrypted.
 func (g *game) fill() {
 	for _, p := range places {
 		g.add("lore/places/"+p.code()+".txt", casc.LocaleEnUS, g.Add(g.placeText(p)))
@@ -100,7 +98,7 @@ func (g *game) lastID() uint32 {
 	return g.files[len(g.files)-1].ID
 }
 
-// addSecret stores content that takes secretKey to read.
+// addSecret stores content encrypted with secretKey.
 func (g *game) addSecret(content []byte) write.Stored {
 	e := &blte.Encryption{Name: secretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	// The name is spelled as its bytes stand in the file.
@@ -128,7 +126,7 @@ func (g *game) placeText(p word) []byte {
 	return []byte(b.String())
 }
 
-// itemTable is large enough for some chunks.
+// itemTable returns content that is large enough for some chunks.
 func (g *game) itemTable() []byte {
 	b := []byte("id,name,grade,price\n")
 	for i := range 3000 {
@@ -145,7 +143,7 @@ func chunked(content []byte) (chunks []blte.Chunk) {
 	return chunks
 }
 
-// bell returns a second of sound that fades, of 8000 samples of a byte.
+// bell returns a second of sound that fades, in 8000 samples of a byte.
 func bell() []byte {
 	const rate = 8000
 	le := binary.LittleEndian

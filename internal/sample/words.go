@@ -28,5 +28,5 @@ var (
 
 func (w word) String() string { return strings.ReplaceAll(w.english, "_", " ") }
 
-// code returns a word as files and tables are called.
+// code returns a word as in names of files and tables.
 func (w word) code() string { return strings.ToLower(w.english) }

@@ -2,12 +2,12 @@ package sample
 
 import "math/rand/v2"
 
-// gen is what the sheets and the packets are made with. Its random numbers are the same every time.
+// gen makes the sheets and the packets. Its random numbers are the same every time.
 type gen struct{ rng *rand.Rand }
 
 func newGen() *gen { return &gen{rand.New(rand.NewPCG(1001, 2002))} }
 
-// world returns what the data center holds: 40 sheets.
+// world returns the data center's 40 sheets.
 func world() []*node {
 	g := newGen()
 	sheets := []*node{g.areaList(), g.worldMap(), g.strItem(), g.strArea(), g.itemSets(), g.shops(), g.recipes(), g.levels(), g.races(), g.weather()}

@@ -2,8 +2,8 @@ package shown
 
 import iofs "io/fs"
 
-// Kind names what lies at a path, such as "a directory", for an error of what wants
-// something else there.
+// Kind names the kind of file, such as "a directory", for an error that expected another
+// kind.
 func Kind(mode iofs.FileMode) string {
 	switch {
 	case mode.IsRegular():

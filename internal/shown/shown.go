@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is s with everything escaped that is not to reach a terminal. It has one line.
+// Text returns s with everything escaped that must not reach a terminal. It is one line.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, isEscaped) && utf8.ValidString(s) {
 		return s
@@ -16,8 +16,8 @@ func Text(s string) string {
 	return string(appendText(nil, []byte(s), isEscaped))
 }
 
-// maxQuoted is how long what an error quotes may be, as it is spelled: more of it says no
-// more of what is wrong, least of all if it is binary.
+// maxQuoted is how much of a text an error quotes, in the quoted form. More would not help,
+// least of all if it is binary.
 const maxQuoted = 48
 
 // Quote returns the beginning of a text in quotes, for an error.
@@ -40,7 +40,7 @@ func Quote[T string | []byte](s T) string {
 	return quoted + `"`
 }
 
-// isEscaped reports whether a character is not shown as it is.
+// isEscaped reports whether a character is escaped.
 func isEscaped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
@@ -51,7 +51,7 @@ func isEscaped(r rune) bool {
 // isEscapedInLines is isEscaped for text of many lines, with columns.
 func isEscapedInLines(r rune) bool { return isEscaped(r) && r != '\n' && r != '\t' }
 
-// appendText appends s, with those characters escaped that are to be.
+// appendText appends s, with the characters escaped that escaped selects.
 func appendText(dst, s []byte, escaped func(rune) bool) []byte {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRune(s)

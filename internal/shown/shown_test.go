@@ -35,15 +35,15 @@ func TestText(t *testing.T) {
 	}
 }
 
-// fit reports whether a terminal can be given a text.
+// fit reports whether a text is safe for a terminal.
 func fit(text string, lines bool) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && (!lines || r != '\n' && r != '\t')
 	})
 }
 
-// Whatever the text, and however it is cut, nothing gets through, and text that is
-// harmless stays as it is.
+// TestAnyText checks that nothing harmful passes, whatever the text and however it is cut,
+// and that harmless text stays as it is.
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.OneOf(
@@ -96,7 +96,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// An error of writing is told, and writing goes on behind it.
+// TestWriterFails checks that an error of writing is returned, and that writing goes on
+// behind it.
 func TestWriterFails(t *testing.T) {
 	w := shown.NewWriter(broken{})
 	if _, err := w.Write([]byte("a\xc3")); !errors.Is(err, io.ErrClosedPipe) {

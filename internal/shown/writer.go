@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fprintf is [fmt.Fprintf] for messages and reports. Its arguments can't break a line or a
-// column, nor the terminal. %q escapes by itself.
+// Fprintf is [fmt.Fprintf] for messages and reports. Its arguments can't break a line, a
+// column, or the terminal. %q escapes by itself.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	texts := make([]any, len(args))
 	for i, a := range args {
@@ -21,7 +21,7 @@ func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, texts...)
 }
 
-// argument is one that is escaped once it is formatted.
+// argument is an argument that is escaped after formatting.
 type argument struct{ of any }
 
 // Format implements [fmt.Formatter].
@@ -29,20 +29,19 @@ func (a argument) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, Text(fmt.Sprintf(fmt.FormatString(s, verb), a.of))) // a fmt.State takes all
 }
 
-// Writer escapes all that is written but the ends of lines and tabulators. It is for data
-// on a terminal, and catches what a message should have escaped.
+// Writer escapes everything that is written but ends of lines and tabs. It is for data on a
+// terminal, and for messages that should have been escaped before.
 type Writer struct {
 	to io.Writer
 
-	// mu guards the rest, and makes writers wait for each other.
+	// mu guards the fields below, and serializes writes.
 	mu sync.Mutex
-	// begun is a character that the last Write ended in the middle of.
+	// begun is the beginning of a character at the end of the last Write.
 	begun []byte
 	buf   []byte
 }
 
-// NewWriter makes a writer to w. Only of a text that ends within a character something
-// waits for Close.
+// NewWriter makes a writer to w. Only a text that ends within a character needs Close.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
 // Write implements [io.Writer].
@@ -59,7 +58,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes what is left. It does not close what w writes to.
+// Close writes what is left. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,8 +67,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// wholeCharacters returns the length of a text without a character at its end that more bytes
-// could complete.
+// wholeCharacters returns the length of a text without a character at its end that more
+// bytes could complete.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= max(len(text)-utf8.UTFMax+1, 0); i-- {
 		if utf8.RuneStart(text[i]) {

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// checkShare is how long Check of a folder rests after a look at all files, in
-// multiples of what the look took: so it costs one part in a hundred at most.
+// checkShare is how long Check of a folder rests after checking all files, in multiples of
+// the time it took: so it costs one part in a hundred at most.
 const checkShare = 100
 
-// Folder is a folder with small files, as an [io/fs.FS], which guards those that were
-// opened: each has to stay as it was then. Files that nobody has opened may come, go
-// and change. Its methods may be called from many goroutines at once.
+// Folder is a folder with small files, as an [io/fs.FS]. It guards the files that were
+// opened: each has to stay as it was. Other files may come, go and change. Its methods are
+// safe for parallel use.
 type Folder struct {
 	path  string
 	files iofs.FS
@@ -28,7 +28,7 @@ type Folder struct {
 	// seen describes each file when it was first opened; guarded by mu.
 	seen map[string]os.FileInfo
 
-	// changed is set for good once a file is seen to have changed.
+	// changed is set for good once a file has been found changed.
 	changed atomic.Pointer[changedError]
 	// next is when Check looks again, in nanoseconds since began.
 	next  atomic.Int64
@@ -51,12 +51,12 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{path: abs, files: os.DirFS(abs), seen: make(map[string]os.FileInfo), began: time.Now()}, nil
 }
 
-// Path returns where the folder lies, as an absolute path.
+// Path returns the absolute path of the folder.
 func (d *Folder) Path() string { return d.path }
 
-// Open opens a file or a directory below the folder. What is neither is refused: to
-// open a pipe would wait for somebody to write. An error matches [ErrChanged] if the
-// file is not what it was when it was opened before.
+// Open opens a file or a directory below the folder, and nothing else, because opening a
+// pipe would wait for a writer. If the file has changed since it was opened before, the
+// error matches [ErrChanged].
 func (d *Folder) Open(name string) (iofs.File, error) {
 	info, err := d.Stat(name)
 	if err == nil && !info.IsDir() {
@@ -71,8 +71,8 @@ func (d *Folder) Open(name string) (iofs.File, error) {
 	return d.open(name)
 }
 
-// open opens what is neither pipe nor device, or was not a moment ago: without
-// O_NONBLOCK, a pipe that took its place would block.
+// open opens what was no pipe or device a moment ago: without O_NONBLOCK, a pipe that took
+// its place would block.
 func (d *Folder) open(name string) (iofs.File, error) {
 	f, err := os.OpenFile(filepath.Join(d.path, filepath.FromSlash(name)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
@@ -91,8 +91,8 @@ func (d *Folder) open(name string) (iofs.File, error) {
 	return f, nil
 }
 
-// Stat describes what a name leads to, without opening it. An error matches
-// [ErrChanged], and nothing else, if that was opened before and is another now.
+// Stat describes what a name leads to, without opening it. If that was opened before and
+// has changed, the error matches [ErrChanged].
 func (d *Folder) Stat(name string) (iofs.FileInfo, error) {
 	info, err := iofs.Stat(d.files, name)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -109,7 +109,7 @@ func (d *Folder) Stat(name string) (iofs.FileInfo, error) {
 	return info, err
 }
 
-// note takes note of a file that is about to be read.
+// note remembers a file that is about to be read.
 func (d *Folder) note(name string, info os.FileInfo) error {
 	d.mu.Lock()
 	was, known := d.seen[name]
@@ -123,7 +123,7 @@ func (d *Folder) note(name string, info os.FileInfo) error {
 	return d.compare(name, was, info)
 }
 
-// compare marks the folder as changed if a file is not what it was.
+// compare marks the folder as changed if a file has changed.
 func (d *Folder) compare(name string, was, info os.FileInfo) error {
 	how := "it is gone"
 	if info != nil {
@@ -136,9 +136,9 @@ func (d *Folder) compare(name string, was, info os.FileInfo) error {
 	return d.changed.Load()
 }
 
-// Check reports whether all files that were opened are what they were: nil, or an error
-// that matches [ErrChanged]. It is cheap enough to be called for every request, and
-// notices a change within a quarter of a second, or later if there are thousands.
+// Check returns nil if all files that were opened are unchanged, or an error that matches
+// [ErrChanged]. It is cheap enough for every request. It notices a change within a quarter
+// of a second, or later if there are thousands of files.
 func (d *Folder) Check() error {
 	if e := d.changed.Load(); e != nil {
 		return e
@@ -153,7 +153,7 @@ func (d *Folder) Check() error {
 	return err
 }
 
-// CheckNow is Check without regard to cost: it always looks.
+// CheckNow is Check, but always looks.
 func (d *Folder) CheckNow() error {
 	d.mu.Lock()
 	seen := maps.Clone(d.seen)
@@ -161,7 +161,7 @@ func (d *Folder) CheckNow() error {
 	for name, was := range seen {
 		info, err := iofs.Stat(d.files, name)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			continue // It can't be told now; each read tells of the file itself.
+			continue // unknown now; each read checks the file itself
 		}
 		if err := d.compare(name, was, info); err != nil {
 			return err

@@ -39,7 +39,8 @@ func TestFolderFS(t *testing.T) {
 	}
 }
 
-// Only files that were opened are guarded, and a change is never forgotten.
+// TestFolderChanged checks that only files that were opened are guarded, and that a change
+// is never forgotten.
 func TestFolderChanged(t *testing.T) {
 	for what, change := range map[string]func(path string) error{
 		"other content": func(path string) error { return os.WriteFile(path, []byte("longer than before"), 0o600) },

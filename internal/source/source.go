@@ -1,15 +1,14 @@
-// Package source opens the file that a mount or a command reads, and guards it:
-// nothing is handed out from a file that is no longer what it was when it was
-// opened. A file counts as changed once its path leads elsewhere, or its size or
-// its time of last change differ; it stays changed from then on, also if somebody
-// puts everything back.
+// Package source opens the file that a mount or a command reads, and guards it: no bytes
+// are returned from a file that has changed since it was opened. A file counts as changed
+// once its path leads elsewhere, or its size or its modification time differ. It stays
+// changed from then on, even if somebody restores everything.
 //
-// The time of the last status change is left out of it: it moves when somebody
-// links or renames the file, which does no harm.
+// The time of the last status change does not count: it moves when somebody links or
+// renames the file, which does no harm.
 //
-// Who replaces the file deliberately says so by Adopt, and goes on reading the
-// old one. So does who has to rescue what was made on top of a file whose path was
-// taken from it: reading by itself looks at the open file only, and Check at both.
+// A caller that replaces the file deliberately calls Adopt, and goes on reading the old
+// one. A caller can also rescue what was made from a file whose path was taken: reading
+// checks only the open file, while Check checks both.
 package source
 
 import (
@@ -26,33 +25,33 @@ import (
 	"lorefs/internal/shown"
 )
 
-// ErrChanged means that the file is not what it was when it was opened.
+// ErrChanged means that the file has changed since it was opened.
 var ErrChanged = errors.New("the file changed since it was opened")
 
-// checkEvery is how often Check asks the system at most: it is called for every
-// request of a mount, and 4 times a second is soon enough for people.
+// checkEvery is how often Check asks the system at most. It is called for every request of
+// a mount, and 4 times a second is soon enough for people.
 const checkEvery = 250 * time.Millisecond
 
-// File is an open source. Its methods may be called from many goroutines at once.
+// File is an open source. Its methods are safe for parallel use.
 type File struct {
 	path string
 	file *os.File
-	// was describes the file when it was opened, and now what its path leads to:
-	// the same, unless Adopt said otherwise.
+	// was describes the file when it was opened, and now what its path leads to: the same,
+	// unless Adopt changed it.
 	was os.FileInfo
 	now atomic.Pointer[os.FileInfo]
-	// next is what the path may lead to as well, nil for nothing. placing is held
-	// for reading while the path is looked at, and by whoever sets now or next: a
-	// look that began before a file was expected must not see it.
+	// next is what the path may lead to as well, or nil. placing is held for reading while
+	// the path is looked at, and for writing to set now or next: a look that began before
+	// Expect must not see the new file.
 	next    os.FileInfo
 	placing sync.RWMutex
-	// clock is [time.Now], but in tests.
+	// clock is [time.Now], except in tests.
 	clock func() time.Time
 
-	// changed is set for good once the file is seen to have changed, and spoiled
-	// once it was the open file itself, and not only what its path leads to.
+	// changed is set for good once the file has been found changed. spoiled is set if that
+	// was the open file itself, not only what its path leads to.
 	changed, spoiled atomic.Pointer[changedError]
-	// whenChanged is called with what changed says, nil for nothing.
+	// whenChanged is called with changed's error; it may be nil.
 	whenChanged atomic.Pointer[func(error)]
 	// checked is when Check last asked, in nanoseconds since began.
 	checked atomic.Int64
@@ -71,7 +70,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
-	// Asked first, because opening a pipe or a device may have effects.
+	// Look first, because opening a pipe or a device may have effects.
 	info, err := os.Stat(abs)
 	if err != nil {
 		return nil, err
@@ -103,28 +102,26 @@ func regular(path string, info os.FileInfo) error {
 	return fmt.Errorf("%s is %s: want a regular file", path, shown.Kind(info.Mode()))
 }
 
-// Path returns where the file lies, as an absolute path.
+// Path returns the absolute path of the file.
 func (f *File) Path() string { return f.path }
 
-// Info describes the file as it was when it was opened.
+// Info returns the file's description from when it was opened.
 func (f *File) Info() os.FileInfo { return f.was }
 
 // Size returns the file's size in bytes.
 func (f *File) Size() int64 { return f.was.Size() }
 
-// ModTime is when the file was last changed before it was opened.
+// ModTime returns the file's modification time when it was opened.
 func (f *File) ModTime() time.Time { return f.was.ModTime() }
 
-// Opened returns the open file, for those who ask for its attributes: what is read from it
-// by itself is not guarded.
+// Opened returns the open file, for its attributes. Reads from it are not guarded.
 func (f *File) Opened() *os.File { return f.file }
 
 // Close closes the file. Reads fail afterwards.
 func (f *File) Close() error { return f.file.Close() }
 
-// ReadAt is [io.ReaderAt]. What it read counts only if the open file is still
-// the same afterwards; otherwise it returns no bytes and an error that matches
-// [ErrChanged]. Where the path leads to is Check's business.
+// ReadAt implements [io.ReaderAt]. If the open file has changed afterwards it returns no
+// bytes and an error that matches [ErrChanged]. It does not check the path; Check does.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if e := f.spoiled.Load(); e != nil {
 		return 0, e
@@ -136,8 +133,8 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Intact reports whether the open file itself is still what it was: nil, or an
-// error that matches [ErrChanged] or says why that can't be told.
+// Intact returns nil if the open file itself is unchanged, an error that matches
+// [ErrChanged], or the error that kept it from finding out.
 func (f *File) Intact() error {
 	if e := f.spoiled.Load(); e != nil {
 		return e
@@ -154,8 +151,8 @@ func (f *File) Intact() error {
 	return f.markChanged(how)
 }
 
-// Adopt says that the path leads to another file from now on, which info
-// describes. Reads are of the old one still.
+// Adopt says that from now on the path leads to another file, described by info. Reads
+// still come from the old one.
 func (f *File) Adopt(info os.FileInfo) {
 	f.placing.Lock()
 	defer f.placing.Unlock()
@@ -163,22 +160,22 @@ func (f *File) Adopt(info os.FileInfo) {
 	f.next = nil
 }
 
-// Expect says that the path is about to lead to the file that info describes: from
-// now on it counts as unchanged whether it already does or not. Adopt ends that,
-// and so does Expect(nil) if nothing comes of it.
+// Expect says that the path is about to lead to the file described by info: from now on the
+// source counts as unchanged whether it already does or not. Adopt ends that, and so does
+// Expect(nil) if the new file does not come.
 func (f *File) Expect(info os.FileInfo) {
 	f.placing.Lock()
 	defer f.placing.Unlock()
 	f.next = info
 }
 
-// OnChange has when called once, in a goroutine of its own, as soon as anybody sees that
-// the file changed. There is one such function only.
+// OnChange has when called once, in a goroutine of its own, as soon as the file is found
+// changed. There can be only one such function.
 func (f *File) OnChange(when func(changed error)) { f.whenChanged.Store(&when) }
 
-// Check reports whether the path still leads to the unchanged file: nil, or an
-// error that matches [ErrChanged]. It is cheap enough to be called for every
-// request, and notices a change within a quarter of a second.
+// Check returns nil if the path still leads to the unchanged file, or an error that matches
+// [ErrChanged]. It is cheap enough for every request, and notices a change within a quarter
+// of a second.
 func (f *File) Check() error {
 	if err := f.known(); err != nil {
 		return err
@@ -191,7 +188,7 @@ func (f *File) Check() error {
 	return f.CheckNow()
 }
 
-// CheckNow is Check without regard to cost: it always asks.
+// CheckNow is Check, but always looks.
 func (f *File) CheckNow() error {
 	if err := f.known(); err != nil {
 		return err
@@ -207,7 +204,7 @@ func (f *File) CheckNow() error {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f.markChanged("it is gone")
 	case err != nil:
-		return nil // It can't be told now; each read tells of the file itself.
+		return nil // unknown now; each read checks the file itself
 	case !os.SameFile(want, info):
 		return f.markChanged("another file has taken its place")
 	}
@@ -233,7 +230,7 @@ func (f *File) markChanged(how string) error {
 	return f.known()
 }
 
-// difference says what of a file's content changed, "" if nothing did.
+// difference returns what changed of a file's content, or "".
 func difference(was, info os.FileInfo) string {
 	switch {
 	case info.Size() != was.Size():

@@ -21,7 +21,7 @@ func write(t *testing.T, path, text string, mtime time.Time) {
 
 var testTime = time.Unix(1_500_000_000, 0)
 
-// open makes a source and the clock that its Check goes by.
+// open makes a source and the clock for its Check.
 func open(t *testing.T) (f *File, path string, pass func(time.Duration)) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "a.dat")
@@ -65,10 +65,10 @@ func TestOpenNoFile(t *testing.T) {
 	}
 }
 
-// changes are all ways in which a source may stop being what it was.
+// changes are all ways in which a source may change.
 var changes = map[string]struct {
 	do func(t *testing.T, path string)
-	// seen tells that a read notices by itself, without Check.
+	// seen is set if a read notices it without Check.
 	seen bool
 }{
 	"truncated": {func(t *testing.T, path string) {

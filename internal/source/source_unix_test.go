@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pipe without a writer would block a careless open for ever.
+// TestOpenPipe opens a pipe without a writer, which would block a careless open forever.
 func TestOpenPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -25,7 +25,7 @@ func TestOpenPipe(t *testing.T) {
 	if _, err := d.Open("pipe"); err == nil || !strings.Contains(err.Error(), "is a pipe: want a regular file") {
 		t.Errorf("a pipe in a folder: %v", err)
 	}
-	// One that takes a file's place between the look at it and the opening.
+	// A pipe that takes a file's place between the look at it and the opening.
 	if _, err := d.open("pipe"); err == nil || !strings.Contains(err.Error(), "is a pipe: want a regular file") {
 		t.Errorf("a pipe in the place of a file: %v", err)
 	}

@@ -1,6 +1,6 @@
-// Package testneeds tells tests whether what they need is there. A test whose
-// needs are not met is skipped with the reason, or fails if LOREFS_REQUIRE_ALL
-// is set, as where it is known that all is there.
+// Package testneeds checks whether a test's requirements are met. If not, the test is
+// skipped with the reason, or fails if LOREFS_REQUIRE_ALL is set, as on machines that
+// should meet all of them.
 package testneeds
 
 import (
@@ -21,7 +21,7 @@ func missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// FUSE wants a system on which this user can mount.
+// FUSE requires a system on which this user can mount.
 func FUSE(t testing.TB) {
 	t.Helper()
 	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
@@ -35,7 +35,7 @@ func FUSE(t testing.TB) {
 	}
 }
 
-// Program wants an installed program.
+// Program requires an installed program.
 func Program(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -43,7 +43,7 @@ func Program(t testing.TB, name string) {
 	}
 }
 
-// Fixture finds a file of the fixtures, which lie beside the project if anywhere.
+// Fixture returns the path of a fixture, which may lie beside the project.
 func Fixture(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Root(t), "..", "shared", "fixtures", filepath.FromSlash(name))

@@ -13,8 +13,8 @@ import (
 	"lorefs/internal/treecopy"
 )
 
-// A disk that fills up ends it at once, with one error, with no file that is half written,
-// and before it is full.
+// TestFullDisk checks that a disk that fills up ends it at once, with one error, without a
+// partial file, and before the disk is full.
 func TestFullDisk(t *testing.T) {
 	const size = 64 << 20
 	to := t.TempDir()

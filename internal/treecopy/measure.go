@@ -10,23 +10,24 @@ import (
 	"lorefs/nodes"
 )
 
-// Amount is what a copy would write.
+// Amount is how much a copy would write.
 type Amount struct {
-	// Files are those that will be written: not those that are there already and stay.
+	// Files is how many files will be written, without existing files that stay.
 	Files int64
-	// Bytes are their contents, as far as they take more room than what they replace. It is
+	// Bytes is the size of their content, as far as it exceeds what it replaces, or
 	// [math.MaxInt64] if that is more than a disk could have.
 	Bytes int64
 }
 
-// maxPath is the longest path that is followed: all directories on it are open at once.
+// maxPath is the longest path that is followed, since all directories on it are open at
+// once.
 const maxPath = 1 << 13
 
-// ErrTooMany means that a tree has so many files that nobody has counted them.
+// ErrTooMany means that a tree has too many files to count them beforehand.
 var ErrTooMany = errors.New("there are too many files to count them first")
 
-// Measure tells what [Copy] would write. The error is [ErrTooMany] if there are more files
-// and directories than most.
+// Measure returns how much [Copy] would write. If there are more than most files and
+// directories the error is [ErrTooMany].
 func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, most int, o Options) (Amount, error) {
 	m := &measuring{overwrite: o.Overwrite, most: most}
 	root, err := os.OpenRoot(to)
@@ -50,18 +51,18 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 }
 
 type measuring struct {
-	// root is the folder, nil if it is not there yet.
+	// root is the folder, nil if it does not exist yet.
 	root      *os.Root
 	overwrite bool
 	most      int
 
-	// mu guards the rest.
+	// mu guards the fields below.
 	mu     sync.Mutex
 	seen   int
 	amount Amount
 }
 
-// count takes one more thing in.
+// count counts one more file or directory.
 func (m *measuring) count() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +82,7 @@ func (m *measuring) dir(path string) error {
 func (m *measuring) file(j job) error {
 	size := j.entry.Size
 	if size == nodes.UnknownSize {
-		return ErrTooMany // to ask for it may take as long as to write the file
+		return ErrTooMany // finding it may take as long as writing the file
 	}
 	if m.root != nil {
 		if info, err := m.root.Lstat(j.path); err == nil {

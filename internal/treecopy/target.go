@@ -16,29 +16,29 @@ import (
 	"lorefs/internal/links"
 )
 
-// Options are what Copy and Write may be told. The zero value is right.
+// Options are the options of Copy and Write. The zero value is right.
 type Options struct {
-	// Overwrite lets files be replaced that are there already.
+	// Overwrite replaces existing files.
 	Overwrite bool
-	// Replacing is asked before a file is replaced that is there, and its error leaves
-	// that as it is. Default: it may be.
+	// Replacing is called before an existing file is replaced. An error keeps the file as
+	// it is. Default: all may be replaced.
 	Replacing func(path string) error
-	// Failed is told of each file that could not be written. The others go on if it
-	// returns nil. Default: the first error ends it. It is not told of a disk that is
-	// full or nearly so ([diskspace.IsFull]): that ends it in any case.
+	// Failed is called for each file that could not be written. If it returns nil the
+	// others go on. Default: the first error ends it. A full or nearly full disk
+	// ([diskspace.IsFull]) always ends it, without a call.
 	Failed func(path string, err error) error
-	// Progress is told how many files and bytes are through. Calls come from one
-	// goroutine at a time.
+	// Progress is called with the number of files and bytes done, from one goroutine at a
+	// time.
 	Progress func(files, bytes int64)
 	// Workers is how many files are written at once. Default: one for each core.
 	Workers int
 }
 
-// Report says what was written.
+// Report counts what was written.
 type Report struct {
 	Files, Dirs, Bytes int64
-	// Failed is how many files were not, and Present how many of those because they
-	// were there already.
+	// Failed counts the files that were not written, Present those of them that existed
+	// already.
 	Failed, Present int64
 }
 
@@ -55,12 +55,12 @@ type target struct {
 	o      Options
 	guard  *diskspace.Guard
 
-	// mu guards report, and makes callbacks wait for each other.
+	// mu guards report, and serializes callbacks.
 	mu     sync.Mutex
 	report Report
 }
 
-// newTarget makes the folder if it is not there.
+// newTarget makes the folder if needed.
 func newTarget(ctx context.Context, to string, o Options) (*target, error) {
 	to, err := links.MakeDir(to, dirPerm)
 	if err != nil {
@@ -77,13 +77,13 @@ func newTarget(ctx context.Context, to string, o Options) (*target, error) {
 
 func (t *target) close() {
 	t.cancel(nil)
-	t.root.Close() // Nothing is written by it.
+	t.root.Close() // nothing is written by it
 }
 
-// end is what has become of it, when all who write are through.
+// end returns the result when all writers are done.
 func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
 
-// folder makes a folder if it is not there.
+// folder makes a folder if needed.
 func (t *target) folder(name string) error {
 	err := t.guard.Take(diskspace.EntrySize)
 	if err == nil {
@@ -92,7 +92,7 @@ func (t *target) folder(name string) error {
 	if err != nil {
 		return err
 	}
-	// A link below the folder leads nowhere else, but maybe to what is another's.
+	// A link below the folder can't lead out of it, but may lead to another user's files.
 	_, err = links.Resolve(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
 	return err
 }
@@ -107,13 +107,13 @@ func (t *target) makeDir(name string) error {
 	return nil
 }
 
-// file writes a file whole, or leaves none, and tells of it.
+// file writes a whole file, or none, and reports it.
 func (t *target) file(name string, modTime time.Time, write func(io.Writer) (int64, error)) {
 	n, err := t.write(name, modTime, write)
 	t.done(name, n, err)
 }
 
-// done counts, and tells.
+// done counts and reports a file.
 func (t *target) done(name string, n int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *target) done(name string, n int64, err error) {
 	}
 	t.report.Failed++
 	if t.ctx.Err() != nil {
-		return // it is the cause, not the file
+		return // the context is the cause, not the file
 	}
 	if errors.Is(err, os.ErrExist) {
 		t.report.Present++
@@ -142,7 +142,7 @@ func (t *target) done(name string, n int64, err error) {
 	}
 }
 
-// mayReplace asks whether a file may be replaced, if it is there.
+// mayReplace asks whether a file may be replaced, if it exists.
 func (t *target) mayReplace(name string) error {
 	if t.o.Replacing == nil {
 		return nil
@@ -153,8 +153,8 @@ func (t *target) mayReplace(name string) error {
 	return t.o.Replacing(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
 }
 
-// write writes a file to its place if there is none. One that may be replaced stays
-// until another is whole, and what a link leads to stays in any case.
+// write writes a file if there is none. A file that may be replaced stays until the new one
+// is whole, and the target of a link always stays.
 func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
 	at := name
 	if t.o.Overwrite {
@@ -186,7 +186,7 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 	return n, err
 }
 
-// guarded ends what is written when the disk is nearly full.
+// guarded stops writing when the disk is nearly full.
 type guarded struct {
 	w     io.Writer
 	guard *diskspace.Guard

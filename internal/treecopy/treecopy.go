@@ -11,9 +11,9 @@ import (
 // bufferSize is how much is read at once.
 const bufferSize = 1 << 20
 
-// Copy copies what is in the directory from of the tree, or the file of that
-// name, into the folder to, which is made if it is not there. If it is cancelled,
-// or fails, what was copied so far stays, but no file that is half written.
+// Copy copies what is in the directory from of the tree, or the file of that name, into the
+// folder to, which it makes if needed. If it is canceled or fails, what was copied so far
+// stays, but no partial file.
 func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o Options) (Report, error) {
 	t, err := newTarget(ctx, to, o)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err 
 	return n, sized(n, e.Size, nil)
 }
 
-// sized is err or, of a file that is not as long as it should be, another.
+// sized returns err, or an error if the size of a file is not as expected.
 func sized(n, want int64, err error) error {
 	if err == nil && n != want {
 		err = fmt.Errorf("it has %d bytes, where %d were promised: %w", n, want, io.ErrUnexpectedEOF)

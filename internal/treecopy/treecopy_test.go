@@ -21,7 +21,7 @@ import (
 
 var testTime = time.Unix(1_600_000_000, 0)
 
-// sample has some directories, and a file of several reads.
+// sample returns some directories, and a file of several reads.
 func sample() (nodes.Tree, map[string]string) {
 	files := map[string]string{"top": "t", "a/empty": "", "a/b/large": strings.Repeat("0123456789", 300_000)}
 	for i := range 200 {
@@ -106,7 +106,7 @@ func TestCopyFile(t *testing.T) {
 	same(t, onDisk(t, to), map[string]string{"top": files["top"]})
 }
 
-// Nothing that is there is written over unasked.
+// TestThereAlready checks that existing files are not overwritten unless asked for.
 func TestThereAlready(t *testing.T) {
 	tree, files := sample()
 	to := t.TempDir()
@@ -134,7 +134,7 @@ func TestThereAlready(t *testing.T) {
 	same(t, onDisk(t, to), files)
 }
 
-// flawed is a tree of which some files can't be read, or not to their end.
+// flawed is a tree with files that can't be read, or not to their end.
 type flawed struct {
 	nodes.Tree
 	fail func(off int64, text string) (n int, err error)
@@ -169,7 +169,7 @@ func TestUnreadable(t *testing.T) {
 			if err != nil || r.Failed != 1 || !slices.Equal(failed, []string{"a/b/large"}) {
 				t.Errorf("%+v, %v, %v", r, failed, err)
 			}
-			delete(files, "a/b/large") // and nothing half written is left
+			delete(files, "a/b/large") // and nothing partial is left
 			same(t, onDisk(t, to), files)
 		})
 	}
@@ -197,7 +197,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A link in the folder must not lead what is written elsewhere.
+// TestStaysInside checks that a link in the folder does not lead writes elsewhere.
 func TestStaysInside(t *testing.T) {
 	tree, _ := sample()
 	outside, to := t.TempDir(), t.TempDir()
@@ -227,7 +227,7 @@ func texts(files map[string]string) iter.Seq[treecopy.File] {
 	}
 }
 
-// Files are written by the same rules.
+// TestWrite checks that files are written by the same rules.
 func TestWrite(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "new")
 	files := map[string]string{"a": "1", "b/c/d": "22", "b/e": "333"}
@@ -267,8 +267,8 @@ func TestWriteCancelled(t *testing.T) {
 	}
 }
 
-// A file that is overwritten is the old one until the new one is whole, and a link is
-// replaced, not what it leads to.
+// TestOverwrite checks that a file stays the old one until the new one is whole, and that a
+// link is replaced, not its target.
 func TestOverwrite(t *testing.T) {
 	outside, to := t.TempDir(), t.TempDir()
 	old := map[string]string{"whole": "old", "broken": "old"}
@@ -304,7 +304,8 @@ func TestOverwrite(t *testing.T) {
 	same(t, onDisk(t, outside), map[string]string{"theirs": "theirs"})
 }
 
-// Links are copied as links, and files whose sizes a listing doesn't know as a whole.
+// TestLinksAndLateSizes copies links as links, and whole files whose sizes a listing
+// doesn't know.
 func TestLinksAndLateSizes(t *testing.T) {
 	var b nodes.Builder
 	dir := b.Dir(nodes.Root, "dir")
@@ -326,8 +327,7 @@ func TestLinksAndLateSizes(t *testing.T) {
 	}
 }
 
-// What will be written is known first: all of it, or what is not there yet, or what takes
-// more room than before.
+// TestMeasure measures a whole copy, one with existing files, and one with files that grow.
 func TestMeasure(t *testing.T) {
 	tree, files := sample()
 	all := int64(0)
@@ -364,7 +364,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// endless is a directory of directories and files that never ends, nor do its files.
+// endless is a directory of directories and files without end; the files don't end either.
 type endless struct{ nodes.Tree }
 
 func (endless) ReadDir(context.Context, nodes.ID, uint64) iter.Seq2[nodes.Entry, error] {

@@ -13,24 +13,25 @@ import (
 // maxQueued is how many files and directories may wait.
 const maxQueued = 1 << 10
 
-// job is a file or a directory that is yet to be looked at.
+// job is a file or a directory to be looked at.
 type job struct {
 	entry nodes.Entry
 	path  string
 }
 
-// walk goes through a tree on several cores.
+// walk walks a tree on several cores.
 type walk struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as run
 	cancel context.CancelCauseFunc
 	tree   nodes.Tree
-	// dir is told of each directory but the first, ahead of what is in it.
+	// dir is called for each directory but the first, before its entries.
 	dir func(path string) error
-	// file is told of each file, with room to read it. Both are called in parallel.
+	// file is called for each file, with a buffer for reading it. Both are called in
+	// parallel.
 	file func(j job, buf []byte)
 
-	// jobs wait to be done, last in, first out, so that a deep tree does not pile
-	// up. busy is how many are being done: they may bring others.
+	// jobs are a stack, so that a deep tree does not pile up. busy is the number of running
+	// jobs, which may add others.
 	queue struct {
 		sync.Mutex
 		changed sync.Cond
@@ -39,7 +40,7 @@ type walk struct {
 	}
 }
 
-// run returns when all is done, or the context has ended.
+// run returns when everything is done, or the context has ended.
 func (w *walk) run(from nodes.Entry, o Options) {
 	first := job{entry: from}
 	if from.Kind != nodes.Dir {
@@ -87,7 +88,7 @@ func (w *walk) work() {
 	}
 }
 
-// later leaves a job to whoever is free. It is false if there are enough of them.
+// later queues a job. It returns false if there are enough.
 func (w *walk) later(j job) bool {
 	q := &w.queue
 	q.Lock()
@@ -100,7 +101,7 @@ func (w *walk) later(j job) bool {
 	return true
 }
 
-// do tells of a file, or lists a directory.
+// do calls file for a file, or lists a directory.
 func (w *walk) do(j job, buf []byte) {
 	switch {
 	case w.ctx.Err() != nil:
@@ -113,7 +114,7 @@ func (w *walk) do(j job, buf []byte) {
 	}
 }
 
-// list tells of the directories in a directory, and has what is in it done.
+// list calls dir for the directories in a directory, and queues or does its entries.
 func (w *walk) list(dir job, buf []byte) error {
 	for e, err := range w.tree.ReadDir(w.ctx, dir.entry.ID, 0) {
 		if err == nil {

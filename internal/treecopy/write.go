@@ -11,14 +11,14 @@ import (
 
 // File is a file to be written.
 type File struct {
-	// Path is where, below the folder.
+	// Path is its path below the folder.
 	Path string
-	// Write writes what is in it. Files are written at the same time.
+	// Write writes its content. Several files are written at the same time.
 	Write func(ctx context.Context, w io.Writer) error
 }
 
-// Write writes files to the folder to, by the rules of [Copy]: each is written whole or
-// not at all, and those that are there already are left alone.
+// Write writes files to the folder to, by the rules of [Copy]: each is written whole or not
+// at all, and existing ones are left alone.
 func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Report, error) {
 	t, err := newTarget(ctx, to, o)
 	if err != nil {
@@ -45,7 +45,7 @@ func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Rep
 	return t.end()
 }
 
-// add writes a file, and makes the folder that it is in.
+// add writes a file, and makes its folder.
 func (t *target) add(f File) {
 	if t.ctx.Err() != nil {
 		return

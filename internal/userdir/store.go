@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// Store keeps data under keys in the files of one folder, the newest of them up
-// to a number of bytes. It may be used from many goroutines and processes at once.
+// Store keeps data under keys in the files of one folder, the newest of them up to a number
+// of bytes. It is safe for parallel use, also by several processes.
 type Store struct {
 	dir   *Dir
 	limit int64
 }
 
-// suffix is what the files of a Store end in.
+// suffix is the extension of the files of a Store.
 const suffix = ".idx"
 
-// maxKeyLen keeps names of files far below what any system takes.
+// maxKeyLen keeps names of files far below what any system accepts.
 const maxKeyLen = 128
 
-// NewStore keeps at most limit bytes in dir, in which nothing else may lie.
+// NewStore returns a Store of at most limit bytes in dir, in which nothing else may lie.
 func NewStore(dir *Dir, limit int64) *Store { return &Store{dir: dir, limit: limit} }
 
-// Load returns what was saved under key, or an error that matches
-// [iofs.ErrNotExist]. Whether that is what was saved, the caller has to check.
+// Load returns what was saved under key, or an error that matches [iofs.ErrNotExist]. The
+// caller has to check the data.
 func (s *Store) Load(key string) ([]byte, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func (s *Store) Load(key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is used often is to stay. Failing to say so is no harm.
+	// Mark it as used, so that it stays. If that fails it does no harm.
 	now := time.Now()
 	_ = s.dir.root.Chtimes(key+suffix, now, now)
 	return data, nil
 }
 
-// Save keeps data under key, and drops what was not used for longest if there is
-// too much. What is too large by itself is not kept.
+// Save saves data under key. If there is too much it drops what has not been used for
+// longest. It does not keep data that is too large by itself.
 func (s *Store) Save(key string, data []byte) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -69,8 +69,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// prune removes the oldest files beyond the limit, but never keep. Files that a
-// crash left half written go the same way, as they get no newer.
+// prune removes the oldest files beyond the limit, but never keep. Partial files from a
+// crash go the same way, since they get no newer.
 func (s *Store) prune(keep string) error {
 	files, err := s.files()
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// checkModes is false, as modes say nothing here.
+// checkModes is false, because modes mean nothing here.
 const checkModes = false
 
 func owner(os.FileInfo) (uid int, ok bool) { return 0, false }
 
-// replace does by hand what renameio does on the systems that it knows.
+// replace replaces a file by hand, because renameio does not support this system.
 func (d *Dir) replace(name string, data []byte) error {
 	temp := fmt.Sprintf(".%s%d", name, time.Now().UnixNano())
 	err := d.root.WriteFile(temp, data, filePerm)

@@ -76,7 +76,7 @@ func TestUntrustedFile(t *testing.T) {
 			if got, err := s.Load("key"); !errors.Is(err, ErrUntrusted) {
 				t.Errorf("read %q, %v", got, err)
 			}
-			// Writing puts a file of our own in its place and touches nothing else.
+			// Writing replaces it by a file of our own and touches nothing else.
 			if err := s.Save("key", []byte("ours")); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// A cache folder that stops being writable is an error, not a crash.
+// TestNoRoom checks that a read-only cache folder is an error, not a crash.
 func TestNoRoom(t *testing.T) {
 	s := testStore(t, 1000)
 	if err := os.RemoveAll(s.dir.Path()); err != nil {

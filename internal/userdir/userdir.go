@@ -1,15 +1,14 @@
-// Package userdir keeps files for the user between runs: what can be made again
-// in the cache folder, the rest in the state folder.
+// Package userdir keeps the user's files between runs: what can be made again in the cache
+// folder, the rest in the state folder.
 //
-// What lies there decides what a later run believes, so a folder or a file that
-// belongs to somebody else, or that others may write to, is refused, and no link
-// is followed from lorefs' own folder on. Folders are made with mode 0700, files
-// with 0600; a file is replaced as a whole or not at all. What is in the state folder
-// outlasts a power cut: a folder that is made there is synced, and so is the one that it
-// is made in, before anything is put into it, and so is the one in which a file was
+// A later run trusts what lies there. So a folder or a file that belongs to somebody else,
+// or that others may write to, is refused, and no link is followed from lorefs' own folder
+// on. Folders are made with mode 0700, files with 0600. A file is replaced as a whole or
+// not at all. The content of the state folder outlasts a power cut: a new folder and its
+// parent are synced before anything is put into it, and so is a folder in which a file was
 // replaced.
 //
-// On Windows the system's own rights on the profile folder have to do.
+// On Windows the system's own permissions on the profile folder must suffice.
 package userdir
 
 import (
@@ -40,17 +39,16 @@ const (
 	othersWrite = 0o022
 )
 
-// Dir is a folder that only the user writes to. It may be used from many
-// goroutines at once.
+// Dir is a folder that only the user writes to. It is safe for parallel use.
 type Dir struct {
 	path string
 	root *os.Root
-	// sync makes the names in a folder last; nil if they need not.
+	// sync makes the names in a folder durable; nil if they need not be.
 	sync func(path string) error
 }
 
-// Cache opens a folder below $XDG_CACHE_HOME/lorefs, or where the system keeps
-// such files, and makes it if need be.
+// Cache opens a folder below $XDG_CACHE_HOME/lorefs, or where the system keeps such files,
+// and makes it if needed.
 func Cache(sub ...string) (*Dir, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -62,8 +60,8 @@ func Cache(sub ...string) (*Dir, error) {
 	return open(base, sub, nil)
 }
 
-// State opens a folder below $XDG_STATE_HOME/lorefs, or where the system keeps
-// such files, and makes it if need be.
+// State opens a folder below $XDG_STATE_HOME/lorefs, or where the system keeps such files,
+// and makes it if needed.
 func State(sub ...string) (*Dir, error) {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		base, err := inHome(".local", "state")
@@ -78,8 +76,8 @@ func State(sub ...string) (*Dir, error) {
 // reloading guards the variables of package xdg.
 var reloading sync.Mutex
 
-// stateHome returns the user's folder for state by the environment of now: package xdg has read
-// it before main began.
+// stateHome returns the user's folder for state by the current environment. Package xdg has
+// read it before main began.
 func stateHome() string {
 	reloading.Lock()
 	defer reloading.Unlock()
@@ -87,12 +85,12 @@ func stateHome() string {
 	return xdg.StateHome
 }
 
-// Below opens a folder below base/lorefs for what can be made again, and makes it if
-// need be.
+// Below opens a folder below base/lorefs for files that can be made again, and makes it if
+// needed.
 func Below(base string, sub ...string) (*Dir, error) { return open(base, sub, nil) }
 
-// inHome finds the home of a user to whom the environment names none, as that
-// of a mount(8) helper at boot.
+// inHome finds the home of a user if the environment does not name it, as for a mount(8)
+// helper at boot.
 func inHome(parts ...string) (string, error) {
 	u, err := user.Current()
 	if err != nil {
@@ -101,8 +99,8 @@ func inHome(parts ...string) (string, error) {
 	return filepath.Join(append([]string{u.HomeDir}, parts...)...), nil
 }
 
-// open follows links in base, which is the user's own affair, but not below it. sync is
-// that of the folder.
+// open follows links in base, which is the user's choice, but not below it. sync is the
+// folder's.
 func open(base string, sub []string, sync func(path string) error) (*Dir, error) {
 	if err := makeBase(base, sync); err != nil {
 		return nil, err
@@ -123,7 +121,7 @@ func open(base string, sub []string, sync func(path string) error) (*Dir, error)
 	return d, nil
 }
 
-// makeBase makes a folder, and those above it, if need be.
+// makeBase makes a folder and its parents if needed.
 func makeBase(path string, sync func(path string) error) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, iofs.ErrNotExist) {
 		return err
@@ -143,8 +141,8 @@ func makeBase(path string, sync func(path string) error) error {
 	return last(path, sync)
 }
 
-// last makes a folder last that was just made. If it can't, it removes the folder: who
-// finds one takes it for synced.
+// last makes a new folder durable. If it can't, it removes the folder, because a folder
+// that exists is assumed to be synced.
 func last(path string, sync func(path string) error) error {
 	if sync == nil {
 		return nil
@@ -155,7 +153,7 @@ func last(path string, sync func(path string) error) error {
 	return nil
 }
 
-// enter opens a folder in d and makes it if need be.
+// enter opens a folder in d and makes it if needed.
 func (d *Dir) enter(part string) (*Dir, error) {
 	path := filepath.Join(d.path, part)
 	err := d.root.Mkdir(part, dirPerm)
@@ -185,7 +183,7 @@ func (d *Dir) enter(part string) (*Dir, error) {
 	return &Dir{path: path, root: root, sync: d.sync}, nil
 }
 
-// same makes sure that what was opened is what was looked at before.
+// same checks that what was opened is what was looked at before.
 func same(root *os.Root, name string, want os.FileInfo, path string) error {
 	got, err := root.Stat(name)
 	if err == nil && !os.SameFile(got, want) {
@@ -194,7 +192,7 @@ func same(root *os.Root, name string, want os.FileInfo, path string) error {
 	return err
 }
 
-// trusted is nil if nobody but the user can have written to what info describes.
+// trusted returns nil if nobody but the user can have written to what info describes.
 func trusted(path string, info os.FileInfo) error {
 	if uid, ok := owner(info); ok && uid != os.Geteuid() {
 		return fmt.Errorf("%s is %w: it belongs to user %d", path, ErrUntrusted, uid)
@@ -205,10 +203,10 @@ func trusted(path string, info os.FileInfo) error {
 	return nil
 }
 
-// Path returns where the folder lies.
+// Path returns the path of the folder.
 func (d *Dir) Path() string { return d.path }
 
-// Close gives the folder back; its files stay.
+// Close closes the folder; its files stay.
 func (d *Dir) Close() error { return d.root.Close() }
 
 // ReadFile reads a file of at most limit bytes.
@@ -257,7 +255,7 @@ func (d *Dir) WriteFile(name string, data []byte) error {
 	return nil
 }
 
-// Remove removes a file. One that is not there is none to complain about.
+// Remove removes a file, if it exists.
 func (d *Dir) Remove(name string) error {
 	if err := d.root.Remove(name); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err

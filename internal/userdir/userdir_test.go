@@ -61,9 +61,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// Each folder that is made is synced, and so is the one that it is made in, before
-// anything is in it; those that are there already are not. A file that is put into one
-// is synced by it.
+// TestFoldersLast checks that each new folder and its parent are synced before anything is
+// put into it, and that existing ones are not. A file that is put into one is synced by it.
 func TestFoldersLast(t *testing.T) {
 	top := t.TempDir()
 	base := filepath.Join(top, "a", "b")
@@ -104,7 +103,8 @@ func TestFoldersLast(t *testing.T) {
 	d.Close()
 	want()
 
-	// One that can't be synced is not there: the next one would take it for synced.
+	// A folder that can't be synced is removed: the next run would assume that it is
+	// synced.
 	fault := errors.New("a fault")
 	top = t.TempDir()
 	for _, fails := range []string{"c", "c/lorefs", "c/lorefs/journal"} {
@@ -194,7 +194,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// What was used last stays.
+// TestStorePrune checks that what was used last stays.
 func TestStorePrune(t *testing.T) {
 	s := testStore(t, 1000)
 	age := func(key string, d time.Duration) {
@@ -232,7 +232,7 @@ func TestStorePrune(t *testing.T) {
 	}
 }
 
-// Whoever reads meets one of the written versions, whole.
+// TestStoreConcurrent checks that readers get one of the written versions, whole.
 func TestStoreConcurrent(t *testing.T) {
 	s := testStore(t, 1<<20)
 	var wg sync.WaitGroup
@@ -256,7 +256,7 @@ func TestStoreConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// The folders can be asked for at the same time.
+// TestStateAtOnce asks for the folders at the same time.
 func TestStateAtOnce(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var all sync.WaitGroup

@@ -1,8 +1,8 @@
-// Package blockcache keeps inflated blocks in memory: the least recently used
-// go first when a budget of bytes is spent, and a block that many readers want
-// at once is loaded once.
+// Package blockcache keeps inflated blocks in memory. When a budget of bytes is spent the
+// least recently used blocks go first. A block that many readers want at once is loaded
+// once.
 //
-// The order is golang-lru's; that counts entries, so the bytes are counted here.
+// It uses golang-lru for the order; that counts entries, so bytes are counted here.
 package blockcache
 
 import (
@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Cache is one budget for the blocks of any number of sources. All methods may
-// be called from many goroutines at once.
+// Cache is one budget for the blocks of any number of sources. All methods are safe for
+// parallel use.
 type Cache struct {
 	views atomic.Uint64
 
-	mu sync.Mutex // guards what follows; never held while a block is loaded
-	// lru evicts by our hand only: its own limit is never reached.
+	mu sync.Mutex // guards the fields below; never held while a block is loaded
+	// lru never reaches its own limit; Cache evicts.
 	lru    *simplelru.LRU[key, []byte]
 	budget int64
 	bytes  int64
@@ -29,19 +29,19 @@ type Cache struct {
 
 type key struct{ view, block uint64 }
 
-// Stats is what a Cache did so far.
+// Stats are the counters of a Cache.
 type Stats struct {
 	// Budget and Bytes are the limit and what is held now.
 	Budget, Bytes int64
 	// Blocks is the number of blocks held now.
 	Blocks int
-	// Hits, Loads and Evictions count calls answered from memory, blocks that
-	// were loaded, and blocks dropped to make room.
+	// Hits, Loads and Evictions count calls answered from memory, blocks loaded, and blocks
+	// dropped to make room.
 	Hits, Loads, Evictions int64
 }
 
-// New makes a cache of at most budget bytes. A block larger than the whole
-// budget is handed out but not kept.
+// New makes a cache of at most budget bytes. A block larger than the whole budget is
+// returned but not kept.
 func New(budget int64) *Cache {
 	lru, err := simplelru.NewLRU[key, []byte](1<<31-1, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func New(budget int64) *Cache {
 	return &Cache{budget: budget, lru: lru}
 }
 
-// Stats reads the counters.
+// Stats returns the counters.
 func (c *Cache) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,14 +66,14 @@ type View struct {
 	loads singleflight.Group
 }
 
-// View makes room for the blocks of one more source.
+// View returns a view for the blocks of one more source.
 func (c *Cache) View() *View {
 	return &View{cache: c, id: c.views.Add(1)}
 }
 
-// Block returns block n, from memory or by load, which runs once however many
-// callers want the block. What it gives is shared: nobody may write to it. An
-// error is given to all who waited and is not remembered.
+// Block returns block n, from memory or by load, which runs once however many callers want
+// the block. The block is shared and must not be changed. All waiting callers get an error,
+// and it is not remembered.
 func (v *View) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
 	if b, ok := v.cache.get(key{v.id, n}); ok {
 		return b, nil
@@ -83,7 +83,7 @@ func (v *View) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, err
 
 func (v *View) load(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
 	got, err, _ := v.loads.Do(flightKey(n), func() (any, error) {
-		// Somebody may have loaded it between our miss and our turn.
+		// Another caller may have loaded it between our miss and our turn.
 		if b, ok := v.cache.get(key{v.id, n}); ok {
 			return b, nil
 		}
@@ -130,8 +130,8 @@ func (c *Cache) add(k key, b []byte) {
 	c.bytes += size
 }
 
-// shrink drops what was not used for longest until no more than most bytes are
-// held. The caller holds mu.
+// shrink drops the least recently used blocks until at most most bytes are held. The caller
+// holds mu.
 func (c *Cache) shrink(most int64) {
 	for c.bytes > most {
 		_, old, ok := c.lru.RemoveOldest()
@@ -143,8 +143,7 @@ func (c *Cache) shrink(most int64) {
 	}
 }
 
-// SetBudget changes how many bytes the cache may hold, and drops what is too much.
-// It gives the budget before.
+// SetBudget changes the budget, drops what exceeds it, and returns the budget before.
 func (c *Cache) SetBudget(budget int64) (before int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

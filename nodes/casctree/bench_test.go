@@ -19,7 +19,7 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// benchFiles is what a large game has.
+// benchFiles is the number of files of a large game.
 const benchFiles = 1_500_000
 
 // benchDir names the folder of the storage for the process that opens it.
@@ -34,8 +34,8 @@ func (d dirStore) Save(key string, data []byte) error {
 	return os.WriteFile(filepath.Join(string(d), key), data, 0o600)
 }
 
-// BenchmarkOpen opens a storage of 1.5 million files in processes of their own: first
-// with an empty store, then with what that left.
+// BenchmarkOpen opens a storage of 1.5 million files in processes of their own: first with
+// an empty store, then with the filled one.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	l, err := casctest.NewLarge(benchFiles)
@@ -108,7 +108,7 @@ func TestOpenProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(w.Path, "manifests") {
-			break // they are rendered for their sizes
+			break // rendered for their sizes
 		}
 		files++
 	}
@@ -120,7 +120,7 @@ func TestOpenProcess(t *testing.T) {
 	}
 }
 
-// memory returns the most memory that the process has had, in MB.
+// memory returns the peak memory of the process, in MB.
 func memory(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/status")

@@ -18,8 +18,8 @@ type builder struct {
 	names  arena
 	files  list[buildFile]
 	dirs   []buildDir
-	// byPath finds directories by the text before the last slash of a name, and
-	// byName by the directory that they are in and their own folded name.
+	// byPath finds directories by the text before the last slash of a name, and byName by
+	// their parent and their own folded name.
 	byPath map[string]uint32
 	byName map[dirName]uint32
 	last   struct { // of byPath
@@ -27,14 +27,14 @@ type builder struct {
 		dir  uint32
 	}
 	further []byte
-	// places finds what is in further by its hash: any number of files may be made of the
-	// same spans.
+	// places finds the content of further by its hash, since any number of files may be
+	// made of the same spans.
 	places map[uint64]uint32
 	counts header
 	// ids and hashes are files that wait for a name.
 	ids, hashes waiting
-	// problems are some of the nProblems faults that the tree lives with, faults the
-	// reasons why files can't be read.
+	// problems are the first of nProblems faults in spite of which the tree can be used.
+	// faults are the reasons why files can't be read.
 	problems  []error
 	nProblems int
 	faults    []error
@@ -42,7 +42,6 @@ type builder struct {
 	scratch, pathName []byte
 }
 
-// buildDir is a directory.
 type buildDir struct {
 	parent uint32
 	name   string // escaped
@@ -53,15 +52,15 @@ type dirName struct {
 	folded string
 }
 
-// buildFile is a file: 32 bytes, for there are millions.
+// buildFile is a file. It has only 32 bytes, because there are millions.
 type buildFile struct {
 	dir, name uint32
 	nameLen   uint8
 	flags     uint8
 	state     uint8
 	size      [sizeSize]byte
-	// key is the content key, until that is looked up in the encoding file; then the
-	// first bytes are the encoding key.
+	// key is the content key until that is looked up in the encoding file; then it begins
+	// with the encoding key.
 	key casc.Key
 }
 
@@ -69,20 +68,20 @@ type buildFile struct {
 const (
 	// stateKeyed means that key is the encoding key, or what flags say.
 	stateKeyed = 1 << iota
-	// statePreferred means that it is for the storage's language.
+	// statePreferred means that the file is for the storage's language.
 	statePreferred
 	// stateDropped means that another file is the same.
 	stateDropped
 	// stateWaiting means that no list has named it yet.
 	stateWaiting
-	// From this bit on is casc.ContentFlags.Rank.
+	// The bits from here on are casc.ContentFlags.Rank.
 	stateRankBit = iota
 )
 
-// errTooMany is wrapped by what the table has no room for.
+// errTooMany is wrapped by errors about what does not fit into the table.
 var errTooMany = errors.New("more names than can be shown")
 
-// Directories that are made first, after the root of the mount.
+// The directories that are made first, after the root of the mount.
 const (
 	filesName   = "files"
 	installName = "install"
@@ -96,7 +95,7 @@ func newBuilder(st *casc.Storage) *builder {
 	return b
 }
 
-// dir returns the directory of a part of a name in another.
+// dir returns the directory called part in another.
 func (b *builder) dir(parent uint32, part string) uint32 {
 	b.scratch = appendEscaped(b.scratch[:0], part)
 	n := len(b.scratch)
@@ -110,7 +109,7 @@ func (b *builder) dir(parent uint32, part string) uint32 {
 	return d
 }
 
-// path returns the directory of the text before the last slash, below that of files.
+// path returns the directory of the text before the last slash, below files/.
 func (b *builder) path(text []byte) uint32 {
 	if string(text) == b.last.path && len(text) > 0 {
 		return b.last.dir
@@ -129,7 +128,7 @@ func (b *builder) path(text []byte) uint32 {
 	return d
 }
 
-// add adds a file that the root gives. One without name waits for a list that has it.
+// add adds a file of the root. A file without name waits for a list that names it.
 func (b *builder) add(f *casc.File) error {
 	b.counts.rootRows++
 	x, err := b.file(f)
@@ -150,17 +149,17 @@ func (b *builder) add(f *casc.File) error {
 	return b.show(x, b.pathName)
 }
 
-// show puts a file where its name says, below files/.
+// show puts a file below files/ by its name.
 func (b *builder) show(x *buildFile, name []byte) error {
 	b.counts.named++
 	at := bytes.LastIndexByte(name, '/')
 	return put(b, x, b.path(name[:max(at, 0)]), name[at+1:])
 }
 
-// unnamedDigits are how many digits of a number its directory is called by.
+// unnamedDigits is how many digits of a number its directory's name has.
 const unnamedDigits = 4
 
-// showUnnamed puts a file below unnamed/ that has a number instead of a name.
+// showUnnamed puts a file below unnamed/ by its number.
 func (b *builder) showUnnamed(x *buildFile, number string) error {
 	b.counts.unnamed++
 	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+".dat")
@@ -204,7 +203,7 @@ func (b *builder) addInstall(m *casc.Install) error {
 	return nil
 }
 
-// put gives a file its directory and its name there.
+// put sets the directory of a file and its name there.
 func put[S string | []byte](b *builder, x *buildFile, dir uint32, part S) error {
 	b.scratch = appendEscaped(b.scratch[:0], part)
 	at, ok := b.names.add(b.scratch)
@@ -215,7 +214,7 @@ func put[S string | []byte](b *builder, x *buildFile, dir uint32, part S) error 
 	return nil
 }
 
-// file adds a file, which has no name yet.
+// file adds a file without a name.
 func (b *builder) file(f *casc.File) (*buildFile, error) {
 	if b.files.len >= maxFiles {
 		return nil, fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
@@ -225,7 +224,7 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 	if f.Locale == 0 || f.Locale&b.locale != 0 {
 		x.state |= statePreferred
 	}
-	// A file of size 0 would be read as an empty one, whatever is said when it is read.
+	// A file of size 0 would be read as an empty one, even if reading fails.
 	size := f.Size
 	if size < 0 {
 		size = 1
@@ -236,7 +235,7 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 	putBE40(x.size[:], size)
 	if f.Err != nil {
 		x.state |= stateKeyed
-		copy(x.key[4:], binary.LittleEndian.AppendUint32(nil, uint32(b.files.len))) // no other is the same
+		copy(x.key[4:], binary.LittleEndian.AppendUint32(nil, uint32(b.files.len))) // different from all others
 		b.setFault(x, f.Err)
 		return x, nil
 	}
@@ -247,10 +246,10 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 	return x, b.putSpans(x, f.Spans)
 }
 
-// maxFiles bounds the files of a table: one in each tag may be many.
+// maxFiles bounds the files of a table; one file may be in many tags.
 const maxFiles = 1 << 26
 
-// putSpans says where a file is of which the root knows the encoding keys.
+// putSpans sets the place of a file whose encoding keys the root has.
 func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
 	x.state |= stateKeyed
 	s := &spans[0]
@@ -272,7 +271,7 @@ func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
 	return b.refer(x, len(spans), more)
 }
 
-// placesSeed is that of the hashes of places.
+// placesSeed is the seed of the hashes of places.
 var placesSeed = maphash.MakeSeed()
 
 // refer makes a file refer to records, which it puts into further unless they are there.

@@ -17,7 +17,7 @@ type Tree struct {
 	st    *casc.Storage
 	opts  Options
 	table *table
-	// top are the entries of the root, in order, configs those of config/.
+	// top are the entries of the root, configs those of config/.
 	top, configs []nodes.Entry
 	manifests    []*manifest
 	problems     []error
@@ -31,9 +31,9 @@ type Tree struct {
 
 var _ nodes.Tree = (*Tree)(nil)
 
-// New makes the tree of a storage, which must stay open as long as the tree is used.
-// It reads the root and the encoding file, or what Options.Index kept of them. What of
-// them is damaged is missing in the tree, which Problems tells.
+// New makes the tree of a storage, which must stay open as long as the tree is used. It
+// reads the root and the encoding file, or what Options.Index kept of them. The tree lacks
+// the parts that are damaged, and Problems returns them.
 func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	opts.setDefaults()
 	l := loader{st: st, opts: &opts}
@@ -56,8 +56,8 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	return t, nil
 }
 
-// Problems are faults that the tree lives with: those of the storage, and what could not
-// be read when the tree was made.
+// Problems returns the faults in spite of which the tree can be used: those of the storage,
+// and what could not be read when the tree was made.
 func (t *Tree) Problems() []error { return t.problems }
 
 // listTop makes the entries of the root.
@@ -77,8 +77,9 @@ func (t *Tree) listTop() {
 	}
 }
 
-// Usage returns the size of the archives, and the number of files and directories with
-// those that only -o missing shows; of manifests those that were looked into.
+// Usage returns the size of the archives, and the number of files and directories,
+// including those that only -o missing shows. Manifests count if they have been looked
+// into.
 func (t *Tree) Usage() nodes.Usage {
 	n := len(t.top) + len(t.configs) + contentDirs + t.table.nDirs + t.table.nFiles
 	for _, m := range t.manifests {
@@ -101,7 +102,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// isDir reports whether id is one of the directories that the tree has.
+// isDir reports whether id is a directory of the tree.
 func (t *Tree) isDir(id nodes.ID) bool {
 	k, i := splitID(id)
 	switch k {
@@ -117,7 +118,7 @@ func (t *Tree) isDir(id nodes.ID) bool {
 	return false
 }
 
-// size is that of a file.
+// size returns the size of a file.
 func (t *Tree) size(ctx context.Context, id nodes.ID) (int64, error) {
 	k, i := splitID(id)
 	switch {
@@ -154,7 +155,7 @@ func (t *Tree) descriptionSize() int64 {
 	return t.top[i].Size
 }
 
-// notDir is the error for an ID that is no directory.
+// notDir returns the error for an ID that is no directory.
 func (t *Tree) notDir(ctx context.Context, id nodes.ID) error {
 	if _, err := t.size(ctx, id); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(data, p, off)
 }
 
-// look looks whether somebody wrote to the storage, now and then.
+// look checks now and then whether somebody wrote to the storage.
 func (t *Tree) look() {
 	now, last := int64(time.Since(t.started)), t.checked.Load()
 	if t.opts.RefreshEvery < 0 || now-last < int64(t.opts.RefreshEvery) || !t.checked.CompareAndSwap(last, now) {

@@ -67,7 +67,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// TestMissing shows what is not local.
+// TestMissing shows files that are not local.
 func TestMissing(t *testing.T) {
 	for root := range casctest.Roots {
 		g, files, sopts, opts := makeGame(t, root, "install")
@@ -211,8 +211,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestNames has names that can't be as they are, that are there twice, or in two
-// spellings.
+// TestNames has names that must be escaped, duplicate names, and names in two spellings.
 func TestNames(t *testing.T) {
 	g := casctest.New()
 	var text strings.Builder

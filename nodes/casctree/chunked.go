@@ -1,8 +1,8 @@
 package casctree
 
 const (
-	// chunkBits is how many values of a list, or bytes of an arena, are made at once:
-	// growing copies nothing.
+	// chunkBits sets how many values of a list, or bytes of an arena, are allocated at
+	// once, so that growing copies nothing.
 	chunkBits = 16
 	chunkSize = 1 << chunkBits
 )
@@ -13,7 +13,7 @@ type list[T any] struct {
 	len    int
 }
 
-// add makes room for one more value.
+// add adds a zero value and returns it.
 func (l *list[T]) add() *T {
 	if l.len>>chunkBits == len(l.chunks) {
 		l.chunks = append(l.chunks, make([]T, chunkSize))
@@ -29,7 +29,7 @@ type arena struct {
 	chunks [][]byte
 }
 
-// add keeps a name and gives its place.
+// add keeps a name and returns its place.
 func (a *arena) add(name []byte) (at uint32, ok bool) {
 	last := len(a.chunks) - 1
 	if last < 0 || len(a.chunks[last])+len(name) > chunkSize {

@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes"
 )
 
-// contentDirs is one for each first byte of a content key.
+// contentDirs is the number of directories in content/, one for each first byte of a key.
 const contentDirs = 256
 
 func contentDirEntry(b int) nodes.Entry {
@@ -35,8 +35,8 @@ func listContentDirs(cursor uint64, yield func(nodes.Entry, error) bool) {
 	}
 }
 
-// findContent finds the file of a content key, whether it is local or not: who knows
-// the key may ask why it can't be read.
+// findContent finds the file of a content key, whether it is local or not, so that a user
+// can find out why it can't be read.
 func (t *Tree) findContent(dir int, name string) (nodes.Entry, error) {
 	key, err := casc.ParseKey(name)
 	if err != nil || int(key[0]) != dir {
@@ -56,7 +56,7 @@ func (t *Tree) findContent(dir int, name string) (nodes.Entry, error) {
 	return nodes.Entry{Name: hex.EncodeToString(key[:]), ID: id, Kind: nodes.File, Size: row.Size()}, nil
 }
 
-// row is that of a content file in the encoding file.
+// row returns the row of a content file in the encoding file.
 func (t *Tree) row(id nodes.ID) (casc.ContentRow, error) {
 	_, value := splitID(id)
 	row, err := t.st.Encoding().Row(rowOf(value))

@@ -19,8 +19,8 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// flipPage damages a page of the encoding file in place: of content keys, or of encoding
-// keys. It finds the encoding file as the last that was stored.
+// flipPage damages a page of content keys or of encoding keys of the encoding file, in
+// place. The encoding file is the last that was stored.
 func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
 	t.Helper()
 	for name, data := range files {
@@ -40,7 +40,7 @@ func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
 			from = firstEncoded(t, st, page)
 		}
 		data = bytes.Clone(data)
-		data[bytes.LastIndex(data, from[:])+20] ^= 1 // before are lists of pages and of keys
+		data[bytes.LastIndex(data, from[:])+20] ^= 1 // before it are lists of pages and of keys
 		files[name] = data
 		return
 	}
@@ -60,7 +60,8 @@ func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
 	return casc.Key{}
 }
 
-// manyFiles is a storage of n small files with names, whose sizes the root does not say.
+// manyFiles makes a storage of n small files with names, whose sizes the root does not
+// state.
 func manyFiles(t *testing.T, n int) (write.Files, map[string]string) {
 	t.Helper()
 	g := casctest.New()
@@ -79,7 +80,7 @@ func manyFiles(t *testing.T, n int) (write.Files, map[string]string) {
 	return files, want
 }
 
-// checkAll reads all files, and gives the errors of those that can't be read. Others
+// checkAll reads all files, and returns the errors of those that can't be read. The others
 // must be as wanted.
 func checkAll(t *testing.T, tree nodes.Tree, want map[string]string) (failed map[string]error) {
 	t.Helper()
@@ -105,8 +106,8 @@ func checkAll(t *testing.T, tree nodes.Tree, want map[string]string) (failed map
 	return failed
 }
 
-// TestDamagedContentPage has an encoding file of which one page is damaged: the files
-// that it has are listed and fail with its error, all others are read.
+// TestDamagedContentPage damages a page of the encoding file: its files are listed and fail
+// with its error, all others are read.
 func TestDamagedContentPage(t *testing.T) {
 	files, want := manyFiles(t, 500)
 	for _, page := range []int{0, 2, 4} {
@@ -144,8 +145,8 @@ func TestDamagedContentPage(t *testing.T) {
 	}
 }
 
-// TestDamagedEncodedPage damages pages that only say how files are encoded: all are read,
-// and those that are encrypted are counted still.
+// TestDamagedEncodedPage damages pages that only say how files are encoded: all files are
+// read, and encrypted ones are still counted.
 func TestDamagedEncodedPage(t *testing.T) {
 	g := casctest.New()
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
@@ -187,7 +188,7 @@ func TestDamagedEncodedPage(t *testing.T) {
 	}
 }
 
-// TestDamagedRoot has roots that are damaged or not there: everything but their names is,
+// TestDamagedRoot has roots that are damaged or missing: everything but the names is there,
 // with the names of the install manifest.
 func TestDamagedRoot(t *testing.T) {
 	for _, root := range []string{"wow 3", "text", "tvfs", "diablo3", "mndx 2"} {
@@ -250,8 +251,8 @@ func TestDamagedRoot(t *testing.T) {
 	}
 }
 
-// TestOddFiles has files of a virtual file system that can't be as it says: they are
-// listed and fail with what is odd.
+// TestOddFiles has impossible files in a virtual file system: they are listed, and reading
+// says what is wrong.
 func TestOddFiles(t *testing.T) {
 	g := casctest.New()
 	one := g.Add([]byte("one"))

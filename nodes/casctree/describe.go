@@ -10,13 +10,13 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// counts are those of casc.json that take a look at all files.
+// counts are the counts in casc.json that require a look at all files.
 type counts struct {
 	notLocal, noKey int
 }
 
-// numberWidth is the room for a number, so that the size of casc.json does not depend
-// on what takes long to count.
+// numberWidth is the width of a number, so that the size of casc.json does not depend on
+// counts that take long.
 const numberWidth = 10
 
 // describe makes casc.json.
@@ -70,16 +70,15 @@ func (t *Tree) describe(c counts) []byte {
 	return append(b, "\n}\n"...)
 }
 
-// described is casc.json as it was made last.
+// described is the latest casc.json.
 type described struct {
 	mu   sync.Mutex // held while files are counted, so that they are counted once
 	data []byte
-	// updates is how often the storage had been written to before.
+	// updates is storage.Updates before counting.
 	updates uint64
 }
 
-// description is casc.json with its counts, which are taken anew when the storage has been
-// written to since.
+// description returns casc.json. It counts again if the storage has been written to since.
 func (t *Tree) description(ctx context.Context) ([]byte, error) {
 	t.look()
 	d := &t.described
@@ -97,16 +96,16 @@ func (t *Tree) description(ctx context.Context) ([]byte, error) {
 	return d.data, nil
 }
 
-// block returns a block of the tree's own. Who made the block may leave: others may
-// wait for it.
+// block returns a block of the tree's own. It goes on if its first caller leaves, because
+// others may wait for it.
 func block(ctx context.Context, v *blockcache.View, n uint64, load func(context.Context) ([]byte, error)) ([]byte, error) {
 	ctx = context.WithoutCancel(ctx)
 	return v.Block(n, func(uint64) ([]byte, error) { return load(ctx) })
 }
 
-// count looks at all files that the root gives.
+// count looks at all files of the root.
 func (t *Tree) count(ctx context.Context) (c counts, err error) {
-	// Those of install/ are not the root's, or are there twice.
+	// Files in install/ are not the root's, or are there twice.
 	install := make([]bool, t.table.nDirs)
 	for d := 1; d < t.table.nDirs; d++ {
 		p := t.table.parent(d)
@@ -129,9 +128,8 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 	return c, nil
 }
 
-// lacksKey reports whether some of a file is encrypted with a key that is not known, in
-// each form that is here. One that can't be looked into is not counted: reading it tells
-// why.
+// lacksKey reports whether every local form of a file has chunks with an unknown key. It
+// returns false if it can't look into a form: reading it says why.
 func (t *Tree) lacksKey(e entry) bool {
 	forms, _, err := t.formsOf(e)
 	if err != nil {

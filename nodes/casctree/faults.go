@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxProblems bounds what is told of the faults that a tree lives with, and
-	// maxFaults the errors of files that are listed and can't be read.
+	// maxProblems is how many faults of a tree are reported, and maxFaults how many errors
+	// of files that are listed and can't be read.
 	maxProblems = 100
 	maxFaults   = 1 << 12
 )
 
-// errManyFaults stands for the errors that there are more of than maxFaults.
+// errManyFaults stands for the errors after the first maxFaults.
 var errManyFaults = fmt.Errorf("damaged, as are more than %d others", maxFaults)
 
-// live notes a fault that the tree lives with.
+// live notes a fault in spite of which the tree can be used.
 func (b *builder) live(err error) {
 	b.nProblems++
 	if b.nProblems <= maxProblems {
@@ -24,7 +24,7 @@ func (b *builder) live(err error) {
 	}
 }
 
-// told are the faults that the tree lives with.
+// told returns the noted faults.
 func (b *builder) told() []error {
 	if more := b.nProblems - len(b.problems); more > 0 {
 		return append(b.problems, fmt.Errorf("%d more like these", more))
@@ -32,8 +32,8 @@ func (b *builder) told() []error {
 	return b.problems
 }
 
-// setFault says that a file is listed, and why it can't be read. What is behind the
-// number in its key still tells it from others.
+// setFault marks a file that is listed but can't be read, with the reason. Its key has the
+// number of the reason, and behind it bytes that distinguish it from others.
 func (b *builder) setFault(x *buildFile, err error) {
 	n := len(b.faults)
 	switch {
@@ -49,7 +49,7 @@ func (b *builder) setFault(x *buildFile, err error) {
 	binary.LittleEndian.PutUint32(x.key[:], uint32(n))
 }
 
-// fault is why a file with flagFault can't be read.
+// fault returns why a file with flagFault can't be read.
 func (t *table) fault(e entry) error {
 	n := int64(binary.LittleEndian.Uint32(e.ekey()))
 	if n >= int64(len(t.faults)) {

@@ -14,7 +14,7 @@ import (
 	"lorefs/internal/cache"
 )
 
-// finish puts all in order and writes the table. The builder is of no use then.
+// finish sorts everything and writes the table. The builder can't be used afterwards.
 func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []byte, err error) {
 	order, from := b.byDir()
 	b.sortDirs(order, from)
@@ -37,7 +37,7 @@ func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []b
 	return t, sealed, err
 }
 
-// byDir returns all files, those of a directory together, and where each begins.
+// byDir returns all files grouped by directory, and where each directory's begin.
 func (b *builder) byDir() (order, from []uint32) {
 	from = make([]uint32, len(b.dirs)+1)
 	for i := range b.files.len {
@@ -56,8 +56,8 @@ func (b *builder) byDir() (order, from []uint32) {
 	return order, from
 }
 
-// sortDirs sorts the files of each directory: on all processors, for it is the most
-// of the work.
+// sortDirs sorts the files of each directory, on all processors because it is most of the
+// work.
 func (b *builder) sortDirs(order, from []uint32) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -75,8 +75,8 @@ func (b *builder) sortDirs(order, from []uint32) {
 	wg.Wait()
 }
 
-// sortFiles sorts files by name; of one name, that which the game loads is first, then
-// that of the right language, and else that which the root gives first.
+// sortFiles sorts files by name. Of one name, the file that the game loads comes first,
+// then the one in the right language, then the root's order.
 func (b *builder) sortFiles(files []uint32) {
 	slices.SortFunc(files, func(i, j uint32) int {
 		x, y := b.files.at(int(i)), b.files.at(int(j))
@@ -87,7 +87,7 @@ func (b *builder) sortFiles(files []uint32) {
 	})
 }
 
-// orderDirs returns the directories level by level, and in a directory by name.
+// orderDirs returns the directories level by level, and by name within a directory.
 func (b *builder) orderDirs() []uint32 {
 	children := make([][]uint32, len(b.dirs))
 	for d := 1; d < len(b.dirs); d++ {
@@ -103,12 +103,12 @@ func (b *builder) orderDirs() []uint32 {
 	return dirs
 }
 
-// maxCompared bounds the files of one name that another is compared with. There are
-// as many as languages.
+// maxCompared is how many files of one name another is compared with. There are as many as
+// languages.
 const maxCompared = 64
 
-// nameApart gives files of one name in a directory names of their own, but for the
-// first, and drops those that are the same.
+// nameApart gives all but the first of the files with one name in a directory names of
+// their own, and drops those with equal content.
 func (b *builder) nameApart(files []uint32) error {
 	renamed := false
 	for first := 0; first < len(files); {
@@ -149,7 +149,7 @@ func (b *builder) hasSame(files []uint32, x *buildFile) bool {
 	})
 }
 
-// moreOf returns what a file refers to.
+// moreOf returns the records that a file refers to.
 func (b *builder) moreOf(x *buildFile) []byte {
 	size := spanSize
 	if x.flags&flagForms != 0 {
@@ -195,7 +195,7 @@ func (b *builder) avoidDirs(order, from []uint32) error {
 	return nil
 }
 
-// write writes the table into the frame of what is kept.
+// write writes the table into the frame of a cached file.
 func (b *builder) write(id cache.ID, order, from, dirs []uint32) (t *table, sealed []byte, err error) {
 	var sizes struct{ files, dirNames, fileNames int }
 	for i := range b.files.len {
@@ -231,7 +231,7 @@ func sum(sizes []int) (total int) {
 	return total
 }
 
-// tableWriter fills the parts of a table, each of which has its room in data.
+// tableWriter fills the parts of a table, whose sizes in data are fixed.
 type tableWriter struct {
 	b     *builder
 	data  []byte

@@ -20,7 +20,7 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// listFile is a list file that is in memory.
+// listFile is a list file in memory.
 func listFile(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
@@ -72,7 +72,7 @@ func openBoth(tb testing.TB, fsys iofs.FS, sopts casc.Options, opts casctree.Opt
 		}
 	})
 	if opts.RefreshEvery == 0 {
-		opts.RefreshEvery = -1 // tests say when
+		opts.RefreshEvery = -1 // tests call it
 	}
 	tree, err := casctree.New(context.Background(), st, opts)
 	if err != nil {
@@ -81,7 +81,7 @@ func openBoth(tb testing.TB, fsys iofs.FS, sopts casc.Options, opts casctree.Opt
 	return tree, st
 }
 
-// makeGame makes a filled game of a kind of root, and the options that open it.
+// makeGame makes a filled game with a kind of root, and the options that open it.
 func makeGame(tb testing.TB, root, form string) (*casctest.Game, write.Files, casc.Options, casctree.Options) {
 	tb.Helper()
 	g, files := casctest.Make(tb, root, form)
@@ -89,7 +89,7 @@ func makeGame(tb testing.TB, root, form string) (*casctest.Game, write.Files, ca
 	return g, files, casc.Options{Keys: bltetest.Keys()}, opts
 }
 
-// lookup goes along a path.
+// lookup follows a path.
 func lookup(ctx context.Context, tree nodes.Tree, name string) (nodes.Entry, error) {
 	e := nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}
 	for part := range strings.SplitSeq(name, "/") {
@@ -141,7 +141,7 @@ func listed(tb testing.TB, tree nodes.Tree, top string) map[string]nodes.Entry {
 	return found
 }
 
-// pathOf returns where a name of a game is in the mount.
+// pathOf returns the path in the mount of a name of a game.
 func pathOf(root, name string) string {
 	if root == "tvfs" {
 		name = strings.ReplaceAll(name, ":", "/")

@@ -33,8 +33,8 @@ func hugeFile(t *testing.T) []byte {
 	return bltetest.Table(encoded, sizes)
 }
 
-// TestHuge reads a large file here and there: only the chunks that are asked for are
-// decoded, and the cache stays in its bounds.
+// TestHuge reads a large file here and there. It may decode only the needed chunks, and the
+// cache stays within its bounds.
 func TestHuge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes a file of 1 GiB")
@@ -45,7 +45,7 @@ func TestHuge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The content key is made up: nothing reads all of the file.
+	// The content key is made up: nothing reads the whole file.
 	s := write.Stored{CKey: casc.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
 	g.Stored = append(g.Stored, s)
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "movie", CKey: s.CKey}})))

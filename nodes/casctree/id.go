@@ -51,7 +51,7 @@ func splitID(id nodes.ID) (idKind, int) {
 	return idKind(id >> kindShift), int(id & valueMask)
 }
 
-// dirID returns the ID of a directory of the table, of which the first is the root.
+// dirID returns the ID of a directory of the table. The first one is the root.
 func dirID(i int) nodes.ID {
 	if i == 0 {
 		return nodes.Root
@@ -59,7 +59,7 @@ func dirID(i int) nodes.ID {
 	return makeID(kindDir, i)
 }
 
-// rowID is the ID of a content key. ok is false for places that none can be at.
+// rowID returns the ID of a content key. ok is false for impossible places.
 func rowID(at casc.RowNumber) (id nodes.ID, ok bool) {
 	return makeID(kindContent, at.Page<<rowShift|at.Row), at.Page < maxRowPage && at.Row < maxRow
 }

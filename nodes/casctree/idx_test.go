@@ -19,7 +19,7 @@ import (
 // idxPage is the only file of the local index of a small storage.
 const idxPage = "manifests/idx/000000.jsonl"
 
-// eachIdx tells of the index files of an install.
+// eachIdx calls each with the index files of an install.
 func eachIdx(fsys fstest.MapFS, each func(f *fstest.MapFile, bucket int)) {
 	for name, f := range fsys {
 		if bucket, _, ok := casc.ParseIdxName(path.Base(name)); ok {
@@ -37,8 +37,8 @@ func rewriteIdx(t *testing.T, files write.Files, fsys fstest.MapFS) {
 	})
 }
 
-// TestIdxManifestChanges writes to the local index under its manifest: what was looked
-// into has changed, and what was not yet is what it is now.
+// TestIdxManifestChanges writes to the local index under its manifest: files that were
+// looked into have changed, others show the new index.
 func TestIdxManifestChanges(t *testing.T) {
 	files := twoFiles(t, "the second file")
 	for what, change := range map[string]func(fstest.MapFS){

@@ -10,15 +10,14 @@ import (
 	"lorefs/casc"
 )
 
-// keyed is a content key's beginning with the file that has it.
+// keyed is the beginning of a content key and the file that has it.
 type keyed struct {
 	prefix uint64
 	file   uint32
 }
 
-// join looks all content keys up in the encoding file, which has them in order: by
-// running through both once. A page that can't be read is a fault that the others live
-// with.
+// join looks up all content keys in the encoding file, by running through both in order. A
+// page that can't be read is a fault, and affects no other page.
 func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 	keys := b.contentKeys()
 	for page := range enc.ContentPages() {
@@ -38,15 +37,15 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 	for i := range b.files.len {
 		if x := b.files.at(i); x.state&stateKeyed == 0 {
 			x.state |= stateKeyed
-			x.flags |= flagNoForm // key tells those apart that are called the same
+			x.flags |= flagNoForm // key distinguishes files of one name
 		}
 	}
 	b.markEncrypted(enc)
 	return ctx.Err()
 }
 
-// joinRow looks for the files that have the content of a row. It gives those that may
-// have the content of the next ones.
+// joinRow finds the files with the content of a row. It returns those whose keys come
+// later.
 func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
 	ckey := row.CKey()
 	prefix := binary.BigEndian.Uint64(ckey[:])
@@ -63,7 +62,7 @@ func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
 	return keys, nil
 }
 
-// losePage marks the files that only a page can have which can't be read.
+// losePage marks the files that only an unreadable page can have.
 func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error) {
 	b.live(fmt.Errorf("%w: its files are listed, and can't be read", err))
 	from, to, last := enc.ContentRange(page)
@@ -79,7 +78,7 @@ func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error
 	}
 }
 
-// contentKeys returns those of all files, in order.
+// contentKeys returns the content keys of all files, sorted.
 func (b *builder) contentKeys() []keyed {
 	n := 0
 	for i := range b.files.len {
@@ -97,7 +96,7 @@ func (b *builder) contentKeys() []keyed {
 	return keys
 }
 
-// setForms says where a file is, as the encoding file has it.
+// setForms sets the place of a file from the encoding file.
 func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 	x.state |= stateKeyed
 	putBE40(x.size[:], row.Size())
@@ -116,8 +115,8 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 	return b.refer(x, row.Forms(), more)
 }
 
-// markEncrypted marks files that may be encrypted: which of the keys are known can be
-// another thing the next time.
+// markEncrypted marks files that may be encrypted. Another run may know other keys, so
+// whether the keys are known is not noted.
 func (b *builder) markEncrypted(enc *casc.Encoding) {
 	encrypted, faults := enc.Encrypted()
 	for _, err := range faults {

@@ -6,7 +6,6 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// appendStrings appends a list of texts.
 func appendStrings(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
 	for i, s := range list {
@@ -18,7 +17,6 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendHex appends bytes as a text of hex digits.
 func appendHex(dst, b []byte) []byte {
 	dst = hex.AppendEncode(append(dst, '"'), b)
 	return append(dst, '"')

@@ -12,8 +12,8 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// TestLarge opens a storage of many files twice: the second time the names come from
-// the store.
+// TestLarge opens a storage of many files twice: the second time the names come from the
+// store.
 func TestLarge(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
@@ -67,8 +67,8 @@ func TestLarge(t *testing.T) {
 	nodetest.Run(t, second)
 }
 
-// TestStore damages what the store keeps: the table is made anew. Another list file
-// is another table.
+// TestStore damages what the store keeps: the table is made anew. Another list file needs
+// another table.
 func TestStore(t *testing.T) {
 	l, err := casctest.NewLarge(500)
 	if err != nil {

@@ -43,7 +43,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return e, err
 }
 
-// among finds an entry by name: one that is spelled so, or else in another case.
+// among finds an entry by name: an exact match, or else one that differs only in case.
 func among(entries []nodes.Entry, name string) (nodes.Entry, error) {
 	folded := -1
 	for i := range entries {
@@ -77,7 +77,7 @@ func (t *Tree) find(dir int, name string) (nodes.Entry, bool) {
 	case dFolded >= 0:
 		return t.dirEntry(dFolded), true
 	}
-	// Of several that differ in case the first one that is here.
+	// Take the first local file if several differ only in case.
 	for i := fFolded; i >= 0 && i < t.table.filesIn(dir).to && compareFolded(t.table.fileName(i), b) == 0; i++ {
 		if t.shown(i) {
 			return t.fileEntry(i), true
@@ -94,7 +94,8 @@ func (t *Tree) fileEntry(i int) nodes.Entry {
 	return nodes.Entry{Name: string(t.table.fileName(i)), ID: makeID(kindFile, i), Kind: nodes.File, Size: t.table.entry(i).size()}
 }
 
-// shown reports whether a file is listed: all are, or those that are here.
+// shown reports whether a file is listed: all files are with Options.Missing, else local
+// ones.
 func (t *Tree) shown(i int) bool {
 	return t.opts.Missing || t.isLocal(t.table.entry(i))
 }
@@ -137,8 +138,8 @@ func yieldFrom(entries []nodes.Entry, cursor uint64, yield func(nodes.Entry, err
 	}
 }
 
-// list lists a directory of the table. A cursor is how many directories were before
-// it in bits 63 to 32, and how many files below.
+// list lists a directory of the table. A cursor has the number of directories before it in
+// bits 63 to 32, and the number of files below.
 func (t *Tree) list(ctx context.Context, dir int, cursor uint64, yield func(nodes.Entry, error) bool) {
 	dirs, files := t.table.dirsIn(dir), t.table.filesIn(dir)
 	d := dirs.from + int(min(cursor>>32, uint64(dirs.len())))

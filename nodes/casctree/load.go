@@ -20,7 +20,7 @@ type loader struct {
 	opts *Options
 }
 
-// load returns the table, and the faults besides the storage's that it lives with.
+// load returns the table, and its faults besides the storage's.
 func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	key, err := l.key(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	for _, err := range problems {
 		l.opts.Logger.Warn("the tree is not complete", slog.Any("err", err))
 	}
-	// What could not be read now may be the next time.
+	// What could not be read now may be readable the next time.
 	if len(problems) == 0 && len(l.st.Problems()) == 0 {
 		if err := id.Save(l.opts.Index, sealed); err != nil {
 			l.opts.Logger.Warn("the table of names can't be kept", slog.Any("err", err))
@@ -46,7 +46,7 @@ func (l *loader) load(ctx context.Context) (*table, []error, error) {
 	return t, problems, nil
 }
 
-// restore takes the table from the store, if there is one and it is right.
+// restore takes the table from the store, if there is a valid one.
 func (l *loader) restore(id cache.ID) (*table, bool) {
 	data, err := id.Load(l.opts.Index)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -63,8 +63,8 @@ func (l *loader) restore(id cache.ID) (*table, bool) {
 	return t, true
 }
 
-// key is a hash of all that the table is made from. The build's key is the MD5 of
-// the configuration, which has the keys of root, encoding file and install manifest.
+// key returns a hash of everything that the table is made from. The build's key is the MD5
+// of the configuration, which has the keys of root, encoding file and install manifest.
 func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	h := sha256.New()
 	for _, word := range []any{l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
@@ -83,7 +83,7 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// readList opens a list file and has it read. i is its place in Options.ListFiles.
+// readList opens a list file and calls read. i is its place in Options.ListFiles.
 func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), read func(io.Reader) error) error {
 	f, err := open()
 	if err == nil {
@@ -95,7 +95,7 @@ func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), re
 	return err
 }
 
-// build makes the table, and what is kept of it.
+// build makes the table, and its cached form.
 func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byte, problems []error, err error) {
 	b := newBuilder(l.st)
 	if err := l.addRoot(ctx, b); err != nil {
@@ -120,8 +120,8 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 	return t, sealed, b.told(), err
 }
 
-// addRoot adds what the root gives, and then the names of the list files. A root that
-// can't be read, or not to its end, is a fault that all else lives with.
+// addRoot adds the files of the root, and then the names in the list files. A root that
+// can't be read, or only in part, is a fault.
 func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	for f, err := range l.st.Walk() {
 		if err != nil {
@@ -139,7 +139,7 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 		}
 	}
 	if b.nProblems == 0 {
-		b.kind = l.st.Kind() // that of one without files, too
+		b.kind = l.st.Kind() // also of a root without files
 	}
 	b.sortWaiting()
 	for i, open := range l.opts.ListFiles {
@@ -150,10 +150,10 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	return b.nameRest()
 }
 
-// maxBadLines bounds the lines of a list file that are told of.
+// maxBadLines is how many bad lines of a list file are reported.
 const maxBadLines = 10
 
-// badLines tells of lines of list file i that are left out.
+// badLines reports the lines of list file i that are left out.
 func (l *loader) badLines(i int) func(line int, err error) {
 	n := 0
 	return func(line int, err error) {

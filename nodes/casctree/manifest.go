@@ -11,33 +11,33 @@ import (
 	"lorefs/nodes"
 )
 
-// manifest is a directory of manifests/: a table of the storage as lines of JSON. Its
-// files have a number of units each, which are entries, or pages of the encoding file.
+// manifest is a directory of manifests/: a table of the storage as lines of JSON. Each of
+// its files has a number of units, which are entries or pages of the encoding file.
 type manifest struct {
 	name   string
 	number int
 	// perFile is how many units a file has.
 	perFile int
-	// walk renders the units from one on, in order. A line has its end, and is good
+	// walk renders the units from one on, in order. A line includes its end, and is valid
 	// until the next one.
 	walk func(ctx context.Context, from int, each eachLine) error
-	// sizes are those of the files, nil until they were measured.
+	// sizes are the sizes of the files, nil until they were measured.
 	sizes atomic.Pointer[[]int64]
 }
 
-// eachLine is told of each line and the unit it is of. It is false to stop.
+// eachLine is called with each line and its unit. It returns false to stop.
 type eachLine func(unit int, line []byte) bool
 
 const (
 	entriesPerFile = 4096
-	// filesPerBlock is how many files are rendered at once: what goes before them in a
-	// root has to be read each time.
+	// filesPerBlock is how many files are rendered at once, because everything before them
+	// in a root has to be read each time.
 	filesPerBlock = 16
 	pageSuffix    = ".jsonl"
 	pageDigits    = 6
 )
 
-// known returns how many files there are, as far as that is known.
+// known returns the number of files as far as it is known.
 func (m *manifest) known() int {
 	if sizes := m.sizes.Load(); sizes != nil {
 		return len(*sizes)
@@ -50,7 +50,7 @@ func (m *manifest) measure(ctx context.Context, t *Tree) ([]int64, error) {
 	if sizes := m.sizes.Load(); sizes != nil {
 		return *sizes, nil
 	}
-	// The cache has whoever comes meanwhile wait for the same; what it keeps is nothing.
+	// The cache makes others wait for the same work; the block itself is empty.
 	_, err := block(ctx, t.opts.Blocks, m.blockNumber(measureBlock), func(ctx context.Context) ([]byte, error) {
 		if m.sizes.Load() != nil {
 			return nil, nil
@@ -103,7 +103,7 @@ func (m *manifest) page(ctx context.Context, t *Tree, n int) ([]byte, error) {
 	return all[:sizes[n]], nil
 }
 
-// render renders files from a number on, whose sizes must be as they were measured.
+// render renders files from a number on. Their sizes must be as measured.
 func (m *manifest) render(ctx context.Context, first int, sizes []int64) ([]byte, error) {
 	total := int64(0)
 	for _, n := range sizes {
@@ -143,7 +143,7 @@ func (t *Tree) manifestEntries() []nodes.Entry {
 	return entries
 }
 
-// pageOf takes the number of a page apart.
+// pageOf splits the number of a page.
 func (t *Tree) pageOf(value int) (m *manifest, page int, ok bool) {
 	number := value >> pageShift
 	if number >= len(t.manifests) {
@@ -192,7 +192,7 @@ func (t *Tree) listPages(ctx context.Context, i int, cursor uint64, yield func(n
 	}
 }
 
-// findManifests finds what the storage has. Those that are not local are left out.
+// findManifests finds the storage's manifests that are local.
 func findManifests(st *casc.Storage, names *table) ([]*manifest, error) {
 	found := []*manifest{
 		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st)},

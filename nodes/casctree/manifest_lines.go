@@ -12,7 +12,7 @@ import (
 // walker is manifest.walk.
 type walker = func(ctx context.Context, from int, each eachLine) error
 
-// line is a line of JSON that is being made: an object of the fields that are added.
+// line is a line of JSON while it is made: an object of the fields that are added.
 type line []byte
 
 func (l *line) begin() { *l = append((*l)[:0], '{') }
@@ -38,11 +38,11 @@ func (l *line) end() []byte {
 	return *l
 }
 
-// encodingPerFile is how many pages of the encoding file a file of its manifests has:
-// some 3,400 entries, or 5,200.
+// encodingPerFile is how many pages of the encoding file a file of its manifests has: some
+// 3,400 entries, or 5,200.
 const encodingPerFile = 32
 
-// contentLines has the content keys of the encoding file.
+// contentLines walks the content keys of the encoding file.
 func contentLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		enc := st.Encoding()
@@ -77,7 +77,7 @@ func contentLines(st *casc.Storage) walker {
 	}
 }
 
-// encodedLines has its encoding keys.
+// encodedLines walks the encoding keys of the encoding file.
 func encodedLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		enc := st.Encoding()
@@ -106,7 +106,7 @@ func encodedLines(st *casc.Storage) walker {
 	}
 }
 
-// pageError stands for what a page has, or has further, that can't be read.
+// pageError makes a line in place of entries that can't be read.
 func pageError(l *line, page int, err error) []byte {
 	l.begin()
 	l.number("page", int64(page))
@@ -114,7 +114,7 @@ func pageError(l *line, page int, err error) []byte {
 	return l.end()
 }
 
-// rootLines has what the root gives.
+// rootLines walks the files of the root.
 func rootLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
@@ -185,7 +185,7 @@ var manifestLines = map[string]func(*casc.Storage) walker{
 	"INSTALL": installLines, "DOWNLOAD": downloadLines, "SIZE": sizeLines, "PATCH": patchLines, "PATCH-INDEX": patchIndexLines,
 }
 
-// tagsOf returns the names of the tags that entry i has.
+// tagsOf returns the names of the tags of entry i.
 func tagsOf(tags []casc.Tag, i int, names []string) []string {
 	for n := range tags {
 		if tags[n].Has(i) {
@@ -295,7 +295,7 @@ func patchIndexLines(st *casc.Storage) walker {
 	}
 }
 
-// numbered returns the lines of n entries that are found by number.
+// numbered makes the lines of n entries that have numbers.
 func numbered(ctx context.Context, from, n int, each eachLine, fill func(l *line, i int)) error {
 	var l line
 	for i := from; i < n; i++ {
@@ -311,7 +311,7 @@ func numbered(ctx context.Context, from, n int, each eachLine, fill func(l *line
 	return nil
 }
 
-// sequence yields the lines of entries that come one after another.
+// sequence makes the lines of a sequence of entries.
 func sequence[E any](ctx context.Context, from int, entries iter.Seq[E], each eachLine, fill func(l *line, e E)) error {
 	var l line
 	i := -1

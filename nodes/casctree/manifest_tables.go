@@ -12,8 +12,8 @@ import (
 	"lorefs/nodes"
 )
 
-// tableManifests are the tables that say where files are: the local index, the
-// indexes of archives, and shmem.
+// tableManifests returns the tables that say where files are: the local index, the indexes
+// of archives, and shmem.
 func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 	for range st.Indexes() {
 		found = append(found, &manifest{name: "idx", walk: idxLines(st)})
@@ -32,14 +32,14 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 		found = append(found, &manifest{name: "shmem", walk: shmemLines(shmem)})
 	case errors.Is(damaged, iofs.ErrNotExist):
 	default:
-		// It is not needed for anything: who looks into it is told.
+		// Nothing depends on it, so the error is shown to whoever looks into it.
 		found = append(found, &manifest{name: "shmem", walk: func(context.Context, int, eachLine) error { return damaged }})
 	}
 	return found, nil
 }
 
-// idxLines has the local index as it was when it was first looked into, so that sizes
-// stay: updates mostly put other files beside those that are open.
+// idxLines walks the local index as it was when it was first looked into, so that sizes
+// stay. Updates mostly put other files beside the open ones.
 func idxLines(st *casc.Storage) walker {
 	indexes := sync.OnceValue(func() (all []*casc.Idx) {
 		for _, x := range st.Indexes() {
@@ -80,8 +80,7 @@ func idxLines(st *casc.Storage) walker {
 	}
 }
 
-// sortedEntries are those of an index by key: of the update section they come in no
-// order of their own.
+// sortedEntries returns the entries of an index by key. The update section is not sorted.
 func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
 	for e, err := range x.Entries() {
 		switch {
@@ -134,7 +133,7 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 	}
 }
 
-// indexError stands for an index that can't be read.
+// indexError makes a line in place of an index that can't be read.
 func indexError(l *line, name casc.Key, err error) []byte {
 	l.begin()
 	l.key("index", name)

@@ -43,8 +43,8 @@ func lines(t *testing.T, tree nodes.Tree, name string) (all []map[string]any, fi
 	return all, len(found)
 }
 
-// TestManifests reads the tables of a storage that has all of them, and compares each
-// with what was put in.
+// TestManifests reads the tables of a storage that has all of them, and compares each with
+// what was put in.
 func TestManifests(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)
@@ -91,8 +91,8 @@ func TestManifests(t *testing.T) {
 	nodetest.Run(t, tree)
 }
 
-// distinct counts the keys of the stored files that are in the encoding file: all but
-// its own. The one that is not local is in no index, but the encoding file is.
+// distinct counts the keys of the stored files in the encoding file, which lacks its own.
+// The file that is not local is in no index, but the encoding file is.
 func distinct(g *casctest.Game, key func(write.Stored) casc.Key) int {
 	seen := map[casc.Key]bool{}
 	for _, s := range g.Stored[:len(g.Stored)-1] {
@@ -101,8 +101,8 @@ func distinct(g *casctest.Game, key func(write.Stored) casc.Key) int {
 	return len(seen)
 }
 
-// TestManifestPages has tables of several files, with a cache that is too small for
-// any, and with one that has room.
+// TestManifestPages has tables of several files, with a cache that is too small for any,
+// and with one that has room.
 func TestManifestPages(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
@@ -143,7 +143,7 @@ func TestManifestPages(t *testing.T) {
 	}
 }
 
-// TestDamagedShmem looks into a table that is damaged: that is an error, not nothing.
+// TestDamagedShmem looks into a damaged table: that is an error, not an empty file.
 func TestDamagedShmem(t *testing.T) {
 	_, files, sopts, opts := makeGame(t, "text", "install")
 	files["Data/data/shmem"] = files["Data/data/shmem"][:100]

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Parts of names become names of files like this, so that each can be told back:
+// Parts of names become names of files like this, reversibly:
 //
 //	%                       %25
 //	NUL                     %00
@@ -18,7 +18,7 @@ import (
 //	no name at all          %
 //	longer than 240 bytes   the start, and %~x and a hash of 16 digits
 //
-// Behind that a number may follow: see appendOrdinal.
+// A number may follow: see appendOrdinal.
 const (
 	maxName = 255
 	maxPart = 240
@@ -42,7 +42,7 @@ func appendEscaped[S string | []byte](dst []byte, part S) []byte {
 		case 0:
 			dst = append(dst, "%00"...)
 		case '/':
-			dst = append(dst, "%2F"...) // of tags: all other names were parted there
+			dst = append(dst, "%2F"...) // of tags: all other names were split there
 		default:
 			dst = append(dst, c)
 		}
@@ -53,8 +53,8 @@ func appendEscaped[S string | []byte](dst []byte, part S) []byte {
 	return dst
 }
 
-// shorten keeps the start of the name that begins at from. It cuts between characters
-// and between escapes.
+// shorten shortens the name that begins at from. It cuts between characters and between
+// escapes.
 func shorten[S string | []byte](dst []byte, from int, part S) []byte {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(part)) // it never fails
@@ -70,18 +70,18 @@ func shorten[S string | []byte](dst []byte, from int, part S) []byte {
 	return hex.AppendEncode(dst, h.Sum(nil))
 }
 
-// appendOrdinal tells files of one name apart: n is the number of one among them from
-// 2 on, or 0 for one that has the name of a directory.
+// appendOrdinal appends the number that distinguishes files of one name, from 2 on, or 0
+// for a file that has the name of a directory.
 func appendOrdinal(name []byte, n int) []byte {
 	return strconv.AppendInt(append(name, "%~"...), int64(n), 10)
 }
 
-// isLegal reports whether a file can be called so at all.
+// isLegal reports whether a file can have the name.
 func isLegal(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName && !strings.ContainsAny(name, "/\x00")
 }
 
-// appendFolded appends a name in lower case. Bytes that are no UTF-8 stay.
+// appendFolded appends a name in lower case. Bytes that are not UTF-8 stay.
 func appendFolded(dst []byte, name []byte) []byte {
 	for len(name) > 0 {
 		c := name[0]
@@ -124,7 +124,7 @@ func compareFolded(a, b []byte) int {
 	return len(a) - len(b)
 }
 
-// compareRunes is compareFolded for names that are not all of ASCII.
+// compareRunes is compareFolded for names that are not all ASCII.
 func compareRunes(a, b []byte) int {
 	var space [2 * maxName]byte
 	x := appendFolded(space[:0:maxName], a)

@@ -116,7 +116,7 @@ func sampleTable(tb testing.TB) []byte {
 	return body
 }
 
-// FuzzTable opens tables: nothing that is in one leads out of it, or in circles.
+// FuzzTable opens tables: nothing in one may lead out of it, or in circles.
 func FuzzTable(f *testing.F) {
 	f.Add(sampleTable(f))
 	f.Fuzz(func(t *testing.T, data []byte) {

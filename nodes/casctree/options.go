@@ -11,27 +11,27 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// Options are what New may be told. The zero value is right for a storage whose root
-// has names.
+// Options are the options of New. The zero value is right for a storage whose root has
+// names.
 type Options struct {
-	// Missing lists files that are known but not local too.
+	// Missing also lists known files that are not local.
 	Missing bool
-	// ListFiles open lists of names, of lines ID;NAME or NAME, for roots that have
-	// none. The first that has a name counts. Each is opened once to see whether it is
-	// known, and once more if it is not.
+	// ListFiles open lists of names, of lines ID;NAME or NAME, for roots without names. The
+	// first list that has a name counts. Each is opened once to compute its hash, and again
+	// if the table must be made.
 	ListFiles []func() (io.ReadCloser, error)
 	// Index keeps the table of names, so that the next New reads neither root nor list
-	// files. Default: it is made anew each time.
+	// files. Default: the table is made anew each time.
 	Index casc.IndexStore
-	// Blocks keeps pages of manifests; that of decoded chunks is the storage's own
-	// option. Default: one of 32 MiB.
+	// Blocks keeps pages of manifests. The cache of decoded chunks is an option of the
+	// storage. Default: a cache of 32 MiB.
 	Blocks *blockcache.View
-	// ModTime is that of all files and directories. Default: the zero time of Unix.
+	// ModTime is the time of all files and directories. Default: the zero time of Unix.
 	ModTime time.Time
-	// RefreshEvery is how long the tree believes that nobody has written to the
-	// storage. Default: 5 seconds; below 0 it is looked at only when a read fails.
+	// RefreshEvery is how often the tree checks whether the storage was written to.
+	// Default: 5 seconds; below 0 it checks only when a read fails.
 	RefreshEvery time.Duration
-	// Logger is told of files that can't be read. Default: nobody is.
+	// Logger gets the errors of files that can't be read. Default: none.
 	Logger *slog.Logger
 }
 
@@ -65,7 +65,7 @@ func (noStore) Load(string) ([]byte, error) { return nil, iofs.ErrNotExist }
 
 func (noStore) Save(string, []byte) error { return nil }
 
-// reader makes reading end with a context.
+// reader stops reading when its context is done.
 type reader struct {
 	ctx context.Context
 	io.Reader

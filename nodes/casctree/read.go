@@ -12,7 +12,7 @@ import (
 	"lorefs/nodes"
 )
 
-// isLocal reports whether all data of a file is here.
+// isLocal reports whether all data of a file is local.
 func (t *Tree) isLocal(e entry) bool {
 	flags := e.flags()
 	if flags&(flagForms|flagSpans|flagNoForm|flagFault) == 0 {
@@ -20,7 +20,7 @@ func (t *Tree) isLocal(e entry) bool {
 	}
 	forms, all, err := t.formsOf(e)
 	if err != nil {
-		return true // whoever reads it is told
+		return true // reading it returns the error
 	}
 	has := func(f casc.File) bool {
 		for i := range f.Spans {
@@ -33,8 +33,8 @@ func (t *Tree) isLocal(e entry) bool {
 	return all && slices.ContainsFunc(forms, has)
 }
 
-// formsOf returns the encoded forms of a file, any of which will do; ok is false if
-// none is known.
+// formsOf returns the encoded forms of a file, any of which will do. ok is false if none is
+// known.
 func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	size := e.size()
 	switch flags := e.flags(); {
@@ -69,8 +69,8 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	return []casc.File{oneForm(e.ekey(), size)}, true, nil
 }
 
-// oneForm returns a file of one encoded file. Keys are those of the local index, which has
-// no more: so a file has the same chunks in the cache, however it is named.
+// oneForm returns a file of one encoded file. It cuts the key as the local index does, so
+// that a file has the same chunks in the cache however it is named.
 func oneForm(ekey []byte, size int64) casc.File {
 	s := casc.Span{KeySize: casc.ShortKeySize, Size: size, ContentSize: size}
 	copy(s.EKey[:], ekey[:casc.ShortKeySize])
@@ -100,7 +100,7 @@ func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
 	return c, err
 }
 
-// openForms opens a file of any of its forms that can be read.
+// openForms opens a file in any of its forms that can be read.
 func (t *Tree) openForms(forms []casc.File, size int64) (*casc.Content, error) {
 	if len(forms) == 1 {
 		return t.st.Open(&forms[0])
@@ -132,8 +132,7 @@ func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error)
 	return forms, row.Size(), nil
 }
 
-// readFile reads a file of the storage, and tries again if what it was opened from is
-// not there any more.
+// readFile reads a file of the storage, and tries again if what it was opened from is gone.
 func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, error) {
 	if off >= size {
 		return 0, io.EOF
@@ -153,7 +152,7 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 	return n, nil
 }
 
-// tryRead fills p. It tells from what, and whether that had been opened before.
+// tryRead fills p. It returns the open file, and whether it was open before.
 func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, before bool, err error) {
 	f, before, err = t.readers.get(id)
 	if err != nil {
@@ -169,8 +168,8 @@ func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, bef
 	return n, f, before, err
 }
 
-// readAgain looks whether the storage was written to since the file was opened, as was
-// says, and reads again if so. An error then is the update's.
+// readAgain checks whether the storage was written to since the file was opened, and if so
+// reads again. An error then is caused by the update.
 func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before bool, first error) (int, error) {
 	t.readers.drop(id)
 	if _, err := t.st.Refresh(); err != nil {
@@ -185,14 +184,14 @@ func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before 
 		return n, err
 	}
 	t.readers.drop(id)
-	// What never was local is not changed by an update.
+	// If it never was local the update has not changed it.
 	if updated && (before || !errors.Is(err, casc.ErrNotLocal)) {
 		return 0, fmt.Errorf("%w: %w", nodes.ErrChanged, err)
 	}
 	return 0, err
 }
 
-// tell makes an error of the storage one of the tree, and logs those that are faults.
+// tell converts an error of the storage to one of the tree, and logs it if it is a fault.
 func (t *Tree) tell(id nodes.ID, off int64, err error) error {
 	switch {
 	case errors.Is(err, nodes.ErrChanged):

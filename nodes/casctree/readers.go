@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// maxReaders bounds the files that are kept open: each holds the table of its
-	// chunks, some 100 KB for the largest.
+	// maxReaders bounds the open files. Each holds the table of its chunks, some 100 KB for
+	// the largest.
 	maxReaders = 256
-	// maxFailures bounds the files that are remembered as told of.
+	// maxFailures is how many files are remembered as reported.
 	maxFailures = 1024
 )
 
-// openFile is a file that is open.
+// openFile is an open file.
 type openFile struct {
 	*casc.Content
-	// updates is how often the storage had been written to when it was opened.
+	// updates is storage.Updates when it was opened.
 	updates uint64
 }
 
-// readers keeps files open that were read last.
+// readers keeps the files open that were read last.
 type readers struct {
 	open func(nodes.ID) (openFile, error)
 
-	mu     sync.Mutex // guards what follows; never held while a file is opened or read
+	mu     sync.Mutex // guards the fields below; never held while a file is opened or read
 	kept   *simplelru.LRU[nodes.ID, openFile]
 	failed *simplelru.LRU[nodes.ID, struct{}]
 }
@@ -73,8 +73,8 @@ func (r *readers) drop(id nodes.ID) {
 	r.kept.Remove(id)
 }
 
-// firstFailure reports whether nothing was said of a file yet: what reads a damaged
-// file does so again and again.
+// firstFailure reports whether no error of a file has been logged yet, since programs read
+// a damaged file again and again.
 func (r *readers) firstFailure(id nodes.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

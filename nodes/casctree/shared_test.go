@@ -13,7 +13,7 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// tableSize makes the tree of a storage, and gives the size of its table.
+// tableSize makes the tree of a storage, and returns the size of its table.
 func tableSize(t *testing.T, g *casctest.Game) int {
 	t.Helper()
 	files, err := g.Install()
@@ -29,8 +29,8 @@ func tableSize(t *testing.T, g *casctest.Game) int {
 	return 0
 }
 
-// TestSharedSpans has many names of one file of many spans, as a small manifest may:
-// where its parts are is kept once.
+// TestSharedSpans has many names of one file of many spans, as a small manifest may: the
+// spans are kept once.
 func TestSharedSpans(t *testing.T) {
 	const names, parts = 5000, 224
 	g := casctest.New()

@@ -13,8 +13,8 @@ import (
 	"lorefs/casc/casctest/write"
 )
 
-// TestStatReadsNoContent looks at everything from opening on: of the archives, that
-// reads root and manifests, but nothing of any file.
+// TestStatReadsNoContent looks at everything from opening on. That reads root and manifests
+// from the archives, but nothing of any file.
 func TestStatReadsNoContent(t *testing.T) {
 	for _, root := range []string{"wow 3", "tvfs", "text", "mndx 2"} {
 		g, files, sopts, opts := makeGame(t, root, "install")
@@ -35,7 +35,8 @@ func TestStatReadsNoContent(t *testing.T) {
 				t.Errorf("%s: the content of %s is read", root, name)
 			}
 		}
-		// What is read then is seen: not of all, for some have several encoded forms.
+		// Check that a read is noticed. Not all files are read, for some have several
+		// forms.
 		for _, e := range entries {
 			_, _ = readAll(t.Context(), tree, e)
 		}
@@ -51,7 +52,7 @@ func TestStatReadsNoContent(t *testing.T) {
 	}
 }
 
-// recording notes what is read of which file.
+// recording notes what is read of each file.
 type recording struct {
 	fstest.MapFS
 	mu    sync.Mutex

@@ -18,7 +18,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// someSynthetics returns all of them, or the most different with -short.
+// someSynthetics returns all of them, or the most different ones with -short.
 func someSynthetics() []string {
 	if testing.Short() {
 		return []string{"tvfs", "wow3"}
@@ -50,8 +50,8 @@ func (s *synthetic) tree(t testing.TB, sopts casc.Options, opts casctree.Options
 	return open(t, casctest.FS(s.Store), sopts, opts)
 }
 
-// mountPath returns where a name of the storage is; TVFS separates nested manifests by
-// colons.
+// mountPath returns the path in the mount of a name of the storage. TVFS separates nested
+// manifests by colons.
 func (s *synthetic) mountPath(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if strings.HasPrefix(s.kind, "tvfs") {
@@ -112,8 +112,8 @@ func TestSyntheticManifests(t *testing.T) {
 	}
 }
 
-// TestSyntheticCascLib compares all files with CascLib's listing, but for those that
-// it lists by a key only, and for the manifests that it lists beside the files.
+// TestSyntheticCascLib compares all files with CascLib's listing, but for those that it
+// lists by a key only, and for the manifests that it lists beside the files.
 func TestSyntheticCascLib(t *testing.T) {
 	beside := []string{"encoding", "root", "install", "download", "size", "patch", "patch-index", "vfs-root"}
 	for _, kind := range someSynthetics() {
@@ -137,7 +137,7 @@ func TestSyntheticCascLib(t *testing.T) {
 			if _, err := casc.ParseKey(name); err == nil {
 				continue
 			}
-			size, err := strconv.ParseUint(c[1], 10, 64) // of a manifest that is not there it is -1
+			size, err := strconv.ParseUint(c[1], 10, 64) // -1 for a missing manifest
 			if err != nil {
 				t.Fatal(err)
 			}

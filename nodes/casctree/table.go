@@ -20,9 +20,9 @@ import (
 //	( name:4 )×(files+1)  ( flags:1 ekey:9 size:5 )×files
 //	dir_names file_names more
 //
-// Directory 0 is the root of the mount. The directories in a directory are one
-// behind the other, in order, as are its files: they end where those of the next
-// directory begin. The same goes for names. more has what does not fit:
+// Directory 0 is the root of the mount. The directories in a directory are consecutive and
+// sorted, and so are its files: they end where those of the next directory begin. The same
+// goes for names. more has what does not fit into a record:
 //
 //	forms   count:1 ( ekey:9 )×count
 //	spans   count:1 ( ekey:9 off:5 size:5 content_size:5 )×count
@@ -34,19 +34,18 @@ type table struct {
 	faults []error
 }
 
-// header is what the table says of itself.
+// header is the beginning of the table.
 type header struct {
-	// kind is that of the root.
+	// kind is the kind of the root.
 	kind string
-	// nDirs and nFiles count what is in it.
+	// nDirs and nFiles are the numbers of directories and files.
 	nDirs, nFiles int
-	// rootRows is how many files the root gave; named and unnamed are those that are
-	// shown.
+	// rootRows is how many files the root has. named and unnamed are those that are shown.
 	rootRows, named, unnamed int
 }
 
 const (
-	// tableKind changes with everything that changes what a table means.
+	// tableKind must change whenever the meaning of a table changes.
 	tableKind      = "casc names 2"
 	kindSize       = 16
 	tableHead      = kindSize + 8*4
@@ -59,26 +58,26 @@ const (
 
 // The flags of a file of the table.
 const (
-	// flagForms means that there are several encoded forms: more has them, from the
-	// place on that the first four bytes of the key are.
+	// flagForms means that there are several encoded forms. The first four bytes of the key
+	// are their place in more.
 	flagForms = 1 << iota
-	// flagSpans means that it is put together from spans, as flagForms.
+	// flagSpans means that the file consists of spans, which are in more like forms.
 	flagSpans
 	// flagNoForm means that no encoded form is known.
 	flagNoForm
 	// flagEncrypted means that some of it may be encrypted.
 	flagEncrypted
-	// flagFault means that it can't be read: the first four bytes of the key are the
-	// number of the reason. A table with such a file is not saved.
+	// flagFault means that it can't be read. The first four bytes of the key are the number
+	// of the reason. A table with such a file is not saved.
 	flagFault
 )
 
-// sections returns the sizes of the parts behind the head.
+// sections returns the sizes of the parts behind the header.
 func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
 	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further}
 }
 
-// openTable checks all of a table that reading it relies on. It keeps data.
+// openTable checks everything in a table that reading it relies on. It keeps data.
 func openTable(data []byte) (*table, error) {
 	if len(data) < tableHead {
 		return nil, fmt.Errorf("%d bytes, want at least %d", len(data), tableHead)
@@ -104,7 +103,7 @@ func openTable(data []byte) (*table, error) {
 	return t, t.checkOrder()
 }
 
-// checkOrder makes sure that no place leads out of the table.
+// checkOrder checks that no place leads out of the table.
 func (t *table) checkOrder() error {
 	le := binary.LittleEndian
 	if t.nDirs == 0 {
@@ -121,7 +120,7 @@ func (t *table) checkOrder() error {
 			}
 			last[f] = v
 		}
-		// A directory that comes before what it has is in no circle.
+		// Directories stand before their children, so they can't form a circle.
 		if p, first := int(le.Uint32(d[4:])), int(last[2]); p >= max(i, 1) || i < t.nDirs && first <= i {
 			return fmt.Errorf("directory %d is in %d and has %d", i, p, first)
 		}
@@ -143,7 +142,7 @@ func (t *table) checkOrder() error {
 	return nil
 }
 
-// span is a run of numbers, without its end.
+// span is a range of numbers, without its end.
 type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
@@ -156,7 +155,7 @@ func (t *table) dirName(i int) []byte { return t.dirNames[t.dirField(i, 0):t.dir
 
 func (t *table) parent(i int) int { return t.dirField(i, 1) }
 
-// dirsIn and filesIn are what a directory has.
+// dirsIn and filesIn return the directories and files in a directory.
 func (t *table) dirsIn(i int) span { return span{t.dirField(i, 2), t.dirField(i+1, 2)} }
 
 func (t *table) filesIn(i int) span { return span{t.dirField(i, 3), t.dirField(i+1, 3)} }
@@ -175,7 +174,7 @@ func (e entry) flags() byte { return e[0] }
 
 func (e entry) ekey() []byte { return e[1 : 1+casc.ShortKeySize] }
 
-// size returns that of the content, as the encoding file or the root says.
+// size returns the size of the content, from the encoding file or the root.
 func (e entry) size() int64 { return be40(e[1+casc.ShortKeySize:]) }
 
 func be40(b []byte) int64 { return int64(b[0])<<32 | int64(binary.BigEndian.Uint32(b[1:])) }
@@ -185,7 +184,7 @@ func putBE40(b []byte, v int64) {
 	binary.BigEndian.PutUint32(b[1:], uint32(v))
 }
 
-// more returns the records of a size that an entry refers to.
+// more returns the records, of a given size, that an entry refers to.
 func (t *table) more(e entry, size int) ([]byte, error) {
 	at := int64(binary.LittleEndian.Uint32(e.ekey()))
 	if at >= int64(len(t.further)) {
@@ -199,8 +198,8 @@ func (t *table) more(e entry, size int) ([]byte, error) {
 	return b[1 : 1+n], nil
 }
 
-// find looks for a name among numbers whose names are in order: one that is spelled
-// so, or else the first that differs in case only.
+// find looks for a name among numbers sorted by name: an exact match, and the first that
+// differs only in case.
 func find(in span, name []byte, nameOf func(i int) []byte) (exact, folded int) {
 	at := in.from + sort.Search(in.len(), func(i int) bool { return compareFolded(nameOf(in.from+i), name) >= 0 })
 	folded = -1
@@ -215,12 +214,12 @@ func find(in span, name []byte, nameOf func(i int) []byte) (exact, folded int) {
 	return -1, folded
 }
 
-// dirOf returns the directory that file i is in.
+// dirOf returns the directory of file i.
 func (t *table) dirOf(i int) int {
 	return sort.Search(t.nDirs, func(d int) bool { return t.dirField(d+1, 3) > i })
 }
 
-// path returns where file i is in the mount, for logs.
+// path returns the path of file i in the mount, for logs.
 func (t *table) path(i int) string {
 	parts := [][]byte{t.fileName(i)}
 	for d := t.dirOf(i); d > 0; d = t.parent(d) {

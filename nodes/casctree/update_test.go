@@ -20,7 +20,7 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// twoFiles returns a game whose file a leads on to what is stored as the content.
+// twoFiles returns a game whose file a is stored before the content.
 func twoFiles(t *testing.T, content string) write.Files {
 	t.Helper()
 	g := casctest.New()
@@ -37,8 +37,8 @@ func twoFiles(t *testing.T, content string) write.Files {
 	return files
 }
 
-// become writes the files of another storage over those of one, so that who has a
-// file open reads the new bytes.
+// become replaces the files of a storage by those of another in place, so that open files
+// read the new bytes.
 func become(fsys fstest.MapFS, files write.Files) {
 	for name := range fsys {
 		if _, ok := files[name]; !ok {
@@ -79,7 +79,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestMovedEncoding moves the encoding file, which is open for as long as the storage is.
+// TestMovedEncoding moves the encoding file, which is open as long as the storage is.
 func TestMovedEncoding(t *testing.T) {
 	l, err := casctest.NewLarge(2500)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestMovedEncoding(t *testing.T) {
 	}
 }
 
-// TestPutInPlace puts another file where one was: the one is gone, and no byte of the
-// other is handed out for it, whether chunks are kept or not.
+// TestPutInPlace puts another file in the place of one: the old file is gone, and no byte
+// of the new one is returned for it, whether chunks are cached or not.
 func TestPutInPlace(t *testing.T) {
 	before := twoFiles(t, "the second file")
 	after := twoFiles(t, "the secret file")
@@ -119,7 +119,7 @@ func TestPutInPlace(t *testing.T) {
 			become(fsys, casctest.Moved(t, after, 0))
 			got, err := readAll(t.Context(), tree, e)
 			switch {
-			case opened && size > 0 && err == nil: // its chunk was kept
+			case opened && size > 0 && err == nil: // its chunk was cached
 				if string(got) != "the second file" {
 					t.Errorf("cache of %d: %q", size, got)
 				}
@@ -133,7 +133,8 @@ func TestPutInPlace(t *testing.T) {
 			if got, err := readPath(t.Context(), tree, "files/first"); err != nil || string(got) != "the first file" {
 				t.Errorf("first: %q, %v", got, err)
 			}
-			// The other storage's file is found by its key only if the encoding file has it.
+			// The other storage's file is found by its key only if the encoding file has
+			// it.
 			key := write.Key([]byte("the secret file")).String()
 			if _, err := lookup(t.Context(), tree, "content/"+key[:2]+"/"+key); !errors.Is(err, nodes.ErrNotExist) {
 				t.Errorf("the new file: %v", err)
@@ -142,8 +143,8 @@ func TestPutInPlace(t *testing.T) {
 	}
 }
 
-// TestLargeWrittenOver writes over a file that is too large to be held while it is open:
-// no wrong byte is handed out, and when it is put back it is read again.
+// TestLargeWrittenOver writes over an open file that is too large to be held: no wrong byte
+// is returned, and when the bytes are put back it can be read again.
 func TestLargeWrittenOver(t *testing.T) {
 	content := bltetest.Text(9 << 20)
 	g := casctest.New()
@@ -198,7 +199,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestNewBuild installs another build: the one that is open stays, and it is told.
+// TestNewBuild installs another build: the open one stays, and the new one is reported.
 func TestNewBuild(t *testing.T) {
 	before, after := twoFiles(t, "the second file"), twoFiles(t, "the secret file")
 	fsys := casctest.FS(before)
@@ -242,7 +243,7 @@ func TestNewBuild(t *testing.T) {
 	}
 }
 
-// TestBecomesLocal loads a file that was not there.
+// TestBecomesLocal adds the data of a file that was not local.
 func TestBecomesLocal(t *testing.T) {
 	files := twoFiles(t, "the second file")
 	late := maps.Clone(files)
@@ -282,8 +283,8 @@ func TestBecomesLocal(t *testing.T) {
 	notLocal("0")
 }
 
-// TestDamagedChunk damages one chunk: its file fails and is told of once, with the
-// place, and the others are read.
+// TestDamagedChunk damages one chunk: its file fails and is reported once, with the place,
+// and the others are read.
 func TestDamagedChunk(t *testing.T) {
 	files := twoFiles(t, "the second file")
 	data := bytes.Clone(files[archive])
@@ -316,8 +317,8 @@ func TestDamagedChunk(t *testing.T) {
 	}
 }
 
-// TestWrongKey has keys of which some make a plain chunk of other content: no byte of it
-// is handed out, by any path.
+// TestWrongKey has keys, some of which make a plain chunk of other content: no byte of it
+// is returned, by any path.
 func TestWrongKey(t *testing.T) {
 	salsa := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	g := casctest.New()
@@ -346,8 +347,8 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
-// TestDamagedAllAlong reads a damaged file after an update that did not touch it: it did
-// not change, and is not told as such.
+// TestDamagedAllAlong reads a damaged file after an update that did not touch it: the error
+// does not say that it changed.
 func TestDamagedAllAlong(t *testing.T) {
 	files := twoFiles(t, "the second file")
 	data := bytes.Clone(files[archive])
@@ -367,8 +368,8 @@ func TestDamagedAllAlong(t *testing.T) {
 	}
 }
 
-// TestOtherForm damages each of two encoded forms of one content in turn: the other is
-// read instead.
+// TestOtherForm damages each of two encoded forms of one content in turn: the other is read
+// instead.
 func TestOtherForm(t *testing.T) {
 	g := casctest.New()
 	content := bltetest.Text(500)

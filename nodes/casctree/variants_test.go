@@ -16,9 +16,9 @@ import (
 	"lorefs/nodes/casctree"
 )
 
-// TestVariants puts files of one ID into blocks of different flags, in every order: the
-// one that the game loads has the name, then the others in the order of their ranks and
-// of the root, for a listed name and for one by ID only.
+// TestVariants puts files of one ID into blocks of different flags, in every order. The
+// file that the game loads has the name, then follow the others in the order of their ranks
+// and of the root, for a listed name and for one by ID only.
 func TestVariants(t *testing.T) {
 	plain, audio := casc.ContentWindows, casc.ContentNoCompression
 	lowViolence, dontLoad := casc.ContentLowViolence, casc.ContentDontLoad|casc.ContentWindows
@@ -97,8 +97,8 @@ func textAt(t *testing.T, tree *casctree.Tree, at string) string {
 	return string(b)
 }
 
-// A file of which one form takes a key that nobody has is not counted among those without
-// key if another form does without.
+// TestFormWithoutKey checks that a file with an unknown key in one form is not counted as
+// lacking a key if another form does without.
 func TestFormWithoutKey(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		g := casctest.New()

@@ -11,11 +11,11 @@ import (
 	"lorefs/casc"
 )
 
-// waiting are files without name, by the number that lists know them by. A list is run
-// through once and not kept: it is larger than all that is made of it.
+// waiting are files without a name, by the number that lists know them by. A list is read
+// once and not kept, because it is larger than everything made of it.
 type waiting struct {
 	files []awaited
-	// at is behind what was found last: lists are mostly in order.
+	// at is behind what was found last, since lists are mostly sorted.
 	at int
 }
 
@@ -48,7 +48,7 @@ func (w *waiting) find(number uint64) []awaited {
 	return w.files[from:w.at]
 }
 
-// wait notes the numbers of a file that was just added. Without any it has no name.
+// wait notes the numbers of a new file. A file without numbers has no name.
 func (b *builder) wait(x *buildFile, f *casc.File) error {
 	i := b.files.len - 1
 	switch {
@@ -68,14 +68,14 @@ func (b *builder) wait(x *buildFile, f *casc.File) error {
 	return nil
 }
 
-// sortWaiting has to be called when all files wait.
+// sortWaiting must be called when all files wait.
 func (b *builder) sortWaiting() {
 	b.ids.sort()
 	b.hashes.sort()
 }
 
-// nameFrom names the files that a list has and no list before it had. The first line
-// that has a file counts.
+// nameFrom names the files that a list has and no list before it had. The first line for a
+// file counts.
 func (b *builder) nameFrom(ctx context.Context, lines iter.Seq2[casc.ListLine, error]) error {
 	for line, err := range lines {
 		if err != nil {
@@ -106,7 +106,7 @@ func (b *builder) nameFrom(ctx context.Context, lines iter.Seq2[casc.ListLine, e
 	return ctx.Err()
 }
 
-// nameRest gives those that still wait their numbers for names.
+// nameRest gives the files that still wait their numbers for names.
 func (b *builder) nameRest() error {
 	for _, kind := range []struct {
 		*waiting
@@ -127,7 +127,7 @@ func (b *builder) nameRest() error {
 	return nil
 }
 
-// cleanName returns a name of a list file with slashes only, none of which is first.
+// cleanName returns a name of a list file with slashes only, and none at its beginning.
 func cleanName(name []byte) []byte {
 	for i, c := range name {
 		if c == '\\' {

@@ -18,7 +18,7 @@ import (
 type files struct {
 	names   []string
 	indexes map[string]int
-	// sizes holds the size of each plus 1, or 0 if nobody has asked.
+	// sizes has the size of each file plus 1, or 0 if nobody has asked.
 	sizes   []atomic.Uint32
 	content func(i int) ([]byte, error)
 }
@@ -31,7 +31,7 @@ func newFiles(names []string, content func(i int) ([]byte, error)) files {
 	return f
 }
 
-// find returns the ID of a file, 0 if there is none.
+// find returns the ID of a file, or 0.
 func (f *files) find(k kind, name string) nodes.ID {
 	i, ok := f.indexes[name]
 	if !ok {
@@ -114,7 +114,7 @@ func (t *Tree) listMaps() {
 	})
 }
 
-// mapName returns how a map's file is called in the tree.
+// mapName returns the name of a map's file in the tree.
 func mapName(file string) string {
 	base := path.Base(file)
 	if name, ok := strings.CutSuffix(base, ".map"); ok {
@@ -123,14 +123,14 @@ func mapName(file string) string {
 	return base
 }
 
-// isWrong tells of a definition or a map that is none, or that cannot be parsed: it must
-// not keep the others from being listed.
+// isWrong reports whether err concerns one definition or map that can't be read or parsed.
+// Such a file must not keep the others from being listed.
 func isWrong(err error) bool {
 	_, wrong := errors.AsType[*protocol.SyntaxError](err)
 	return wrong
 }
 
-// wrongFile returns what is shown for a definition or a map that cannot be read.
+// wrongFile returns the content that is shown for a definition or a map that can't be read.
 func wrongFile(name string, err error) []byte {
 	dst := wtf8.AppendJSON([]byte(`{"file":`), name)
 	dst = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error())

@@ -13,7 +13,8 @@ import (
 	"lorefs/protocol"
 )
 
-// The packets of tera-toolbox, one of each definition, as a session with names.
+// TestToolboxSession shows the packets of tera-toolbox, one of each definition, as a
+// session with names.
 func TestToolboxSession(t *testing.T) {
 	vectors, err := os.ReadFile(testneeds.Fixture(t, "packets/vectors/tera-toolbox.jsonl"))
 	if err != nil {
@@ -26,7 +27,7 @@ func TestToolboxSession(t *testing.T) {
 		if err := json.Unmarshal(line, &v); err != nil {
 			t.Fatal(err)
 		}
-		// The codes are made up, and some are there twice.
+		// The codes are made up, and some occur twice.
 		fmt.Fprintf(&log, "%s %s%02x%02x%s\n", strings.TrimSuffix(v.Def, ".def"), v.Hex[:4], byte(n), n>>8, v.Hex[8:])
 		n++
 	}
@@ -45,7 +46,7 @@ func TestToolboxSession(t *testing.T) {
 	nodetest.Run(t, tree)
 }
 
-// All that is in a folder of definitions is shown.
+// TestRealDefinitions checks that everything in a folder of definitions is shown.
 func TestRealDefinitions(t *testing.T) {
 	for corpus, wrong := range map[string]int{"tera-toolbox": 0, "tera-proxy": 2, "meishuu-2017-09": 1} {
 		lib, err := protocol.OpenLibrary(os.DirFS(testneeds.Fixture(t, "packets/"+corpus)), protocol.LibraryOptions{})

@@ -2,8 +2,8 @@ package packettree
 
 import "lorefs/nodes"
 
-// An ID is a kind of node above bit 32, and below it the index of a packet, a
-// definition or a map. The kind 0 is for the nodes that are there once.
+// An ID is a kind of node above bit 32, and below it the index of a packet, a definition or
+// a map. Kind 0 is for single nodes.
 const (
 	rootID        = nodes.Root
 	packetsID     = nodes.ID(2)

@@ -40,7 +40,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return t.entry(id)
 }
 
-// findPacket returns the ID of the file of a packet, 0 if there is none.
+// findPacket returns the ID of the file of a packet, or 0.
 func (t *Tree) findPacket(name string) nodes.ID {
 	number, _, ok := strings.Cut(name, "-")
 	i, err := strconv.ParseUint(number, 10, 31)
@@ -55,8 +55,8 @@ func (t *Tree) findPacket(name string) nodes.ID {
 	return 0
 }
 
-// ReadDir implements [nodes.Tree]. A cursor is the number of the entries before; of each
-// packet there are two.
+// ReadDir implements [nodes.Tree]. A cursor is the number of the entries before; each
+// packet has two.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		err := t.check(ctx)

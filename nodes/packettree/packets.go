@@ -12,10 +12,9 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// codeOf returns what is known of the code of packet i.
+// codeOf returns the description of packet i's code.
 func (t *Tree) codeOf(i int) *dissect.Code { return t.session.Code(t.log.Code(i)) }
 
-// packetName returns the name of a packet's file.
 func (t *Tree) packetName(k kind, i int) string {
 	end := ".json"
 	if k == kindBin {
@@ -52,7 +51,7 @@ func (t *Tree) packetEntry(k kind, i int) (nodes.Entry, error) {
 	return e, nil
 }
 
-// packetJSON is the content of a packet's JSON file.
+// packetJSON returns the content of a packet's JSON file.
 func (t *Tree) packetJSON(i int) ([]byte, error) {
 	p, err := t.log.Packet(i, nil)
 	if err != nil && !dissect.IsDamage(err) {
@@ -61,7 +60,7 @@ func (t *Tree) packetJSON(i int) ([]byte, error) {
 	return t.appendPacket(nil, i, &p, err), nil
 }
 
-// appendPacket appends the JSON of a packet, or of what is wrong with it.
+// appendPacket appends the JSON of a packet, or of its damage.
 func (t *Tree) appendPacket(dst []byte, i int, p *capture.Packet, damage error) []byte {
 	dst = append(dst, `{"number":`...)
 	dst = strconv.AppendInt(dst, int64(i), 10)
@@ -88,7 +87,7 @@ func (t *Tree) appendPacket(dst []byte, i int, p *capture.Packet, damage error) 
 	return append(dst, "}\n"...)
 }
 
-// appendFields appends what the definition makes of a packet, or its bytes.
+// appendFields appends the fields of a packet, or its bytes in hex.
 func appendFields(dst []byte, c *dissect.Code, packet []byte) []byte {
 	err := c.Err
 	if c.Table != nil {

@@ -16,16 +16,16 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// Options are what New may be told.
+// Options are the options of New.
 type Options struct {
-	// ModTime is that of the directories, and of files that have no time.
+	// ModTime is the time of the directories, and of files without a time.
 	ModTime time.Time
 	// SourceSize is the size of the log and the definitions in bytes, for statfs(2).
 	SourceSize int64
-	// Cache keeps what was read for a while. Default: one of 2 MiB.
+	// Cache keeps what was read for a while. Default: a cache of 2 MiB.
 	Cache *blockcache.Cache
-	// Check is asked before anything is read whether the source is still what
-	// it was when it was opened. Default: it is.
+	// Check returns an error if the source has changed since it was opened. It is called
+	// before anything is read. Default: no check.
 	Check func() error
 }
 
@@ -42,25 +42,25 @@ type Tree struct {
 	top    []nodes.Entry // of the root
 	digits int           // of a packet's number
 
-	// jsonSizes holds, for each packet, the size of its JSON plus 1, or 0 if nobody
-	// has asked.
+	// jsonSizes has, for each packet, the size of its JSON plus 1, or 0 if nobody has
+	// asked.
 	jsonSizes []atomic.Uint32
 	defs      files
 	maps      files
 
 	buffers sync.Pool // of *buffers
 
-	// counts is what the summary tells; nil before somebody asked.
+	// counts are the counts in the summary; nil before somebody asked.
 	counts atomic.Pointer[map[uint16]dissect.Count]
 }
 
 var _ nodes.Tree = (*Tree)(nil)
 
-// buffers are those of one rendering.
+// buffers are used for one rendering.
 type buffers struct{ packet, json []byte }
 
-// New makes the tree of a session and a library. Either may be nil: the tree then has
-// no packets, or no definitions.
+// New makes the tree of a session and a library. Either may be nil: the tree then has no
+// packets, or no definitions.
 func New(session *dissect.Session, lib *protocol.Library, opts Options) *Tree {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
@@ -81,7 +81,6 @@ func New(session *dissect.Session, lib *protocol.Library, opts Options) *Tree {
 	return t
 }
 
-// listTop makes the entries of the root.
 func (t *Tree) listTop() {
 	add := func(name string, id nodes.ID, k nodes.Kind, size int) {
 		t.top = append(t.top, nodes.Entry{Name: name, ID: id, Kind: k, Size: int64(size), Next: uint64(len(t.top)) + 1})
@@ -107,7 +106,7 @@ func (t *Tree) Usage() nodes.Usage {
 	return u
 }
 
-// check is asked first by every method.
+// check is called first by every method.
 func (t *Tree) check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (t *Tree) check(ctx context.Context) error {
 	return t.opts.Check()
 }
 
-// isDir reports whether id is one of the directories that the tree has.
+// isDir reports whether id is a directory of the tree.
 func (t *Tree) isDir(id nodes.ID) bool {
 	switch id {
 	case rootID:
@@ -145,7 +144,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// entry is the entry of a file, without a cursor.
+// entry returns the entry of a file, without a cursor.
 func (t *Tree) entry(id nodes.ID) (nodes.Entry, error) {
 	k, i := split(id)
 	switch {
@@ -163,7 +162,7 @@ func (t *Tree) entry(id nodes.ID) (nodes.Entry, error) {
 	return nodes.Entry{}, nodes.NotExist(id)
 }
 
-// notDir is the error for an ID that is no directory.
+// notDir returns the error for an ID that is no directory.
 func (t *Tree) notDir(id nodes.ID) error {
 	if _, err := t.entry(id); err != nil {
 		return err
@@ -186,8 +185,8 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(content, p, off)
 }
 
-// cached is the content of a file. Of several who ask at once one makes it, and if
-// that one gives up, so must not the others.
+// cached returns the content of a file. If several ask at once, one of them makes it, and
+// goes on even if its caller gives up.
 func (t *Tree) cached(ctx context.Context, id nodes.ID) ([]byte, error) {
 	for {
 		b, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(ctx, id) })

@@ -194,7 +194,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A session that names its packets needs no map.
+// TestLoggedNames has a session that names its packets, which needs no map.
 func TestLoggedNames(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, name := range []string{"defs/S_CHAT.2.def", "defs/S_CHAT.3.def"} {
@@ -213,7 +213,7 @@ func TestLoggedNames(t *testing.T) {
 	}
 }
 
-// A damaged packet does not hide the others.
+// TestDamagedPacket checks that a damaged packet does not hide the others.
 func TestDamagedPacket(t *testing.T) {
 	var b bytes.Buffer
 	w, err := capture.NewWriter(&b, capture.Info{Format: capture.Flat}, 0)
@@ -249,7 +249,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// denied is a folder of which one file may not be read.
+// denied is a folder with a file that may not be read.
 type denied struct {
 	iofs.FS
 	name string
@@ -262,7 +262,8 @@ func (d denied) Open(name string) (iofs.File, error) {
 	return d.FS.Open(name)
 }
 
-// A definition that may not be read does not hide the others.
+// TestDeniedDefinition checks that a definition that may not be read does not hide the
+// others.
 func TestDeniedDefinition(t *testing.T) {
 	lib, err := protocol.OpenLibrary(denied{prototest.Files(), "defs/S_CHAT.3.def"}, protocol.LibraryOptions{})
 	if err != nil {
@@ -290,7 +291,8 @@ func (h *hooked) ReadAt(p []byte, off int64) (int, error) {
 	return h.ReaderAt.ReadAt(p, off)
 }
 
-// Who gives up does not make others give up who wait for the same summary.
+// TestSummaryCancelled checks that a caller who gives up does not fail others who wait for
+// the same summary.
 func TestSummaryCancelled(t *testing.T) {
 	data, err := prototest.Log(1, 3000)
 	if err != nil {

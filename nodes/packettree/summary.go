@@ -13,7 +13,7 @@ import (
 // maxPacket is the longest packet in bytes.
 const maxPacket = 65535
 
-// summary is the content of summary.json. The first call decodes every packet.
+// summary returns the content of summary.json. The first call decodes every packet.
 func (t *Tree) summary(ctx context.Context) ([]byte, error) {
 	counts := t.counts.Load()
 	if counts == nil {
@@ -27,8 +27,8 @@ func (t *Tree) summary(ctx context.Context) ([]byte, error) {
 	return t.appendSummary(nil, *counts), nil
 }
 
-// appendSummary writes the summary. Its length is the same for all numbers, also
-// before anything is counted, when all is nil.
+// appendSummary appends the summary. Its length is the same for all numbers, also before
+// anything is counted, when all is nil.
 func (t *Tree) appendSummary(dst []byte, all map[uint16]dissect.Count) []byte {
 	var total dissect.Count
 	for _, c := range all {

@@ -11,8 +11,8 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// benchFolder is that of the fixtures if it is there, else a made-up one. dir is
-// the name of a zone in it.
+// benchFolder returns the folder of the fixtures, or else a made-up one, and the name of a
+// zone in it.
 func benchFolder(b *testing.B) (fsys iofs.FS, zone string) {
 	b.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "fixtures", "world")
@@ -23,7 +23,7 @@ func benchFolder(b *testing.B) (fsys iofs.FS, zone string) {
 	return os.DirFS(dir), "x1002y1006"
 }
 
-// BenchmarkFirst is what the first look at something costs.
+// BenchmarkFirst measures the first look at something.
 func BenchmarkFirst(b *testing.B) {
 	fsys, zone := benchFolder(b)
 	for _, path := range []string{
@@ -38,7 +38,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads in pieces of 128 KiB what is in the cache.
+// BenchmarkRead reads cached files in pieces of 128 KiB.
 func BenchmarkRead(b *testing.B) {
 	fsys, zone := benchFolder(b)
 	tree := newTree(b, fsys, worldtree.Options{Blocks: blockcache.New(256 << 20).View()})

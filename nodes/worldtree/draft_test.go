@@ -18,7 +18,7 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// shows fails the test if a file does not show a refused text, and tell of it.
+// shows fails the test if a file does not show a refused text, or does not report it.
 func (d *edited) shows(path, text, problem string) {
 	d.t.Helper()
 	if got := read(d.t, d.Editable, path); string(got) != text {
@@ -34,7 +34,7 @@ func (d *edited) shows(path, text, problem string) {
 	}
 }
 
-// paths are those of what was refused: the texts may be long.
+// paths returns the paths of refused texts, which may be long themselves.
 func paths(list []editing.Refused) (all []string) {
 	for _, r := range list {
 		all = append(all, r.Path)
@@ -42,7 +42,7 @@ func paths(list []editing.Refused) (all []string) {
 	return all
 }
 
-// nothingRefused fails the test if a text that was refused is still there.
+// nothingRefused fails the test if there is a refused text.
 func (d *edited) nothingRefused() {
 	d.t.Helper()
 	if l := d.Loose(); len(l.Scratch)+len(l.Strays)+len(d.Refused()) != 0 {
@@ -50,8 +50,8 @@ func (d *edited) nothingRefused() {
 	}
 }
 
-// A text that is refused is shown and told of, but is in no other file, in no record, and
-// in nothing that is saved.
+// TestRefused checks that a refused text is shown and reported, but is in no other file, in
+// no record, and in nothing that is saved.
 func TestRefused(t *testing.T) {
 	d := newEdited(t, folder(2))
 	for path, bad := range map[string]map[string]string{
@@ -85,7 +85,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What is good, but can't be kept in the journal, is not lost either.
+// TestRefusedByTheLog checks that a valid text which the journal can't keep is not lost
+// either.
 func TestRefusedByTheLog(t *testing.T) {
 	d := newEdited(t, light())
 	d.fail = errors.New("the disk is full")
@@ -107,8 +108,8 @@ func TestRefusedByTheLog(t *testing.T) {
 	}
 }
 
-// A tool that saves by renaming removes what it can't rename: the text is kept as that of
-// the file that it was to be.
+// TestRefusedRename has a tool that saves by renaming, and removes the file if that fails:
+// the text is kept as that of the target.
 func TestRefusedRename(t *testing.T) {
 	for _, file := range []string{aZone, aSquare, anArea} {
 		for _, hidden := range []bool{false, true} {
@@ -152,8 +153,8 @@ func TestRefusedRename(t *testing.T) {
 	}
 }
 
-// A text that is refused keeps nobody from editing what belongs to it, and whoever edits
-// that leaves the text as it is.
+// TestRefusedAmongOthers checks that a refused text keeps nobody from editing other files
+// of the zone, and that such edits leave it as it is.
 func TestRefusedAmongOthers(t *testing.T) {
 	const bad = "{\"squares\": [[[[1,2]],"
 	d := newEdited(t, light())
@@ -174,7 +175,7 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 	d.shows(aZone, bad, "line 1")
 	nodetest.Run(t, d.Editable, nodetest.Limit(10))
-	// The zone as it was at first: what its text says counts, whatever was edited since.
+	// The zone as it was at first: its text counts, whatever was edited since.
 	if err := d.write(aSquare, []byte(bad)); !errors.Is(err, nodes.ErrInvalid) {
 		t.Fatal(err)
 	}
@@ -194,8 +195,8 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// Who removes a file gives up what was refused of it: the next one of its name shows the
-// source, while who has the first one open can read it.
+// TestRefusedRemoved removes a file with a refused text. The text is dropped: a new file of
+// that name shows the source, while open handles still read the text.
 func TestRefusedRemoved(t *testing.T) {
 	d := newEdited(t, light())
 	lifted := lift(t, read(t, d.Editable, aSquare))
@@ -228,7 +229,7 @@ func TestRefusedRemoved(t *testing.T) {
 	nodetest.Run(t, d.Editable, nodetest.Limit(10))
 }
 
-// Programs that write one after the other close the file in between.
+// TestRefusedInParts has a program that closes the file between two writes.
 func TestRefusedInParts(t *testing.T) {
 	d := newEdited(t, light())
 	text := lift(t, read(t, d.Editable, aSquare))
@@ -253,7 +254,7 @@ func TestRefusedInParts(t *testing.T) {
 	}
 }
 
-// There is an end to the memory that texts may take, whosever they are.
+// TestLimits checks the limits on the memory for texts.
 func TestLimits(t *testing.T) {
 	d := newEditedWith(t, light(), worldtree.EditOptions{MaxText: 10_000, MaxTexts: 15_000})
 	bad := []byte("{" + strings.Repeat(" ", 9000))
@@ -278,7 +279,7 @@ func TestLimits(t *testing.T) {
 	if err := errors.Join(d.remove("zones/.temp"), d.remove("squares/x1000y1000/000-000.json")); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // what was given up takes no room
+	for range 3 { // a dropped text takes no room
 		if err := d.write(aSquare, bad); !errors.Is(err, nodes.ErrInvalid) {
 			t.Errorf("with room again: %v", err)
 		}
@@ -289,7 +290,7 @@ func TestLimits(t *testing.T) {
 	d.nothingRefused()
 }
 
-// Nothing takes the place of what somebody is writing.
+// TestRefusedKeepsOthers checks that nothing replaces a file that somebody is writing.
 func TestRefusedKeepsOthers(t *testing.T) {
 	d := newEdited(t, fstest.MapFS{"a.apd": {Data: geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin).File(), ModTime: geomtest.FolderTime}})
 	w, err := d.OpenWrite(t.Context(), d.id("areas/a.json"))

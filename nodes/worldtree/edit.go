@@ -14,37 +14,36 @@ import (
 	"lorefs/geometry"
 )
 
-// edit is what a source holds instead of what its file does. It does not change.
+// edit is what a source holds instead of its file's content. It does not change.
 type edit struct {
-	// packed is a file of another content or, where only squares were changed, the
-	// source's own: somebody may take its place.
+	// packed is a file with other content. If only squares were changed it is the source's
+	// own file, kept because somebody may replace it.
 	packed []byte
-	// squares are those that differ from that.
+	// squares are the squares that differ from that.
 	squares map[int]*cells
 }
 
-// cells are those of a square.
+// cells are the cells of a square.
 type cells = [geometry.SquareCells][]geometry.Volume
 
-// A record of an edit is one of these kinds, and then the rest.
+// A record of an edit begins with one of these kinds.
 const (
 	recordWhole  = 'W' // a file, packed
 	recordSquare = 'Q' // square:2, and its JSON
 )
 
-// editQuality is that of Brotli for what is kept until it is saved.
+// editQuality is Brotli's quality for what is kept until it is saved.
 const editQuality = 5
 
-// change is an edit in the making: what the source holds behind it, and the record
-// of it.
+// change is a new edit: what the source holds after it, and its record.
 type change struct {
 	edit   *edit
 	image  []byte
 	record []byte
 }
 
-// parse makes a change of the text of a file. It is nil if the text says what the
-// source holds anyway. An error of the text is a [*geometry.JSONError].
+// parse makes a change of the text of a file. It returns nil if the text equals what the
+// source holds. An error in the text is a [*geometry.JSONError].
 func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) {
 	s := n.source.now()
 	image, err := t.image(ctx, s)
@@ -69,7 +68,7 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 	return c, nil
 }
 
-// isBad tells a file that is damaged from one that can't be read now.
+// isBad reports whether err says that a file is damaged, not just unreadable now.
 func isBad(err error) bool {
 	_, bad := errors.AsType[*geometry.FormatError](err)
 	return bad
@@ -103,7 +102,7 @@ func parseArea(ctx context.Context, text []byte) (*change, error) {
 // encoder writes a zone or an area as a file.
 type encoder = func(ctx context.Context, w io.Writer, opts geometry.EncodeOptions) error
 
-// wholeChange is one of all that a source holds.
+// wholeChange returns a change of everything that a source holds.
 func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, error) {
 	record := bytes.NewBuffer([]byte{recordWhole})
 	if err := encode(ctx, record, geometry.EncodeOptions{Quality: editQuality}); err != nil {
@@ -113,8 +112,8 @@ func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, er
 	return &change{edit: &edit{packed: b[1:]}, image: image, record: b}, nil
 }
 
-// maxSquares is how many squares an edit keeps by themselves: they take more memory
-// than in a packed zone, and each further edit copies the list.
+// maxSquares is how many squares an edit keeps separately: they take more memory than in a
+// packed zone, and each further edit copies the list.
 const maxSquares = 512
 
 func (t *Tree) parseSquare(ctx context.Context, s *version, image []byte, square int, text []byte) (*change, error) {
@@ -145,7 +144,7 @@ func (t *Tree) parseSquare(ctx context.Context, s *version, image []byte, square
 	return &change{edit: to, image: next.Image(), record: record}, nil
 }
 
-// with is the edit of a version with one more square.
+// with returns the edit of a version with one more square.
 func (t *Tree) with(s *version, square int, to *cells) (*edit, error) {
 	if s.edit == nil {
 		data, err := s.read(t.fsys)
@@ -196,7 +195,7 @@ func (e *edit) apply(image []byte) ([]byte, error) {
 	return z.Image(), nil
 }
 
-// differ yields the squares in which two zones differ; all, if one is none.
+// differ yields the squares in which two zones differ, or all if one is nil.
 func differ(before, after []byte) iter.Seq[int] {
 	a, errA := geometry.ZoneOfImage(before)
 	b, errB := geometry.ZoneOfImage(after)

@@ -25,23 +25,23 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// edited is an Editable, and what it logs.
+// edited is an Editable and what it logs.
 type edited struct {
 	*worldtree.Editable
 	t    testing.TB
 	fsys fstest.MapFS
-	// put is taken to put a file there, while others are read.
+	// put is held while a file is written, and others are read.
 	put sync.Locker
 
 	mu      sync.Mutex
 	records []logged
-	// begin and logging are called when a file is begun, and before an edit is kept.
+	// begin and logging are called before Begin and before Log.
 	begin, logging func(file string)
 	told           map[nodes.ID]int
 	fail           error
 }
 
-// sharedFS is a folder to which files are written while others are read.
+// sharedFS is a folder whose files are written while others are read.
 type sharedFS struct {
 	mu sync.Mutex
 	fstest.MapFS
@@ -63,7 +63,6 @@ func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 	return newEditedWith(t, fsys, worldtree.EditOptions{})
 }
 
-// newEditedWith is newEdited with some options.
 func newEditedWith(t testing.TB, fsys fstest.MapFS, opts worldtree.EditOptions) *edited {
 	t.Helper()
 	shared := &sharedFS{MapFS: fsys}
@@ -96,7 +95,7 @@ func (d *edited) id(path string) nodes.ID {
 	return find(d.t, d.Editable, path).ID
 }
 
-// write writes as a shell's > does, in pieces, and gives the error of the close.
+// write writes in pieces, as a shell's > does, and returns the error of the close.
 func (d *edited) write(path string, content []byte) error {
 	d.t.Helper()
 	return d.writeID(d.id(path), content)
@@ -126,7 +125,7 @@ func (d *edited) writeID(id nodes.ID, content []byte) (err error) {
 	return w.Flush(ctx)
 }
 
-// split is the ID of a path's directory, and its last name.
+// split returns the ID of a path's directory, and its last name.
 func (d *edited) split(path string) (dir nodes.ID, name string) {
 	d.t.Helper()
 	i := strings.LastIndexByte(path, '/')
@@ -156,7 +155,7 @@ func (d *edited) create(path string, content []byte) error {
 	return d.writeID(e.ID, content)
 }
 
-// save saves into the folder itself, and gives the names of the files.
+// save saves into the folder itself, and returns the names of the files.
 func (d *edited) save() (files []string) {
 	d.t.Helper()
 	err := d.Save(d.t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
@@ -214,7 +213,7 @@ func lift(t testing.TB, square []byte) []byte {
 	return bytes.Replace(square, []byte(before), fmt.Appendf(nil, `"volumes":[[%d,`, z-1), 1)
 }
 
-// light returns a folder that takes little time: of two zones that are empty but for some
+// light returns a folder that is fast to read: two zones that are empty but for some
 // squares.
 func light() fstest.MapFS {
 	lightOnce.Do(func() {
@@ -256,8 +255,8 @@ func TestEditableIsTheTree(t *testing.T) {
 	nodetest.Run(t, newEdited(t, folder(2)).Editable, nodetest.Limit(40))
 }
 
-// Everything that is made of a zone shows the edit at once, and so does the file
-// that is saved.
+// TestEditZone checks that an edit shows at once in all views of a zone, and in the saved
+// file.
 func TestEditZone(t *testing.T) {
 	notShort(t)
 	d := newEdited(t, folder(2))
@@ -291,7 +290,7 @@ func TestEditZone(t *testing.T) {
 	if len(d.records) != 1 || d.records[0].file != "x1000y1000.zgd" {
 		t.Errorf("%d records", len(d.records))
 	}
-	// A crash: what was logged is made again.
+	// A crash: the logged edits are replayed.
 	again := newEdited(t, d.fsys)
 	for _, r := range d.records {
 		if err := again.Replay(t.Context(), r.file, r.record); err != nil {
@@ -373,7 +372,8 @@ func TestEditArea(t *testing.T) {
 	}
 }
 
-// What says what is there anyway is no edit, and what comes back to it is not saved.
+// TestSame checks that writing what is there is no edit, and that edits that are undone are
+// not saved.
 func TestSame(t *testing.T) {
 	d := newEdited(t, light())
 	before := read(t, d.Editable, aSquare)
@@ -429,7 +429,7 @@ func TestReadOnlyParts(t *testing.T) {
 	}
 }
 
-// What editors do to save a file.
+// TestEditors saves files as editors do.
 func TestEditors(t *testing.T) {
 	notShort(t)
 	for name, edit := range map[string]func(d *edited, text []byte) error{
@@ -478,7 +478,7 @@ func TestEditors(t *testing.T) {
 	}
 }
 
-// A file that is out of sight stays what it was.
+// TestHidden checks that a file that is out of sight stays as it was.
 func TestHidden(t *testing.T) {
 	d := newEdited(t, folder(1))
 	before, id := read(t, d.Editable, aZone), d.id(aZone)
@@ -513,7 +513,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// What was replaced can be read by who has it open.
+// TestReplacedStaysReadable checks that open handles can still read a replaced file.
 func TestReplacedStaysReadable(t *testing.T) {
 	d := newEdited(t, light())
 	before, id := read(t, d.Editable, aSquare), d.id(aSquare)
@@ -543,8 +543,8 @@ func TestBadZoneMayBeReplaced(t *testing.T) {
 	}
 }
 
-// Somebody else takes the place of a file: every edit of it is refused from then on, while
-// what was edited before stays whole, also with nothing of it in the cache.
+// TestSourceReplaced replaces a source file by another program. From then on every edit of
+// it is refused, while earlier edits stay whole, also with nothing of them in the cache.
 func TestSourceReplaced(t *testing.T) {
 	const later = "squares/x1000y1000/000-000.json"
 	d := newEdited(t, light())
@@ -574,8 +574,8 @@ func TestSourceReplaced(t *testing.T) {
 	}
 }
 
-// A file that somebody puts there while a text is parsed is not the one that the edit
-// belongs to: that one was told before it was looked at.
+// TestSourceReplacedMeanwhile replaces a source file while a text is parsed. The edit
+// belongs to the old file, which was reported before.
 func TestSourceReplacedMeanwhile(t *testing.T) {
 	d := newEdited(t, light())
 	theirs := func(file string) {
@@ -625,7 +625,7 @@ func TestSourceChanged(t *testing.T) {
 	}
 }
 
-// More squares than are kept by themselves are edited, and none is lost.
+// TestManySquares edits more squares than are kept separately. None is lost.
 func TestManySquares(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -654,7 +654,8 @@ func TestManySquares(t *testing.T) {
 	}
 }
 
-// Files are packed ahead, several at once, and stored one after the other.
+// TestPackedAhead checks that files are packed ahead, several at once, and stored one after
+// the other.
 func TestPackedAhead(t *testing.T) {
 	d := newEdited(t, light())
 	paths := []string{aSquare, "squares/x1000y1001/000-000.json"}
@@ -685,7 +686,7 @@ func TestPackedAhead(t *testing.T) {
 	}
 }
 
-// Who does not want to wait gets an error, and loses nothing.
+// TestSaveCanceled checks that canceling returns an error and loses nothing.
 func TestSaveCanceled(t *testing.T) {
 	d := newEdited(t, light())
 	if err := d.write(aSquare, lift(t, read(t, d.Editable, aSquare))); err != nil {
@@ -705,7 +706,7 @@ func TestSaveCanceled(t *testing.T) {
 	}
 }
 
-// Records come from a file that anybody may have damaged.
+// FuzzReplay replays records, which come from a file that may be damaged.
 func FuzzReplay(f *testing.F) {
 	d := newEdited(f, folder(2))
 	f.Add("x1000y1000.zgd", append([]byte("Q\x05\x00"), read(f, d.Editable, aSquare)...))
@@ -725,8 +726,8 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// A model: what squares hold after any edits is what was written to them last; what was
-// refused stays until then, and is in no file that is saved.
+// TestEditProperty compares with a model: after any edits squares hold what was written to
+// them last, and refused texts stay until then and are in no saved file.
 func TestEditProperty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it decodes a thousand zones")

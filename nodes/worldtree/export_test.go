@@ -2,7 +2,7 @@ package worldtree
 
 import "lorefs/internal/cache"
 
-// Forge changes what a Memory keeps, such that it looks as if it was saved so.
+// Forge changes a saved Memory, with correct checksums.
 func Forge(data []byte, change func(record string) string) []byte {
 	head := 1 + int(data[0]) + len(cache.ID{}.Of)
 	return cache.Seal(append(data[:head:head], change(string(data[head:len(data)-4]))...))

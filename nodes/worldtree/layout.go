@@ -15,13 +15,13 @@ const missingName = "missing.json"
 type folder struct {
 	id   nodes.ID
 	name string
-	// subs are places in the tree's folders.
+	// subs are indexes of the tree's folders.
 	subs []int
-	// sources and views are what else is in it: all views of the first source,
-	// then those of the second.
+	// sources and views are the other entries: all views of the first source, then those of
+	// the second.
 	sources []*source
 	views   []view
-	// missing tells that the last entry is missingName.
+	// missing is set if the last entry is missingName.
 	missing bool
 }
 
@@ -61,8 +61,8 @@ func (t *Tree) count() int64 {
 //
 //	view+1:5 key:40 square+1:14
 //
-// where square is -1 but for the file of a square. What an Editable has besides has the
-// numbers from madeID on.
+// where square is -1 but for the file of a square. The additional files of an Editable have
+// the numbers from madeID on.
 const (
 	folderCount = 10
 	missingID   = nodes.Root + folderCount
@@ -74,13 +74,13 @@ const (
 )
 
 // node is one node of the tree: a folder, a view of a source, a square, or the file
-// missingName, which has nothing but missing.
+// missingName, for which only missing is set.
 type node struct {
 	folder  *folder
 	source  *source
 	view    view
 	missing bool
-	// square is the place of a square in its zone; -1 for all else.
+	// square is the number of a square in its zone, else -1.
 	square int
 }
 
@@ -137,7 +137,7 @@ func (n node) name() string {
 	return n.source.name + forms[n.view].ext
 }
 
-// entries counts what is in a directory.
+// entries returns the number of entries of a directory.
 func (n node) entries() int {
 	if n.source != nil {
 		return geometry.ZoneSquares
@@ -149,7 +149,7 @@ func (n node) entries() int {
 	return count
 }
 
-// child is entry i of a directory.
+// child returns entry i of a directory.
 func (t *Tree) child(dir node, i int) node {
 	if dir.source != nil {
 		return node{source: dir.source, view: zoneSquares, square: i}
@@ -165,12 +165,12 @@ func (t *Tree) child(dir node, i int) node {
 	return node{source: f.sources[i/len(f.views)], view: f.views[i%len(f.views)], square: -1}
 }
 
-// squareName returns that of a square's file: sx-sy, with 3 digits each.
+// squareName returns the name of a square's file: sx-sy, with 3 digits each.
 func squareName(square int) string {
 	return fmt.Sprintf("%03d-%03d.json", square/geometry.ZoneSide, square%geometry.ZoneSide)
 }
 
-// squareNamed returns the inverse of squareName; -1 for a name that no square has.
+// squareNamed is the inverse of squareName. It returns -1 for other names.
 func squareNamed(name string) int {
 	var sx, sy int
 	if n, err := fmt.Sscanf(name, "%3d-%3d", &sx, &sy); n != 2 || err != nil {

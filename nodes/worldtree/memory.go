@@ -14,44 +14,43 @@ import (
 	"lorefs/internal/cache"
 )
 
-// memoryKind is the form of the texts and pictures as much as of the record: their
-// sizes are remembered. TestSizesOfThisVersion fails if the number has to be counted
-// up. Go's version is part of it because the standard library compresses the pictures.
+// memoryKind is the version of the record, and of the texts and pictures whose sizes it
+// has. TestSizesOfThisVersion fails if the number must be increased. Go's version is part
+// of it because the standard library compresses the pictures.
 var memoryKind = "world sizes 2 " + runtime.Version()
 
-// memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums can be
-// told at the next mount without decoding anything.
+// memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums are known
+// at the next mount without decoding.
 type memory struct {
 	File string `json:"file"`
-	// Size, Time (in nanoseconds since 1970) and Ends tell whether it is still the
-	// same file.
+	// Size, Time (in nanoseconds since 1970) and Ends show whether it is still the same
+	// file.
 	Size int64  `json:"size"`
 	Time int64  `json:"time"`
 	Ends string `json:"ends"`
-	// Origin is where its world began, which positions and so sizes depend on.
+	// Origin is the origin of its world, on which positions and so sizes depend.
 	Origin geometry.ZonePosition `json:"origin"`
 	Totals totals                `json:"totals"`
-	// Views are the sizes of what is made of it, 0 where they are not known.
+	// Views are the sizes of its views, 0 if unknown.
 	Views [viewCount]int64 `json:"views"`
 }
 
-// remembering is what there is to remember of a source.
+// remembering is what is remembered of a source.
 type remembering struct {
 	mu sync.Mutex
-	// before is what a run before this one has left, nil for nothing. It is not
-	// believed until the file was looked at.
+	// before is from an earlier run, or nil. It is not used until the file was looked at.
 	before  *memory
 	checked bool
-	// mistaken tells that what was remembered is not so, or not any more.
+	// mistaken is set if what was remembered is wrong, or has become so.
 	mistaken bool
-	// ends is the digest of the file's ends, empty as long as it was not read.
+	// ends is the digest of the file's ends, empty until it was read.
 	ends string
 	// totals is nil until the file was decoded.
 	totals *totals
 }
 
-// endBytes is how much of each end of a file is looked at: all of what differs
-// between two Brotli streams, next to certainly.
+// endBytes is how much of each end of a file is compared. Two different Brotli streams
+// hardly ever agree in both.
 const endBytes = 4 << 10
 
 // endsOf returns the digest of the ends of a file.
@@ -68,7 +67,6 @@ func endsOfData(data []byte) string {
 	return endsOf(data[:n], data[len(data)-n:])
 }
 
-// readEnds reads the ends of a file.
 func (s *version) readEnds(fsys iofs.FS) (string, error) {
 	f, err := fsys.Open(s.file)
 	if err != nil {
@@ -93,7 +91,7 @@ func (s *version) readEnds(fsys iofs.FS) (string, error) {
 	return endsOf(ends[:n], ends[n:]), nil
 }
 
-// recall returns what is remembered of a source from before, nil for nothing.
+// recall returns what an earlier run remembered of a source, or nil.
 func (t *Tree) recall(s *version) *memory {
 	r := &s.remembering
 	r.mu.Lock()
@@ -114,27 +112,26 @@ func (t *Tree) recall(s *version) *memory {
 	return r.before
 }
 
-// forget sees to it that nothing is remembered of a source.
+// forget makes sure that nothing is remembered of a source.
 func (s *source) forget() {
 	s.remembering.mu.Lock()
 	defer s.remembering.mu.Unlock()
 	s.remembering.mistaken = true
 }
 
-// noteDecoded remembers what decoding found out.
+// noteDecoded remembers results of decoding.
 func (s *source) noteDecoded(data []byte, sum totals) {
 	s.remembering.mu.Lock()
 	defer s.remembering.mu.Unlock()
 	s.remembering.ends, s.remembering.totals = endsOfData(data), &sum
 }
 
-// memoryID names what is remembered of the folder.
+// memoryID returns the key of the folder's memory.
 func (t *Tree) memoryID() cache.ID {
 	return cache.ID{Kind: memoryKind, Of: sha256.Sum256([]byte(t.opts.Folder))}
 }
 
-// load gives the sources what is remembered of them. What cannot be used is as
-// good as nothing.
+// load gives the sources what is remembered of them. It ignores what can't be used.
 func (t *Tree) load() {
 	if t.opts.Memory == nil {
 		return
@@ -159,7 +156,7 @@ func (t *Tree) load() {
 	}
 }
 
-// origin returns that of a source's world; areas have their positions from elsewhere.
+// origin returns the origin of a source's world. Areas need none.
 func (t *Tree) origin(s *source) geometry.ZonePosition {
 	if s.kind == area {
 		return geometry.ZonePosition{}
@@ -167,8 +164,8 @@ func (t *Tree) origin(s *source) geometry.ZonePosition {
 	return t.opts.Origin(s.at)
 }
 
-// Remember saves what was found out so far, if that is more than was remembered.
-// It is called when the tree is not used any more.
+// Remember saves what was found out, if that is more than was remembered. It is called when
+// the tree is no longer used.
 func (t *Tree) Remember() error {
 	if t.opts.Memory == nil {
 		return nil
@@ -193,8 +190,8 @@ func (t *Tree) Remember() error {
 	return id.Save(t.opts.Memory, cache.Seal(append(id.Begin(len(data)), data...)))
 }
 
-// memoryOf is what is to be remembered of a source, nil for nothing, and whether
-// that is more than was remembered before.
+// memoryOf returns what is to be remembered of a source, or nil, and whether that is more
+// than was remembered before.
 func (t *Tree) memoryOf(s *source) (m *memory, news bool) {
 	r := &s.remembering
 	r.mu.Lock()

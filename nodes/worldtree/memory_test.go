@@ -20,7 +20,6 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// notes is a Memory.
 type notes struct {
 	mu    sync.Mutex
 	data  map[string][]byte
@@ -46,7 +45,7 @@ func (n *notes) Save(key string, data []byte) error {
 	return nil
 }
 
-// sized are files of which each view has a size, and small ones.
+// sized are files whose views all have a size, and small ones.
 var sized = []string{
 	"zones/x0001y0001.json", "heightmaps/x0001y0001.png", "heightmaps/x0001y0001.top.png", "heightmaps/x0001y0001.preview.png",
 	"meshes/zones/x0001y0001.obj", "statistics/zones/x0001y0001.json",
@@ -76,8 +75,8 @@ func remember(t *testing.T, tree *worldtree.Tree) {
 	}
 }
 
-// Sizes that are remembered are those of this version of the texts and pictures: who
-// changes them counts memoryKind up, and then writes the new sizes here.
+// TestSizesOfThisVersion has the sizes of this version of the texts and pictures. If you
+// change these, increase memoryKind, and then write the new sizes here.
 func TestSizesOfThisVersion(t *testing.T) {
 	got := sizes(t, newTree(t, smallFolder(), worldtree.Options{}))
 	// Pictures are compressed by the standard library, whose version is remembered.
@@ -118,7 +117,7 @@ func TestMemory(t *testing.T) {
 	if memory.saves != saves {
 		t.Error("what is known already is saved again")
 	}
-	// Another folder, and another choice, have a memory of their own.
+	// Another folder, and another selection, have a memory of their own.
 	opts.Folder = "elsewhere"
 	third := newTree(t, files, opts)
 	sizes(t, third)
@@ -127,7 +126,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// What is remembered is not believed of a file that is another one.
+// TestMemoryOfOtherFiles checks that a memory is not used for another file.
 func TestMemoryOfOtherFiles(t *testing.T) {
 	other := geomtest.ZoneFile(geomtest.Flat(7))
 	for name, change := range map[string]func(*fstest.MapFile, *worldtree.Options){
@@ -158,7 +157,8 @@ func TestMemoryOfOtherFiles(t *testing.T) {
 	}
 }
 
-// A memory that is damaged, or lies, neither stops anything nor cuts a file off.
+// TestBadMemory checks that a damaged or wrong memory neither fails a mount nor cuts a file
+// off.
 func TestBadMemory(t *testing.T) {
 	files, memory := smallFolder(), newNotes()
 	opts := worldtree.Options{Memory: memory}

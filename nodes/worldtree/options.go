@@ -9,30 +9,30 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// Options are what New may be told.
+// Options are the options of New.
 type Options struct {
-	// ModTime is that of the directories. Default: the folder's.
+	// ModTime is the time of the directories. Default: the folder's.
 	ModTime time.Time
-	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. Of a
-	// cache that has no room for one, what was read last is kept all the same, and
-	// all else is made anew. Default: one of 64 MiB.
+	// Blocks keeps decoded files; a zone takes about 6 MB, a large area 20. If the cache
+	// has no room for one, the last one is kept all the same, and everything else is made
+	// anew. Default: a cache of 64 MiB.
 	Blocks cache.Blocks
-	// Origin tells in which zone the origin of a zone's world is, for world
-	// coordinates. Default: [geometry.DefaultOrigin] for all.
+	// Origin returns the zone with the origin of a zone's world, for world coordinates.
+	// Default: [geometry.DefaultOrigin] for all.
 	Origin func(zone geometry.ZonePosition) geometry.ZonePosition
-	// Zones and Areas tell which of the folder's zones and areas to show; the
-	// name of an area is in lower case. Default: all.
+	// Zones and Areas select the zones and areas of the folder to show. The name of an area
+	// is in lower case. Default: all.
 	Zones func(zone geometry.ZonePosition) bool
 	Areas func(name string) bool
-	// Memory keeps what was found out for the next time, under Folder: a name for
-	// the folder and what is chosen of it. Default: nothing is kept.
+	// Memory keeps what was found out for the next run, under Folder: a name for the folder
+	// and the selection. Default: nothing is kept.
 	Memory cache.Store
 	Folder string
-	// Missing makes the content of the file missing.json in the root, given the
-	// files that the tree shows. Default: there is no such file.
+	// Missing makes the content of missing.json in the root from the shown files. Default:
+	// there is no such file.
 	Missing func(files []File) string
-	// Logger is told of files that are left out or cannot be decoded. Default:
-	// nobody is.
+	// Logger gets messages about files that are left out or can't be decoded. Default:
+	// none.
 	Logger *slog.Logger
 }
 

@@ -14,22 +14,22 @@ import (
 	"lorefs/geometry"
 )
 
-// Changed is a file that holds something else in an [Editable].
+// Changed is a file of an [Editable] with edits.
 type Changed struct {
-	// File is its name in the folder, Size its size as it is there.
+	// File is its name in the folder, Size the size of its file.
 	File string
 	Size int64
-	// Same tells that it was edited back to what the file holds.
+	// Same is set if it was edited back to the file's content.
 	Same bool
 
 	kind   kind
 	image  []byte
 	encode geometry.EncodeOptions
-	// packed is what the file is to hold, nil as long as nobody has made it.
+	// packed is the new file, nil until it is made.
 	packed []byte
 }
 
-// Write writes what the file is to hold.
+// Write writes the new file.
 func (c *Changed) Write(ctx context.Context, w io.Writer) error {
 	if err := c.pack(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *Changed) encodeTo(ctx context.Context, w io.Writer) error {
 	return a.Encode(ctx, w, c.encode)
 }
 
-// Compare reads a file and compares it with what Write was to write.
+// Compare compares r with what Write wrote.
 func (c *Changed) Compare(r io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -82,18 +82,16 @@ func (c *Changed) Compare(r io.Reader) error {
 	return nil
 }
 
-// Save has store put each file that was changed in its place; it returns what the
-// new file looks like, or nil if there is none because the old one is the Same. One
-// that fails does not keep the others from being saved. Nothing can be changed
-// meanwhile.
+// Save calls store with each changed file. store replaces the file and returns the new
+// file's info, or nil if the old file stays because it is the Same. A failure does not keep
+// the other files from being saved. Nothing can be changed meanwhile.
 //
-// [geometry.Parallel] files are packed at once, as that is what takes time; store is
-// called for one after the other, for whichever is ready.
+// [geometry.Parallel] files are packed at once, since that takes the time. store is called
+// for one file after the other, in the order in which they are ready.
 func (e *Editable) Save(ctx context.Context, store func(c *Changed) (iofs.FileInfo, error)) error {
 	return e.Alone(func() error { return e.edits.saveAll(ctx, store) })
 }
 
-// saveAll is Save.
 func (e *edits) saveAll(ctx context.Context, store func(c *Changed) (iofs.FileInfo, error)) error {
 	errs := make([]error, len(e.sources)+1)
 	var storing sync.Mutex
@@ -123,7 +121,7 @@ func (e *edits) save(ctx context.Context, s *source, storing *sync.Mutex, store 
 		return err
 	}
 	c := &Changed{File: s.file, Size: now.size, kind: s.kind, image: image, encode: e.opts.Encode}
-	// Where the file can't be read any more, store will most likely refuse.
+	// If the file can't be read any more, store will most likely refuse.
 	if data, err := now.read(e.fsys); err == nil {
 		before, _, err := decodeFile(s.kind, data)
 		if c.Same = err == nil && bytes.Equal(before, image); !c.Same {

@@ -18,7 +18,7 @@ import (
 	"lorefs/nodes"
 )
 
-// kind is what a source holds.
+// kind says whether a source is a zone or an area.
 type kind uint8
 
 const (
@@ -28,11 +28,11 @@ const (
 
 // source is a file of the folder.
 type source struct {
-	// file is its name in the folder, name what is made of it is called by.
+	// file is its name in the folder, name that of its views.
 	file, name string
 	kind       kind
 	at         geometry.ZonePosition // of a zone
-	// key is what its IDs are made of, index its place among all sources.
+	// key is the part of its IDs that is its own. index is its place among all sources.
 	key   uint64
 	index int
 
@@ -48,51 +48,47 @@ type version struct {
 	// size and modTime are those of the file.
 	size    int64
 	modTime time.Time
-	// shown is the time that the tree tells.
+	// shown is the modification time in the tree.
 	shown time.Time
-	// edit is what to hold instead of what the file does, nil for nothing.
+	// edit is what it holds instead of the file's content, or nil.
 	edit *edit
-	// made is what became of it. Versions that hold the same share it.
+	// made has the results of decoding. Versions of equal content share it.
 	made *made
 }
 
-// made is what became of what a version holds.
+// made has the results of decoding a version.
 type made struct {
-	// number tells its blocks from those of others of the same source.
+	// number distinguishes its blocks from those of other versions of the source.
 	number uint64
-	// views is what became of each view; broken is why none can be made.
+	// views are the states of the views. broken is why none can be made.
 	views  [viewCount]viewState
 	broken atomic.Pointer[error]
 }
 
-// now returns what the source holds.
 func (s *source) now() *version { return s.current.Load() }
 
-// viewState is what is known of a file that the tree shows. Once it was told that
-// it has no contents it never has any: who was told a size would read the contents
-// cut off there.
+// viewState is the state of a file in the tree. Once it has failed it fails forever: a
+// program that was told the size of the failed file would read the content cut off there.
 type viewState struct {
-	// size is 0 as long as it is not known; from then on neither it nor failed
-	// changes.
+	// size is 0 while it is not known. Then neither it nor failed changes any more.
 	size   atomic.Int64
 	failed error
 
-	mu sync.Mutex // held by who finds out
+	mu sync.Mutex // held while the size is found out
 }
 
-// scanner finds sources.
 type scanner struct {
 	opts    *Options
 	leftOut []LeftOut
 }
 
-// leave tells of a file that is left out.
+// leave notes that a file is left out.
 func (c *scanner) leave(file, why string) {
 	c.leftOut = append(c.leftOut, LeftOut{file, why})
 	c.opts.Logger.Warn("left out: "+why, "file", file)
 }
 
-// scan finds the sources of a folder, in the order of kinds and names.
+// scan finds the sources of a folder, sorted by kind and name.
 func (c *scanner) scan(fsys iofs.FS) ([]*source, error) {
 	entries, err := iofs.ReadDir(fsys, ".")
 	if err != nil {
@@ -129,8 +125,7 @@ func (c *scanner) scan(fsys iofs.FS) ([]*source, error) {
 // maxName is the longest name of a file, in bytes.
 const maxName = 255
 
-// identify makes a source of a file's name. wanted is false for a file that is
-// not to be shown.
+// identify makes a source of a file's name. wanted is false for a file that is not shown.
 func (c *scanner) identify(file string) (s *source, wanted bool) {
 	ext := path.Ext(file)
 	name := strings.ToLower(strings.TrimSuffix(file, ext))
@@ -155,8 +150,8 @@ func (c *scanner) identify(file string) (s *source, wanted bool) {
 	return nil, false
 }
 
-// keyBits is the size of a key. That two of some thousand names have the same is
-// next to impossible, but it may not happen at all.
+// keyBits is the size of a key. Two of some thousand names hardly ever have the same key,
+// but it must never happen.
 const keyBits = 40
 
 // setKeys gives each source a key of its own, made of its name.
@@ -174,10 +169,10 @@ func setKeys(all []*source) {
 	}
 }
 
-// maxFile is more than any file can have that is decoded.
+// maxFile is larger than any file that can be decoded.
 const maxFile = geometry.MaxArea + 1<<20
 
-// read returns the whole file, if it is still the one that was there at first.
+// read returns the whole file, if it is unchanged.
 func (s *version) read(fsys iofs.FS) ([]byte, error) {
 	if s.size > maxFile {
 		return nil, &geometry.FormatError{In: "file", Off: maxFile, What: fmt.Sprintf("it has %d bytes", s.size), Err: geometry.ErrTooLarge}
@@ -203,7 +198,7 @@ func (s *version) read(fsys iofs.FS) ([]byte, error) {
 	return data, s.unchanged(f)
 }
 
-// unchanged compares an open file with the one that was there at first.
+// unchanged returns an error if an open file is not the one that was there at first.
 func (s *version) unchanged(f iofs.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -212,7 +207,7 @@ func (s *version) unchanged(f iofs.File) error {
 	return s.same(info)
 }
 
-// same reports whether a file is still as it was at first.
+// same returns an error if a file is not as it was at first.
 func (s *version) same(info iofs.FileInfo) error {
 	switch {
 	case info.Size() != s.size:

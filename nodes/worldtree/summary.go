@@ -12,9 +12,9 @@ import (
 	"lorefs/nodes"
 )
 
-// totals is how much there is in a file.
+// totals are counts of a file's content.
 type totals struct {
-	// Raw is the size of what it decompresses to, in bytes.
+	// Raw is the decompressed size in bytes.
 	Raw int64 `json:"raw"`
 	// Volumes are those of a zone, Nodes and Edges those of an area.
 	Volumes int64 `json:"volumes,omitempty"`
@@ -32,27 +32,26 @@ func totalsOfArea(a *geometry.Area) totals {
 
 // File is a file of the folder that the tree shows.
 type File struct {
-	// File is its name in the folder, Name what the tree calls it by.
+	// File is its name in the folder, Name its name in the tree.
 	File, Name string
-	// Area tells that it is one; else it is the zone at Zone.
+	// Area is set for an area. Otherwise it is the zone at Zone.
 	Area bool
 	Zone geometry.ZonePosition
-	// Size is the file's in bytes.
 	Size int64
 }
 
-// Summary says how much is in a file.
+// Summary has counts of a file's content.
 type Summary struct {
 	File
-	// Raw is the size of what it decompresses to, in bytes.
+	// Raw is the decompressed size in bytes.
 	Raw int64
 	// Volumes are those of a zone, Nodes and Edges those of an area.
 	Volumes, Nodes, Edges int64
-	// Err is why the file cannot be shown; the numbers are 0 then.
+	// Err says why the file can't be shown. The numbers are 0 then.
 	Err error
 }
 
-// Files returns those that the tree shows: zones, then areas, in the order of names.
+// Files returns the files that the tree shows: zones, then areas, sorted by name.
 func (t *Tree) Files() []File {
 	files := make([]File, len(t.sources))
 	for i, s := range t.sources {
@@ -61,14 +60,14 @@ func (t *Tree) Files() []File {
 	return files
 }
 
-// LeftOut tells of a file that is not shown although it looks as if it should be.
+// LeftOut is a file that is not shown although it looks as if it should be.
 type LeftOut struct{ File, Why string }
 
 // LeftOut returns the files that the tree leaves out.
 func (t *Tree) LeftOut() []LeftOut { return t.leftOut }
 
-// Summaries tell how much is in each of Files. They decode what nobody has decoded
-// before, several files at a time. The error is ctx's.
+// Summaries returns a summary of each of Files. It decodes files that have not been decoded
+// yet, several at a time. The error is ctx's.
 func (t *Tree) Summaries(ctx context.Context) ([]Summary, error) {
 	all := make([]Summary, len(t.sources))
 	files := t.Files()
@@ -84,7 +83,7 @@ func (t *Tree) Summaries(ctx context.Context) ([]Summary, error) {
 	return all, group.Wait()
 }
 
-// totals are those of a source, from memory if they are there.
+// totals returns the totals of a source, from memory if they are there.
 func (t *Tree) totals(ctx context.Context, s *version) (totals, error) {
 	if m := t.recall(s); m != nil {
 		return m.Totals, nil
@@ -107,8 +106,8 @@ func (t *Tree) totals(ctx context.Context, s *version) (totals, error) {
 	return totalsOfArea(a), nil
 }
 
-// Check reports whether the files are still what they were when the tree was made:
-// nil, or an error that matches [nodes.ErrChanged]. It does not tell of new files.
+// Check returns an error that matches [nodes.ErrChanged] if a file has changed since the
+// tree was made. It does not look for new files.
 func (t *Tree) Check() error {
 	var first error
 	count := 0

@@ -11,7 +11,7 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// A directory has the time of the last edit of what is in it, as anywhere.
+// TestDirectoryTimes checks that a directory has the time of the last edit in it.
 func TestDirectoryTimes(t *testing.T) {
 	ctx, now := t.Context(), geomtest.FolderTime
 	fsys := fstest.MapFS{"x1000y1000.zgd": {Data: geomtest.ZoneFile(geomtest.Empty), ModTime: now}}

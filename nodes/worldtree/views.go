@@ -10,8 +10,8 @@ import (
 	"lorefs/nodes"
 )
 
-// view is one thing that the tree shows of each source of a kind. The numbers are
-// in IDs: they never change.
+// view is one of the things that the tree shows of each source of a kind. The numbers are
+// part of IDs, so they must never change.
 type view uint8
 
 const (
@@ -29,8 +29,8 @@ const (
 	viewCount
 )
 
-// form is what a view is, and how it is made: a text, which is made as it is
-// read, or else contents that are made as a whole and kept in the cache.
+// form says how a view is made: as a text, which is made as it is read, or as a whole,
+// which is kept in the cache.
 type form struct {
 	of      kind
 	ext     string
@@ -42,7 +42,7 @@ var forms = [viewCount]form{
 	zoneJSON: {of: zone, ext: ".json", text: ofZone(func(_ *Tree, _ *source, z *geometry.Zone) geometry.Text {
 		return geometry.ZoneJSON(z)
 	})},
-	// The directory of a zone's squares; the text has them as its parts.
+	// The directory of a zone's squares, which are the parts of the text.
 	zoneSquares: {of: zone, text: ofZone(func(t *Tree, s *source, z *geometry.Zone) geometry.Text {
 		return geometry.SquaresJSON(z, s.at, t.opts.Origin(s.at))
 	})},
@@ -105,7 +105,6 @@ func picture(draw func(*geometry.Zone) image.Image) func([]byte) ([]byte, error)
 	}
 }
 
-// kindOf tells directories from files.
 func (v view) kindOf() nodes.Kind {
 	if v == zoneSquares {
 		return nodes.Dir
@@ -113,17 +112,16 @@ func (v view) kindOf() nodes.Kind {
 	return nodes.File
 }
 
-// Blocks of a version in the cache: its decoded image, and for each view the
-// contents or the offsets of the text.
+// The blocks of a version in the cache: its decoded image, and for each view the content or
+// the offsets of the text.
 const (
 	blockShift  = 8
 	numberShift = 40
 	imageBlock  = uint64(viewCount)
 )
 
-// kept are the last blocks that were asked for: one image, and one of what is made of
-// images. Who reads a file bit by bit needs both for each bit, and the cache may have
-// room for neither.
+// kept has the blocks that were used last: one image, and one block of a view. Reading a
+// file piece by piece needs both for each piece, and the cache may have no room for them.
 type kept struct{ image, view atomic.Pointer[keptBlock] }
 
 type keptBlock struct {
@@ -139,8 +137,8 @@ func (k *kept) of(n uint64) *atomic.Pointer[keptBlock] {
 	return &k.view
 }
 
-// block returns a block of a version. What load does is never canceled: others may
-// wait for it as well, and it is bounded.
+// block returns a block of a version. load is never canceled, because others may wait for
+// it as well, and it is bounded.
 func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx context.Context) ([]byte, error)) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -160,12 +158,12 @@ func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx co
 	return data, err
 }
 
-// image is a decoded version.
+// image returns a decoded version.
 func (t *Tree) image(ctx context.Context, s *version) ([]byte, error) {
 	return t.block(ctx, s, imageBlock, func(context.Context) ([]byte, error) { return t.decode(s) })
 }
 
-// text is a view that is one.
+// text returns the text of a view.
 func (t *Tree) text(ctx context.Context, s *version, v view) (geometry.Text, error) {
 	image, err := t.image(ctx, s)
 	if err != nil {
@@ -174,7 +172,7 @@ func (t *Tree) text(ctx context.Context, s *version, v view) (geometry.Text, err
 	return forms[v].text(t, s.source, image)
 }
 
-// offsets tells where the parts of a view's text are.
+// offsets returns the offsets of the parts of a view's text.
 func (t *Tree) offsets(ctx context.Context, s *version, v view) (geometry.Offsets, error) {
 	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
 		text, err := t.text(ctx, s, v)
@@ -185,7 +183,7 @@ func (t *Tree) offsets(ctx context.Context, s *version, v view) (geometry.Offset
 	})
 }
 
-// content is a view that is kept as a whole.
+// content returns the content of a view that is made as a whole.
 func (t *Tree) content(ctx context.Context, s *version, v view) ([]byte, error) {
 	return t.block(ctx, s, uint64(v), func(ctx context.Context) ([]byte, error) {
 		image, err := t.image(ctx, s)

@@ -18,28 +18,27 @@ import (
 type Tree struct {
 	fsys iofs.FS
 	opts Options
-	// sources are those of all kinds, byKey and byName find them.
+	// sources are those of all kinds; byKey and byName find them.
 	sources []*source
 	byKey   map[uint64]*source
 	byName  map[kind]map[string]*source
 	folders []folder
 	usage   nodes.Usage
 	leftOut []LeftOut
-	// missing is the content of missingName, empty if there is no such file.
+	// missing is the content of missingName, or "".
 	missing string
-	// decoding has room for as many as may decode at once: each takes some 10 MB
-	// beside the cache.
+	// decoding limits how many files are decoded at once: each takes some 10 MB beside the
+	// cache.
 	decoding chan struct{}
 	kept     kept
-	// writable tells that the tree is that of an Editable.
+	// writable is set for the tree of an Editable.
 	writable bool
 }
 
 var _ nodes.Tree = (*Tree)(nil)
 
-// New makes the tree of the files in the root of fsys, which it reads from as
-// long as it is used. Only the folder is read here, and the size and time of each
-// file.
+// New makes the tree of the files in the root of fsys, from which it reads as long as it is
+// used. New reads only the folder, and the size and time of each file.
 func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	opts.setDefaults()
 	if opts.ModTime.IsZero() {
@@ -74,8 +73,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	return t, nil
 }
 
-// Usage returns the size of the files, and the number of all files and directories
-// that the tree shows.
+// Usage returns the size of the files, and the number of files and directories in the tree.
 func (t *Tree) Usage() nodes.Usage { return t.usage }
 
 // decode reads and decodes a source.
@@ -89,7 +87,7 @@ func (t *Tree) decode(s *version) ([]byte, error) {
 	err = fmt.Errorf("%s: %w", s.file, err)
 	_, bad := errors.AsType[*geometry.FormatError](err)
 	if bad || errors.Is(err, nodes.ErrChanged) {
-		// It stays so: nobody has to find out again.
+		// The error stays, so that nobody decodes the file again.
 		if s.made.broken.CompareAndSwap(nil, &err) {
 			t.opts.Logger.Warn("a file cannot be shown", "error", err)
 		}
@@ -117,7 +115,6 @@ func (t *Tree) tryDecode(s *version) ([]byte, error) {
 	return s.edit.apply(image)
 }
 
-// decodeFile decodes a file of a kind.
 func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 	if k == zone {
 		z, err := geometry.DecodeZone(data, geometry.DecodeOptions{})
@@ -133,7 +130,7 @@ func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 	return a.Image(), totalsOfArea(a), nil
 }
 
-// size is that of a view's file. The error is ctx's only: see viewState.
+// size returns the size of a view's file. The error is only ctx's: see viewState.
 func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
@@ -155,8 +152,8 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	return n, nil
 }
 
-// knownSize returns the size of a view's file if it was found out, now or at an earlier
-// mount, else nodes.UnknownSize.
+// knownSize returns the size of a view's file if this or an earlier run found it out, else
+// nodes.UnknownSize.
 func (t *Tree) knownSize(s *version, v view) int64 {
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
@@ -204,13 +201,13 @@ func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
 	return t.versionSize(ctx, n.source.now(), n)
 }
 
-// versionSize is the size of what a version shows as a node.
+// versionSize returns the size of a version's node.
 func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
 	if n.square < 0 {
 		return t.size(ctx, s, n.view)
 	}
-	// Listing a directory makes all squares once; for a single one that would take
-	// a thousand times as long as to make it.
+	// Listing a directory makes all squares once; doing that for a single one would take a
+	// thousand times as long as making it.
 	text, err := t.square(ctx, s, n.square)
 	return int64(len(text)), err
 }
@@ -236,10 +233,10 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return t.readVersion(ctx, n.source.now(), n, p, off)
 }
 
-// canWrite tells of what can be changed.
+// canWrite reports whether a node can be changed.
 func (t *Tree) canWrite(n node) bool { return t.writable && (n.editable() || n.holdsEditable()) }
 
-// readVersion reads what a version shows as a node.
+// readVersion reads a version's node.
 func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, off int64) (int, error) {
 	if n.square >= 0 {
 		return t.readSquare(ctx, s, n.square, p, off)
@@ -247,10 +244,9 @@ func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, of
 	return t.readView(ctx, s, n.view, p, off)
 }
 
-// readView reads what is made of a version.
+// readView reads a view of a version.
 func (t *Tree) readView(ctx context.Context, s *version, v view, p []byte, off int64) (int, error) {
-	// A size is told before anything is read, so that a file which failed then
-	// fails now.
+	// Find the size first, so that a view whose size could not be found out fails now too.
 	size, err := t.size(ctx, s, v)
 	if err != nil {
 		return 0, err
@@ -282,8 +278,8 @@ func (t *Tree) readView(ctx context.Context, s *version, v view, p []byte, off i
 	return geometry.ReadTextAt(text, offsets, p, off)
 }
 
-// mustHave is an error if a size that was told, because it was remembered, is not
-// the size that there is: nobody is to read a file that is cut off there.
+// mustHave returns an error if a remembered size is wrong: nobody may read a file that is
+// cut off there.
 func (s *version) mustHave(v view, told, got int64) error {
 	if told == got {
 		return nil
@@ -292,7 +288,7 @@ func (s *version) mustHave(v view, told, got int64) error {
 	return fmt.Errorf("%s: %s has %d bytes where %d were remembered: mount it anew", s.file, s.name+forms[v].ext, got, told)
 }
 
-// square is the text of a square.
+// square returns the text of a square.
 func (t *Tree) square(ctx context.Context, s *version, square int) ([]byte, error) {
 	image, err := t.image(ctx, s)
 	if err != nil {
@@ -339,7 +335,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return e, nil
 }
 
-// placeIn returns the place of the entry of a folder with that name; -1 if there is none.
+// placeIn returns the place of the entry of a folder with that name, or -1.
 func (t *Tree) placeIn(f *folder, name string) int {
 	for i, sub := range f.subs {
 		if t.folders[sub].name == name {
@@ -383,7 +379,7 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 	}
 }
 
-// listSquares yields the squares of a zone. It needs their offsets only, and these
+// listSquares yields the squares of a zone. It needs only their offsets, and reads these
 // once, whatever the cache keeps.
 func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield func(nodes.Entry, error) bool) {
 	s := dir.source.now()
@@ -404,8 +400,8 @@ func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield f
 	}
 }
 
-// entry returns the entry at a place in a directory. It decodes nothing: a size that was
-// never found out is left to Attr.
+// entry returns the entry at a place in a directory. It decodes nothing: if the size is not
+// known Attr will find it.
 func (t *Tree) entry(dir node, i int) nodes.Entry {
 	child := t.child(dir, i)
 	e := nodes.Entry{

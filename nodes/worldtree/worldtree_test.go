@@ -43,7 +43,7 @@ var (
 	folders   = map[int]fstest.MapFS{}
 )
 
-// folder is geomtest's, made once, as compressing takes its time.
+// folder returns geomtest's folder. It is made once, as compressing takes time.
 func folder(zones int) fstest.MapFS {
 	foldersMu.Lock()
 	defer foldersMu.Unlock()
@@ -86,7 +86,7 @@ func find(t testing.TB, tree nodes.Tree, path string) nodes.Entry {
 	return e
 }
 
-// Names are listed without decoding anything.
+// TestListingDecodesNothing lists names without decoding anything.
 func TestListingDecodesNothing(t *testing.T) {
 	files := &countedFS{MapFS: folder(3)}
 	tree := newTree(t, files, worldtree.Options{})
@@ -157,7 +157,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// notShort is for what makes many whole zones, on one goroutine: with -race that takes
+// notShort skips tests that make many whole zones on one goroutine: with -race that takes
 // minutes and finds nothing.
 func notShort(t *testing.T) {
 	t.Helper()
@@ -170,7 +170,7 @@ func TestLayout(t *testing.T) {
 	t.Parallel()
 	files, nothing := folder(3), geomtest.ZoneFile(geomtest.Empty)
 	for name, f := range files {
-		if strings.EqualFold(filepath.Ext(name), ".zgd") { // what is in it makes no difference
+		if strings.EqualFold(filepath.Ext(name), ".zgd") { // the content makes no difference
 			files[name] = &fstest.MapFile{Data: nothing, ModTime: f.ModTime}
 		}
 	}
@@ -361,7 +361,7 @@ func TestBadFiles(t *testing.T) {
 		}
 		for _, b := range broken {
 			if len(b.File) > 1<<10 {
-				continue // the smaller ones will do
+				continue // the smaller ones suffice
 			}
 			t.Run(b.Name, func(t *testing.T) { checkBadFile(t, b, area) })
 		}
@@ -420,7 +420,7 @@ func checkNoSquares(t *testing.T, tree nodes.Tree, want string) {
 	}
 }
 
-// countedFS counts how often files are opened, and fails when it is told to.
+// countedFS counts how often files are opened, and fails on demand.
 type countedFS struct {
 	fstest.MapFS
 	opened atomic.Int64
@@ -465,8 +465,8 @@ func TestLazyAndRemembered(t *testing.T) {
 	check("listing them again", 0)
 }
 
-// A cache that has no room for a file keeps nobody from reading it bit by bit in
-// linear time.
+// TestReadInOrder checks that reading a file piece by piece takes linear time even if the
+// cache has no room for it.
 func TestReadInOrder(t *testing.T) {
 	for _, budget := range []int64{1, 1 << 20, 7 << 20} {
 		fsys := &countedFS{MapFS: folder(1)}
@@ -483,8 +483,8 @@ func TestReadInOrder(t *testing.T) {
 	}
 }
 
-// A file that could not be read when its size was asked for was told another
-// size: it must not be readable later, up to that.
+// TestFailureStays checks that a file which failed when its size was asked for keeps
+// failing: it must not become readable up to the size that was returned.
 func TestFailureStays(t *testing.T) {
 	fsys := &countedFS{MapFS: folder(2)}
 	tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(1).View()})
@@ -494,12 +494,12 @@ func TestFailureStays(t *testing.T) {
 	if _, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 9), 0); !errors.Is(err, errDisk) {
 		t.Errorf("got %v, want %v", err, errDisk)
 	}
-	// What was not asked for before is well.
+	// Files that were not asked for before are fine.
 	if got := read(t, tree, "statistics/zones/x1000y1000.json"); len(got) == 0 {
 		t.Error("nothing is read")
 	}
-	// And a size that is known stays, when reading fails for a while.
-	read(t, tree, "statistics/zones/x1000y1001.json") // of the other nothing is held now
+	// And a known size stays, when reading fails for a while.
+	read(t, tree, "statistics/zones/x1000y1001.json") // nothing is held of the other now
 	fsys.fail.Store(true)
 	e = find(t, tree, "statistics/zones/x1000y1000.json")
 	if _, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 9), 0); !errors.Is(err, errDisk) {

@@ -14,15 +14,16 @@ import (
 	"lorefs/nodes"
 )
 
-// What changes names. The kernel holds the directories meanwhile, so nobody looks
-// names up in them, nor lists them; and go-fuse moves its nodes along afterwards.
+// Requests that create, remove and rename entries. Meanwhile the kernel holds a lock on the
+// directories, so that nobody looks up names in them or lists them. go-fuse moves its nodes
+// afterwards.
 
 // failName is failChange for a name in the directory n.
 func (n *node) failName(op, name string, err error) syscall.Errno {
 	return n.failChange(op, path.Join(n.path(), name), err)
 }
 
-// adopt makes the inode of what was just created.
+// adopt makes the inode of a newly created entry.
 func (n *node) adopt(ctx context.Context, e nodes.Entry, out *fuse.Attr) (*node, error) {
 	attr, err := n.m.tree.Attr(ctx, e.ID)
 	if err == nil {
@@ -68,16 +69,16 @@ func (n *node) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse
 	return child.EmbeddedInode(), 0
 }
 
-// Create implements fusefs.NodeCreater: to make a file and open it. A name that
-// has come up since the kernel looked is no error unless the caller wants to be
-// the one who makes it: by ESTALE the kernel looks again, and opens the file.
+// Create implements fusefs.NodeCreater: it makes a file and opens it. If the name has been
+// created since the kernel looked, and the caller accepts an existing file, Create returns
+// ESTALE, on which the kernel looks again and opens the file.
 func (n *node) Create(
 	ctx context.Context, name string, flags, _ uint32, out *fuse.EntryOut,
 ) (*fusefs.Inode, fusefs.FileHandle, uint32, syscall.Errno) {
 	ctx = context.WithoutCancel(ctx)
 	e, err := n.m.edits.tree.Create(ctx, n.id(), name)
 	if errors.Is(err, nodes.ErrExist) && flags&syscall.O_EXCL == 0 {
-		// Unless the tree refuses the name for another reason: it would do so again.
+		// Otherwise the tree refuses the name for another reason, and would do so again.
 		if _, err := n.m.tree.Lookup(ctx, n.id(), name); err == nil {
 			return nil, nil, 0, syscall.ESTALE
 		}
@@ -93,7 +94,7 @@ func (n *node) Create(
 		return child.EmbeddedInode(), nil, readFlags, 0
 	}
 	h, err := child.openWrite(ctx)
-	if err != nil { // then it was not made at all
+	if err != nil { // it was not made at all
 		err = errors.Join(err, n.m.edits.tree.Remove(ctx, n.id(), name, nodes.File))
 		return nil, nil, 0, n.failName("create", name, err)
 	}
@@ -118,7 +119,6 @@ func (n *node) remove(ctx context.Context, op, name string, kind nodes.Kind) sys
 	return 0
 }
 
-// Flags of rename(2).
 const (
 	renameNoReplace = 1
 	renameExchange  = fusefs.RENAME_EXCHANGE

@@ -10,12 +10,12 @@ import (
 	"lorefs/nodes"
 )
 
-// edits is what a mount has besides if its tree can be changed.
+// edits is the additional state of a mount whose tree can be changed.
 type edits struct {
 	tree nodes.Mutable
 	// setter is nil if extended attributes can't be set.
 	setter nodes.XattrSetter
-	// changes counts all changes, told those that the tree made by itself.
+	// changes counts all changes, told only those that the tree made by itself.
 	changes, told changes
 	open          openFiles
 	notices       notices
@@ -24,7 +24,7 @@ type edits struct {
 
 var errNotMutable = errors.New("the source cannot be changed: it has to be mounted read-only")
 
-// newEdits makes what o asks for: nil for a mount that is read-only.
+// newEdits makes the edits that o asks for: nil for a read-only mount.
 func newEdits(tree nodes.Tree, o Options) (*edits, error) {
 	if !o.ReadWrite {
 		return nil, nil //nolint:nilnil // nil is what a mount has that is read-only
@@ -44,7 +44,7 @@ func newEdits(tree nodes.Tree, o Options) (*edits, error) {
 	return e, nil
 }
 
-// notice is told by the tree what caches may hold otherwise.
+// notice is called by the tree when caches may have become wrong.
 func (e *edits) notice(c nodes.Change) {
 	e.changes.begin()
 	e.told.begin()
@@ -53,14 +53,13 @@ func (e *edits) notice(c nodes.Change) {
 	e.changes.end()
 }
 
-// changes tells an answer that was made up while something changed from one that
-// holds. The kernel itself drops what it is told of an inode that it has changed
-// meanwhile, but only as long as it remembers the inode; of one that it has
-// dropped and learns of anew, or has yet to learn of, it takes any size for a day.
+// changes decides whether an answer may be cached, or was computed while something changed.
+// The kernel itself drops an answer about an inode that was changed meanwhile, but only if
+// it remembers the inode. It would keep a wrong size of a new inode for a day.
 //
-// So each change counts when it begins and when it ends. An answer holds if no
-// change was on its way when it was begun, and none has begun since; any other is
-// handed out as good for this once.
+// So each change counts when it begins and when it ends. An answer may be cached if no
+// change was under way when it was begun, and none has begun since. Any other answer is
+// valid for this one request.
 type changes struct {
 	begun, ended atomic.Uint64
 }
@@ -69,14 +68,15 @@ func (c *changes) begin() { c.begun.Add(1) }
 
 func (c *changes) end() { c.ended.Add(1) }
 
-// now returns what unchanged wants to know later.
+// now returns a state for unchanged.
 func (c *changes) now() uint64 { return c.ended.Load() }
 
-// unchanged reports whether nothing changes nor has changed since now was asked.
+// unchanged reports whether no change was under way at the call of now, and none has begun
+// since.
 func (c *changes) unchanged(since uint64) bool { return c.begun.Load() == since }
 
-// now and holds tell whether an answer may be kept, see [changes]. All may that
-// are about a tree which does not change.
+// now and holds report whether an answer may be cached, see [changes]. All answers of a
+// read-only tree may.
 func (m *mount) now() uint64 {
 	if m.edits == nil {
 		return 0
@@ -88,13 +88,12 @@ func (m *mount) holds(since uint64) bool {
 	return m.edits == nil || m.edits.changes.unchanged(since)
 }
 
-// refs counts how often the kernel was told of each node. When it has forgotten
-// them all, nobody can ask for the node any more, and the tree is told. go-fuse
-// counts as well, but by node in its own tree of names, which one that was removed
-// while it was open has left.
+// refs counts how often the kernel was told of each node. When it has forgotten all of
+// them, nobody can ask for the node any more, and the tree is told. go-fuse has counts too,
+// but in its tree of names, which a node leaves when it is removed while it is open.
 type refs struct {
-	// mu is held while the tree is told, so that no node is found again, opened
-	// and removed in between.
+	// mu is held while the tree is told, so that the node is not found again, opened and
+	// removed in between.
 	mu sync.Mutex
 	n  map[nodes.ID]uint64
 }
@@ -107,7 +106,7 @@ func (r *refs) add(id nodes.ID) {
 	r.n[id]++
 }
 
-// drop takes n references away and calls gone if those were the last.
+// drop subtracts n references and calls gone if those were the last.
 func (r *refs) drop(id nodes.ID, n uint64, gone func(nodes.ID)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Here is everything that changes something. At a mount that is read-only the
-// kernel stops almost all of it; what comes through must not be left to go-fuse,
-// which takes a node that cannot remove for one that need not do anything.
+// This file has all requests that change something. At a read-only mount the kernel stops
+// nearly all of them. The rest must not reach go-fuse, which would answer OK for a node
+// that can't remove.
 //
-// At a mount that can be changed, each of these counts as a change from before its
-// node sees it until after: see [changes].
+// At a writable mount, each of these counts as a change from before its node sees it until
+// after: see [changes].
 
-// edit does what changes something, if anything can be changed here.
+// edit runs do, if the mount is writable.
 func (f *front) edit(counter *atomic.Uint64, do func() fuse.Status) fuse.Status {
 	counter.Add(1)
 	e := f.m.edits
@@ -28,10 +28,10 @@ func (f *front) edit(counter *atomic.Uint64, do func() fuse.Status) fuse.Status 
 	return do()
 }
 
-// settled is edit for what may change something in other directories, such as a sheet
-// that is renamed, which changes nodes: whoever asks for it waits until that is seen.
-// What it changes where it works itself must not be told by a notice, for that would
-// wait for the request.
+// settled is edit for requests that may change something in other directories too, as
+// renaming a sheet changes nodes. It returns when the kernel has been told of that. What
+// the request changes in its own directory must not be sent as a notice, because the notice
+// would wait for the request.
 func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status) fuse.Status {
 	if e := f.m.edits; e != nil {
 		defer e.notices.settle()
@@ -39,7 +39,7 @@ func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status) fuse.Stat
 	return f.edit(counter, do)
 }
 
-// refuse is for what there cannot be in any tree.
+// refuse answers requests that no tree can serve.
 func (f *front) refuse(errno fuse.Status) fuse.Status {
 	return f.edit(&f.m.counters.others, func() fuse.Status { return errno })
 }
@@ -118,9 +118,8 @@ func (f *front) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) 
 	return n, st
 }
 
-// Flush is answered once and never asked again, unless something can be written.
-// Closing a file is what makes it the tree's, so whoever closes it waits until
-// what that has changed elsewhere is seen.
+// Flush is answered ENOSYS once, unless the mount is writable. Closing a file commits its
+// content, so the answer waits until the kernel knows what else that has changed.
 func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	if f.m.edits == nil {
 		return f.never()
@@ -129,8 +128,7 @@ func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	return f.edit(&f.m.counters.flushes, func() fuse.Status { return f.RawFileSystem.Flush(cancel, in) })
 }
 
-// Fsync and FsyncDir are answered once and never asked again, too, unless there is
-// something to save.
+// Fsync and FsyncDir are answered ENOSYS once, too, unless there is something to save.
 func (f *front) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if f.m.edits == nil {
 		return f.never()
@@ -139,7 +137,7 @@ func (f *front) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	return f.edit(&f.m.counters.syncs, func() fuse.Status { return f.RawFileSystem.Fsync(cancel, in) })
 }
 
-// FsyncDir is also what sync(1) of the mount point sends.
+// FsyncDir is also sent for sync(1) of the mount point.
 func (f *front) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if f.m.edits == nil {
 		return f.never()
@@ -158,8 +156,8 @@ func (f *front) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	})
 }
 
-// What follows is never asked again after ENOSYS, and the kernel tells callers
-// ENOTSUP, or copies by itself.
+// After ENOSYS these are never sent again, and the kernel returns ENOTSUP to callers, or
+// copies by itself.
 
 func (f *front) Tmpfile(<-chan struct{}, *fuse.CreateIn, *fuse.CreateOut) fuse.Status {
 	return f.refuse(fuse.ENOSYS)
@@ -173,7 +171,7 @@ func (f *front) Fallocate(<-chan struct{}, *fuse.FallocateIn) fuse.Status {
 	return f.refuse(fuse.ENOSYS)
 }
 
-// The rest is go-fuse's to answer, and counted.
+// These are counted, and answered by go-fuse.
 
 func (f *front) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
 	f.m.counters.others.Add(1)
