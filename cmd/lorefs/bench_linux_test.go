@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	iofs "io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/casc/casctest"
 	"lorefs/datacenter"
 	"lorefs/internal/testneeds"
 )
@@ -22,19 +24,11 @@ type wholeRun struct {
 	program, source, dir string
 }
 
-// wholeBenchmarks are what users wait for. Each gives how long it took, in seconds, or how
-// much memory, in MiB.
-var wholeBenchmarks = []struct {
+// wholeBenchmark is what users wait for. once gives how long it took, in seconds, or how much
+// memory, in MiB.
+type wholeBenchmark struct {
 	name, unit string
 	once       func(r *wholeRun) float64
-}{
-	{"first mount", "s", (*wholeRun).firstMount},
-	{"second mount", "s", (*wholeRun).secondMount},
-	{"walk", "s", (*wholeRun).walk},
-	{"memory of a walk", "MiB", (*wholeRun).walkMemory},
-	{"unmount after an edit", "s", (*wholeRun).unmountEdited},
-	{"export", "s", (*wholeRun).export},
-	{"pack", "s", (*wholeRun).pack},
 }
 
 // BenchmarkProgram measures the whole program on a data center:
@@ -46,24 +40,70 @@ var wholeBenchmarks = []struct {
 // another build of lorefs: it takes turns with this one, and the median of the ratios is
 // reported as x-base.
 func BenchmarkProgram(b *testing.B) {
-	testneeds.FUSE(b)
 	source := os.Getenv("LOREFS_BENCH_SOURCE")
 	if source == "" {
 		source = testneeds.Fixture(b, "datacenter/p100_x64.dat")
 	}
-	ours, base := filepath.Join(b.TempDir(), "lorefs"), os.Getenv("LOREFS_BENCH_BASE")
+	benchWhole(b, source, []wholeBenchmark{
+		{"first mount", "s", func(r *wholeRun) float64 { return r.untilListed("tree") }},
+		{"second mount", "s", func(r *wholeRun) float64 { r.untilListed("tree"); return r.untilListed("tree") }},
+		{"walk", "s", (*wholeRun).walk},
+		{"memory of a walk", "MiB", (*wholeRun).walkMemory},
+		{"unmount after an edit", "s", (*wholeRun).unmountEdited},
+		{"export", "s", (*wholeRun).export},
+		{"pack", "s", (*wholeRun).pack},
+		{"verify", "s", func(r *wholeRun) float64 { return r.seconds(func() { r.lorefs("verify", r.source) }) }},
+	}, func() float64 {
+		start := time.Now()
+		if err := inflateAll(source, datacenter.DefaultKeys()[0]); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start).Seconds()
+	})
+}
+
+// BenchmarkStorage is BenchmarkProgram for a CASC storage. LOREFS_BENCH_STORAGE is one; else
+// one is made up.
+func BenchmarkStorage(b *testing.B) {
+	source := os.Getenv("LOREFS_BENCH_STORAGE")
+	if source == "" {
+		source = b.TempDir()
+		l, err := casctest.NewLarge(20_000)
+		if err == nil {
+			err = l.Files.Write(source)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	benchWhole(b, source, []wholeBenchmark{
+		{"first mount", "s", func(r *wholeRun) float64 { return r.untilListed("") }},
+		{"second mount", "s", func(r *wholeRun) float64 { r.untilListed(""); return r.untilListed("") }},
+		{"one reader", "s", func(r *wholeRun) float64 { return r.readAll(1) }},
+		{"two readers", "s", func(r *wholeRun) float64 { return r.readAll(2) }},
+	}, nil)
+}
+
+// benchWhole measures what users wait for. floor, if there is one, is what the source costs
+// at the least, in seconds.
+func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() float64) {
+	b.Helper()
+	testneeds.FUSE(b)
 	testneeds.Program(b, "go") // the test is a program with more in it
+	ours, base := filepath.Join(b.TempDir(), "lorefs"), os.Getenv("LOREFS_BENCH_BASE")
 	if out, err := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-o", ours, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	for _, m := range wholeBenchmarks {
+	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
 			var values, floors, ratios []float64
 			once := func(program string) float64 {
 				return m.once(&wholeRun{b, program, source, b.TempDir()})
 			}
 			for b.Loop() {
-				floors = append(floors, floorSeconds(b, source))
+				if floor != nil {
+					floors = append(floors, floor())
+				}
 				before := 0.0
 				if base != "" && len(values)%2 == 0 {
 					before = once(base)
@@ -76,7 +116,7 @@ func BenchmarkProgram(b *testing.B) {
 			}
 			b.ReportMetric(0, "ns/op") // of the runs, the floor and all preparations together
 			b.ReportMetric(median(values), m.unit)
-			if m.unit == "s" {
+			if m.unit == "s" && floor != nil {
 				b.ReportMetric(median(values)/median(floors), "xF")
 			}
 			if base != "" {
@@ -91,13 +131,10 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// floorSeconds is what decrypting and inflating take alone.
-func floorSeconds(b *testing.B, source string) float64 {
-	b.Helper()
+// seconds is how long do takes.
+func (r *wholeRun) seconds(do func()) float64 {
 	start := time.Now()
-	if err := inflateAll(source, datacenter.DefaultKeys()[0]); err != nil {
-		b.Fatal(err)
-	}
+	do()
 	return time.Since(start).Seconds()
 }
 
@@ -125,21 +162,32 @@ func (r *wholeRun) mount(args ...string) (mnt string) {
 	return mnt
 }
 
-// firstMount is until tree/ is listed.
-func (r *wholeRun) firstMount() float64 {
-	start := time.Now()
-	mnt := r.mount()
-	if _, err := os.ReadDir(filepath.Join(mnt, "tree")); err != nil {
-		r.Fatal(err)
-	}
-	seconds := time.Since(start).Seconds()
+// untilListed is a mount until a directory of it is listed.
+func (r *wholeRun) untilListed(dir string) float64 {
+	mnt := ""
+	seconds := r.seconds(func() {
+		mnt = r.mount()
+		if _, err := os.ReadDir(filepath.Join(mnt, dir)); err != nil {
+			r.Fatal(err)
+		}
+	})
 	r.lorefs("unmount", mnt)
 	return seconds
 }
 
-func (r *wholeRun) secondMount() float64 {
-	r.firstMount()
-	return r.firstMount()
+// readAll is how long so many processes take to read and hash all files of a storage.
+func (r *wholeRun) readAll(readers int) float64 {
+	mnt := r.mount()
+	script := fmt.Sprintf("find files unnamed -type f -print0 | xargs -0 -n 100 -P %d md5sum | wc -l", readers)
+	c := exec.CommandContext(r.Context(), "sh", "-c", script)
+	c.Dir = mnt
+	seconds := r.seconds(func() {
+		if out, err := c.Output(); err != nil || string(out) == "0\n" {
+			r.Fatalf("nothing was read: %s, %v", out, err)
+		}
+	})
+	r.lorefs("unmount", mnt)
+	return seconds
 }
 
 // benchedSheet is walked, if the source has it: it has 230,000 entries in p100.
@@ -152,12 +200,11 @@ func (r *wholeRun) walk() float64 {
 	if _, err := os.Stat(dir); err != nil {
 		dir = filepath.Join(mnt, "tree")
 	}
-	start := time.Now()
-	n, err := exec.Command("find", dir).Output()
-	seconds := time.Since(start).Seconds()
-	if err != nil || len(n) == 0 {
-		r.Fatalf("find: %v", err)
-	}
+	seconds := r.seconds(func() {
+		if err := exec.CommandContext(r.Context(), "find", dir).Run(); err != nil {
+			r.Fatalf("find: %v", err)
+		}
+	})
 	r.lorefs("unmount", mnt)
 	return seconds
 }
@@ -178,9 +225,7 @@ func (r *wholeRun) unmountEdited() float64 {
 	r.source = copied
 	mnt := r.mount("--rw", "--no-backup")
 	changeOne(r.B, filepath.Join(mnt, "tree"))
-	start := time.Now()
-	r.lorefs("unmount", mnt)
-	return time.Since(start).Seconds()
+	return r.seconds(func() { r.lorefs("unmount", mnt) })
 }
 
 func copyTo(b *testing.B, to, from string) {
@@ -219,14 +264,10 @@ func changeOne(b *testing.B, dir string) {
 }
 
 func (r *wholeRun) export() float64 {
-	start := time.Now()
-	r.lorefs("export", r.source, filepath.Join(r.dir, "sheets"))
-	return time.Since(start).Seconds()
+	return r.seconds(func() { r.lorefs("export", r.source, filepath.Join(r.dir, "sheets")) })
 }
 
 func (r *wholeRun) pack() float64 {
 	r.export()
-	start := time.Now()
-	r.lorefs("pack", filepath.Join(r.dir, "sheets"), filepath.Join(r.dir, "packed.dat"))
-	return time.Since(start).Seconds()
+	return r.seconds(func() { r.lorefs("pack", filepath.Join(r.dir, "sheets"), filepath.Join(r.dir, "packed.dat")) })
 }

@@ -1,8 +1,8 @@
 package jsonscan
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -46,26 +46,31 @@ func (s *Scanner) quoted() (raw []byte, plain bool) {
 	return nil, true
 }
 
+// escapes are the letters of escapes, and escaped is what they stand for.
+const (
+	escapes = `bfnrt"\/`
+	escaped = "\b\f\n\r\t\"\\/"
+)
+
 // escape skips a backslash and what belongs to it.
 func (s *Scanner) escape() {
-	rest := s.text[s.pos+1:]
-	switch {
-	case len(rest) > 0 && bytes.IndexByte([]byte(`"\/bfnrt`), rest[0]) >= 0:
-		s.pos += 2
-	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1:5]):
+	rest := s.text[s.pos:]
+	if _, ok := unit(rest); ok {
 		s.pos += 6
-	default:
+	} else if len(rest) > 1 && strings.IndexByte(escapes, rest[1]) >= 0 {
+		s.pos += 2
+	} else {
 		s.Fail(s.pos, "the string has an unknown escape")
 	}
 }
 
-func isHex(b []byte) bool {
-	for _, c := range b {
-		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-			return false
-		}
+// unit reads the \u escape at the start of raw.
+func unit(raw []byte) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
 	}
-	return true
+	u, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	return rune(u), err == nil
 }
 
 // unquote gives what is said by raw, whose escapes were checked.
@@ -91,29 +96,17 @@ func unquote(raw []byte) []byte {
 // appendEscaped appends what the escape at the start of raw stands for, and gives its
 // length.
 func appendEscaped(dst, raw []byte) ([]byte, int) {
-	if i := bytes.IndexByte([]byte("bfnrt"), raw[1]); i >= 0 {
-		return append(dst, "\b\f\n\r\t"[i]), 2
+	u, ok := unit(raw)
+	if !ok {
+		return append(dst, escaped[strings.IndexByte(escapes, raw[1])]), 2
 	}
-	if raw[1] != 'u' {
-		return append(dst, raw[1]), 2
-	}
-	u := unit(raw)
 	if !utf16.IsSurrogate(u) {
 		return utf8.AppendRune(dst, u), 6
 	}
-	if rest := raw[6:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
-		if r := utf16.DecodeRune(u, unit(rest)); r != utf8.RuneError {
+	if low, ok := unit(raw[6:]); ok {
+		if r := utf16.DecodeRune(u, low); r != utf8.RuneError {
 			return utf8.AppendRune(dst, r), 12
 		}
 	}
 	return wtf8.Append(dst, []byte{byte(u), byte(u >> 8)}), 6
-}
-
-// unit reads the four digits of a \u escape.
-func unit(raw []byte) rune {
-	u, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	if err != nil {
-		return utf8.RuneError // cannot be: escape has looked at them
-	}
-	return rune(u)
 }

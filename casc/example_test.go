@@ -1,0 +1,48 @@
+package casc_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+)
+
+// A storage is an install of a game. Its files are found by the names of its root.
+func Example() {
+	game := casctest.New()
+	content := []byte("id,name\n7,sword\n")
+	game.Put("tables/items.csv", content, game.Add(content))
+	game.Root(game.Add(write.TextRoot(game.Files())))
+	files, err := game.Install()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	storage, err := casc.Open(casctest.FS(files), casc.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer storage.Close()
+	for f, err := range storage.Walk() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(f.Name)
+	}
+	file, err := storage.OpenName("Tables/Items.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, file.Size()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s", text)
+	// Output:
+	// tables/items.csv
+	// id,name
+	// 7,sword
+}

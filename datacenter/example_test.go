@@ -1,0 +1,52 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+)
+
+// A data center is a tree. Nothing of it is decoded before it is asked for.
+func Example() {
+	sword := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: 7}, {Name: "name", Value: "sword"}}}
+	file := dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "ItemData", Children: []*dctest.Node{sword}})}, dctest.Options{})
+
+	dc, err := datacenter.Open(context.Background(), bytes.NewReader(file), int64(len(file)), datacenter.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	root, err := dc.Root()
+	if err != nil {
+		log.Fatal(err)
+	}
+	printNode(root, "")
+	// Output:
+	// __root__
+	//   ItemData
+	//     Item id=7 name=sword
+}
+
+func printNode(n datacenter.Node, indent string) {
+	fmt.Print(indent, n.Name())
+	for a, err := range n.Attributes() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, err := a.AppendText(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf(" %s=%s", a.Name(), text)
+	}
+	fmt.Println()
+	for child, err := range n.Children() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		printNode(child, indent+"  ")
+	}
+}
