@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -27,16 +26,18 @@ type Draft struct {
 	file *File
 	log  func(record []byte) error
 
+	// planning is held by whoever edits, from before it says what until that is made. It
+	// is taken before editing.
+	planning sync.Mutex
 	// editing is held by whoever changes something, also while it reads the
 	// file. It is taken before mu.
 	editing sync.Mutex
 	// scratch is for writing records; it belongs to the holder of editing.
 	scratch []byte
 	// heights remembers how deep the file's runs are.
-	heights map[Address]int
-	types   pathTypes
-	// watch is nil if nobody watches.
-	watch func(context.Context, []SheetChange)
+	heights  map[Address]int
+	types    pathTypes
+	watchers []*watcher
 
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it.

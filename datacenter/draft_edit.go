@@ -65,32 +65,35 @@ type Edit struct {
 // the file, the log or ctx, or mistakes such as two children of one name and
 // ordinal.
 func (d *Draft) Apply(ctx context.Context, edits ...Edit) error {
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	since := d.changes.next
-	err := d.apply(ctx, func(yield func(Edit, error) bool) {
-		for _, e := range edits {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}, true)
-	if err == nil && d.watch != nil {
-		d.watch(ctx, d.ChangedSince(since))
-	}
-	return err
+	return d.ApplyPlan(ctx, nil, func() ([]Edit, error) { return edits, nil })
 }
 
 // script gives edits, as often as it is asked. An error is the last.
 type script = iter.Seq2[Edit, error]
 
+func asScript(edits []Edit) script {
+	return func(yield func(Edit, error) bool) {
+		for _, e := range edits {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Whether edits are logged.
+const (
+	logged   = true
+	unlogged = false
+)
+
 // apply is for the holder of editing.
-func (d *Draft) apply(ctx context.Context, edits script, logged bool) error {
+func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effects) error {
 	if err := d.sweepFor(edits); err != nil {
 		return err
 	}
 	var undo undoList
-	count, err := d.all(ctx, edits, logged, &undo)
+	count, err := d.all(ctx, edits, logged, &undo, seen)
 	if err == nil && logged {
 		err = d.log(d.scratch)
 	}
@@ -111,7 +114,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool) error {
 }
 
 // all makes edits and, if they are to be logged, their record in scratch.
-func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList) (count int64, err error) {
+func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList, seen *effects) (count int64, err error) {
 	d.scratch = d.scratch[:0]
 	for e, err := range edits {
 		if err == nil {
@@ -121,7 +124,7 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList)
 			err = d.record(&e)
 		}
 		if err == nil {
-			err = d.noted(e, u)
+			err = d.noted(e, u, seen)
 		}
 		if err != nil {
 			return count, err

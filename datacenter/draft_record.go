@@ -141,9 +141,11 @@ func appendKeys(b []byte, keys KeyDefinition) []byte {
 // file that they belong to. Nodes get the ordinals that they had as far as those
 // are free.
 func (d *Draft) Replay(ctx context.Context, record []byte) error {
+	d.planning.Lock()
+	defer d.planning.Unlock()
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	return d.apply(ctx, parseRecord(record), false)
+	return d.apply(ctx, parseRecord(record), unlogged, nil)
 }
 
 // RecordEdits counts the edits of a record: each is one for [Draft.Pending] as well.

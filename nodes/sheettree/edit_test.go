@@ -261,8 +261,8 @@ type delayed struct {
 	behind func()
 }
 
-func (d *delayed) Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
-	err := d.Editor.Change(ctx, plan)
+func (d *delayed) Change(ctx context.Context, by any, plan func() ([]datacenter.Edit, error)) error {
+	err := d.Editor.Change(ctx, by, plan)
 	d.behind()
 	return err
 }
