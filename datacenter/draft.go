@@ -35,9 +35,9 @@ type Draft struct {
 	// scratch is for writing records; it belongs to the holder of editing.
 	scratch []byte
 	// heights remembers how deep the file's runs are.
-	heights  map[Address]int
-	types    pathTypes
-	watchers []*watcher
+	heights map[Address]int
+	types   pathTypes
+	watched watched
 
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it.

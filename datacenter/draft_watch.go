@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 )
 
 // Applied is what a watcher is told of edits that were made.
@@ -37,25 +38,69 @@ type EntryAt struct {
 	ParentAddr Address
 }
 
-// watcher is told of edits.
+// watched is who watches a Draft, and what they were not told so far.
+type watched struct {
+	// telling is held by who tells them.
+	telling sync.Mutex
+	// mu guards what follows. Nothing else is taken under it.
+	mu       sync.Mutex
+	watchers []*watcher
+	untold   []*Applied
+}
+
 type watcher struct{ told func(*Applied) }
+
+// look gives who watches, and takes what they were not told.
+func (w *watched) look() ([]*watcher, []*Applied) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	untold := w.untold
+	w.untold = nil
+	return slices.Clone(w.watchers), untold
+}
+
+func (w *watched) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.watchers) > 0
+}
+
+// note keeps what is to be told.
+func (w *watched) note(a *Applied) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.untold = append(w.untold, a)
+}
+
+// tell tells what was noted, in its order. When it returns, nobody else is still telling
+// something of it.
+func (w *watched) tell() {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	watchers, untold := w.look()
+	for _, a := range untold {
+		for _, w := range watchers {
+			w.told(a)
+		}
+	}
+}
 
 // Watch has told called for each Apply and ApplyPlan that makes edits, in the order in
 // which they are made; end stops that. Several may watch. All are given the same
 // Applied, which they must not change.
 //
-// The Draft calls it in the middle of an edit, while it holds locks. So it may do no more
-// than append to a queue of the watcher's own, under a lock that nobody holds who calls
-// the Draft. The order of locks is: what edits the Draft, the Draft, its watchers.
+// The Draft calls it before that Apply returns, but holds no lock that an edit or a reader
+// needs. It may read the Draft, but neither edit it nor wait for a lock that somebody holds
+// who edits it: what needs such a lock is put into a queue.
 func (d *Draft) Watch(told func(*Applied)) (end func()) {
-	w := &watcher{told}
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	d.watchers = append(d.watchers, w)
+	x, w := &watcher{told}, &d.watched
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watchers = append(w.watchers, x)
 	return func() {
-		d.editing.Lock()
-		defer d.editing.Unlock()
-		d.watchers = slices.DeleteFunc(d.watchers, func(x *watcher) bool { return x == w })
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.watchers = slices.DeleteFunc(w.watchers, func(y *watcher) bool { return x == y })
 	}
 }
 
@@ -63,6 +108,13 @@ func (d *Draft) Watch(told func(*Applied)) (end func()) {
 // are by somebody. Nothing else is edited from before plan is called until they are made:
 // it may read the Draft, but neither edit it nor watch it.
 func (d *Draft) ApplyPlan(ctx context.Context, by any, plan func() ([]Edit, error)) error {
+	err := d.applyPlan(ctx, by, plan)
+	d.watched.tell()
+	return err
+}
+
+// applyPlan is ApplyPlan, but leaves what watchers are to be told.
+func (d *Draft) applyPlan(ctx context.Context, by any, plan func() ([]Edit, error)) error {
 	d.planning.Lock()
 	defer d.planning.Unlock()
 	edits, err := plan()
@@ -72,17 +124,14 @@ func (d *Draft) ApplyPlan(ctx context.Context, by any, plan func() ([]Edit, erro
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	var seen *effects
-	if len(d.watchers) > 0 {
+	if d.watched.any() {
 		seen = &effects{d: d, made: map[Number]bool{}}
 	}
 	since := d.changes.next
 	if err := d.apply(ctx, asScript(edits), logged, seen); err != nil || seen == nil {
 		return err
 	}
-	told := &Applied{By: by, Sheets: d.ChangedSince(since), Effects: seen.list}
-	for _, w := range d.watchers {
-		w.told(told)
-	}
+	d.watched.note(&Applied{By: by, Sheets: d.ChangedSince(since), Effects: seen.list})
 	return nil
 }
 
