@@ -20,8 +20,8 @@ var ErrGone = errors.New("it is not there any more")
 // still read from the file. What several parents share in the file is told
 // apart here, so that an edit under one never shows under another.
 //
-// It is safe for parallel use. Edits wait for each other, and for Write; reading
-// waits for neither.
+// It is safe for parallel use. Edits wait for each other; reading waits for none. What is
+// saved is a [Snapshot], which waits for nobody either.
 type Draft struct {
 	file *File
 	log  func(record []byte) error
@@ -51,14 +51,15 @@ type Draft struct {
 	nameTable
 	// entries counts the logical nodes and attributes.
 	entries int64
-	// edits counts what was applied, saved how much of that is in a file.
-	edits, saved int64
+	// edits counts what was applied and is in no file yet.
+	edits int64
 	// commits counts the files that were written.
 	commits int
 	// shrunk are the nodes from which the edits at hand took something.
 	shrunk []*draftNode
 	// changes tells which sheets changed.
 	changes sheetChanges
+	epochs  epochs
 }
 
 // draftNode is a node that differs from the file's, or leads to one that does.
@@ -70,19 +71,13 @@ type draftNode struct {
 	// base is the node of the file that it was; its file is nil if there is none.
 	base Node
 	// parent is nil for the root, and for what was removed.
-	parent  *draftNode
-	name    uint16
-	key     uint16
-	flags   KeyFlags
-	ordinal uint32
-
-	// The first baseAttrs and baseKids are those of base, at the same places;
-	// those that were removed are dead. Added ones follow in any order.
-	attrs               []draftAttribute
-	kids                []draftChild
+	parent              *draftNode
 	baseAttrs, baseKids int
-	// changed is set once the attributes differ from base's.
-	changed bool
+	// The state is changed only after touch. It was past before, for Snapshots, and has
+	// been what it is since an edit at epoch.
+	nodeState
+	epoch int64
+	past  *pastState
 	// kidAt finds a child that lives.
 	kidAt map[childKey]int
 	// seq counts what was added, for listings.
@@ -173,7 +168,7 @@ func (d *Draft) NewNumber() Number {
 func (d *Draft) Pending() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.edits - d.saved
+	return d.edits
 }
 
 // Entries is how many logical nodes and attributes there are now.
@@ -211,14 +206,7 @@ func (n *draftNode) compact() {
 }
 
 // counts are of the attributes and children that are there.
-func (n *draftNode) counts() (attrs, kids int) {
-	for i := range n.attrs {
-		if !n.attrs[i].dead {
-			attrs++
-		}
-	}
-	return attrs, len(n.kidAt)
-}
+func (n *draftNode) counts() (attrs, kids int) { return n.attrCount(), len(n.kidAt) }
 
 // depth is how many nodes are above n.
 func (n *draftNode) depth() (depth int) {

@@ -20,31 +20,31 @@ var ErrDiffers = errors.New("it is not what was to be written")
 // layout. What the two files share among parents is compared once, so the work
 // grows with the stored nodes. A difference matches [ErrDiffers] and names the
 // node.
-func (s *Saving) Compare(ctx context.Context, g *File) error {
-	d := s.d
-	want := s.opts.Header
-	want.Version = s.opts.Layout.Version()
-	if s.opts.Layout == LayoutV3 {
+func (w *Written) Compare(ctx context.Context, g *File) error {
+	want := w.opts.Header
+	want.Version = w.opts.Layout.Version()
+	if w.opts.Layout == LayoutV3 {
 		want.Revision = g.header.Revision // it has no room for one
 	}
 	// As bytes: a timestamp may be no number, which equals nothing.
 	if !bytes.Equal(g.header.append(nil, LayoutV6X64), want.append(nil, LayoutV6X64)) {
 		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.header, want)
 	}
-	if n := int64(g.entries[0]); n != d.entries {
-		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, d.entries)
+	if n := int64(g.entries[0]); n != w.s.entries {
+		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, w.s.entries)
 	}
 	root, err := g.Root()
 	if err != nil {
 		return err
 	}
-	return s.compareSheets(ctx, g, root)
+	return w.compareSheets(ctx, g, root)
 }
 
 // comparer compares the runs of the file of a Draft with those of another, g.
 type comparer struct {
 	ctx   context.Context
-	s     *Saving
+	w     *Written
+	s     *Snapshot
 	f, g  *File
 	names []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
 	keys  []keyNames // the file's key definitions as g would have them, without gaps
@@ -56,21 +56,21 @@ type comparer struct {
 	depth  int
 }
 
-func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	f := s.d.file
+func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
+	s, f := w.s, w.s.file
 	c := &comparer{
-		ctx: ctx, s: s, f: f.forOne(loading), g: g.forOne(loading),
-		names: make([]uint16, len(s.d.names)+1), equals: eq,
+		ctx: ctx, w: w, s: s, f: f.forOne(loading), g: g.forOne(loading),
+		names: make([]uint16, len(s.names)+1), equals: eq,
 	}
 	index := make(map[string]uint16, len(g.names))
 	for i, name := range g.names {
 		index[name] = uint16(i + 1)
 	}
-	for i, name := range s.d.names {
+	for i, name := range s.names {
 		c.names[i+1] = index[name]
 	}
-	for i := range s.d.keys {
-		c.keys = append(c.keys, c.key(s.d.keys[i]))
+	for i := range s.keys {
+		c.keys = append(c.keys, c.key(s.keys[i]))
 	}
 	for _, k := range g.keys {
 		c.gKeys = append(c.gKeys, slide(k))
@@ -106,10 +106,11 @@ func differs(n Node, format string, args ...any) error {
 
 // draftNode compares a draft node with what became of it.
 func (c *comparer) draftNode(n *draftNode, y Node) error {
-	if err := c.draftSelf(n, y); err != nil {
+	x := c.s.at(n)
+	if err := c.draftSelf(n, &x, y); err != nil {
 		return err
 	}
-	pairs, err := c.s.pair(n, y)
+	pairs, err := c.w.pair(n, &x, y)
 	if err != nil {
 		return err
 	}
@@ -122,16 +123,15 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 }
 
 // draftSelf is draftNode without the children.
-func (c *comparer) draftSelf(n *draftNode, y Node) error {
-	d := c.s.d
-	same := y.raw.name == c.names[n.name]
-	if n == d.root {
+func (c *comparer) draftSelf(n *draftNode, x *nodeState, y Node) error {
+	same := y.raw.name == c.names[x.name]
+	if n == c.s.root {
 		same = y.Name() == rootName // the file's may have another
 	}
-	if !same || y.raw.flags != uint8(n.flags) || !c.sameKeys(n.key, y) {
-		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
+	if !same || y.raw.flags != uint8(x.flags) || !c.sameKeys(x.key, y) {
+		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
-	return c.draftAttributes(n, y)
+	return c.draftAttributes(n, x, y)
 }
 
 func (c *comparer) draftChild(k *draftChild, y Node) error {
@@ -146,16 +146,16 @@ func (c *comparer) draftChild(k *draftChild, y Node) error {
 }
 
 // draftAttributes compares those of a draft node.
-func (c *comparer) draftAttributes(n *draftNode, y Node) error {
-	if !n.changed {
+func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y Node) error {
+	if !x.changed {
 		return c.attributes(n.base, y)
 	}
-	attrs, _ := n.counts()
+	attrs := x.attrCount()
 	if attrs != y.AttributeCount() {
 		return differs(y, "%d attributes instead of %d", y.AttributeCount(), attrs)
 	}
-	for i := range n.attrs {
-		a := &n.attrs[i]
+	for i := range x.attrs {
+		a := &x.attrs[i]
 		if a.dead {
 			continue
 		}
@@ -164,7 +164,7 @@ func (c *comparer) draftAttributes(n *draftNode, y Node) error {
 			return err
 		}
 		if !ok {
-			return differs(y, "%s is missing", c.s.d.name(a.name))
+			return differs(y, "%s is missing", c.s.name(a.name))
 		}
 		if err := c.draftAttribute(a, y, got); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (c *comparer) stored(x, y Node) error {
 	}
 	key := x.raw.key
 	if int(key) >= len(c.f.keys) {
-		key = c.s.d.keyIndex[keyNames{}] // as a repacker has it
+		key = c.s.noKeys // as a repacker has it
 	}
 	if !c.sameKeys(key, y) {
 		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())
@@ -265,10 +265,10 @@ func (c *comparer) run(x Node) ([]Node, error) {
 		run = append(run, child)
 	}
 	c.levels[c.depth] = run
-	if !c.s.reordered {
+	if !c.w.reordered {
 		return run, nil
 	}
-	order := c.s.d.newSiblingOrder()
+	order := c.s.newSiblingOrder()
 	sortSiblings(run, order.compare)
 	return run, order.err
 }

@@ -199,6 +199,7 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	before, changed, seq := len(n.attrs), n.changed, n.seq
 	n.attrs = append(n.attrs, draftAttribute{
 		number: e.Attr, name: name, addr: addr, changed: true, value: e.Value, seq: n.seq,
@@ -258,6 +259,7 @@ func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	n.attrs[i], n.changed = a, true
 	u.add(func() { n.attrs[i], n.changed = old, changed })
 	d.disown(old.number, n, u)
@@ -293,6 +295,7 @@ func (d *Draft) removeAttribute(n *draftNode, e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	changed, added := n.changed, 0
 	if i >= n.baseAttrs {
 		added = 1
@@ -317,6 +320,7 @@ func (d *Draft) setKeys(n *draftNode, def KeyDefinition, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	old := n.key
 	n.key = key
 	u.add(func() { n.key = old })
@@ -329,6 +333,7 @@ func (d *Draft) setFlags(n *draftNode, flags KeyFlags, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	old := n.flags
 	n.flags = flags
 	u.add(func() { n.flags = old })

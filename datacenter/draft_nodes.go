@@ -24,8 +24,8 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 		return err
 	}
 	n := &draftNode{
-		number: e.Node, saved: e.Node, name: name, key: key, flags: e.Flags,
-		kidAt: map[childKey]int{}, changed: true,
+		number: e.Node, saved: e.Node, kidAt: map[childKey]int{}, epoch: d.epochs.now,
+		nodeState: nodeState{name: name, key: key, flags: e.Flags, changed: true},
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,6 +90,8 @@ func (d *Draft) attach(parent, n *draftNode, e Edit) error {
 		}
 		k.ordinal = parent.spareOrdinal(n.name)
 	}
+	d.touch(parent)
+	d.touch(n)
 	parent.kidAt[k] = len(parent.kids)
 	parent.kids = append(parent.kids, draftChild{
 		number: n.number, saved: n.saved, name: n.name, ordinal: k.ordinal, rank: e.rank, node: n, seq: parent.seq,
@@ -122,6 +124,7 @@ func (d *Draft) unattach(n *draftNode) {
 
 // detach takes n, and nothing below it, from its parent. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
+	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
 	place = n.parent.kidAt[k]
 	delete(n.parent.kidAt, k)
@@ -235,6 +238,7 @@ func (d *Draft) moveNode(n *draftNode, e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	oldParent, oldName, oldOrdinal := n.parent, n.name, n.ordinal
 	place := d.detach(n)
 	n.name = name

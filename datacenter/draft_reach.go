@@ -10,8 +10,8 @@ import (
 // expand makes the draft node of a node of the file. It changes nothing.
 func (d *Draft) expand(base Node, number, saved Number) (*draftNode, error) {
 	n := &draftNode{
-		number: number, saved: saved, base: base,
-		name: base.raw.name, key: base.raw.key, flags: KeyFlags(base.raw.flags),
+		number: number, saved: saved, base: base, epoch: d.epochs.now,
+		nodeState: nodeState{name: base.raw.name, key: base.raw.key, flags: KeyFlags(base.raw.flags)},
 		baseAttrs: base.AttributeCount(), baseKids: base.ChildCount(),
 		kidAt: make(map[childKey]int, base.ChildCount()),
 	}
@@ -183,6 +183,7 @@ func (d *Draft) descend(at *draftNode, steps []step) (*draftNode, error) {
 			return nil, err
 		}
 		d.mu.Lock()
+		d.touch(at)
 		n.parent, n.ordinal = at, k.ordinal
 		at.kids[s.place].node = n
 		d.nodes[n.number] = n

@@ -143,18 +143,18 @@ func replayOne(t *testing.T, file *File, record []byte) {
 	if err := d.Apply(t.Context(), Edit{Op: SetFlags, Node: 0, Flags: 1}); err != nil || len(logged) == 0 {
 		t.Fatalf("Apply after Replay: %v", err)
 	}
-	err = d.Save(WriteOptions{}, func(s *Saving) error {
-		var out bytes.Buffer
-		if err := s.Write(t.Context(), &out); err != nil {
-			return err
-		}
-		g, err := Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), Options{})
-		if err != nil {
-			return err
-		}
-		return s.Compare(t.Context(), g)
-	})
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	w, err := s.Write(t.Context(), WriteOptions{}, &out)
 	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Compare(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 }

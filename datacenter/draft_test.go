@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -271,20 +270,21 @@ func (s *session) step() {
 func writeDraft(t testing.TB, d *datacenter.Draft, layout datacenter.Layout) (*datacenter.File, []byte) {
 	t.Helper()
 	var out, again bytes.Buffer
-	var g *datacenter.File
-	err := d.Save(datacenter.WriteOptions{Layout: layout}, func(s *datacenter.Saving) error {
-		if err := s.Write(context.Background(), &out); err != nil {
-			return err
-		}
-		if err := s.Write(context.Background(), &again); err != nil {
-			return err
-		}
-		g = mustOpen(t, out.Bytes(), datacenter.Options{})
-		return s.Compare(context.Background(), g)
-	})
-	if err != nil {
-		t.Fatalf("Save: %v", err)
+	s := d.Freeze()
+	defer s.Close()
+	opts := datacenter.WriteOptions{Layout: layout}
+	if _, err := s.Write(context.Background(), opts, &out); err != nil {
+		t.Fatal(err)
 	}
+	w, err := s.Write(context.Background(), opts, &again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := mustOpen(t, out.Bytes(), datacenter.Options{})
+	if err := w.Compare(context.Background(), g); err != nil {
+		t.Fatal(err)
+	}
+	d.Saved(w)
 	if !bytes.Equal(out.Bytes(), again.Bytes()) {
 		t.Fatal("not the same bytes twice")
 	}
@@ -390,12 +390,10 @@ func TestDraftIsTheModel(t *testing.T) {
 
 // failToSave writes a file that is then thrown away: all stays as it was.
 func (s *session) failToSave() {
-	bad := errors.New("no room")
 	pending := s.d.Pending()
-	err := s.d.Save(datacenter.WriteOptions{}, func(w *datacenter.Saving) error {
-		return errors.Join(bad, w.Write(context.Background(), &bytes.Buffer{}))
-	})
-	if !errors.Is(err, bad) || s.d.Pending() != pending {
-		s.t.Fatalf("Save: %v, %d edits pending: want %v and %d", err, s.d.Pending(), bad, pending)
+	w := s.d.Snapshot()
+	defer w.Close()
+	if _, err := w.Write(context.Background(), datacenter.WriteOptions{}, &bytes.Buffer{}); err != nil || s.d.Pending() != pending {
+		s.t.Fatalf("Write: %v, %d edits pending: want %d", err, s.d.Pending(), pending)
 	}
 }

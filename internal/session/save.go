@@ -16,9 +16,8 @@ import (
 )
 
 // Editor is what is edited with a draft: it lets nobody edit while store runs.
-// A [datacenter.Draft] is not one, as its Save wants no ctx.
 type Editor interface {
-	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
+	Save(ctx context.Context, store func(*datacenter.Snapshot) error) error
 }
 
 // Report says what Save has done.
@@ -54,7 +53,7 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 	defer s.isSaving.Store(false)
 	began := time.Now()
 	var r Report
-	err := e.Save(ctx, s.opts.Write, func(w *datacenter.Saving) error {
+	err := e.Save(ctx, func(w *datacenter.Snapshot) error {
 		if !s.Pending() {
 			return nil
 		}
@@ -73,9 +72,10 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 }
 
 // store puts a new file in the place of the source.
-func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) error {
+func (s *Session) store(ctx context.Context, w *datacenter.Snapshot, r *Report) error {
 	s.edits.SyncToSave()
 	var out *pending.Summer
+	var written *datacenter.Written
 	var ready os.FileInfo
 	err := replace.Replace(ctx, s.path, replace.Options{
 		Size: s.src.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(),
@@ -88,15 +88,19 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 		},
 		Before: s.opts.before,
 		Logger: s.opts.Logger,
-	}, func(to io.Writer) error {
+	}, func(to io.Writer) (err error) {
 		out = pending.NewSummer(to)
-		return w.Write(ctx, out)
-	}, func(f *os.File) error { return s.verify(ctx, w, f) })
+		written, err = w.Write(ctx, s.opts.Write, out)
+		return err
+	}, func(f *os.File) error { return s.verify(ctx, written, f) })
 	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
 		s.src.Expect(nil)
 		return err
 	}
 	id := out.Identity()
+	if err == nil {
+		s.draft.Saved(written)
+	}
 	r.Path, r.Bytes = s.path, id.Size
 	if !s.opts.NoBackup {
 		r.Backup = s.path + ".bak"
@@ -116,7 +120,7 @@ func (s *Session) isUnsynced() bool {
 }
 
 // verify reads back what was written and compares it with the draft.
-func (s *Session) verify(ctx context.Context, w *datacenter.Saving, f *os.File) error {
+func (s *Session) verify(ctx context.Context, w *datacenter.Written, f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err

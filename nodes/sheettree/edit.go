@@ -18,8 +18,8 @@ type Editor interface {
 	// [datacenter.Draft.ApplyPlan]. Nobody else edits the draft from before plan is called
 	// until it is done.
 	Change(ctx context.Context, by any, plan func() ([]datacenter.Edit, error)) error
-	// Save saves the draft by store, see [datacenter.Draft.Save].
-	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
+	// Save has store save the draft. Nothing is edited meanwhile.
+	Save(ctx context.Context, store func(*datacenter.Snapshot) error) error
 }
 
 // EditOptions are what NewEditable may be told.
@@ -146,8 +146,10 @@ func (a alone) Change(ctx context.Context, by any, plan func() ([]datacenter.Edi
 	return a.draft.ApplyPlan(ctx, by, plan)
 }
 
-func (a alone) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return a.draft.Save(opts, store)
+func (a alone) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
+	s := a.draft.Freeze()
+	defer s.Close()
+	return store(s)
 }
 
 // newID gives an ID that nothing has. The caller holds mu.
