@@ -42,13 +42,16 @@ func (w *Written) Compare(ctx context.Context, g *File) error {
 
 // comparer compares the runs of the file of a Draft with those of another, g.
 type comparer struct {
-	ctx   context.Context
-	w     *Written
-	s     *Snapshot
-	f, g  *File
-	names []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
-	keys  []keyNames // the file's key definitions as g would have them, without gaps
-	gKeys []keyNames // and g's
+	ctx  context.Context
+	w    *Written
+	s    *Snapshot
+	f, g *File
+	// names and fNames are g's name indexes by the Draft's and by f's: 0 for a name that g
+	// has not. keys and fKeys are their key definitions as g would have them, without gaps,
+	// and gKeys g's.
+	names, fNames      []uint16
+	keys, fKeys, gKeys []keyNames
+	order              *siblingOrder
 	*equals
 	// x and y are scratch, one for each file, and levels one for each depth.
 	x, y   []rawAttribute
@@ -57,10 +60,10 @@ type comparer struct {
 }
 
 func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	s, f := w.s, w.s.file
+	s, f := w.s, w.s.base
 	c := &comparer{
 		ctx: ctx, w: w, s: s, f: f.forOne(loading), g: g.forOne(loading),
-		names: make([]uint16, len(s.names)+1), equals: eq,
+		names: make([]uint16, len(s.names)+1), fNames: make([]uint16, len(f.names)+1), equals: eq, order: newSiblingOrder(f),
 	}
 	index := make(map[string]uint16, len(g.names))
 	for i, name := range g.names {
@@ -69,8 +72,14 @@ func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *
 	for i, name := range s.names {
 		c.names[i+1] = index[name]
 	}
-	for i := range s.keys {
-		c.keys = append(c.keys, c.key(s.keys[i]))
+	for i, name := range f.names {
+		c.fNames[i+1] = index[name]
+	}
+	for _, k := range s.keys {
+		c.keys = append(c.keys, asWritten(k, c.names))
+	}
+	for _, k := range f.keys {
+		c.fKeys = append(c.fKeys, asWritten(k, c.fNames))
 	}
 	for _, k := range g.keys {
 		c.gKeys = append(c.gKeys, slide(k))
@@ -78,26 +87,26 @@ func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *
 	return c
 }
 
-// key is a key definition of the Draft as g would have it.
-func (c *comparer) key(k keyNames) keyNames {
+// asWritten is a key definition as the file that was written would have it, whose name
+// indexes are given.
+func asWritten(k keyNames, names []uint16) keyNames {
 	for i, name := range k {
 		if name == 0 {
 			continue
 		}
-		if k[i] = c.names[name]; k[i] == 0 {
+		if k[i] = names[name]; k[i] == 0 {
 			return keyNames{0, 1} // as slide gives none: g has not that name
 		}
 	}
 	return slide(k)
 }
 
-// sameKeys tells whether y has a key definition of the Draft.
-func (c *comparer) sameKeys(key uint16, y Node) bool {
-	var got keyNames // a definition that does not exist is empty
-	if int(y.raw.key) < len(c.gKeys) {
-		got = c.gKeys[y.raw.key]
+// keyAt is a key definition; one that does not exist is empty.
+func keyAt(keys []keyNames, key uint16) (k keyNames) {
+	if int(key) < len(keys) {
+		k = keys[key]
 	}
-	return got == c.keys[key]
+	return k
 }
 
 func differs(n Node, format string, args ...any) error {
@@ -128,7 +137,7 @@ func (c *comparer) draftSelf(n *draftNode, x *nodeState, y Node) error {
 	if n == c.s.root {
 		same = y.Name() == rootName // the file's may have another
 	}
-	if !same || y.raw.flags != uint8(x.flags) || !c.sameKeys(x.key, y) {
+	if !same || y.raw.flags != uint8(x.flags) || c.keys[x.key] != keyAt(c.gKeys, y.raw.key) {
 		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
 	return c.draftAttributes(n, x, y)
@@ -197,14 +206,10 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 
 // stored compares a node of f with one of g, and all below them.
 func (c *comparer) stored(x, y Node) error {
-	if y.raw.name != c.names[x.raw.name] || y.raw.flags != x.raw.flags {
+	if y.raw.name != c.fNames[x.raw.name] || y.raw.flags != x.raw.flags {
 		return differs(y, "want %s with the flags %d", x.Name(), x.raw.flags)
 	}
-	key := x.raw.key
-	if int(key) >= len(c.f.keys) {
-		key = c.s.noKeys // as a repacker has it
-	}
-	if !c.sameKeys(key, y) {
+	if keyAt(c.fKeys, x.raw.key) != keyAt(c.gKeys, y.raw.key) {
 		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())
 	}
 	if err := c.attributes(x, y); err != nil || x.raw.childCount == 0 && y.raw.childCount == 0 {
@@ -268,7 +273,7 @@ func (c *comparer) run(x Node) ([]Node, error) {
 	if !c.w.reordered {
 		return run, nil
 	}
-	order := c.s.newSiblingOrder()
+	order := *c.order
 	sortSiblings(run, order.compare)
 	return run, order.err
 }
@@ -290,7 +295,7 @@ func (c *comparer) attributes(x, y Node) error {
 		return err
 	}
 	for i := range c.x {
-		c.x[i].name = c.names[c.x[i].name]
+		c.x[i].name = c.fNames[c.x[i].name]
 	}
 	byName := func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) }
 	if !slices.IsSortedFunc(c.x, byName) {

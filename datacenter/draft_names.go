@@ -63,6 +63,43 @@ func newNameTable(f *File) (nameTable, error) {
 	return t, nil
 }
 
+// copied is a copy without the inverses.
+func (t *nameTable) copied() nameTable {
+	c := *t
+	c.names, c.keys = slices.Clone(t.names), slices.Clone(t.keys)
+	c.freeNames, c.freeKeys = slices.Clone(t.freeNames), slices.Clone(t.freeKeys)
+	c.index, c.keyIndex = nil, nil
+	return c
+}
+
+// indexed is a copy with the inverses.
+func (t *nameTable) indexed() nameTable {
+	c := t.copied()
+	c.index, c.keyIndex = make(map[string]uint16, len(c.names)), make(map[keyNames]uint16, len(c.keys))
+	free := places(c.freeNames, len(c.names))
+	for i, name := range c.names {
+		if !free[i] {
+			c.index[name] = uint16(i + 1)
+		}
+	}
+	free = places(c.freeKeys, len(c.keys))
+	for i, k := range slices.Backward(c.keys) {
+		if !free[i] {
+			c.keyIndex[k] = uint16(i) // of equal ones the first
+		}
+	}
+	return c
+}
+
+// places tells of each of so many places whether it is one of some.
+func places(some []uint16, count int) []bool {
+	are := make([]bool, count)
+	for _, i := range some {
+		are[i] = true
+	}
+	return are
+}
+
 // name is the text of a name index.
 func (t *nameTexts) name(i uint16) string { return t.names[i-1] }
 
@@ -198,15 +235,15 @@ func (d *Draft) sweepFor(edits script) error {
 	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+maxKeys-len(d.keys) {
 		return nil
 	}
-	usedNames, usedKeys := inUse(d.file, d.keys, d.states)
+	usedNames, usedKeys := inUse(d.first, d.keys, d.states)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := len(d.keys) - 1; i >= len(d.file.keys); i-- {
+	for i := len(d.keys) - 1; i >= len(d.first.keys); i-- {
 		if k := d.keys[i]; !usedKeys[i] && k != (keyNames{}) {
 			d.dropKey(uint16(i))
 		}
 	}
-	for i := len(d.names); i > len(d.file.names); i-- {
+	for i := len(d.names); i > len(d.first.names); i-- {
 		if name := d.names[i-1]; !usedNames[i] && int(d.index[name]) == i {
 			d.dropName(uint16(i))
 		}
@@ -215,7 +252,7 @@ func (d *Draft) sweepFor(edits script) error {
 }
 
 // inUse tells of each name and key index whether something has it, of nodes or of the
-// file: what that has counts as used.
+// first file: what that has counts as used.
 func inUse(f *File, defs []keyNames, nodes iter.Seq[*nodeState]) (names, keys []bool) {
 	names, keys = make([]bool, MaxNames+1), make([]bool, len(defs))
 	for i := range f.names {

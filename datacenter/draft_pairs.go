@@ -13,7 +13,7 @@ import (
 func (w *Written) compareSheets(ctx context.Context, g *File, root Node) error {
 	var loading sync.WaitGroup
 	defer loading.Wait()
-	eq := newEquals(w.s.file)
+	eq := newEquals(w.s.base)
 	group, ctx := errgroup.WithContext(ctx)
 	top := w.s.at(w.s.root)
 	if err := newComparer(ctx, w, g, eq, &loading).draftSelf(w.s.root, &top, root); err != nil {

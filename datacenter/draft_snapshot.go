@@ -12,20 +12,21 @@ import (
 //
 // A save is made of three steps that need nothing of each other's insides: to write
 // ([Snapshot.Write]), to check what was written ([Written.Compare]), and to go on with the
-// new file ([Draft.Saved]).
+// new file ([Draft.Rebase]).
 type Snapshot struct {
 	d     *Draft
-	file  *File
+	base  *File
 	root  *draftNode
 	epoch int64
 	held  bool
 	// entries and edits are how many there were.
 	entries, edits int64
-	nameTexts
-	// noKeys is the key that has none, and rootName, valueName and idName are the indexes
-	// of names, 0 for one that there is not.
-	noKeys                      uint16
-	rootName, valueName, idName uint16
+	// nameTable is the Draft's, without its inverses.
+	nameTable
+	// sorted is as in labels.
+	sorted *siblingOrder
+	// since is where edits begin that the Snapshot has not, in epochs.since.
+	since int
 }
 
 // nodeState is what edits change of a draft node.
@@ -34,10 +35,12 @@ type nodeState struct {
 	key     uint16
 	flags   KeyFlags
 	ordinal uint32
-	// The first baseAttrs and baseKids are those of base, at the same places;
+	// The first homeAttrs and homeKids are those of home, at the same places;
 	// those that were removed are dead. Added ones follow in any order.
 	attrs []draftAttribute
 	kids  []draftChild
+	// seq counts what was added, for listings.
+	seq uint32
 	// changed is set once the attributes differ from base's.
 	changed bool
 }
@@ -58,6 +61,15 @@ type epochs struct {
 	// they were.
 	snapshots int
 	past      []*draftNode
+	// since are the edits that were made while there were any, as they can be made again.
+	since [][]Edit
+}
+
+// note keeps edits that a Snapshot has not.
+func (e *epochs) note(edits []Edit) {
+	if e.snapshots > 0 {
+		e.since = append(e.since, edits)
+	}
 }
 
 // Snapshot gives the Draft as it is. It has to be closed.
@@ -65,9 +77,8 @@ func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	s := &Snapshot{
-		d: d, file: d.file, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
-		nameTexts: nameTexts{slices.Clone(d.names), slices.Clone(d.keys)}, noKeys: d.keyIndex[keyNames{}],
-		rootName: d.index[rootName], valueName: d.index[valueName], idName: d.index["id"],
+		d: d, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
+		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
 	}
 	d.epochs.now++
 	d.epochs.snapshots++
@@ -103,7 +114,7 @@ func (d *Draft) forget() {
 	for _, n := range d.epochs.past {
 		n.past = nil
 	}
-	d.epochs.past = nil
+	d.epochs.past, d.epochs.since = nil, nil
 }
 
 // Pending is how many edits the Snapshot has that are in no file yet.
@@ -163,9 +174,4 @@ func (n *nodeState) attrCount() (count int) {
 		}
 	}
 	return count
-}
-
-// newSiblingOrder is that of the file's nodes.
-func (s *Snapshot) newSiblingOrder() *siblingOrder {
-	return &siblingOrder{file: s.file, root: s.rootName, value: s.valueName}
 }

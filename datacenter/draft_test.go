@@ -237,8 +237,8 @@ func (s *session) moveAttribute(from datacenter.Number) []datacenter.Edit {
 	return edits
 }
 
-// step applies a batch to both.
-func (s *session) step() {
+// step applies a batch to both, and gives it if it can be made.
+func (s *session) step() []datacenter.Edit {
 	var edits []datacenter.Edit
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(s.t.rt, "edits") {
 		edits = append(edits, s.edits()...)
@@ -264,6 +264,10 @@ func (s *session) step() {
 	if got := s.d.Pending(); got != pending {
 		s.t.Fatalf("%d edits are pending, want %d", got, pending)
 	}
+	if err != nil {
+		return nil
+	}
+	return edits
 }
 
 // writeDraft saves a draft, and gives the new file.
@@ -284,11 +288,23 @@ func writeDraft(t testing.TB, d *datacenter.Draft, layout datacenter.Layout) (*d
 	if err := w.Compare(context.Background(), g); err != nil {
 		t.Fatal(err)
 	}
-	d.Saved(w)
+	if err := d.Rebase(context.Background(), w, g, nothingLater(t)); err != nil {
+		t.Fatal(err)
+	}
 	if !bytes.Equal(out.Bytes(), again.Bytes()) {
 		t.Fatal("not the same bytes twice")
 	}
 	return g, out.Bytes()
+}
+
+// nothingLater expects that nothing was edited while a Draft was saved.
+func nothingLater(t testing.TB) func([][]byte) error {
+	return func(later [][]byte) error {
+		if len(later) > 0 {
+			t.Errorf("%d records of edits while it was saved: want none", len(later))
+		}
+		return nil
+	}
 }
 
 // nameOrder is the place of each name in a file.

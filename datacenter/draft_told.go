@@ -55,21 +55,20 @@ type Mark struct {
 	Value Value
 }
 
-// Changes are all in which the Draft differs from its file, see [Snapshot.Changes].
+// Changes are all in which the Draft differs from its base, see [Snapshot.Changes].
 func (d *Draft) Changes() []Change {
 	s := d.Snapshot()
 	defer s.Close()
 	return s.Changes()
 }
 
-// Changes are all in which the Snapshot differs from the Draft's file, whatever was saved
-// meanwhile. What can't be read of the file any more is left out: so it can be called to
+// Changes are all in which the Snapshot differs from the base of the Draft. What can't be read of the file any more is left out: so it can be called to
 // rescue what was edited when the file was overwritten.
 func (s *Snapshot) Changes() []Change {
 	c := changeLister{s: s, parents: map[*draftNode]*draftNode{}, there: map[Number]bool{}, from: map[Number][]Step{}}
 	c.survey(s.root)
 	c.departed(s.root)
-	c.node(s.root, false)
+	c.node(s.root)
 	return c.list
 }
 
@@ -102,19 +101,21 @@ func (c *changeLister) departed(n *draftNode) {
 		if k.node != nil {
 			c.departed(k.node)
 		}
-		if i < n.baseKids && k.dead && k.name != 0 && c.there[k.number] {
+		if k.stored && k.dead && c.there[k.number] {
 			c.from[k.number] = append(c.path(n), c.stored(k))
 		}
 	}
 }
 
-// node lists the changes of a draft node and of all below it. It is new if it was made, so
-// that all of it is a change.
-func (c *changeLister) node(n *draftNode, isNew bool) {
+// node lists the changes of a draft node and of all below it.
+func (c *changeLister) node(n *draftNode) {
 	x := c.s.at(n)
 	c.attributes(n, &x)
-	key, flags := c.before(n, &x)
-	if keys := c.s.definition(x.key); x.key != key || isNew && len(keys) > 0 {
+	keys, before, flags := c.s.definition(x.key), KeyDefinition{}, KeyFlags(0)
+	if n.base.file != nil {
+		before, flags = n.base.Keys(), n.base.Flags()
+	}
+	if !slices.Equal(keys, before) {
 		c.add(Change{Kind: KeysSet, Keys: keys}, n)
 	}
 	if x.flags != flags {
@@ -125,24 +126,12 @@ func (c *changeLister) node(n *draftNode, isNew bool) {
 	}
 }
 
-// before is what the file has of a node's keys and flags: of a new node, its own keys.
-func (c *changeLister) before(n *draftNode, x *nodeState) (key uint16, flags KeyFlags) {
-	if n.base.file == nil {
-		return x.key, 0
-	}
-	key = n.base.raw.key
-	if int(key) >= len(c.s.file.keys) {
-		key = c.s.noKeys
-	}
-	return key, KeyFlags(n.base.raw.flags)
-}
-
 func (c *changeLister) attributes(n *draftNode, x *nodeState) {
 	for i := range x.attrs {
 		a := &x.attrs[i]
 		change := Change{Kind: AttributeSet, Name: c.s.name(a.name), New: a.value}
 		switch {
-		case i >= n.baseAttrs:
+		case !a.stored:
 			if a.dead {
 				continue
 			}
@@ -151,9 +140,9 @@ func (c *changeLister) attributes(n *draftNode, x *nodeState) {
 		case !a.changed:
 			continue
 		}
-		if i < n.baseAttrs {
+		if a.stored {
 			var err error
-			change.Old, err = storedValue(n.base, i)
+			change.Old, err = c.s.base.storedValue(a.addr)
 			change.Lost = err != nil
 		}
 		if change.Lost || change.Old != change.New {
@@ -162,9 +151,9 @@ func (c *changeLister) attributes(n *draftNode, x *nodeState) {
 	}
 }
 
-// storedValue reads the value that the file has at a place among a node's attributes.
-func storedValue(base Node, i int) (Value, error) {
-	a, err := base.attributeAt(i)
+// storedValue reads the value of an attribute.
+func (f *File) storedValue(addr Address) (Value, error) {
+	a, err := f.Attribute(addr)
 	if err != nil {
 		return Value{}, err
 	}
@@ -182,20 +171,20 @@ func storedValue(base Node, i int) (Value, error) {
 func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
 	switch k := &x.kids[i]; {
 	case k.dead:
-		if i < n.baseKids && k.name != 0 && !c.there[k.number] {
+		if k.stored && !c.there[k.number] {
 			c.list = append(c.list, Change{Kind: NodeGone, Path: append(c.path(n), c.stored(k))})
 		}
 	case k.node == nil: // as the file has it
-	case i < n.baseKids:
-		c.node(k.node, false)
+	case k.stored:
+		c.node(k.node)
 	case k.node.base.file == nil:
 		c.add(Change{Kind: NodeMade}, k.node)
-		c.node(k.node, true)
+		c.node(k.node)
 	default:
 		if from := c.from[k.number]; !slices.EqualFunc(from, c.path(k.node), sameStep) {
 			c.add(Change{Kind: NodeMoved, From: from}, k.node)
 		}
-		c.node(k.node, false)
+		c.node(k.node)
 	}
 }
 
@@ -212,60 +201,54 @@ func (c *changeLister) path(n *draftNode) []Step {
 		return nil
 	}
 	x := c.s.at(n)
-	return append(c.path(c.parents[n]), Step{Name: c.s.name(x.name), Ordinal: x.ordinal, Marks: c.marks(n, &x)})
+	return append(c.path(c.parents[n]), Step{Name: c.s.name(x.name), Ordinal: x.ordinal, Marks: c.marks(&x)})
 }
 
 // stored is the step to a child that the file has.
 func (c *changeLister) stored(k *draftChild) Step {
 	s := Step{Name: c.s.name(k.name), Ordinal: k.ordinal}
-	base, err := c.s.file.Node(k.addr)
+	base, err := c.s.base.Node(k.addr)
 	if err != nil {
 		return s
 	}
-	names := c.markNames(base.raw.key)
+	names := markNames(base.Keys())
 	for i := range base.AttributeCount() {
 		a, err := base.attributeAt(i)
-		if err != nil || !slices.Contains(names, a.name) {
+		if err != nil || !slices.Contains(names, a.Name()) {
 			continue
 		}
-		if v, err := storedValue(base, i); err == nil {
-			s.Marks = append(s.Marks, Mark{c.s.name(a.name), v})
+		if v, err := c.s.base.storedValue(a.addr); err == nil {
+			s.Marks = append(s.Marks, Mark{a.Name(), v})
 		}
 	}
 	return s
 }
 
 // marks are those of a draft node.
-func (c *changeLister) marks(n *draftNode, x *nodeState) (marks []Mark) {
-	names := c.markNames(x.key)
+func (c *changeLister) marks(x *nodeState) (marks []Mark) {
+	names := markNames(c.s.definition(x.key))
 	for i := range x.attrs {
 		a := &x.attrs[i]
-		if a.dead && i >= n.baseAttrs || !slices.Contains(names, a.name) {
+		name := c.s.name(a.name)
+		if a.dead && !a.stored || !slices.Contains(names, name) {
 			continue
 		}
 		v := a.value
-		if i < n.baseAttrs {
+		if a.stored {
 			var err error
-			if v, err = storedValue(n.base, i); err != nil {
+			if v, err = c.s.base.storedValue(a.addr); err != nil {
 				continue
 			}
 		}
-		marks = append(marks, Mark{c.s.name(a.name), v})
+		marks = append(marks, Mark{name, v})
 	}
 	return marks
 }
 
-// markNames are the names of the attributes by which people know a node.
-func (c *changeLister) markNames(key uint16) (names []uint16) {
-	if int(key) < len(c.s.keys) {
-		for _, name := range c.s.keys[key] {
-			if name != 0 {
-				names = append(names, name)
-			}
-		}
+// markNames are the names of the attributes by which people know a node with these keys.
+func markNames(keys KeyDefinition) []string {
+	if len(keys) == 0 {
+		return []string{"id"}
 	}
-	if len(names) == 0 && c.s.idName != 0 {
-		names = append(names, c.s.idName)
-	}
-	return names
+	return keys
 }

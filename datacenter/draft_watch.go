@@ -25,8 +25,8 @@ type Effect struct {
 	// Before and After are the attribute or the node as it was and as it is. One that
 	// was not there, or is not there any more, has no Name.
 	Before, After EntryAt
-	// Values are of NodeGone: the attributes in the node and below whose values no file
-	// has, so that who has one open can go on reading it.
+	// Values are of NodeGone: the attributes in the node and below whose values the
+	// first file has not, so that who has one open can go on reading it.
 	Values []DraftEntry
 }
 
@@ -220,7 +220,7 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 	return at
 }
 
-func (at *EntryAt) in(n *draftNode) { at.Parent, at.ParentAddr = n.number, n.base.addr }
+func (at *EntryAt) in(n *draftNode) { at.Parent, at.ParentAddr = n.number, n.home.addr }
 
 // values appends the attributes in n and below whose values no file has.
 func (s *effects) values(n *draftNode, dst []DraftEntry) []DraftEntry {
@@ -228,7 +228,7 @@ func (s *effects) values(n *draftNode, dst []DraftEntry) []DraftEntry {
 		return dst
 	}
 	for i := range n.attrs {
-		if a := &n.attrs[i]; a.changed && !a.dead {
+		if a := &n.attrs[i]; a.edited && !a.dead {
 			dst = append(dst, s.d.attributeEntry(n, i))
 		}
 	}

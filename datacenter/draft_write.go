@@ -15,7 +15,7 @@ type Written struct {
 	opts WriteOptions
 	// orders are the places of a draft node's children in the written order.
 	orders map[*draftNode][]int
-	// reordered is set if some siblings of the file were not in the order that
+	// reordered is set if some siblings of the base were not in the order that
 	// the format demands, and are now.
 	reordered bool
 }
@@ -31,10 +31,10 @@ type Written struct {
 // same edits give the same bytes each time.
 func (s *Snapshot) Write(ctx context.Context, opts WriteOptions, to io.Writer) (*Written, error) {
 	s.setDefaults(&opts)
-	used, usedKeys := inUse(s.file, s.keys, s.states(s.root))
-	names := make([]string, 0, len(s.names))
+	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
+	names := slices.Clone(s.base.names)
 	for i, name := range s.names {
-		if used[i+1] {
+		if used[i+1] { // if the base has it as well, it counts once
 			names = append(names, name)
 		}
 	}
@@ -43,7 +43,7 @@ func (s *Snapshot) Write(ctx context.Context, opts WriteOptions, to io.Writer) (
 		return nil, err
 	}
 	defer b.abandon()
-	w := &draftWriter{ctx: ctx, s: s, b: b, r: newRepacker(ctx, s.file, b), orders: map[*draftNode][]int{}}
+	w := &draftWriter{ctx: ctx, s: s, b: b, r: newRepacker(ctx, s.base, b), orders: map[*draftNode][]int{}}
 	w.translate(used, usedKeys)
 	root, top := s.at(s.root), b.top()
 	top.raw.flags, top.raw.key = uint8(root.flags), w.keys[root.key]
@@ -61,15 +61,15 @@ func (s *Snapshot) Write(ctx context.Context, opts WriteOptions, to io.Writer) (
 
 // setDefaults takes what opts leaves open from the file.
 func (s *Snapshot) setDefaults(opts *WriteOptions) {
-	opts.Header = s.file.header
+	opts.Header = s.base.header
 	if opts.Revision != nil {
 		opts.Header.Revision = *opts.Revision
 	}
 	if opts.Layout == LayoutAuto {
-		opts.Layout = s.file.layout
+		opts.Layout = s.base.layout
 	}
 	if opts.Key == nil {
-		opts.Key = &s.file.key
+		opts.Key = &s.base.key
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]rawAttribute, er
 // attribute gives one as it is stored then, but for its name.
 func (w *draftWriter) attribute(a *draftAttribute) (rawAttribute, error) {
 	if !a.changed {
-		stored, err := w.s.file.Attribute(a.addr)
+		stored, err := w.s.base.Attribute(a.addr)
 		if err != nil || stored.typ != String {
 			return stored.raw(), err
 		}
@@ -186,13 +186,10 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]rawNode, error) {
 	slices.SortStableFunc(run, func(p, q writtenChild) int {
 		return cmp.Or(cmp.Compare(p.raw.name, q.raw.name), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
 	})
+	sortSiblings(run, func(x, y writtenChild) int { return w.b.compareNodes(x.raw, y.raw) })
 	nodes, order := make([]rawNode, len(run)), make([]int, len(run))
 	for i, c := range run {
-		nodes[i] = c.raw
-	}
-	sortSiblings(run, func(x, y writtenChild) int { return w.b.compareNodes(x.raw, y.raw) })
-	for i, c := range run {
-		order[i] = c.place
+		nodes[i], order[i] = c.raw, c.place
 	}
 	w.orders[n] = order
 	return nodes, nil
@@ -216,78 +213,9 @@ func (w *draftWriter) child(k *draftChild) (rawNode, error) {
 	if k.node != nil {
 		return w.node(k.node)
 	}
-	stored, err := w.s.file.Node(k.addr)
+	stored, err := w.s.base.Node(k.addr)
 	if err != nil {
 		return rawNode{}, err
 	}
 	return w.r.node(stored, 0)
-}
-
-// Saved notes that all is saved that was written, and what number each draft node has in
-// the new file. Nothing may have been edited since the Snapshot, see [Draft.Freeze].
-func (d *Draft) Saved(w *Written) {
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	w.number(d.root, 0)
-	d.commits++
-	d.edits = 0
-}
-
-// number gives saved numbers to n and what hangs below it, and gives what comes
-// behind.
-func (s *Written) number(n *draftNode, number Number) Number {
-	n.saved = number
-	number += 1 + Number(n.attrCount())
-	for _, i := range s.orders[n] {
-		k := &n.kids[i]
-		k.saved = number
-		if k.node != nil {
-			number = s.number(k.node, number)
-		} else {
-			number += Number(s.s.file.entries[s.s.file.number(k.addr)])
-		}
-	}
-	n.rerank(s.orders[n])
-	return number
-}
-
-// savedNumbers gives saved numbers to the children of n, which has just become a
-// draft node and was written as the file has it.
-func (d *Draft) savedNumbers(n *draftNode) error {
-	order, err := d.writtenOrder(n.base)
-	if err != nil {
-		return err
-	}
-	number := n.saved + 1 + Number(n.baseAttrs)
-	for _, i := range order {
-		n.kids[i].saved = number
-		number += Number(d.file.entries[d.file.number(n.kids[i].addr)])
-	}
-	n.rerank(order)
-	return nil
-}
-
-// writtenOrder gives the places of a stored node's children in the order that
-// the format demands, which is the one they are written in.
-func (d *Draft) writtenOrder(n Node) ([]int, error) {
-	var children []Node
-	for c, err := range n.Children() {
-		if err != nil {
-			return nil, err
-		}
-		children = append(children, c)
-	}
-	s := d.newSiblingOrder()
-	sortSiblings(children, s.compare)
-	order := make([]int, len(children))
-	for i, c := range children {
-		order[i] = n.ChildIndex(c)
-	}
-	return order, s.err
-}
-
-func (d *Draft) newSiblingOrder() *siblingOrder {
-	return &siblingOrder{file: d.file, root: d.index[rootName], value: d.index[valueName]}
 }

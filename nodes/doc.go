@@ -55,7 +55,8 @@
 //	  datacenter  Snapshot.Write           writes the new file
 //	  internal/session  Session.verify     opens it and compares it with the draft
 //	  internal/session  Session.announce   notes in the journal what will be there
-//	internal/session  Session.adopt        drops the journal, goes on with the new file
+//	internal/session  Session.adopt        drops the journal
+//	datacenter  Draft.Rebase               goes on with the new file
 //
 // The conformance suite that every Tree has to pass is in nodes/nodetest, and what
 // those that can be changed have in common in nodes/editing and nodes/overlay.

@@ -18,9 +18,9 @@ import (
 // journal could never be replayed. If that file was written over, the edits are kept
 // as text.
 func (s *Session) rescue(ctx context.Context, w *datacenter.Snapshot, changed error) error {
-	if s.src.Intact() == nil {
+	if s.intact() == nil {
 		err := s.rescueFile(ctx, w, changed)
-		if s.src.Intact() == nil {
+		if s.intact() == nil {
 			return err
 		}
 	}
@@ -68,5 +68,8 @@ func (s *Session) writeNew(ctx context.Context, w *datacenter.Snapshot, path str
 		out = pending.NewSummer(to)
 		written, err = w.Write(ctx, s.opts.Write, out)
 		return err
-	}, func(f *os.File) error { return s.verify(ctx, written, f) })
+	}, func(f *os.File) error {
+		_, err := s.verify(ctx, written, f)
+		return err
+	})
 }

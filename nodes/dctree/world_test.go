@@ -220,8 +220,7 @@ func (e *edited) save(t fatal) []byte {
 		if err != nil {
 			return err
 		}
-		e.draft.Saved(w)
-		return w.Compare(context.Background(), g)
+		return errors.Join(w.Compare(context.Background(), g), e.draft.Rebase(context.Background(), w, g, func([][]byte) error { return nil }))
 	})
 	must(t, err)
 	for f, err := range datacenter.Verify(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{}) {
