@@ -59,6 +59,28 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	}
 	s.m.check(s.t, s.d, s.f)
 	s.checkReplay(nil, layout)
+	s.checkOnFirst()
+}
+
+// checkOnFirst writes all on top of the first file.
+func (s *session) checkOnFirst() {
+	snapshot := s.d.Snapshot()
+	defer snapshot.Close()
+	var out bytes.Buffer
+	first := snapshot.OnFirst()
+	w, err := first.Write(s.t.Context(), datacenter.WriteOptions{}, &out)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	g := mustOpen(s.t, out.Bytes(), datacenter.Options{})
+	if err := w.Compare(s.t.Context(), g); err != nil {
+		s.t.Fatal(err)
+	}
+	want := s.m.clone()
+	want.root.sort(nameOrder(g))
+	if got := newModel(s.t, g).String(); got != want.String() {
+		s.t.Fatalf("on top of the first file, the tree is\n%.2000swant\n%.2000s", got, want)
+	}
 }
 
 // However often a draft is saved while it is edited, it is what a plain tree is, and so is
