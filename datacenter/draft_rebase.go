@@ -39,7 +39,7 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *File, publish func(la
 	}
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	if d.base != w.s.base {
+	if d.base != w.s.draftBase {
 		return errors.New("datacenter: BUG: the Draft has another base by now")
 	}
 	if err := r.again(ctx, d.epochs.since[r.done:]); err != nil {

@@ -23,7 +23,11 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		since = append(since, s.step()...)
 	}
 	var out bytes.Buffer
-	w, err := snapshot.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
+	from := snapshot
+	if rapid.IntRange(0, 3).Draw(s.t.rt, "on the first file") == 0 {
+		from = snapshot.OnFirst()
+	}
+	w, err := from.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,13 +15,12 @@ import (
 // new file ([Draft.Rebase]).
 type Snapshot struct {
 	d *Draft
-	// base is what it is on top of: onFirst is set if that is the first file, though a
-	// newer one is the Draft's base.
-	base    *File
-	onFirst bool
-	root    *draftNode
-	epoch   int64
-	held    bool
+	// draftBase was the Draft's, and base is what the Snapshot is on top of: that too, or the
+	// first file.
+	draftBase, base *File
+	root            *draftNode
+	epoch           int64
+	held            bool
 	// entries and edits are how many there were.
 	entries, edits int64
 	// nameTable is the Draft's, without its inverses.
@@ -80,7 +79,7 @@ func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	s := &Snapshot{
-		d: d, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
 		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
 	}
 	d.epochs.now++
@@ -139,16 +138,16 @@ func (d *Draft) touch(n *draftNode) {
 
 // OnFirst is the same Snapshot on top of the first file. Once the base can't be read any more,
 // all that was edited since the Draft was made can still be written as long as that one can.
-// It lasts until the Snapshot is closed, and nothing can be rebased by it.
+// It lasts until the Snapshot is closed.
 func (s *Snapshot) OnFirst() *Snapshot {
 	x := *s
-	x.base, x.onFirst = s.d.first, s.onFirst || s.base != s.d.first
+	x.base = s.d.first
 	return &x
 }
 
 // baseOf is what a draft node is in the Snapshot's base.
 func (s *Snapshot) baseOf(n *draftNode) Node {
-	if s.onFirst {
+	if s.base != s.draftBase {
 		return n.home
 	}
 	return n.base
@@ -157,7 +156,7 @@ func (s *Snapshot) baseOf(n *draftNode) Node {
 // at is the state that a draft node had.
 func (s *Snapshot) at(n *draftNode) nodeState {
 	state := s.stateOf(n)
-	if s.onFirst {
+	if s.base != s.draftBase {
 		state.moveHome(n)
 	}
 	return state
