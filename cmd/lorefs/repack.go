@@ -70,16 +70,18 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
-	err = draft.Save(opts, func(saving *datacenter.Saving) error {
-		return output.Write(ctx, to, f.write.Options,
-			func(w io.Writer) error { return saving.Write(ctx, w) },
-			func(file *os.File) error {
-				g, err := kinds.ReadBack(ctx, file, *opts.Key)
-				if err != nil {
-					return err
-				}
-				return saving.Compare(ctx, g)
-			})
+	snapshot := draft.Snapshot()
+	defer snapshot.Close()
+	var written *datacenter.Written
+	err = output.Write(ctx, to, f.write.Options, func(w io.Writer) (err error) {
+		written, err = snapshot.Write(ctx, opts, w)
+		return err
+	}, func(file *os.File) error {
+		g, err := kinds.ReadBack(ctx, file, *opts.Key)
+		if err != nil {
+			return err
+		}
+		return written.Compare(ctx, g)
 	})
 	if err != nil {
 		return err

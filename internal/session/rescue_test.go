@@ -153,3 +153,22 @@ func TestNoConflictFile(t *testing.T) {
 	}
 	p.only("a.dat")
 }
+
+// Of a file that was put in place and then written to, the process still has what it was
+// before: all that was edited becomes a file.
+func TestConflictInPlaceAfterASave(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	e.mustSet("A", "a1")
+	e.mustSave()
+	e.mustSet("B", "b1")
+	if err := os.Truncate(p.path, 100); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.save()
+	c, ok := errors.AsType[*pending.ConflictError](err)
+	if !ok || !errors.Is(err, source.ErrChanged) {
+		t.Fatalf("saved: %v", err)
+	}
+	p.want(c.Path, rescue)
+}
