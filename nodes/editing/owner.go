@@ -13,7 +13,7 @@ import (
 type Owner struct {
 	tree nodes.Tree
 	// editing and mu are the tree's locks, see the package.
-	editing *sync.Mutex
+	editing sync.Locker
 	mu      *sync.RWMutex
 	// Sync makes durable what was committed. It is called without a lock.
 	Sync func() error
@@ -27,7 +27,7 @@ type Owner struct {
 
 // NewOwner makes that of a tree, with the tree's locks. Without sync nothing is made
 // durable, without now the time is that of the clock.
-func NewOwner(t nodes.Tree, editing *sync.Mutex, mu *sync.RWMutex, sync func() error, now func() time.Time) *Owner {
+func NewOwner(t nodes.Tree, editing sync.Locker, mu *sync.RWMutex, sync func() error, now func() time.Time) *Owner {
 	if sync == nil {
 		sync = func() error { return nil }
 	}

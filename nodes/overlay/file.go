@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lorefs/nodes"
@@ -15,11 +16,12 @@ type file struct {
 	kind nodes.Kind
 
 	// of is the file of the source that it is, which says where that is. pending tells that
-	// nobody has closed it so far.
-	of      nodes.ID
-	pending bool
-	// dir and name are where a scratch file is, which is of none; cursor is its place among
-	// those of the directory.
+	// nobody has closed it so far; fresh tells of one that is of none so far that the source
+	// is to make it when it is closed.
+	of             nodes.ID
+	pending, fresh bool
+	// dir and name are where a file is that is of none, or pending; cursor is its place
+	// among the scratch files of the directory.
 	dir    nodes.ID
 	name   string
 	cursor uint64
@@ -38,6 +40,9 @@ type file struct {
 
 // sourceFile is the file of one of the source's of which there was none.
 func sourceFile(id, of nodes.ID) *file { return &file{id: id, kind: nodes.File, of: of} }
+
+// isSource tells of a file that it shows what the source has, or a text that is to be it.
+func (f *file) isSource() bool { return f.of != 0 && !f.pending }
 
 // newID is for whoever holds editing.
 func (t *Tree) newID() nodes.ID {
@@ -75,18 +80,107 @@ func (t *Tree) hold(ctx context.Context, f *file) error {
 	return nil
 }
 
-// stillHides tells of a scratch file that it is all that is to be seen of a file of the
-// source. The caller holds editing.
-func (t *Tree) stillHides(f *file) bool {
-	now, apart := t.shown[f.hides]
+// hiddenBy is the file of the source of which a scratch file is all that is to be seen, 0 for
+// none. The caller holds editing.
+func (t *Tree) hiddenBy(f *file) nodes.ID {
+	if f.hides != 0 && t.isHidden(f.hides) {
+		return f.hides
+	}
+	return 0
+}
+
+// isHidden tells of a file of the source that nothing shows it, or nothing that anybody has
+// written.
+func (t *Tree) isHidden(of nodes.ID) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	now, apart := t.shown[of]
 	return apart && (now == nil || now.pending)
+}
+
+// RemoveHidden removes the files of the source that scratch files hide: whoever renamed them
+// did not write them again. A file stays whose text was refused. So does one that can't be
+// removed, unless ctx has ended. The caller is called by Alone.
+func (t *Tree) RemoveHidden(ctx context.Context) error {
+	refused := t.refusedHidden()
+	return t.removeHidden(ctx, func(of nodes.ID) bool { return !refused[of] })
+}
+
+// refusedHidden are the files that were hidden by such whose text was refused.
+func (t *Tree) refusedHidden() map[nodes.ID]bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	all := map[nodes.ID]bool{}
+	for _, f := range t.files {
+		if f.hides != 0 && f.Problem() != nil {
+			all[f.hides] = true
+		}
+	}
+	return all
+}
+
+// removeHidden removes hidden files.
+func (t *Tree) removeHidden(ctx context.Context, which func(of nodes.ID) bool) error {
+	for _, of := range t.allHidden() {
+		if !which(of) {
+			continue
+		}
+		if err := t.src.Remove(ctx, of); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			continue
+		}
+		t.mu.Lock()
+		t.lost(of)
+		t.mu.Unlock()
+	}
+	return nil
+}
+
+// allHidden are the files that are hidden, in the order of their numbers.
+func (t *Tree) allHidden() []nodes.ID {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var all []nodes.ID
+	for of, now := range t.shown {
+		if now == nil || now.pending {
+			all = append(all, of)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // gone notes that a file is in no directory any more. The caller holds mu.
 func (t *Tree) gone(f *file) {
-	f.of, f.pending, f.removed = 0, false, true
+	f.of, f.pending, f.fresh, f.removed = 0, false, false, true
 	f.Tried(nil)
+	if f.was == nil && f.kind == nodes.File {
+		f.Keep()
+	}
 	t.count(f)
+}
+
+// becomes lets a file show one of the source, which holds its text since it was written. The
+// caller holds mu.
+func (t *Tree) becomes(f *file, of nodes.ID) {
+	if f.of != of {
+		t.take(f)
+	}
+	f.of, f.hides, f.pending, f.fresh = of, 0, false, false
+	f.Tried(nil)
+	f.Drop()
+	t.count(f)
+	t.put(f, f.dir, f.name)
+	t.settle(f)
+}
+
+// orphaned notes that the source has nothing any more that a file is to be: it is like one
+// that never was of any. The caller holds mu.
+func (t *Tree) orphaned(f *file) {
+	f.of, f.pending, f.fresh = 0, false, true
+	t.put(f, f.dir, f.name)
 }
 
 // touch notes that a file is written to now. The caller holds mu.

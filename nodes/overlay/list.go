@@ -23,6 +23,7 @@ const scratchCursor = 1 << 40
 // The caller holds mu.
 func (t *Tree) put(f *file, dir nodes.ID, name string) {
 	t.files[f.id] = f
+	f.dir, f.name = dir, name
 	if f.of != 0 {
 		t.shown[f.of] = f
 		return
@@ -32,7 +33,6 @@ func (t *Tree) put(f *file, dir nodes.ID, name string) {
 		d = &directory{names: map[string]*file{}}
 		t.dirs[dir] = d
 	}
-	f.dir, f.name = dir, name
 	d.names[name] = f
 	f.cursor = t.cursor
 	t.cursor++
@@ -74,7 +74,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	entry, ok, err := t.complete(ctx, entry)
+	entry, ok, err := t.complete(ctx, dir, entry)
 	if err == nil && !ok {
 		err = nodes.NotExist(name)
 	}
@@ -115,7 +115,7 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 			for entry, err := range t.src.ReadDir(ctx, dir, cursor) {
 				ok := true
 				if err == nil {
-					entry, ok, err = t.complete(ctx, entry)
+					entry, ok, err = t.complete(ctx, dir, entry)
 				}
 				if ok && (!yield(entry, err) || err != nil) {
 					return
@@ -127,11 +127,11 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 }
 
 // complete adds to an entry of the source what there is beyond it; ok is false if it is out
-// of sight.
-func (t *Tree) complete(ctx context.Context, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
+// of sight, as it is behind a scratch file that came first.
+func (t *Tree) complete(ctx context.Context, dir nodes.ID, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
 	t.mu.RLock()
 	f, apart := t.shown[entry.ID]
-	if apart && f == nil {
+	if apart && f == nil || t.named(dir, entry.Name) != nil {
 		t.mu.RUnlock()
 		return entry, false, nil
 	}

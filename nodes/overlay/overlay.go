@@ -12,8 +12,9 @@ import (
 
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
 type Tree struct {
-	src  Source
-	kept error
+	src Source
+	// empty is [Options.Empty].
+	empty bool
 	// methods, owner, times and drafts are what package editing does for all such trees.
 	// A file that is written to has its own time, see file.
 	methods
@@ -23,7 +24,7 @@ type Tree struct {
 
 	// editing is held by whoever changes something, also while the source decodes or logs.
 	// It is taken before mu, and before all locks of the source.
-	editing sync.Mutex
+	editing editing.Lock
 	// nextID is the next number that is given. It is guarded by editing.
 	nextID nodes.ID
 	// mu guards everything below, and the files, for as long as memory is looked
@@ -35,7 +36,7 @@ type Tree struct {
 	// dirs are the directories that such are in.
 	dirs map[nodes.ID]*directory
 	// shown are the files of the source that are not to be seen under their own number: by
-	// which file they are shown, nil if by none.
+	// which file they are shown, nil if by none because one hides them.
 	shown map[nodes.ID]*file
 	// cursor is that of the next scratch file.
 	cursor uint64
@@ -46,10 +47,10 @@ var (
 	_ nodes.Xattrer = (*Tree)(nil)
 )
 
-// New makes the editable tree of a source, which nobody may change otherwise.
+// New makes the editable tree of a source.
 func New(src Source, opts Options) *Tree {
 	t := &Tree{
-		src: src, kept: opts.Kept, nextID: opts.FirstID, cursor: scratchCursor,
+		src: src, empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
 	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
@@ -60,7 +61,7 @@ func New(src Source, opts Options) *Tree {
 	t.drafts = editing.NewDrafts(t.owner, opts.Limits, editing.Drafted[*place]{
 		Of: t.draftOf, All: t.allDrafts, Slot: t.slot,
 	}, opts.Logger)
-	src.Watch(t.changed)
+	src.Watch(watcher{t})
 	return t
 }
 
@@ -69,17 +70,6 @@ func (t *Tree) Alone(f func() error) error {
 	t.editing.Lock()
 	defer t.editing.Unlock()
 	return f()
-}
-
-// changed tells of a change of the source, and of the file that shows what changed.
-func (t *Tree) changed(c nodes.Change) {
-	t.owner.Tell(c)
-	t.mu.RLock()
-	f := t.shown[c.ID]
-	t.mu.RUnlock()
-	if f != nil && f.id != c.ID {
-		t.owner.Tell(nodes.Change{ID: f.id})
-	}
 }
 
 // Usage counts the scratch files as well.
@@ -98,7 +88,7 @@ func (t *Tree) Loose() (loose editing.Loose) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, f := range t.files {
-		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && (f.of == 0 || f.pending) {
+		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && !f.isSource() {
 			loose.Add(t.path(f))
 		}
 	}
@@ -108,20 +98,25 @@ func (t *Tree) Loose() (loose editing.Loose) {
 
 // path spells that of a file. The caller holds mu.
 func (t *Tree) path(f *file) string {
-	dir, path := f.dir, f.name
-	if f.of != 0 {
-		dir, path = t.src.Where(f.of)
-	}
+	dir, path := t.where(f.id)
 	for dir != 0 && dir != nodes.Root {
 		var name string
-		if in := t.files[dir]; in != nil {
-			dir, name = in.dir, in.name
-		} else {
-			dir, name = t.src.Where(dir)
-		}
+		dir, name = t.where(dir)
 		path = name + "/" + path
 	}
 	return path
+}
+
+// where is the directory of a node, and its name there. The caller holds mu.
+func (t *Tree) where(id nodes.ID) (dir nodes.ID, name string) {
+	switch f := t.files[id]; {
+	case f == nil:
+		return t.src.Where(id)
+	case f.isSource():
+		return t.src.Where(f.of)
+	default:
+		return f.dir, f.name
+	}
 }
 
 // seen is a file as it was at some moment.

@@ -2,6 +2,8 @@ package overlay
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 
 	"lorefs/nodes"
@@ -42,15 +44,18 @@ func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
 
 // slot is where the text of a file goes that could not be renamed to one of the source.
 func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
-	f := t.fileOf(to.ID)
-	if f == nil {
-		f = sourceFile(to.ID, to.of.File)
+	f := to.file
+	switch {
+	case to.of.Sole && (f == nil || f.Problem() == nil):
+		return editing.Slot{}, fmt.Errorf("%w: what is there is nowhere else, and would be lost", nodes.ErrExist)
+	case f == nil:
+		f = sourceFile(to.ID, to.of.ID)
 	}
 	if !to.Exists() {
 		f.id = t.newID()
 	}
 	return editing.Slot{ID: f.id, Dir: to.dir, Draft: &f.Draft, Show: func() {
-		f.pending = false
+		f.pending, f.fresh = false, f.of == 0
 		t.files[f.id] = f
 		if !to.Exists() {
 			t.put(f, to.dir, to.Name)
@@ -59,20 +64,21 @@ func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
 	}}, nil
 }
 
-// isRefused tells of a file of the source that it shows a text that was refused.
-func (t *Tree) isRefused(p *place) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	f := t.files[p.ID]
-	return f != nil && f.of != 0 && f.Problem() != nil
-}
-
 // giveUp removes a file that shows a refused text: another one takes its place, which
 // shows what the source holds. The caller holds editing.
-func (t *Tree) giveUp(p *place) {
-	now, next := t.src.Now(p.of.File), sourceFile(t.newID(), p.of.File)
+func (t *Tree) giveUp(ctx context.Context, p *place) error {
+	now, err := t.src.Now(ctx, p.of.ID)
+	if err != nil {
+		return err
+	}
+	next := sourceFile(t.newID(), p.of.ID)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(p, now)
 	t.put(next, p.dir, p.Name)
+	return nil
 }
+
+// isNotPermitted tells of an error that the source has no room for such an edit, whatever
+// the text is.
+func isNotPermitted(err error) bool { return errors.Is(err, nodes.ErrNotPermitted) }

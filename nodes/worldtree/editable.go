@@ -81,7 +81,7 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	t.writable = true
 	e := &edits{Tree: t, opts: opts}
 	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{
-		FirstID: madeID, Kept: errKept, Now: opts.Now, Logger: t.opts.Logger,
+		FirstID: madeID, Empty: true, Now: opts.Now, Logger: t.opts.Logger,
 		Limits: editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
 	})}
 }
@@ -111,7 +111,7 @@ func (e *Editable) Replay(ctx context.Context, file string, record []byte) error
 type edits struct {
 	*Tree
 	opts EditOptions
-	tell func(nodes.Change)
+	overlay.Watcher
 	// versions counts those of sources. Whoever edits changes it.
 	versions uint64
 }
@@ -119,7 +119,7 @@ type edits struct {
 var _ overlay.Source = (*edits)(nil)
 
 // Watch implements [overlay.Source].
-func (e *edits) Watch(f func(nodes.Change)) { e.tell = f }
+func (e *edits) Watch(w overlay.Watcher) { e.Watcher = w }
 
 // Sync implements [overlay.Source].
 func (e *edits) Sync() error { return e.opts.Sync() }
@@ -139,12 +139,12 @@ func (e *edits) Open(ctx context.Context, file nodes.ID) error {
 }
 
 // Now implements [overlay.Source].
-func (e *edits) Now(file nodes.ID) overlay.Content {
-	n, err := e.node(context.Background(), file)
+func (e *edits) Now(ctx context.Context, file nodes.ID) (overlay.Content, error) {
+	n, err := e.node(ctx, file)
 	if err != nil {
-		return nil // it is no file of the tree
+		return nil, err
 	}
-	return content{e.Tree, n.source.now(), n}
+	return content{e.Tree, n.source.now(), n}, nil
 }
 
 // content is what a version shows as a node.
@@ -164,7 +164,10 @@ func (c content) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 // Put implements [overlay.Source].
-func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte) error {
+func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte, hidden nodes.ID) error {
+	if hidden != 0 {
+		return errKept
+	}
 	n, err := e.node(ctx, file)
 	if err != nil {
 		return err
@@ -190,6 +193,19 @@ func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte) error {
 	e.tellOf(n.source, before, c.image)
 	return nil
 }
+
+// Make implements [overlay.Source].
+func (e *edits) Make(context.Context, nodes.ID, string, nodes.Kind, []byte, nodes.ID) (nodes.ID, error) {
+	return 0, errKept
+}
+
+// Move implements [overlay.Source].
+func (e *edits) Move(context.Context, nodes.ID, nodes.ID, string, nodes.RenameMode) error {
+	return errKept
+}
+
+// Remove implements [overlay.Source].
+func (e *edits) Remove(context.Context, nodes.ID) error { return errKept }
 
 // refusal makes an error of a text match what the tree calls it, with the file's path.
 func (e *edits) refusal(n node, err error) error {
@@ -236,12 +252,12 @@ func (e *edits) install(s *source, c *change) {
 func (e *edits) tellOf(s *source, before, after []byte) {
 	for v := range viewCount {
 		if forms[v].of == s.kind && v.kindOf() == nodes.File {
-			e.tell(nodes.Change{ID: node{source: s, view: v, square: -1}.id()})
+			e.Edited(node{source: s, view: v, square: -1}.id())
 		}
 	}
 	if s.kind == zone {
 		for square := range differ(before, after) {
-			e.tell(nodes.Change{ID: node{source: s, view: zoneSquares, square: square}.id()})
+			e.Edited(node{source: s, view: zoneSquares, square: square}.id())
 		}
 	}
 }
