@@ -131,7 +131,7 @@ func (e *Editable) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.
 		return nodes.Entry{}, refusal(err)
 	}
 	n := e.draft.NewNumber()
-	err = e.draft.Apply(ctx, datacenter.Edit{
+	err = e.apply(ctx, datacenter.Edit{
 		Op: datacenter.AddNode, Node: n, Parent: p.dir, Name: plain, Ordinal: ordinal, Keys: keys,
 	})
 	if err != nil {
@@ -157,7 +157,7 @@ func (e *Editable) removeDir(ctx context.Context, p *place) error {
 		return err
 	}
 	e.pinMark(p)
-	err := e.draft.Apply(ctx, datacenter.Edit{Op: datacenter.RemoveNode, Node: p.number()})
+	err := e.apply(ctx, datacenter.Edit{Op: datacenter.RemoveNode, Node: p.number()})
 	if err != nil {
 		return refusal(err)
 	}
@@ -245,7 +245,7 @@ func (e *Editable) removeAttribute(ctx context.Context, k attributeKey) error {
 	if err != nil {
 		return err
 	}
-	err = e.draft.Apply(ctx, datacenter.Edit{Op: datacenter.RemoveAttribute, Node: k.node, Name: k.name})
+	err = e.apply(ctx, datacenter.Edit{Op: datacenter.RemoveAttribute, Node: k.node, Name: k.name})
 	if err != nil {
 		return refusal(err)
 	}

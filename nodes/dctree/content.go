@@ -153,7 +153,7 @@ func (e *Editable) set(ctx context.Context, c *content) error {
 	if err != nil {
 		return err
 	}
-	err = e.draft.Apply(ctx, datacenter.Edit{
+	err = e.apply(ctx, datacenter.Edit{
 		Op: datacenter.SetAttribute, Node: c.dir, Name: name, Value: v, Attr: c.number,
 	})
 	if err != nil {

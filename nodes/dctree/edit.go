@@ -50,7 +50,7 @@ type Editable struct {
 
 	// editing is held by whoever changes something, also while the draft reads
 	// the file or logs. It is taken before mu.
-	editing sync.Mutex
+	editing editing.Lock
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it, but for what Forget changes: files and removed.
 	mu sync.RWMutex
@@ -102,6 +102,7 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	e.methods = editing.NewMethods(e.owner, editing.Own[*place]{
 		Find: e.find, Remove: e.remove, Rename: e.rename, Exchange: e.exchange,
 	})
+	d.Watch(e.changed)
 	return e
 }
 

@@ -39,7 +39,7 @@ func (e *Editable) exchangeDirs(ctx context.Context, from, to *place) error {
 	move := func(n, parent datacenter.Number, name string, ordinal uint32) datacenter.Edit {
 		return datacenter.Edit{Op: datacenter.MoveNode, Node: n, Parent: parent, Name: name, Ordinal: ordinal}
 	}
-	return refusal(e.draft.Apply(
+	return refusal(e.apply(
 		ctx,
 		move(to.number(), to.dir, toName, asideOrdinal),
 		move(from.number(), to.dir, toName, toOrdinal),
@@ -68,7 +68,7 @@ func (e *Editable) exchangeFiles(ctx context.Context, from, to *place) error {
 	set := func(n datacenter.Number, name string, s *swapped) datacenter.Edit {
 		return datacenter.Edit{Op: datacenter.SetAttribute, Node: n, Name: name, Value: s.value, Attr: s.c.number}
 	}
-	err = e.draft.Apply(
+	err = e.apply(
 		ctx,
 		datacenter.Edit{Op: datacenter.RemoveAttribute, Node: from.dir, Name: f.name},
 		datacenter.Edit{Op: datacenter.RemoveAttribute, Node: to.dir, Name: t.name},

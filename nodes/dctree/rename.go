@@ -34,7 +34,7 @@ func (e *Editable) renameDir(ctx context.Context, from, to *place) error {
 		Op: datacenter.MoveNode, Node: from.number(), Parent: to.dir, Name: plain, Ordinal: ordinal,
 	})
 	e.pinMark(from)
-	err = e.draft.Apply(ctx, edits...)
+	err = e.apply(ctx, edits...)
 	if err != nil {
 		return refusal(err)
 	}
@@ -117,7 +117,7 @@ func (e *Editable) toAttribute(ctx context.Context, c *content, to *place) error
 	}
 	edits, err := e.moveEdits(c, target, v)
 	if err == nil {
-		err = refusal(e.draft.Apply(ctx, edits...))
+		err = refusal(e.apply(ctx, edits...))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

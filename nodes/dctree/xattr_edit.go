@@ -97,7 +97,7 @@ func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value
 }
 
 func (e *Editable) setNode(ctx context.Context, id nodes.ID, edit datacenter.Edit) error {
-	if err := e.draft.Apply(ctx, edit); err != nil {
+	if err := e.apply(ctx, edit); err != nil {
 		return refusal(err)
 	}
 	e.times.Touch(id)

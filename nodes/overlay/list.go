@@ -78,8 +78,11 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	if err == nil && !ok {
 		err = nodes.NotExist(name)
 	}
+	if err != nil {
+		return nodes.Entry{}, err
+	}
 	entry.Next = 0
-	return entry, err
+	return entry, nil
 }
 
 // lookup finds a scratch file by its name. In a directory that is none of the source's there is
@@ -103,7 +106,12 @@ func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nod
 // ReadDir implements [nodes.Tree]. Scratch files come behind what the source has.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
-		if s, known := t.look(dir); known {
+		s, known, err := t.look(dir)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		if known {
 			if s.kind != nodes.Dir {
 				yield(nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir))
 				return

@@ -132,17 +132,28 @@ type seen struct {
 	was Content
 }
 
+// isElsewhere tells of a number of the source that the file which has it is not to be seen
+// under it any more. The caller holds mu.
+func (t *Tree) isElsewhere(id nodes.ID) bool {
+	f, apart := t.shown[id]
+	return apart && (f == nil || f.id != id)
+}
+
 // look gives what there is beyond the source of a node.
-func (t *Tree) look(id nodes.ID) (s seen, known bool) {
+func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	f := t.files[id]
-	if f == nil {
-		return s, false
+	switch {
+	case f != nil:
+	case t.isElsewhere(id):
+		return s, false, nodes.NotExist(id)
+	default:
+		return s, false, nil
 	}
 	return seen{
 		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.removed, of: f.of, was: f.was,
-	}, true
+	}, true, nil
 }
 
 // Attr implements [nodes.Tree].
@@ -159,10 +170,10 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 func (t *Tree) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
-	s, known := t.look(id)
+	s, known, err := t.look(id)
 	attr := nodes.Attr{Kind: s.kind, Size: s.size, ModTime: s.mtime, Writable: true, Removed: s.removed}
-	var err error
 	switch {
+	case err != nil:
 	case !known:
 		return t.src.Attr(ctx, id)
 	case s.held || s.kind == nodes.Dir:
@@ -180,8 +191,10 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if n, ok, err := t.readText(id, p, off); ok {
 		return n, err
 	}
-	s, known := t.look(id)
+	s, known, err := t.look(id)
 	switch {
+	case err != nil:
+		return 0, err
 	case !known:
 		return t.src.ReadAt(ctx, id, p, off)
 	case s.kind == nodes.Dir:

@@ -28,11 +28,14 @@ func (t *Tree) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error)
 
 // open gives a file that can be written to. The caller holds editing.
 func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
+	_, _, err := t.look(id)
 	f, of := t.fileOf(id), id
 	if f != nil {
 		of = f.of
 	}
 	switch {
+	case err != nil:
+		return nil, err
 	case f != nil && f.kind == nodes.Dir:
 		return nil, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	case of != 0:
