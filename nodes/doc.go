@@ -26,7 +26,8 @@
 //
 //	fs      front.Read, node.Read          counts; knows a number and an offset
 //	nodes   mux.ReadAt                     finds the view by the number
-//	dctree  Editable.ReadAt, Tree.ReadAt   what was edited, else what the file holds
+//	nodes/overlay  Tree.ReadAt             what somebody writes at the moment
+//	dctree  edits.ReadAt, Tree.ReadAt      what was edited, else what the file holds
 //	datacenter  Attribute.AppendText, File.view, File.inflateBlock
 //	internal/cfb, internal/source          decrypt; refuse a file that has changed
 //
@@ -42,7 +43,7 @@
 //	internal/session  Session.log          has the journal keep their record
 //	internal/pending, internal/journal     Edits.Append, Journal.Append
 //
-// The draft then tells who watches it (sheettree edits.changed, dctree Editable.changed), and
+// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
 // the same overlay and worldtree (edits.Put) to internal/folderedit.
 //

@@ -97,16 +97,16 @@ func (t *Tree) make(ctx context.Context, dir nodes.ID, name string, kind nodes.K
 	defer t.editing.Unlock()
 	p, err := t.find(ctx, dir, name)
 	if err == nil {
-		err = p.mayMake(kind)
+		err = t.mayMake(p, kind)
 	}
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	var id nodes.ID
 	if kind == nodes.Dir && p.of.Dir.Own {
-		id, err = t.src.Make(ctx, p.in, p.Name, nodes.Dir, nil, 0)
+		id, err = t.src.Mkdir(ctx, p.in, p.Name)
 	} else {
-		id = t.makeFile(p, kind)
+		id, err = t.makeFile(p, kind)
 	}
 	if err != nil {
 		return nodes.Entry{}, err
@@ -116,31 +116,50 @@ func (t *Tree) make(ctx context.Context, dir nodes.ID, name string, kind nodes.K
 }
 
 // mayMake tells why nothing of a kind can be made at a place.
-func (p *place) mayMake(kind nodes.Kind) error {
+func (t *Tree) mayMake(p *place, kind nodes.Kind) error {
 	switch {
 	case p.Exists():
 		return nodes.ErrExist
-	case p.of.ID != 0 && kind == nodes.Dir:
+	case kind == nodes.File:
+		return t.mayBeFile(p)
+	case p.of.ID != 0 && !p.of.Dir.Own:
 		return fmt.Errorf("%w: %s is the name of a file", nodes.ErrNotPermitted, p.Name)
-	case p.of.ID != 0:
-		return nil
-	case kind == nodes.Dir:
-		return p.mayBe(p.of.Dir)
 	}
-	return p.mayBe(p.of.File)
+	return p.mayBe(p.of.Dir)
+}
+
+// mayBeFile tells why there can't be a new file at a place where none is to be seen.
+func (t *Tree) mayBeFile(p *place) error {
+	if p.of.ID != 0 {
+		return nil
+	}
+	if err := p.mayBe(p.of.File); err != nil {
+		return err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	now, apart := t.shown[p.of.TwinID]
+	if p.of.TwinID != 0 && (!apart || now != nil) || p.of.Twin != "" && t.named(p.dir, p.of.Twin) != nil {
+		return fmt.Errorf("%s is there by another name: %w", p.Name, nodes.ErrExist)
+	}
+	return nil
 }
 
 // makeFile makes a file or directory that is none of the source, or none so far.
-func (t *Tree) makeFile(p *place, kind nodes.Kind) nodes.ID {
+func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
+	id, err := t.newID()
+	if err != nil {
+		return 0, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &file{id: t.newID(), kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.owner.Now()}
+	f := &file{id: id, kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.owner.Now()}
 	if kind == nodes.File {
 		f.fresh = p.of.ID == 0 && p.of.File.Own
 		f.Keep()
 	}
 	t.put(f, p.dir, p.Name)
-	return f.id
+	return id, nil
 }
 
 // remove removes what is at a place.
@@ -197,14 +216,8 @@ func (t *Tree) removeDir(ctx context.Context, p *place) error {
 		return err
 	}
 	of := p.source()
+	hidden := t.hiddenIn(of)
 	if of != 0 {
-		isIn := func(file nodes.ID) bool {
-			dir, _ := t.src.Where(file)
-			return dir == of
-		}
-		if err := t.removeHidden(ctx, isIn); err != nil {
-			return err
-		}
 		if err := t.src.Remove(ctx, of); err != nil {
 			return err
 		}
@@ -213,7 +226,20 @@ func (t *Tree) removeDir(ctx context.Context, p *place) error {
 	defer t.mu.Unlock()
 	t.replaced(p, nil)
 	t.lost(of)
+	for _, file := range hidden {
+		t.lost(file)
+	}
 	return nil
+}
+
+// hiddenIn are the hidden files of a directory of the source.
+func (t *Tree) hiddenIn(dir nodes.ID) (in []nodes.ID) {
+	for _, of := range t.allHidden() {
+		if at, _ := t.src.Where(of); at == dir {
+			in = append(in, of)
+		}
+	}
+	return in
 }
 
 func (t *Tree) mustBeEmpty(ctx context.Context, dir nodes.ID) error {
@@ -233,12 +259,17 @@ func (t *Tree) rename(ctx context.Context, from, to *place) error {
 		return t.renameDir(ctx, from, to)
 	case to.of.ID != 0 && !to.of.Writable:
 		return nodes.ErrReadOnly
-	case to.isSource() && from.source() != 0:
-		return t.move(ctx, from, to)
-	case to.isSource():
-		return t.ontoSource(ctx, from, to)
+	case !to.isSource():
+		return t.toScratch(ctx, from, to)
+	case !to.Exists():
+		if err := t.mayBeFile(to); err != nil {
+			return err
+		}
 	}
-	return t.toScratch(ctx, from, to)
+	if from.source() != 0 {
+		return t.move(ctx, from, to)
+	}
+	return t.ontoSource(ctx, from, to)
 }
 
 // errInItself is why a directory can't go where it is to.
@@ -248,20 +279,17 @@ var errInItself = fmt.Errorf("%w: a directory can't be moved into itself", nodes
 var errApart = fmt.Errorf("%w: what is in one of these directories is never saved", nodes.ErrCross)
 
 func (t *Tree) renameDir(ctx context.Context, from, to *place) error {
-	of := from.source()
-	switch {
-	case t.isIn(to.dir, from.ID):
-		return errInItself
-	case !to.Exists() && to.of.ID != 0:
-		return nodes.ErrNotDir
-	}
 	if to.Exists() {
 		if err := t.mustBeEmpty(ctx, to.ID); err != nil {
 			return err
 		}
 	}
 	switch {
-	case of != 0:
+	case t.isIn(to.dir, from.ID):
+		return errInItself
+	case !to.Exists() && to.of.ID != 0 && !to.of.Dir.Own:
+		return nodes.ErrNotDir
+	case from.source() != 0:
 		return t.move(ctx, from, to)
 	case to.source() != 0, to.of.Dir.Own:
 		return errApart
@@ -279,11 +307,31 @@ func (t *Tree) isIn(dir, other nodes.ID) bool {
 	return dir != 0
 }
 
+// moving is what the source is to do to rename something.
+func moving(from, to *place) Move {
+	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
+	if from.file != nil {
+		m.Note = from.file.note
+	}
+	return m
+}
+
+// text is what the file at a place shows if somebody writes to it, else nil.
+func (p *place) text() []byte {
+	switch {
+	case p.file == nil || !p.file.Held():
+		return nil
+	case p.file.Size() == 0:
+		return []byte{}
+	}
+	return p.file.Bytes()
+}
+
 // move has the source rename what is its own.
 func (t *Tree) move(ctx context.Context, from, to *place) error {
 	was, err := t.before(ctx, to)
 	if err == nil {
-		err = t.src.Move(ctx, from.source(), to.in, to.Name, nodes.RenameReplace)
+		err = t.src.Move(ctx, moving(from, to))
 	}
 	if err != nil {
 		return err
@@ -292,7 +340,17 @@ func (t *Tree) move(ctx context.Context, from, to *place) error {
 	defer t.mu.Unlock()
 	t.replaced(to, was)
 	t.lost(to.of.ID)
+	t.lost(to.of.TwinID)
+	t.valuedAnew(from)
 	return nil
+}
+
+// valuedAnew lets a file show the value that the source made of what it showed. The caller
+// holds mu.
+func (t *Tree) valuedAnew(p *place) {
+	if t.valued != nil && p.file != nil && p.file.kind == nodes.File {
+		t.becomes(p.file, p.file.of)
+	}
 }
 
 // exchange swaps two files of the source, or two scratch files.
@@ -304,9 +362,12 @@ func (t *Tree) exchange(ctx context.Context, from, to *place) error {
 	if one.source() == 0 {
 		one, other = to, from
 	}
+	both := from.source() != 0 && to.source() != 0
 	switch {
-	case one.source() != 0 && (other.source() != 0 || other.of.ID == 0):
-		return t.src.Move(ctx, one.source(), other.in, other.Name, nodes.RenameExchange)
+	case t.valued != nil && (!both || from.Kind != to.Kind):
+		return fmt.Errorf("%w: only two values or two directories can be exchanged", nodes.ErrInvalid)
+	case both, one.source() != 0 && other.of.ID == 0:
+		return t.moveBoth(ctx, one, other)
 	case from.isSource(), to.isSource():
 		return fmt.Errorf("%w: only one of %s and %s was ever saved", nodes.ErrNotPermitted, from.Name, to.Name)
 	}
@@ -316,6 +377,20 @@ func (t *Tree) exchange(ctx context.Context, from, to *place) error {
 	t.take(to.file)
 	t.put(from.file, to.dir, to.Name)
 	t.put(to.file, from.dir, from.Name)
+	return nil
+}
+
+// moveBoth has the source exchange what is its own.
+func (t *Tree) moveBoth(ctx context.Context, one, other *place) error {
+	m := moving(one, other)
+	m.Exchange = true
+	if err := t.src.Move(ctx, m); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.valuedAnew(one)
+	t.valuedAnew(other)
 	return nil
 }
 
@@ -335,6 +410,10 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 			return err
 		}
 	}
+	note := f.note
+	if t.valued != nil && f.isSource() {
+		note = t.valued.Note(f.of)
+	}
 	if to.Exists() {
 		if err := t.removeScratch(ctx, to.file); err != nil {
 			t.stay(f)
@@ -348,9 +427,11 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 	}
 	if of := f.of; of != 0 {
 		t.shown[of] = nil
-		f.of, f.pending, f.hides = 0, false, of
+		if f.of, f.note = 0, note; !f.pending { // else another one hides it
+			f.hides = of
+		}
 	}
-	f.fresh = false
+	f.pending, f.fresh = false, false
 	t.put(f, to.dir, to.Name)
 	return nil
 }
@@ -391,22 +472,21 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 		hidden = 0
 	}
 	at, said := t.times.Own(f.id)
-	of := to.of.ID
-	if of != 0 {
-		err = t.src.Put(ctx, of, f.Bytes(), hidden)
-	} else {
-		of, err = t.src.Make(ctx, to.in, to.Name, nodes.File, f.Bytes(), hidden)
-	}
+	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{f.id, true, hidden, f.note})
 	if err != nil {
-		if !isNotPermitted(err) {
+		if t.valued == nil && !isNotPermitted(err) {
 			t.drafts.Refuse(ctx, &f.Draft, to, err)
 		}
 		return err
 	}
 	t.mu.Lock()
 	t.replaced(to, was)
+	if of != to.of.ID {
+		t.lost(to.of.ID)
+	}
 	t.becomes(f, of)
 	t.lost(hidden)
+	t.lost(to.of.TwinID)
 	t.mu.Unlock()
 	t.written(f, at, said)
 	return t.owner.Sync()

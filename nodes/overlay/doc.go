@@ -53,6 +53,10 @@
 //   - removed: in no directory, but perhaps still read: what it held, or was when another
 //     one took its place
 //
+// Where files are single values (see [Valued]) there is no refused text. Whoever writes one is
+// told as early as that is certain, and the file is again what it was: plain, new and empty, or
+// scratch. What somebody writes then counts for a rename as well.
+//
 // Directories that are made are the source's or scratch, as it says by their names. In those
 // that are scratch all is.
 //
@@ -61,13 +65,15 @@
 // A source may be changed by others than the overlay. It tells the [Watcher] behind the edit.
 // What has to be noted of a file waits for the lock of edits, and not the other way round
 // ([editing.Lock]): Edited lets it have the time of its source again, Gone makes it a removed
-// file, with the text that is held, and a new one waits for Make.
+// file, with the text that is held, and a new one makes it when it is closed.
 //
 // # Numbers and cursors
 //
 // Numbers from [Options.FirstID] on are the overlay's. What is in a directory besides the
 // source's entries is listed behind them, from the cursor 1<<40 on; a file that shows one of
-// the source is listed in that one's place.
+// the source is listed in that one's place. A Valued source gives the numbers of new files
+// itself, and a file keeps its number: nothing has to be known of one that was saved by
+// renaming.
 //
 // # Locks
 //

@@ -30,6 +30,8 @@ type file struct {
 	// hides is the file of the source that it was before it was renamed to a scratch file,
 	// 0 if it was none.
 	hides nodes.ID
+	// note is what the source wants to know when it is put.
+	note any
 	// was is what it showed when it was removed, if no text is held.
 	was Content
 
@@ -44,11 +46,23 @@ func sourceFile(id, of nodes.ID) *file { return &file{id: id, kind: nodes.File, 
 // isSource tells of a file that it shows what the source has, or a text that is to be it.
 func (f *file) isSource() bool { return f.of != 0 && !f.pending }
 
-// newID is for whoever holds editing.
-func (t *Tree) newID() nodes.ID {
+// newID gives the number of a new file. The caller holds editing.
+func (t *Tree) newID() (nodes.ID, error) {
+	if t.valued != nil {
+		return t.valued.NewID()
+	}
 	id := t.nextID
 	t.nextID++
-	return id
+	return id, nil
+}
+
+// place is where a file is that is one of the source, or is to be. The caller holds editing.
+func (t *Tree) place(f *file) Place {
+	p := Place{Dir: f.dir, Name: f.name, ID: f.of}
+	if f.isSource() {
+		p.Dir, p.Name = t.src.Where(f.of)
+	}
+	return p
 }
 
 // fileOf is what there is beyond the source of a node, nil for nothing.
@@ -103,26 +117,8 @@ func (t *Tree) isHidden(of nodes.ID) bool {
 // removed, unless ctx has ended. The caller is called by Alone.
 func (t *Tree) RemoveHidden(ctx context.Context) error {
 	refused := t.refusedHidden()
-	return t.removeHidden(ctx, func(of nodes.ID) bool { return !refused[of] })
-}
-
-// refusedHidden are the files that were hidden by such whose text was refused.
-func (t *Tree) refusedHidden() map[nodes.ID]bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	all := map[nodes.ID]bool{}
-	for _, f := range t.files {
-		if f.hides != 0 && f.Problem() != nil {
-			all[f.hides] = true
-		}
-	}
-	return all
-}
-
-// removeHidden removes hidden files.
-func (t *Tree) removeHidden(ctx context.Context, which func(of nodes.ID) bool) error {
 	for _, of := range t.allHidden() {
-		if !which(of) {
+		if refused[of] {
 			continue
 		}
 		if err := t.src.Remove(ctx, of); err != nil {
@@ -136,6 +132,19 @@ func (t *Tree) removeHidden(ctx context.Context, which func(of nodes.ID) bool) e
 		t.mu.Unlock()
 	}
 	return nil
+}
+
+// refusedHidden are the files that were hidden by such whose text was refused.
+func (t *Tree) refusedHidden() map[nodes.ID]bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	all := map[nodes.ID]bool{}
+	for _, f := range t.files {
+		if f.hides != 0 && f.Problem() != nil {
+			all[f.hides] = true
+		}
+	}
+	return all
 }
 
 // allHidden are the files that are hidden, in the order of their numbers.
@@ -167,8 +176,9 @@ func (t *Tree) gone(f *file) {
 func (t *Tree) becomes(f *file, of nodes.ID) {
 	if f.of != of {
 		t.take(f)
+		t.lost(f.of) // another number has its place
 	}
-	f.of, f.hides, f.pending, f.fresh = of, 0, false, false
+	f.of, f.hides, f.pending, f.fresh, f.note = of, 0, false, false, nil
 	f.Tried(nil)
 	f.Drop()
 	t.count(f)

@@ -13,6 +13,8 @@ import (
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
 type Tree struct {
 	src Source
+	// valued is src if it is Valued, or nil.
+	valued Valued
 	// empty is [Options.Empty].
 	empty bool
 	// methods, owner, times and drafts are what package editing does for all such trees.
@@ -53,6 +55,7 @@ func New(src Source, opts Options) *Tree {
 		src: src, empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
+	t.valued, _ = src.(Valued)
 	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
 	t.times = t.owner.Times
 	t.methods = editing.NewMethods(t.owner, editing.Own[*place]{
@@ -154,6 +157,35 @@ func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
 	return seen{
 		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.removed, of: f.of, was: f.was,
 	}, true, nil
+}
+
+// Note gives what is noted of a file; ok is false if it is one of the source.
+func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.files[id]
+	if f == nil {
+		return nil, false
+	}
+	return f.note, !f.isSource()
+}
+
+// SetNote notes something of a file for when it is put. What the source has is put at once, as
+// the file shows it.
+func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	f := t.fileOf(id)
+	if f == nil {
+		f = sourceFile(id, id)
+	}
+	if f.isSource() && !f.Dirty() {
+		return t.putAnew(ctx, f, note)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.note = note
+	return nil
 }
 
 // Attr implements [nodes.Tree].

@@ -52,7 +52,10 @@ func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
 		f = sourceFile(to.ID, to.of.ID)
 	}
 	if !to.Exists() {
-		f.id = t.newID()
+		var err error
+		if f.id, err = t.newID(); err != nil {
+			return editing.Slot{}, err
+		}
 	}
 	return editing.Slot{ID: f.id, Dir: to.dir, Draft: &f.Draft, Show: func() {
 		f.pending, f.fresh = false, f.of == 0
@@ -71,7 +74,11 @@ func (t *Tree) giveUp(ctx context.Context, p *place) error {
 	if err != nil {
 		return err
 	}
-	next := sourceFile(t.newID(), p.of.ID)
+	id, err := t.newID()
+	if err != nil {
+		return err
+	}
+	next := sourceFile(id, p.of.ID)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(p, now)

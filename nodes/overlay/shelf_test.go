@@ -161,27 +161,23 @@ func (s *shelf) Open(ctx context.Context, file nodes.ID) error {
 	return err
 }
 
-func (s *shelf) Put(_ context.Context, file nodes.ID, text []byte, hidden nodes.ID) error {
-	if hidden != 0 {
-		return errStays
+func (s *shelf) Put(_ context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	file := to.ID
+	if from.Hidden != 0 {
+		return 0, errStays
 	}
 	if bytes.HasPrefix(text, []byte("!")) {
-		return fmt.Errorf("%w: an exclamation mark", nodes.ErrInvalid)
+		return 0, fmt.Errorf("%w: an exclamation mark", nodes.ErrInvalid)
 	}
 	s.mu.Lock()
 	s.texts[file], s.times[file] = string(text), s.now()
 	s.mu.Unlock()
 	s.Edited(file)
-	return nil
+	return file, nil
 }
 
-func (s *shelf) Make(context.Context, nodes.ID, string, nodes.Kind, []byte, nodes.ID) (nodes.ID, error) {
-	return 0, errStays
-}
-
-func (s *shelf) Move(context.Context, nodes.ID, nodes.ID, string, nodes.RenameMode) error {
-	return errStays
-}
+func (s *shelf) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errStays }
+func (s *shelf) Move(context.Context, overlay.Move) error                  { return errStays }
 
 func (s *shelf) Remove(context.Context, nodes.ID) error { return errStays }
 

@@ -19,9 +19,7 @@ import (
 //
 // An edit happens as a whole or not at all. The source keeps the record of it, and tells of
 // all that changes with it. One that it has no room for whatever the text is
-// [nodes.ErrNotPermitted]. Where an edit is told of a hidden file, unless that is 0, it
-// removes this one as well: the text was its before it was renamed, and it would be left
-// without a name.
+// [nodes.ErrNotPermitted].
 type Source interface {
 	nodes.Tree
 	// Where is the directory of a node of the source, and its name there. The
@@ -34,15 +32,15 @@ type Source interface {
 	// Open is asked before a file is opened for writing: [nodes.ErrIsDir],
 	// [nodes.ErrReadOnly], [nodes.ErrChanged].
 	Open(ctx context.Context, file nodes.ID) error
-	// Put makes a text what a file holds.
-	Put(ctx context.Context, file nodes.ID, text []byte, hidden nodes.ID) error
-	// Make makes a file with a text, or a directory, by a name that the source says to be
-	// its own.
-	Make(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind, text []byte, hidden nodes.ID) (nodes.ID, error)
+	// Put makes a text what the file at a place holds, which may be a new one. It gives the
+	// number that the file has from then on.
+	Put(ctx context.Context, to Place, text []byte, from From) (nodes.ID, error)
+	// Mkdir makes a directory by a name that the source says to be its own.
+	Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID, error)
 	// Move gives a node another name, in place of what has that, or exchanges the two. What
-	// is replaced is of the same kind and, as a directory, empty. dir may be 0 as in Name.
-	Move(ctx context.Context, id, dir nodes.ID, name string, mode nodes.RenameMode) error
-	// Remove removes a file, or a directory that is empty.
+	// is replaced is of the same kind and, as a directory, empty.
+	Move(ctx context.Context, m Move) error
+	// Remove removes a file, or a directory in which nothing is but what is hidden.
 	Remove(ctx context.Context, id nodes.ID) error
 	// Now is what a file holds now: it can be read when the file holds something else, or
 	// has gone.
@@ -54,6 +52,54 @@ type Source interface {
 	Watch(w Watcher)
 }
 
+// Place is a name in a directory of a source.
+type Place struct {
+	// Dir is 0 for a directory that is none of the source's.
+	Dir  nodes.ID
+	Name string
+	// ID is the node of the source that has the name, 0 if none has.
+	ID nodes.ID
+}
+
+// From is where a text comes from.
+type From struct {
+	// File is the number of the file that was written or, if it is Renamed, that is to be
+	// the one at the place.
+	File    nodes.ID
+	Renamed bool
+	// Hidden is removed with the edit, unless it is 0: it was File before that was renamed,
+	// and would be left without a name.
+	Hidden nodes.ID
+	// Note is what is noted of File, see [Valued].
+	Note any
+}
+
+// Move is what [Source.Move] is to do.
+type Move struct {
+	ID nodes.ID
+	To Place
+	// Exchange tells that To gets the name of ID.
+	Exchange bool
+	// Text and Other are what ID and To show to whoever reads them because somebody writes to
+	// them, nil if that is what the source has. Only a Valued source makes something of
+	// them.
+	Text, Other []byte
+	// Note is what is noted of ID.
+	Note any
+}
+
+// Valued is a Source whose files are single values. They are written at once and anew, so
+// that no text is kept that was refused: the file is again what it was.
+type Valued interface {
+	Source
+	// NewID gives the number of a new file. It keeps it when it becomes one of the source.
+	NewID() (nodes.ID, error)
+	// Note is what goes along with what a file holds when that becomes scratch.
+	Note(file nodes.ID) any
+	// Refuse is the error if no text that begins so can be put.
+	Refuse(to Place, begin []byte, from From) error
+}
+
 // Watcher is told what a source shows otherwise, also from within an edit. It takes no lock
 // that is held while the source edits, and is not told under one that Where needs.
 type Watcher interface {
@@ -63,8 +109,9 @@ type Watcher interface {
 	// tells.
 	Edited(file nodes.ID)
 	// Gone tells that a node of the source is no more, though the overlay did not ask for
-	// that. What is in a directory besides goes with it.
-	Gone(id nodes.ID)
+	// that, and what it was; nil if nobody can say. What is in a directory besides goes with
+	// it.
+	Gone(id nodes.ID, kind nodes.Kind, was Content)
 	// Holds tells of a directory whether something is in it besides what the source has.
 	Holds(dir nodes.ID) bool
 }
@@ -82,6 +129,10 @@ type Name struct {
 	Writable, Sole bool
 	// File and Dir are what can be made by the name if no node has it.
 	File, Dir Made
+	// Twin is another name that a file can't have beside one of this name, TwinID the file of
+	// the source that has it; both may be empty.
+	Twin   string
+	TwinID nodes.ID
 }
 
 // Made is what a file or a directory would be that is made.

@@ -1,6 +1,10 @@
 package overlay
 
-import "lorefs/nodes"
+import (
+	"context"
+
+	"lorefs/nodes"
+)
 
 // watcher is the [Watcher] of a Tree.
 type watcher struct{ t *Tree }
@@ -8,6 +12,9 @@ type watcher struct{ t *Tree }
 // Changed implements [Watcher]. Who watches the Tree knows a file by the number that it is
 // shown under.
 func (w watcher) Changed(c nodes.Change) {
+	if w.t.valued != nil && c.Dir != 0 {
+		w.t.times.Touch(c.Dir)
+	}
 	w.t.owner.Tell(c)
 	if f := w.t.showing(c.ID); f != nil && f.id != c.ID {
 		w.t.owner.Tell(nodes.Change{ID: f.id})
@@ -33,19 +40,36 @@ func (t *Tree) edited(of nodes.ID) {
 	if f := t.showing(of); f != nil {
 		id = f.id
 	}
-	if f := t.fileOf(id); f == nil || !f.Held() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.files[id]
+	switch {
+	case t.valued != nil:
+		t.times.Touch(id)
+	case f == nil || !f.Held():
 		t.times.Drop(id)
+	}
+	if f != nil && f.isSource() && !f.Dirty() && f.Problem() == nil {
+		f.Drop()
+		t.count(f)
+	}
+	if now, apart := t.shown[of]; t.valued != nil && apart && now == nil {
+		delete(t.shown, of) // it was written anew, if by somebody else
 	}
 }
 
 // Gone implements [Watcher].
-func (w watcher) Gone(id nodes.ID) {
-	w.t.editing.Do(func() { w.t.lose(id) })
+func (w watcher) Gone(id nodes.ID, kind nodes.Kind, was Content) {
+	w.t.editing.Do(func() { w.t.lose(id, kind, was) })
 	w.Changed(nodes.Change{ID: id})
 }
 
 // lose notes that a node of the source is no more.
-func (t *Tree) lose(of nodes.ID) {
+func (t *Tree) lose(of nodes.ID, kind nodes.Kind, was Content) {
+	if kind == nodes.Dir {
+		t.loseDir(of)
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.shown[of]
@@ -54,12 +78,44 @@ func (t *Tree) lose(of nodes.ID) {
 	}
 	t.lost(of)
 	if f != nil && f.isSource() && f.of == of {
-		t.gone(f)
+		t.loseFile(f, was)
 	}
+}
+
+// loseFile is lose for what there is to know of a file. The caller holds mu.
+func (t *Tree) loseFile(f *file, was Content) {
+	if !f.Held() {
+		f.was = was
+	}
+	t.gone(f)
+}
+
+// loseDir is lose for a directory, and all that was in it.
+func (t *Tree) loseDir(id nodes.ID) {
+	var in []*file
+	t.mu.Lock()
+	t.lost(id)
+	t.files[id] = &file{id: id, kind: nodes.Dir, removed: true, mtime: t.owner.Now()}
 	for dir := range t.dirs {
-		if dir == of || !t.isThere(dir) {
+		if dir == id || !t.isThere(dir) {
 			t.clear(dir)
 		}
+	}
+	for _, f := range t.files {
+		if f.isSource() && !t.isThere(f.of) {
+			in = append(in, f)
+		}
+	}
+	t.mu.Unlock()
+	for _, f := range in {
+		was, err := t.src.Now(context.Background(), f.of)
+		t.mu.Lock()
+		t.lost(f.of)
+		if err != nil {
+			was = nil
+		}
+		t.loseFile(f, was)
+		t.mu.Unlock()
 	}
 }
 

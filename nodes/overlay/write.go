@@ -3,6 +3,7 @@ package overlay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lorefs/nodes"
@@ -23,7 +24,11 @@ func (t *Tree) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.files[id] = f
-	return t.owner.Open(&f.Text, &handle{t: t, f: f}), nil
+	h := handle{t: t, f: f}
+	if t.valued != nil {
+		return t.owner.Open(&f.Text, &valuedHandle{h}), nil
+	}
+	return t.owner.Open(&f.Text, &h), nil
 }
 
 // open gives a file that can be written to. The caller holds editing.
@@ -79,7 +84,7 @@ func (h *handle) Touched() {
 func (h *handle) Commit(ctx context.Context) error {
 	text := h.f.Bytes()
 	err := h.t.commit(ctx, h.f)
-	if err == nil && !h.f.Held() {
+	if err == nil && !h.f.Held() && h.t.valued == nil {
 		h.raw = text
 	}
 	return err
@@ -90,12 +95,50 @@ func (h *handle) Incomplete() bool {
 	return h.t.empty && (h.f.pending || h.f.fresh) && h.f.Size() == 0
 }
 
+// valuedHandle is a handle of a file that is a value.
+type valuedHandle struct{ handle }
+
+var _ editing.Refuser = (*valuedHandle)(nil)
+
+// Refuse is the error of a text that the program goes on with from here, but which is
+// hopeless.
+func (h *valuedHandle) Refuse(p []byte, off int64) error {
+	t, f, size := h.t, h.f, h.f.Size()
+	if f.of == 0 && !f.fresh || off > size || off+int64(len(p)) < size {
+		return nil
+	}
+	begin := slices.Concat(f.Bytes()[:off], p)
+	return t.valued.Refuse(t.place(f), begin, From{File: f.id, Note: f.note})
+}
+
+// Revert implements [editing.Refuser].
+func (h *valuedHandle) Revert() { h.t.revert(h.f) }
+
+// revert makes a file what it was before it was written to.
+func (t *Tree) revert(f *file) {
+	t.mu.Lock()
+	if f.isSource() {
+		f.Drop()
+		f.note = nil
+	} else {
+		f.Empty()
+	}
+	t.count(f)
+	t.mu.Unlock()
+	t.owner.Tell(nodes.Change{ID: f.id})
+}
+
 // commit makes what was written the content of the file that it is. If it can't be that,
 // the file shows it nevertheless. The caller holds editing.
 func (t *Tree) commit(ctx context.Context, f *file) error {
 	at, said := t.times.Own(f.id)
 	of, err := t.store(ctx, f)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil:
+	case t.valued != nil:
+		t.revert(f)
+		return err
+	case ctx.Err() != nil:
 		return err // it is tried again
 	}
 	stored := of != 0 && err == nil
@@ -114,32 +157,63 @@ func (t *Tree) commit(ctx context.Context, f *file) error {
 	return err
 }
 
+// putAnew puts what a file of the source shows, which nobody has written to. The caller holds
+// editing.
+func (t *Tree) putAnew(ctx context.Context, f *file, note any) error {
+	err := t.hold(ctx, f)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	f.note = note
+	t.mu.Unlock()
+	of, err := t.store(ctx, f)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		f.note = nil
+		t.settle(f)
+		return err
+	}
+	t.becomes(f, of)
+	t.times.Touch(f.id)
+	return nil
+}
+
 // written notes that a file of the source was written to, by whoever said nothing of its time
-// or something. It may be spelled in another way now.
+// or something. It may be spelled in another way now; of a value, the source tells that.
 func (t *Tree) written(f *file, at time.Time, said bool) {
 	if !said {
 		at = f.mtime
 	}
 	t.times.Set(f.id, at)
-	t.owner.Tell(nodes.Change{ID: f.id})
+	if t.valued == nil {
+		t.owner.Tell(nodes.Change{ID: f.id})
+	}
 }
 
 // store puts the text of a file into the source: of is the source's file, 0 for a scratch
 // file.
 func (t *Tree) store(ctx context.Context, f *file) (of nodes.ID, err error) {
+	to, from := t.place(f), From{File: f.id, Note: f.note}
 	switch {
 	case f.of != 0:
-		return f.of, t.src.Put(ctx, f.of, f.Bytes(), 0)
+		of, err = t.src.Put(ctx, to, f.Bytes(), from)
+		return of, err
 	case !f.fresh:
 		return 0, nil
 	}
 	// Somebody else may have made it meanwhile.
 	name, err := t.src.Name(ctx, f.dir, f.name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case name.ID != 0:
-		return name.ID, t.src.Put(ctx, name.ID, f.Bytes(), 0)
 	}
-	return t.src.Make(ctx, f.dir, f.name, nodes.File, f.Bytes(), 0)
+	to.ID = name.ID
+	of, err = t.src.Put(ctx, to, f.Bytes(), from)
+	if err == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.lost(name.TwinID)
+	}
+	return of, err
 }

@@ -30,7 +30,7 @@ func (e *edits) edited(n datacenter.Number, own bool) {
 	case there:
 		e.Edited(SheetID(n))
 	default:
-		e.Gone(SheetID(n))
+		e.Gone(SheetID(n), nodes.File, nil)
 	}
 	if there {
 		e.Changed(nodes.Change{ID: e.schemaID(e.src.FamilyOf(s).File)})

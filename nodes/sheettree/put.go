@@ -58,40 +58,43 @@ func (e *edits) Open(ctx context.Context, file nodes.ID) error {
 }
 
 // Put implements [overlay.Source].
-func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte, hidden nodes.ID) error {
-	a, err := e.at(ctx, file)
-	if err != nil {
-		return err
+func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	if to.ID == 0 {
+		return e.putNew(ctx, to, text, from.Hidden)
 	}
-	if a.kind == schema {
-		return e.putSchema(ctx, a.folder, text, hidden)
-	}
-	f := e.src.FamilyOf(a.sheet)
-	_, err = e.putSheet(ctx, a.sheet, f.File, f.SheetFile(a.sheet.Ordinal), text, hidden)
-	return err
-}
-
-// Make implements [overlay.Source].
-func (e *edits) Make(
-	ctx context.Context, dir nodes.ID, name string, kind nodes.Kind, text []byte, hidden nodes.ID,
-) (nodes.ID, error) {
-	in, err := e.folder(ctx, dir)
+	a, err := e.at(ctx, to.ID)
 	if err != nil {
 		return 0, err
 	}
-	if kind == nodes.Dir {
-		return e.makeFolder(name), nil
+	if a.kind == schema {
+		return to.ID, e.putSchema(ctx, a.folder, text, from.Hidden)
 	}
-	if classOf(in, name) == schemaFile {
+	f := e.src.FamilyOf(a.sheet)
+	_, err = e.putSheet(ctx, a.sheet, f.File, f.SheetFile(a.sheet.Ordinal), text, from.Hidden)
+	return to.ID, err
+}
+
+// putNew puts the text of a new file.
+func (e *edits) putNew(ctx context.Context, to overlay.Place, text []byte, hidden nodes.ID) (nodes.ID, error) {
+	in, err := e.folder(ctx, to.Dir)
+	if err != nil {
+		return 0, err
+	}
+	if classOf(in, to.Name) == schemaFile {
 		err := e.putSchema(ctx, in, text, hidden)
 		return e.schemaID(in), err
 	}
-	target, err := e.target(in, name)
+	target, err := e.target(in, to.Name)
 	if err != nil {
 		return 0, err
 	}
-	n, err := e.putSheet(ctx, target, in, name, text, hidden)
+	n, err := e.putSheet(ctx, target, in, to.Name, text, hidden)
 	return SheetID(n), err
+}
+
+// Mkdir implements [overlay.Source].
+func (e *edits) Mkdir(_ context.Context, _ nodes.ID, name string) (nodes.ID, error) {
+	return e.makeFolder(name), nil
 }
 
 // makeFolder makes a folder without sheets.
@@ -219,7 +222,7 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 	case err != nil:
 		return err
 	case a.kind == folder:
-		return e.removeFolder(a.folder)
+		return e.removeFolder(ctx, a.folder)
 	case a.kind == schema:
 		e.removeSchema(id)
 		return nil
@@ -251,10 +254,18 @@ func (e *edits) removeSchema(id nodes.ID) {
 	})
 }
 
-// removeFolder removes a folder in which nothing is.
-func (e *edits) removeFolder(name string) error {
-	if e.hasSheets(name) {
-		return nodes.ErrNotEmpty
+// removeFolder removes a folder, and sheets in it that are hidden.
+func (e *edits) removeFolder(ctx context.Context, name string) error {
+	err := e.apply(ctx, func() (edits []datacenter.Edit, err error) {
+		if f, ok := e.src.Family(name); ok {
+			for s := range f.Sheets(0) {
+				edits = append(edits, removal(SheetID(s.Number))...)
+			}
+		}
+		return edits, nil
+	})
+	if err != nil {
+		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -277,36 +288,36 @@ func (e *edits) leaveName(name string) *folderState {
 
 // Move implements [overlay.Source]. A sheet can get the number of another one of its folder,
 // or of none.
-func (e *edits) Move(ctx context.Context, id, dir nodes.ID, name string, mode nodes.RenameMode) error {
-	a, err := e.at(ctx, id)
+func (e *edits) Move(ctx context.Context, m overlay.Move) error {
+	a, err := e.at(ctx, m.ID)
 	if err != nil {
 		return err
 	}
-	in, err := e.folder(ctx, dir)
+	in, err := e.folder(ctx, m.To.Dir)
 	switch {
 	case err != nil:
 		return err
-	case a.kind == folder && mode != nodes.RenameExchange:
-		return e.moveFolder(id, a.folder, in, name)
-	case a.kind != sheet || classOf(in, name) != sheetFile:
+	case a.kind == folder && !m.Exchange:
+		return e.moveFolder(m.ID, a.folder, in, m.To.Name)
+	case a.kind != sheet || classOf(in, m.To.Name) != sheetFile:
 		return fmt.Errorf("%w: only sheets of one folder can take the names of others, or what is no sheet", nodes.ErrInvalid)
 	}
 	if of := e.src.FamilyOf(a.sheet).File; of != in {
 		return fmt.Errorf("%w: a sheet of %s is none of %s", nodes.ErrInvalid, of, in)
 	}
-	target, err := e.target(in, name)
+	target, err := e.target(in, m.To.Name)
 	if err != nil {
 		return err
 	}
-	return e.apply(ctx, func() ([]datacenter.Edit, error) { return renumbered(a.sheet, target, mode), nil })
+	return e.apply(ctx, func() ([]datacenter.Edit, error) { return renumbered(a.sheet, target, m.Exchange), nil })
 }
 
 // asideOrdinal is where a sheet waits while another takes its place.
 const asideOrdinal = math.MaxUint32
 
 // renumbered are the edits that give a sheet the place of another.
-func renumbered(x, y sheets.Sheet, mode nodes.RenameMode) []datacenter.Edit {
-	if mode == nodes.RenameExchange {
+func renumbered(x, y sheets.Sheet, exchange bool) []datacenter.Edit {
+	if exchange {
 		aside := y
 		aside.Ordinal = asideOrdinal
 		return []datacenter.Edit{move(y.Number, aside), move(x.Number, y), move(y.Number, x)}

@@ -164,10 +164,14 @@ func (c content) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 // Put implements [overlay.Source].
-func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte, hidden nodes.ID) error {
-	if hidden != 0 {
-		return errKept
+func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	if from.Hidden != 0 {
+		return 0, errKept
 	}
+	return to.ID, e.put(ctx, to.ID, text)
+}
+
+func (e *edits) put(ctx context.Context, file nodes.ID, text []byte) error {
 	n, err := e.node(ctx, file)
 	if err != nil {
 		return err
@@ -194,15 +198,11 @@ func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte, hidden node
 	return nil
 }
 
-// Make implements [overlay.Source].
-func (e *edits) Make(context.Context, nodes.ID, string, nodes.Kind, []byte, nodes.ID) (nodes.ID, error) {
-	return 0, errKept
-}
+// Mkdir implements [overlay.Source].
+func (e *edits) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errKept }
 
 // Move implements [overlay.Source].
-func (e *edits) Move(context.Context, nodes.ID, nodes.ID, string, nodes.RenameMode) error {
-	return errKept
-}
+func (e *edits) Move(context.Context, overlay.Move) error { return errKept }
 
 // Remove implements [overlay.Source].
 func (e *edits) Remove(context.Context, nodes.ID) error { return errKept }
