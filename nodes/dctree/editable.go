@@ -1,7 +1,6 @@
 package dctree
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -66,17 +65,6 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		Empty: true, Now: opts.Now, Limits: editing.Limits{Text: maxContent, Texts: opts.MaxTexts},
 		Logger: slog.New(slog.DiscardHandler),
 	})}
-}
-
-// Save saves the draft by store, see [datacenter.Draft.Save]. Nothing can be
-// changed meanwhile. An attribute whose file was renamed to a scratch file is removed.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return e.Alone(func() error {
-		if err := e.RemoveHidden(ctx); err != nil {
-			return err
-		}
-		return e.edits.draft.Save(opts, store)
-	})
 }
 
 // edits are the [overlay.Source] of an Editable: the file as its draft has it.

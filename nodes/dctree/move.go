@@ -48,7 +48,11 @@ func (e *edits) moveNode(ctx context.Context, n datacenter.Number, to overlay.Pl
 		edits = append(edits, datacenter.Edit{Op: datacenter.RemoveNode, Node: replaced})
 	}
 	e.pinMark(n)
-	return e.apply(ctx, append(edits, moved(n, in, plain, ordinal))...)
+	err = e.apply(ctx, append(edits, moved(n, in, plain, ordinal))...)
+	if err == nil {
+		e.giveWay(in, plain, ordinal)
+	}
+	return err
 }
 
 func moved(n, parent datacenter.Number, name string, ordinal uint32) datacenter.Edit {

@@ -75,10 +75,7 @@ func (n *notice) spell(name string) string {
 // from now on.
 func (n *notice) enters(at *datacenter.EntryAt) {
 	e, dir := n.e, dirOf(at)
-	if d, ok := e.draft.Attribute(at.Parent, at.Name); ok && at.Ordinal == 0 {
-		e.mu.Lock()
-		e.marked[d.Number] = true
-		e.mu.Unlock()
+	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
 		n.changes[nodes.Change{Dir: dir}] = true
 	}
 	n.changes[nodes.Change{Dir: dir, Name: numbered(n.spell(at.Name), at.Ordinal)}] = true

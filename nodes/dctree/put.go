@@ -192,9 +192,24 @@ func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID,
 		return 0, refusal(err)
 	}
 	n := e.draft.NewNumber()
-	return madeID(n, false), e.apply(ctx, datacenter.Edit{
+	err = e.apply(ctx, datacenter.Edit{
 		Op: datacenter.AddNode, Node: n, Parent: in, Name: plain, Ordinal: ordinal, Keys: keys,
 	})
+	if err == nil {
+		e.giveWay(in, plain, ordinal)
+	}
+	return madeID(n, false), err
+}
+
+// giveWay has an attribute spelled @name since a node has its name. It says whether there is
+// one.
+func (e *edits) giveWay(parent datacenter.Number, name string, ordinal uint32) bool {
+	d, ok := e.draft.Attribute(parent, name)
+	if !ok || ordinal > 0 {
+		return false
+	}
+	e.mark(d.Number, true)
+	return true
 }
 
 // Remove implements [overlay.Source].

@@ -114,8 +114,10 @@ func (t *Tree) isHidden(of nodes.ID) bool {
 
 // RemoveHidden removes the files of the source that scratch files hide: whoever renamed them
 // did not write them again. A file stays whose text was refused. So does one that can't be
-// removed, unless ctx has ended. The caller is called by Alone.
+// removed, unless ctx has ended.
 func (t *Tree) RemoveHidden(ctx context.Context) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
 	refused := t.refusedHidden()
 	for _, of := range t.allHidden() {
 		if refused[of] {

@@ -96,18 +96,6 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	})}
 }
 
-// Save saves the draft by the Editor. Nothing can be changed here meanwhile. A sheet
-// whose file was renamed to a scratch file is removed, unless a text was refused that was
-// to be it.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return e.Alone(func() error {
-		if err := e.RemoveHidden(ctx); err != nil {
-			return err
-		}
-		return e.edits.opts.Editor.Save(ctx, opts, store)
-	})
-}
-
 // Notices are what the user should know of what was written so far.
 func (e *Editable) Notices() []string {
 	e.edits.mu.RLock()
