@@ -3,16 +3,19 @@ package overlay
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // place is a name in a directory that can be changed, and what has it.
 type place struct {
-	editing.Place
-	dir nodes.ID
+	Name string
+	// ID is 0 if nothing has the name, Kind is 0 then too.
+	ID   nodes.ID
+	Kind nodes.Kind
+	dir  nodes.ID
 	// in is the directory if it is one of the source, 0 if it is not.
 	in nodes.ID
 	// file has the name; nil if there is none, or nothing to know of it.
@@ -20,6 +23,12 @@ type place struct {
 	// of is what the source says of the name.
 	of Name
 }
+
+// Exists tells whether something has the name.
+func (p *place) Exists() bool { return p.ID != 0 }
+
+// IsDir tells whether a directory has the name.
+func (p *place) IsDir() bool { return p.Kind == nodes.Dir }
 
 // source is the file or directory of the source that is at a place, 0 if none is.
 func (p *place) source() nodes.ID {
@@ -37,12 +46,9 @@ func (p *place) source() nodes.ID {
 // isSource tells whether what gets the name becomes a file of the source.
 func (p *place) isSource() bool { return p.of.ID != 0 || p.of.File.Own }
 
-// methods are what the tree does as others do.
-type methods = editing.Methods[*place]
-
 // find looks at a name. The caller holds editing.
 func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
-	p := &place{Place: editing.Place{Name: name}, dir: dir, in: dir}
+	p := &place{Name: name, dir: dir, in: dir}
 	if in := t.fileOf(dir); in != nil {
 		switch {
 		case in.kind != nodes.Dir:
@@ -162,6 +168,31 @@ func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
 	return id, nil
 }
 
+// Remove implements [nodes.Mutable].
+func (t *Tree) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	p, err := t.find(ctx, dir, name)
+	switch {
+	case err != nil:
+		return err
+	case !p.Exists():
+		return p.missing()
+	case kind == nodes.File && p.IsDir():
+		return nodes.ErrIsDir
+	case kind == nodes.Dir && !p.IsDir():
+		return nodes.ErrNotDir
+	}
+	if err := t.remove(ctx, p); err != nil {
+		return err
+	}
+	t.times.Touch(dir)
+	return nil
+}
+
+// missing is the [nodes.ErrNotExist] of the name.
+func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.Name)) }
+
 // remove removes what is at a place.
 func (t *Tree) remove(ctx context.Context, p *place) error {
 	if p.IsDir() {
@@ -250,6 +281,55 @@ func (t *Tree) mustBeEmpty(ctx context.Context, dir nodes.ID) error {
 		return nodes.ErrNotEmpty
 	}
 	return nil
+}
+
+// Rename implements [nodes.Mutable].
+func (t *Tree) Rename(
+	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
+) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	from, err := t.find(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	to, err := t.find(ctx, toDir, toName)
+	if err != nil {
+		return err
+	}
+	same, err := mayRename(from, to, mode)
+	if err != nil || same {
+		return err
+	}
+	rename := t.rename
+	if mode == nodes.RenameExchange {
+		rename = t.exchange
+	}
+	if err := rename(ctx, from, to); err != nil {
+		return err
+	}
+	t.times.Touch(dir, toDir)
+	return nil
+}
+
+// mayRename tells why one place can't be renamed to another, as far as that lies in
+// what is there; same tells that there is nothing to do.
+func mayRename(from, to *place, mode nodes.RenameMode) (same bool, err error) {
+	switch {
+	case !from.Exists():
+		return false, from.missing()
+	case to.Exists() && mode == nodes.RenameKeep:
+		return false, nodes.ErrExist
+	case !to.Exists() && mode == nodes.RenameExchange:
+		return false, to.missing()
+	case from.ID == to.ID:
+		return true, nil
+	case !to.Exists(), mode == nodes.RenameExchange, from.IsDir() == to.IsDir():
+		return false, nil
+	case to.IsDir():
+		return false, nodes.ErrIsDir
+	}
+	return false, nodes.ErrNotDir
 }
 
 // rename renames what is at a place.
@@ -475,7 +555,7 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{f.id, true, hidden, f.note})
 	if err != nil {
 		if t.valued == nil && !isNotPermitted(err) {
-			t.drafts.Refuse(ctx, &f.Draft, to, err)
+			t.refuse(ctx, f, to, err)
 		}
 		return err
 	}

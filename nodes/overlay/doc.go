@@ -38,8 +38,8 @@
 //     another name of the source's by Move.
 //   - open: it has Writers, and from the first write on a text, which everybody reads
 //   - refused: it shows a text that could not become its content. The source holds what it
-//     held, and all that is made of that shows it; see [editing.Drafts]. So is a text that
-//     was to be renamed to a file of the source.
+//     held, and all that is made of that shows it. So is a text that was to be renamed to a
+//     file of the source.
 //   - scratch: it holds any bytes, in memory, and is never saved. A file of the source that
 //     it hides is out of sight: editors rename what they save, and write it anew. It takes
 //     what it hides along when it is removed or becomes another file, unless another one has
@@ -59,6 +59,21 @@
 //
 // Directories that are made are the source's or scratch, as it says by their names. In those
 // that are scratch all is.
+//
+// # Texts that are refused
+//
+//   - A text that can't become what its file is to hold is refused when it is closed, for
+//     whatever reason, and stays: the file shows it until it is written anew, replaced or
+//     removed. All else shows what the source holds, and can be edited and saved. What is
+//     edited elsewhere leaves the text as it is, and a good one that takes its place counts
+//     as a whole.
+//   - Its user.lorefs.error says what is wrong.
+//   - So it is with a text that a rename was to make the content of another file. It
+//     stays under both names: tools that save by renaming remove the file that they could
+//     not rename. Where there is no room for that, or somebody is writing there, it stays
+//     under its first name only, which the log tells.
+//   - All texts together are limited, as they are in memory. They are in no journal: they
+//     go with the process, and who ends a mount has to keep those that Refused gives.
 //
 // # What others edit
 //

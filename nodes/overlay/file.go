@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // file is a file or directory that is more than what the source shows; see the package for
@@ -35,8 +34,8 @@ type file struct {
 	// was is what it showed when it was removed, if no text is held.
 	was Content
 
-	// Draft is what is read, if it is held.
-	editing.Draft
+	// draft is what is read, if it is held.
+	draft
 	mtime time.Time // when it was made or written to
 }
 
@@ -71,9 +70,6 @@ func (t *Tree) fileOf(id nodes.ID) *file {
 	defer t.mu.RUnlock()
 	return t.files[id]
 }
-
-// count keeps account of the memory that texts take. The caller holds mu.
-func (t *Tree) count(f *file) { t.drafts.Count(&f.Draft, !f.removed) }
 
 // hold makes a text of what a file shows. The caller holds editing.
 func (t *Tree) hold(ctx context.Context, f *file) error {

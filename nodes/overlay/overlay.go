@@ -3,6 +3,7 @@ package overlay
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -17,12 +18,12 @@ type Tree struct {
 	valued Valued
 	// empty is [Options.Empty].
 	empty bool
-	// methods, owner, times and drafts are what package editing does for all such trees.
-	// A file that is written to has its own time, see file.
-	methods
+	// owner has the handles of files, and whom to tell. times are those of nodes that have
+	// another one than their source tells; a file that is written to has its own, see file.
 	owner  *editing.Owner
 	times  *editing.Times
-	drafts *editing.Drafts[*place]
+	limits editing.Limits
+	logger *slog.Logger
 
 	// editing is held by whoever changes something, also while the source decodes or logs.
 	// It is taken before mu, and before all locks of the source.
@@ -42,6 +43,8 @@ type Tree struct {
 	shown map[nodes.ID]*file
 	// cursor is that of the next scratch file.
 	cursor uint64
+	// bytes is how much memory all texts take.
+	bytes int64
 }
 
 var (
@@ -53,17 +56,12 @@ var (
 func New(src Source, opts Options) *Tree {
 	t := &Tree{
 		src: src, empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
+		limits: opts.Limits, logger: opts.Logger,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
 	t.valued, _ = src.(Valued)
 	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
 	t.times = t.owner.Times
-	t.methods = editing.NewMethods(t.owner, editing.Own[*place]{
-		Find: t.find, Remove: t.remove, Rename: t.rename, Exchange: t.exchange,
-	})
-	t.drafts = editing.NewDrafts(t.owner, opts.Limits, editing.Drafted[*place]{
-		Of: t.draftOf, All: t.allDrafts, Slot: t.slot,
-	}, opts.Logger)
 	src.Watch(watcher{t})
 	return t
 }
@@ -74,6 +72,25 @@ func (t *Tree) Alone(f func() error) error {
 	defer t.editing.Unlock()
 	return f()
 }
+
+// SetModTime implements [nodes.Mutable].
+func (t *Tree) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
+	attr, err := t.Attr(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !attr.Writable {
+		return nodes.ErrReadOnly
+	}
+	t.times.Set(id, mtime)
+	return nil
+}
+
+// Sync implements [nodes.Mutable].
+func (t *Tree) Sync(context.Context) error { return t.owner.Sync() }
+
+// Watch implements [nodes.Mutable].
+func (t *Tree) Watch(f func(nodes.Change)) { t.owner.Tell = f }
 
 // Usage counts the scratch files as well.
 func (t *Tree) Usage() nodes.Usage {

@@ -172,7 +172,7 @@ func (s *shelf) Put(_ context.Context, to overlay.Place, text []byte, from overl
 	s.mu.Lock()
 	s.texts[file], s.times[file] = string(text), s.now()
 	s.mu.Unlock()
-	s.Edited(file)
+	s.Changed(nodes.Change{ID: file})
 	return file, nil
 }
 

@@ -105,8 +105,8 @@ type Valued interface {
 type Watcher interface {
 	// Changed tells what caches may hold otherwise.
 	Changed(c nodes.Change)
-	// Edited tells of a file that it holds something else, since the time that the source
-	// tells.
+	// Edited tells of a file other than the one that is put that it holds something else,
+	// since the time that the source tells.
 	Edited(file nodes.ID)
 	// Gone tells that a node of the source is no more, though the overlay did not ask for
 	// that, and what it was; nil if nobody can say. What is in a directory besides goes with

@@ -65,7 +65,7 @@ type handle struct {
 
 var _ editing.File = (*handle)(nil)
 
-func (h *handle) Room(size int64) error { return h.t.drafts.Room(&h.f.Draft, size) }
+func (h *handle) Room(size int64) error { return h.t.room(h.f, size) }
 func (h *handle) Settle()               { h.t.settle(h.f) }
 
 func (h *handle) Hold(ctx context.Context) error {

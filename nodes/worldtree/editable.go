@@ -194,7 +194,7 @@ func (e *edits) put(ctx context.Context, file nodes.ID, text []byte) error {
 		before = nil // it was bad
 	}
 	e.install(n.source, c)
-	e.tellOf(n.source, before, c.image)
+	e.tellOf(n, before, c.image)
 	return nil
 }
 
@@ -248,16 +248,24 @@ func (e *edits) install(s *source, c *change) {
 	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })
 }
 
-// tellOf tells of all that is made of a source that it changed.
-func (e *edits) tellOf(s *source, before, after []byte) {
+// tellOf tells of all that is made of the source of a file that was put that it changed.
+func (e *edits) tellOf(put node, before, after []byte) {
+	s := put.source
+	tell := func(n node) {
+		if n.id() == put.id() {
+			e.Changed(nodes.Change{ID: n.id()})
+		} else {
+			e.Edited(n.id())
+		}
+	}
 	for v := range viewCount {
 		if forms[v].of == s.kind && v.kindOf() == nodes.File {
-			e.Edited(node{source: s, view: v, square: -1}.id())
+			tell(node{source: s, view: v, square: -1})
 		}
 	}
 	if s.kind == zone {
 		for square := range differ(before, after) {
-			e.Edited(node{source: s, view: zoneSquares, square: square}.id())
+			tell(node{source: s, view: zoneSquares, square: square})
 		}
 	}
 }
