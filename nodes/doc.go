@@ -71,7 +71,8 @@
 //
 //	fs      front.Read, node.Read          counts; knows a number and an offset
 //	nodes   mux.ReadAt                     finds the view by the number
-//	dctree  Editable.ReadAt, Tree.ReadAt   what was edited, else what the file holds
+//	nodes/overlay  Tree.ReadAt             what somebody writes at the moment
+//	dctree  edits.ReadAt, Tree.ReadAt      what was edited, else what the file holds
 //	datacenter  Attribute.AppendText, File.view, File.inflateBlock
 //	internal/cfb, internal/source          decrypt; refuse a file that has changed
 //
@@ -79,15 +80,17 @@
 //
 //	fs          handle.Flush
 //	nodes/editing   Writer.Flush           has the file commit its text
-//	sheettree   Editable.commit, apply     which sheet it is
-//	dctree      Editable.Change            lets nobody edit meanwhile
+//	nodes/overlay   Tree.commit            which file of the source that is
+//	sheettree   edits.Put, putSheet        which sheet it is
+//	datacenter  Draft.ApplyPlan            lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
-//	datacenter  Draft.Apply                makes them, all or none
+//	datacenter  Draft.apply                makes them, all or none
 //	internal/session  Session.log          has the journal keep their record
 //	internal/pending, internal/journal     Edits.Append, Journal.Append
 //
-// The Writer then calls Session.Sync, which syncs the journal. Zones, squares and areas go
-// by nodes/overlay (Tree.commit) and worldtree (edits.Put) to internal/folderedit.
+// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
+// the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
+// the same overlay and worldtree (edits.Put) to internal/folderedit.
 //
 // A save of a data center, by commit or at the end of a mount:
 //

@@ -46,8 +46,16 @@ func FileOrdinal(folder, file string) (ordinal uint32, ok bool) {
 	return uint32(n), true
 }
 
+// FolderOf is the folder in which the sheets of a name lie, or would.
+func (s *Source) FolderOf(name string) string {
+	s.mu.RLock()
+	f, ok := s.byName[name]
+	s.mu.RUnlock()
+	if ok {
+		return f.File
+	}
+	return s.folderName(name, 0)
+}
+
 // FileName is what the file of a sheet is called that lies in a folder.
 func FileName(folder string, ordinal uint32) string { return sheetFileName(folder, ordinal) }
-
-// Stored gives a sheet as the file has it, whatever became of it.
-func (s *Source) Stored(n datacenter.Number) (Sheet, bool) { return s.stored(n) }

@@ -20,7 +20,7 @@ import (
 func TestConcurrentEdits(t *testing.T) {
 	e, err := reopen(dctest.Build(weapon(), dctest.Options{}))
 	must(t, err)
-	tree := dctree.NewEditable(e.Tree, e.draft, dctree.EditOptions{})
+	tree := dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{})
 	tree.Watch(func(nodes.Change) {})
 	rounds := 60
 	if testing.Short() {

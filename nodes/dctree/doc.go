@@ -16,9 +16,10 @@
 //
 // An [Editable] is a tree that can be changed, over a [datacenter.Draft]. Files that
 // begin with a dot or end in ~ are scratch, and so is a new file until what it holds
-// is a value: they are kept in memory and are in no saved file. How a value is read,
-// which type it gets, and when an attribute is hidden is said in content.go,
-// writer.go and dirstate.go.
+// is a value: they are kept in memory and are in no saved file. Package overlay says what
+// becomes of those, and of an attribute whose file was renamed. How a value is read and which
+// type it gets is said in value.go; what others edit, such as a sheet as a text, is shown by
+// notice.go.
 //
 // Not supported: nothing of the format. A run of attributes that is broken makes
 // its directory fail, with an error that says where; all else stays readable.

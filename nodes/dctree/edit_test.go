@@ -13,6 +13,7 @@ import (
 
 // edited is an editable tree of a file, and what it logged and told.
 type edited struct {
+	plain *dctree.Tree
 	*dctree.Editable
 	data    []byte
 	draft   *datacenter.Draft

@@ -14,7 +14,7 @@ import (
 // removed, or was made a value, takes none.
 func TestRoomForScratchFiles(t *testing.T) {
 	e := editable(t, weapon())
-	e.Editable = dctree.NewEditable(e.Tree, e.draft, dctree.EditOptions{MaxTexts: 100_000})
+	e.Editable = dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{MaxTexts: 100_000})
 	text := strings.Repeat("x", 10_000)
 	files := 0
 	var err error

@@ -6,18 +6,15 @@ import (
 	"lorefs/datacenter"
 )
 
-// Save has store save the draft. Nothing can be changed meanwhile.
+// Save has store save the draft. Nothing can be changed meanwhile. An attribute whose file
+// was renamed to a scratch file is removed.
 func (e *Editable) Save(ctx context.Context, store func(*datacenter.Snapshot) error) error {
-	e.editing.Lock()
-	defer e.editing.Unlock()
-	for _, k := range e.allHidden() {
-		// One that can't be logged stays as it was, as after a crash: it must not keep
-		// all else from being saved.
-		if err := e.removeAttribute(ctx, k); err != nil && ctx.Err() != nil {
-			return err
-		}
+	if err := e.RemoveHidden(ctx); err != nil {
+		return err
 	}
-	s := e.draft.Freeze()
-	defer s.Close()
-	return store(s)
+	return e.Alone(func() error {
+		s := e.edits.draft.Freeze()
+		defer s.Close()
+		return store(s)
+	})
 }

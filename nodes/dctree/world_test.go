@@ -239,7 +239,7 @@ func reopen(data []byte) (*edited, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edited{data: data}
+	e := &edited{data: data, plain: tree}
 	e.draft, err = datacenter.NewDraft(f, func(r []byte) error {
 		if e.full == nil {
 			e.log = append(e.log, bytes.Clone(r))

@@ -33,7 +33,7 @@ func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte,
 		return nil, err
 	}
 	n, _, _ := number(id)
-	of, touched := e.draft.Node(n)
+	of, touched := e.edits.draft.Node(n)
 	switch {
 	case attr.Kind == nodes.File && name == xattrType:
 		return e.xattrOfFile(ctx, id)
@@ -42,32 +42,25 @@ func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte,
 	case attr.Kind == nodes.Dir && name == xattrFlags && touched:
 		return strconv.AppendUint(nil, uint64(of.Flags), 10), nil
 	case attr.Kind == nodes.Dir && !touched:
-		return e.Tree.Xattr(ctx, id, name)
+		return e.edits.Xattr(ctx, id, name)
 	}
 	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
 }
 
 // xattrOfFile is the type of an attribute, or the one that a file is to have.
 func (e *Editable) xattrOfFile(ctx context.Context, id nodes.ID) ([]byte, error) {
-	e.mu.RLock()
-	c := e.files[id]
-	scratch := c != nil && !c.attribute
-	var t datacenter.Type
-	if c != nil {
-		t = c.typ
-	}
-	e.mu.RUnlock()
-	switch {
+	note, apart := e.Note(id)
+	switch t := noteOf(note); {
 	case t != 0:
 		return []byte(t.String()), nil
-	case scratch:
+	case apart:
 		return nil, fmt.Errorf("%s: %w", xattrType, nodes.ErrNoXattr)
 	}
 	n, _, _ := number(id)
-	if v, ok := e.draft.Value(n); ok {
+	if v, ok := e.edits.draft.Value(n); ok {
 		return []byte(v.Type().String()), nil
 	}
-	return e.Tree.Xattr(ctx, id, xattrType)
+	return e.edits.Xattr(ctx, id, xattrType)
 }
 
 // SetXattr is the tree's: the type of an attribute, whose text has to be a value
@@ -77,8 +70,6 @@ func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value
 	if err != nil {
 		return err
 	}
-	e.editing.Lock()
-	defer e.editing.Unlock()
 	n, _, _ := number(id)
 	text := strings.TrimSpace(string(value))
 	switch {
@@ -97,11 +88,12 @@ func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value
 }
 
 func (e *Editable) setNode(ctx context.Context, id nodes.ID, edit datacenter.Edit) error {
-	if err := e.draft.Apply(ctx, edit); err != nil {
-		return refusal(err)
-	}
-	e.times.Touch(id)
-	return nil
+	return e.Alone(func() error {
+		if err := e.edits.apply(ctx, edit); err != nil {
+			return err
+		}
+		return e.SetModTime(ctx, id, e.edits.opts.Now())
+	})
 }
 
 // setType changes the type of an attribute, or says which one a file is to have
@@ -111,28 +103,7 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	if err != nil {
 		return refusal(err)
 	}
-	c, err := e.content(ctx, id)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	c.typ = t
-	e.mu.Unlock()
-	if !c.attribute || c.Dirty() {
-		return nil
-	}
-	err = e.owner.Hold(ctx, c.id, &c.Text)
-	if err == nil {
-		err = e.set(ctx, c) // 256.0 as a string is 256 as a float
-	}
-	if err == nil {
-		e.times.Touch(id)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	c.typ = 0
-	e.settle(c)
-	return err
+	return e.SetNote(ctx, id, t) // 256.0 as a string is 256 as a float
 }
 
 // RemoveXattr implements [nodes.Mutable]. Nothing can be without what it has, so that nothing

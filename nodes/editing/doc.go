@@ -1,15 +1,13 @@
-// Package editing is what the editable trees have in common, whatever their source is:
+// Package editing has the texts that package overlay holds in memory, and what users of its trees
+// are told of them:
 //
 //   - [Text]: the content of a file that is written to, in memory until it is closed
 //   - [Writer]: a handle of such a file, which asks its [File] what becomes of the text
-//   - [Draft]: a text that stays if it is refused, and [Drafts]: what is common to those of
-//     a tree
-//   - [Methods]: removing, renaming and all else that is alike, made of a tree's [Own] way
-//     of finding a [Place] and of doing it
 //   - [Order]: what a directory lists behind all that its source has
 //   - [Times]: when something was edited, or was said to be
+//   - [Limits], [Refused], [Loose]: what texts there may be, and which are not saved
 //
-// An [Owner] holds that together.
+// An [Owner] holds together what a Writer needs of its tree.
 //
 // # Locks
 //
@@ -18,8 +16,8 @@
 // memory, for as long as that is looked at, and nothing is read or written
 // meanwhile. Editing is taken before Mu, and before all that a tree calls for an edit.
 // Who holds Editing may look without Mu at what only such holders change; readers
-// need Mu, and change nothing. Times have a lock of their own, under which nothing
-// else is taken.
+// need Mu, and change nothing. What others than such a holder change waits in the
+// [Lock]. Times have a lock of their own, under which nothing else is taken.
 //
 // # From the first write to the close
 //

@@ -21,12 +21,19 @@ func NewTimes(now func() time.Time) *Times { return &Times{now: now, at: map[nod
 
 // Of is the time of a node, or its source's if there is no other.
 func (t *Times) Of(id nodes.ID, source time.Time) time.Time {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if at, ok := t.at[id]; ok {
+	if at, ok := t.Own(id); ok {
 		return at
 	}
 	return source
+}
+
+// Own is the time of a node that has another one than its source's; ok is false if it has
+// none.
+func (t *Times) Own(id nodes.ID) (at time.Time, ok bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	at, ok = t.at[id]
+	return at, ok
 }
 
 // Touch gives nodes the time of now.

@@ -3,29 +3,52 @@ package overlay
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // place is a name in a directory that can be changed, and what has it.
 type place struct {
-	editing.Place
-	dir nodes.ID
-	// file has the name; nil if there is none.
+	Name string
+	// ID is 0 if nothing has the name, Kind is 0 then too.
+	ID   nodes.ID
+	Kind nodes.Kind
+	dir  nodes.ID
+	// in is the directory if it is one of the source, 0 if it is not.
+	in nodes.ID
+	// file has the name; nil if there is none, or nothing to know of it.
 	file *file
 	// of is what the source says of the name.
 	of Name
 }
 
-// methods are what the tree does as others do.
-type methods = editing.Methods[*place]
+// Exists tells whether something has the name.
+func (p *place) Exists() bool { return p.ID != 0 }
+
+// IsDir tells whether a directory has the name.
+func (p *place) IsDir() bool { return p.Kind == nodes.Dir }
+
+// source is the file or directory of the source that is at a place, 0 if none is.
+func (p *place) source() nodes.ID {
+	switch {
+	case !p.Exists():
+		return 0
+	case p.file == nil:
+		return p.of.ID
+	case p.file.pending:
+		return 0
+	}
+	return p.file.of
+}
+
+// isSource tells whether what gets the name becomes a file of the source.
+func (p *place) isSource() bool { return p.of.ID != 0 || p.of.File.Own }
 
 // find looks at a name. The caller holds editing.
 func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
-	p := &place{Place: editing.Place{Name: name}, dir: dir}
-	asked := dir
+	p := &place{Name: name, dir: dir, in: dir}
 	if in := t.fileOf(dir); in != nil {
 		switch {
 		case in.kind != nodes.Dir:
@@ -33,23 +56,23 @@ func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, err
 		case in.removed:
 			return p, nodes.NotExist(dir)
 		}
-		asked = 0
+		p.in = 0
 	}
 	var err error
-	if p.of, err = t.src.Name(ctx, asked, name); err != nil {
+	if p.of, err = t.src.Name(ctx, p.in, name); err != nil {
 		return p, err
 	}
 	p.Name = p.of.Text
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	apart := false
-	if p.file = t.named(dir, p.Name); p.of.File != 0 {
-		p.file, apart = t.shown[p.of.File]
+	if p.file = t.named(dir, p.Name); p.file == nil && p.of.ID != 0 {
+		var apart bool
+		if p.file, apart = t.shown[p.of.ID]; !apart {
+			p.ID, p.Kind, p.file = p.of.ID, p.of.Kind, t.files[p.of.ID]
+		}
 	}
 	if p.file != nil {
 		p.ID, p.Kind = p.file.id, p.file.kind
-	} else if p.of.File != 0 && !apart {
-		p.ID, p.Kind = p.of.File, nodes.File
 	}
 	return p, nil
 }
@@ -57,12 +80,12 @@ func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, err
 // maxName is the longest name of a scratch file, in bytes.
 const maxName = 255
 
-// mayBeScratch tells why a place can have no scratch file.
-func (p *place) mayBeScratch() error {
+// mayBe tells why there can't be a new file or directory at a place.
+func (p *place) mayBe(what Made) error {
 	if p.Name == "" || p.Name == "." || p.Name == ".." || len(p.Name) > maxName || strings.ContainsAny(p.Name, "/\x00") {
 		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.Name)
 	}
-	return p.of.Scratch
+	return what.Err
 }
 
 // Create implements [nodes.Mutable].
@@ -80,94 +103,353 @@ func (t *Tree) make(ctx context.Context, dir nodes.ID, name string, kind nodes.K
 	defer t.editing.Unlock()
 	p, err := t.find(ctx, dir, name)
 	if err == nil {
-		err = p.mayMake(kind)
+		err = t.mayMake(p, kind)
 	}
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	t.mu.Lock()
-	f := &file{id: t.newID(), kind: kind, of: p.of.File, pending: p.of.File != 0, mtime: t.owner.Now()}
-	if kind == nodes.File {
-		f.Keep()
+	var id nodes.ID
+	if kind == nodes.Dir && p.of.Dir.Own {
+		id, err = t.src.Mkdir(ctx, p.in, p.Name)
+	} else {
+		id, err = t.makeFile(p, kind)
 	}
-	t.put(f, dir, p.Name)
-	t.mu.Unlock()
+	if err != nil {
+		return nodes.Entry{}, err
+	}
 	t.times.Touch(dir)
-	return t.entryOf(ctx, f.id, p.Name)
+	return t.entryOf(ctx, id, p.Name)
 }
 
 // mayMake tells why nothing of a kind can be made at a place.
-func (p *place) mayMake(kind nodes.Kind) error {
+func (t *Tree) mayMake(p *place, kind nodes.Kind) error {
 	switch {
 	case p.Exists():
 		return nodes.ErrExist
-	case p.of.File == 0:
-		return p.mayBeScratch()
-	case kind == nodes.Dir:
+	case kind == nodes.File:
+		return t.mayBeFile(p)
+	case p.of.ID != 0 && !p.of.Dir.Own:
 		return fmt.Errorf("%w: %s is the name of a file", nodes.ErrNotPermitted, p.Name)
+	}
+	return p.mayBe(p.of.Dir)
+}
+
+// mayBeFile tells why there can't be a new file at a place where none is to be seen.
+func (t *Tree) mayBeFile(p *place) error {
+	if p.of.ID != 0 {
+		return nil
+	}
+	if err := p.mayBe(p.of.File); err != nil {
+		return err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	now, apart := t.shown[p.of.TwinID]
+	if p.of.TwinID != 0 && (!apart || now != nil) || p.of.Twin != "" && t.named(p.dir, p.of.Twin) != nil {
+		return fmt.Errorf("%s is there by another name: %w", p.Name, nodes.ErrExist)
 	}
 	return nil
 }
 
-// remove removes what is at a place.
-func (t *Tree) remove(_ context.Context, p *place) error {
-	switch {
-	case p.IsDir() && !t.isEmpty(p.file):
-		return nodes.ErrNotEmpty
-	case t.isRefused(p):
-		t.giveUp(p)
-		return nil
-	case p.file == nil, p.file.of != 0 && !p.file.pending, t.stillHides(p.file):
-		return t.kept
+// makeFile makes a file or directory that is none of the source, or none so far.
+func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
+	id, err := t.newID()
+	if err != nil {
+		return 0, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.drop(p.file)
+	f := &file{id: id, kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.owner.Now()}
+	if kind == nodes.File {
+		f.fresh = p.of.ID == 0 && p.of.File.Own
+		f.Keep()
+	}
+	t.put(f, p.dir, p.Name)
+	return id, nil
+}
+
+// Remove implements [nodes.Mutable].
+func (t *Tree) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes.Kind) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	p, err := t.find(ctx, dir, name)
+	switch {
+	case err != nil:
+		return err
+	case !p.Exists():
+		return p.missing()
+	case kind == nodes.File && p.IsDir():
+		return nodes.ErrIsDir
+	case kind == nodes.Dir && !p.IsDir():
+		return nodes.ErrNotDir
+	}
+	if err := t.remove(ctx, p); err != nil {
+		return err
+	}
+	t.times.Touch(dir)
 	return nil
 }
 
-func (t *Tree) isEmpty(dir *file) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	d := t.dirs[dir.id]
-	return d == nil || len(d.names) == 0
+// missing is the [nodes.ErrNotExist] of the name.
+func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.Name)) }
+
+// remove removes what is at a place.
+func (t *Tree) remove(ctx context.Context, p *place) error {
+	if p.IsDir() {
+		return t.removeDir(ctx, p)
+	}
+	if p.source() != 0 {
+		return t.removeSource(ctx, p)
+	}
+	return t.removeScratch(ctx, p.file)
+}
+
+// removeScratch removes a file that is none of the source, and the one that it hides.
+func (t *Tree) removeScratch(ctx context.Context, f *file) error {
+	hidden := t.hiddenBy(f)
+	if hidden != 0 {
+		if err := t.src.Remove(ctx, hidden); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(f)
+	t.lost(hidden)
+	return nil
+}
+
+// removeSource removes a file of the source. If that stays, it is seen again instead of a
+// text that was refused.
+func (t *Tree) removeSource(ctx context.Context, p *place) error {
+	was, err := t.before(ctx, p)
+	if err != nil {
+		return err
+	}
+	of := p.source()
+	err = t.src.Remove(ctx, of)
+	if isNotPermitted(err) && p.file != nil && p.file.Problem() != nil {
+		return t.giveUp(ctx, p)
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replaced(p, was)
+	t.lost(of)
+	return nil
+}
+
+// removeDir removes a directory in which nothing is to be seen.
+func (t *Tree) removeDir(ctx context.Context, p *place) error {
+	if err := t.mustBeEmpty(ctx, p.ID); err != nil {
+		return err
+	}
+	of := p.source()
+	hidden := t.hiddenIn(of)
+	if of != 0 {
+		if err := t.src.Remove(ctx, of); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replaced(p, nil)
+	t.lost(of)
+	for _, file := range hidden {
+		t.lost(file)
+	}
+	return nil
+}
+
+// hiddenIn are the hidden files of a directory of the source.
+func (t *Tree) hiddenIn(dir nodes.ID) (in []nodes.ID) {
+	for _, of := range t.allHidden() {
+		if at, _ := t.src.Where(of); at == dir {
+			in = append(in, of)
+		}
+	}
+	return in
+}
+
+func (t *Tree) mustBeEmpty(ctx context.Context, dir nodes.ID) error {
+	for _, err := range t.ReadDir(ctx, dir, 0) {
+		if err != nil {
+			return err
+		}
+		return nodes.ErrNotEmpty
+	}
+	return nil
+}
+
+// Rename implements [nodes.Mutable].
+func (t *Tree) Rename(
+	ctx context.Context, dir nodes.ID, name string, toDir nodes.ID, toName string, mode nodes.RenameMode,
+) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	from, err := t.find(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	to, err := t.find(ctx, toDir, toName)
+	if err != nil {
+		return err
+	}
+	same, err := mayRename(from, to, mode)
+	if err != nil || same {
+		return err
+	}
+	rename := t.rename
+	if mode == nodes.RenameExchange {
+		rename = t.exchange
+	}
+	if err := rename(ctx, from, to); err != nil {
+		return err
+	}
+	t.times.Touch(dir, toDir)
+	return nil
+}
+
+// mayRename tells why one place can't be renamed to another, as far as that lies in
+// what is there; same tells that there is nothing to do.
+func mayRename(from, to *place, mode nodes.RenameMode) (same bool, err error) {
+	switch {
+	case !from.Exists():
+		return false, from.missing()
+	case to.Exists() && mode == nodes.RenameKeep:
+		return false, nodes.ErrExist
+	case !to.Exists() && mode == nodes.RenameExchange:
+		return false, to.missing()
+	case from.ID == to.ID:
+		return true, nil
+	case !to.Exists(), mode == nodes.RenameExchange, from.IsDir() == to.IsDir():
+		return false, nil
+	case to.IsDir():
+		return false, nodes.ErrIsDir
+	}
+	return false, nodes.ErrNotDir
 }
 
 // rename renames what is at a place.
 func (t *Tree) rename(ctx context.Context, from, to *place) error {
 	switch {
-	case from.IsDir() && t.isIn(to.dir, from.file):
-		return errInItself
-	case to.IsDir() && !t.isEmpty(to.file):
-		return nodes.ErrNotEmpty
-	case to.of.File != 0:
-		return t.ontoSource(ctx, from, to)
+	case from.IsDir():
+		return t.renameDir(ctx, from, to)
+	case to.of.ID != 0 && !to.of.Writable:
+		return nodes.ErrReadOnly
+	case !to.isSource():
+		return t.toScratch(ctx, from, to)
+	case !to.Exists():
+		if err := t.mayBeFile(to); err != nil {
+			return err
+		}
 	}
-	return t.toScratch(ctx, from, to)
+	if from.source() != 0 {
+		return t.move(ctx, from, to)
+	}
+	return t.ontoSource(ctx, from, to)
 }
 
 // errInItself is why a directory can't go where it is to.
 var errInItself = fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 
-// isIn tells whether a directory is another, or in it.
-func (t *Tree) isIn(dir nodes.ID, other *file) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for f := t.files[dir]; f != nil; f = t.files[f.dir] {
-		if f == other {
-			return true
+// errApart is why a directory can't become one of the source, nor one of it another.
+var errApart = fmt.Errorf("%w: what is in one of these directories is never saved", nodes.ErrCross)
+
+func (t *Tree) renameDir(ctx context.Context, from, to *place) error {
+	if to.Exists() {
+		if err := t.mustBeEmpty(ctx, to.ID); err != nil {
+			return err
 		}
 	}
-	return false
+	switch {
+	case t.isIn(to.dir, from.ID):
+		return errInItself
+	case !to.Exists() && to.of.ID != 0 && !to.of.Dir.Own:
+		return nodes.ErrNotDir
+	case from.source() != 0:
+		return t.move(ctx, from, to)
+	case to.source() != 0, to.of.Dir.Own:
+		return errApart
+	}
+	return t.toScratch(ctx, from, to)
 }
 
-// exchange swaps two scratch files.
-func (t *Tree) exchange(_ context.Context, from, to *place) error {
+// isIn tells whether a directory is another, or in it.
+func (t *Tree) isIn(dir, other nodes.ID) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for dir != 0 && dir != other {
+		dir, _ = t.where(dir)
+	}
+	return dir != 0
+}
+
+// moving is what the source is to do to rename something.
+func moving(from, to *place) Move {
+	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
+	if from.file != nil {
+		m.Note = from.file.note
+	}
+	return m
+}
+
+// text is what the file at a place shows if somebody writes to it, else nil.
+func (p *place) text() []byte {
 	switch {
-	case from.IsDir() && t.isIn(to.dir, from.file), to.IsDir() && t.isIn(from.dir, to.file):
+	case p.file == nil || !p.file.Held():
+		return nil
+	case p.file.Size() == 0:
+		return []byte{}
+	}
+	return p.file.Bytes()
+}
+
+// move has the source rename what is its own.
+func (t *Tree) move(ctx context.Context, from, to *place) error {
+	was, err := t.before(ctx, to)
+	if err == nil {
+		err = t.src.Move(ctx, moving(from, to))
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replaced(to, was)
+	t.lost(to.of.ID)
+	t.lost(to.of.TwinID)
+	t.valuedAnew(from)
+	return nil
+}
+
+// valuedAnew lets a file show the value that the source made of what it showed. The caller
+// holds mu.
+func (t *Tree) valuedAnew(p *place) {
+	if t.valued != nil && p.file != nil && p.file.kind == nodes.File {
+		t.becomes(p.file, p.file.of)
+	}
+}
+
+// exchange swaps two files of the source, or two scratch files.
+func (t *Tree) exchange(ctx context.Context, from, to *place) error {
+	if t.isIn(to.dir, from.ID) || t.isIn(from.dir, to.ID) {
 		return errInItself
-	case from.of.File != 0, to.of.File != 0:
-		return t.kept
+	}
+	one, other := from, to
+	if one.source() == 0 {
+		one, other = to, from
+	}
+	both := from.source() != 0 && to.source() != 0
+	switch {
+	case t.valued != nil && (!both || from.Kind != to.Kind):
+		return fmt.Errorf("%w: only two values or two directories can be exchanged", nodes.ErrInvalid)
+	case both, one.source() != 0 && other.of.ID == 0:
+		return t.moveBoth(ctx, one, other)
+	case from.isSource(), to.isSource():
+		return fmt.Errorf("%w: only one of %s and %s was ever saved", nodes.ErrNotPermitted, from.Name, to.Name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,33 +460,58 @@ func (t *Tree) exchange(_ context.Context, from, to *place) error {
 	return nil
 }
 
-// toScratch renames something to what is no file of the source.
-func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
-	if err := to.mayBeScratch(); err != nil {
+// moveBoth has the source exchange what is its own.
+func (t *Tree) moveBoth(ctx context.Context, one, other *place) error {
+	m := moving(one, other)
+	m.Exchange = true
+	if err := t.src.Move(ctx, m); err != nil {
 		return err
 	}
-	if to.Exists() && t.stillHides(to.file) {
-		return t.kept
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.valuedAnew(one)
+	t.valuedAnew(other)
+	return nil
+}
+
+// toScratch renames something to what is no file of the source.
+func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
+	what := to.of.File
+	if from.IsDir() {
+		what = to.of.Dir
+	}
+	if err := to.mayBe(what); err != nil {
+		return err
 	}
 	f := from.file
-	if from.of.File != 0 {
+	if from.of.ID != 0 && (f == nil || f.of != 0) {
 		var err error
 		if f, err = t.leave(ctx, from); err != nil {
 			return err
 		}
 	}
+	note := f.note
+	if t.valued != nil && f.isSource() {
+		note = t.valued.Note(f.of)
+	}
+	if to.Exists() {
+		if err := t.removeScratch(ctx, to.file); err != nil {
+			t.stay(f)
+			return err
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if to.file != nil {
-		t.drop(to.file)
-	}
 	if from.file != nil {
 		t.take(from.file)
 	}
-	if of := from.of.File; of != 0 {
+	if of := f.of; of != 0 {
 		t.shown[of] = nil
-		f.of, f.pending, f.hides = 0, false, of
+		if f.of, f.note = 0, note; !f.pending { // else another one hides it
+			f.hides = of
+		}
 	}
+	f.pending, f.fresh = false, false
 	t.put(f, to.dir, to.Name)
 	return nil
 }
@@ -215,57 +522,77 @@ func (t *Tree) leave(ctx context.Context, from *place) (*file, error) {
 	if !from.of.Writable {
 		return nil, nodes.ErrReadOnly
 	}
-	f := t.fileOf(from.ID)
+	f := from.file
 	if f == nil {
-		f = sourceFile(from.ID, from.of.File)
+		f = sourceFile(from.ID, from.of.ID)
 	}
 	return f, t.hold(ctx, f)
 }
 
-// ontoSource renames a scratch file to a file of the source, whose content it becomes.
+// stay is the end of leave if the file does not go.
+func (t *Tree) stay(f *file) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.settle(f)
+}
+
+// ontoSource renames a scratch file to a file of the source, whose content it becomes, or
+// which the source makes of it.
 func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
-	switch {
-	case !to.of.Writable:
-		return nodes.ErrReadOnly
-	case from.of.File != 0:
-		return t.kept
-	case from.IsDir():
-		return nodes.ErrNotDir
+	f := from.file
+	if f.pending {
+		return fmt.Errorf("%w: nobody has written %s so far", nodes.ErrNotPermitted, from.Name)
 	}
-	f, of, before := from.file, to.of.File, t.src.Now(to.of.File)
-	if f.hides != of && t.stillHides(f) {
-		return t.kept
+	was, err := t.before(ctx, to)
+	if err != nil {
+		return err
 	}
-	if err := t.src.Put(ctx, of, f.Bytes()); err != nil {
-		t.drafts.Refuse(ctx, &f.Draft, to, err)
+	hidden := t.hiddenBy(f)
+	if hidden == to.of.ID {
+		hidden = 0
+	}
+	at, said := t.times.Own(f.id)
+	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{f.id, true, hidden, f.note})
+	if err != nil {
+		if t.valued == nil && !isNotPermitted(err) {
+			t.refuse(ctx, f, to, err)
+		}
 		return err
 	}
 	t.mu.Lock()
-	t.replaced(to, before)
-	t.take(f)
-	f.of, f.hides, f.pending = of, 0, false
-	f.Drop()
-	t.count(f)
-	t.put(f, to.dir, to.Name)
+	t.replaced(to, was)
+	if of != to.of.ID {
+		t.lost(to.of.ID)
+	}
+	t.becomes(f, of)
+	t.lost(hidden)
+	t.lost(to.of.TwinID)
 	t.mu.Unlock()
-	t.owner.Tell(nodes.Change{ID: f.id}) // it may be spelled in another way now
+	t.written(f, at, said)
 	return t.owner.Sync()
 }
 
-// replaced removes what had the name of a file of the source. What it showed before can
-// still be read. The caller holds mu.
-func (t *Tree) replaced(to *place, before Content) {
-	if !to.Exists() {
+// before is what is read of a file of the source once another one has its place; nil if
+// it holds that itself.
+func (t *Tree) before(ctx context.Context, p *place) (Content, error) {
+	of := p.source()
+	if of == 0 || p.IsDir() || p.file != nil && p.file.Held() {
+		return nil, nil //nolint:nilnil // nothing has to be kept
+	}
+	return t.src.Now(ctx, of)
+}
+
+// replaced removes what is at a place, if anything is. What it showed before can still be
+// read. The caller holds mu.
+func (t *Tree) replaced(p *place, before Content) {
+	if !p.Exists() {
 		return
 	}
-	f := t.files[to.ID]
+	f := p.file
 	if f == nil {
-		f = &file{id: to.ID, kind: nodes.File}
+		f = &file{id: p.ID, kind: p.Kind, of: p.of.ID, mtime: t.owner.Now()}
 		t.files[f.id] = f
 	}
-	if to.file != nil {
-		t.take(f)
-	}
 	f.was = before
-	t.gone(f)
+	t.drop(f)
 }

@@ -18,47 +18,81 @@
 //	  │                    │ closed, but Put fails
 //	  │                    v           written anew: Put
 //	  │                 refused ────────────────────────> plain, or shown
-//	  │                    │ removed
+//	  │                    │ removed, but Remove is not permitted
 //	  │                    └──> removed; another number shows the source's content
 //	  │ renamed to a name that is none of the source's
 //	  v
 //	scratch ────────────────────────────────────────────> shown
-//	 ^   │     renamed to a name of the source's: Put       │
-//	 │   │ removed, or replaced                             │ another one is
-//	 │   └────────────> removed <───────────────────────────┘ renamed to it
+//	 ^   │     renamed to a name of the source's: Put,    │
+//	 │   │     or Make if it has no such file             │
+//	 │   │ removed, or replaced                           │ another one is
+//	 │   └────────────> removed <─────────────────────────┘ renamed to it
 //	 │                     │ Forget
 //	 │                     v
-//	 └── Create ────── (nothing) ── Create by the name ──> new ──────────> shown
-//	                                of one that is hidden      closed: Put
+//	 └── Create ────── (nothing) ── Create by a name ──> new ──────────> shown
+//	                                of the source's           closed: Put, or Make
 //
 // In words:
 //
-//   - plain: the source has all there is to know
+//   - plain: the source has all there is to know. It is removed by Remove, and renamed to
+//     another name of the source's by Move.
 //   - open: it has Writers, and from the first write on a text, which everybody reads
 //   - refused: it shows a text that could not become its content. The source holds what it
-//     held, and all that is made of that shows it; see [editing.Drafts]. So is a text that
-//     was to be renamed to a file of the source.
+//     held, and all that is made of that shows it. So is a text that was to be renamed to a
+//     file of the source.
 //   - scratch: it holds any bytes, in memory, and is never saved. A file of the source that
-//     it hides is out of sight: editors rename what they save, and write it anew. It can be
-//     removed only once another file has that one's name. If none ever has, the source's
-//     stays what it was.
+//     it hides is out of sight: editors rename what they save, and write it anew. It takes
+//     what it hides along when it is removed or becomes another file, unless another one has
+//     that name by then; where the source permits no Remove, it stays. If nothing of that
+//     happens, the source's stays what it was, until RemoveHidden.
 //   - shown: it is the file of the source that has its name, but under a number of its own,
 //     which it keeps as renames want it
-//   - new: it has the name of a file of the source, and becomes that when it is closed
+//   - new: it has the name of a file of the source, or one that such a file can have, and
+//     becomes that when it is closed. If the source has nothing for the name when somebody
+//     else has removed it, it is made.
 //   - removed: in no directory, but perhaps still read: what it held, or was when another
 //     one took its place
 //
-// Directories that are made are scratch, too, and so is all in them.
+// Where files are single values (see [Valued]) there is no refused text. Whoever writes one is
+// told as early as that is certain, and the file is again what it was: plain, new and empty, or
+// scratch. What somebody writes then counts for a rename as well.
+//
+// Directories that are made are the source's or scratch, as it says by their names. In those
+// that are scratch all is.
+//
+// # Texts that are refused
+//
+//   - A text that can't become what its file is to hold is refused when it is closed, for
+//     whatever reason, and stays: the file shows it until it is written anew, replaced or
+//     removed. All else shows what the source holds, and can be edited and saved. What is
+//     edited elsewhere leaves the text as it is, and a good one that takes its place counts
+//     as a whole.
+//   - Its user.lorefs.error says what is wrong.
+//   - So it is with a text that a rename was to make the content of another file. It
+//     stays under both names: tools that save by renaming remove the file that they could
+//     not rename. Where there is no room for that, or somebody is writing there, it stays
+//     under its first name only, which the log tells.
+//   - All texts together are limited, as they are in memory. They are in no journal: they
+//     go with the process, and who ends a mount has to keep those that Refused gives.
+//
+// # What others edit
+//
+// A source may be changed by others than the overlay. It tells the [Watcher] behind the edit.
+// What has to be noted of a file waits for the lock of edits, and not the other way round
+// ([editing.Lock]): Edited lets it have the time of its source again, Gone makes it a removed
+// file, with the text that is held, and a new one makes it when it is closed.
 //
 // # Numbers and cursors
 //
 // Numbers from [Options.FirstID] on are the overlay's. What is in a directory besides the
 // source's entries is listed behind them, from the cursor 1<<40 on; a file that shows one of
-// the source is listed in that one's place.
+// the source is listed in that one's place. A Valued source gives the numbers of new files
+// itself, and a file keeps its number: nothing has to be known of one that was saved by
+// renaming.
 //
 // # Locks
 //
-// They are those of package editing: Tree.editing is taken before all others. Tree.mu is
-// held while the source is asked for Where, and taken by the function that the source's
-// Watch gets: a source must not tell of a change under a lock that Where needs.
+// They are those of package editing: Tree.editing is taken before all others, those of the
+// source behind it. Tree.mu is held while the source is asked for Where, and taken by the
+// Watcher: a source must not tell of a change under a lock that Where needs.
 package overlay

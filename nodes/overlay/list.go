@@ -23,6 +23,7 @@ const scratchCursor = 1 << 40
 // The caller holds mu.
 func (t *Tree) put(f *file, dir nodes.ID, name string) {
 	t.files[f.id] = f
+	f.dir, f.name = dir, name
 	if f.of != 0 {
 		t.shown[f.of] = f
 		return
@@ -32,7 +33,6 @@ func (t *Tree) put(f *file, dir nodes.ID, name string) {
 		d = &directory{names: map[string]*file{}}
 		t.dirs[dir] = d
 	}
-	f.dir, f.name = dir, name
 	d.names[name] = f
 	f.cursor = t.cursor
 	t.cursor++
@@ -74,12 +74,15 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	entry, ok, err := t.complete(ctx, entry)
+	entry, ok, err := t.complete(ctx, dir, entry)
 	if err == nil && !ok {
 		err = nodes.NotExist(name)
 	}
+	if err != nil {
+		return nodes.Entry{}, err
+	}
 	entry.Next = 0
-	return entry, err
+	return entry, nil
 }
 
 // lookup finds a scratch file by its name. In a directory that is none of the source's there is
@@ -103,7 +106,12 @@ func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nod
 // ReadDir implements [nodes.Tree]. Scratch files come behind what the source has.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
-		if s, known := t.look(dir); known {
+		s, known, err := t.look(dir)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		if known {
 			if s.kind != nodes.Dir {
 				yield(nodes.Entry{}, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir))
 				return
@@ -115,7 +123,7 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 			for entry, err := range t.src.ReadDir(ctx, dir, cursor) {
 				ok := true
 				if err == nil {
-					entry, ok, err = t.complete(ctx, entry)
+					entry, ok, err = t.complete(ctx, dir, entry)
 				}
 				if ok && (!yield(entry, err) || err != nil) {
 					return
@@ -127,11 +135,11 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 }
 
 // complete adds to an entry of the source what there is beyond it; ok is false if it is out
-// of sight.
-func (t *Tree) complete(ctx context.Context, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
+// of sight, as it is behind a scratch file that came first.
+func (t *Tree) complete(ctx context.Context, dir nodes.ID, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
 	t.mu.RLock()
 	f, apart := t.shown[entry.ID]
-	if apart && f == nil {
+	if apart && f == nil || t.named(dir, entry.Name) != nil {
 		t.mu.RUnlock()
 		return entry, false, nil
 	}

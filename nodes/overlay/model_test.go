@@ -98,9 +98,10 @@ func (m *model) rename(from, to string) error {
 	case there != nil && m.stillHides(there):
 		return nodes.ErrNotPermitted
 	}
-	if isReal(from) {
-		f.hides, f.fresh = from, false
+	if isReal(from) && !f.fresh {
+		f.hides = from
 	}
+	f.fresh = false
 	m.replace(from, to)
 	return nil
 }

@@ -3,6 +3,7 @@ package overlay
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -12,18 +13,21 @@ import (
 
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
 type Tree struct {
-	src  Source
-	kept error
-	// methods, owner, times and drafts are what package editing does for all such trees.
-	// A file that is written to has its own time, see file.
-	methods
+	src Source
+	// valued is src if it is Valued, or nil.
+	valued Valued
+	// empty is [Options.Empty].
+	empty bool
+	// owner has the handles of files, and whom to tell. times are those of nodes that have
+	// another one than their source tells; a file that is written to has its own, see file.
 	owner  *editing.Owner
 	times  *editing.Times
-	drafts *editing.Drafts[*place]
+	limits editing.Limits
+	logger *slog.Logger
 
 	// editing is held by whoever changes something, also while the source decodes or logs.
 	// It is taken before mu, and before all locks of the source.
-	editing sync.Mutex
+	editing editing.Lock
 	// nextID is the next number that is given. It is guarded by editing.
 	nextID nodes.ID
 	// mu guards everything below, and the files, for as long as memory is looked
@@ -35,10 +39,12 @@ type Tree struct {
 	// dirs are the directories that such are in.
 	dirs map[nodes.ID]*directory
 	// shown are the files of the source that are not to be seen under their own number: by
-	// which file they are shown, nil if by none.
+	// which file they are shown, nil if by none because one hides them.
 	shown map[nodes.ID]*file
 	// cursor is that of the next scratch file.
 	cursor uint64
+	// bytes is how much memory all texts take.
+	bytes int64
 }
 
 var (
@@ -46,21 +52,17 @@ var (
 	_ nodes.Xattrer = (*Tree)(nil)
 )
 
-// New makes the editable tree of a source, which nobody may change otherwise.
+// New makes the editable tree of a source.
 func New(src Source, opts Options) *Tree {
 	t := &Tree{
-		src: src, kept: opts.Kept, nextID: opts.FirstID, cursor: scratchCursor,
+		src: src, empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
+		limits: opts.Limits, logger: opts.Logger,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
+	t.valued, _ = src.(Valued)
 	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
 	t.times = t.owner.Times
-	t.methods = editing.NewMethods(t.owner, editing.Own[*place]{
-		Find: t.find, Remove: t.remove, Rename: t.rename, Exchange: t.exchange,
-	})
-	t.drafts = editing.NewDrafts(t.owner, opts.Limits, editing.Drafted[*place]{
-		Of: t.draftOf, All: t.allDrafts, Slot: t.slot,
-	}, opts.Logger)
-	src.Watch(t.changed)
+	src.Watch(watcher{t})
 	return t
 }
 
@@ -71,16 +73,24 @@ func (t *Tree) Alone(f func() error) error {
 	return f()
 }
 
-// changed tells of a change of the source, and of the file that shows what changed.
-func (t *Tree) changed(c nodes.Change) {
-	t.owner.Tell(c)
-	t.mu.RLock()
-	f := t.shown[c.ID]
-	t.mu.RUnlock()
-	if f != nil && f.id != c.ID {
-		t.owner.Tell(nodes.Change{ID: f.id})
+// SetModTime implements [nodes.Mutable].
+func (t *Tree) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) error {
+	attr, err := t.Attr(ctx, id)
+	if err != nil {
+		return err
 	}
+	if !attr.Writable {
+		return nodes.ErrReadOnly
+	}
+	t.times.Set(id, mtime)
+	return nil
 }
+
+// Sync implements [nodes.Mutable].
+func (t *Tree) Sync(context.Context) error { return t.owner.Sync() }
+
+// Watch implements [nodes.Mutable].
+func (t *Tree) Watch(f func(nodes.Change)) { t.owner.Tell = f }
 
 // Usage counts the scratch files as well.
 func (t *Tree) Usage() nodes.Usage {
@@ -98,7 +108,7 @@ func (t *Tree) Loose() (loose editing.Loose) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, f := range t.files {
-		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && (f.of == 0 || f.pending) {
+		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && !f.isSource() {
 			loose.Add(t.path(f))
 		}
 	}
@@ -108,20 +118,25 @@ func (t *Tree) Loose() (loose editing.Loose) {
 
 // path spells that of a file. The caller holds mu.
 func (t *Tree) path(f *file) string {
-	dir, path := f.dir, f.name
-	if f.of != 0 {
-		dir, path = t.src.Where(f.of)
-	}
+	dir, path := t.where(f.id)
 	for dir != 0 && dir != nodes.Root {
 		var name string
-		if in := t.files[dir]; in != nil {
-			dir, name = in.dir, in.name
-		} else {
-			dir, name = t.src.Where(dir)
-		}
+		dir, name = t.where(dir)
 		path = name + "/" + path
 	}
 	return path
+}
+
+// where is the directory of a node, and its name there. The caller holds mu.
+func (t *Tree) where(id nodes.ID) (dir nodes.ID, name string) {
+	switch f := t.files[id]; {
+	case f == nil:
+		return t.src.Where(id)
+	case f.isSource():
+		return t.src.Where(f.of)
+	default:
+		return f.dir, f.name
+	}
 }
 
 // seen is a file as it was at some moment.
@@ -137,17 +152,57 @@ type seen struct {
 	was Content
 }
 
+// isElsewhere tells of a number of the source that the file which has it is not to be seen
+// under it any more. The caller holds mu.
+func (t *Tree) isElsewhere(id nodes.ID) bool {
+	f, apart := t.shown[id]
+	return apart && (f == nil || f.id != id)
+}
+
 // look gives what there is beyond the source of a node.
-func (t *Tree) look(id nodes.ID) (s seen, known bool) {
+func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.files[id]
+	switch {
+	case f != nil:
+	case t.isElsewhere(id):
+		return s, false, nodes.NotExist(id)
+	default:
+		return s, false, nil
+	}
+	return seen{
+		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.removed, of: f.of, was: f.was,
+	}, true, nil
+}
+
+// Note gives what is noted of a file; ok is false if it is one of the source.
+func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	f := t.files[id]
 	if f == nil {
-		return s, false
+		return nil, false
 	}
-	return seen{
-		kind: f.kind, size: f.Size(), held: f.Held(), mtime: f.mtime, removed: f.removed, of: f.of, was: f.was,
-	}, true
+	return f.note, !f.isSource()
+}
+
+// SetNote notes something of a file for when it is put. What the source has is put at once, as
+// the file shows it.
+func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	f := t.fileOf(id)
+	if f == nil {
+		f = sourceFile(id, id)
+	}
+	if f.isSource() && !f.Dirty() {
+		return t.putAnew(ctx, f, note)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.note = note
+	return nil
 }
 
 // Attr implements [nodes.Tree].
@@ -164,10 +219,10 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 func (t *Tree) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
-	s, known := t.look(id)
+	s, known, err := t.look(id)
 	attr := nodes.Attr{Kind: s.kind, Size: s.size, ModTime: s.mtime, Writable: true, Removed: s.removed}
-	var err error
 	switch {
+	case err != nil:
 	case !known:
 		return t.src.Attr(ctx, id)
 	case s.held || s.kind == nodes.Dir:
@@ -185,8 +240,10 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if n, ok, err := t.readText(id, p, off); ok {
 		return n, err
 	}
-	s, known := t.look(id)
+	s, known, err := t.look(id)
 	switch {
+	case err != nil:
+		return 0, err
 	case !known:
 		return t.src.ReadAt(ctx, id, p, off)
 	case s.kind == nodes.Dir:

@@ -2,77 +2,200 @@ package overlay
 
 import (
 	"context"
-	"iter"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 )
 
-// Refused gives the texts that were refused, see [editing.Drafts.Refused].
-func (t *Tree) Refused() []editing.Refused { return t.drafts.Refused() }
-
-// Xattrs implements [nodes.Xattrer].
-func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
-	return t.drafts.Xattrs(ctx, id)
+// draft is a text that is to become what a file holds in its source. One that can't is
+// refused, but stays, with the problem that it has. It is changed as an [editing.Text] is.
+type draft struct {
+	editing.Text
+	problem error
+	// counted is how much of it Tree.bytes has.
+	counted int64
 }
 
-// Xattr implements [nodes.Xattrer].
-func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
-	return t.drafts.Xattr(ctx, id, name)
+// Problem is why the text was refused, nil if it was not.
+func (d *draft) Problem() error { return d.problem }
+
+// Tried notes what came of the text: nil, or why it was refused. Nothing of it waits for
+// a commit any more.
+func (d *draft) Tried(problem error) {
+	d.Clean()
+	d.problem = problem
 }
 
-// draftOf is that of a file, nil if there is none. The caller holds mu.
-func (t *Tree) draftOf(id nodes.ID) *editing.Draft {
-	if f := t.files[id]; f != nil {
-		return &f.Draft
+// Drop lets go of the text and of its problem: the file shows its source again.
+func (d *draft) Drop() {
+	d.Text.Drop()
+	d.problem = nil
+}
+
+// count keeps account of the memory that the text of a file takes, after it was changed. That
+// of one that is removed is not counted: only who has it open can read it. The caller holds mu.
+func (t *Tree) count(f *file) {
+	n := int64(0)
+	if !f.removed && f.Held() {
+		n = f.Cap()
+	}
+	t.bytes += n - f.counted
+	f.counted = n
+}
+
+// room tells whether the text of a file can have a size: [nodes.ErrTooLarge],
+// [nodes.ErrNoSpace]. The caller holds editing.
+func (t *Tree) room(f *file, size int64) error {
+	if err := editing.CheckSize(size, t.limits.Text); err != nil {
+		return err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.bytes-f.counted+size > t.limits.Texts && size > f.counted {
+		return fmt.Errorf("%w: texts that are not saved have %d bytes together, where %d are the most", nodes.ErrNoSpace, t.bytes, t.limits.Texts)
 	}
 	return nil
 }
 
-// allDrafts yields those of files that are there, with their paths. The caller holds mu.
-func (t *Tree) allDrafts() iter.Seq2[string, *editing.Draft] {
-	return func(yield func(string, *editing.Draft) bool) {
-		for _, f := range t.files {
-			if !f.removed && !yield(t.path(f), &f.Draft) {
-				return
-			}
-		}
+// refuse keeps the text of a file that was to be renamed to one of the source, and can't for a
+// cause: tools that save by renaming remove the file that they could not rename. The caller
+// holds editing.
+func (t *Tree) refuse(ctx context.Context, from *file, to *place, cause error) {
+	if ctx.Err() != nil {
+		return // nobody looked at all of the text
+	}
+	t.mu.Lock()
+	from.problem = cause
+	text := from.Bytes()
+	t.mu.Unlock()
+	if err := t.keep(text, to, cause); err != nil {
+		t.logger.Warn("a text that was refused is kept under its first name only",
+			"file", to.Name, "problem", cause, "err", err)
 	}
 }
 
-// slot is where the text of a file goes that could not be renamed to one of the source.
-func (t *Tree) slot(_ context.Context, to *place) (editing.Slot, error) {
-	f := t.fileOf(to.ID)
-	if f == nil {
-		f = sourceFile(to.ID, to.of.File)
+// keep lets the file at a place show a text that was refused.
+func (t *Tree) keep(text []byte, to *place, cause error) error {
+	f, err := t.fileFor(to)
+	if err != nil {
+		return err
 	}
+	if err := t.room(f, int64(len(text))); err != nil {
+		return err
+	}
+	text = slices.Clone(text)
+	t.mu.Lock()
+	f.Hold(text)
+	f.problem = cause
+	f.pending, f.fresh = false, f.of == 0
+	t.files[f.id] = f
 	if !to.Exists() {
-		f.id = t.newID()
+		t.put(f, to.dir, to.Name)
 	}
-	return editing.Slot{ID: f.id, Dir: to.dir, Draft: &f.Draft, Show: func() {
-		f.pending = false
-		t.files[f.id] = f
-		if !to.Exists() {
-			t.put(f, to.dir, to.Name)
-		}
-		t.touch(f)
-	}}, nil
+	t.touch(f)
+	t.count(f)
+	t.mu.Unlock()
+	t.owner.Tell(nodes.Change{ID: f.id})
+	if !to.Exists() {
+		t.owner.Tell(nodes.Change{Dir: to.dir, Name: to.Name})
+	}
+	return nil
 }
 
-// isRefused tells of a file of the source that it shows a text that was refused.
-func (t *Tree) isRefused(p *place) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	f := t.files[p.ID]
-	return f != nil && f.of != 0 && f.Problem() != nil
+// fileFor is the file that is at a place, or is to be, if a text that was refused may be shown
+// there.
+func (t *Tree) fileFor(to *place) (*file, error) {
+	f := to.file
+	switch {
+	case to.of.Sole && (f == nil || f.problem == nil):
+		return nil, fmt.Errorf("%w: what is there is nowhere else, and would be lost", nodes.ErrExist)
+	case f == nil:
+		f = sourceFile(to.ID, to.of.ID)
+	case f.Dirty():
+		return nil, fmt.Errorf("%w: somebody is writing it", nodes.ErrExist)
+	}
+	if to.Exists() {
+		return f, nil
+	}
+	var err error
+	f.id, err = t.newID()
+	return f, err
 }
 
 // giveUp removes a file that shows a refused text: another one takes its place, which
 // shows what the source holds. The caller holds editing.
-func (t *Tree) giveUp(p *place) {
-	now, next := t.src.Now(p.of.File), sourceFile(t.newID(), p.of.File)
+func (t *Tree) giveUp(ctx context.Context, p *place) error {
+	now, err := t.src.Now(ctx, p.of.ID)
+	if err != nil {
+		return err
+	}
+	id, err := t.newID()
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(p, now)
-	t.put(next, p.dir, p.Name)
+	t.put(sourceFile(id, p.of.ID), p.dir, p.Name)
+	return nil
+}
+
+// isNotPermitted tells of an error that the source has no room for such an edit, whatever
+// the text is.
+func isNotPermitted(err error) bool { return errors.Is(err, nodes.ErrNotPermitted) }
+
+// Refused gives the texts that were refused and not saved anew since. They must not be
+// changed.
+func (t *Tree) Refused() []editing.Refused {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var list []editing.Refused
+	for _, f := range t.files {
+		if !f.removed && f.problem != nil {
+			list = append(list, editing.Refused{Path: t.path(f), Text: f.Bytes(), Problem: f.problem})
+		}
+	}
+	slices.SortFunc(list, func(a, b editing.Refused) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// xattrError is what is wrong with the text of a file.
+const xattrError = "user.lorefs.error"
+
+// Xattrs implements [nodes.Xattrer].
+func (t *Tree) Xattrs(ctx context.Context, id nodes.ID) ([]string, error) {
+	problem, err := t.problem(ctx, id)
+	if err != nil || problem == nil {
+		return nil, err
+	}
+	return []string{xattrError}, nil
+}
+
+// Xattr implements [nodes.Xattrer].
+func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, error) {
+	problem, err := t.problem(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case problem != nil && name == xattrError:
+		return []byte(problem.Error()), nil
+	}
+	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
+}
+
+// problem is why the text of a file was refused, nil if it was not.
+func (t *Tree) problem(ctx context.Context, id nodes.ID) (problem, err error) {
+	if _, err := t.Attr(ctx, id); err != nil {
+		return nil, err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if f := t.files[id]; f != nil {
+		return f.problem, nil
+	}
+	return nil, nil
 }

@@ -21,8 +21,8 @@ import (
 // shelf is a source: a directory with two files, which hold anything but what begins with
 // an exclamation mark.
 type shelf struct {
-	tell func(nodes.Change)
-	now  func() time.Time
+	overlay.Watcher
+	now func() time.Time
 
 	mu    sync.Mutex
 	texts map[nodes.ID]string
@@ -44,7 +44,7 @@ var (
 func newShelf(limits editing.Limits) (*overlay.Tree, *shelf) {
 	s := &shelf{now: time.Now, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
 	return overlay.New(s, overlay.Options{
-		FirstID: firstID, Kept: errStays, Now: s.now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
+		FirstID: firstID, Empty: true, Now: s.now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
 	}), s
 }
 
@@ -131,7 +131,7 @@ func (s *shelf) Where(id nodes.ID) (dir nodes.ID, name string) {
 func (s *shelf) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Name, error) {
 	at := overlay.Name{Text: name}
 	if strings.HasPrefix(name, "no") {
-		at.Scratch = nodes.ErrInvalid
+		at.File.Err, at.Dir.Err = nodes.ErrInvalid, nodes.ErrInvalid
 	}
 	if dir == 0 {
 		return at, nil
@@ -147,7 +147,7 @@ func (s *shelf) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 	}
 	for _, id := range inside[box] {
 		if strings.EqualFold(names[id], name) {
-			at = overlay.Name{Text: names[id], File: id, Writable: true}
+			at = overlay.Name{Text: names[id], ID: id, Kind: nodes.File, Writable: true}
 		}
 	}
 	return at, nil
@@ -161,24 +161,33 @@ func (s *shelf) Open(ctx context.Context, file nodes.ID) error {
 	return err
 }
 
-func (s *shelf) Put(_ context.Context, file nodes.ID, text []byte) error {
+func (s *shelf) Put(_ context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	file := to.ID
+	if from.Hidden != 0 {
+		return 0, errStays
+	}
 	if bytes.HasPrefix(text, []byte("!")) {
-		return fmt.Errorf("%w: an exclamation mark", nodes.ErrInvalid)
+		return 0, fmt.Errorf("%w: an exclamation mark", nodes.ErrInvalid)
 	}
 	s.mu.Lock()
 	s.texts[file], s.times[file] = string(text), s.now()
 	s.mu.Unlock()
-	s.tell(nodes.Change{ID: file})
-	return nil
+	s.Changed(nodes.Change{ID: file})
+	return file, nil
 }
 
-func (s *shelf) Sync() error                { return nil }
-func (s *shelf) Watch(f func(nodes.Change)) { s.tell = f }
+func (s *shelf) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errStays }
+func (s *shelf) Move(context.Context, overlay.Move) error                  { return errStays }
 
-func (s *shelf) Now(file nodes.ID) overlay.Content {
+func (s *shelf) Remove(context.Context, nodes.ID) error { return errStays }
+
+func (s *shelf) Sync() error             { return nil }
+func (s *shelf) Watch(w overlay.Watcher) { s.Watcher = w }
+
+func (s *shelf) Now(_ context.Context, file nodes.ID) (overlay.Content, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return copied{s.texts[file], s.time(file)}
+	return copied{s.texts[file], s.time(file)}, nil
 }
 
 // copied is a Content.
@@ -222,8 +231,8 @@ func TestTellsOfShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	told = nil
-	s.tell(nodes.Change{ID: one})
-	s.tell(nodes.Change{ID: two})
+	s.Changed(nodes.Change{ID: one})
+	s.Changed(nodes.Change{ID: two})
 	if want := []nodes.ID{one, entry.ID, two}; !slices.Equal(told, want) {
 		t.Errorf("told of %v, want %v", told, want)
 	}

@@ -17,7 +17,7 @@
 // # IDs
 //
 // A sheet's ID is made of its Number, which is a [datacenter.Draft]'s, too: that is
-// how an edit of a sheet finds the node, see [Tree.SheetOf]. That of a directory is
+// how an edit of a sheet finds the node. That of a directory is
 // made of the index of the name; a name that the file does not have gets a number
 // for as long as the tree lives.
 //
@@ -26,15 +26,14 @@
 // An [Editable] takes texts. One that is closed is compared with the sheet of the draft,
 // and applied as the edits that make the difference (sheets.Source.Plan): all at once,
 // or none. Then the file shows how the sheet is spelled; comments are not stored, nor is
-// another spelling of a number, and Notices tells so. A text that is no sheet is kept as
-// it is, and told of by EINVAL and user.lorefs.error, also if it was renamed over the
-// sheet; Refused gives what is left of those at the end. folder.go says what is a sheet
-// by its name, a schema, or scratch.
+// another spelling of a number, and Notices tells so. Package overlay says what becomes of a
+// text that is no sheet, and of all that editors do beside; folder.go says what is a sheet
+// by its name, a schema, or scratch. A schema that was written is kept in memory, and is in no
+// saved file.
 //
-// Others edit the same draft, such as package dctree: an [Editor] keeps them out while a
-// text is compared and applied. Locks are taken in this order: Editable.editing, those of
-// the Editor, those of the draft, Editable.mu. The draft tells of each edit, wherever it
-// comes from, so that caches of sheets are dropped.
+// Others edit the same draft, such as package dctree. It lets nobody edit between a plan and
+// its edits, and tells of each edit by whom it was, so that caches of sheets are dropped.
+// Locks are taken in this order: those of the overlay, those of the draft, edits.mu.
 //
 // Not possible are a text above EditOptions.MaxText, one that changes more than
 // EditOptions.MaxRecord at once, and the renaming of a folder that has sheets.

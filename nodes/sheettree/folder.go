@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"time"
 
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
@@ -12,90 +13,73 @@ import (
 )
 
 // folderState is what is to know of a folder beyond what the data center knows. It
-// is guarded by Editable.mu.
+// is guarded by edits.mu.
 type folderState struct {
 	name string
-	// id is 0 if the folder has that of its family; a folder that was made has its
-	// own for good.
-	id nodes.ID
-	// cursor is its place among what was made.
-	cursor  uint64
-	removed bool
+	// id and schemaID are 0 for a folder and a schema that have the number of the family;
+	// those that were made have numbers of their own. place is that of the folder in a listing.
+	id, schemaID nodes.ID
+	place        uint32
 	// stays tells that the folder is there without sheets: it was made, or lost them.
 	stays bool
-	// scratch are the files that are no sheets, by name, order has them by their
-	// cursors.
-	scratch map[string]*content
-	order   editing.Order[content]
-	// noSchema tells that the schema that is made out from the data was removed.
+	// noSchema tells that the schema that is made out from the data was removed; written is
+	// what was written in its place.
 	noSchema bool
-	// schema is what the file says that was written in its place, nil if there is none
-	// or if it says nothing.
-	schema *xsd.Schema
+	written  *written
 }
 
-// state gives that of a folder, which need not have had one. The caller holds mu.
-func (e *Editable) state(name string) *folderState {
+// written is a schema that somebody wrote. It does not change.
+type written struct {
+	text []byte
+	at   time.Time
+	// says is nil if that is nothing.
+	says *xsd.Schema
+}
+
+// state gives a copy of that of a folder, which need not have one.
+func (e *edits) state(name string) folderState {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if f := e.folders[name]; f != nil {
+		return *f
+	}
+	return folderState{name: name}
+}
+
+// change changes the state of a folder.
+func (e *edits) change(name string, do func(f *folderState)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	f := e.folders[name]
 	if f == nil {
-		f = &folderState{name: name, scratch: map[string]*content{}}
+		f = &folderState{name: name}
 		e.folders[name] = f
 	}
-	return f
+	do(f)
 }
 
-// folderAt is a folder at hand: the root, if name is empty.
-type folderAt struct {
-	name   string
-	id     nodes.ID
-	family *sheets.Family // nil if there is none
+// newID gives a number that nothing has. The caller holds mu.
+func (e *edits) newID(k kind, f *folderState) nodes.ID {
+	e.made++
+	id := k.id(e.made)
+	e.byID[id] = f
+	return id
 }
 
-// folder finds what an ID stands for, which has to be a folder.
-func (e *Editable) folder(ctx context.Context, id nodes.ID) (folderAt, error) {
-	if err := e.check(ctx); err != nil {
-		return folderAt{}, err
-	}
-	if id == nodes.Root {
-		return folderAt{id: id}, nil
-	}
-	e.mu.RLock()
-	state, file := e.byID[id], e.files[id]
-	e.mu.RUnlock()
-	if state != nil && !state.removed {
-		f, _ := e.src.Family(state.name)
-		return folderAt{name: state.name, id: id, family: f}, nil
-	}
-	k, number, ok := split(id)
-	switch {
-	case state != nil, !ok:
-		return folderAt{}, nodes.NotExist(id)
-	case file != nil, k == common, k == schema, k == sheet, k == madeFile:
-		if _, err := e.attr(ctx, id); err != nil {
-			return folderAt{}, err
-		}
-		return folderAt{}, fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
-	case k != folder:
-		return folderAt{}, nodes.NotExist(id)
-	}
-	f, ok := e.src.FamilyByID(number)
-	if !ok || !e.isThere(f.File) || e.folderID(f.File) != id {
-		return folderAt{}, nodes.NotExist(id)
-	}
-	return folderAt{name: f.File, id: id, family: f}, nil
+// identify gives a folder numbers of its own. The caller holds mu.
+func (e *edits) identify(f *folderState) {
+	f.id, f.schemaID = e.newID(madeFolder, f), e.newID(madeSchema, f)
+	f.place = e.made
 }
 
 // isThere tells whether there is a folder of a name.
-func (e *Editable) isThere(name string) bool {
-	e.mu.RLock()
-	f := e.folders[name]
-	stays := f != nil && (f.stays || len(f.scratch) > 0)
-	e.mu.RUnlock()
-	return stays || e.hasSheets(name)
+func (e *edits) isThere(name string) bool {
+	f := e.state(name)
+	return f.stays || f.written != nil || e.hasSheets(name) || e.Holds(e.folderID(name))
 }
 
 // hasSheets tells whether the data center has sheets that lie in a folder.
-func (e *Editable) hasSheets(name string) bool {
+func (e *edits) hasSheets(name string) bool {
 	family, ok := e.src.Family(name)
 	if !ok {
 		return false
@@ -107,20 +91,104 @@ func (e *Editable) hasSheets(name string) bool {
 }
 
 // folderID is the ID of a folder that is there.
-func (e *Editable) folderID(name string) nodes.ID {
+func (e *edits) folderID(name string) nodes.ID {
 	if name == "" {
 		return nodes.Root
 	}
-	e.mu.RLock()
-	state := e.folders[name]
-	e.mu.RUnlock()
-	if state != nil && state.id != 0 {
-		return state.id
+	if f := e.state(name); f.id != 0 {
+		return f.id
 	}
 	if f, ok := e.src.Family(name); ok {
 		return folder.id(f.ID())
 	}
 	return 0
+}
+
+// hasSchema tells whether a folder has a schema: the root has one as well.
+func (e *edits) hasSchema(name string) bool {
+	f := e.state(name)
+	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name))
+}
+
+// schemaID is the ID of the schema of a folder.
+func (e *edits) schemaID(name string) nodes.ID {
+	if f := e.state(name); f.schemaID != 0 {
+		return f.schemaID
+	}
+	if name == "" {
+		return commonID
+	}
+	if f, ok := e.src.Family(name); ok {
+		return schema.id(f.ID())
+	}
+	return 0
+}
+
+// at is what an ID stands for: a folder, which is "" for the root, its schema, or a sheet.
+type at struct {
+	kind   kind
+	folder string
+	sheet  sheets.Sheet
+}
+
+// at finds what an ID stands for.
+func (e *edits) at(ctx context.Context, id nodes.ID) (at, error) {
+	if err := e.check(ctx); err != nil {
+		return at{}, err
+	}
+	k, number, ok := split(id)
+	a := at{kind: k}
+	switch {
+	case id == nodes.Root:
+		return at{kind: folder}, nil
+	case !ok:
+	case k == sheet:
+		n, _ := SheetNumber(id)
+		if a.sheet, ok = e.src.Sheet(n); ok {
+			return a, nil
+		}
+	case k == common:
+		a.kind = schema
+	default:
+		a.kind, a.folder, ok = e.byNumber(k, number, id)
+	}
+	ok = ok && (a.kind == folder && e.folderID(a.folder) == id && e.isThere(a.folder) ||
+		a.kind == schema && e.schemaID(a.folder) == id && e.hasSchema(a.folder))
+	if !ok {
+		return at{}, nodes.NotExist(id)
+	}
+	return a, nil
+}
+
+// byNumber finds a folder or its schema, which may have a number of its own.
+func (e *edits) byNumber(k kind, number uint32, id nodes.ID) (of kind, folderName string, ok bool) {
+	of = folder
+	if k == schema || k == madeSchema {
+		of = schema
+	}
+	e.mu.RLock()
+	f := e.byID[id]
+	if f != nil {
+		folderName = f.name
+	}
+	e.mu.RUnlock()
+	if f != nil {
+		return of, folderName, true
+	}
+	family, ok := e.src.FamilyByID(number)
+	if !ok || k != folder && k != schema {
+		return 0, "", false
+	}
+	return of, family.File, true
+}
+
+// folder finds what an ID stands for, which has to be a folder.
+func (e *edits) folder(ctx context.Context, id nodes.ID) (name string, err error) {
+	a, err := e.at(ctx, id)
+	if err == nil && a.kind != folder {
+		err = fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
+	}
+	return a.folder, err
 }
 
 // Classes of names of files.
@@ -151,27 +219,10 @@ func classOf(dir, name string) class {
 	return noFile
 }
 
-// put puts a content into a folder, as a file that is no sheet. The caller holds mu.
-func (e *Editable) put(c *content, dir, name string) {
-	f := e.state(dir)
-	c.folder, c.name, c.sheet = f, name, 0
-	c.Keep()
-	c.cursor = e.cursor
-	e.cursor++
-	f.scratch[name] = c
-	f.order.Put(c.cursor, c)
-	e.files[c.id] = c
-}
-
-// take takes it out. The caller holds mu.
-func (e *Editable) take(c *content) {
-	f := c.folder
-	if f == nil || f.scratch[c.name] != c {
-		return
+// schemaName is what the schema of a folder is called.
+func schemaName(dir string) string {
+	if dir == "" {
+		return xsd.CommonFile
 	}
-	delete(f.scratch, c.name)
-	f.order.Take(c.cursor)
-	if classOf(f.name, c.name) == schemaFile {
-		f.schema, f.noSchema = nil, true
-	}
+	return dir + ".xsd"
 }

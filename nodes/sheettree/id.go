@@ -23,8 +23,9 @@ const (
 	folder
 	schema
 	sheet
-	madeFile   // what no data center holds, or not by the number of a sheet
-	madeFolder // likewise; its number is never that of a madeFile
+	madeSchema // one that has no number of its family, nor for good
+	madeFolder // likewise
+	scratch    // what the overlay has
 )
 
 func (k kind) id(number uint32) nodes.ID { return nodes.ID(k)<<kindShift | nodes.ID(number) }
@@ -35,7 +36,7 @@ var commonID = common.id(0)
 // split is the inverse of kind.id. ok is false for what that does not give.
 func split(id nodes.ID) (k kind, number uint32, ok bool) {
 	k, number = kind(id>>kindShift&7), uint32(id&numberMask)
-	ok = id>>kindShift <= nodes.ID(madeFolder) && k >= common && (k != common || number == 0)
+	ok = id>>kindShift <= nodes.ID(madeFolder) && k <= madeFolder && k >= common && (k != common || number == 0)
 	return k, number, ok
 }
 

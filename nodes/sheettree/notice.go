@@ -1,117 +1,80 @@
 package sheettree
 
 import (
-	"errors"
-
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
 )
 
-func isNotExist(err error) bool { return errors.Is(err, nodes.ErrNotExist) }
+// changed takes notice of what was edited, here or elsewhere.
+func (e *edits) changed(a *datacenter.Applied) {
+	own := a.By == e
+	for _, c := range a.Sheets {
+		e.edited(c.Sheet, own)
+	}
+	for i := range a.Effects {
+		if x := &a.Effects[i]; own {
+			e.own(x)
+		} else {
+			e.others(x)
+		}
+	}
+}
+
+// edited tells of a sheet that was edited.
+func (e *edits) edited(n datacenter.Number, own bool) {
+	s, there := e.src.Sheet(n)
+	switch {
+	case own: // who asked for it knows what became of it
+		e.Changed(nodes.Change{ID: SheetID(n)})
+	case there:
+		e.Edited(SheetID(n))
+	default:
+		e.Gone(SheetID(n), nodes.File, nil)
+	}
+	if there {
+		e.Changed(nodes.Change{ID: e.schemaID(e.src.FamilyOf(s).File)})
+	}
+}
 
 // sheetPlace is where a sheet is: nowhere, if name is empty.
 type sheetPlace struct{ folder, name string }
 
-// placeOf is where a sheet is now.
-func (e *Editable) placeOf(n datacenter.Number) sheetPlace {
-	s, ok := e.src.Sheet(n)
-	if !ok {
+// placeOf is where a sheet is; it is nowhere if it is none.
+func (e *edits) placeOf(at *datacenter.EntryAt) sheetPlace {
+	if at.Name == "" || at.Attribute || at.Parent != 0 {
 		return sheetPlace{}
 	}
-	f := e.src.FamilyOf(s)
-	return sheetPlace{f.File, f.SheetFile(s.Ordinal)}
+	in := e.src.FolderOf(at.Name)
+	return sheetPlace{in, sheets.FileName(in, at.Ordinal)}
 }
 
-// changed takes notice of what was edited, here or elsewhere. The draft calls it, in
-// the middle of an edit: whoever edits may hold editing, so it takes mu only.
-func (e *Editable) changed(edits *datacenter.Applied) {
-	own := edits.By == e
-	for _, c := range edits.Sheets {
-		now := e.placeOf(c.Sheet)
-		for _, told := range e.note(c.Sheet, now, own) {
-			e.owner.Tell(told)
-		}
+// own takes notice of what an edit of this tree did to the names of sheets. Who asked for it
+// knows them; but the schema comes with the first sheet, and the folder stays behind the last.
+func (e *edits) own(x *datacenter.Effect) {
+	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
+	if now.name == "" && before.name != "" {
+		e.change(before.folder, func(f *folderState) { f.stays = true })
+	}
+	if f, ok := e.src.Family(now.folder); ok && before != now && f.Count() == 1 {
+		e.Changed(nodes.Change{Dir: e.folderID(now.folder), Name: f.SchemaFile()})
 	}
 }
 
-// note gives what caches may hold otherwise now that a sheet was edited. Own tells that
-// this tree has asked for it.
-func (e *Editable) note(n datacenter.Number, now sheetPlace, own bool) []nodes.Change {
-	before, moved := e.moved(n, now)
-	told := []nodes.Change{{ID: e.fileOf(n, now, own)}}
-	if now.folder != "" {
-		if f, ok := e.src.Family(now.folder); ok {
-			told = append(told, nodes.Change{ID: schema.id(f.ID())})
-		}
-	}
-	if own { // who asked for it knows; but the schema comes with the first sheet
-		f, ok := e.src.Family(now.folder)
-		if moved && ok && f.Count() == 1 {
-			told = append(told, nodes.Change{Dir: e.folderID(now.folder), Name: f.SchemaFile()})
-		}
-		return told
-	}
-	if !moved {
-		return told
+// others likewise tells of an edit of somebody else.
+func (e *edits) others(x *datacenter.Effect) {
+	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
+	if before == now {
+		return
 	}
 	for _, p := range []sheetPlace{before, now} {
 		if p.folder == "" {
 			continue
 		}
 		// The schema may have come or gone with it, and so may the folder.
-		told = append(told,
-			nodes.Change{Dir: e.folderID(p.folder), Name: p.name},
-			nodes.Change{Dir: e.folderID(p.folder), Name: p.folder + ".xsd"},
-			nodes.Change{Dir: nodes.Root, Name: p.folder})
+		dir := e.folderID(p.folder)
+		e.Changed(nodes.Change{Dir: dir, Name: p.name})
+		e.Changed(nodes.Change{Dir: dir, Name: schemaName(p.folder)})
+		e.Changed(nodes.Change{Dir: nodes.Root, Name: p.folder})
 	}
-	return told
-}
-
-// moved notes where a sheet is, and tells where it was if that is elsewhere.
-func (e *Editable) moved(n datacenter.Number, now sheetPlace) (before sheetPlace, moved bool) {
-	e.mu.RLock()
-	before, known := e.places[n]
-	e.mu.RUnlock()
-	if !known {
-		before = sheetPlace{}
-		if s, ok := e.src.Stored(n); ok {
-			f := e.src.FamilyOf(s)
-			before = sheetPlace{f.File, sheets.FileName(f.File, s.Ordinal)}
-		}
-	}
-	if before == now {
-		return before, false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.places[n] = now
-	return before, true
-}
-
-// fileOf gives the file of a sheet. If somebody else has edited that, its time is the
-// edit's; if it has gone, so has the file.
-func (e *Editable) fileOf(n datacenter.Number, now sheetPlace, own bool) nodes.ID {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	id := e.shownID(n)
-	c := e.files[id]
-	if own {
-		return id
-	}
-	if c == nil || !c.Held() {
-		e.times.Drop(id)
-	}
-	if now.name == "" {
-		if c != nil && c.sheet == n {
-			e.gone(c)
-		}
-		if hid := e.hidden[n]; hid != nil {
-			hid.hides = 0
-			delete(e.hidden, n)
-		}
-	} else if c != nil && c.sheet == n {
-		c.folder, c.name = e.state(now.folder), now.name
-	}
-	return id
 }

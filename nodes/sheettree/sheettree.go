@@ -95,7 +95,7 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
 		n.family, ok = t.src.FamilyByID(number)
 	case sheet:
 		n.sheet, ok = t.src.Sheet(datacenter.Number(number))
-	case madeFile, madeFolder:
+	case madeSchema, madeFolder, scratch:
 		ok = false
 	}
 	if !ok {
@@ -105,15 +105,6 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
 }
 
 func (n node) isDir() bool { return n.kind == 0 || n.kind == folder }
-
-// SheetOf gives the sheet that a file shows; ok is false if it is no sheet.
-func (t *Tree) SheetOf(id nodes.ID) (s sheets.Sheet, ok bool) {
-	number, ok := SheetNumber(id)
-	if !ok {
-		return s, false
-	}
-	return t.src.Sheet(number)
-}
 
 // Attr implements [nodes.Tree].
 func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {

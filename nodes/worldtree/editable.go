@@ -80,7 +80,7 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	t.writable = true
 	e := &edits{Tree: t, opts: opts}
 	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{
-		FirstID: madeID, Kept: errKept, Now: opts.Now, Logger: t.opts.Logger,
+		FirstID: madeID, Empty: true, Now: opts.Now, Logger: t.opts.Logger,
 		Limits: editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
 	})}
 }
@@ -110,7 +110,7 @@ func (e *Editable) Replay(ctx context.Context, file string, record []byte) error
 type edits struct {
 	*Tree
 	opts EditOptions
-	tell func(nodes.Change)
+	overlay.Watcher
 	// versions counts the versions of sources. Only an edit changes it.
 	versions uint64
 }
@@ -118,7 +118,7 @@ type edits struct {
 var _ overlay.Source = (*edits)(nil)
 
 // Watch implements [overlay.Source].
-func (e *edits) Watch(f func(nodes.Change)) { e.tell = f }
+func (e *edits) Watch(w overlay.Watcher) { e.Watcher = w }
 
 // Sync implements [overlay.Source].
 func (e *edits) Sync() error { return e.opts.Sync() }
@@ -138,12 +138,12 @@ func (e *edits) Open(ctx context.Context, file nodes.ID) error {
 }
 
 // Now implements [overlay.Source].
-func (e *edits) Now(file nodes.ID) overlay.Content {
-	n, err := e.node(context.Background(), file)
+func (e *edits) Now(ctx context.Context, file nodes.ID) (overlay.Content, error) {
+	n, err := e.node(ctx, file)
 	if err != nil {
-		return nil // it is no file of the tree
+		return nil, err
 	}
-	return content{e.Tree, n.source.now(), n}
+	return content{e.Tree, n.source.now(), n}, nil
 }
 
 // content is the content of a version's node.
@@ -163,7 +163,14 @@ func (c content) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 // Put implements [overlay.Source].
-func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte) error {
+func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	if from.Hidden != 0 {
+		return 0, errKept
+	}
+	return to.ID, e.put(ctx, to.ID, text)
+}
+
+func (e *edits) put(ctx context.Context, file nodes.ID, text []byte) error {
 	n, err := e.node(ctx, file)
 	if err != nil {
 		return err
@@ -186,9 +193,18 @@ func (e *edits) Put(ctx context.Context, file nodes.ID, text []byte) error {
 		before = nil // it was bad
 	}
 	e.install(n.source, c)
-	e.tellOf(n.source, before, c.image)
+	e.tellOf(n, before, c.image)
 	return nil
 }
+
+// Mkdir implements [overlay.Source].
+func (e *edits) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errKept }
+
+// Move implements [overlay.Source].
+func (e *edits) Move(context.Context, overlay.Move) error { return errKept }
+
+// Remove implements [overlay.Source].
+func (e *edits) Remove(context.Context, nodes.ID) error { return errKept }
 
 // refusal makes an error in a text match the tree's, with the file's path.
 func (e *edits) refusal(n node, err error) error {
@@ -231,16 +247,24 @@ func (e *edits) install(s *source, c *change) {
 	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })
 }
 
-// tellOf reports changes of all views of a source.
-func (e *edits) tellOf(s *source, before, after []byte) {
+// tellOf reports changes of all views of the source of a file that was put.
+func (e *edits) tellOf(put node, before, after []byte) {
+	s := put.source
+	tell := func(n node) {
+		if n.id() == put.id() {
+			e.Changed(nodes.Change{ID: n.id()})
+		} else {
+			e.Edited(n.id())
+		}
+	}
 	for v := range viewCount {
 		if forms[v].of == s.kind && v.kindOf() == nodes.File {
-			e.tell(nodes.Change{ID: node{source: s, view: v, square: -1}.id()})
+			tell(node{source: s, view: v, square: -1})
 		}
 	}
 	if s.kind == zone {
 		for square := range differ(before, after) {
-			e.tell(nodes.Change{ID: node{source: s, view: zoneSquares, square: square}.id()})
+			tell(node{source: s, view: zoneSquares, square: square})
 		}
 	}
 }

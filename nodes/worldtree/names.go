@@ -59,13 +59,14 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 			return at, err
 		}
 		if ok {
-			return overlay.Name{Text: of.name(), File: of.id(), Writable: of.editable()}, nil
+			return overlay.Name{Text: of.name(), ID: of.id(), Kind: of.kind(), Writable: of.editable()}, nil
 		}
 	}
 	// Whoever makes a file that looks like a zone, a square or an area expects it to be
 	// saved.
 	if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
-		at.Scratch = fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, name)
+		err := fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, name)
+		at.File.Err, at.Dir.Err = err, err
 	}
 	return at, ctx.Err()
 }

@@ -1,0 +1,257 @@
+package dctree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/treepath"
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
+)
+
+// number is that of a node or attribute.
+func number(id nodes.ID) (n datacenter.Number, attribute, ok bool) {
+	if n, attribute, ok = splitMade(id); ok {
+		return n, attribute, true
+	}
+	stored, _, attribute, ok := split(id)
+	return datacenter.Number(stored), attribute, ok
+}
+
+// dirNumber is the number of a directory, and whether the draft has it.
+func (e *edits) dirNumber(id nodes.ID) (n datacenter.Number, touched bool, err error) {
+	n, attribute, ok := number(id)
+	switch {
+	case !ok:
+		return 0, false, nodes.NotExist(id)
+	case attribute:
+		return 0, false, fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
+	}
+	touched = e.draft.Touched(n)
+	if !touched && n > datacenter.MaxEntries {
+		return 0, false, nodes.NotExist(id)
+	}
+	return n, touched, nil
+}
+
+// dirID is the number of a directory that the draft has.
+func (e *edits) dirID(n datacenter.Number) nodes.ID {
+	if n == 0 {
+		return nodes.Root
+	}
+	if of, ok := e.draft.Node(n); ok && of.Stored {
+		return nodeID(uint32(n), of.Base.Address())
+	}
+	return madeID(n, false)
+}
+
+// entryID is the ID of an entry of the draft.
+func entryID(d *datacenter.DraftEntry) nodes.ID {
+	switch {
+	case !d.Stored:
+		return madeID(d.Number, d.Attribute)
+	case d.Attribute:
+		return attributeID(uint32(d.Number), d.Addr)
+	case d.Number == 0:
+		return nodes.Root
+	}
+	return nodeID(uint32(d.Number), d.Addr)
+}
+
+// attributeName spells the name of an attribute of a draft node.
+func (e *edits) attributeName(dir datacenter.Number, of *datacenter.DraftNode, d *datacenter.DraftEntry) (string, error) {
+	e.mu.RLock()
+	shared, known := e.marked[d.Number]
+	e.mu.RUnlock()
+	if !known && !d.Added {
+		var err error
+		if _, shared, err = of.Base.ChildNamed(d.NameIndex, 0); err != nil {
+			return "", wrap(err)
+		}
+	}
+	if !known && !shared { // edits that were replayed may have made a node of that name
+		_, shared = e.draft.Child(dir, d.Name, 0)
+	}
+	name := e.nameOf(d)
+	if shared {
+		name = "@" + name
+	}
+	return name, nil
+}
+
+// nameOf spells the name of an entry, which may be a new one.
+func (e *edits) nameOf(d *datacenter.DraftEntry) string {
+	if int(d.NameIndex) < len(e.names) {
+		return e.names[d.NameIndex]
+	}
+	return treepath.Escape(d.Name, math.MaxUint16) // plainName takes none that is cut
+}
+
+// spell is nameOf for a name alone.
+func (e *edits) spell(name string) string {
+	for i, text := range e.file.Names() {
+		if text == name {
+			return e.names[i+1]
+		}
+	}
+	return treepath.Escape(name, math.MaxUint16)
+}
+
+// numbered adds what tells a node from its siblings of the same name.
+func numbered(name string, ordinal uint32) string {
+	if ordinal == 0 {
+		return name
+	}
+	return name + "." + strconv.Itoa(int(ordinal))
+}
+
+// plainName is the inverse of nameOf.
+func (e *edits) plainName(file string) (string, error) {
+	if i, ok := e.indexes[file]; ok {
+		return e.file.Names()[i-1], nil
+	}
+	name, ok := treepath.Unescape(file)
+	if !ok {
+		return "", fmt.Errorf("%w: names have %%25 for %%, %%2F for /, %%2E for the dot of a final .1, and up to %d bytes: %q has not",
+			nodes.ErrInvalid, treepath.MaxSpelled, file)
+	}
+	return name, nil
+}
+
+// newName tells whether something can be made, or renamed to, that has a name.
+func newName(name string) error { return refusal(datacenter.CheckName(name)) }
+
+// attributeFile takes the name of an attribute's file apart.
+func (e *edits) attributeFile(file string) (name string, marked bool, err error) {
+	if len(file) > 0 && file[0] == '@' {
+		file, marked = file[1:], true
+	}
+	name, err = e.plainName(file)
+	return name, marked, err
+}
+
+// childFile takes the name of a node's directory apart.
+func (e *edits) childFile(file string) (name string, ordinal uint32, err error) {
+	if editing.IsScratch(file) {
+		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
+	}
+	plain, n, ok := treepath.SplitOrdinal(file)
+	if !ok || n > math.MaxInt32 {
+		return "", 0, fmt.Errorf("%w: siblings are numbered from .1 to .%d, without zeros in front: %q is not", nodes.ErrInvalid, math.MaxInt32, file)
+	}
+	name, err = e.plainName(plain)
+	return name, uint32(n), err
+}
+
+// refusal turns the errors of edits into those of the tree.
+func refusal(err error) error {
+	for _, m := range []struct{ of, to error }{
+		{datacenter.ErrValue, nodes.ErrInvalid},
+		{datacenter.ErrTooLarge, nodes.ErrTooLarge},
+		{datacenter.ErrGone, nodes.ErrNotExist},
+	} {
+		if errors.Is(err, m.of) {
+			return nodes.Mark(err, m.to)
+		}
+	}
+	return wrap(err)
+}
+
+// Where implements [overlay.Source].
+func (e *edits) Where(id nodes.ID) (dir nodes.ID, name string) {
+	n, attribute, ok := number(id)
+	switch {
+	case !ok || id == nodes.Root:
+		return 0, ""
+	case !attribute:
+		if of, ok := e.draft.Node(n); ok {
+			return e.dirID(of.Parent), numbered(e.spell(of.Name), of.Ordinal)
+		}
+		return 0, ""
+	}
+	of, plain, err := e.draft.Holder(n)
+	if err != nil {
+		return 0, ""
+	}
+	d, ok := e.draft.Attribute(of, plain)
+	if !ok {
+		return 0, ""
+	}
+	node, _ := e.draft.Node(of)
+	if name, err = e.attributeName(of, &node, &d); err != nil {
+		return 0, ""
+	}
+	return e.dirID(of), name
+}
+
+// Name implements [overlay.Source]. The directory becomes a draft node.
+func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Name, error) {
+	at := overlay.Name{Text: name, Writable: true}
+	if err := e.check(ctx); err != nil {
+		return at, err
+	}
+	in, _, err := e.dirNumber(dir)
+	if err == nil {
+		err = refusal(e.draft.Open(in))
+	}
+	if err != nil {
+		return at, err
+	}
+	entry, err := e.lookup(in, name)
+	switch {
+	case err == nil:
+		at.ID, at.Kind = entry.ID, entry.Kind
+	case !isNotExist(err):
+		return at, err
+	}
+	at.Dir = overlay.Made{Own: true, Err: e.mayBeNode(name)}
+	if editing.IsScratch(name) {
+		return at, nil
+	}
+	at.File = overlay.Made{Own: true, Err: e.mayBeAttribute(in, name)}
+	return at, e.twin(in, name, &at)
+}
+
+// twin finds the other spelling of an attribute: an attribute has one file only.
+func (e *edits) twin(in datacenter.Number, name string, at *overlay.Name) error {
+	plain, marked, err := e.attributeFile(name)
+	if err != nil {
+		return nil //nolint:nilerr // then it has none
+	}
+	at.Twin = "@" + name
+	if marked {
+		at.Twin = name[1:]
+	}
+	d, ok := e.draft.Attribute(in, plain)
+	if !ok || entryID(&d) == at.ID {
+		return nil
+	}
+	at.TwinID = entryID(&d)
+	return nil
+}
+
+// mayBeAttribute tells whether there can be an attribute of a name.
+func (e *edits) mayBeAttribute(in datacenter.Number, file string) error {
+	name, _, err := e.attributeFile(file)
+	if err == nil {
+		err = newName(name)
+	}
+	if err == nil && in == 0 {
+		err = fmt.Errorf("%w: the root of a data center has no attributes", nodes.ErrNotPermitted)
+	}
+	return err
+}
+
+// mayBeNode tells whether there can be a node of a name.
+func (e *edits) mayBeNode(file string) error {
+	name, _, err := e.childFile(file)
+	if err == nil {
+		err = newName(name)
+	}
+	return err
+}

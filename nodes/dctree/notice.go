@@ -1,0 +1,142 @@
+package dctree
+
+import (
+	"lorefs/datacenter"
+	"lorefs/nodes"
+)
+
+// changed takes notice of what others edited, such as a sheet as a text.
+func (e *edits) changed(a *datacenter.Applied) {
+	if a.By == e {
+		return
+	}
+	n := notice{e: e, changes: map[nodes.Change]bool{}, spelled: map[string]string{}}
+	for i := range a.Effects {
+		n.take(&a.Effects[i])
+	}
+	for c := range n.changes {
+		e.Changed(c)
+	}
+}
+
+// notice is what others did at once.
+type notice struct {
+	e *edits
+	// changes are what whoever watches is told, spelled are names of nodes.
+	changes map[nodes.Change]bool
+	spelled map[string]string
+}
+
+// take lets an edit be seen.
+func (n *notice) take(x *datacenter.Effect) {
+	switch x.Kind {
+	case datacenter.AttributeSet:
+		n.set(x)
+	case datacenter.AttributeGone:
+		n.gone(&x.Before)
+	case datacenter.NodeMade:
+		n.enters(&x.After)
+	case datacenter.NodeGone:
+		n.leaves(&x.Before)
+		n.removed(x)
+	case datacenter.NodeMoved:
+		before, now := &x.Before, &x.After
+		if before.Parent == now.Parent && before.Name == now.Name && before.Ordinal == now.Ordinal {
+			return // only its place among its siblings
+		}
+		n.leaves(before)
+		n.enters(now)
+	case datacenter.KeysSet, datacenter.FlagsSet:
+	}
+}
+
+// dirOf is the ID of the node that has an entry.
+func dirOf(at *datacenter.EntryAt) nodes.ID {
+	switch {
+	case at.Parent == 0:
+		return nodes.Root
+	case at.ParentAddr != datacenter.Address{}:
+		return nodeID(uint32(at.Parent), at.ParentAddr)
+	}
+	return madeID(at.Parent, false)
+}
+
+// spell is [edits.spell], which looks at all names there are.
+func (n *notice) spell(name string) string {
+	s, ok := n.spelled[name]
+	if !ok {
+		s = n.e.spell(name)
+		n.spelled[name] = s
+	}
+	return s
+}
+
+// enters is for a node that is there now. An attribute of its name is spelled in another way
+// from now on.
+func (n *notice) enters(at *datacenter.EntryAt) {
+	e, dir := n.e, dirOf(at)
+	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
+		n.changes[nodes.Change{Dir: dir}] = true
+	}
+	n.changes[nodes.Change{Dir: dir, Name: numbered(n.spell(at.Name), at.Ordinal)}] = true
+}
+
+// leaves is for a node that is not there any more.
+func (n *notice) leaves(at *datacenter.EntryAt) {
+	n.e.pinMarkBeside(at.Parent, at.Name, at.Ordinal)
+	n.changes[nodes.Change{Dir: dirOf(at), Name: numbered(n.spell(at.Name), at.Ordinal)}] = true
+}
+
+// set is for an attribute that has another value, or is new.
+func (n *notice) set(x *datacenter.Effect) {
+	e, d := n.e, &x.After
+	e.mu.Lock()
+	delete(e.bare, d.Number)
+	e.mu.Unlock()
+	e.Edited(entryID(&d.DraftEntry))
+	if x.Before.Name == "" {
+		n.changes[nodes.Change{Dir: dirOf(d)}] = true
+	}
+}
+
+// gone is for an attribute that is not there any more, unless somebody has set it again.
+func (n *notice) gone(d *datacenter.EntryAt) {
+	e := n.e
+	if now, ok := e.draft.Attribute(d.Parent, d.Name); ok && now.Number == d.Number {
+		return
+	}
+	name := "" // any, if nobody knows any more which
+	if of, ok := e.draft.Node(d.Parent); ok {
+		if spelled, err := e.attributeName(d.Parent, &of, &d.DraftEntry); err == nil {
+			name = spelled
+		}
+	}
+	e.Gone(entryID(&d.DraftEntry), nodes.File, e.before(&d.DraftEntry))
+	n.changes[nodes.Change{Dir: dirOf(d), Name: name}] = true
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.bare, d.Number)
+	delete(e.marked, d.Number)
+}
+
+// before is what the file of an attribute showed that has gone.
+func (e *edits) before(d *datacenter.DraftEntry) content {
+	c := content{at: e.Tree.opts.ModTime}
+	if d.Value.Type() != 0 {
+		c.text = e.text(d.Number, d.Value)
+	} else if a, err := e.file.Attribute(d.Addr); err == nil {
+		if text, err := a.AppendText(nil); err == nil {
+			c.text = string(text) + "\n"
+		}
+	}
+	return c
+}
+
+// removed is for a node that has gone with what was in it.
+func (n *notice) removed(x *datacenter.Effect) {
+	for i := range x.Values {
+		v := &x.Values[i]
+		n.e.Gone(entryID(v), nodes.File, n.e.before(v))
+	}
+	n.e.Gone(entryID(&x.Before.DraftEntry), nodes.Dir, nil)
+}

@@ -1,0 +1,55 @@
+package editing
+
+import "sync"
+
+// Lock is what a tree has as Editing whose source is changed by others, too. What such a
+// change asks for under the lock waits for who holds it, and not who makes the change: he
+// may hold what the other waits for. The zero Lock is free.
+type Lock struct {
+	held sync.Mutex
+	// mu guards waiting. Nothing else is taken under it.
+	mu      sync.Mutex
+	waiting []func()
+}
+
+// Lock implements [sync.Locker].
+func (l *Lock) Lock() { l.held.Lock() }
+
+// Unlock implements [sync.Locker].
+func (l *Lock) Unlock() {
+	l.held.Unlock()
+	l.catchUp()
+}
+
+// Do calls f under the lock: at once if nobody holds it, else when it is unlocked. It does
+// not wait.
+func (l *Lock) Do(f func()) {
+	l.mu.Lock()
+	l.waiting = append(l.waiting, f)
+	l.mu.Unlock()
+	l.catchUp()
+}
+
+// catchUp does what waits, unless somebody holds the lock: he does it.
+func (l *Lock) catchUp() {
+	for l.waits() && l.held.TryLock() {
+		for _, f := range l.take() {
+			f()
+		}
+		l.held.Unlock()
+	}
+}
+
+func (l *Lock) waits() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) > 0
+}
+
+func (l *Lock) take() []func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.waiting
+	l.waiting = nil
+	return all
+}

@@ -1,0 +1,152 @@
+package overlay
+
+import (
+	"context"
+
+	"lorefs/nodes"
+)
+
+// watcher is the [Watcher] of a Tree.
+type watcher struct{ t *Tree }
+
+// Changed implements [Watcher]. Who watches the Tree knows a file by the number that it is
+// shown under.
+func (w watcher) Changed(c nodes.Change) {
+	if w.t.valued != nil && c.Dir != 0 {
+		w.t.times.Touch(c.Dir)
+	}
+	w.t.owner.Tell(c)
+	if f := w.t.showing(c.ID); f != nil && f.id != c.ID {
+		w.t.owner.Tell(nodes.Change{ID: f.id})
+	}
+}
+
+// showing is the file that shows one of the source under a number of its own, nil for none.
+func (t *Tree) showing(of nodes.ID) *file {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.shown[of]
+}
+
+// Edited implements [Watcher].
+func (w watcher) Edited(file nodes.ID) {
+	w.t.editing.Do(func() { w.t.edited(file) })
+	w.Changed(nodes.Change{ID: file})
+}
+
+// edited lets a file have the time of its source again, unless somebody writes to it.
+func (t *Tree) edited(of nodes.ID) {
+	id := of
+	if f := t.showing(of); f != nil {
+		id = f.id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.files[id]
+	switch {
+	case t.valued != nil:
+		t.times.Touch(id)
+	case f == nil || !f.Held():
+		t.times.Drop(id)
+	}
+	if f != nil && f.isSource() && !f.Dirty() && f.Problem() == nil {
+		f.Drop()
+		t.count(f)
+	}
+	if now, apart := t.shown[of]; t.valued != nil && apart && now == nil {
+		delete(t.shown, of) // it was written anew, if by somebody else
+	}
+}
+
+// Gone implements [Watcher].
+func (w watcher) Gone(id nodes.ID, kind nodes.Kind, was Content) {
+	w.t.editing.Do(func() { w.t.lose(id, kind, was) })
+	w.Changed(nodes.Change{ID: id})
+}
+
+// lose notes that a node of the source is no more.
+func (t *Tree) lose(of nodes.ID, kind nodes.Kind, was Content) {
+	if kind == nodes.Dir {
+		t.loseDir(of)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.shown[of]
+	if f == nil {
+		f = t.files[of]
+	}
+	t.lost(of)
+	if f != nil && f.isSource() && f.of == of {
+		t.loseFile(f, was)
+	}
+}
+
+// loseFile is lose for what there is to know of a file. The caller holds mu.
+func (t *Tree) loseFile(f *file, was Content) {
+	if !f.Held() {
+		f.was = was
+	}
+	t.gone(f)
+}
+
+// loseDir is lose for a directory, and all that was in it.
+func (t *Tree) loseDir(id nodes.ID) {
+	var in []*file
+	t.mu.Lock()
+	t.lost(id)
+	t.files[id] = &file{id: id, kind: nodes.Dir, removed: true, mtime: t.owner.Now()}
+	for dir := range t.dirs {
+		if dir == id || !t.isThere(dir) {
+			t.clear(dir)
+		}
+	}
+	for _, f := range t.files {
+		if f.isSource() && !t.isThere(f.of) {
+			in = append(in, f)
+		}
+	}
+	t.mu.Unlock()
+	for _, f := range in {
+		was, err := t.src.Now(context.Background(), f.of)
+		t.mu.Lock()
+		t.lost(f.of)
+		if err != nil {
+			was = nil
+		}
+		t.loseFile(f, was)
+		t.mu.Unlock()
+	}
+}
+
+// lost notes that the source has a file no more: nothing hides it. The caller holds mu.
+func (t *Tree) lost(of nodes.ID) {
+	if f := t.shown[of]; f != nil && f.pending {
+		t.orphaned(f)
+	}
+	delete(t.shown, of)
+	t.times.Drop(of)
+}
+
+// isThere tells whether a directory is one of the root, or in one. The caller holds mu.
+func (t *Tree) isThere(dir nodes.ID) bool {
+	for dir != 0 && dir != nodes.Root {
+		dir, _ = t.where(dir)
+	}
+	return dir != 0
+}
+
+// clear removes all that is in a directory besides what the source has. The caller holds mu.
+func (t *Tree) clear(dir nodes.ID) {
+	for _, f := range t.dirs[dir].names {
+		t.drop(f)
+	}
+}
+
+// Holds implements [Watcher].
+func (w watcher) Holds(dir nodes.ID) bool {
+	w.t.mu.RLock()
+	defer w.t.mu.RUnlock()
+	d := w.t.dirs[dir]
+	return d != nil && len(d.names) > 0
+}

@@ -1,0 +1,139 @@
+package sheettree
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/nodes"
+	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
+)
+
+// Editor saves a draft that others edit as well.
+type Editor interface {
+	// Save has store save the draft. Nothing is edited meanwhile.
+	Save(ctx context.Context, store func(*datacenter.Snapshot) error) error
+}
+
+// EditOptions are what NewEditable may be told.
+type EditOptions struct {
+	// Editor saves the draft. Default: the draft does.
+	Editor Editor
+	// Sync makes what the Draft has logged durable. Default: nothing is done.
+	Sync func() error
+	// Check is asked before a file is opened for writing, as the Tree's may look only now and
+	// then whether the source is still the same. Default: only that is asked.
+	Check func() error
+	// Now is the time that edits happen at. Default: time.Now.
+	Now func() time.Time
+	// MaxText is how many bytes the text of a file may have, MaxTexts how many all may
+	// have that are being written or could not be saved, and all schemas that were written.
+	// Default: 200 MiB and 1 GiB.
+	MaxText, MaxTexts int64
+	// MaxRecord is how long the record of what one text changes may be, see
+	// [datacenter.RecordBound]. Default: there is no limit.
+	MaxRecord int64
+	// Logger is told once of each thing in texts that is not stored. Default: nobody is.
+	Logger *slog.Logger
+}
+
+const defaultMaxText = 200 << 20
+
+func (o *EditOptions) setDefaults(d *datacenter.Draft) {
+	if o.Editor == nil {
+		o.Editor = alone{d}
+	}
+	if o.Sync == nil {
+		o.Sync = func() error { return nil }
+	}
+	if o.Check == nil {
+		o.Check = func() error { return nil }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MaxText == 0 {
+		o.MaxText = defaultMaxText
+	}
+	if o.MaxTexts == 0 {
+		o.MaxTexts = editing.MaxTexts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// alone is the Editor of a draft that nobody else edits.
+type alone struct{ draft *datacenter.Draft }
+
+func (a alone) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
+	s := a.draft.Freeze()
+	defer s.Close()
+	return store(s)
+}
+
+// Editable is a Tree whose sheets can be changed: each as a text, which when it is
+// closed is compared with the sheet of a [datacenter.Draft]. It is safe for parallel use.
+//
+// What becomes of a text that is no sheet, and of files that are called neither like a sheet
+// nor like a schema, is told in package overlay. A new sheet is none until its text is one.
+// A schema that is written, Name/Name.xsd, gives types and keys to new sheets, for as long as
+// the tree lives.
+type Editable struct {
+	*overlay.Tree
+	edits *edits
+}
+
+// NewEditable makes the editable tree of t, which has to be of a draft: d.
+func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
+	opts.setDefaults(d)
+	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
+	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
+		FirstID: scratch.id(0), Now: opts.Now, Logger: opts.Logger,
+		Limits: editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
+	})}
+}
+
+// Notices are what the user should know of what was written so far.
+func (e *Editable) Notices() []string {
+	e.edits.mu.RLock()
+	defer e.edits.mu.RUnlock()
+	return slices.Clone(e.edits.told)
+}
+
+// edits are the [overlay.Source] of an Editable: the Tree of a draft, the edits that texts
+// ask for, and what is known of folders that the draft does not know.
+type edits struct {
+	*Tree
+	overlay.Watcher
+	draft *datacenter.Draft
+	opts  EditOptions
+
+	// mu guards everything below, for as long as memory is looked at. Neither the draft nor
+	// the Watcher is called under it.
+	mu sync.RWMutex
+	// folders are those of which there is more to know than the data center does, by
+	// name; that of the root is "". byID has those that have numbers of their own.
+	folders map[string]*folderState
+	byID    map[nodes.ID]*folderState
+	// made counts the numbers that were given, texts the bytes of schemas that were written.
+	made  uint32
+	texts int64
+	// told is what the user was told of what is not stored.
+	told []string
+}
+
+var _ overlay.Source = (*edits)(nil)
+
+// Watch implements [overlay.Source].
+func (e *edits) Watch(w overlay.Watcher) {
+	e.Watcher = w
+	e.draft.Watch(e.changed)
+}
+
+// Sync implements [overlay.Source].
+func (e *edits) Sync() error { return e.opts.Sync() }

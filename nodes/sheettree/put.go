@@ -1,0 +1,384 @@
+package sheettree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/plan"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
+	"lorefs/nodes"
+	"lorefs/nodes/overlay"
+)
+
+// refusal turns the errors of texts and of edits into those of the tree.
+func refusal(err error) error {
+	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+		return nodes.Mark(err, nodes.ErrInvalid)
+	}
+	if _, ok := errors.AsType[*xmltext.ValueError](err); ok {
+		return nodes.Mark(err, nodes.ErrInvalid)
+	}
+	for _, m := range []struct{ of, to error }{
+		{datacenter.ErrValue, nodes.ErrInvalid},
+		{datacenter.ErrTooLarge, nodes.ErrTooLarge},
+	} {
+		if errors.Is(err, m.of) && !errors.Is(err, m.to) {
+			return nodes.Mark(err, m.to)
+		}
+	}
+	return wrap(err)
+}
+
+// apply makes the edits that a plan gives. Nobody else edits the draft from before it is
+// made until they are. What they change is told by changed.
+func (e *edits) apply(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
+	if err := e.draft.ApplyPlan(ctx, e, plan); err != nil {
+		return refusal(err)
+	}
+	return nil
+}
+
+// Open implements [overlay.Source].
+func (e *edits) Open(ctx context.Context, file nodes.ID) error {
+	a, err := e.at(ctx, file)
+	switch {
+	case err != nil:
+		return err
+	case a.kind == folder:
+		return fmt.Errorf("%v: %w", file, nodes.ErrIsDir)
+	}
+	return e.opts.Check()
+}
+
+// Put implements [overlay.Source].
+func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
+	if to.ID == 0 {
+		return e.putNew(ctx, to, text, from.Hidden)
+	}
+	a, err := e.at(ctx, to.ID)
+	if err != nil {
+		return 0, err
+	}
+	if a.kind == schema {
+		return to.ID, e.putSchema(ctx, a.folder, text, from.Hidden)
+	}
+	f := e.src.FamilyOf(a.sheet)
+	_, err = e.putSheet(ctx, a.sheet, f.File, f.SheetFile(a.sheet.Ordinal), text, from.Hidden)
+	return to.ID, err
+}
+
+// putNew puts the text of a new file.
+func (e *edits) putNew(ctx context.Context, to overlay.Place, text []byte, hidden nodes.ID) (nodes.ID, error) {
+	in, err := e.folder(ctx, to.Dir)
+	if err != nil {
+		return 0, err
+	}
+	if classOf(in, to.Name) == schemaFile {
+		err := e.putSchema(ctx, in, text, hidden)
+		return e.schemaID(in), err
+	}
+	target, err := e.target(in, to.Name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.putSheet(ctx, target, in, to.Name, text, hidden)
+	return SheetID(n), err
+}
+
+// Mkdir implements [overlay.Source].
+func (e *edits) Mkdir(_ context.Context, _ nodes.ID, name string) (nodes.ID, error) {
+	return e.makeFolder(name), nil
+}
+
+// makeFolder makes a folder without sheets.
+func (e *edits) makeFolder(name string) nodes.ID {
+	var id nodes.ID
+	e.change(name, func(f *folderState) {
+		if f.id == 0 {
+			e.identify(f)
+		}
+		f.stays = true
+		id = f.id
+	})
+	return id
+}
+
+// putSheet makes a sheet what a text says, and gives its number.
+func (e *edits) putSheet(
+	ctx context.Context, target sheets.Sheet, in, name string, text []byte, hidden nodes.ID,
+) (datacenter.Number, error) {
+	opts := plan.Options{}
+	if w := e.state(in).written; w != nil {
+		opts.Schema = w.says
+	}
+	number := target.Number
+	var made plan.Plan
+	err := e.apply(ctx, func() ([]datacenter.Edit, error) {
+		var err error
+		if made, err = e.src.Plan(ctx, target, in+"/"+name, text, opts); err != nil {
+			return nil, err
+		}
+		if number == 0 {
+			number = made.Edits[0].Node
+		}
+		edits := append(made.Edits, removal(hidden)...)
+		if size := datacenter.RecordBound(edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
+				nodes.ErrTooLarge, in, name, size, e.opts.MaxRecord)
+		}
+		return edits, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	e.removeSchema(hidden)
+	if made.Comments {
+		e.tell(commentsLost)
+	}
+	if made.Spellings {
+		e.tell(spellingsLost)
+	}
+	return number, nil
+}
+
+// What of a text is not stored.
+const (
+	commentsLost  = "comments in sheets are not stored"
+	spellingsLost = "the spelling of numbers in sheets is not stored: 256.000000 is 256"
+)
+
+// tell says once what of a text is not stored.
+func (e *edits) tell(what string) {
+	e.mu.Lock()
+	told := slices.Contains(e.told, what)
+	if !told {
+		e.told = append(e.told, what)
+	}
+	e.mu.Unlock()
+	if !told {
+		e.opts.Logger.Warn(what)
+	}
+}
+
+// putSchema puts a text in the place of a schema.
+func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden nodes.ID) error {
+	says, err := e.readSchema(in, text)
+	if err != nil {
+		return err
+	}
+	old := 0
+	if w := e.state(in).written; w != nil {
+		old = len(w.text)
+	}
+	e.mu.RLock()
+	texts := e.texts + int64(len(text)-old)
+	e.mu.RUnlock()
+	if texts > e.opts.MaxTexts {
+		return fmt.Errorf("%w: schemas that were written have %d bytes together, where %d are the most", nodes.ErrNoSpace, texts, e.opts.MaxTexts)
+	}
+	if hidden != 0 {
+		if err := e.Remove(ctx, hidden); err != nil {
+			return err
+		}
+	}
+	e.change(in, func(f *folderState) {
+		if f.schemaID == 0 && f.noSchema { // who has the one open that was there reads that
+			f.schemaID = e.newID(madeSchema, f)
+		}
+		f.written = &written{text: slices.Clone(text), at: e.opts.Now(), says: says}
+		e.texts = texts
+	})
+	return nil
+}
+
+// readSchema reads what is written in the place of a schema. DataCenter.xsd says
+// nothing that anybody needs.
+func (e *edits) readSchema(in string, text []byte) (*xsd.Schema, error) {
+	if in == "" {
+		return nil, nil //nolint:nilnil // it gives no types
+	}
+	name := schemaName(in)
+	s, err := xsd.Read(in+"/"+name, text)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if want, ok := e.src.NameOf(in); !ok || s.Sheet != want {
+		return nil, fmt.Errorf("%w: %s/%s: the schema of %q: want that of %q", nodes.ErrInvalid, in, name, s.Sheet, want)
+	}
+	return s, nil
+}
+
+// Remove implements [overlay.Source].
+func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
+	a, err := e.at(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case a.kind == folder:
+		return e.removeFolder(ctx, a.folder)
+	case a.kind == schema:
+		e.removeSchema(id)
+		return nil
+	}
+	return e.apply(ctx, func() ([]datacenter.Edit, error) { return removal(id), nil })
+}
+
+// removal removes a sheet, if it is one.
+func removal(id nodes.ID) []datacenter.Edit {
+	n, ok := SheetNumber(id)
+	if !ok {
+		return nil
+	}
+	return []datacenter.Edit{{Op: datacenter.RemoveNode, Node: n}}
+}
+
+// removeSchema removes a schema, if it is one.
+func (e *edits) removeSchema(id nodes.ID) {
+	a, err := e.at(context.Background(), id)
+	if err != nil || a.kind != schema {
+		return
+	}
+	e.change(a.folder, func(f *folderState) {
+		if f.written != nil {
+			e.texts -= int64(len(f.written.text))
+		}
+		f.noSchema, f.written = true, nil
+		f.schemaID = e.newID(madeSchema, f) // another one is another file
+	})
+}
+
+// removeFolder removes a folder, and sheets in it that are hidden.
+func (e *edits) removeFolder(ctx context.Context, name string) error {
+	err := e.apply(ctx, func() (edits []datacenter.Edit, err error) {
+		if f, ok := e.src.Family(name); ok {
+			for s := range f.Sheets(0) {
+				edits = append(edits, removal(SheetID(s.Number))...)
+			}
+		}
+		return edits, nil
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leaveName(name)
+	return nil
+}
+
+// leaveName lets another folder that gets a name be another one. It gives the state of the one
+// that had it, nil if there was none. The caller holds mu.
+func (e *edits) leaveName(name string) *folderState {
+	old, next := e.folders[name], &folderState{name: name}
+	if old != nil {
+		delete(e.byID, old.id)
+		delete(e.byID, old.schemaID)
+	}
+	e.identify(next)
+	e.folders[name] = next
+	return old
+}
+
+// Move implements [overlay.Source]. A sheet can get the number of another one of its folder,
+// or of none.
+func (e *edits) Move(ctx context.Context, m overlay.Move) error {
+	a, err := e.at(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	in, err := e.folder(ctx, m.To.Dir)
+	switch {
+	case err != nil:
+		return err
+	case a.kind == folder && !m.Exchange:
+		return e.moveFolder(m.ID, a.folder, in, m.To.Name)
+	case a.kind != sheet || classOf(in, m.To.Name) != sheetFile:
+		return fmt.Errorf("%w: only sheets of one folder can take the names of others, or what is no sheet", nodes.ErrInvalid)
+	}
+	if of := e.src.FamilyOf(a.sheet).File; of != in {
+		return fmt.Errorf("%w: a sheet of %s is none of %s", nodes.ErrInvalid, of, in)
+	}
+	target, err := e.target(in, m.To.Name)
+	if err != nil {
+		return err
+	}
+	return e.apply(ctx, func() ([]datacenter.Edit, error) { return renumbered(a.sheet, target, m.Exchange), nil })
+}
+
+// asideOrdinal is where a sheet waits while another takes its place.
+const asideOrdinal = math.MaxUint32
+
+// renumbered are the edits that give a sheet the place of another.
+func renumbered(x, y sheets.Sheet, exchange bool) []datacenter.Edit {
+	if exchange {
+		aside := y
+		aside.Ordinal = asideOrdinal
+		return []datacenter.Edit{move(y.Number, aside), move(x.Number, y), move(y.Number, x)}
+	}
+	var edits []datacenter.Edit
+	if y.Number != 0 {
+		edits = removal(SheetID(y.Number))
+	}
+	return append(edits, move(x.Number, y))
+}
+
+// move gives a sheet the place of another.
+func move(n datacenter.Number, to sheets.Sheet) datacenter.Edit {
+	return datacenter.Edit{Op: datacenter.MoveNode, Node: n, Name: to.Name, Ordinal: to.Ordinal}
+}
+
+// moveFolder renames a folder that has neither sheets nor a schema: those would have to be
+// called otherwise, too.
+func (e *edits) moveFolder(id nodes.ID, from, in, to string) error {
+	if err := e.mayBeFolder(in, to); err != nil {
+		return err
+	}
+	if e.hasSheets(from) || e.state(from).written != nil {
+		return fmt.Errorf("%w: %s holds sheets or their schema, which are called like it", nodes.ErrNotPermitted, from)
+	}
+	if e.hasSheets(to) {
+		return nodes.ErrNotEmpty
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leaveName(from)
+	e.leaveName(to)
+	f := e.folders[to]
+	delete(e.byID, f.id)
+	f.id, f.stays = id, true
+	e.byID[id] = f
+	return nil
+}
+
+// Now implements [overlay.Source].
+func (e *edits) Now(ctx context.Context, file nodes.ID) (overlay.Content, error) {
+	attr, err := e.Attr(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, attr.Size)
+	if n, err := e.ReadAt(ctx, file, text, 0); n < len(text) {
+		return nil, fmt.Errorf("read %d bytes of %d: %w", n, len(text), err)
+	}
+	return content{text, attr.ModTime}, nil
+}
+
+// content is what a file held.
+type content struct {
+	text []byte
+	at   time.Time
+}
+
+func (c content) Size(context.Context) (int64, error) { return int64(len(c.text)), nil }
+func (c content) ModTime() time.Time                  { return c.at }
+
+func (c content) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	return nodes.ReadContent(c.text, p, off)
+}
