@@ -74,9 +74,6 @@ func (d *DataCenter) options(o opening) datacenter.Options {
 // File is what the data center holds.
 func (d *DataCenter) File() *datacenter.File { return d.dc }
 
-// Sheets are those that are shown.
-func (d *DataCenter) Sheets() *sheets.Source { return d.sheets }
-
 func (d *DataCenter) reader() guarded { return guarded{d.file} }
 
 // ModTime is that of the file.
