@@ -202,22 +202,31 @@ func (n *draftNode) numbered(number Number) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.number == number && !a.dead })
 }
 
-// compact drops what was added and is dead, unless the base has it, once it is most of
-// what was added: editors make and remove many a file in one place. The order stays, and so do
-// the cursors of listings. The caller holds mu.
+// compact drops what was added and is dead, once it is most of what was added: editors
+// make and remove many a file in one place. The caller holds mu.
 func (n *draftNode) compact() {
 	const few = 16
-	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs {
-		added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
-		n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(added)], 0
+	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs ||
+		n.deadKids > few && 2*n.deadKids > len(n.kids)-n.homeKids {
+		n.settle()
+		n.place(n.homeKids)
 	}
-	if n.deadKids > few && 2*n.deadKids > len(n.kids)-n.homeKids {
-		added := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
-		n.kids, n.deadKids = n.kids[:n.homeKids+len(added)], 0
-		for i, k := range added {
-			if !k.dead {
-				n.kidAt[childKey{k.name, k.ordinal}] = n.homeKids + i
-			}
+}
+
+// settle drops what was added and is dead, unless the base has it. The order stays, and so
+// do the cursors of listings.
+func (n *draftNode) settle() {
+	attrs := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
+	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
+	n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(attrs)], 0
+	n.kids, n.deadKids = n.kids[:n.homeKids+len(kids)], 0
+}
+
+// place lets children be found at their places, from one on.
+func (n *draftNode) place(from int) {
+	for i, k := range n.kids[from:] {
+		if !k.dead {
+			n.kidAt[childKey{k.name, k.ordinal}] = from + i
 		}
 	}
 }

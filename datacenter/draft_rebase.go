@@ -101,7 +101,7 @@ func (r *rebaser) fork() error {
 	r.tree = draftTree{
 		base: r.g, labels: labels{sorted: s.sorted},
 		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
-		nameTable: s.nameTable.indexed(),
+		nameTable: s.indexed(),
 	}
 	if r.w.reordered && s.sorted == nil {
 		r.tree.labels.sorted = newSiblingOrder(s.d.first)
@@ -157,6 +157,8 @@ func (r *rebaser) node(old *draftNode, base Node, number Number) (*draftNode, er
 		}
 	}
 	n.settle()
+	n.kidAt = make(map[childKey]int, len(n.kids))
+	n.place(0)
 	return n, nil
 }
 
@@ -216,18 +218,4 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, No
 		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())
 	}
 	return nil
-}
-
-// settle drops what was added and is dead, and finds its children again.
-func (n *draftNode) settle() {
-	added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead })
-	n.attrs = n.attrs[:n.homeAttrs+len(added)]
-	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead })
-	n.kids = n.kids[:n.homeKids+len(kids)]
-	n.kidAt = make(map[childKey]int, len(n.kids))
-	for i, k := range n.kids {
-		if !k.dead {
-			n.kidAt[childKey{k.name, k.ordinal}] = i
-		}
-	}
 }

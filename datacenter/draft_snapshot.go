@@ -208,9 +208,9 @@ func (s *Snapshot) eachState(n *draftNode, yield func(*nodeState) bool) bool {
 }
 
 // attrCount counts the attributes that are there.
-func (n *nodeState) attrCount() (count int) {
-	for i := range n.attrs {
-		if !n.attrs[i].dead {
+func (x *nodeState) attrCount() (count int) {
+	for i := range x.attrs {
+		if !x.attrs[i].dead {
 			count++
 		}
 	}
