@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
 )
 
@@ -41,8 +42,6 @@ type comparer struct {
 	found int64 // differences so far
 
 	a, b  *side
-	id    uint32     // the number of the name id
-	defs  [][]uint32 // key definitions by their number
 	equal *datacenter.EqualParts
 
 	// Scratch: attributes and texts of either side, and lists of children that are
@@ -156,11 +155,28 @@ func (c *comparer) siblings(xs, ys []child) error {
 		}
 		xs, ys = xs[:len(xs)-1], ys[:len(ys)-1]
 	}
-	to, err := c.align(xs, ys)
+	to, err := c.match(xs, ys)
 	if err != nil {
 		return err
 	}
 	return c.aligned(xs, ys, to)
+}
+
+// match tells which of ys belongs to each of xs: its place, or none. Both sides go by one
+// definition of keys, that of the first which has any.
+func (c *comparer) match(xs, ys []child) ([]int32, error) {
+	to := make([]int32, len(xs))
+	for i := range to {
+		to[i] = align.None
+	}
+	if len(xs) == 0 || len(ys) == 0 {
+		return to, nil
+	}
+	keys := xs[0].node.Keys()
+	if len(keys) == 0 {
+		keys = ys[0].node.Keys()
+	}
+	return to, identity.Match(c.a.siblings(xs), c.b.siblings(ys), keys, to)
 }
 
 // aligned tells what differs between siblings, of which to says what belongs to
