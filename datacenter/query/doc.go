@@ -8,7 +8,8 @@
 // The grammar, in which space may stand between any two parts:
 //
 //	query     = path { "|" path }
-//	path      = ( "/" | "//" ) step { ( "/" | "//" ) step }
+//	path      = ( "(" steps ")" "[" INTEGER "]" | ( "/" | "//" ) step ) [ steps ]
+//	steps     = ( "/" | "//" ) step { ( "/" | "//" ) step }
 //	step      = name { "[" predicate "]" } | "@" name | "text()"
 //	name      = NAME | "{" any text "}" | "*"
 //	predicate = INTEGER | "last()" | or
@@ -38,6 +39,7 @@
 // [n] and position() count, from 1 on, those children of one parent that the step
 // and the predicates before it leave over, as in XPath: //A[1] is each A that is
 // the first of its parent. A number is a position only if it is all of a predicate.
+// (//A)[1] is the first of all.
 //
 // A relative path alone asks whether there is such a node or attribute. A
 // comparison is true if any of what its path finds compares so: [@a!='x'] is false
