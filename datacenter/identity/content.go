@@ -18,7 +18,12 @@ import (
 type Contents[N any] struct {
 	tree Tree[N]
 	runs map[datacenter.Run]uint64
+	// exact tells that types and spellings count.
+	exact bool
 }
+
+// maxRuns bounds how many runs are remembered.
+const maxRuns = 1 << 21
 
 // NewContents makes one. It is for one goroutine.
 func NewContents[N any](tree Tree[N]) *Contents[N] {
@@ -29,8 +34,14 @@ func NewContents[N any](tree Tree[N]) *Contents[N] {
 // nor that of children of different names.
 func (c *Contents[N]) Hash(n N) (uint64, error) {
 	sum := uint64(0)
-	err := c.tree.Attributes(n, func(name string, _ datacenter.Type, text []byte) {
-		sum += mix(hashValue(text), xxhash.Sum64String(name))
+	err := c.tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
+		h := uint64(typ)
+		if c.exact {
+			h += xxhash.Sum64(text)
+		} else {
+			h = hashValue(text)
+		}
+		sum += mix(h, xxhash.Sum64String(name))
 	})
 	if err != nil {
 		return 0, err
@@ -69,6 +80,9 @@ func (c *Contents[N]) below(n N) (sum uint64, err error) {
 		sum = mix(sum, h+name)
 	}
 	if stored {
+		if len(c.runs) == maxRuns {
+			clear(c.runs)
+		}
 		c.runs[run] = sum
 	}
 	return sum, nil

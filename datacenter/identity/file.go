@@ -10,10 +10,23 @@ import (
 type File struct {
 	ctx  context.Context
 	text []byte
+	keys map[uint16]datacenter.KeyDefinition
 }
 
 // NewFile makes one. Once ctx is done it goes no further down.
-func NewFile(ctx context.Context) *File { return &File{ctx: ctx} }
+func NewFile(ctx context.Context) *File {
+	return &File{ctx: ctx, keys: map[uint16]datacenter.KeyDefinition{}}
+}
+
+// Keys implements [PathTree].
+func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
+	def, ok := f.keys[n.KeyIndex()]
+	if !ok {
+		def = n.Keys()
+		f.keys[n.KeyIndex()] = def
+	}
+	return def
+}
 
 // Attributes implements [Tree].
 func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {

@@ -18,7 +18,6 @@ type node struct {
 	name  string
 	attrs []attr
 	kids  []*node
-	keys  datacenter.KeyDefinition
 }
 
 type attr struct{ name, text string }
@@ -44,7 +43,7 @@ func (parsed) Run(*node) (datacenter.Run, bool) { return datacenter.Run{}, false
 // row makes a node of attributes such as id=1, and of children, each in parentheses.
 func row(text string) *node {
 	n := &node{name: "Row"}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if inner, ok := strings.CutPrefix(word, "("); ok {
 			n.kids = append(n.kids, row(strings.TrimSuffix(inner, ")")))
 			continue

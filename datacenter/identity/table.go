@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
+
 	"lorefs/datacenter"
 )
 
@@ -23,8 +25,11 @@ type attributeVisitor = func(name string, typ datacenter.Type, text []byte)
 
 // table holds the attributes that may tell some nodes, its rows, apart.
 type table struct {
-	rows    int
-	each    func(row int, visit attributeVisitor) error // gives the attributes of a row
+	rows int
+	each func(row int, visit attributeVisitor) error // gives the attributes of a row
+	// exact tells values apart as a query does. Else spellings of one value are the same.
+	exact   bool
+	without []string // names of attributes that find leaves out
 	columns []column
 }
 
@@ -79,7 +84,7 @@ func (t *table) find(rank int) error {
 	}
 	names := map[string]*about{}
 	err := t.visit(func(_ int, name string, typ datacenter.Type, hash uint64) {
-		if rankOf(name) > rank || typ == datacenter.Float || typ == datacenter.Bool {
+		if rankOf(name) > rank || typ == datacenter.Float || typ == datacenter.Bool || slices.Contains(t.without, name) {
 			return
 		}
 		a := names[name]
@@ -135,7 +140,11 @@ func (t *table) fill(names []string) error {
 func (t *table) visit(visit func(row int, name string, typ datacenter.Type, hash uint64)) error {
 	for row := range t.rows {
 		err := t.each(row, func(name string, typ datacenter.Type, text []byte) {
-			if sayable(typ, text) {
+			switch {
+			case !sayable(typ, text):
+			case t.exact && (typ == datacenter.String || typ == 0):
+				visit(row, name, typ, xxhash.Sum64(text)|1)
+			default:
 				visit(row, name, typ, hashValue(text)|1)
 			}
 		})
@@ -169,7 +178,10 @@ func (t *table) sets() iter.Seq[columnSet] {
 			}
 			return true
 		}
-		for size := 1; size <= maxSet && grow(0, size); size++ {
+		for size := range maxSet {
+			if !grow(0, size+1) {
+				return
+			}
 		}
 	}
 }
@@ -177,7 +189,7 @@ func (t *table) sets() iter.Seq[columnSet] {
 // hash gives hashes of a set of columns for all rows; 0 for those that lack one.
 func (t *table) hash(set columnSet, hashes []uint64) {
 	for row := range hashes {
-		sum := uint64(0)
+		sum := uint64(golden)
 		for _, i := range set {
 			h := t.columns[i].hashes[row]
 			if h == 0 {
