@@ -2,11 +2,9 @@ package datacenter
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"lorefs/internal/wtf8"
@@ -41,63 +39,26 @@ func (s *Saving) Compare(ctx context.Context, g *File) error {
 	return s.compareSheets(ctx, g, root)
 }
 
-// comparer compares the runs of the file of a Draft with those of another, g.
+// comparer compares a Draft with the file, g, that it was written to.
 type comparer struct {
-	ctx   context.Context
-	s     *Saving
-	f, g  *File
-	names []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
-	keys  []keyNames // the file's key definitions as g would have them, without gaps
-	gKeys []keyNames // and g's
-	*equals
-	// x and y are scratch, one for each file, and levels one for each depth.
-	x, y   []rawAttribute
-	levels [][]Node
-	depth  int
+	*Comparer
+	s *Saving
 }
 
 func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	f := s.d.file
-	c := &comparer{
-		ctx: ctx, s: s, f: f.forOne(loading), g: g.forOne(loading),
-		names: make([]uint16, len(s.d.names)+1), equals: eq,
-	}
-	index := make(map[string]uint16, len(g.names))
-	for i, name := range g.names {
-		index[name] = uint16(i + 1)
-	}
-	for i, name := range s.d.names {
-		c.names[i+1] = index[name]
-	}
-	for i := range s.d.keys {
-		c.keys = append(c.keys, c.key(s.d.keys[i]))
-	}
-	for _, k := range g.keys {
-		c.gKeys = append(c.gKeys, slide(k))
+	c := &comparer{newRunComparer(ctx, s.d.file.forOne(loading), g.forOne(loading), s.d.names, s.d.keys, eq), s}
+	if s.reordered {
+		c.order = s.d.newSiblingOrder()
 	}
 	return c
 }
 
-// key is a key definition of the Draft as g would have it.
-func (c *comparer) key(k keyNames) keyNames {
-	for i, name := range k {
-		if name == 0 {
-			continue
-		}
-		if k[i] = c.names[name]; k[i] == 0 {
-			return keyNames{0, 1} // as slide gives none: g has not that name
-		}
+// told makes an error of what a Comparer found out.
+func (c *comparer) told(same bool, err error) error {
+	if err != nil || same {
+		return err
 	}
-	return slide(k)
-}
-
-// sameKeys tells whether y has a key definition of the Draft.
-func (c *comparer) sameKeys(key uint16, y Node) bool {
-	var got keyNames // a definition that does not exist is empty
-	if int(y.raw.key) < len(c.gKeys) {
-		got = c.gKeys[y.raw.key]
-	}
-	return got == c.keys[key]
+	return differs(c.at, c.format, c.args...)
 }
 
 func differs(n Node, format string, args ...any) error {
@@ -142,13 +103,13 @@ func (c *comparer) draftChild(k *draftChild, y Node) error {
 	if err != nil {
 		return err
 	}
-	return c.stored(x, y)
+	return c.told(c.Same(x, y))
 }
 
 // draftAttributes compares those of a draft node.
 func (c *comparer) draftAttributes(n *draftNode, y Node) error {
 	if !n.changed {
-		return c.attributes(n.base, y)
+		return c.told(c.SameAttributes(n.base, y))
 	}
 	attrs, _ := n.counts()
 	if attrs != y.AttributeCount() {
@@ -179,7 +140,7 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 		if err != nil {
 			return err
 		}
-		return c.attribute(want.raw(), got.raw(), y)
+		return c.told(c.attribute(want.raw(), got.raw(), y))
 	}
 	same := got.typ == a.value.typ && (got.typ == String || got.bits == a.value.bits)
 	if same && got.typ == String {
@@ -193,177 +154,4 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 		return differs(y, "%s is not %q", got.Name(), a.value.Text())
 	}
 	return nil
-}
-
-// stored compares a node of f with one of g, and all below them.
-func (c *comparer) stored(x, y Node) error {
-	if y.raw.name != c.names[x.raw.name] || y.raw.flags != x.raw.flags {
-		return differs(y, "want %s with the flags %d", x.Name(), x.raw.flags)
-	}
-	key := x.raw.key
-	if int(key) >= len(c.f.keys) {
-		key = c.s.d.keyIndex[keyNames{}] // as a repacker has it
-	}
-	if !c.sameKeys(key, y) {
-		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())
-	}
-	if err := c.attributes(x, y); err != nil || x.raw.childCount == 0 && y.raw.childCount == 0 {
-		return err
-	}
-	if x.raw.childCount > 0 && c.children.known(x.childRun(), y.childRun()) {
-		return nil
-	}
-	return c.storedChildren(x, y)
-}
-
-func (n Node) childRun() runKey { return runKey{n.raw.childAddr, n.raw.childCount} }
-func (n Node) attrRun() runKey  { return runKey{n.raw.attrAddr, n.raw.attrCount} }
-
-func (c *comparer) storedChildren(x, y Node) error {
-	if err := c.ctx.Err(); err != nil {
-		return err
-	}
-	run, err := c.run(x)
-	if err != nil {
-		return err
-	}
-	c.depth++
-	i := 0
-	for child, err := range y.Children() {
-		if err != nil {
-			return err
-		}
-		if i == len(run) {
-			return differs(y, "more than the %d children that it had", i)
-		}
-		if err := c.stored(run[i], child); err != nil {
-			return err
-		}
-		i++
-	}
-	c.depth--
-	if i != len(run) {
-		return differs(y, "%d children instead of %d", i, len(run))
-	}
-	if i > 0 {
-		c.children.note(x.childRun(), y.childRun())
-	}
-	return nil
-}
-
-// run gives the children of x in the order in which they were written. They are
-// in use until the comparison is back at this depth.
-func (c *comparer) run(x Node) ([]Node, error) {
-	if c.depth == len(c.levels) {
-		c.levels = append(c.levels, nil)
-	}
-	run := c.levels[c.depth][:0]
-	for child, err := range x.Children() {
-		if err != nil {
-			return nil, err
-		}
-		run = append(run, child)
-	}
-	c.levels[c.depth] = run
-	if !c.s.reordered {
-		return run, nil
-	}
-	order := c.s.d.newSiblingOrder()
-	sortSiblings(run, order.compare)
-	return run, order.err
-}
-
-// attributes compares two runs.
-func (c *comparer) attributes(x, y Node) error {
-	count := x.raw.attrCount
-	if count != y.raw.attrCount {
-		return differs(y, "%d attributes instead of %d", y.raw.attrCount, count)
-	}
-	if count == 0 || c.attrs.known(x.attrRun(), y.attrRun()) {
-		return nil
-	}
-	var err error
-	if c.x, err = c.f.rawRun(x.raw.attrAddr, int(count), c.x[:0]); err != nil {
-		return err
-	}
-	if c.y, err = c.g.rawRun(y.raw.attrAddr, int(count), c.y[:0]); err != nil {
-		return err
-	}
-	for i := range c.x {
-		c.x[i].name = c.names[c.x[i].name]
-	}
-	byName := func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) }
-	if !slices.IsSortedFunc(c.x, byName) {
-		slices.SortFunc(c.x, byName)
-	}
-	for i := range c.x {
-		if c.x[i].name != c.y[i].name {
-			return differs(y, "attribute %d is called %s", i, c.g.names[c.y[i].name-1])
-		}
-		if err := c.attribute(c.x[i], c.y[i], y); err != nil {
-			return err
-		}
-	}
-	c.attrs.note(x.attrRun(), y.attrRun())
-	return nil
-}
-
-// attribute compares what two attributes hold.
-func (c *comparer) attribute(x, y rawAttribute, of Node) error {
-	xt, err := x.decodeType()
-	if err != nil {
-		return err
-	}
-	yt, _ := y.decodeType() // 0 is no type
-	same := xt == yt && (xt == String || x.bits == y.bits)
-	if same && xt == String {
-		if same, err = c.sameString(x.value(), y.value()); err != nil {
-			return err
-		}
-	}
-	if !same {
-		return differs(of, "%s is not what it was", c.g.names[y.name-1])
-	}
-	return nil
-}
-
-func (c *comparer) sameString(x, y Address) (bool, error) {
-	if c.values.known(x, y) {
-		return true, nil
-	}
-	p, err := c.f.stringUnits(c.f.regions.values.data, x)
-	if err != nil {
-		return false, err
-	}
-	q, err := c.g.stringUnits(c.g.regions.values.data, y)
-	if err != nil || !bytes.Equal(p, q) {
-		return false, err
-	}
-	c.values.note(x, y)
-	return true, nil
-}
-
-// rawRun appends the attributes of a run as they are stored.
-func (f *File) rawRun(addr Address, count int, dst []rawAttribute) ([]rawAttribute, error) {
-	size := int(f.layout.AttributeSize())
-	off, err := run(f.regions.attributes, addr, count, int64(size))
-	if err != nil {
-		return dst, err
-	}
-	var scratch [maxAttributeSize]byte
-	for i := 0; i < count; {
-		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
-		if err != nil {
-			return dst, err
-		}
-		for ; len(b) >= size; b = b[size:] {
-			a := parseAttribute(b)
-			if a.name == 0 || int(a.name) > len(f.names) {
-				return dst, attributeError(addr, off, "name index %d: want 1 to %d", a.name, len(f.names))
-			}
-			dst = append(dst, a)
-			i++
-		}
-	}
-	return dst, nil
 }

@@ -41,18 +41,17 @@ type comparer struct {
 	yield func(Difference, error) bool
 	found int64 // differences so far
 
-	a, b  *side
-	equal *datacenter.EqualParts
+	a, b *side
+	*datacenter.Comparer
 
-	// Scratch: attributes and texts of either side, and lists of children that are
-	// not in use.
-	x, y         []attribute
-	xText, yText []byte
-	spare        [][]child
+	// Scratch: attributes of either side, and lists of children that are not in use.
+	x, y  []attribute
+	spare [][]child
 }
 
 func compare(ctx context.Context, a, b *datacenter.File, opts Options, yield func(Difference, error) bool) error {
-	c := &comparer{ctx: ctx, opts: opts, yield: yield, equal: datacenter.NewEqualParts(a)}
+	c := &comparer{ctx: ctx, opts: opts, yield: yield, Comparer: datacenter.NewComparer(ctx, a, b)}
+	c.IgnoreKeys, c.IgnoreFlags = opts.IgnoreKeys, opts.IgnoreFlags
 	if err := c.open(a, b); err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func (c *comparer) node(x, y datacenter.Node) error {
 	if err := c.self(x, y); err != nil {
 		return err
 	}
-	if c.equal.Children(x, y) {
+	if c.SameBelow(x, y) {
 		return nil
 	}
 	if err := c.ctx.Err(); err != nil {
@@ -92,7 +91,7 @@ func (c *comparer) node(x, y datacenter.Node) error {
 		return err
 	}
 	if c.found == before {
-		c.equal.NoteChildren(x, y)
+		c.NoteBelow(x, y)
 	}
 	return nil
 }
@@ -136,7 +135,7 @@ func endOf(list []child, i int, name uint32) int {
 // siblings compares the children of one name.
 func (c *comparer) siblings(xs, ys []child) error {
 	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.sameNode(xs[0].node, ys[0].node)
+		same, err := c.Same(xs[0].node, ys[0].node)
 		if err != nil {
 			return err
 		}
@@ -146,7 +145,7 @@ func (c *comparer) siblings(xs, ys []child) error {
 		xs, ys = xs[1:], ys[1:]
 	}
 	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.sameNode(xs[len(xs)-1].node, ys[len(ys)-1].node)
+		same, err := c.Same(xs[len(xs)-1].node, ys[len(ys)-1].node)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package diff
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/identity"
@@ -14,7 +13,6 @@ import (
 // tables may be in different order.
 type side struct {
 	names    []uint32 // the number of each name index
-	keys     []uint32 // the number of each key definition
 	path     *treepath.Path
 	contents *identity.Contents[datacenter.Node]
 }
@@ -34,12 +32,12 @@ type attribute struct {
 
 // open numbers what the files have.
 func (c *comparer) open(a, b *datacenter.File) error {
-	names, defs := map[string]uint32{}, map[string]uint32{"": 0}
+	names := map[string]uint32{}
 	var err error
-	if c.a, err = c.side(a, names, defs); err != nil {
+	if c.a, err = c.side(a, names); err != nil {
 		return err
 	}
-	c.b, err = c.side(b, names, defs)
+	c.b, err = c.side(b, names)
 	return err
 }
 
@@ -53,7 +51,7 @@ func number(names map[string]uint32, name string) uint32 {
 	return n
 }
 
-func (c *comparer) side(f *datacenter.File, names, defs map[string]uint32) (*side, error) {
+func (c *comparer) side(f *datacenter.File, names map[string]uint32) (*side, error) {
 	spelled, err := treepath.NewNames(f)
 	if err != nil {
 		return nil, err
@@ -65,18 +63,7 @@ func (c *comparer) side(f *datacenter.File, names, defs map[string]uint32) (*sid
 	for _, name := range f.Names() {
 		s.names = append(s.names, number(names, name))
 	}
-	for _, def := range f.KeyDefinitions() {
-		s.keys = append(s.keys, number(defs, strings.Join(def, "\x00"))) // which no name holds
-	}
 	return s, nil
-}
-
-// keysOf is the number of a node's key definition.
-func (s *side) keysOf(n datacenter.Node) uint32 {
-	if i := int(n.KeyIndex()); i < len(s.keys) {
-		return s.keys[i]
-	}
-	return 0 // what does not exist is empty
 }
 
 func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
