@@ -16,12 +16,12 @@ type Comparer struct {
 	// IgnoreKeys and IgnoreFlags leave those out.
 	IgnoreKeys, IgnoreFlags bool
 
-	ctx   context.Context
-	f, g  *File
-	names []uint16   // g's name indexes by f's; 0 for a name that g has not
-	keys  []keyNames // key definitions as g would have them, without gaps
-	fKeys []keyNames // those of keys that are f's
-	gKeys []keyNames // and g's
+	ctx  context.Context
+	f, g *File
+	// fNames are g's name indexes by f's, 0 for a name that g has not, and fKeys f's key
+	// definitions as g would have them, without gaps. gKeys are g's.
+	fNames       []uint16
+	fKeys, gKeys []keyNames
 	// order is the order of siblings that g has and f may have not; nil if both have it.
 	order *siblingOrder
 	*equals
@@ -37,37 +37,43 @@ type Comparer struct {
 
 // NewComparer makes one for nodes of f beside those of g. It is for one goroutine.
 func NewComparer(ctx context.Context, f, g *File) *Comparer {
-	return newRunComparer(ctx, f, g, f.names, f.keys, newEquals(f))
+	return newRunComparer(ctx, f, g, newEquals(f))
 }
 
-// newRunComparer makes one that knows f by names and keys, which begin with f's own.
-func newRunComparer(ctx context.Context, f, g *File, names []string, keys []keyNames, eq *equals) *Comparer {
-	c := &Comparer{ctx: ctx, f: f, g: g, names: make([]uint16, len(names)+1), equals: eq}
-	index := make(map[string]uint16, len(g.names))
-	for i, name := range g.names {
-		index[name] = uint16(i + 1)
+func newRunComparer(ctx context.Context, f, g *File, eq *equals) *Comparer {
+	c := &Comparer{ctx: ctx, f: f, g: g, fNames: namesIn(g, f.names), equals: eq}
+	for _, k := range f.keys {
+		c.fKeys = append(c.fKeys, asWritten(k, c.fNames))
 	}
-	for i, name := range names {
-		c.names[i+1] = index[name]
-	}
-	for _, k := range keys {
-		c.keys = append(c.keys, keysAs(k, len(names), func(name uint16) uint16 { return c.names[name] }))
-	}
-	c.fKeys = c.keys[:len(f.keys)]
+	own := namesIn(g, g.names)
 	for _, k := range g.keys {
-		c.gKeys = append(c.gKeys, keysAs(k, len(g.names), func(name uint16) uint16 { return name }))
+		c.gKeys = append(c.gKeys, asWritten(k, own))
 	}
 	return c
 }
 
-// keysAs is a key definition with other names. Those above the last one count for nothing.
-func keysAs(k keyNames, last int, as func(name uint16) uint16) keyNames {
+// namesIn gives g's indexes of names, from 1 on; 0 for one that g has not.
+func namesIn(g *File, names []string) []uint16 {
+	index := make(map[string]uint16, len(g.names))
+	for i, name := range g.names {
+		index[name] = uint16(i + 1)
+	}
+	list := make([]uint16, len(names)+1)
+	for i, name := range names {
+		list[i+1] = index[name]
+	}
+	return list
+}
+
+// asWritten is a key definition as a file would have it whose name indexes are given. Names
+// beyond those that there are count for nothing.
+func asWritten(k keyNames, names []uint16) keyNames {
 	for i, name := range k {
 		switch {
-		case int(name) > last:
+		case int(name) >= len(names):
 			k[i] = 0
 		case name != 0:
-			if k[i] = as(name); k[i] == 0 {
+			if k[i] = names[name]; k[i] == 0 {
 				return keyNames{0, 1} // as slide gives none: nothing is called so
 			}
 		}
@@ -75,22 +81,17 @@ func keysAs(k keyNames, last int, as func(name uint16) uint16) keyNames {
 	return slide(k)
 }
 
-// keysOf is a key definition by its index; one that does not exist is empty.
-func keysOf(defs []keyNames, key uint16) keyNames {
+// keyAt is a key definition by its index; one that does not exist is empty.
+func keyAt(defs []keyNames, key uint16) keyNames {
 	if int(key) < len(defs) {
 		return defs[key]
 	}
 	return keyNames{}
 }
 
-// sameKeys tells whether y has a key definition of f's.
-func (c *Comparer) sameKeys(key uint16, y Node) bool {
-	return keysOf(c.keys, key) == keysOf(c.gKeys, y.raw.key)
-}
-
 // SameKeys tells whether two nodes have the same key definition, or keys don't count.
 func (c *Comparer) SameKeys(x, y Node) bool {
-	return c.IgnoreKeys || keysOf(c.fKeys, x.raw.key) == keysOf(c.gKeys, y.raw.key)
+	return c.IgnoreKeys || keyAt(c.fKeys, x.raw.key) == keyAt(c.gKeys, y.raw.key)
 }
 
 // SameFlags tells whether two nodes have the same flags, or flags don't count.
@@ -109,7 +110,7 @@ func (c *Comparer) Same(x, y Node) (bool, error) {
 }
 
 func (c *Comparer) same(x, y Node) (bool, error) {
-	if y.raw.name != c.names[x.raw.name] || !c.SameFlags(x, y) {
+	if y.raw.name != c.fNames[x.raw.name] || !c.SameFlags(x, y) {
 		return c.differ(y, "want %s with the flags %d", x.Name(), x.raw.flags)
 	}
 	if !c.SameKeys(x, y) {
@@ -213,7 +214,7 @@ func (c *Comparer) run(x Node) ([]Node, error) {
 			return nil, err
 		}
 		run = append(run, child)
-		name := c.names[child.raw.name]
+		name := c.fNames[child.raw.name]
 		ordered = ordered && last <= name
 		last = name
 	}
@@ -223,7 +224,7 @@ func (c *Comparer) run(x Node) ([]Node, error) {
 		return run, c.order.err
 	}
 	if !ordered {
-		slices.SortStableFunc(run, func(p, q Node) int { return cmp.Compare(c.names[p.raw.name], c.names[q.raw.name]) })
+		slices.SortStableFunc(run, func(p, q Node) int { return cmp.Compare(c.fNames[p.raw.name], c.fNames[q.raw.name]) })
 	}
 	return run, nil
 }
@@ -238,7 +239,7 @@ func (c *Comparer) SameAttributes(x, y Node) (bool, error) {
 		return true, nil
 	}
 	var err error
-	if c.x, err = c.f.rawRun(x.raw.attrAddr, int(count), c.names, c.x[:0]); err != nil {
+	if c.x, err = c.f.rawRun(x.raw.attrAddr, int(count), c.fNames, c.x[:0]); err != nil {
 		return false, err
 	}
 	if c.y, err = c.g.rawRun(y.raw.attrAddr, int(count), nil, c.y[:0]); err != nil {

@@ -18,37 +18,44 @@ var ErrDiffers = errors.New("it is not what was to be written")
 // layout. What the two files share among parents is compared once, so the work
 // grows with the stored nodes. A difference matches [ErrDiffers] and names the
 // node.
-func (s *Saving) Compare(ctx context.Context, g *File) error {
-	d := s.d
-	want := s.opts.Header
-	want.Version = s.opts.Layout.Version()
-	if s.opts.Layout == LayoutV3 {
+func (w *Written) Compare(ctx context.Context, g *File) error {
+	want := w.opts.Header
+	want.Version = w.opts.Layout.Version()
+	if w.opts.Layout == LayoutV3 {
 		want.Revision = g.header.Revision // it has no room for one
 	}
 	// As bytes: a timestamp may be no number, which equals nothing.
 	if !bytes.Equal(g.header.append(nil, LayoutV6X64), want.append(nil, LayoutV6X64)) {
 		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.header, want)
 	}
-	if n := int64(g.entries[0]); n != d.entries {
-		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, d.entries)
+	if n := int64(g.entries[0]); n != w.s.entries {
+		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, w.s.entries)
 	}
 	root, err := g.Root()
 	if err != nil {
 		return err
 	}
-	return s.compareSheets(ctx, g, root)
+	return w.compareSheets(ctx, g, root)
 }
 
 // comparer compares a Draft with the file, g, that it was written to.
 type comparer struct {
 	*Comparer
-	s *Saving
+	w *Written
+	s *Snapshot
+	// names are g's name indexes by the Draft's, and keys its key definitions as g has them.
+	names []uint16
+	keys  []keyNames
 }
 
-func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	c := &comparer{newRunComparer(ctx, s.d.file.forOne(loading), g.forOne(loading), s.d.names, s.d.keys, eq), s}
-	if s.reordered {
-		c.order = s.d.newSiblingOrder()
+func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
+	s := w.s
+	c := &comparer{Comparer: newRunComparer(ctx, s.base.forOne(loading), g.forOne(loading), eq), w: w, s: s, names: namesIn(g, s.names)}
+	for _, k := range s.keys {
+		c.keys = append(c.keys, asWritten(k, c.names))
+	}
+	if w.reordered {
+		c.order = newSiblingOrder(s.base)
 	}
 	return c
 }
@@ -67,10 +74,11 @@ func differs(n Node, format string, args ...any) error {
 
 // draftNode compares a draft node with what became of it.
 func (c *comparer) draftNode(n *draftNode, y Node) error {
-	if err := c.draftSelf(n, y); err != nil {
+	x := c.s.at(n)
+	if err := c.draftSelf(n, &x, y); err != nil {
 		return err
 	}
-	pairs, err := c.s.pair(n, y)
+	pairs, err := c.w.pair(n, &x, y)
 	if err != nil {
 		return err
 	}
@@ -83,16 +91,15 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 }
 
 // draftSelf is draftNode without the children.
-func (c *comparer) draftSelf(n *draftNode, y Node) error {
-	d := c.s.d
-	same := y.raw.name == c.names[n.name]
-	if n == d.root {
+func (c *comparer) draftSelf(n *draftNode, x *nodeState, y Node) error {
+	same := y.raw.name == c.names[x.name]
+	if n == c.s.root {
 		same = y.Name() == rootName // the file's may have another
 	}
-	if !same || y.raw.flags != uint8(n.flags) || !c.sameKeys(n.key, y) {
-		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
+	if !same || y.raw.flags != uint8(x.flags) || c.keys[x.key] != keyAt(c.gKeys, y.raw.key) {
+		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
-	return c.draftAttributes(n, y)
+	return c.draftAttributes(n, x, y)
 }
 
 func (c *comparer) draftChild(k *draftChild, y Node) error {
@@ -107,16 +114,16 @@ func (c *comparer) draftChild(k *draftChild, y Node) error {
 }
 
 // draftAttributes compares those of a draft node.
-func (c *comparer) draftAttributes(n *draftNode, y Node) error {
-	if !n.changed {
+func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y Node) error {
+	if !x.changed {
 		return c.told(c.SameAttributes(n.base, y))
 	}
-	attrs, _ := n.counts()
+	attrs := x.attrCount()
 	if attrs != y.AttributeCount() {
 		return differs(y, "%d attributes instead of %d", y.AttributeCount(), attrs)
 	}
-	for i := range n.attrs {
-		a := &n.attrs[i]
+	for i := range x.attrs {
+		a := &x.attrs[i]
 		if a.dead {
 			continue
 		}
@@ -125,7 +132,7 @@ func (c *comparer) draftAttributes(n *draftNode, y Node) error {
 			return err
 		}
 		if !ok {
-			return differs(y, "%s is missing", c.s.d.name(a.name))
+			return differs(y, "%s is missing", c.s.name(a.name))
 		}
 		if err := c.draftAttribute(a, y, got); err != nil {
 			return err

@@ -49,13 +49,14 @@
 //	cmd/lorefs  mounting.saveBy, dataCenterEditor.save
 //	internal/session  Session.Save         the source is still what was edited
 //	sheettree, dctree  Editable.Save       hold the locks of edits
-//	datacenter  Draft.Save                 gives what is to be written
+//	datacenter  Draft.Freeze               gives what is to be written
 //	internal/session  Session.store        has it replace the source
 //	internal/replace  Replace              the protocol: its doc.go says each step
-//	  datacenter  Saving.Write             writes the new file
+//	  datacenter  Snapshot.Write           writes the new file
 //	  internal/session  Session.verify     opens it and compares it with the draft
 //	  internal/session  Session.announce   notes in the journal what will be there
-//	internal/session  Session.adopt        drops the journal, goes on with the new file
+//	internal/session  Session.adopt        drops the journal
+//	datacenter  Draft.Rebase               goes on with the new file
 //
 // The conformance suite that every Tree has to pass is in nodes/nodetest, and what
 // those that can be changed have in common in nodes/editing and nodes/overlay.

@@ -145,8 +145,10 @@ func (e *dataCenterEditor) save(ctx context.Context, last bool) (session.Report,
 type draftOnly struct{ *datacenter.Draft }
 
 // Save is the Editor's.
-func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return d.Draft.Save(opts, store)
+func (d draftOnly) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
+	s := d.Freeze()
+	defer s.Close()
+	return store(s)
 }
 
 // reopenCache is for reading back, once and in order, what was saved.

@@ -281,8 +281,10 @@ func (e *editing) mustSet(name, value string) {
 // editor is the Draft as an Editor.
 type editor struct{ *datacenter.Draft }
 
-func (e editor) Save(_ context.Context, o datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return e.Draft.Save(o, store)
+func (e editor) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
+	s := e.Freeze()
+	defer s.Close()
+	return store(s)
 }
 
 func (e *editing) save() (Report, error) {

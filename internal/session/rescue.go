@@ -17,10 +17,10 @@ import (
 // made after a commit are on top of a file that nobody else has any more: their
 // journal could never be replayed. If that file was written over, the edits are kept
 // as text.
-func (s *Session) rescue(ctx context.Context, w *datacenter.Saving, changed error) error {
-	if s.src.Intact() == nil {
+func (s *Session) rescue(ctx context.Context, w *datacenter.Snapshot, changed error) error {
+	if s.intact() == nil {
 		err := s.rescueFile(ctx, w, changed)
-		if s.src.Intact() == nil {
+		if s.intact() == nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Session) rescue(ctx context.Context, w *datacenter.Saving, changed erro
 }
 
 // rescueFile is rescue as long as the file can be read that was edited.
-func (s *Session) rescueFile(ctx context.Context, w *datacenter.Saving, changed error) error {
+func (s *Session) rescueFile(ctx context.Context, w *datacenter.Snapshot, changed error) error {
 	if s.conflict != "" { // nothing can have been edited since
 		return &pending.ConflictError{File: s.path, Path: s.conflict, Err: changed}
 	}
@@ -55,16 +55,21 @@ func (s *Session) dropText() {
 
 // writeNew writes a file where there is none. The journal is told of it, so that it
 // has done its duty once somebody puts the file in the place of the source.
-func (s *Session) writeNew(ctx context.Context, w *datacenter.Saving, path string) error {
+func (s *Session) writeNew(ctx context.Context, w *datacenter.Snapshot, path string) error {
 	var out *pending.Summer
+	var written *datacenter.Written
 	return replace.Create(ctx, path, s.src.Opened(), replace.Options{
 		Size: s.src.Size(), Before: s.opts.before, Logger: s.opts.Logger,
 		Ready: func(os.FileInfo) error {
 			s.announce(out.Identity())
 			return nil
 		},
-	}, func(to io.Writer) error {
+	}, func(to io.Writer) (err error) {
 		out = pending.NewSummer(to)
-		return w.Write(ctx, out)
-	}, func(f *os.File) error { return s.verify(ctx, w, f) })
+		written, err = w.Write(ctx, s.opts.Write, out)
+		return err
+	}, func(f *os.File) error {
+		_, err := s.verify(ctx, written, f)
+		return err
+	})
 }

@@ -16,9 +16,8 @@ import (
 )
 
 // Editor is what is edited with a draft: it lets nobody edit while store runs.
-// A [datacenter.Draft] is not one, as its Save wants no ctx.
 type Editor interface {
-	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
+	Save(ctx context.Context, store func(*datacenter.Snapshot) error) error
 }
 
 // Report says what Save has done.
@@ -54,7 +53,7 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 	defer s.isSaving.Store(false)
 	began := time.Now()
 	var r Report
-	err := e.Save(ctx, s.opts.Write, func(w *datacenter.Saving) error {
+	err := e.Save(ctx, func(w *datacenter.Snapshot) error {
 		if !s.Pending() {
 			return nil
 		}
@@ -73,9 +72,11 @@ func (s *Session) Save(ctx context.Context, e Editor) (Report, error) {
 }
 
 // store puts a new file in the place of the source.
-func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) error {
+func (s *Session) store(ctx context.Context, w *datacenter.Snapshot, r *Report) error {
 	s.edits.SyncToSave()
 	var out *pending.Summer
+	var written *datacenter.Written
+	var base *newBase
 	var ready os.FileInfo
 	err := replace.Replace(ctx, s.path, replace.Options{
 		Size: s.src.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(),
@@ -88,10 +89,14 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 		},
 		Before: s.opts.before,
 		Logger: s.opts.Logger,
-	}, func(to io.Writer) error {
+	}, func(to io.Writer) (err error) {
 		out = pending.NewSummer(to)
-		return w.Write(ctx, out)
-	}, func(f *os.File) error { return s.verify(ctx, w, f) })
+		written, err = w.Write(ctx, s.opts.Write, out)
+		return err
+	}, func(f *os.File) (err error) {
+		base, err = s.verify(ctx, written, f)
+		return err
+	})
 	if err != nil && !errors.Is(err, replace.ErrUnsynced) {
 		s.src.Expect(nil)
 		return err
@@ -101,10 +106,25 @@ func (s *Session) store(ctx context.Context, w *datacenter.Saving, r *Report) er
 	if !s.opts.NoBackup {
 		r.Backup = s.path + ".bak"
 	}
-	if problem := s.adopt(id, ready, err); problem != nil {
+	problem := s.adopt(id, ready, err)
+	if err == nil && problem == nil {
+		problem = s.goOn(s.rebase(ctx, written, base, ready))
+	}
+	if problem != nil {
 		r.Problem = problem.Error()
 	}
 	return err
+}
+
+// goOn tells why nothing can be edited any more, if there is a reason.
+func (s *Session) goOn(err error) error {
+	if err == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = fmt.Errorf("it can't be edited any more: %w: mount it anew to go on", err)
+	return s.failed
 }
 
 // isUnsynced tells whether the file in place is one that is to be saved again:
@@ -116,18 +136,18 @@ func (s *Session) isUnsynced() bool {
 }
 
 // verify reads back what was written and compares it with the draft.
-func (s *Session) verify(ctx context.Context, w *datacenter.Saving, f *os.File) error {
+func (s *Session) verify(ctx context.Context, w *datacenter.Written, f *os.File) (*newBase, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	opts := s.opts.Reopen()
 	opts.ModTime = info.ModTime()
-	g, err := datacenter.Open(ctx, f, info.Size(), opts)
-	if err != nil {
-		return fmt.Errorf("reading back what was written: %w", err)
+	b := &newBase{to: f}
+	if b.file, err = datacenter.Open(ctx, b, info.Size(), opts); err != nil {
+		return nil, fmt.Errorf("reading back what was written: %w", err)
 	}
-	return w.Compare(ctx, g)
+	return b, w.Compare(ctx, b.file)
 }
 
 // announce notes in the journal what the source is about to become.

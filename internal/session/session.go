@@ -59,6 +59,9 @@ type Session struct {
 	saving   sync.Mutex
 	conflict string
 	text     string
+	// base is the file that was put in place last, nil if there is none. It is used by
+	// the holder of saving.
+	base *newBase
 
 	// mu guards what follows. It is taken after all locks of the draft.
 	mu sync.Mutex
@@ -168,5 +171,5 @@ func (s *Session) Close() error {
 	if s.edits == nil {
 		return nil // it could not be opened
 	}
-	return s.edits.Close()
+	return errors.Join(s.base.close(), s.edits.Close())
 }

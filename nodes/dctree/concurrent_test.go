@@ -37,7 +37,10 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 	work.Go(func() {
 		for range rounds / 5 {
-			err := tree.Save(t.Context(), datacenter.WriteOptions{}, func(s *datacenter.Saving) error { return s.Write(t.Context(), &bytes.Buffer{}) })
+			err := tree.Save(t.Context(), func(s *datacenter.Snapshot) error {
+				_, err := s.Write(t.Context(), datacenter.WriteOptions{}, &bytes.Buffer{})
+				return err
+			})
 			if err != nil {
 				t.Error(err)
 			}

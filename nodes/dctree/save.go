@@ -6,9 +6,8 @@ import (
 	"lorefs/datacenter"
 )
 
-// Save saves the draft by store, see [datacenter.Draft.Save]. Nothing can be
-// changed meanwhile.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+// Save has store save the draft. Nothing can be changed meanwhile.
+func (e *Editable) Save(ctx context.Context, store func(*datacenter.Snapshot) error) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, k := range e.allHidden() {
@@ -18,5 +17,7 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 			return err
 		}
 	}
-	return e.draft.Save(opts, store)
+	s := e.draft.Freeze()
+	defer s.Close()
+	return store(s)
 }

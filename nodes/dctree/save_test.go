@@ -20,8 +20,9 @@ func TestSaveHiddenUnlogged(t *testing.T) {
 	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item/name~"))
 	e.full = errFull
 	var out bytes.Buffer
-	err := e.Save(context.Background(), datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-		return s.Write(context.Background(), &out)
+	err := e.Save(context.Background(), func(s *datacenter.Snapshot) error {
+		_, err := s.Write(context.Background(), datacenter.WriteOptions{}, &out)
+		return err
 	})
 	if err != nil {
 		t.Errorf("nothing is saved: %v", err)

@@ -211,15 +211,16 @@ func (e *edited) replayed(t fatal) *edited {
 func (e *edited) save(t fatal) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	err := e.Save(context.Background(), datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-		if err := s.Write(context.Background(), &out); err != nil {
+	err := e.Save(context.Background(), func(s *datacenter.Snapshot) error {
+		w, err := s.Write(context.Background(), datacenter.WriteOptions{}, &out)
+		if err != nil {
 			return err
 		}
 		g, err := datacenter.Open(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
 		if err != nil {
 			return err
 		}
-		return s.Compare(context.Background(), g)
+		return errors.Join(w.Compare(context.Background(), g), e.draft.Rebase(context.Background(), w, g, func([][]byte) error { return nil }))
 	})
 	must(t, err)
 	for f, err := range datacenter.Verify(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{}) {

@@ -12,7 +12,7 @@ import (
 // Save saves the draft by the Editor. Nothing can be changed here meanwhile. A sheet
 // whose file was renamed to a scratch file is removed, unless a text was refused that was
 // to be it.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+func (e *Editable) Save(ctx context.Context, store func(*datacenter.Snapshot) error) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, n := range slices.Sorted(maps.Keys(e.hidden)) {
@@ -25,7 +25,7 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 			return err
 		}
 	}
-	return e.opts.Editor.Save(ctx, opts, store)
+	return e.opts.Editor.Save(ctx, store)
 }
 
 // wasRefused tells of a hidden sheet that its file's text could not become it again.
