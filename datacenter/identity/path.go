@@ -37,8 +37,12 @@ type Place struct {
 	Group, Self, Before, After uint64
 }
 
-// ErrNoNode means that steps lead to no node.
-var ErrNoNode = errors.New("no such node")
+var (
+	// ErrNoNode means that steps lead to no node.
+	ErrNoNode = errors.New("no such node")
+	// ErrTooMany means that sheets which count as one have too many children of a name.
+	ErrTooMany = errors.New("too many nodes to tell apart")
+)
 
 // Paths finds paths of the nodes of a tree, as expressions for package query, each of which
 // finds that node alone. It is for one goroutine, and for as long as the tree doesn't change.
@@ -55,7 +59,7 @@ type Paths[N any] struct {
 	exact  *Contents[N]
 }
 
-// maxRows bounds the nodes in the groups that Paths remembers.
+// maxRows bounds the nodes in a group, and in all groups that Paths remembers.
 const maxRows = 1 << 20
 
 // NewPaths makes one for a tree below a root, whose children are the sheets.
@@ -185,12 +189,18 @@ func (p *Paths[N]) group(parents []N, expr, name string, sheets bool) (*group[N]
 		if err != nil {
 			return nil, err
 		}
+		if len(g.nodes) > maxRows {
+			return nil, fmt.Errorf("%w: more than %d called %s in %s", ErrTooMany, maxRows, name, expr)
+		}
 		g.first = append(g.first, len(g.nodes))
 	}
 	if p.rows += len(g.nodes); p.rows > maxRows {
 		clear(p.groups)
 		p.rows = len(g.nodes)
 	}
+	if err := g.tell(p.tree); err != nil {
+		return nil, err
+	}
 	p.groups[key] = g
-	return g, g.tell(p.tree)
+	return g, nil
 }

@@ -178,6 +178,22 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// What a file says in few bytes may be more than fits in memory.
+func TestTooManyToTellApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a large file")
+	}
+	many := slices.Repeat([]*dctest.Node{of("R")}, 65_535)
+	f := open(t, slices.Repeat([]*dctest.Node{under(of("S"), many...)}, 17)...)
+	p := pathsOf(t, f)
+	if got, _, err := p.Find(steps("S/R")); !errors.Is(err, identity.ErrTooMany) {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, _, err := p.Find(steps("S.16")); err != nil || got != "/S[17]" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 // Every node has a path that finds it alone, whatever it is among.
 func TestPathsFindOneNode(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
