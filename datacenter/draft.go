@@ -107,8 +107,8 @@ type draftAttribute struct {
 	// edited is set if the value is the one here, not that of the first file at home.
 	edited bool
 	home   Address
-	value  Value
 	seq    uint32
+	value  Value
 	// stored is set if the base has it at addr, and changed if that has not its value.
 	stored, changed bool
 	addr            Address
@@ -116,17 +116,17 @@ type draftAttribute struct {
 
 // draftChild is a child of a draft node: one itself, or a node of the files.
 type draftChild struct {
-	number  Number
-	name    uint16
-	dead    bool
+	number Number
+	name   uint16
+	dead   bool
+	// stored is set if the base has it here, at addr.
+	stored  bool
 	ordinal uint32
-	rank    uint64
 	home    Address
+	rank    uint64
 	node    *draftNode
 	seq     uint32
-	// stored is set if the base has it here, at addr.
-	stored bool
-	addr   Address
+	addr    Address
 }
 
 // childKey tells siblings apart.

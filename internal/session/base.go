@@ -50,14 +50,6 @@ func (s *Session) rebase(ctx context.Context, w *datacenter.Written, b *newBase,
 	return old.close()
 }
 
-// intact tells whether what the draft is based on can still be read.
-func (s *Session) intact() error {
-	if s.base != nil {
-		return s.base.at.Load().Intact()
-	}
-	return s.src.Intact()
-}
-
 func (b *newBase) close() error {
 	if b == nil {
 		return nil

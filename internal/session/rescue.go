@@ -18,9 +18,9 @@ import (
 // journal could never be replayed. If that file was written over, the edits are kept
 // as text.
 func (s *Session) rescue(ctx context.Context, w *datacenter.Snapshot, changed error) error {
-	if s.intact() == nil {
-		err := s.rescueFile(ctx, w, changed)
-		if s.intact() == nil {
+	if s.src.Intact() == nil {
+		err := s.rescueFile(ctx, w.OnFirst(), changed)
+		if s.src.Intact() == nil {
 			return err
 		}
 	}
