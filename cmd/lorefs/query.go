@@ -35,6 +35,7 @@ value. A part of XPath is understood:
   //Skill[@type='ranged' or Projectile]     // is any depth; and, or, not(...)
   /StrSheet_Item/String[contains(@string,'sword')]     also starts-with
   //Item[3]  //Item[last()]  //*  //@*      positions, any name
+  (//Item)[3]                               the third of all that a path finds
   //Quest/text()                            a node's text, which is __value__
 
 Numbers compare as numbers: = != < <= > >=. Names that are not plain go in braces:

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
 )
 
@@ -40,20 +41,17 @@ type comparer struct {
 	yield func(Difference, error) bool
 	found int64 // differences so far
 
-	a, b  *side
-	id    uint32     // the number of the name id
-	defs  [][]uint32 // key definitions by their number
-	equal *datacenter.EqualParts
+	a, b *side
+	*datacenter.Comparer
 
-	// Scratch: attributes and texts of either side, and lists of children that are
-	// not in use.
-	x, y         []attribute
-	xText, yText []byte
-	spare        [][]child
+	// Scratch: attributes of either side, and lists of children that are not in use.
+	x, y  []attribute
+	spare [][]child
 }
 
 func compare(ctx context.Context, a, b *datacenter.File, opts Options, yield func(Difference, error) bool) error {
-	c := &comparer{ctx: ctx, opts: opts, yield: yield, equal: datacenter.NewEqualParts(a)}
+	c := &comparer{ctx: ctx, opts: opts, yield: yield, Comparer: datacenter.NewComparer(ctx, a, b)}
+	c.IgnoreKeys, c.IgnoreFlags = opts.IgnoreKeys, opts.IgnoreFlags
 	if err := c.open(a, b); err != nil {
 		return err
 	}
@@ -82,7 +80,7 @@ func (c *comparer) node(x, y datacenter.Node) error {
 	if err := c.self(x, y); err != nil {
 		return err
 	}
-	if c.equal.Children(x, y) {
+	if c.SameBelow(x, y) {
 		return nil
 	}
 	if err := c.ctx.Err(); err != nil {
@@ -93,7 +91,7 @@ func (c *comparer) node(x, y datacenter.Node) error {
 		return err
 	}
 	if c.found == before {
-		c.equal.NoteChildren(x, y)
+		c.NoteBelow(x, y)
 	}
 	return nil
 }
@@ -137,7 +135,7 @@ func endOf(list []child, i int, name uint32) int {
 // siblings compares the children of one name.
 func (c *comparer) siblings(xs, ys []child) error {
 	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.sameNode(xs[0].node, ys[0].node)
+		same, err := c.Same(xs[0].node, ys[0].node)
 		if err != nil {
 			return err
 		}
@@ -147,7 +145,7 @@ func (c *comparer) siblings(xs, ys []child) error {
 		xs, ys = xs[1:], ys[1:]
 	}
 	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.sameNode(xs[len(xs)-1].node, ys[len(ys)-1].node)
+		same, err := c.Same(xs[len(xs)-1].node, ys[len(ys)-1].node)
 		if err != nil {
 			return err
 		}
@@ -156,11 +154,28 @@ func (c *comparer) siblings(xs, ys []child) error {
 		}
 		xs, ys = xs[:len(xs)-1], ys[:len(ys)-1]
 	}
-	to, err := c.align(xs, ys)
+	to, err := c.match(xs, ys)
 	if err != nil {
 		return err
 	}
 	return c.aligned(xs, ys, to)
+}
+
+// match tells which of ys belongs to each of xs: its place, or none. Both sides go by one
+// definition of keys, that of the first which has any.
+func (c *comparer) match(xs, ys []child) ([]int32, error) {
+	to := make([]int32, len(xs))
+	for i := range to {
+		to[i] = align.None
+	}
+	if len(xs) == 0 || len(ys) == 0 {
+		return to, nil
+	}
+	keys := xs[0].node.Keys()
+	if len(keys) == 0 {
+		keys = ys[0].node.Keys()
+	}
+	return to, identity.Match(c.a.siblings(xs), c.b.siblings(ys), keys, to)
 }
 
 // aligned tells what differs between siblings, of which to says what belongs to

@@ -6,20 +6,13 @@
 //
 // The order of siblings means something only among those of one name: so the
 // children of two nodes are compared name by name. Within a name, equal ones at
-// the start and at the end belong together. Of those between,
-//
-//   - if the nodes have keys, those whose key values are equal belong together;
-//     of several that have the same, the first with the first;
-//   - else if all have an attribute id, and on either side no two the same, those
-//     with the same id do;
-//   - else a longest common subsequence of equal nodes does, and in the gaps that
-//     it leaves the first with the first.
+// the start and at the end belong together. Those between are told apart by the
+// rules of package identity: by keys; else by an attribute id; else equal ones
+// belong together, those with the same attributes that tell them apart, and in the
+// gaps that all these leave the first with the first.
 //
 // So an item whose key was edited is one item removed and another added, while of
-// nodes without keys an edited one is found. If more than a thousand nodes without
-// keys were added or removed in one place, the subsequence is that of the nodes
-// that come once on either side: it need not be the longest, but each difference
-// that is told is one.
+// nodes without keys and without an id an edited one is found.
 //
 // Nodes that belong together, and that were passed by others which do too, changed
 // their order: as few are said to have moved as can be.

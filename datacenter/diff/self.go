@@ -16,20 +16,18 @@ const (
 
 // self tells what differs between two nodes themselves.
 func (c *comparer) self(x, y datacenter.Node) error {
-	if !c.opts.IgnoreFlags && x.Flags() != y.Flags() {
+	if !c.SameFlags(x, y) {
 		if err := c.emitNode(FlagsChanged, flagsValue(x), flagsValue(y)); err != nil {
 			return err
 		}
 	}
-	if !c.opts.IgnoreKeys && c.a.keysOf(x) != c.b.keysOf(y) {
+	if !c.SameKeys(x, y) {
 		if err := c.emitNode(KeysChanged, keysValue(x), keysValue(y)); err != nil {
 			return err
 		}
 	}
-	if x.AttributeCount() == y.AttributeCount() {
-		if same, err := c.sameAttributes(x, y); same || err != nil {
-			return err
-		}
+	if same, err := c.SameAttributes(x, y); same || err != nil {
+		return err
 	}
 	return c.attributes(x, y)
 }
@@ -42,7 +40,11 @@ func keysValue(n datacenter.Node) Value { return Value{Type: typeKeys, Text: n.K
 
 // attributes tells what differs between the attributes of two nodes.
 func (c *comparer) attributes(x, y datacenter.Node) error {
-	if err := c.readAttributes(x, y); err != nil {
+	var err error
+	if c.x, err = c.a.attributes(x, c.x[:0]); err != nil {
+		return err
+	}
+	if c.y, err = c.b.attributes(y, c.y[:0]); err != nil {
 		return err
 	}
 	for i, j := 0, 0; i < len(c.x) || j < len(c.y); {
@@ -85,7 +87,7 @@ func (c *comparer) loneAttribute(s *side, n datacenter.Node, a datacenter.Attrib
 
 // attribute compares p, of x, with q, of y.
 func (c *comparer) attribute(x, y datacenter.Node, p, q datacenter.Attribute) error {
-	if same, err := c.sameValue(p, q); same || err != nil {
+	if same, err := c.SameValue(p, q); same || err != nil {
 		return err
 	}
 	d := Difference{Kind: AttributeChanged}

@@ -3,24 +3,18 @@ package diff
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/treepath"
 )
 
 // side is one of the two files. What both have is given one number, since their
 // tables may be in different order.
 type side struct {
-	file *datacenter.File
-	// names holds the number of each name index, and indexes is the inverse: 0 for
-	// a name that the file does not have.
-	names   []uint32
-	indexes []uint16
-	keys    []uint32 // the number of each key definition
-	path    *treepath.Path
-	// hashes holds what childrenHash found.
-	hashes map[datacenter.Run]uint64
+	names    []uint32 // the number of each name index
+	path     *treepath.Path
+	contents *identity.Contents[datacenter.Node]
 }
 
 // child is a child of a node.
@@ -38,25 +32,13 @@ type attribute struct {
 
 // open numbers what the files have.
 func (c *comparer) open(a, b *datacenter.File) error {
-	names, defs := map[string]uint32{}, map[string]uint32{}
-	c.definition(nil, names, defs)
+	names := map[string]uint32{}
 	var err error
-	if c.a, err = c.side(a, names, defs); err != nil {
+	if c.a, err = c.side(a, names); err != nil {
 		return err
 	}
-	if c.b, err = c.side(b, names, defs); err != nil {
-		return err
-	}
-	c.id = number(names, "id")
-	for _, s := range []*side{c.a, c.b} {
-		s.indexes = make([]uint16, len(names))
-		for index, name := range s.names {
-			if index > 0 {
-				s.indexes[name] = uint16(index)
-			}
-		}
-	}
-	return nil
+	c.b, err = c.side(b, names)
+	return err
 }
 
 // number is that of a name, which may be new.
@@ -69,40 +51,19 @@ func number(names map[string]uint32, name string) uint32 {
 	return n
 }
 
-func (c *comparer) side(f *datacenter.File, names, defs map[string]uint32) (*side, error) {
+func (c *comparer) side(f *datacenter.File, names map[string]uint32) (*side, error) {
 	spelled, err := treepath.NewNames(f)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{file: f, names: make([]uint32, 1, len(f.Names())+1), path: treepath.NewPath(spelled), hashes: map[datacenter.Run]uint64{}}
+	s := &side{
+		names: make([]uint32, 1, len(f.Names())+1), path: treepath.NewPath(spelled),
+		contents: identity.NewContents(identity.NewFile(c.ctx)),
+	}
 	for _, name := range f.Names() {
 		s.names = append(s.names, number(names, name))
 	}
-	for _, def := range f.KeyDefinitions() {
-		s.keys = append(s.keys, c.definition(def, names, defs))
-	}
 	return s, nil
-}
-
-// definition is the number of a key definition. That of the empty one is 0.
-func (c *comparer) definition(def datacenter.KeyDefinition, names, defs map[string]uint32) uint32 {
-	n := number(defs, strings.Join(def, "\x00")) // which no name holds
-	if int(n) == len(c.defs) {
-		var numbers []uint32
-		for _, name := range def {
-			numbers = append(numbers, number(names, name))
-		}
-		c.defs = append(c.defs, numbers)
-	}
-	return n
-}
-
-// keysOf is the number of a node's key definition.
-func (s *side) keysOf(n datacenter.Node) uint32 {
-	if i := int(n.KeyIndex()); i < len(s.keys) {
-		return s.keys[i]
-	}
-	return 0 // what does not exist is empty
 }
 
 func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
@@ -149,6 +110,15 @@ func (s *side) attributes(n datacenter.Node, dst []attribute) ([]attribute, erro
 		slices.SortFunc(dst, func(p, q attribute) int { return cmp.Compare(p.name, q.name) })
 	}
 	return dst, nil
+}
+
+// siblings are some children as they are to be told apart.
+func (s *side) siblings(list []child) identity.Siblings[datacenter.Node] {
+	nodes := make([]datacenter.Node, len(list))
+	for i := range list {
+		nodes[i] = list[i].node
+	}
+	return identity.Siblings[datacenter.Node]{Contents: s.contents, Nodes: nodes}
 }
 
 // take gives an empty list of children, and give takes it back.

@@ -33,6 +33,8 @@ type boundStep struct {
 	any        bool
 	name       uint16
 	predicates []boundPredicate
+	// nth is that of the step, and came counts what it found so far.
+	nth, came int
 }
 
 func (s *boundStep) fits(name uint16) bool { return s.any || s.name == name }
@@ -53,7 +55,9 @@ type searcher struct {
 	// begin are the first steps of all paths, end the last ones, attributes those for
 	// attributes, and deep those with // before them.
 	begin, end, attributes, deep stepSet
-	counters                     int
+	// counted are the steps of which the number of all matches is counted.
+	counted  stepSet
+	counters int
 	// onNode and onAttribute are called with what was found. They count what counts in
 	// found, and return false if that is enough.
 	onNode      func(n datacenter.Node) bool
@@ -72,9 +76,13 @@ func (r *run) searcher(paths []path) *searcher {
 		if r.leadsNowhere(p) {
 			continue
 		}
-		s.begin |= 1 << len(s.steps)
+		begin := len(s.steps)
+		s.begin |= 1 << begin
 		for _, st := range p {
 			s.bind(st)
+			if st.nth > 0 {
+				s.counted |= 1<<len(s.steps) - 1<<begin
+			}
 		}
 		s.end |= 1 << (len(s.steps) - 1)
 	}
@@ -94,7 +102,7 @@ func (s *searcher) bind(st step) {
 	if st.deep {
 		s.deep |= bit
 	}
-	b := boundStep{any: st.any}
+	b := boundStep{any: st.any, nth: st.nth}
 	if !st.any {
 		b.name = s.names.Index(st.name)
 	}

@@ -8,7 +8,8 @@
 // The grammar, in which space may stand between any two parts:
 //
 //	query     = path { "|" path }
-//	path      = ( "/" | "//" ) step { ( "/" | "//" ) step }
+//	path      = ( "(" steps ")" "[" INTEGER "]" | ( "/" | "//" ) step ) [ steps ]
+//	steps     = ( "/" | "//" ) step { ( "/" | "//" ) step }
 //	step      = name { "[" predicate "]" } | "@" name | "text()"
 //	name      = NAME | "{" any text "}" | "*"
 //	predicate = INTEGER | "last()" | or
@@ -36,8 +37,8 @@
 // attribute __value__, which @* finds as well.
 //
 // [n] and position() count, from 1 on, the children of one parent that the step and the
-// predicates before select, as in XPath: //A[1] is each A that is the first of its parent.
-// A number is a position only if it is the whole predicate.
+// predicates before select, as in XPath: //A[1] is each A that is the first of its parent,
+// and (//A)[1] the first of all. A number is a position only if it is the whole predicate.
 //
 // A relative path alone asks whether there is such a node or attribute. A comparison is
 // true if it holds for any of the nodes or attributes that its path finds: [@a!='x'] is

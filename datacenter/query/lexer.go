@@ -147,8 +147,19 @@ func lenWhile(s string, is func(byte) bool) (n int) {
 	return n
 }
 
-// appendName appends a name as in an expression.
-func appendName(dst []byte, name string) []byte {
+// AppendText spells a text as an expression does.
+func AppendText(dst []byte, text string) []byte {
+	quote := "'"
+	if strings.Contains(text, quote) {
+		quote = `"`
+	}
+	dst = append(dst, quote...)
+	dst = append(dst, strings.ReplaceAll(text, quote, quote+quote)...)
+	return append(dst, quote...)
+}
+
+// AppendName spells a name as an expression does.
+func AppendName(dst []byte, name string) []byte {
 	if name != "" && isNameStart(name[0]) && lenWhile(name, isNamePart) == len(name) {
 		return append(dst, name...)
 	}

@@ -187,6 +187,24 @@ func drawPath(t *rapid.T, depth int, relative bool) modelStep {
 	return p
 }
 
+// drawNth is a path in parentheses, a place, and a step.
+func drawNth(t *rapid.T) modelStep {
+	inner, last := drawNodeStep(t, 3), drawNodeStep(t, 3)
+	sep := rapid.SampledFrom([]string{"/", "//"}).Draw(t, "separator")
+	n := rapid.IntRange(1, 6).Draw(t, "place")
+	return modelStep{fmt.Sprintf("(//%s)[%d]%s%s", inner.text, n, sep, last.text), func(from []*modelNode) (f found) {
+		f = inner.find(distinct(from[0].below()))
+		if n > len(f.nodes) {
+			return found{}
+		}
+		from = f.nodes[n-1 : n]
+		if sep == "//" {
+			from = from[0].below()
+		}
+		return last.find(from)
+	}}
+}
+
 func distinct(nodes []*modelNode) []*modelNode {
 	slices.SortFunc(nodes, func(x, y *modelNode) int { return cmp.Compare(x.order, y.order) })
 	return slices.Compact(nodes)

@@ -90,13 +90,55 @@ func (p *parser) expect(kind tokenKind) error {
 }
 
 func (p *parser) absolute() (path, error) {
+	if p.tok.kind == "(" {
+		return p.nthOfAll()
+	}
 	if p.tok.kind != "/" && p.tok.kind != "//" {
 		return nil, p.unexpected("a path, which begins with / or //")
 	}
 	return p.steps(nil)
 }
 
-// relative reads a path in a predicate. Its first step has nothing before it.
+// nthOfAll is a path that begins with one in parentheses and a place among all that it
+// leads to.
+func (p *parser) nthOfAll() (path, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if p.tok.kind == "(" {
+		return nil, p.errorf("parentheses in parentheses: want a path, which begins with / or //")
+	}
+	so, err := p.absolute()
+	if err != nil {
+		return nil, err
+	}
+	at := p.tok.off
+	if err := p.expect(")"); err != nil {
+		return nil, err
+	}
+	last := &so[len(so)-1]
+	if last.attribute {
+		return nil, syntaxError(p.expr, at, "a place among attributes is not supported")
+	}
+	if err := p.expect("["); err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokenNumber {
+		return nil, p.unexpected("a place, such as 1")
+	}
+	if last.nth, err = p.position(p.tok.text, p.tok.off); err != nil {
+		return nil, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.expect("]"); err != nil {
+		return nil, err
+	}
+	return p.steps(so)
+}
+
+// relative is a path in a predicate. Its first step has nothing before it.
 func (p *parser) relative() (path, error) {
 	first, err := p.step(false)
 	if err != nil {

@@ -86,7 +86,7 @@ func (q *Query) run(ctx context.Context, f *datacenter.File, yield func(Match, e
 			return false
 		}
 		x := append(s.appendXPath(nil), "/@"...)
-		m.XPath = string(appendName(x, a.Name()))
+		m.XPath = string(AppendName(x, a.Name()))
 		return yield(m, nil)
 	}
 	s.start(root)
@@ -98,7 +98,7 @@ func (s *searcher) appendXPath(dst []byte) []byte {
 	for i := range s.path.Depth() {
 		name, ordinal := s.path.Level(i)
 		dst = append(dst, '/')
-		dst = appendName(dst, s.file.Names()[name-1])
+		dst = AppendName(dst, s.file.Names()[name-1])
 		dst = append(dst, '[')
 		dst = strconv.AppendInt(dst, int64(ordinal)+1, 10)
 		dst = append(dst, ']')

@@ -115,6 +115,10 @@ func TestMatches(t *testing.T) {
 		" / ItemData [ 1 ] / Item [ 1 ] ":  "ItemData/Item",
 		"/ItemData[Item[2] and Item[3]]":   "ItemData",
 		"/ItemData/Item[@name!='axe']/@id": "ItemData/Item/id ItemData/Item.2/id ItemData.1/Item/id",
+		"(/ItemData/Item)[4]":              "ItemData.1/Item",
+		"(/ItemData/Item)[5]":              "",
+		"(//Item[@id>1])[2]/Part/text()":   "ItemData/Item.2/Part/__value__",
+		"(//Part)[2] | (/Odd)[1]//@id":     "ItemData/Item/Part.1 Odd/Item/id",
 	} {
 		if got := strings.Join(paths(t, f, expr), " "); got != want {
 			t.Errorf("%s:\n%s, want\n%s", expr, got, want)
@@ -154,6 +158,12 @@ func TestSyntaxErrors(t *testing.T) {
 		{"/A/@b/C", 6, "nothing is below an attribute"},
 		{"/A/text()/C", 10, "nothing is below"},
 		{"/A/@b[1]", 6, "predicate on an attribute"},
+		{"(A)[1]", 2, "begins with / or //"},
+		{"(/A/@b)[1]", 7, "among attributes"},
+		{"((/A)[1]/B)[1]", 2, "parentheses in"},
+		{"(/A)", 5, "want ["},
+		{"(/A)[last()]", 6, "a place"},
+		{"(/A)[0]", 6, "no position"},
 		{"/A[", 4, "the end"},
 		{"/A[]", 4, "want a name"},
 		{"/A[1", 5, "the end: want ]"},
@@ -345,6 +355,9 @@ func TestNaive(t *testing.T) {
 		root := modelOf(t, f)
 		for range 5 {
 			p := drawPath(rt, 0, false)
+			if rapid.IntRange(0, 3).Draw(rt, "parentheses") == 0 {
+				p = drawNth(rt)
+			}
 			expr, want := p.text, p.find([]*modelNode{root})
 			if rapid.IntRange(0, 3).Draw(rt, "union") == 0 {
 				other := drawPath(rt, 0, false)

@@ -28,8 +28,8 @@ func (s *searcher) visit(n datacenter.Node, set stepSet, depth int) bool {
 	if set == 0 || n.ChildCount() == 0 {
 		return true
 	}
-	run := n.ChildRun()
-	if s.barren(run, set) {
+	run, forget := n.ChildRun(), set&s.counted != 0
+	if !forget && s.barren(run, set) {
 		return true
 	}
 	if s.err = s.ctx.Err(); s.err != nil {
@@ -39,7 +39,7 @@ func (s *searcher) visit(n datacenter.Node, set stepSet, depth int) bool {
 	if !s.visitChildren(n, set, depth) {
 		return false
 	}
-	if s.found == before {
+	if !forget && s.found == before {
 		s.noteBarren(run, set)
 	}
 	return true
@@ -176,7 +176,11 @@ func (s *searcher) chosen(n, c datacenter.Node, i int, l *level) (bool, error) {
 			return false, err
 		}
 	}
-	return true, nil
+	if st.nth == 0 {
+		return true, nil
+	}
+	st.came++
+	return st.came == st.nth, nil
 }
 
 // findLast counts the children of n that come to predicate k of step i: those that pass the

@@ -15,6 +15,8 @@ type step struct {
 	any        bool
 	name       string
 	predicates []*condition
+	// nth is the place among all that the path so far leads to; 0 is all of them.
+	nth int
 }
 
 // operator is the operator of a condition.

@@ -69,8 +69,11 @@
 //
 // # Packages
 //
-// This package writes: sheets as texts of which any part can be read, JSON, and the
-// schemas that it infers. Package xsd has the schemas themselves, reads and writes them.
+// This package writes: sheets as texts of which any part can be read, and the schemas
+// that it infers; package jsonsheet writes them as JSON. How a text is made, how long it
+// is and what the schema says of it are found out in one pass and know each other's
+// insides, so they are one package. Package xsd has the schemas themselves, reads and
+// writes them.
 // Package xmlsheet reads sheets, on package xmltext, which reads XML and has the errors
 // of both; package pack makes data centers of them, or validates them, and package plan
 // finds the edits that make a sheet equal to a text. What these have in common is internal:

@@ -1,18 +1,13 @@
 package sheets
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
-	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/internal/wtf8"
+	"lorefs/datacenter/sheets/jsonsheet"
 )
 
 // JSONFile is the name of a sheet's file as JSON.
@@ -20,15 +15,7 @@ func (f *Family) JSONFile(ordinal uint32) string {
 	return strings.TrimSuffix(f.SheetFile(ordinal), ".xml") + ".json"
 }
 
-// WriteJSON writes a sheet of a file as one JSON document, a node a line:
-//
-//	{"name":"Item","keys":["id"],"flags":1,"attributes":{"id":1,"rate":0.5,"rare":true},"text":"…","children":[
-//	{"name":"Item",…}]}
-//
-// What a node does not have is left out. Attributes and children are in the file's
-// order. Floats always have a point or an exponent, so that they can be told from
-// ints; those that are no numbers are "NaN", "Infinity" and "-Infinity". Strings are
-// as they are, with a surrogate that has no partner as \ud800.
+// WriteJSON writes a sheet of a file as [jsonsheet.Write] does.
 func (s *Source) WriteJSON(ctx context.Context, w io.Writer, sheet Sheet) error {
 	if s.draft != nil {
 		return errors.New("sheets: a draft is not written as JSON")
@@ -39,129 +26,11 @@ func (s *Source) WriteJSON(ctx context.Context, w io.Writer, sheet Sheet) error 
 	}
 	defer s.release(e)
 	n, err := e.file.Node(sheet.addr)
-	if err != nil {
-		return err
-	}
-	j := jsonWriter{ctx: ctx, w: bufio.NewWriterSize(w, flushSize)}
-	err = j.node(n, "")
 	if err == nil {
-		err = j.w.WriteByte('\n')
-	}
-	if err == nil {
-		err = j.w.Flush()
+		err = jsonsheet.Write(ctx, w, n)
 	}
 	if err != nil {
 		return fmt.Errorf("sheet %s %d: %w", sheet.Name, sheet.Ordinal, err)
 	}
 	return nil
-}
-
-type jsonWriter struct {
-	ctx  context.Context //nolint:containedctx // it lives as long as WriteJSON
-	w    *bufio.Writer
-	text []byte
-	// value is the __value__ of the node at hand.
-	value    []byte
-	hasValue bool
-}
-
-// node writes a node and all below it, of which there are [datacenter.MaxDepth]
-// levels at most. before is what stands between it and what was written last.
-func (j *jsonWriter) node(n datacenter.Node, before string) error {
-	if err := j.ctx.Err(); err != nil {
-		return err
-	}
-	if err := j.head(n, before); err != nil {
-		return err
-	}
-	before, end := `,"children":[`+"\n", "}"
-	for child, err := range n.Children() {
-		if err == nil {
-			err = j.node(child, before)
-		}
-		if err != nil {
-			return err
-		}
-		before, end = ",\n", "]}"
-	}
-	_, err := j.w.WriteString(end)
-	return err
-}
-
-// head writes all of a node but its children.
-func (j *jsonWriter) head(n datacenter.Node, before string) error {
-	b := append(append(j.text[:0], before...), `{"name":`...)
-	b = wtf8.AppendJSON(b, []byte(n.Name()))
-	for i, key := range n.Keys() {
-		if i == 0 {
-			b = append(b, `,"keys":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = wtf8.AppendJSON(b, []byte(key))
-	}
-	if len(n.Keys()) > 0 {
-		b = append(b, ']')
-	}
-	if n.Flags() != 0 {
-		b = strconv.AppendUint(append(b, `,"flags":`...), uint64(n.Flags()), 10)
-	}
-	b, err := j.attributes(b, n)
-	if err != nil {
-		return err
-	}
-	if j.hasValue {
-		b = wtf8.AppendJSON(append(b, `,"text":`...), j.value)
-	}
-	j.text = b
-	_, err = j.w.Write(b)
-	return err
-}
-
-func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
-	j.hasValue = false
-	begun := false
-	for a, err := range n.Attributes() {
-		if err != nil {
-			return b, err
-		}
-		if j.value, err = a.AppendText(j.value[:0]); err != nil {
-			return b, err
-		}
-		if a.Name() == spell.ValueName { // the last of a run
-			j.hasValue = true
-			break
-		}
-		if begun {
-			b = append(b, ',')
-		} else {
-			b = append(b, `,"attributes":{`...)
-		}
-		begun = true
-		b = append(wtf8.AppendJSON(b, []byte(a.Name())), ':')
-		b = appendJSONValue(b, a.Type(), j.value)
-	}
-	if begun {
-		b = append(b, '}')
-	}
-	return b, nil
-}
-
-// appendJSONValue appends a value by its text.
-func appendJSONValue(b []byte, t datacenter.Type, text []byte) []byte {
-	switch t {
-	case datacenter.Int, datacenter.Bool:
-		return append(b, text...)
-	case datacenter.Float:
-		last := text[len(text)-1]
-		if last < '0' || last > '9' {
-			return wtf8.AppendJSON(b, text)
-		}
-		b = append(b, text...)
-		if !bytes.ContainsAny(text, ".E") {
-			b = append(b, ".0"...)
-		}
-		return b
-	}
-	return wtf8.AppendJSON(b, text)
 }

@@ -50,20 +50,36 @@ func Unique(p, q []uint64, to []int32) {
 	}
 }
 
-// FillGaps matches the elements between ascending matches, the first with the first.
-func FillGaps(to []int32, n int) {
-	j := 0
+// FillGaps matches what lies between the same two matches of those that keep their order,
+// the first with the first, and tells how many there are. n is the length of q.
+func FillGaps(to []int32, n int) (filled int) {
+	stays := Ascending(to)
+	taken := make([]bool, n)
+	for _, j := range to {
+		if j != None {
+			taken[j] = true
+		}
+	}
+	j := 0 // what comes before it in q is matched or too early
 	for i := 0; i < len(to); {
 		end, jEnd := i, n
-		for end < len(to) && to[end] == None {
+		for end < len(to) && !stays[end] {
 			end++
 		}
 		if end < len(to) {
 			jEnd = int(to[end])
 		}
-		for ; i < end && j < jEnd; i, j = i+1, j+1 {
-			to[i] = int32(j)
+		for ; i < end; i++ {
+			for j < jEnd && taken[j] {
+				j++
+			}
+			if to[i] == None && j < jEnd {
+				to[i] = int32(j)
+				filled++
+				j++
+			}
 		}
 		i, j = end+1, jEnd+1
 	}
+	return filled
 }

@@ -101,10 +101,18 @@ func TestUnique(t *testing.T) {
 }
 
 func TestFillGaps(t *testing.T) {
-	to := []int32{align.None, 2, align.None, align.None, align.None}
-	align.FillGaps(to, 5)
-	if want := []int32{0, 2, 3, 4, align.None}; !slices.Equal(to, want) {
-		t.Errorf("%v, want %v", to, want)
+	for _, tt := range []struct {
+		to, want []int32
+		filled   int
+	}{
+		{[]int32{align.None, 2, align.None, align.None, align.None}, []int32{0, 2, 3, 4, align.None}, 3},
+		{[]int32{3, align.None, 1, align.None, 2}, []int32{3, 0, 1, align.None, 2}, 1}, // the first has moved
+		{[]int32{0, 1}, []int32{0, 1}, 0},
+	} {
+		to := slices.Clone(tt.to)
+		if filled := align.FillGaps(to, 5); !slices.Equal(to, tt.want) || filled != tt.filled {
+			t.Errorf("%v: %v and %d, want %v and %d", tt.to, to, filled, tt.want, tt.filled)
+		}
 	}
 }
 

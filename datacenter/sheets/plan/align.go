@@ -2,7 +2,7 @@ package plan
 
 import (
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/vocab"
+	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
 )
 
@@ -55,7 +55,8 @@ func (s *siblings) unchanged() bool {
 	return true
 }
 
-// align finds out what belongs together.
+// align finds out what belongs together: what is equal, what the rules of identity say,
+// and what is in the same place, since a text may give other keys to a node.
 func (p *planner) align(s *siblings) error {
 	s.to = make([]int32, len(s.xs))
 	for i := range s.to {
@@ -66,15 +67,27 @@ func (p *planner) align(s *siblings) error {
 	if err != nil {
 		return err
 	}
+	old := identity.Siblings[newRef]{Contents: p.contents}
+	for _, x := range s.xs {
+		old.Nodes = append(old.Nodes, newRef{at: -1, old: x.oldNode})
+	}
+	text := identity.Siblings[newRef]{Contents: p.contents}
+	for _, y := range s.ys {
+		text.Nodes = append(text.Nodes, y.newRef)
+	}
 	if len(keys) > 0 {
-		err = p.alignByKeys(s, keys)
-	} else {
-		err = p.alignByContent(s)
+		s.classes = make([]uint64, len(s.ys))
+		for j, y := range text.Nodes {
+			if s.classes[j], _, err = identity.HashValues(tree{p}, y, keys); err != nil {
+				return err
+			}
+		}
 	}
-	if err == nil {
-		s.alignByPlace()
+	if err := identity.Match(old, text, keys, s.to); err != nil {
+		return err
 	}
-	return err
+	s.rekeyed = align.FillGaps(s.to, len(s.ys)) > 0 && len(keys) > 0
+	return nil
 }
 
 // alignEqual takes what was found to be equal when the text was read.
@@ -116,176 +129,34 @@ func (p *planner) keysOf(s *siblings) (datacenter.KeyDefinition, error) {
 	return p.typesHere().keys(), nil
 }
 
-// rest gives the places of what is not aligned yet.
-func (s *siblings) rest() (xs, ys []int32) {
-	taken := make([]bool, len(s.ys))
-	for i, j := range s.to {
-		if j == align.None {
-			xs = append(xs, int32(i))
-		} else {
-			taken[j] = true
-		}
-	}
-	for j := range s.ys {
-		if !taken[j] {
-			ys = append(ys, int32(j))
-		}
-	}
-	return xs, ys
-}
+// tree is the nodes of the text and of the sheet as it is.
+type tree struct{ p *planner }
 
-// match aligns what is left by hashes.
-func (s *siblings) match(xs, ys []int32, p, q []uint64) {
-	to := make([]int32, len(xs))
-	for i := range to {
-		to[i] = align.None
-	}
-	align.InTurn(p, q, to)
-	for i, j := range to {
-		if j != align.None {
-			s.to[xs[i]] = ys[j]
-		}
-	}
-}
-
-// alignByKeys aligns what has equal keys. All of ys need the hashes of their keys, for
-// their order.
-func (p *planner) alignByKeys(s *siblings, def datacenter.KeyDefinition) error {
-	names := p.namesOf(def)
-	s.classes = make([]uint64, len(s.ys))
-	for j := range s.ys {
-		h, _, err := p.newHash(s.ys[j].newRef, names)
-		if err != nil {
-			return err
-		}
-		s.classes[j] = h
-	}
-	xs, ys := s.rest()
-	hx, _, err := p.oldHashes(s, xs, names)
-	if err != nil {
+// Attributes implements [identity.Tree].
+func (t tree) Attributes(y newRef, visit func(name string, typ datacenter.Type, text []byte)) error {
+	if err := t.p.check(); err != nil {
 		return err
 	}
-	hy := make([]uint64, len(ys))
-	for i, j := range ys {
-		hy[i] = s.classes[j]
+	list, err := t.p.wantedAttributes(y)
+	for i := range list {
+		visit(t.p.names.name(list[i].name), list[i].typ, list[i].text)
 	}
-	s.match(xs, ys, hx, hy)
-	return nil
+	return err
 }
 
-func (p *planner) namesOf(def datacenter.KeyDefinition) []vocab.NameID {
-	names := make([]vocab.NameID, len(def))
-	for i, name := range def {
-		names[i] = p.names.id([]byte(name))
+// Children implements [identity.Tree].
+func (t tree) Children(y newRef, visit func(name string, child newRef)) error {
+	kids, err := t.p.wantedKids(y)
+	for _, k := range kids {
+		visit(t.p.names.name(k.name), k.newRef)
 	}
-	return names
+	return err
 }
 
-// alignByContent aligns what has no keys: by an id, if no two have the same, else what
-// is equal, which may have moved.
-func (p *planner) alignByContent(s *siblings) error {
-	xs, ys := s.rest()
-	if len(xs) == 0 || len(ys) == 0 || len(xs)+len(ys) == 2 && s.between(xs[0], ys[0]) {
-		return nil
+// Run implements [identity.Tree].
+func (t tree) Run(y newRef) (datacenter.Run, bool) {
+	if y.at >= 0 || y.old.touched {
+		return datacenter.Run{}, false
 	}
-	id := []vocab.NameID{p.names.id([]byte("id"))}
-	hx, all, err := p.oldHashes(s, xs, id)
-	if err != nil {
-		return err
-	}
-	hy, allNew, err := p.newHashes(s, ys, id)
-	if err != nil {
-		return err
-	}
-	if !all || !allNew || !distinct(hx) || !distinct(hy) {
-		if hx, _, err = p.oldHashes(s, xs, nil); err != nil {
-			return err
-		}
-		if hy, _, err = p.newHashes(s, ys, nil); err != nil {
-			return err
-		}
-	}
-	s.match(xs, ys, hx, hy)
-	return nil
+	return y.old.node.ChildRun(), true
 }
-
-// between tells whether what is next to a place in xs belongs to what is on the same
-// side of one in ys. Then it is only a matter of the place, whatever both hold.
-func (s *siblings) between(i, j int32) bool {
-	for k := i - 1; k >= 0; k-- {
-		if s.to[k] != align.None {
-			if s.to[k] > j {
-				return false
-			}
-			break
-		}
-	}
-	for _, k := range s.to[i+1:] {
-		if k != align.None {
-			return k > j
-		}
-	}
-	return true
-}
-
-func distinct(hashes []uint64) bool {
-	seen := make(map[uint64]struct{}, len(hashes))
-	for _, h := range hashes {
-		seen[h] = struct{}{}
-	}
-	return len(seen) == len(hashes)
-}
-
-// alignByPlace aligns what lies between the same two that stay where they are.
-func (s *siblings) alignByPlace() {
-	stays := align.Ascending(s.to)
-	stay := make([]int32, len(s.to))
-	left := 0
-	for i, j := range s.to {
-		switch {
-		case j == align.None:
-			left++
-			stay[i] = align.None
-		case stays[i]:
-			stay[i] = j
-		default:
-			stay[i] = moved
-		}
-	}
-	if left == 0 {
-		return
-	}
-	taken := make([]bool, len(s.ys))
-	for _, j := range s.to {
-		if j != align.None {
-			taken[j] = true
-		}
-	}
-	j := 0 // in ys, what comes before is aligned or too early
-	for i := 0; i < len(stay); {
-		end, jEnd := i, len(s.ys)
-		for end < len(stay) && stay[end] < 0 {
-			end++
-		}
-		if end < len(stay) {
-			jEnd = int(stay[end])
-		}
-		for ; i < end; i++ {
-			if stay[i] == moved {
-				continue
-			}
-			for j < jEnd && taken[j] {
-				j++
-			}
-			if j < jEnd {
-				s.to[i] = int32(j)
-				s.rekeyed = s.classes != nil
-				j++
-			}
-		}
-		i, j = end+1, jEnd+1
-	}
-}
-
-// moved marks what is aligned, but not in order.
-const moved = align.None - 1

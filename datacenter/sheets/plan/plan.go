@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
@@ -75,8 +76,9 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 	}
 	p := &planner{
 		ctx: ctx, known: sync.OnceValue(base.Known), draft: base.Draft, file: base.File.Private(datacenter.MostPrivate), parser: parser, sheet: sheet,
-		xsd: opts.Schema, names: planNames{of: base.Names.ByText(), voc: base.Names}, hashes: map[datacenter.Run]uint64{},
+		xsd: opts.Schema, names: planNames{of: base.Names.ByText(), voc: base.Names},
 	}
+	p.contents = identity.NewContents(tree{p})
 	defer p.file.Forget()
 	root := oldNode{}
 	if sheet.Number != 0 {
@@ -148,14 +150,15 @@ type planner struct {
 	groups  []kidGroup
 
 	// path is that of the node at hand, with the sheet's name.
-	path    []vocab.NameID
-	survey  *textTypes
-	hashes  map[datacenter.Run]uint64 // of children of the file's nodes
-	scratch []byte
-	same    []vocab.Attribute
-	entries []datacenter.DraftEntry
-	steps   int
-	edits   []datacenter.Edit
+	path   []vocab.NameID
+	survey *textTypes
+	// contents are of what is compared with what.
+	contents *identity.Contents[newRef]
+	scratch  []byte
+	same     []vocab.Attribute
+	entries  []datacenter.DraftEntry
+	steps    int
+	edits    []datacenter.Edit
 	// respelled tells that the text spells a number otherwise than a sheet does.
 	respelled bool
 }

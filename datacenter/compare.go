@@ -1,0 +1,334 @@
+package datacenter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Comparer compares nodes of two files, f and g, by what they hold, whatever the layouts,
+// however the files number their names, and in which order they have children of different
+// names. It compares those that it is asked for and what is below them, and what nodes
+// share once: of the runs of f it remembers which of g they were found equal to, in 8 bytes
+// for each stored node and attribute and one for each character.
+type Comparer struct {
+	// IgnoreKeys and IgnoreFlags leave those out.
+	IgnoreKeys, IgnoreFlags bool
+
+	ctx  context.Context
+	f, g *File
+	// fNames are g's name indexes by f's, 0 for a name that g has not, and fKeys f's key
+	// definitions as g would have them, without gaps. gKeys are g's.
+	fNames       []uint16
+	fKeys, gKeys []keyNames
+	// order is the order of siblings that g has and f may have not; nil if both have it.
+	order *siblingOrder
+	*equals
+	// x and y are scratch, one for each file, and levels one for each depth.
+	x, y   []rawAttribute
+	levels [][]Node
+	depth  int
+	// What is different, and where.
+	at     Node
+	format string
+	args   []any
+}
+
+// NewComparer makes one for nodes of f beside those of g. It is for one goroutine.
+func NewComparer(ctx context.Context, f, g *File) *Comparer {
+	return newRunComparer(ctx, f, g, newEquals(f))
+}
+
+func newRunComparer(ctx context.Context, f, g *File, eq *equals) *Comparer {
+	c := &Comparer{ctx: ctx, f: f, g: g, fNames: namesIn(g, f.names), equals: eq}
+	for _, k := range f.keys {
+		c.fKeys = append(c.fKeys, asWritten(k, c.fNames))
+	}
+	own := namesIn(g, g.names)
+	for _, k := range g.keys {
+		c.gKeys = append(c.gKeys, asWritten(k, own))
+	}
+	return c
+}
+
+// namesIn gives g's indexes of names, from 1 on; 0 for one that g has not.
+func namesIn(g *File, names []string) []uint16 {
+	index := make(map[string]uint16, len(g.names))
+	for i, name := range g.names {
+		index[name] = uint16(i + 1)
+	}
+	list := make([]uint16, len(names)+1)
+	for i, name := range names {
+		list[i+1] = index[name]
+	}
+	return list
+}
+
+// asWritten is a key definition as a file would have it whose name indexes are given. Names
+// beyond those that there are count for nothing.
+func asWritten(k keyNames, names []uint16) keyNames {
+	for i, name := range k {
+		switch {
+		case int(name) >= len(names):
+			k[i] = 0
+		case name != 0:
+			if k[i] = names[name]; k[i] == 0 {
+				return keyNames{0, 1} // as slide gives none: nothing is called so
+			}
+		}
+	}
+	return slide(k)
+}
+
+// keyAt is a key definition by its index; one that does not exist is empty.
+func keyAt(defs []keyNames, key uint16) keyNames {
+	if int(key) < len(defs) {
+		return defs[key]
+	}
+	return keyNames{}
+}
+
+// SameKeys tells whether two nodes have the same key definition, or keys don't count.
+func (c *Comparer) SameKeys(x, y Node) bool {
+	return c.IgnoreKeys || keyAt(c.fKeys, x.raw.key) == keyAt(c.gKeys, y.raw.key)
+}
+
+// SameFlags tells whether two nodes have the same flags, or flags don't count.
+func (c *Comparer) SameFlags(x, y Node) bool { return c.IgnoreFlags || x.raw.flags == y.raw.flags }
+
+// differ notes what is different at y.
+func (c *Comparer) differ(y Node, format string, args ...any) (bool, error) {
+	c.at, c.format, c.args = y, format, args
+	return false, nil
+}
+
+// Same tells whether a node of f is equal to one of g, with all below them.
+func (c *Comparer) Same(x, y Node) (bool, error) {
+	c.depth = 0
+	return c.same(x, y)
+}
+
+func (c *Comparer) same(x, y Node) (bool, error) {
+	if y.raw.name != c.fNames[x.raw.name] || !c.SameFlags(x, y) {
+		return c.differ(y, "want %s with the flags %d", x.Name(), x.raw.flags)
+	}
+	if !c.SameKeys(x, y) {
+		return c.differ(y, "the keys are %v, not %v", y.Keys(), x.Keys())
+	}
+	if same, err := c.SameAttributes(x, y); !same || err != nil || c.SameBelow(x, y) {
+		return same, err
+	}
+	same, err := c.children(x, y)
+	if same && err == nil {
+		c.NoteBelow(x, y)
+	}
+	return same, err
+}
+
+// SameBelow tells whether the children of x are known to be equal to those of y, with all
+// below them.
+func (c *Comparer) SameBelow(x, y Node) bool {
+	if x.raw.childCount == 0 || y.raw.childCount == 0 {
+		return x.raw.childCount == y.raw.childCount
+	}
+	return c.equals.children.known(x.childRun(), y.childRun())
+}
+
+// NoteBelow notes that the children of x count as equal to those of y, which are then not
+// looked at: so a check can be restricted to what is new.
+func (c *Comparer) NoteBelow(x, y Node) {
+	if x.raw.childCount > 0 {
+		c.equals.children.note(x.childRun(), y.childRun())
+	}
+}
+
+func (n Node) childRun() runKey { return runKey{n.raw.childAddr, n.raw.childCount} }
+func (n Node) attrRun() runKey  { return runKey{n.raw.attrAddr, n.raw.attrCount} }
+
+// children is Same for the children.
+func (c *Comparer) children(x, y Node) (bool, error) {
+	if err := c.ctx.Err(); err != nil {
+		return false, err
+	}
+	xs, err := c.run(x)
+	if err != nil {
+		return false, err
+	}
+	if !c.g.sorted {
+		return c.unsorted(xs, y)
+	}
+	c.depth++
+	i := 0
+	for child, err := range y.Children() {
+		if err != nil {
+			return false, err
+		}
+		if i == len(xs) {
+			return c.differ(y, "more than the %d children that it had", i)
+		}
+		if same, err := c.same(xs[i], child); !same || err != nil {
+			return false, err
+		}
+		i++
+	}
+	c.depth--
+	if i < len(xs) {
+		return c.differ(y, "%d children instead of %d", i, len(xs))
+	}
+	return true, nil
+}
+
+// unsorted is children where those of y may be in any order of names.
+func (c *Comparer) unsorted(xs []Node, y Node) (bool, error) {
+	var ys []Node
+	for child, err := range y.Children() {
+		if err != nil {
+			return false, err
+		}
+		ys = append(ys, child)
+	}
+	if len(xs) != len(ys) {
+		return c.differ(y, "%d children instead of %d", len(ys), len(xs))
+	}
+	slices.SortStableFunc(ys, func(p, q Node) int { return cmp.Compare(p.raw.name, q.raw.name) })
+	c.depth++
+	for i := range xs {
+		if same, err := c.same(xs[i], ys[i]); !same || err != nil {
+			return false, err
+		}
+	}
+	c.depth--
+	return true, nil
+}
+
+// run gives the children of x in the order in which g has them. They are in use until the
+// comparison is back at this depth.
+func (c *Comparer) run(x Node) ([]Node, error) {
+	if c.depth == len(c.levels) {
+		c.levels = append(c.levels, nil)
+	}
+	run, last, ordered := c.levels[c.depth][:0], uint16(0), true
+	for child, err := range x.Children() {
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, child)
+		name := c.fNames[child.raw.name]
+		ordered = ordered && last <= name
+		last = name
+	}
+	c.levels[c.depth] = run
+	if c.order != nil {
+		sortSiblings(run, c.order.compare)
+		return run, c.order.err
+	}
+	if !ordered {
+		slices.SortStableFunc(run, func(p, q Node) int { return cmp.Compare(c.fNames[p.raw.name], c.fNames[q.raw.name]) })
+	}
+	return run, nil
+}
+
+// SameAttributes tells whether two nodes have the same attributes, in whatever order.
+func (c *Comparer) SameAttributes(x, y Node) (bool, error) {
+	count := x.raw.attrCount
+	if count != y.raw.attrCount {
+		return c.differ(y, "%d attributes instead of %d", y.raw.attrCount, count)
+	}
+	if count == 0 || c.attrs.known(x.attrRun(), y.attrRun()) {
+		return true, nil
+	}
+	var err error
+	if c.x, err = c.f.rawRun(x.raw.attrAddr, int(count), c.fNames, c.x[:0]); err != nil {
+		return false, err
+	}
+	if c.y, err = c.g.rawRun(y.raw.attrAddr, int(count), nil, c.y[:0]); err != nil {
+		return false, err
+	}
+	for i := range c.x {
+		if c.x[i].name != c.y[i].name {
+			return c.differ(y, "attribute %d is called %s", i, c.g.names[c.y[i].name-1])
+		}
+		if same, err := c.attribute(c.x[i], c.y[i], y); !same || err != nil {
+			return false, err
+		}
+	}
+	c.attrs.note(x.attrRun(), y.attrRun())
+	return true, nil
+}
+
+// SameValue tells whether an attribute of f has the type and the value of one of g.
+func (c *Comparer) SameValue(x, y Attribute) (bool, error) {
+	return c.attribute(x.raw(), y.raw(), Node{})
+}
+
+// attribute compares what two attributes hold: numbers as bits, since a NaN equals nothing.
+func (c *Comparer) attribute(x, y rawAttribute, of Node) (same bool, err error) {
+	switch {
+	case x.typeCode != y.typeCode:
+	case x.typeCode == uint8(String):
+		same, err = c.sameString(x.value(), y.value())
+	default:
+		same = x.extended == y.extended && x.bits == y.bits
+	}
+	if !same && err == nil {
+		return c.differ(of, "%s is not what it was", c.g.spell(y.name))
+	}
+	return same, err
+}
+
+func (c *Comparer) sameString(x, y Address) (bool, error) {
+	values := c.f.regions.values.data
+	// Opening a file does not look at the values of attributes: nothing may be at x.
+	stored := int(x.Segment) < len(values) && uint32(x.Element) < values[x.Segment].used
+	if stored && c.values.known(x, y) {
+		return true, nil
+	}
+	p, err := c.f.stringUnits(values, x)
+	if err != nil {
+		return false, err
+	}
+	q, err := c.g.stringUnits(c.g.regions.values.data, y)
+	if err != nil || !bytes.Equal(p, q) {
+		return false, err
+	}
+	c.values.note(x, y)
+	return true, nil
+}
+
+// rawRun appends the attributes of a run as they are stored, but with the names that names
+// gives by theirs, if it is not nil, and in the order of those. A file has no type that does
+// not exist, and no name twice in a run.
+func (f *File) rawRun(addr Address, count int, names []uint16, dst []rawAttribute) ([]rawAttribute, error) {
+	size := int(f.layout.AttributeSize())
+	off, err := run(f.regions.attributes, addr, count, int64(size))
+	if err != nil {
+		return dst, err
+	}
+	var scratch [maxAttributeSize]byte
+	last, ordered := uint16(0), true
+	for i := 0; i < count; {
+		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
+		if err != nil {
+			return dst, err
+		}
+		for ; len(b) >= size; b = b[size:] {
+			a := parseAttribute(b)
+			if a.name == 0 || int(a.name) > len(f.names) || a.typeCode == 0 || a.typeCode == uint8(Int) && a.extended > 1 {
+				_, err := f.attribute(Address{addr.Segment, addr.Element + uint16(i)}, a)
+				return dst, err
+			}
+			if names != nil {
+				a.name = names[a.name]
+			}
+			ordered = ordered && last <= a.name
+			last = a.name
+			dst = append(dst, a)
+			i++
+		}
+	}
+	if !ordered {
+		slices.SortFunc(dst, func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) })
+	}
+	return dst, nil
+}

@@ -1,0 +1,60 @@
+package identity
+
+import (
+	"context"
+
+	"lorefs/datacenter"
+)
+
+// File is the Tree of the nodes of a file. It is for one goroutine.
+type File struct {
+	ctx  context.Context
+	text []byte
+	keys map[uint16]datacenter.KeyDefinition
+}
+
+// NewFile makes one. Once ctx is done it goes no further down.
+func NewFile(ctx context.Context) *File {
+	return &File{ctx: ctx, keys: map[uint16]datacenter.KeyDefinition{}}
+}
+
+// Keys implements [PathTree].
+func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
+	def, ok := f.keys[n.KeyIndex()]
+	if !ok {
+		def = n.Keys()
+		f.keys[n.KeyIndex()] = def
+	}
+	return def
+}
+
+// Attributes implements [Tree].
+func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	for a, err := range n.Attributes() {
+		if err == nil {
+			f.text, err = a.AppendText(f.text[:0])
+		}
+		if err != nil {
+			return err
+		}
+		visit(a.Name(), a.Type(), f.text)
+	}
+	return nil
+}
+
+// Children implements [Tree].
+func (f *File) Children(n datacenter.Node, visit func(name string, child datacenter.Node)) error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	for k, err := range n.Children() {
+		if err != nil {
+			return err
+		}
+		visit(k.Name(), k)
+	}
+	return nil
+}
+
+// Run implements [Tree].
+func (f *File) Run(n datacenter.Node) (datacenter.Run, bool) { return n.ChildRun(), true }

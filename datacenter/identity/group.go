@@ -1,0 +1,298 @@
+package identity
+
+import (
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/query"
+)
+
+// group is nodes of one name, its rows, and what tells each from the others.
+type group[N any] struct {
+	nodes []N
+	// first is where the children of each parent begin, and where the last ones end.
+	first []int
+	// sheets tells that they are sheets, of which those that nothing tells apart are one.
+	sheets bool
+	// choices has for each row what its path asks for: a place in sets, of which the first
+	// is empty. Where a choice is not alone, others are like the row.
+	choices []uint16
+	alone   []bool
+	sets    []attributeSet
+	// same are the rows that are like a row, and hashes those of all in such a list.
+	same   map[int32][]int32
+	hashes map[*int32]uint64
+}
+
+// attributeSet is attributes that a predicate asks for.
+type attributeSet struct {
+	names []string
+	// given tells that they are keys or an id, which are there to tell nodes apart.
+	given bool
+}
+
+// maxDefinitions bounds the key definitions that siblings are told apart by. Those of real
+// data centers have one.
+const maxDefinitions = 4
+
+// tell finds out what tells each row from all others: keys, an id, or the first of the sets
+// of attributes that does. Keys and an id are asked for also where they leave some beside
+// the row; of sheets, whatever leaves fewest is.
+func (g *group[N]) tell(tree PathTree[N]) error {
+	c := &chooser[N]{group: g, table: g.table(tree), left: make([]int32, len(g.nodes)), hashes: make([]uint64, len(g.nodes))}
+	c.counts = newCounts(len(g.nodes))
+	c.open = len(g.nodes)
+	for row := range c.left {
+		c.left[row] = int32(len(g.nodes)) - 1
+	}
+	g.choices, g.alone, g.sets = make([]uint16, len(g.nodes)), make([]bool, len(g.nodes)), []attributeSet{{}}
+	if err := c.given(tree); err != nil {
+		return err
+	}
+	if len(g.nodes) == 1 {
+		g.alone[0] = true
+		return nil
+	}
+	if c.open == 0 {
+		return nil
+	}
+	if err := c.table.find(rankOther); err != nil {
+		return err
+	}
+	for set := range c.table.sets() {
+		if c.try(set, false, nil); c.open == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// table gives the attributes of the rows.
+func (g *group[N]) table(tree PathTree[N]) table {
+	return table{rows: len(g.nodes), exact: true, each: func(row int, visit attributeVisitor) error {
+		return tree.Attributes(g.nodes[row], visit)
+	}}
+}
+
+// chooser makes the choices of a group.
+type chooser[N any] struct {
+	*group[N]
+	table  table
+	left   []int32 // how many others the choice of each row leaves beside it
+	open   int     // how many rows are not told from all others
+	hashes []uint64
+	counts *counts
+}
+
+// given tries keys, then an id.
+func (c *chooser[N]) given(tree PathTree[N]) error {
+	var defs []datacenter.KeyDefinition
+	of := make([]int, len(c.nodes)) // which definition each row has
+	for row, n := range c.nodes {
+		def := tree.Keys(n)
+		of[row] = slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
+		if of[row] < 0 && len(defs) < maxDefinitions && len(def) > 0 {
+			of[row] = len(defs)
+			defs = append(defs, def)
+		}
+	}
+	for i, def := range defs {
+		if err := c.tryNames(def, func(row int) bool { return of[row] == i }); err != nil {
+			return err
+		}
+	}
+	if c.open == 0 {
+		return nil
+	}
+	return c.tryNames([]string{idName}, nil)
+}
+
+func (c *chooser[N]) tryNames(names []string, fits func(row int) bool) error {
+	if err := c.table.fill(names); err != nil {
+		return err
+	}
+	set := make(columnSet, len(names))
+	for i := range set {
+		set[i] = uint8(i)
+	}
+	c.try(set, true, fits)
+	return nil
+}
+
+// try chooses a set for those rows for which it is better than what they have.
+func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
+	c.table.hash(set, c.hashes)
+	c.counts.count(c.hashes)
+	choice, used := uint16(len(c.sets)), false
+	for row, h := range c.hashes {
+		if c.alone[row] || h == 0 || fits != nil && !fits(row) {
+			continue
+		}
+		others := c.counts.of(h) - 1
+		switch {
+		case others == 0, given && c.choices[row] == 0, (given || c.sheets) && others < c.left[row]:
+			c.choices[row], c.left[row], used = choice, others, true
+		}
+		if others == 0 {
+			c.alone[row] = true
+			c.open--
+		}
+	}
+	if used {
+		s := attributeSet{given: given}
+		for _, i := range set {
+			s.names = append(s.names, c.table.columns[i].name)
+		}
+		c.sets = append(c.sets, s)
+	}
+}
+
+// predicate gives the predicate of a row, and all rows for which it is true.
+func (g *group[N]) predicate(tree PathTree[N], row int, changing []string) (predicate []byte, same []int32, err error) {
+	set := g.sets[g.choices[row]]
+	alone := g.alone[row]
+	if !set.given && slices.ContainsFunc(set.names, func(name string) bool { return slices.Contains(changing, name) }) {
+		if set, err = g.without(tree, row, changing); err != nil {
+			return nil, nil, err
+		}
+		alone = len(set.names) > 0
+	}
+	if predicate, err = appendPredicate(nil, tree, g.nodes[row], set.names); err != nil {
+		return nil, nil, err
+	}
+	if alone {
+		return predicate, []int32{int32(row)}, nil
+	}
+	same, err = g.like(tree, row, set)
+	return predicate, same, err
+}
+
+// without chooses a set for a row that has none of some names; it is empty if nothing else
+// tells the row apart.
+func (g *group[N]) without(tree PathTree[N], row int, names []string) (attributeSet, error) {
+	t := g.table(tree)
+	t.without = names
+	if err := t.find(rankOther); err != nil {
+		return attributeSet{}, err
+	}
+	hashes := make([]uint64, t.rows)
+	for set := range t.sets() {
+		t.hash(set, hashes)
+		h, others := hashes[row], -1
+		for _, other := range hashes {
+			if other == h {
+				others++
+			}
+		}
+		if h == 0 || others > 0 {
+			continue
+		}
+		s := attributeSet{}
+		for _, i := range set {
+			s.names = append(s.names, t.columns[i].name)
+		}
+		return s, nil
+	}
+	return attributeSet{}, nil
+}
+
+// like gives the rows that have the attributes of a set as a row has.
+func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, error) {
+	chosen := slices.Equal(set.names, g.sets[g.choices[row]].names)
+	if same, ok := g.same[int32(row)]; ok && chosen {
+		return same, nil
+	}
+	t := g.table(tree)
+	if err := t.fill(set.names); err != nil {
+		return nil, err
+	}
+	columns := make(columnSet, len(set.names))
+	for i := range columns {
+		columns[i] = uint8(i)
+	}
+	hashes := make([]uint64, t.rows)
+	t.hash(columns, hashes)
+	var same []int32
+	for other, h := range hashes {
+		if h == hashes[row] {
+			same = append(same, int32(other))
+		}
+	}
+	if !chosen {
+		return same, nil
+	}
+	for _, other := range same {
+		if g.choices[other] == g.choices[row] {
+			g.same[other] = same
+		}
+	}
+	return same, nil
+}
+
+// appendPredicate asks for the attributes of n that are called names.
+func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]byte, error) {
+	if len(names) == 0 {
+		return dst, nil
+	}
+	values := make([][]byte, len(names))
+	err := tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
+		i := slices.Index(names, name)
+		switch {
+		case i < 0:
+		case typ == datacenter.String || typ == 0:
+			values[i] = query.AppendText(nil, string(text))
+		default:
+			values[i] = slices.Clone(text)
+		}
+	})
+	for i, name := range names {
+		if i == 0 {
+			dst = append(dst, '[')
+		} else {
+			dst = append(dst, " and "...)
+		}
+		dst = append(dst, '@')
+		dst = query.AppendName(dst, name)
+		dst = append(dst, '=')
+		dst = append(dst, values[i]...)
+	}
+	return append(dst, ']'), err
+}
+
+// counts counts hashes. It is a table that is made once, for as many as there are at most.
+type counts struct {
+	hashes []uint64
+	times  []int32
+}
+
+func newCounts(n int) *counts {
+	size := 4
+	for size < 2*n {
+		size *= 2
+	}
+	return &counts{make([]uint64, size), make([]int32, size)}
+}
+
+// slot is where a hash is, or where it goes.
+func (c *counts) slot(h uint64) int {
+	mask := uint64(len(c.hashes) - 1)
+	at := h * golden >> 20 & mask
+	for c.times[at] != 0 && c.hashes[at] != h {
+		at = (at + 1) & mask
+	}
+	return int(at)
+}
+
+// count counts all but zeros, anew.
+func (c *counts) count(hashes []uint64) {
+	clear(c.times)
+	for _, h := range hashes {
+		if h != 0 {
+			at := c.slot(h)
+			c.hashes[at] = h
+			c.times[at]++
+		}
+	}
+}
+
+func (c *counts) of(h uint64) int32 { return c.times[c.slot(h)] }

@@ -1,0 +1,203 @@
+package identity
+
+import "lorefs/internal/align"
+
+const idName = "id"
+
+// Siblings are the children of one name that a node of a tree has, in their order.
+type Siblings[N any] struct {
+	Contents *Contents[N]
+	Nodes    []N
+}
+
+// Match finds out which of q belongs to each of p: to holds the places of those that are
+// known to belong together already, or align.None, and takes the others. What has nothing
+// that it belongs to keeps align.None.
+//
+// Those with equal values of keys belong together, of several the first with the first;
+// without keys, those with an equal id if all have one, and on either side no two the same.
+// Both leave over what was given another key or id. Else a longest common subsequence of
+// equal nodes belongs together, then equal ones that moved, then those with the same
+// attributes that tell them from all that is left, then what is left in the same place.
+func Match[N any](p, q Siblings[N], keys []string, to []int32) error {
+	m := matcher[N]{p: p, q: q, to: to}
+	m.rest()
+	if m.over() {
+		return nil
+	}
+	if len(keys) > 0 {
+		x, y, _, err := m.values(keys)
+		if err == nil {
+			m.match(align.InTurn, x, y)
+		}
+		return err
+	}
+	x, y, all, err := m.values([]string{idName})
+	if err != nil {
+		return err
+	}
+	if all && distinct(x, m.xs) && distinct(y, m.ys) {
+		m.match(align.InTurn, x, y)
+		return nil
+	}
+	if len(m.xs)+len(m.ys) == 2 && align.FillGaps(to, len(q.Nodes)) > 0 {
+		return nil
+	}
+	if err := m.byContent(); err != nil {
+		return err
+	}
+	if err := m.byAttributes(); err != nil {
+		return err
+	}
+	align.FillGaps(to, len(q.Nodes))
+	return nil
+}
+
+// matcher is a Match. xs and ys are the places of what is left; hashes are by place.
+type matcher[N any] struct {
+	p, q   Siblings[N]
+	to     []int32
+	xs, ys []int32
+}
+
+// rest finds out what is left.
+func (m *matcher[N]) rest() {
+	m.xs, m.ys = nil, nil
+	taken := make([]bool, len(m.q.Nodes))
+	for i, j := range m.to {
+		if j == align.None {
+			m.xs = append(m.xs, int32(i))
+		} else {
+			taken[j] = true
+		}
+	}
+	for j := range taken {
+		if !taken[j] {
+			m.ys = append(m.ys, int32(j))
+		}
+	}
+}
+
+// over tells that nothing can belong together any more.
+func (m *matcher[N]) over() bool { return len(m.xs) == 0 || len(m.ys) == 0 }
+
+// match matches by hashes of what is left.
+func (m *matcher[N]) match(by func(x, y []uint64, to []int32), x, y []uint64) {
+	to := make([]int32, len(m.xs))
+	for i := range to {
+		to[i] = align.None
+	}
+	by(pick(x, m.xs), pick(y, m.ys), to)
+	for i, j := range to {
+		if j != align.None {
+			m.to[m.xs[i]] = m.ys[j]
+		}
+	}
+	m.rest()
+}
+
+func pick(hashes []uint64, places []int32) []uint64 {
+	list := make([]uint64, len(places))
+	for i, at := range places {
+		list[i] = hashes[at]
+	}
+	return list
+}
+
+// hashes gives one for each of some places.
+func (s *Siblings[N]) hashes(places []int32, hash func(n N) (uint64, error)) ([]uint64, error) {
+	list := make([]uint64, len(s.Nodes))
+	for _, at := range places {
+		var err error
+		if list[at], err = hash(s.Nodes[at]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// values gives hashes of the attributes called names that what is left has; all tells that
+// none lacks one of them.
+func (m *matcher[N]) values(names []string) (x, y []uint64, all bool, err error) {
+	all = true
+	of := func(s *Siblings[N]) func(n N) (uint64, error) {
+		return func(n N) (uint64, error) {
+			h, has, err := HashValues(s.Contents.tree, n, names)
+			all = all && has
+			return h, err
+		}
+	}
+	if x, err = m.p.hashes(m.xs, of(&m.p)); err != nil {
+		return nil, nil, false, err
+	}
+	y, err = m.q.hashes(m.ys, of(&m.q))
+	return x, y, all, err
+}
+
+// byContent matches equal nodes: those that kept their order, then those that moved. Where
+// too many differ for that, it matches those that come once on either side.
+func (m *matcher[N]) byContent() error {
+	x, err := m.p.hashes(m.xs, m.p.Contents.Hash)
+	if err != nil {
+		return err
+	}
+	y, err := m.q.hashes(m.ys, m.q.Contents.Hash)
+	if err != nil {
+		return err
+	}
+	few := false
+	m.match(func(x, y []uint64, to []int32) {
+		if few = align.Subsequence(x, y, to); !few {
+			align.Unique(x, y, to)
+		}
+	}, x, y)
+	if few {
+		m.match(align.InTurn, x, y)
+	}
+	return nil
+}
+
+// byAttributes matches by what tells what is left apart. Of an attribute whose name does
+// not say that it is for that, another value is a change.
+func (m *matcher[N]) byAttributes() error {
+	if m.over() {
+		return nil
+	}
+	xs, ys := m.xs, m.ys
+	t := table{rows: len(xs) + len(ys), each: func(row int, visit attributeVisitor) error {
+		if row < len(xs) {
+			return m.p.Contents.tree.Attributes(m.p.Nodes[xs[row]], visit)
+		}
+		return m.q.Contents.tree.Attributes(m.q.Nodes[ys[row-len(xs)]], visit)
+	}}
+	if err := t.find(rankOther - 1); err != nil {
+		return err
+	}
+	x, y := make([]uint64, len(m.p.Nodes)), make([]uint64, len(m.q.Nodes))
+	hashes := make([]uint64, t.rows)
+	for set := range t.sets() {
+		t.hash(set, hashes)
+		for row, h := range hashes {
+			if h == 0 { // it is not to match another one that lacks something
+				h = golden * uint64(row+1)
+			}
+			if row < len(xs) {
+				x[xs[row]] = h
+			} else {
+				y[ys[row-len(xs)]] = h
+			}
+		}
+		if m.match(align.Unique, x, y); m.over() {
+			break
+		}
+	}
+	return nil
+}
+
+func distinct(hashes []uint64, places []int32) bool {
+	seen := make(map[uint64]struct{}, len(places))
+	for _, at := range places {
+		seen[hashes[at]] = struct{}{}
+	}
+	return len(seen) == len(places)
+}
