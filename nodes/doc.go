@@ -38,24 +38,21 @@
 //	dctree      Editable.Change            lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
 //	datacenter  Draft.Apply                makes them, all or none
-//	internal/session  Session.log          has the journal keep their record
-//	internal/pending, internal/journal     Edits.Append, Journal.Append
+//	internal/save/dcsave  Session.log      the source is still what was edited
+//	internal/save     Set.Log              has the journal keep their record
+//	internal/journal  Journal.Append
 //
 // The Writer then calls Session.Sync, which syncs the journal. Zones, squares and areas go
-// by nodes/overlay (Tree.commit) and worldtree (edits.Put) to internal/folderedit.
+// by nodes/overlay (Tree.commit) and worldtree (edits.Put) to Set.Log.
 //
 // A save of a data center, by commit or at the end of a mount:
 //
 //	cmd/lorefs  mounting.saveBy, dataCenterEditor.save
-//	internal/session  Session.Save         the source is still what was edited
-//	sheettree, dctree  Editable.Save       hold the locks of edits
-//	datacenter  Draft.Save                 gives what is to be written
-//	internal/session  Session.store        has it replace the source
-//	internal/replace  Replace              the protocol: its doc.go says each step
-//	  datacenter  Saving.Write             writes the new file
-//	  internal/session  Session.verify     opens it and compares it with the draft
-//	  internal/session  Session.announce   notes in the journal what will be there
-//	internal/session  Session.adopt        drops the journal, goes on with the new file
+//	internal/save/dcsave  Session.Save     whether there is something to save
+//	sheettree, dctree  Editable.Save       remove what their editors have hidden
+//	internal/save  Set.Commit              the protocol, from top to bottom
+//	  internal/replace  File.Write ...     its steps, a method each
+//	  internal/save/dcsave  whole          packs the draft, reads back and compares
 //
 // The conformance suite that every Tree has to pass is in nodes/nodetest, and what
 // those that can be changed have in common in nodes/editing and nodes/overlay.

@@ -7,7 +7,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 )
 
 // answer is what a mount says to a request. Error is empty if all is well.
@@ -18,7 +18,7 @@ type answer struct {
 	Busy   bool    `json:"busy,omitempty"`
 	Status *status `json:"status,omitempty"`
 	// Saved are what was saved by each editor, none if nothing can be.
-	Saved []session.Report `json:"saved,omitempty"`
+	Saved []save.Report `json:"saved,omitempty"`
 	// Left is what was not saved with it.
 	Left leftOut `json:"left,omitzero"`
 	// Kept is the folder that texts are put into at the end that were not saved.

@@ -11,15 +11,15 @@ import (
 
 	"lorefs/internal/filelock"
 	"lorefs/internal/links"
-	"lorefs/internal/pending"
 	"lorefs/internal/replace"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 
 // claim keeps others from editing a file that is to be written, or the files in a folder,
 // until the claim is closed. If somebody does already, the mount would lose its source:
 // the error has exitBusy then. What is not there yet, nobody can edit.
-func claim(c *cobra.Command, path string) (*pending.Lock, error) {
+func claim(c *cobra.Command, path string) (*save.Lock, error) {
 	above := filepath.Dir(path)
 	if info, err := os.Stat(above); errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%s can't be written: the folder %s does not exist", path, above)
@@ -31,15 +31,15 @@ func claim(c *cobra.Command, path string) (*pending.Lock, error) {
 	sweepBeside(c, path)
 	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return new(pending.Lock), nil
+		return new(save.Lock), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !canBeEdited(whole) {
-		return new(pending.Lock), nil
+		return new(save.Lock), nil
 	}
-	lock, err := pending.Take(whole)
+	lock, err := save.Take(whole)
 	if err != nil {
 		return nil, inUse(path, err)
 	}
@@ -76,9 +76,9 @@ func mayReplace(path string) error {
 	if err != nil || !canBeEdited(whole) {
 		return nil //nolint:nilerr // nobody can edit what is not there
 	}
-	err = pending.Held(whole)
+	err = save.Held(whole)
 	if err == nil && isGeometry(whole) {
-		err = pending.Held(filepath.Dir(whole))
+		err = save.Held(filepath.Dir(whole))
 	}
 	if errors.Is(err, filelock.ErrLocked) {
 		return inUse(path, err)

@@ -8,8 +8,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
-	"lorefs/internal/pending"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/save/dcsave"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
@@ -20,7 +20,7 @@ import (
 // dataCenterEditor is a data center that is being edited.
 type dataCenterEditor struct {
 	file    string
-	session *session.Session
+	session *dcsave.Session
 	tree    *dctree.Editable
 	sheets  *sheettree.Editable
 	// layout is the one to write.
@@ -52,7 +52,7 @@ func (d *dataCenter) edit(ctx context.Context, o editOptions) (editors []sourceE
 
 // editor makes the file editable.
 func (d *dataCenter) editor(ctx context.Context, o editOptions) (_ *dataCenterEditor, err error) {
-	s, err := session.Open(ctx, d.file, d.dc, session.Options{
+	s, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Write: datacenter.WriteOptions{Layout: o.layout}, NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
@@ -132,7 +132,7 @@ func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
 
 func (e *dataCenterEditor) keepText(changed error) string { return e.session.KeepText(changed) }
 
-func (e *dataCenterEditor) save(ctx context.Context, last bool) (session.Report, error) {
+func (e *dataCenterEditor) save(ctx context.Context, last bool) (save.Report, error) {
 	if last {
 		return e.session.Save(ctx, e.sheets)
 	}
@@ -164,9 +164,9 @@ func explainSession(err error) error {
 		return err
 	}
 	switch {
-	case errors.Is(err, pending.ErrStale):
+	case errors.Is(err, save.ErrStale):
 		hint := "to have them back, put the file back that they were made on"
-		if stale, ok := errors.AsType[*pending.StaleError](err); ok && stale.Backup != "" {
+		if stale, ok := errors.AsType[*save.StaleError](err); ok && stale.Backup != "" {
 			hint += ", which is " + stale.Backup
 		}
 		return &commandError{code: exitUnsaved, err: err, hint: hint + "; to give them up, use lorefs journal drop"}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"lorefs/datacenter"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 )
@@ -38,7 +38,7 @@ type sourceEditor interface {
 	refused() []editing.Refused
 	loose() editing.Loose
 	// save saves all edits. last tells that nobody is in the middle of some.
-	save(ctx context.Context, last bool) (session.Report, error)
+	save(ctx context.Context, last bool) (save.Report, error)
 	Close() error
 }
 

@@ -16,15 +16,14 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
-	"lorefs/internal/folderedit"
-	"lorefs/internal/pending"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/save/dcsave"
 	"lorefs/internal/shown"
 )
 
 // journals are those of all kinds of sources that can be edited: to a user they are the
 // same.
-var journals = pending.Kinds{session.Journals, folderedit.Journals}
+var journals = save.Kinds{dcsave.Kind, save.Folders}
 
 func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
@@ -58,7 +57,7 @@ func newJournalList() *cobra.Command {
 	return c
 }
 
-func printJournals(w io.Writer, list []pending.Journal) error {
+func printJournals(w io.Writer, list []save.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
 		edits := plural(j.Edits, "edit")
@@ -153,10 +152,10 @@ func newJournalDrop() *cobra.Command {
 
 // journalOf looks for the journal of a source, which may be gone, or for one by its own
 // path. An error matches [iofs.ErrNotExist] if there is none.
-func journalOf(path string) (pending.Journal, error) {
+func journalOf(path string) (save.Journal, error) {
 	path, err := withoutLinks(path)
 	if err != nil {
-		return pending.Journal{}, err
+		return save.Journal{}, err
 	}
 	return journals.Find(path)
 }

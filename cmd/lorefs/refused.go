@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"lorefs/internal/links"
-	"lorefs/internal/pending"
 	"lorefs/internal/replace"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/internal/userdir"
@@ -80,7 +80,7 @@ func (s *opened) leftOut() leftOut {
 
 // isFailure tells why a text was not taken from what is wrong with the text itself.
 func isFailure(problem error) bool {
-	_, unjournalled := errors.AsType[*pending.AppendError](problem)
+	_, unjournalled := errors.AsType[*save.AppendError](problem)
 	return unjournalled || errors.Is(problem, source.ErrChanged) || errors.Is(problem, nodes.ErrChanged)
 }
 
@@ -94,7 +94,7 @@ func tellRefused(r *editing.Refused) refusedText {
 	t := refusedText{Path: r.Path, Reason: r.Problem.Error()}
 	if p, ok := errors.AsType[placed](r.Problem); ok {
 		t.Line, t.Column, t.Reason = p.Place()
-	} else if a, ok := errors.AsType[*pending.AppendError](r.Problem); ok {
+	} else if a, ok := errors.AsType[*save.AppendError](r.Problem); ok {
 		t.Reason = a.Error()
 	}
 	return t

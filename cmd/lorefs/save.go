@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/internal/pending"
 	"lorefs/internal/replace"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 )
@@ -30,18 +29,18 @@ const (
 type saves struct {
 	mu sync.Mutex
 	// reports are those of the editors, as far as it came.
-	reports []session.Report
+	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
 }
 
-func (s *saves) note(reports []session.Report, err error) {
+func (s *saves) note(reports []save.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reports, s.failed = reports, err
 }
 
-func (s *saves) last() []session.Report {
+func (s *saves) last() []save.Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reports
@@ -99,8 +98,8 @@ func (m *mounting) saveBy(ctx context.Context, last bool) error {
 }
 
 // save has each editor save what is its own, whatever becomes of the others.
-func (s *opened) save(ctx context.Context, last bool) ([]session.Report, error) {
-	var reports []session.Report
+func (s *opened) save(ctx context.Context, last bool) ([]save.Report, error) {
+	var reports []save.Report
 	var failed *commandError
 	for _, e := range s.editors {
 		r, err := e.save(ctx, last)
@@ -122,7 +121,7 @@ func unsaved(editor sourceEditor, err error) *commandError {
 		outcome = "may not be saved for good"
 	}
 	e := &commandError{code: exitUnsaved, err: fmt.Errorf("%s %s: %w", editor.path(), outcome, err)}
-	for _, c := range pending.Conflicts(err) {
+	for _, c := range save.Conflicts(err) {
 		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
 	if journal := editor.journal(); journal != "" {
@@ -148,7 +147,7 @@ func (m *mounting) commit() answer {
 }
 
 // answerOf tells of a save. Nothing was to be saved if there are no reports.
-func answerOf(reports []session.Report, left leftOut, err error) answer {
+func answerOf(reports []save.Report, left leftOut, err error) answer {
 	a := answer{Saved: reports, Left: left}
 	if err != nil {
 		a.Error, a.Unsaved = errorText(err), exitCode(err) == exitUnsaved
@@ -176,7 +175,7 @@ func (a *answer) told(w io.Writer) error {
 
 // wrote tells whether something was saved.
 func (a *answer) wrote() bool {
-	return slices.ContainsFunc(a.Saved, func(r session.Report) bool { return r.Path != "" })
+	return slices.ContainsFunc(a.Saved, func(r save.Report) bool { return r.Path != "" })
 }
 
 // printSaved tells what was saved.

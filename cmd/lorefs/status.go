@@ -13,7 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 
@@ -57,16 +57,16 @@ type editStatus struct {
 	// Notices are what is not stored of what was written.
 	Notices []string `json:"notices,omitempty"`
 	// Saved is what the last save did, null if there was none.
-	Saved *session.Report `json:"saved"`
+	Saved *save.Report `json:"saved"`
 	// World is what of that concerns the folder of --world, nil if it is not edited.
 	World *worldEditStatus `json:"world,omitempty"`
 }
 
 // worldEditStatus tells of the folder of --world what editStatus does of the source.
 type worldEditStatus struct {
-	Pending int64           `json:"pending"`
-	Journal string          `json:"journal"`
-	Saved   *session.Report `json:"saved"`
+	Pending int64        `json:"pending"`
+	Journal string       `json:"journal"`
+	Saved   *save.Report `json:"saved"`
 }
 
 func (m *mounting) editStatus() *editStatus {

@@ -13,7 +13,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/daemon"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 )
 
 func newUnmount() *cobra.Command {
@@ -156,7 +156,7 @@ func leftBehind(name string, edited ...string) error {
 
 // leftOf is leftBehind of one thing that was edited; nil if nothing is left.
 func leftOf(name, source string) *commandError {
-	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return journalOf(source) })
+	j, taken, err := daemon.AwaitJournal(name, func() (save.Journal, error) { return journalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved
@@ -166,14 +166,14 @@ func leftOf(name, source string) *commandError {
 			hint: "lorefs journal list tells what is left, once that is mended",
 		}
 	}
-	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved {
+	if j.Edits == 0 && j.Problem == "" || j.State == save.StateSaved {
 		return nil
 	}
 	if taken {
 		return nil
 	}
 	hint := "kept in %s: lorefs mount --rw brings back what is there"
-	if j.State == pending.Damaged {
+	if j.State == save.StateDamaged {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{

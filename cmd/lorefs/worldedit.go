@@ -5,12 +5,11 @@ import (
 	"errors"
 	iofs "io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/internal/folderedit"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 	"lorefs/nodes/worldtree"
@@ -21,7 +20,7 @@ type worldEditor struct {
 	dir string
 	// at is where the folder is shown: empty, or with a slash behind it.
 	at      string
-	session *folderedit.Session
+	session *save.Set
 	tree    *worldtree.Editable
 }
 
@@ -35,7 +34,7 @@ func (w *world) edit(ctx context.Context, o editOptions) ([]sourceEditor, []node
 }
 
 func (w *world) editor(ctx context.Context, at string, o editOptions) (*worldEditor, error) {
-	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log})
 	if err != nil {
 		return nil, err
 	}
@@ -64,31 +63,54 @@ func (e *worldEditor) loose() editing.Loose       { return looseIn(e.at, e.tree.
 
 // save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.
-func (e *worldEditor) save(ctx context.Context, _ bool) (session.Report, error) {
+func (e *worldEditor) save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
-	var r session.Report
-	var backups []string
+	var r save.Report
 	err := e.tree.Save(ctx, func(c *worldtree.Changed) (iofs.FileInfo, error) {
 		if c.Same {
 			return nil, e.session.Settle(c.File)
 		}
-		saved, err := e.session.Save(ctx, folderedit.File{
-			Name: c.File, Size: c.Size, Write: c.Write,
-			Verify: func(f *os.File) error { return c.Compare(f) },
-		})
+		edited := &changedFile{c, e.session}
+		saved, err := e.session.Commit(ctx, c.File, edited)
+		if errors.Is(err, source.ErrChanged) {
+			err = e.session.Rescue(ctx, c.File, edited, nil, err)
+		}
 		if saved.Info == nil {
 			return nil, err
 		}
-		backups = append(backups, saved.Backup)
-		r.Path, r.Edits, r.Bytes = e.dir, r.Edits+saved.Edits, r.Bytes+saved.Bytes
+		r.Edits += saved.Edits
+		r.Add(e.dir, saved)
 		return saved.Info, err
 	})
-	if len(backups) > 0 {
-		r.Backup = backups[0]
-	}
-	if len(backups) > 1 && r.Backup != "" {
-		r.Backup = filepath.Join(filepath.Dir(r.Backup), "*.bak")
-	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
+}
+
+// changedFile is a file of the folder that is saved as a whole. Nobody edits it meanwhile.
+type changedFile struct {
+	c     *worldtree.Changed
+	files *save.Set
+}
+
+// Check is [save.Edited]'s.
+func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
+
+// Snapshot is [save.Edited]'s: what was changed is one by itself.
+func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f.c}, nil }
+
+// wholeFile makes a new file by packing all of it.
+type wholeFile struct{ *worldtree.Changed }
+
+// Size is [save.Snapshot]'s.
+func (f wholeFile) Size() int64 { return f.Changed.Size }
+
+// Check is [save.Snapshot]'s.
+func (f wholeFile) Check(_ context.Context, g *os.File) error { return f.Compare(g) }
+
+// Index has nothing to do: what is kept of a world is found out when it is looked at.
+func (f wholeFile) Index() error { return nil }
+
+// Rebase is [save.Snapshot]'s.
+func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
+	return publish(nil)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lorefs/internal/filelock"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 )
 
 const (
@@ -45,11 +45,11 @@ func TakeOver(ctx context.Context, edit func() error) error {
 // [Name], holds that journal no more: the kernel takes the mount from a process that was
 // killed before it takes its locks. taken tells that another process has the journal now, and
 // so has all that the first one left.
-func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.Journal, taken bool, err error) {
+func AwaitJournal(name string, find func() (save.Journal, error)) (j save.Journal, taken bool, err error) {
 	var held, since time.Time // of who took over
 	for end := time.Now().Add(EndTimeout); ; time.Sleep(dyingPoll) {
 		j, err := find()
-		if err != nil || j.State != pending.InUse {
+		if err != nil || j.State != save.StateInUse {
 			return j, false, err
 		}
 		taken := takenOver(name, &j)
@@ -70,7 +70,7 @@ func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.
 // takenOver tells whether whoever has a journal in use came behind the process that
 // served name, and so has all that it left. That one took the lock before it mounted,
 // and listened behind that.
-func takenOver(name string, j *pending.Journal) bool {
+func takenOver(name string, j *save.Journal) bool {
 	path, err := SocketPath(name)
 	if err != nil {
 		return false

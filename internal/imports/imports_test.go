@@ -87,10 +87,10 @@ func TestAdapter(t *testing.T) {
 // upperFloor are the packages of internal that stand on formats, on the tree or on the
 // adapter, each with those of them that it may import.
 var upperFloor = map[string][]string{
-	"daemon":   {"fs", "nodes"},
-	"sample":   formats,
-	"session":  {"datacenter"},
-	"treecopy": {"nodes"},
+	"daemon":      {"fs", "nodes"},
+	"sample":      formats,
+	"save/dcsave": {"datacenter"},
+	"treecopy":    {"nodes"},
 }
 
 // Internal has two floors: what knows no format, no tree and no FUSE, and what stands on

@@ -27,7 +27,7 @@
 // caller says at 24; the records follow at once. Such a journal is read, but nothing is
 // added to it: Renew makes one of version 2 of it. A reader refuses versions and features
 // that it does not know, with an *UnsupportedError. What payloads may hold is for
-// callers to say, who have kinds of their own (package pending).
+// callers to say, who have kinds of their own (package save).
 //
 // # Torn or damaged
 //

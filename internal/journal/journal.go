@@ -8,19 +8,21 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"lorefs/internal/disk"
 )
 
 // Journal is an open journal. Its methods may be called from many goroutines at
 // once.
 type Journal struct {
-	sys  system
+	fs   disk.FS
 	path string
 	head head
 
 	// mu guards what follows. It is held while a record is written, but not while
 	// the file is synced.
 	mu   sync.Mutex
-	file file // nil once closed
+	file disk.File // nil once closed
 	// size is where the last whole record ends, and synced up to where the disk is
 	// known to have them, and to promise them.
 	size, synced int64
@@ -52,9 +54,9 @@ const (
 )
 
 // newJournal takes over a file that is synced, though maybe not as far as it promises.
-func newJournal(sys system, path string, f file, c *Contents) *Journal {
+func newJournal(fs disk.FS, path string, f disk.File, c *Contents) *Journal {
 	j := &Journal{
-		sys: sys, path: path, file: f, head: c.head,
+		fs: fs, path: path, file: f, head: c.head,
 		size: c.end, records: c.records, promises: c.promises,
 	}
 	if c.promises.whole() { // else the next sync has a slot to mend
@@ -83,7 +85,7 @@ func (j *Journal) Append(payload []byte) error {
 	// One buffer makes one write, of which a kill leaves all or, to be found by
 	// its checksum, a part.
 	j.buf = appendRecord(j.buf[:0], j.head.mark, j.size, payload)
-	if err := writeFull(j.file, j.buf, j.size); err != nil {
+	if err := disk.WriteFull(j.file, j.buf, j.size); err != nil {
 		j.torn = true
 		return j.wrap(errors.Join(err, j.cut()))
 	}
@@ -158,12 +160,12 @@ func (j *Journal) Remove() error {
 	defer j.mu.Unlock()
 	j.closed = true
 	err := j.shut()
-	rmErr := j.sys.remove(j.path)
+	rmErr := j.fs.Remove(j.path)
 	if errors.Is(rmErr, iofs.ErrNotExist) {
 		rmErr = nil
 	}
 	if rmErr == nil {
-		rmErr = j.sys.syncDir(filepath.Dir(j.path))
+		rmErr = j.fs.SyncDir(filepath.Dir(j.path))
 	}
 	if rmErr != nil {
 		err = errors.Join(err, j.wrap(rmErr))
