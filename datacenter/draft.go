@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -21,72 +20,78 @@ var ErrGone = errors.New("it is not there any more")
 // still read from the file. What several parents share in the file is told
 // apart here, so that an edit under one never shows under another.
 //
-// It is safe for parallel use. Edits wait for each other, and for Write; reading
-// waits for neither.
+// The file that it was made of stays the one by which all is known that it holds: its
+// numbers and addresses, and how what was edited since differs from it, are what readers
+// are told as long as the Draft lives. What is saved, and what records say, is about the
+// base: that file too, until [Draft.Rebase] puts a newer one in its place.
+//
+// It is safe for parallel use. Edits wait for each other; reading waits for none. What is
+// saved is a [Snapshot], which waits for nobody either.
 type Draft struct {
-	file *File
-	log  func(record []byte) error
+	first *File
+	log   func(record []byte) error
 
+	// planning is held by whoever edits, from before it says what until that is made. It
+	// is taken before editing.
+	planning sync.Mutex
 	// editing is held by whoever changes something, also while it reads the
 	// file. It is taken before mu.
 	editing sync.Mutex
-	// scratch is for writing records; it belongs to the holder of editing.
+	// scratch is for writing records, and batch for edits that may be made again; they
+	// belong to the holder of editing.
 	scratch []byte
-	// heights remembers how deep the file's runs are.
+	batch   []Edit
+	// heights remembers how deep the first file's runs are.
 	heights map[Address]int
 	types   pathTypes
-	// watch is nil if nobody watches.
-	watch func(context.Context, []SheetChange)
+	watched watched
+	// shrunk are the nodes from which the edits at hand took something.
+	shrunk []*draftNode
 
 	// mu guards everything below for as long as memory is looked at. Who holds
 	// editing may read without it.
 	mu   sync.RWMutex
-	root *draftNode
+	next Number
+	// edits counts what was applied and is in no file yet.
+	edits int64
+	draftTree
+	// changes tells which sheets changed.
+	changes sheetChanges
+	epochs  epochs
+}
+
+// draftTree is what a Draft holds of nodes, on top of its base.
+type draftTree struct {
+	base *File
+	// labels tell which numbers nodes have in the base.
+	labels labels
+	root   *draftNode
 	// nodes are all draft nodes, but removed ones, and owners the nodes of all
-	// attributes that are not as the file has them.
+	// attributes that are not as the first file has them.
 	nodes  map[Number]*draftNode
 	owners map[Number]*draftNode
-	next   Number
 	nameTable
 	// entries counts the logical nodes and attributes.
 	entries int64
-	// edits counts what was applied, saved how much of that is in a file.
-	edits, saved int64
-	// commits counts the files that were written.
-	commits int
-	// shrunk are the nodes from which the edits at hand took something.
-	shrunk []*draftNode
-	// changes tells which sheets changed.
-	changes sheetChanges
 }
 
-// draftNode is a node that differs from the file's, or leads to one that does.
+// draftNode is a node that differs from the first file's, or leads to one that does.
 type draftNode struct {
 	number Number
-	// saved is the number that the node has in the file that was written last;
-	// before that, and of nodes made since, it is number.
-	saved Number
-	// base is the node of the file that it was; its file is nil if there is none.
-	base Node
+	// home is the node of the first file that it was, and base that of the base. Their
+	// files are nil if there is none.
+	home, base Node
 	// parent is nil for the root, and for what was removed.
-	parent  *draftNode
-	name    uint16
-	key     uint16
-	flags   KeyFlags
-	ordinal uint32
-
-	// The first baseAttrs and baseKids are those of base, at the same places;
-	// those that were removed are dead. Added ones follow in any order.
-	attrs               []draftAttribute
-	kids                []draftChild
-	baseAttrs, baseKids int
-	// changed is set once the attributes differ from base's.
-	changed bool
+	parent              *draftNode
+	homeAttrs, homeKids int
+	// The state is changed only after touch. It was past before, for Snapshots, and has
+	// been what it is since an edit at epoch.
+	nodeState
+	epoch int64
+	past  *pastState
 	// kidAt finds a child that lives.
 	kidAt map[childKey]int
-	// seq counts what was added, for listings.
-	seq uint32
-	// deadAttrs and deadKids count those added ones that are dead.
+	// deadAttrs and deadKids count those added ones that are dead and not stored.
 	deadAttrs, deadKids int
 	// ranked is set once a child has another rank than its ordinal says, and
 	// spare is where to look for an ordinal that no child has.
@@ -94,27 +99,34 @@ type draftNode struct {
 	spare  uint32
 }
 
+// draftAttribute is an attribute of a draft node.
 type draftAttribute struct {
 	number Number
 	name   uint16
 	dead   bool
-	// changed is set if the value is the one here, not that of base at addr.
-	changed bool
-	addr    Address
-	value   Value
-	seq     uint32
+	// edited is set if the value is the one here, not that of the first file at home.
+	edited bool
+	home   Address
+	value  Value
+	seq    uint32
+	// stored is set if the base has it at addr, and changed if that has not its value.
+	stored, changed bool
+	addr            Address
 }
 
-// draftChild is a child of a draft node: one itself, or a node of the file.
+// draftChild is a child of a draft node: one itself, or a node of the files.
 type draftChild struct {
-	number, saved Number
-	name          uint16
-	dead          bool
-	ordinal       uint32
-	rank          uint64
-	addr          Address
-	node          *draftNode
-	seq           uint32
+	number  Number
+	name    uint16
+	dead    bool
+	ordinal uint32
+	rank    uint64
+	home    Address
+	node    *draftNode
+	seq     uint32
+	// stored is set if the base has it here, at addr.
+	stored bool
+	addr   Address
 }
 
 // childKey tells siblings apart.
@@ -131,11 +143,10 @@ type childKey struct {
 // comes twice, is refused by a [FormatError] or [ErrTooLarge].
 func NewDraft(f *File, log func(record []byte) error) (*Draft, error) {
 	d := &Draft{
-		file: f, log: log,
-		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{},
-		next:    MaxEntries + 1,
-		heights: map[Address]int{},
-		entries: int64(f.entries[0]),
+		first: f, log: log, next: MaxEntries + 1, heights: map[Address]int{},
+		draftTree: draftTree{
+			base: f, nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: int64(f.entries[0]),
+		},
 	}
 	if d.log == nil {
 		d.log = func([]byte) error { return nil }
@@ -148,7 +159,7 @@ func NewDraft(f *File, log func(record []byte) error) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.root, err = d.expand(root, 0, 0)
+	d.root, err = d.expand(0, root, root)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +183,7 @@ func (d *Draft) NewNumber() Number {
 func (d *Draft) Pending() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.edits - d.saved
+	return d.edits
 }
 
 // Entries is how many logical nodes and attributes there are now.
@@ -191,33 +202,28 @@ func (n *draftNode) numbered(number Number) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.number == number && !a.dead })
 }
 
-// compact drops what was added and is dead, once it is most of what was added:
-// editors make and remove many a file in one place. The order stays, and so do
+// compact drops what was added and is dead, unless the base has it, once it is most of
+// what was added: editors make and remove many a file in one place. The order stays, and so do
 // the cursors of listings. The caller holds mu.
 func (n *draftNode) compact() {
 	const few = 16
-	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.baseAttrs {
-		added := slices.DeleteFunc(n.attrs[n.baseAttrs:], func(a draftAttribute) bool { return a.dead })
-		n.attrs, n.deadAttrs = n.attrs[:n.baseAttrs+len(added)], 0
+	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs {
+		added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
+		n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(added)], 0
 	}
-	if n.deadKids > few && 2*n.deadKids > len(n.kids)-n.baseKids {
-		added := slices.DeleteFunc(n.kids[n.baseKids:], func(k draftChild) bool { return k.dead })
-		n.kids, n.deadKids = n.kids[:n.baseKids+len(added)], 0
+	if n.deadKids > few && 2*n.deadKids > len(n.kids)-n.homeKids {
+		added := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
+		n.kids, n.deadKids = n.kids[:n.homeKids+len(added)], 0
 		for i, k := range added {
-			n.kidAt[childKey{k.name, k.ordinal}] = n.baseKids + i
+			if !k.dead {
+				n.kidAt[childKey{k.name, k.ordinal}] = n.homeKids + i
+			}
 		}
 	}
 }
 
 // counts are of the attributes and children that are there.
-func (n *draftNode) counts() (attrs, kids int) {
-	for i := range n.attrs {
-		if !n.attrs[i].dead {
-			attrs++
-		}
-	}
-	return attrs, len(n.kidAt)
-}
+func (n *draftNode) counts() (attrs, kids int) { return n.attrCount(), len(n.kidAt) }
 
 // depth is how many nodes are above n.
 func (n *draftNode) depth() (depth int) {

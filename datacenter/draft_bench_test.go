@@ -66,19 +66,19 @@ func BenchmarkDraftSave(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		err := d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-			var out bytes.Buffer
-			if err := s.Write(b.Context(), &out); err != nil {
-				return err
-			}
-			b.StopTimer()
-			g := mustOpen(b, out.Bytes(), datacenter.Options{})
-			b.StartTimer()
-			return s.Compare(b.Context(), g)
-		})
+		var out bytes.Buffer
+		s := d.Snapshot()
+		w, err := s.Write(b.Context(), datacenter.WriteOptions{}, &out)
 		if err != nil {
 			b.Fatal(err)
 		}
+		b.StopTimer()
+		g := mustOpen(b, out.Bytes(), datacenter.Options{})
+		b.StartTimer()
+		if err := w.Compare(b.Context(), g); err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
 	}
 }
 

@@ -2,7 +2,6 @@ package datacenter
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 )
@@ -49,18 +48,12 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	return since
 }
 
-// Watch has f told of the sheets that each successful Apply changes, in the order
-// of the changes, with the ctx of that Apply: by it f knows edits of its own. The Draft
-// waits for it: f may read, but must neither edit nor Open. It is called before all
-// else, if at all.
-func (d *Draft) Watch(f func(context.Context, []SheetChange)) { d.watch = f }
-
-// noted makes one edit and notes which sheets it changes.
-func (d *Draft) noted(e Edit, u *undoList) error {
+// noted makes one edit and notes which sheets it changes, and its effect.
+func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
 	if e.Op != AddNode {
 		d.noteSheet(e.Node)
 	}
-	err := d.one(e, u)
+	err := seen.of(&e, func() error { return d.one(e, u) })
 	if e.Op == AddNode || e.Op == MoveNode {
 		d.noteSheet(e.Node)
 	}

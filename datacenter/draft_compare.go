@@ -20,35 +20,38 @@ var ErrDiffers = errors.New("it is not what was to be written")
 // layout. What the two files share among parents is compared once, so the work
 // grows with the stored nodes. A difference matches [ErrDiffers] and names the
 // node.
-func (s *Saving) Compare(ctx context.Context, g *File) error {
-	d := s.d
-	want := s.opts.Header
-	want.Version = s.opts.Layout.Version()
-	if s.opts.Layout == LayoutV3 {
+func (w *Written) Compare(ctx context.Context, g *File) error {
+	want := w.opts.Header
+	want.Version = w.opts.Layout.Version()
+	if w.opts.Layout == LayoutV3 {
 		want.Revision = g.header.Revision // it has no room for one
 	}
 	// As bytes: a timestamp may be no number, which equals nothing.
 	if !bytes.Equal(g.header.append(nil, LayoutV6X64), want.append(nil, LayoutV6X64)) {
 		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.header, want)
 	}
-	if n := int64(g.entries[0]); n != d.entries {
-		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, d.entries)
+	if n := int64(g.entries[0]); n != w.s.entries {
+		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, w.s.entries)
 	}
 	root, err := g.Root()
 	if err != nil {
 		return err
 	}
-	return s.compareSheets(ctx, g, root)
+	return w.compareSheets(ctx, g, root)
 }
 
 // comparer compares the runs of the file of a Draft with those of another, g.
 type comparer struct {
-	ctx   context.Context
-	s     *Saving
-	f, g  *File
-	names []uint16   // g's name indexes by the Draft's; 0 for a name that g has not
-	keys  []keyNames // the file's key definitions as g would have them, without gaps
-	gKeys []keyNames // and g's
+	ctx  context.Context
+	w    *Written
+	s    *Snapshot
+	f, g *File
+	// names and fNames are g's name indexes by the Draft's and by f's: 0 for a name that g
+	// has not. keys and fKeys are their key definitions as g would have them, without gaps,
+	// and gKeys g's.
+	names, fNames      []uint16
+	keys, fKeys, gKeys []keyNames
+	order              *siblingOrder
 	*equals
 	// x and y are scratch, one for each file, and levels one for each depth.
 	x, y   []rawAttribute
@@ -56,21 +59,27 @@ type comparer struct {
 	depth  int
 }
 
-func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	f := s.d.file
+func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
+	s, f := w.s, w.s.base
 	c := &comparer{
-		ctx: ctx, s: s, f: f.forOne(loading), g: g.forOne(loading),
-		names: make([]uint16, len(s.d.names)+1), equals: eq,
+		ctx: ctx, w: w, s: s, f: f.forOne(loading), g: g.forOne(loading),
+		names: make([]uint16, len(s.names)+1), fNames: make([]uint16, len(f.names)+1), equals: eq, order: newSiblingOrder(f),
 	}
 	index := make(map[string]uint16, len(g.names))
 	for i, name := range g.names {
 		index[name] = uint16(i + 1)
 	}
-	for i, name := range s.d.names {
+	for i, name := range s.names {
 		c.names[i+1] = index[name]
 	}
-	for i := range s.d.keys {
-		c.keys = append(c.keys, c.key(s.d.keys[i]))
+	for i, name := range f.names {
+		c.fNames[i+1] = index[name]
+	}
+	for _, k := range s.keys {
+		c.keys = append(c.keys, asWritten(k, c.names))
+	}
+	for _, k := range f.keys {
+		c.fKeys = append(c.fKeys, asWritten(k, c.fNames))
 	}
 	for _, k := range g.keys {
 		c.gKeys = append(c.gKeys, slide(k))
@@ -78,26 +87,26 @@ func newComparer(ctx context.Context, s *Saving, g *File, eq *equals, loading *s
 	return c
 }
 
-// key is a key definition of the Draft as g would have it.
-func (c *comparer) key(k keyNames) keyNames {
+// asWritten is a key definition as the file that was written would have it, whose name
+// indexes are given.
+func asWritten(k keyNames, names []uint16) keyNames {
 	for i, name := range k {
 		if name == 0 {
 			continue
 		}
-		if k[i] = c.names[name]; k[i] == 0 {
+		if k[i] = names[name]; k[i] == 0 {
 			return keyNames{0, 1} // as slide gives none: g has not that name
 		}
 	}
 	return slide(k)
 }
 
-// sameKeys tells whether y has a key definition of the Draft.
-func (c *comparer) sameKeys(key uint16, y Node) bool {
-	var got keyNames // a definition that does not exist is empty
-	if int(y.raw.key) < len(c.gKeys) {
-		got = c.gKeys[y.raw.key]
+// keyAt is a key definition; one that does not exist is empty.
+func keyAt(keys []keyNames, key uint16) (k keyNames) {
+	if int(key) < len(keys) {
+		k = keys[key]
 	}
-	return got == c.keys[key]
+	return k
 }
 
 func differs(n Node, format string, args ...any) error {
@@ -106,10 +115,11 @@ func differs(n Node, format string, args ...any) error {
 
 // draftNode compares a draft node with what became of it.
 func (c *comparer) draftNode(n *draftNode, y Node) error {
-	if err := c.draftSelf(n, y); err != nil {
+	x := c.s.at(n)
+	if err := c.draftSelf(n, &x, y); err != nil {
 		return err
 	}
-	pairs, err := c.s.pair(n, y)
+	pairs, err := c.w.pair(n, &x, y)
 	if err != nil {
 		return err
 	}
@@ -122,16 +132,15 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 }
 
 // draftSelf is draftNode without the children.
-func (c *comparer) draftSelf(n *draftNode, y Node) error {
-	d := c.s.d
-	same := y.raw.name == c.names[n.name]
-	if n == d.root {
+func (c *comparer) draftSelf(n *draftNode, x *nodeState, y Node) error {
+	same := y.raw.name == c.names[x.name]
+	if n == c.s.root {
 		same = y.Name() == rootName // the file's may have another
 	}
-	if !same || y.raw.flags != uint8(n.flags) || !c.sameKeys(n.key, y) {
-		return differs(y, "want %s with the keys %v and the flags %d", d.name(n.name), d.definition(n.key), n.flags)
+	if !same || y.raw.flags != uint8(x.flags) || c.keys[x.key] != keyAt(c.gKeys, y.raw.key) {
+		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
-	return c.draftAttributes(n, y)
+	return c.draftAttributes(n, x, y)
 }
 
 func (c *comparer) draftChild(k *draftChild, y Node) error {
@@ -146,16 +155,16 @@ func (c *comparer) draftChild(k *draftChild, y Node) error {
 }
 
 // draftAttributes compares those of a draft node.
-func (c *comparer) draftAttributes(n *draftNode, y Node) error {
-	if !n.changed {
+func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y Node) error {
+	if !x.changed {
 		return c.attributes(n.base, y)
 	}
-	attrs, _ := n.counts()
+	attrs := x.attrCount()
 	if attrs != y.AttributeCount() {
 		return differs(y, "%d attributes instead of %d", y.AttributeCount(), attrs)
 	}
-	for i := range n.attrs {
-		a := &n.attrs[i]
+	for i := range x.attrs {
+		a := &x.attrs[i]
 		if a.dead {
 			continue
 		}
@@ -164,7 +173,7 @@ func (c *comparer) draftAttributes(n *draftNode, y Node) error {
 			return err
 		}
 		if !ok {
-			return differs(y, "%s is missing", c.s.d.name(a.name))
+			return differs(y, "%s is missing", c.s.name(a.name))
 		}
 		if err := c.draftAttribute(a, y, got); err != nil {
 			return err
@@ -197,14 +206,10 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 
 // stored compares a node of f with one of g, and all below them.
 func (c *comparer) stored(x, y Node) error {
-	if y.raw.name != c.names[x.raw.name] || y.raw.flags != x.raw.flags {
+	if y.raw.name != c.fNames[x.raw.name] || y.raw.flags != x.raw.flags {
 		return differs(y, "want %s with the flags %d", x.Name(), x.raw.flags)
 	}
-	key := x.raw.key
-	if int(key) >= len(c.f.keys) {
-		key = c.s.d.keyIndex[keyNames{}] // as a repacker has it
-	}
-	if !c.sameKeys(key, y) {
+	if keyAt(c.fKeys, x.raw.key) != keyAt(c.gKeys, y.raw.key) {
 		return differs(y, "the keys are %v, not %v", y.Keys(), x.Keys())
 	}
 	if err := c.attributes(x, y); err != nil || x.raw.childCount == 0 && y.raw.childCount == 0 {
@@ -265,10 +270,10 @@ func (c *comparer) run(x Node) ([]Node, error) {
 		run = append(run, child)
 	}
 	c.levels[c.depth] = run
-	if !c.s.reordered {
+	if !c.w.reordered {
 		return run, nil
 	}
-	order := c.s.d.newSiblingOrder()
+	order := *c.order
 	sortSiblings(run, order.compare)
 	return run, order.err
 }
@@ -290,7 +295,7 @@ func (c *comparer) attributes(x, y Node) error {
 		return err
 	}
 	for i := range c.x {
-		c.x[i].name = c.names[c.x[i].name]
+		c.x[i].name = c.fNames[c.x[i].name]
 	}
 	byName := func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) }
 	if !slices.IsSortedFunc(c.x, byName) {

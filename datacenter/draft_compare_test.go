@@ -46,6 +46,18 @@ func compareDoc(change func(deep *dctest.Node)) dctest.Doc {
 	}
 }
 
+// compareWith tells what Compare says of g, where a Draft was to be written.
+func compareWith(t *testing.T, d *datacenter.Draft, g *datacenter.File, layout datacenter.Layout) error {
+	t.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	w, err := s.Write(t.Context(), datacenter.WriteOptions{Layout: layout}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Compare(t.Context(), g)
+}
+
 // compareDraft tells what Compare says of a file, where a Draft of the plain
 // document was to be written.
 func compareDraft(t *testing.T, file []byte, opened bool, layout datacenter.Layout) error {
@@ -55,12 +67,7 @@ func compareDraft(t *testing.T, file []byte, opened bool, layout datacenter.Layo
 		listAll(t, d)
 	}
 	g := mustOpen(t, file, datacenter.Options{})
-	return d.Save(datacenter.WriteOptions{Layout: layout}, func(s *datacenter.Saving) error {
-		if err := s.Write(t.Context(), io.Discard); err != nil {
-			return err
-		}
-		return s.Compare(t.Context(), g)
-	})
+	return compareWith(t, d, g, layout)
 }
 
 func TestCompareFindsDifferences(t *testing.T) {
@@ -181,9 +188,7 @@ func TestCompareOfEdits(t *testing.T) {
 				done(t, s.d, datacenter.Edit{Op: datacenter.SetAttribute, Node: 1, Name: "brand-new", Value: s.v})
 			}
 			g, _ := writeDraft(t, e, datacenter.LayoutAuto)
-			err := d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-				return errors.Join(s.Write(t.Context(), io.Discard), s.Compare(t.Context(), g))
-			})
+			err := compareWith(t, d, g, datacenter.LayoutAuto)
 			if (err == nil) != (i == j) || err != nil && !errors.Is(err, datacenter.ErrDiffers) {
 				t.Errorf("%v written as %v: %v", v, other, err)
 			}
@@ -252,29 +257,10 @@ func TestDraftOfContradictingKeys(t *testing.T) {
 func justWrite(t testing.TB, d *datacenter.Draft) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	stop := errors.New("stop")
-	err := d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-		return errors.Join(s.Write(t.Context(), &out), stop)
-	})
-	if !errors.Is(err, stop) {
+	s := d.Snapshot()
+	defer s.Close()
+	if _, err := s.Write(t.Context(), datacenter.WriteOptions{}, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
-}
-
-// To leave out the writing is a mistake, unless there is nothing to write.
-func TestSaveWithoutWriting(t *testing.T) {
-	d := draftOf(t, keyedDoc(), dctest.Options{})
-	nothing := func(*datacenter.Saving) error { return nil }
-	if err := d.Save(datacenter.WriteOptions{}, nothing); err != nil {
-		t.Error(err)
-	}
-	done(t, d, set(1, "x"))
-	if err := d.Save(datacenter.WriteOptions{}, nothing); err == nil || d.Pending() != 1 {
-		t.Errorf("%v, %d pending", err, d.Pending())
-	}
-	writeDraft(t, d, datacenter.LayoutAuto)
-	if d.Pending() != 0 {
-		t.Errorf("%d pending", d.Pending())
-	}
 }

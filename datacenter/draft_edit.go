@@ -45,6 +45,8 @@ type Edit struct {
 	Rank uint64
 	// rank is what orders the node among its siblings, see rankOf.
 	rank uint64
+	// spot is where a Rank put the node, of an edit that is made again.
+	spot *siblingSpot
 	// replayed tells that the ordinal need not be free: it is that of a Draft
 	// that had other siblings of the name, and another one will do.
 	replayed bool
@@ -65,32 +67,35 @@ type Edit struct {
 // the file, the log or ctx, or mistakes such as two children of one name and
 // ordinal.
 func (d *Draft) Apply(ctx context.Context, edits ...Edit) error {
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	since := d.changes.next
-	err := d.apply(ctx, func(yield func(Edit, error) bool) {
-		for _, e := range edits {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}, true)
-	if err == nil && d.watch != nil {
-		d.watch(ctx, d.ChangedSince(since))
-	}
-	return err
+	return d.ApplyPlan(ctx, nil, func() ([]Edit, error) { return edits, nil })
 }
 
 // script gives edits, as often as it is asked. An error is the last.
 type script = iter.Seq2[Edit, error]
 
+func asScript(edits []Edit) script {
+	return func(yield func(Edit, error) bool) {
+		for _, e := range edits {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Whether edits are logged.
+const (
+	logged   = true
+	unlogged = false
+)
+
 // apply is for the holder of editing.
-func (d *Draft) apply(ctx context.Context, edits script, logged bool) error {
+func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effects) error {
 	if err := d.sweepFor(edits); err != nil {
 		return err
 	}
 	var undo undoList
-	count, err := d.all(ctx, edits, logged, &undo)
+	count, err := d.all(ctx, edits, logged, &undo, seen)
 	if err == nil && logged {
 		err = d.log(d.scratch)
 	}
@@ -102,6 +107,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool) error {
 		}
 	} else {
 		d.edits += count
+		d.epochs.note(d.batch)
 	}
 	for _, n := range d.shrunk {
 		n.compact()
@@ -111,8 +117,8 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool) error {
 }
 
 // all makes edits and, if they are to be logged, their record in scratch.
-func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList) (count int64, err error) {
-	d.scratch = d.scratch[:0]
+func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList, seen *effects) (count int64, err error) {
+	d.scratch, d.batch = d.scratch[:0], nil
 	for e, err := range edits {
 		if err == nil {
 			err = ctx.Err()
@@ -121,14 +127,26 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList)
 			err = d.record(&e)
 		}
 		if err == nil {
-			err = d.noted(e, u)
+			err = d.noted(e, u, seen)
 		}
 		if err != nil {
 			return count, err
 		}
+		if d.epochs.snapshots > 0 {
+			d.batch = append(d.batch, d.again(e))
+		}
 		count++
 	}
 	return count, ctx.Err()
+}
+
+// again is an edit that was made as it can be made again: what was left open is not any more.
+func (d *Draft) again(e Edit) Edit {
+	if e.Op == SetAttribute {
+		n := d.nodes[e.Node]
+		e.Attr = n.attrs[n.attribute(d.index[e.Name])].number
+	}
+	return e
 }
 
 // undoList holds what takes edits back, the last first. Whoever runs that
@@ -190,15 +208,16 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 			return fmt.Errorf("no number is left: %w", ErrTooLarge)
 		}
 	}
-	addr, err := d.placeOf(e.Attr)
+	home, err := d.placeOf(e.Attr)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	before, changed, seq := len(n.attrs), n.changed, n.seq
 	n.attrs = append(n.attrs, draftAttribute{
-		number: e.Attr, name: name, addr: addr, changed: true, value: e.Value, seq: n.seq,
+		number: e.Attr, name: name, home: home, edited: true, value: e.Value, seq: n.seq, changed: true,
 	})
 	n.seq++
 	n.changed = true
@@ -245,16 +264,17 @@ func (d *Draft) disown(number Number, n *draftNode, u *undoList) {
 func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error {
 	old, changed := n.attrs[i], n.changed
 	a := old
-	a.changed, a.value = true, e.Value
+	a.edited, a.changed, a.value = true, true, e.Value
 	if e.Attr != 0 {
 		var err error
-		if a.addr, err = d.placeOf(e.Attr); err != nil {
+		if a.home, err = d.placeOf(e.Attr); err != nil {
 			return err
 		}
 		a.number = e.Attr
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	n.attrs[i], n.changed = a, true
 	u.add(func() { n.attrs[i], n.changed = old, changed })
 	d.disown(old.number, n, u)
@@ -262,7 +282,7 @@ func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error
 	return nil
 }
 
-// placeOf is where the file has the attribute with a number, if it has it.
+// placeOf is where the first file has the attribute with a number, if it has it.
 func (d *Draft) placeOf(n Number) (Address, error) {
 	if n > MaxEntries {
 		return Address{}, nil
@@ -274,7 +294,7 @@ func (d *Draft) placeOf(n Number) (Address, error) {
 	if n == last.number {
 		return Address{}, fmt.Errorf("datacenter: BUG: the entry %d is a node, not an attribute", n)
 	}
-	addr := last.base.raw.attrAddr
+	addr := last.home.raw.attrAddr
 	addr.Element += uint16(n - last.number - 1)
 	return addr, nil
 }
@@ -290,8 +310,9 @@ func (d *Draft) removeAttribute(n *draftNode, e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	changed, added := n.changed, 0
-	if i >= n.baseAttrs {
+	if i >= n.homeAttrs && !n.attrs[i].stored {
 		added = 1
 		d.shrunk = append(d.shrunk, n)
 	}
@@ -314,6 +335,7 @@ func (d *Draft) setKeys(n *draftNode, def KeyDefinition, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	old := n.key
 	n.key = key
 	u.add(func() { n.key = old })
@@ -326,6 +348,7 @@ func (d *Draft) setFlags(n *draftNode, flags KeyFlags, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	old := n.flags
 	n.flags = flags
 	u.add(func() { n.flags = old })

@@ -2,17 +2,16 @@ package datacenter
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
 // nameTable holds the names and key definitions of a Draft: first those of the
 // file, at the same places, then new ones.
 type nameTable struct {
-	// A node's or an attribute's name is one more than the place in names; index
-	// is its inverse. The same holds of keys, from 0 on.
-	names    []string
+	nameTexts
+	// index and keyIndex are the inverses.
 	index    map[string]uint16
-	keys     []keyNames
 	keyIndex map[keyNames]uint16
 	// freeNames and freeKeys are indexes of new ones that nothing has any more.
 	freeNames, freeKeys []uint16
@@ -20,13 +19,20 @@ type nameTable struct {
 	maxNames, bytes int
 }
 
+// nameTexts are what indexes stand for: the index of a name is one more than its place,
+// that of a key definition is its place.
+type nameTexts struct {
+	names []string
+	keys  []keyNames
+}
+
 // newNameTable gives that of a file, of which it demands that each name has one
 // index and each key definition a meaning. Otherwise a new name might get a
 // meaning that nobody gave it.
 func newNameTable(f *File) (nameTable, error) {
 	t := nameTable{
-		names: slices.Clone(f.names), index: make(map[string]uint16, len(f.names)),
-		keys: slices.Clone(f.keys), keyIndex: make(map[keyNames]uint16, len(f.keys)),
+		nameTexts: nameTexts{names: slices.Clone(f.names), keys: slices.Clone(f.keys)},
+		index:     make(map[string]uint16, len(f.names)), keyIndex: make(map[keyNames]uint16, len(f.keys)),
 		maxNames: MaxNames,
 	}
 	for i, name := range t.names {
@@ -57,11 +63,48 @@ func newNameTable(f *File) (nameTable, error) {
 	return t, nil
 }
 
+// copied is a copy without the inverses.
+func (t *nameTable) copied() nameTable {
+	c := *t
+	c.names, c.keys = slices.Clone(t.names), slices.Clone(t.keys)
+	c.freeNames, c.freeKeys = slices.Clone(t.freeNames), slices.Clone(t.freeKeys)
+	c.index, c.keyIndex = nil, nil
+	return c
+}
+
+// indexed is a copy with the inverses.
+func (t *nameTable) indexed() nameTable {
+	c := t.copied()
+	c.index, c.keyIndex = make(map[string]uint16, len(c.names)), make(map[keyNames]uint16, len(c.keys))
+	free := places(c.freeNames, len(c.names))
+	for i, name := range c.names {
+		if !free[i] {
+			c.index[name] = uint16(i + 1)
+		}
+	}
+	free = places(c.freeKeys, len(c.keys))
+	for i, k := range slices.Backward(c.keys) {
+		if !free[i] {
+			c.keyIndex[k] = uint16(i) // of equal ones the first
+		}
+	}
+	return c
+}
+
+// places tells of each of so many places whether it is one of some.
+func places(some []uint16, count int) []bool {
+	are := make([]bool, count)
+	for _, i := range some {
+		are[i] = true
+	}
+	return are
+}
+
 // name is the text of a name index.
-func (t *nameTable) name(i uint16) string { return t.names[i-1] }
+func (t *nameTexts) name(i uint16) string { return t.names[i-1] }
 
 // definition is the text of a key definition.
-func (t *nameTable) definition(key uint16) KeyDefinition {
+func (t *nameTexts) definition(key uint16) KeyDefinition {
 	def := KeyDefinition{}
 	for _, n := range t.keys[key] {
 		if n > 0 {
@@ -192,15 +235,15 @@ func (d *Draft) sweepFor(edits script) error {
 	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+maxKeys-len(d.keys) {
 		return nil
 	}
-	usedNames, usedKeys := d.inUse()
+	usedNames, usedKeys := inUse(d.first, d.keys, d.states)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := len(d.keys) - 1; i >= len(d.file.keys); i-- {
+	for i := len(d.keys) - 1; i >= len(d.first.keys); i-- {
 		if k := d.keys[i]; !usedKeys[i] && k != (keyNames{}) {
 			d.dropKey(uint16(i))
 		}
 	}
-	for i := len(d.names); i > len(d.file.names); i-- {
+	for i := len(d.names); i > len(d.first.names); i-- {
 		if name := d.names[i-1]; !usedNames[i] && int(d.index[name]) == i {
 			d.dropName(uint16(i))
 		}
@@ -208,26 +251,35 @@ func (d *Draft) sweepFor(edits script) error {
 	return nil
 }
 
-// inUse tells of each name and key index whether something has it. What the
-// file has counts as used.
-func (d *Draft) inUse() (names, keys []bool) {
-	names, keys = make([]bool, len(d.names)+1), make([]bool, len(d.keys))
-	for i := range d.file.names {
+// inUse tells of each name and key index whether something has it, of nodes or of the
+// first file: what that has counts as used.
+func inUse(f *File, defs []keyNames, nodes iter.Seq[*nodeState]) (names, keys []bool) {
+	names, keys = make([]bool, MaxNames+1), make([]bool, len(defs))
+	for i := range f.names {
 		names[i+1] = true
 	}
-	for i := range d.file.keys {
+	for i := range f.keys {
 		keys[i] = true
 	}
-	for _, n := range d.nodes {
+	for n := range nodes {
 		names[n.name], keys[n.key] = true, true
 		for i := range n.attrs {
 			if a := &n.attrs[i]; !a.dead {
 				names[a.name] = true
 			}
 		}
-		for _, key := range d.keys[n.key] {
+		for _, key := range defs[n.key] {
 			names[key] = true // names[0] is nobody's
 		}
 	}
 	return names, keys
+}
+
+// states gives those of all draft nodes.
+func (d *Draft) states(yield func(*nodeState) bool) {
+	for _, n := range d.nodes {
+		if !yield(&n.nodeState) {
+			return
+		}
+	}
 }

@@ -24,8 +24,8 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 		return err
 	}
 	n := &draftNode{
-		number: e.Node, saved: e.Node, name: name, key: key, flags: e.Flags,
-		kidAt: map[childKey]int{}, changed: true,
+		number: e.Node, kidAt: map[childKey]int{}, epoch: d.epochs.now,
+		nodeState: nodeState{name: name, key: key, flags: e.Flags, changed: true},
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,9 +90,11 @@ func (d *Draft) attach(parent, n *draftNode, e Edit) error {
 		}
 		k.ordinal = parent.spareOrdinal(n.name)
 	}
+	d.touch(parent)
+	d.touch(n)
 	parent.kidAt[k] = len(parent.kids)
 	parent.kids = append(parent.kids, draftChild{
-		number: n.number, saved: n.saved, name: n.name, ordinal: k.ordinal, rank: e.rank, node: n, seq: parent.seq,
+		number: n.number, name: n.name, ordinal: k.ordinal, rank: e.rank, node: n, seq: parent.seq,
 	})
 	parent.ranked = parent.ranked || e.rank != rankOf(k.ordinal)
 	parent.seq++
@@ -122,12 +124,13 @@ func (d *Draft) unattach(n *draftNode) {
 
 // detach takes n, and nothing below it, from its parent. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
+	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
 	place = n.parent.kidAt[k]
 	delete(n.parent.kidAt, k)
 	n.parent.kids[place].dead = true
 	n.parent.kids[place].node = nil
-	if place >= n.parent.baseKids {
+	if place >= n.parent.homeKids && !n.parent.kids[place].stored {
 		n.parent.deadKids++
 		d.shrunk = append(d.shrunk, n.parent)
 	}
@@ -139,7 +142,7 @@ func (d *Draft) detach(n *draftNode) (place int) {
 // restore undoes detach. The caller holds mu.
 func (d *Draft) restore(parent, n *draftNode, place int) {
 	parent.kids[place].dead, parent.kids[place].node = false, n
-	if place >= parent.baseKids {
+	if place >= parent.homeKids && !parent.kids[place].stored {
 		parent.deadKids--
 	}
 	parent.kidAt[childKey{n.name, n.ordinal}] = place
@@ -188,10 +191,10 @@ func (d *Draft) hide(n *draftNode) {
 	d.hideAttributes(n)
 }
 
-// hideAttributes makes the changed attributes of n unreachable.
+// hideAttributes makes the edited attributes of n unreachable.
 func (d *Draft) hideAttributes(n *draftNode) {
 	for i := range n.attrs {
-		if a := &n.attrs[i]; a.changed && !a.dead && d.owners[a.number] == n {
+		if a := &n.attrs[i]; a.edited && !a.dead && d.owners[a.number] == n {
 			delete(d.owners, a.number)
 		}
 	}
@@ -199,7 +202,7 @@ func (d *Draft) hideAttributes(n *draftNode) {
 
 func (d *Draft) showAttributes(n *draftNode) {
 	for i := range n.attrs {
-		if a := &n.attrs[i]; a.changed && !a.dead {
+		if a := &n.attrs[i]; a.edited && !a.dead {
 			d.owners[a.number] = n
 		}
 	}
@@ -215,7 +218,7 @@ func (d *Draft) count(n *draftNode) int64 {
 		case k.node != nil:
 			sum += d.count(k.node)
 		default:
-			sum += int64(d.file.entries[d.file.number(k.addr)])
+			sum += int64(d.first.entries[d.first.number(k.home)])
 		}
 	}
 	return sum
@@ -235,6 +238,7 @@ func (d *Draft) moveNode(n *draftNode, e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.touch(n)
 	oldParent, oldName, oldOrdinal := n.parent, n.name, n.ordinal
 	place := d.detach(n)
 	n.name = name
@@ -284,7 +288,7 @@ func (d *Draft) height(n *draftNode) (int, error) {
 		if k.node != nil {
 			below, err = d.height(k.node)
 		} else {
-			below, err = d.storedHeight(k.addr)
+			below, err = d.storedHeight(k.home)
 		}
 		if err != nil {
 			return 0, err
@@ -294,12 +298,12 @@ func (d *Draft) height(n *draftNode) (int, error) {
 	return height, nil
 }
 
-// storedHeight is that of a node of the file, of which it remembers each.
+// storedHeight is that of a node of the first file, of which it remembers each.
 func (d *Draft) storedHeight(addr Address) (int, error) {
 	if h, ok := d.heights[addr]; ok {
 		return h, nil
 	}
-	n, err := d.file.Node(addr)
+	n, err := d.first.Node(addr)
 	if err != nil {
 		return 0, err
 	}

@@ -46,10 +46,9 @@ type orderedChild struct {
 	rank  uint64
 	keys  keyNames
 	draft bool
-	// attrs are those of a draft node; base is the node of the file that it
-	// was, or the child itself.
+	// attrs are those of a draft node, and home is what is none in the first file.
 	attrs []draftAttribute
-	base  Node
+	home  Node
 }
 
 // collect takes what is known of the children, lest the file be read while others
@@ -72,7 +71,7 @@ func (o *draftOrder) collect(n Number) bool {
 		}
 		c := orderedChild{DraftEntry: d.childEntry(x, i), rank: k.rank}
 		if k.node != nil {
-			c.draft, c.base, c.keys = true, k.node.base, d.keys[k.node.key]
+			c.draft, c.keys = true, d.keys[k.node.key]
 			c.attrs = slices.Clone(k.node.attrs)
 			for _, key := range c.keys {
 				if key != 0 {
@@ -114,7 +113,7 @@ func (o *draftOrder) spell(i uint16) string {
 	if name, ok := o.names[i]; ok {
 		return name
 	}
-	return o.d.file.spell(i)
+	return o.d.first.spell(i)
 }
 
 // keyValue is the value of one key of a child.
@@ -133,17 +132,17 @@ func (v *keyValue) number(segment uint16) uint32 {
 	return v.raw.bits
 }
 
-// load finds the nodes of the file that children are which are no draft nodes.
+// load finds the nodes of the first file that children are which are no draft nodes.
 func (o *draftOrder) load() (err error) {
 	for i := range o.kids {
 		c := &o.kids[i]
 		if c.draft {
 			continue
 		}
-		if c.base, err = o.d.file.Node(c.Addr); err != nil {
+		if c.home, err = o.d.first.Node(c.Addr); err != nil {
 			return err
 		}
-		c.keys = c.base.keyNames()
+		c.keys = c.home.keyNames()
 	}
 	return nil
 }
@@ -156,20 +155,20 @@ func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
 		if i < 0 {
 			return v
 		}
-		if a := &c.attrs[i]; a.changed {
+		if a := &c.attrs[i]; a.edited {
 			v.ok, v.raw = true, Attribute{typ: a.value.typ, bits: a.value.bits}.raw()
 			v.text = wtf8.AppendUTF16(nil, a.value.text)
 			return v
 		}
 		v.ok = true
-		stored, err = o.d.file.Attribute(c.attrs[i].addr)
+		stored, err = o.d.first.Attribute(c.attrs[i].home)
 	} else {
-		stored, v.ok, err = c.base.Attribute(key)
+		stored, v.ok, err = c.home.Attribute(key)
 	}
 	if err == nil && v.ok {
 		v.raw = stored.raw()
 		if stored.typ == String {
-			v.text, err = o.d.file.stringUnits(o.d.file.regions.values.data, stored.StringAddress())
+			v.text, err = o.d.first.stringUnits(o.d.first.regions.values.data, stored.StringAddress())
 		}
 	}
 	if err != nil && o.err == nil {

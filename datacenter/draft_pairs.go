@@ -10,21 +10,22 @@ import (
 
 // compareSheets compares the root and, by two goroutines, what is below it: each
 // takes the next sheet, and both remember what was found to be equal.
-func (s *Saving) compareSheets(ctx context.Context, g *File, root Node) error {
+func (w *Written) compareSheets(ctx context.Context, g *File, root Node) error {
 	var loading sync.WaitGroup
 	defer loading.Wait()
-	eq := newEquals(s.d.file)
+	eq := newEquals(w.s.base)
 	group, ctx := errgroup.WithContext(ctx)
-	if err := newComparer(ctx, s, g, eq, &loading).draftSelf(s.d.root, root); err != nil {
+	top := w.s.at(w.s.root)
+	if err := newComparer(ctx, w, g, eq, &loading).draftSelf(w.s.root, &top, root); err != nil {
 		return err
 	}
-	sheets, err := s.pair(s.d.root, root)
+	sheets, err := w.pair(w.s.root, &top, root)
 	if err != nil {
 		return err
 	}
 	var next atomic.Int64
 	for range 2 {
-		c := newComparer(ctx, s, g, eq, &loading)
+		c := newComparer(ctx, w, g, eq, &loading)
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(sheets)); i = next.Add(1) - 1 {
 				p := sheets[i]
@@ -47,8 +48,8 @@ type pair struct {
 
 // pair puts the children of a draft node beside those of y, which it became.
 // Placeholders of y count for nothing.
-func (s *Saving) pair(n *draftNode, y Node) ([]pair, error) {
-	order := s.orders[n]
+func (w *Written) pair(n *draftNode, x *nodeState, y Node) ([]pair, error) {
+	order := w.orders[n]
 	pairs := make([]pair, 0, len(order))
 	for child, err := range y.Children() {
 		if err != nil {
@@ -57,7 +58,7 @@ func (s *Saving) pair(n *draftNode, y Node) ([]pair, error) {
 		if len(pairs) == len(order) {
 			return nil, differs(y, "more than the %d children that it had", len(order))
 		}
-		pairs = append(pairs, pair{&n.kids[order[len(pairs)]], child})
+		pairs = append(pairs, pair{&x.kids[order[len(pairs)]], child})
 	}
 	if len(pairs) < len(order) {
 		return nil, differs(y, "%d children instead of %d", len(pairs), len(order))

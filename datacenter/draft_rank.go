@@ -7,9 +7,9 @@ import (
 
 // Ordinals are labels: they last as long as the Draft, while each file that is
 // written counts siblings of one name from 0 on. So what orders siblings, and
-// what a record says, is a rank: it means the same in the Draft and in the file
-// that was written last. Ranks lie so far apart that there is room in between for
-// what is added after a save at an ordinal that is in the middle.
+// what a record says, is a rank: it means the same in the Draft and in its base.
+// Ranks lie so far apart that there is room in between for what is added after a
+// save at an ordinal that is in the middle.
 
 // RankGap is how far the ranks of a file's siblings are apart. That of the first is
 // RankGap.
@@ -81,15 +81,61 @@ func (n *draftNode) siblings(name uint16, but Number) iter.Seq[*draftChild] {
 	}
 }
 
-// rerank gives the children of n, whose places are in the order of the file, the
-// ranks that they have in it.
-func (n *draftNode) rerank(order []int) {
-	n.ranked = false
-	ordinals := map[uint16]uint32{}
-	for _, i := range order {
-		k := &n.kids[i]
-		k.rank = rankOf(ordinals[k.name])
-		ordinals[k.name]++
-		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
+// siblingSpot is where among its siblings of one name a node was put by its Rank: behind
+// one, or ahead of all if that is 0, so that share of the room up to the next one is ahead
+// of it. Behind the last one share is how much its rank is higher.
+type siblingSpot struct {
+	behind Number
+	last   bool
+	share  float64
+}
+
+// spot tells where an edit with a Rank puts its node, so that place can find it when all
+// have other ranks.
+func (d *Draft) spot(parent *draftNode, e *Edit) siblingSpot {
+	before, after := parent.around(d.index[e.Name], e.Node, e.Rank)
+	s := siblingSpot{last: after == nil}
+	low := uint64(0)
+	if before != nil {
+		s.behind, low = before.number, before.rank
 	}
+	s.share = float64(e.Rank - low)
+	if after != nil {
+		s.share /= float64(after.rank - low)
+	}
+	return s
+}
+
+// place is the rank of a spot among the siblings that there are now.
+func (d *Draft) place(parent *draftNode, e *Edit, s siblingSpot) uint64 {
+	name, low := d.index[e.Name], uint64(0)
+	for k := range parent.siblings(name, e.Node) {
+		if k.number == s.behind {
+			low = k.rank
+		}
+	}
+	_, after := parent.around(name, e.Node, low+1)
+	switch {
+	case after == nil && s.last:
+		return min(low+uint64(s.share), maxRank)
+	case after == nil:
+		return min(low+rankGap, maxRank)
+	case s.last:
+		return low + (after.rank-low)/2
+	}
+	return low + min(max(uint64(s.share*float64(after.rank-low)), 1), after.rank-low-1)
+}
+
+// around gives the siblings of a name next to a rank, but for the one with a number: the
+// last of those with lower ranks, and the first of the others. They are nil if there are none.
+func (n *draftNode) around(name uint16, but Number, rank uint64) (before, after *draftChild) {
+	for k := range n.siblings(name, but) {
+		switch {
+		case k.rank < rank && (before == nil || k.rank > before.rank):
+			before = k
+		case k.rank >= rank && (after == nil || k.rank < after.rank):
+			after = k
+		}
+	}
+	return before, after
 }

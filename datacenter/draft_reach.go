@@ -7,56 +7,58 @@ import (
 
 // How the draft nodes come about: from the file, on the way to what is edited.
 
-// expand makes the draft node of a node of the file. It changes nothing.
-func (d *Draft) expand(base Node, number, saved Number) (*draftNode, error) {
+// expand makes the draft node of a node of the first file that nobody has edited, base
+// being what it is in the base. It changes nothing.
+func (d *Draft) expand(number Number, home, base Node) (*draftNode, error) {
 	n := &draftNode{
-		number: number, saved: saved, base: base,
-		name: base.raw.name, key: base.raw.key, flags: KeyFlags(base.raw.flags),
-		baseAttrs: base.AttributeCount(), baseKids: base.ChildCount(),
-		kidAt: make(map[childKey]int, base.ChildCount()),
+		number: number, home: home, base: base, epoch: d.epochs.now,
+		nodeState: nodeState{name: home.raw.name, key: home.raw.key, flags: KeyFlags(home.raw.flags)},
+		homeAttrs: home.AttributeCount(), homeKids: home.ChildCount(),
+		kidAt: make(map[childKey]int, home.ChildCount()),
 	}
-	if int(n.key) >= len(d.file.keys) {
+	if int(n.key) >= len(d.first.keys) {
 		n.key = d.keyIndex[keyNames{}] // as a repacker has it
 	}
-	n.seq = uint32(n.baseAttrs + n.baseKids)
-	n.attrs = make([]draftAttribute, 0, n.baseAttrs)
-	for a, err := range base.Attributes() {
+	n.seq = uint32(n.homeAttrs + n.homeKids)
+	n.attrs = make([]draftAttribute, 0, n.homeAttrs)
+	for a, err := range home.Attributes() {
 		if err != nil {
 			return nil, err
 		}
 		n.attrs = append(n.attrs, draftAttribute{
-			number: number + 1 + Number(len(n.attrs)), name: a.name, addr: a.addr,
+			number: number + 1 + Number(len(n.attrs)), name: a.name, home: a.addr, stored: true, addr: a.addr,
 		})
 	}
-	if err := d.expandChildren(n); err != nil {
+	if err := d.expandChildren(n); err != nil || d.base == d.first {
+		return n, err
+	}
+	order, err := d.labels.order(home)
+	if err != nil {
 		return nil, err
 	}
-	return n, nil
+	return n, n.rest(d.labels.names, order, func(*draftChild, Node, Number) error { return nil })
 }
 
-// expandChildren lists the children of n's base, placeholders as dead ones.
+// expandChildren lists the children of n's home, placeholders as dead ones.
 func (d *Draft) expandChildren(n *draftNode) error {
-	n.kids = make([]draftChild, 0, n.baseKids)
+	n.kids = make([]draftChild, 0, n.homeKids)
 	ordinals := map[uint16]uint32{}
-	number := n.number + 1 + Number(n.baseAttrs)
-	for c, err := range n.base.Children() {
+	number := n.number + 1 + Number(n.homeAttrs)
+	for c, err := range n.home.Children() {
 		if err != nil {
 			return err
 		}
-		i := n.base.ChildIndex(c)
+		i := n.home.ChildIndex(c)
 		n.skipTo(i, number)
 		ordinal := ordinals[c.raw.name]
 		ordinals[c.raw.name]++
 		n.kids = append(n.kids, draftChild{
-			number: number, saved: number, name: c.raw.name, ordinal: ordinal, rank: rankOf(ordinal), addr: c.addr,
+			number: number, name: c.raw.name, ordinal: ordinal, rank: rankOf(ordinal), home: c.addr, stored: true, addr: c.addr,
 		})
 		n.kidAt[childKey{c.raw.name, ordinal}] = i
 		number += Number(c.Entries())
 	}
-	n.skipTo(n.baseKids, number)
-	if d.commits > 0 {
-		return d.savedNumbers(n)
-	}
+	n.skipTo(n.homeKids, number)
 	return nil
 }
 
@@ -68,9 +70,9 @@ func (n *draftNode) skipTo(i int, number Number) {
 	}
 }
 
-// step is one node of the file on the way to another.
+// step is one node of the first file on the way to another.
 type step struct {
-	base   Node
+	home   Node
 	number Number
 	// place is that among the children of the step before.
 	place int
@@ -116,16 +118,16 @@ func (d *Draft) owner(n Number) (*draftNode, int, error) {
 
 func goneError(n Number) error { return fmt.Errorf("datacenter: entry %d: %w", n, ErrGone) }
 
-// trace follows the file, as it is, from the root to the node that has a number,
+// trace follows the first file, as it is, from the root to the node that has a number,
 // or to the owner of the attribute that has it: last. It tells the lowest draft
 // node on the way, and the steps below that.
 func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err error) {
-	if n > MaxEntries || uint32(n) >= d.file.entries[0] {
+	if n > MaxEntries || uint32(n) >= d.first.entries[0] {
 		return nil, nil, last, goneError(n)
 	}
 	at = d.root
-	last = step{base: d.root.base}
-	for n > last.number+Number(last.base.AttributeCount()) {
+	last = step{home: d.root.home}
+	for n > last.number+Number(last.home.AttributeCount()) {
 		if len(steps) == 0 {
 			last, err = at.childHolding(n)
 		} else {
@@ -143,28 +145,28 @@ func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err err
 	return at, steps, last, nil
 }
 
-// childHolding finds the child that n's base has in whose subtree an entry is,
+// childHolding finds the child that n's home has in whose subtree an entry is,
 // which must be below n.
 func (n *draftNode) childHolding(entry Number) (step, error) {
 	// The last child that begins at the entry or before it.
-	i := sort.Search(n.baseKids, func(i int) bool { return n.kids[i].number > entry }) - 1
+	i := sort.Search(n.homeKids, func(i int) bool { return n.kids[i].number > entry }) - 1
 	if i < 0 {
 		return step{}, goneError(entry)
 	}
-	c, err := n.base.child(i)
-	return step{base: c, number: n.kids[i].number, place: i}, err
+	c, err := n.home.child(i)
+	return step{home: c, number: n.kids[i].number, place: i}, err
 }
 
 // childHolding finds the child of s in whose subtree the entry n is.
 func childHolding(s step, n Number) (step, error) {
-	f := s.base.file
-	number := s.number + 1 + Number(s.base.AttributeCount())
-	first := f.number(s.base.raw.childAddr)
-	for i := range s.base.ChildCount() {
+	f := s.home.file
+	number := s.number + 1 + Number(s.home.AttributeCount())
+	first := f.number(s.home.raw.childAddr)
+	for i := range s.home.ChildCount() {
 		entries := Number(f.entries[first+uint32(i)])
 		if n < number+entries {
-			c, err := s.base.child(i)
-			return step{base: c, number: number, place: i}, err
+			c, err := s.home.child(i)
+			return step{home: c, number: number, place: i}, err
 		}
 		number += entries
 	}
@@ -178,11 +180,16 @@ func (d *Draft) descend(at *draftNode, steps []step) (*draftNode, error) {
 			return nil, goneError(s.number)
 		}
 		k := at.kids[s.place]
-		n, err := d.expand(s.base, k.number, k.saved)
+		base, err := d.base.Node(k.addr)
+		if err != nil {
+			return nil, err
+		}
+		n, err := d.expand(k.number, s.home, base)
 		if err != nil {
 			return nil, err
 		}
 		d.mu.Lock()
+		d.touch(at)
 		n.parent, n.ordinal = at, k.ordinal
 		at.kids[s.place].node = n
 		d.nodes[n.number] = n

@@ -15,23 +15,23 @@ type DraftEntry struct {
 	Ordinal uint32
 	// Rank orders a node among its siblings of the same name, see [Edit].
 	Rank uint64
-	// Stored tells that the file holds the number, at Addr. Of an attribute the
+	// Stored tells that the first file holds the number, at Addr. Of an attribute the
 	// value is there as well, unless it is in Value, which then has a type.
 	Stored bool
 	Addr   Address
 	Value  Value
-	// Added tells that the node did not have it in the file.
+	// Added tells that the node did not have it in the first file.
 	Added bool
 	// Next is the cursor behind it.
 	Next uint64
 }
 
 // addedCursor is the first cursor of what was added to a node. Those of what
-// the file has are as in a listing of the file: the place among the
+// the first file has are as in a listing of that: the place among the
 // attributes, or their number and the place among the children.
 const addedCursor = 1 << 32
 
-// Touched tells whether a number stands for a draft node: if not, the file says
+// Touched tells whether a number stands for a draft node: if not, the first file says
 // all that there is to say of the node.
 func (d *Draft) Touched(n Number) bool {
 	d.mu.RLock()
@@ -50,7 +50,7 @@ type DraftNode struct {
 	Flags      KeyFlags
 	Attributes int
 	Children   int
-	// Base is the file's node, if Stored.
+	// Base is the first file's node, if Stored.
 	Base   Node
 	Stored bool
 }
@@ -65,7 +65,7 @@ func (d *Draft) Node(n Number) (info DraftNode, ok bool) {
 	}
 	info = DraftNode{
 		Name: d.name(x.name), Ordinal: x.ordinal, Keys: d.definition(x.key), Flags: x.flags,
-		Base: x.base, Stored: x.base.file != nil,
+		Base: x.home, Stored: x.home.file != nil,
 	}
 	if x.parent != nil {
 		info.Parent = x.parent.number
@@ -104,7 +104,7 @@ func (d *Draft) Child(n Number, name string, ordinal uint32) (DraftEntry, bool) 
 	return d.childEntry(x, i), true
 }
 
-// Value gives the value of an attribute that is not as the file has it.
+// Value gives the value of an attribute that is not as the first file has it.
 func (d *Draft) Value(n Number) (Value, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -139,7 +139,7 @@ func (d *Draft) Open(n Number) error {
 }
 
 // List appends up to limit entries of a draft node to dst: attributes, then
-// children, in the file's order, then what was added, in no order that means
+// children, in the first file's order, then what was added, in no order that means
 // something. No entry is left out or comes twice because others come and go
 // meanwhile. ok is false if the number stands for no draft node.
 func (d *Draft) List(n Number, cursor uint64, limit int, dst []DraftEntry) (entries []DraftEntry, ok bool) {
@@ -150,13 +150,13 @@ func (d *Draft) List(n Number, cursor uint64, limit int, dst []DraftEntry) (entr
 		return dst, false
 	}
 	end := len(dst) + limit
-	for i := cursor; i < uint64(x.baseAttrs) && len(dst) < end; i++ {
+	for i := cursor; i < uint64(x.homeAttrs) && len(dst) < end; i++ {
 		if !x.attrs[i].dead {
 			dst = append(dst, d.attributeEntry(x, int(i)))
 		}
 	}
-	first := uint64(x.baseAttrs)
-	for i := max(cursor, first); i < first+uint64(x.baseKids) && len(dst) < end; i++ {
+	first := uint64(x.homeAttrs)
+	for i := max(cursor, first); i < first+uint64(x.homeKids) && len(dst) < end; i++ {
 		if !x.kids[i-first].dead {
 			dst = append(dst, d.childEntry(x, int(i-first)))
 		}
@@ -171,8 +171,8 @@ func (d *Draft) List(n Number, cursor uint64, limit int, dst []DraftEntry) (entr
 // both attributes and children are.
 func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []DraftEntry) []DraftEntry {
 	seq := max(cursor, addedCursor) - addedCursor
-	a := x.baseAttrs + sort.Search(len(x.attrs)-x.baseAttrs, func(i int) bool { return uint64(x.attrs[x.baseAttrs+i].seq) >= seq })
-	k := x.baseKids + sort.Search(len(x.kids)-x.baseKids, func(i int) bool { return uint64(x.kids[x.baseKids+i].seq) >= seq })
+	a := x.homeAttrs + sort.Search(len(x.attrs)-x.homeAttrs, func(i int) bool { return uint64(x.attrs[x.homeAttrs+i].seq) >= seq })
+	k := x.homeKids + sort.Search(len(x.kids)-x.homeKids, func(i int) bool { return uint64(x.kids[x.homeKids+i].seq) >= seq })
 	for len(dst) < end {
 		switch {
 		case a < len(x.attrs) && x.attrs[a].dead:
@@ -196,9 +196,9 @@ func (d *Draft) attributeEntry(x *draftNode, i int) DraftEntry {
 	a := &x.attrs[i]
 	e := DraftEntry{
 		Number: a.number, Attribute: true, Name: d.name(a.name), NameIndex: a.name,
-		Stored: a.number <= MaxEntries, Addr: a.addr, Added: i >= x.baseAttrs, Next: uint64(i) + 1,
+		Stored: a.number <= MaxEntries, Addr: a.home, Added: i >= x.homeAttrs, Next: uint64(i) + 1,
 	}
-	if a.changed {
+	if a.edited {
 		e.Value = a.value
 	}
 	if e.Added {
@@ -211,10 +211,10 @@ func (d *Draft) childEntry(x *draftNode, i int) DraftEntry {
 	k := &x.kids[i]
 	e := DraftEntry{
 		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal, Rank: k.rank,
-		Stored: k.number <= MaxEntries, Addr: k.addr, Added: i >= x.baseKids, Next: uint64(x.baseAttrs+i) + 1,
+		Stored: k.number <= MaxEntries, Addr: k.home, Added: i >= x.homeKids, Next: uint64(x.homeAttrs+i) + 1,
 	}
 	if k.node != nil && e.Stored {
-		e.Addr = k.node.base.addr
+		e.Addr = k.node.home.addr
 	}
 	if e.Added {
 		e.Next = addedCursor + uint64(k.seq) + 1

@@ -25,8 +25,7 @@ import (
 //	value     = type:1 ( string or bits:4 )
 //	keys      = count:1 string …
 //
-// Numbers of nodes are those of the file that the edits belong to: the one that
-// the Draft was made of or, after a commit, the one that was written last. A rank
+// Numbers of nodes are those of the file that the edits belong to, the Draft's base. A rank
 // orders siblings of one name in that file, see rankOf.
 
 // errRecord means a record that none of ours looks like.
@@ -34,37 +33,57 @@ var errRecord = errors.New("not a record of edits")
 
 // record completes an edit that is to be made next, and appends it to scratch.
 func (d *Draft) record(e *Edit) error {
-	node := e.Node
+	node, into := e.Node, e.Parent
 	if e.Op != AddNode {
 		n, err := d.reach(e.Node)
 		if err != nil {
 			return err
 		}
-		node = n.saved
-	}
-	var parent *draftNode
-	if e.Op == AddNode || e.Op == MoveNode {
-		var err error
-		if parent, err = d.reach(e.Parent); err != nil {
+		if node, err = d.labels.number(d, n.number); err != nil {
 			return err
 		}
-		if e.rank = e.Rank; e.Rank == 0 {
-			e.rank = d.rank(parent, e)
-		} else if e.Rank > maxRank {
-			return fmt.Errorf("datacenter: BUG: the rank %d: want %d at most", e.Rank, maxRank)
+	}
+	if e.Op == AddNode || e.Op == MoveNode {
+		parent, err := d.reach(e.Parent)
+		if err != nil {
+			return err
+		}
+		if into, err = d.labels.number(d, parent.number); err != nil {
+			return err
+		}
+		if e.rank, err = d.rankFor(parent, e); err != nil {
+			return err
 		}
 	}
-	d.scratch = appendEdit(d.scratch, e, node, parent)
+	d.scratch = appendEdit(d.scratch, e, node, into)
 	return nil
 }
 
-// appendEdit appends an edit of the node that has the number in the file.
-func appendEdit(b []byte, e *Edit, node Number, parent *draftNode) []byte {
+// rankFor is the rank of a node that goes to parent.
+func (d *Draft) rankFor(parent *draftNode, e *Edit) (uint64, error) {
+	switch {
+	case e.Rank == 0:
+		return d.rank(parent, e), nil
+	case e.Rank > maxRank:
+		return 0, fmt.Errorf("datacenter: BUG: the rank %d: want %d at most", e.Rank, maxRank)
+	case e.spot != nil:
+		return d.place(parent, e, *e.spot), nil
+	}
+	if d.epochs.snapshots > 0 {
+		spot := d.spot(parent, e)
+		e.spot = &spot
+	}
+	return e.Rank, nil
+}
+
+// appendEdit appends an edit of a node that has the number node in the base, and its parent
+// into.
+func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 	b = append(b, byte(e.Op))
 	b = binary.AppendUvarint(b, uint64(node))
 	switch e.Op {
 	case AddNode, MoveNode:
-		b = binary.AppendUvarint(b, uint64(parent.saved))
+		b = binary.AppendUvarint(b, uint64(into))
 		b = appendText(b, e.Name)
 		b = binary.AppendUvarint(b, e.rank)
 		if e.Op == AddNode {
@@ -141,9 +160,11 @@ func appendKeys(b []byte, keys KeyDefinition) []byte {
 // file that they belong to. Nodes get the ordinals that they had as far as those
 // are free.
 func (d *Draft) Replay(ctx context.Context, record []byte) error {
+	d.planning.Lock()
+	defer d.planning.Unlock()
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	return d.apply(ctx, parseRecord(record), false)
+	return d.apply(ctx, parseRecord(record), unlogged, nil)
 }
 
 // RecordEdits counts the edits of a record: each is one for [Draft.Pending] as well.

@@ -143,18 +143,18 @@ func replayOne(t *testing.T, file *File, record []byte) {
 	if err := d.Apply(t.Context(), Edit{Op: SetFlags, Node: 0, Flags: 1}); err != nil || len(logged) == 0 {
 		t.Fatalf("Apply after Replay: %v", err)
 	}
-	err = d.Save(WriteOptions{}, func(s *Saving) error {
-		var out bytes.Buffer
-		if err := s.Write(t.Context(), &out); err != nil {
-			return err
-		}
-		g, err := Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), Options{})
-		if err != nil {
-			return err
-		}
-		return s.Compare(t.Context(), g)
-	})
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	w, err := s.Write(t.Context(), WriteOptions{}, &out)
 	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Open(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Compare(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -187,7 +187,7 @@ func TestReplayOfBrokenRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := appendEdit(nil, &Edit{Op: SetAttribute, Name: "name", Value: IntValue(1)}, 2, nil)
+	good := appendEdit(nil, &Edit{Op: SetAttribute, Name: "name", Value: IntValue(1)}, 2, 0)
 	for i := 1; i < len(good); i++ {
 		if err := d.Replay(t.Context(), good[:i]); !errors.Is(err, errRecord) {
 			t.Errorf("cut at %d: %v", i, err)
@@ -209,10 +209,10 @@ func TestReplayOfBrokenRecords(t *testing.T) {
 		record []byte
 		want   error
 	}{
-		"a node that is not there": {appendEdit(nil, &Edit{Op: RemoveNode}, 99, nil), ErrGone},
-		"a child of nothing":       {appendEdit(nil, &Edit{Op: AddNode, Name: "a", rank: 1}, MaxEntries+1, &draftNode{saved: 99}), ErrGone},
-		"a NUL in a name":          {appendEdit(nil, &Edit{Op: SetAttribute, Name: "\x00", Value: IntValue(1)}, 2, nil), ErrValue},
-		"flags":                    {appendEdit(nil, &Edit{Op: SetFlags, Flags: 16}, 2, nil), ErrValue},
+		"a node that is not there": {appendEdit(nil, &Edit{Op: RemoveNode}, 99, 0), ErrGone},
+		"a child of nothing":       {appendEdit(nil, &Edit{Op: AddNode, Name: "a", rank: 1}, MaxEntries+1, 99), ErrGone},
+		"a NUL in a name":          {appendEdit(nil, &Edit{Op: SetAttribute, Name: "\x00", Value: IntValue(1)}, 2, 0), ErrValue},
+		"flags":                    {appendEdit(nil, &Edit{Op: SetFlags, Flags: 16}, 2, 0), ErrValue},
 	} {
 		if err := d.Replay(t.Context(), tt.record); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
@@ -226,7 +226,7 @@ func TestReplayOfBrokenRecords(t *testing.T) {
 // A rank is in between as long as there is room, and never out of bounds.
 func TestRanksInBetween(t *testing.T) {
 	n := &draftNode{ranked: true}
-	d := &Draft{nameTable: nameTable{index: map[string]uint16{"a": 1}}}
+	d := &Draft{draftTree: draftTree{nameTable: nameTable{index: map[string]uint16{"a": 1}}}}
 	for i := range uint32(3) { // as after the removal of 0, 2 and 4, and a save
 		n.kids = append(n.kids, draftChild{number: Number(i + 1), name: 1, ordinal: 2*i + 1, rank: rankOf(i)})
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -238,8 +237,8 @@ func (s *session) moveAttribute(from datacenter.Number) []datacenter.Edit {
 	return edits
 }
 
-// step applies a batch to both.
-func (s *session) step() {
+// step applies a batch to both, and gives it if it can be made.
+func (s *session) step() []datacenter.Edit {
 	var edits []datacenter.Edit
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(s.t.rt, "edits") {
 		edits = append(edits, s.edits()...)
@@ -265,30 +264,47 @@ func (s *session) step() {
 	if got := s.d.Pending(); got != pending {
 		s.t.Fatalf("%d edits are pending, want %d", got, pending)
 	}
+	if err != nil {
+		return nil
+	}
+	return edits
 }
 
 // writeDraft saves a draft, and gives the new file.
 func writeDraft(t testing.TB, d *datacenter.Draft, layout datacenter.Layout) (*datacenter.File, []byte) {
 	t.Helper()
 	var out, again bytes.Buffer
-	var g *datacenter.File
-	err := d.Save(datacenter.WriteOptions{Layout: layout}, func(s *datacenter.Saving) error {
-		if err := s.Write(context.Background(), &out); err != nil {
-			return err
-		}
-		if err := s.Write(context.Background(), &again); err != nil {
-			return err
-		}
-		g = mustOpen(t, out.Bytes(), datacenter.Options{})
-		return s.Compare(context.Background(), g)
-	})
+	s := d.Freeze()
+	defer s.Close()
+	opts := datacenter.WriteOptions{Layout: layout}
+	if _, err := s.Write(context.Background(), opts, &out); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Write(context.Background(), opts, &again)
 	if err != nil {
-		t.Fatalf("Save: %v", err)
+		t.Fatal(err)
+	}
+	g := mustOpen(t, out.Bytes(), datacenter.Options{})
+	if err := w.Compare(context.Background(), g); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Rebase(context.Background(), w, g, nothingLater(t)); err != nil {
+		t.Fatal(err)
 	}
 	if !bytes.Equal(out.Bytes(), again.Bytes()) {
 		t.Fatal("not the same bytes twice")
 	}
 	return g, out.Bytes()
+}
+
+// nothingLater expects that nothing was edited while a Draft was saved.
+func nothingLater(t testing.TB) func([][]byte) error {
+	return func(later [][]byte) error {
+		if len(later) > 0 {
+			t.Errorf("%d records of edits while it was saved: want none", len(later))
+		}
+		return nil
+	}
 }
 
 // nameOrder is the place of each name in a file.
@@ -390,12 +406,10 @@ func TestDraftIsTheModel(t *testing.T) {
 
 // failToSave writes a file that is then thrown away: all stays as it was.
 func (s *session) failToSave() {
-	bad := errors.New("no room")
 	pending := s.d.Pending()
-	err := s.d.Save(datacenter.WriteOptions{}, func(w *datacenter.Saving) error {
-		return errors.Join(bad, w.Write(context.Background(), &bytes.Buffer{}))
-	})
-	if !errors.Is(err, bad) || s.d.Pending() != pending {
-		s.t.Fatalf("Save: %v, %d edits pending: want %v and %d", err, s.d.Pending(), bad, pending)
+	w := s.d.Snapshot()
+	defer w.Close()
+	if _, err := w.Write(context.Background(), datacenter.WriteOptions{}, &bytes.Buffer{}); err != nil || s.d.Pending() != pending {
+		s.t.Fatalf("Write: %v, %d edits pending: want %d", err, s.d.Pending(), pending)
 	}
 }

@@ -55,81 +55,83 @@ type Mark struct {
 	Value Value
 }
 
-// Changes are all in which the Draft differs from its file, whatever was saved meanwhile.
-// What can't be read of the file any more is left out: so it can be called to rescue what
-// was edited when the file was overwritten.
+// Changes are all in which the Draft differs from its base, see [Snapshot.Changes].
 func (d *Draft) Changes() []Change {
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	return d.allChanges()
+	s := d.Snapshot()
+	defer s.Close()
+	return s.Changes()
 }
 
-// Changes are those of the Draft that is being saved, see [Draft.Changes].
-func (s *Saving) Changes() []Change { return s.d.allChanges() }
-
-// allChanges is for the holder of editing.
-func (d *Draft) allChanges() []Change {
-	c := changeLister{d: d, from: map[Number][]Step{}}
-	c.departed(d.root)
-	c.node(d.root, false)
+// Changes are all in which the Snapshot differs from the base of the Draft. What can't be read of the file any more is left out: so it can be called to
+// rescue what was edited when the file was overwritten.
+func (s *Snapshot) Changes() []Change {
+	c := changeLister{s: s, parents: map[*draftNode]*draftNode{}, there: map[Number]bool{}, from: map[Number][]Step{}}
+	c.survey(s.root)
+	c.departed(s.root)
+	c.node(s.root)
 	return c.list
 }
 
-// changeLister walks a Draft. It holds editing, so it reads without mu.
+// changeLister walks a Snapshot.
 type changeLister struct {
-	d    *Draft
+	s    *Snapshot
 	list []Change
+	// parents are those of draft nodes, and there has the numbers of those that there are.
+	parents map[*draftNode]*draftNode
+	there   map[Number]bool
 	// from are the old paths of nodes that moved.
 	from map[Number][]Step
 }
 
+// survey notes which draft nodes there are.
+func (c *changeLister) survey(n *draftNode) {
+	for _, k := range c.s.at(n).kids {
+		if k.node != nil {
+			c.parents[k.node], c.there[k.number] = n, true
+			c.survey(k.node)
+		}
+	}
+}
+
 // departed notes where nodes were that are elsewhere now.
 func (c *changeLister) departed(n *draftNode) {
-	for i := range n.kids {
-		k := &n.kids[i]
+	kids := c.s.at(n).kids
+	for i := range kids {
+		k := &kids[i]
 		if k.node != nil {
 			c.departed(k.node)
 		}
-		if i < n.baseKids && k.dead && k.name != 0 && c.d.nodes[k.number] != nil {
+		if k.stored && k.dead && c.there[k.number] {
 			c.from[k.number] = append(c.path(n), c.stored(k))
 		}
 	}
 }
 
-// node lists the changes of a draft node and of all below it. It is new if it was made, so
-// that all of it is a change.
-func (c *changeLister) node(n *draftNode, isNew bool) {
-	c.attributes(n)
-	key, flags := c.before(n)
-	if keys := c.d.definition(n.key); n.key != key || isNew && len(keys) > 0 {
+// node lists the changes of a draft node and of all below it.
+func (c *changeLister) node(n *draftNode) {
+	x := c.s.at(n)
+	c.attributes(n, &x)
+	keys, before, flags := c.s.definition(x.key), KeyDefinition{}, KeyFlags(0)
+	if n.base.file != nil {
+		before, flags = n.base.Keys(), n.base.Flags()
+	}
+	if !slices.Equal(keys, before) {
 		c.add(Change{Kind: KeysSet, Keys: keys}, n)
 	}
-	if n.flags != flags {
-		c.add(Change{Kind: FlagsSet, Flags: n.flags}, n)
+	if x.flags != flags {
+		c.add(Change{Kind: FlagsSet, Flags: x.flags}, n)
 	}
-	for i := range n.kids {
-		c.child(n, i)
+	for i := range x.kids {
+		c.child(n, &x, i)
 	}
 }
 
-// before is what the file has of a node's keys and flags: of a new node, its own keys.
-func (c *changeLister) before(n *draftNode) (key uint16, flags KeyFlags) {
-	if n.base.file == nil {
-		return n.key, 0
-	}
-	key = n.base.raw.key
-	if int(key) >= len(c.d.file.keys) {
-		key = c.d.keyIndex[keyNames{}]
-	}
-	return key, KeyFlags(n.base.raw.flags)
-}
-
-func (c *changeLister) attributes(n *draftNode) {
-	for i := range n.attrs {
-		a := &n.attrs[i]
-		change := Change{Kind: AttributeSet, Name: c.d.name(a.name), New: a.value}
+func (c *changeLister) attributes(n *draftNode, x *nodeState) {
+	for i := range x.attrs {
+		a := &x.attrs[i]
+		change := Change{Kind: AttributeSet, Name: c.s.name(a.name), New: a.value}
 		switch {
-		case i >= n.baseAttrs:
+		case !a.stored:
 			if a.dead {
 				continue
 			}
@@ -138,9 +140,9 @@ func (c *changeLister) attributes(n *draftNode) {
 		case !a.changed:
 			continue
 		}
-		if i < n.baseAttrs {
+		if a.stored {
 			var err error
-			change.Old, err = storedValue(n.base, i)
+			change.Old, err = c.s.base.storedValue(a.addr)
 			change.Lost = err != nil
 		}
 		if change.Lost || change.Old != change.New {
@@ -149,9 +151,9 @@ func (c *changeLister) attributes(n *draftNode) {
 	}
 }
 
-// storedValue reads the value that the file has at a place among a node's attributes.
-func storedValue(base Node, i int) (Value, error) {
-	a, err := base.attributeAt(i)
+// storedValue reads the value of an attribute.
+func (f *File) storedValue(addr Address) (Value, error) {
+	a, err := f.Attribute(addr)
 	if err != nil {
 		return Value{}, err
 	}
@@ -166,23 +168,23 @@ func storedValue(base Node, i int) (Value, error) {
 	return v, nil
 }
 
-func (c *changeLister) child(n *draftNode, i int) {
-	switch k := &n.kids[i]; {
+func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
+	switch k := &x.kids[i]; {
 	case k.dead:
-		if i < n.baseKids && k.name != 0 && c.d.nodes[k.number] == nil {
+		if k.stored && !c.there[k.number] {
 			c.list = append(c.list, Change{Kind: NodeGone, Path: append(c.path(n), c.stored(k))})
 		}
 	case k.node == nil: // as the file has it
-	case i < n.baseKids:
-		c.node(k.node, false)
+	case k.stored:
+		c.node(k.node)
 	case k.node.base.file == nil:
 		c.add(Change{Kind: NodeMade}, k.node)
-		c.node(k.node, true)
+		c.node(k.node)
 	default:
 		if from := c.from[k.number]; !slices.EqualFunc(from, c.path(k.node), sameStep) {
 			c.add(Change{Kind: NodeMoved, From: from}, k.node)
 		}
-		c.node(k.node, false)
+		c.node(k.node)
 	}
 }
 
@@ -195,63 +197,58 @@ func (c *changeLister) add(change Change, n *draftNode) {
 
 // path leads to a draft node.
 func (c *changeLister) path(n *draftNode) []Step {
-	if n == c.d.root {
+	if n == c.s.root {
 		return nil
 	}
-	return append(c.path(n.parent), Step{Name: c.d.name(n.name), Ordinal: n.ordinal, Marks: c.marks(n)})
+	x := c.s.at(n)
+	return append(c.path(c.parents[n]), Step{Name: c.s.name(x.name), Ordinal: x.ordinal, Marks: c.marks(&x)})
 }
 
 // stored is the step to a child that the file has.
 func (c *changeLister) stored(k *draftChild) Step {
-	s := Step{Name: c.d.name(k.name), Ordinal: k.ordinal}
-	base, err := c.d.file.Node(k.addr)
+	s := Step{Name: c.s.name(k.name), Ordinal: k.ordinal}
+	base, err := c.s.base.Node(k.addr)
 	if err != nil {
 		return s
 	}
-	names := c.markNames(base.raw.key)
+	names := markNames(base.Keys())
 	for i := range base.AttributeCount() {
 		a, err := base.attributeAt(i)
-		if err != nil || !slices.Contains(names, a.name) {
+		if err != nil || !slices.Contains(names, a.Name()) {
 			continue
 		}
-		if v, err := storedValue(base, i); err == nil {
-			s.Marks = append(s.Marks, Mark{c.d.name(a.name), v})
+		if v, err := c.s.base.storedValue(a.addr); err == nil {
+			s.Marks = append(s.Marks, Mark{a.Name(), v})
 		}
 	}
 	return s
 }
 
 // marks are those of a draft node.
-func (c *changeLister) marks(n *draftNode) (marks []Mark) {
-	names := c.markNames(n.key)
-	for i := range n.attrs {
-		a := &n.attrs[i]
-		if a.dead && i >= n.baseAttrs || !slices.Contains(names, a.name) {
+func (c *changeLister) marks(x *nodeState) (marks []Mark) {
+	names := markNames(c.s.definition(x.key))
+	for i := range x.attrs {
+		a := &x.attrs[i]
+		name := c.s.name(a.name)
+		if a.dead && !a.stored || !slices.Contains(names, name) {
 			continue
 		}
 		v := a.value
-		if i < n.baseAttrs {
+		if a.stored {
 			var err error
-			if v, err = storedValue(n.base, i); err != nil {
+			if v, err = c.s.base.storedValue(a.addr); err != nil {
 				continue
 			}
 		}
-		marks = append(marks, Mark{c.d.name(a.name), v})
+		marks = append(marks, Mark{name, v})
 	}
 	return marks
 }
 
-// markNames are the names of the attributes by which people know a node.
-func (c *changeLister) markNames(key uint16) (names []uint16) {
-	if int(key) < len(c.d.keys) {
-		for _, name := range c.d.keys[key] {
-			if name != 0 {
-				names = append(names, name)
-			}
-		}
+// markNames are the names of the attributes by which people know a node with these keys.
+func markNames(keys KeyDefinition) []string {
+	if len(keys) == 0 {
+		return []string{"id"}
 	}
-	if id := c.d.index["id"]; len(names) == 0 && id != 0 {
-		names = append(names, id)
-	}
-	return names
+	return keys
 }

@@ -149,15 +149,13 @@ set Item.0/Thing.9[name=new]/Moved.0[id=13]/Part.0 w -3 +7
 	if got := told(d.Changes()); got != want {
 		t.Errorf("the changes are\n%swant\n%s", got, want)
 	}
-	err = d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error {
-		if got := told(s.Changes()); got != want {
-			t.Errorf("while it is saved, the changes are\n%s", got)
-		}
-		return errOverwritten
-	})
-	if !errors.Is(err, errOverwritten) {
-		t.Errorf("Save: %v", err)
+	s := d.Snapshot()
+	defer s.Close()
+	done(t, d, datacenter.Edit{Op: datacenter.SetFlags, Node: 1, Flags: 1})
+	if got := told(s.Changes()); got != want {
+		t.Errorf("while it is edited, the changes of a snapshot are\n%s", got)
 	}
+	done(t, d, datacenter.Edit{Op: datacenter.SetFlags, Node: 1})
 
 	// What can't be read any more is not known, and all else is told.
 	blocks.gone.Store(true)

@@ -3,95 +3,81 @@ package datacenter
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 
 	"lorefs/internal/wtf8"
 )
 
-// Saving is a Draft while it is being saved: nobody can edit it meanwhile.
-type Saving struct {
-	d    *Draft
+// Written is what a Snapshot was written as.
+type Written struct {
+	s    *Snapshot
 	opts WriteOptions
-	// orders are the places of a draft node's children in the written order; nil
-	// as long as nothing was written.
+	// orders are the places of a draft node's children in the written order.
 	orders map[*draftNode][]int
-	// reordered is set if some siblings of the file were not in the order that
+	// reordered is set if some siblings of the base were not in the order that
 	// the format demands, and are now.
 	reordered bool
-}
-
-// Save calls store, which has to write the Draft to a file by [Saving.Write]
-// and should look at the outcome with [Saving.Compare]. If store succeeds, all
-// edits made so far count as saved, and later records are for the new file; it may
-// leave Write out only if nothing is [Draft.Pending]. The Draft itself goes on
-// reading from the old file. The defaults of Layout, Key and Revision are the file's, as
-// is the rest of the header, whatever opts.Header says.
-func (d *Draft) Save(opts WriteOptions, store func(s *Saving) error) error {
-	d.editing.Lock()
-	defer d.editing.Unlock()
-	opts.Header = d.file.header
-	if opts.Revision != nil {
-		opts.Header.Revision = *opts.Revision
-	}
-	if opts.Layout == LayoutAuto {
-		opts.Layout = d.file.layout
-	}
-	if opts.Key == nil {
-		opts.Key = &d.file.key
-	}
-	s := &Saving{d: d, opts: opts}
-	if err := store(s); err != nil {
-		return err
-	}
-	return s.finish()
 }
 
 // Write writes the edited tree as a new file: names that exist keep their order, new
 // ones come behind them. Siblings keep their order where it is the one that the format
 // demands. What the tree does not use (placeholders, slack, values nobody refers to) is
 // left out, a root of another name is called __root__, and equal runs are stored once.
+// The defaults of Layout, Key and Revision are the file's, as is the rest of the header,
+// whatever opts.Header says.
 //
 // The work and the memory grow with the stored nodes, not with the logical ones. The
 // same edits give the same bytes each time.
-func (s *Saving) Write(ctx context.Context, w io.Writer) error {
-	d := s.d
-	s.orders = nil
-	used, usedKeys := d.inUse()
-	names := make([]string, 0, len(d.names))
-	for i, name := range d.names {
-		if used[i+1] {
+func (s *Snapshot) Write(ctx context.Context, opts WriteOptions, to io.Writer) (*Written, error) {
+	s.setDefaults(&opts)
+	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
+	names := slices.Clone(s.base.names)
+	for i, name := range s.names {
+		if used[i+1] { // if the base has it as well, it counts once
 			names = append(names, name)
 		}
 	}
-	b, err := NewBuilder(names, s.opts)
+	b, err := NewBuilder(names, opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.abandon()
-	dw := &draftWriter{ctx: ctx, d: d, b: b, r: newRepacker(ctx, d.file, b), orders: map[*draftNode][]int{}}
-	dw.translate(used, usedKeys)
-	top := b.top()
-	top.raw.flags, top.raw.key = uint8(d.root.flags), dw.keys[d.root.key]
-	if top.attrs, err = dw.attributes(d.root); err != nil {
-		return err
+	w := &draftWriter{ctx: ctx, s: s, b: b, r: newRepacker(ctx, s.base, b), orders: map[*draftNode][]int{}}
+	w.translate(used, usedKeys)
+	root, top := s.at(s.root), b.top()
+	top.raw.flags, top.raw.key = uint8(root.flags), w.keys[root.key]
+	if top.attrs, err = w.attributes(s.root, &root); err != nil {
+		return nil, err
 	}
-	if top.children, err = dw.children(d.root); err != nil {
-		return err
+	if top.children, err = w.children(s.root, &root); err != nil {
+		return nil, err
 	}
-	if err := b.Write(ctx, w); err != nil {
-		return err
+	if err := b.Write(ctx, to); err != nil {
+		return nil, err
 	}
-	s.orders, s.reordered = dw.orders, b.reordered
-	return nil
+	return &Written{s, opts, w.orders, b.reordered}, nil
+}
+
+// setDefaults takes what opts leaves open from the file.
+func (s *Snapshot) setDefaults(opts *WriteOptions) {
+	opts.Header = s.base.header
+	if opts.Revision != nil {
+		opts.Header.Revision = *opts.Revision
+	}
+	if opts.Layout == LayoutAuto {
+		opts.Layout = s.base.layout
+	}
+	if opts.Key == nil {
+		opts.Key = &s.base.key
+	}
 }
 
 // draftWriter moves draft nodes to a Builder, and what they have of the file by
 // way of a repacker.
 type draftWriter struct {
 	ctx    context.Context
-	d      *Draft
+	s      *Snapshot
 	b      *Builder
 	r      *repacker
 	orders map[*draftNode][]int
@@ -102,15 +88,14 @@ type draftWriter struct {
 
 // translate fills in names and keys.
 func (w *draftWriter) translate(usedNames, usedKeys []bool) {
-	d := w.d
 	w.names = make([]uint16, len(usedNames))
-	for i, name := range d.names {
+	for i, name := range w.s.names {
 		if usedNames[i+1] {
 			w.names[i+1] = w.b.name(name)
 		}
 	}
-	w.keys = make([]uint16, len(d.keys))
-	for i, k := range d.keys {
+	w.keys = make([]uint16, len(w.s.keys))
+	for i, k := range w.s.keys {
 		if !usedKeys[i] {
 			continue
 		}
@@ -123,20 +108,21 @@ func (w *draftWriter) translate(usedNames, usedKeys []bool) {
 
 // node stores the runs of a draft node and of all below it.
 func (w *draftWriter) node(n *draftNode) (rawNode, error) {
-	raw := rawNode{name: w.names[n.name], flags: uint8(n.flags), key: w.keys[n.key]}
+	x := w.s.at(n)
+	raw := rawNode{name: w.names[x.name], flags: uint8(x.flags), key: w.keys[x.key]}
 	if err := w.ctx.Err(); err != nil {
 		return raw, err
 	}
 	// First the attributes, as a repacker does: what is written shall not depend on
 	// which nodes happen to be draft nodes.
-	attrs, err := w.attributes(n)
+	attrs, err := w.attributes(n, &x)
 	if err != nil {
 		return raw, err
 	}
 	if raw.attrAddr, err = w.b.addAttributes(attrs); err != nil {
 		return raw, err
 	}
-	children, err := w.children(n)
+	children, err := w.children(n, &x)
 	if err != nil {
 		return raw, err
 	}
@@ -145,20 +131,20 @@ func (w *draftWriter) node(n *draftNode) (rawNode, error) {
 	return raw, err
 }
 
-func (w *draftWriter) attributes(n *draftNode) ([]rawAttribute, error) {
-	if !n.changed {
+func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]rawAttribute, error) {
+	if !x.changed {
 		return w.r.attributes(n.base, nil)
 	}
 	var run []rawAttribute
-	for i := range n.attrs {
-		if n.attrs[i].dead {
+	for i := range x.attrs {
+		if x.attrs[i].dead {
 			continue
 		}
-		raw, err := w.attribute(&n.attrs[i])
+		raw, err := w.attribute(&x.attrs[i])
 		if err != nil {
 			return nil, err
 		}
-		raw.name = w.names[n.attrs[i].name]
+		raw.name = w.names[x.attrs[i].name]
 		run = append(run, raw)
 	}
 	return run, nil
@@ -167,7 +153,7 @@ func (w *draftWriter) attributes(n *draftNode) ([]rawAttribute, error) {
 // attribute gives one as it is stored then, but for its name.
 func (w *draftWriter) attribute(a *draftAttribute) (rawAttribute, error) {
 	if !a.changed {
-		stored, err := w.d.file.Attribute(a.addr)
+		stored, err := w.s.base.Attribute(a.addr)
 		if err != nil || stored.typ != String {
 			return stored.raw(), err
 		}
@@ -185,28 +171,25 @@ func (w *draftWriter) attribute(a *draftAttribute) (rawAttribute, error) {
 
 // children gives the children of n, and notes the order that the Builder will
 // put them in. Those that nothing else tells apart stay in the order in which they come.
-func (w *draftWriter) children(n *draftNode) ([]rawNode, error) {
-	run := make([]writtenChild, 0, len(n.kidAt))
-	for i := range n.kids {
-		if n.kids[i].dead {
+func (w *draftWriter) children(n *draftNode, x *nodeState) ([]rawNode, error) {
+	run := make([]writtenChild, 0, len(x.kids))
+	for i := range x.kids {
+		if x.kids[i].dead {
 			continue
 		}
-		raw, err := w.child(&n.kids[i])
+		raw, err := w.child(&x.kids[i])
 		if err != nil {
 			return nil, err
 		}
 		run = append(run, writtenChild{raw, i})
 	}
-	slices.SortStableFunc(run, func(x, y writtenChild) int {
-		return cmp.Or(cmp.Compare(x.raw.name, y.raw.name), cmp.Compare(n.kids[x.place].rank, n.kids[y.place].rank))
+	slices.SortStableFunc(run, func(p, q writtenChild) int {
+		return cmp.Or(cmp.Compare(p.raw.name, q.raw.name), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
 	})
+	sortSiblings(run, func(x, y writtenChild) int { return w.b.compareNodes(x.raw, y.raw) })
 	nodes, order := make([]rawNode, len(run)), make([]int, len(run))
 	for i, c := range run {
-		nodes[i] = c.raw
-	}
-	sortSiblings(run, func(x, y writtenChild) int { return w.b.compareNodes(x.raw, y.raw) })
-	for i, c := range run {
-		order[i] = c.place
+		nodes[i], order[i] = c.raw, c.place
 	}
 	w.orders[n] = order
 	return nodes, nil
@@ -230,85 +213,9 @@ func (w *draftWriter) child(k *draftChild) (rawNode, error) {
 	if k.node != nil {
 		return w.node(k.node)
 	}
-	stored, err := w.d.file.Node(k.addr)
+	stored, err := w.s.base.Node(k.addr)
 	if err != nil {
 		return rawNode{}, err
 	}
 	return w.r.node(stored, 0)
-}
-
-// finish notes that all is saved, and what number each draft node has in the new
-// file.
-func (s *Saving) finish() error {
-	d := s.d
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s.orders == nil {
-		if d.edits != d.saved {
-			return errors.New("datacenter: BUG: edits count as saved, but nothing was written")
-		}
-		return nil
-	}
-	s.number(d.root, 0)
-	d.commits++
-	d.saved = d.edits
-	return nil
-}
-
-// number gives saved numbers to n and what hangs below it, and gives what comes
-// behind.
-func (s *Saving) number(n *draftNode, number Number) Number {
-	n.saved = number
-	attrs, _ := n.counts()
-	number += 1 + Number(attrs)
-	for _, i := range s.orders[n] {
-		k := &n.kids[i]
-		k.saved = number
-		if k.node != nil {
-			number = s.number(k.node, number)
-		} else {
-			number += Number(s.d.file.entries[s.d.file.number(k.addr)])
-		}
-	}
-	n.rerank(s.orders[n])
-	return number
-}
-
-// savedNumbers gives saved numbers to the children of n, which has just become a
-// draft node and was written as the file has it.
-func (d *Draft) savedNumbers(n *draftNode) error {
-	order, err := d.writtenOrder(n.base)
-	if err != nil {
-		return err
-	}
-	number := n.saved + 1 + Number(n.baseAttrs)
-	for _, i := range order {
-		n.kids[i].saved = number
-		number += Number(d.file.entries[d.file.number(n.kids[i].addr)])
-	}
-	n.rerank(order)
-	return nil
-}
-
-// writtenOrder gives the places of a stored node's children in the order that
-// the format demands, which is the one they are written in.
-func (d *Draft) writtenOrder(n Node) ([]int, error) {
-	var children []Node
-	for c, err := range n.Children() {
-		if err != nil {
-			return nil, err
-		}
-		children = append(children, c)
-	}
-	s := d.newSiblingOrder()
-	sortSiblings(children, s.compare)
-	order := make([]int, len(children))
-	for i, c := range children {
-		order[i] = n.ChildIndex(c)
-	}
-	return order, s.err
-}
-
-func (d *Draft) newSiblingOrder() *siblingOrder {
-	return &siblingOrder{file: d.file, root: d.index[rootName], value: d.index[valueName]}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"slices"
 
 	"lorefs/internal/wtf8"
 )
@@ -59,6 +60,14 @@ type siblingOrder struct {
 	file        *File
 	root, value uint16 // names that will be the last
 	err         error
+}
+
+// newSiblingOrder is that of a file's nodes.
+func newSiblingOrder(f *File) *siblingOrder {
+	return &siblingOrder{
+		file: f,
+		root: uint16(slices.Index(f.names, rootName) + 1), value: uint16(slices.Index(f.names, valueName) + 1),
+	}
 }
 
 // compare is [Builder.compareNodes] for nodes of a file.

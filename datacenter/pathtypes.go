@@ -31,7 +31,7 @@ func (d *Draft) TypeOnPath(node Number, attribute string) (t Type, ok bool, err 
 	if t, ok := d.types.attrs[memo]; ok {
 		return t, t != 0, nil
 	}
-	err = d.file.eachOnPath(path, func(n Node) (bool, error) {
+	err = d.first.eachOnPath(path, func(n Node) (bool, error) {
 		a, ok, err := n.Attribute(name)
 		if ok {
 			t = a.typ
@@ -66,7 +66,7 @@ func (d *Draft) KeysOnPath(parent Number, name string) (KeyDefinition, error) {
 		return def, nil
 	}
 	var def KeyDefinition
-	err = d.file.eachOnPath(path, func(n Node) (bool, error) {
+	err = d.first.eachOnPath(path, func(n Node) (bool, error) {
 		def = n.Keys()
 		return false, nil
 	})
@@ -82,7 +82,7 @@ func (d *Draft) KeysOnPath(parent Number, name string) (KeyDefinition, error) {
 
 // isNew tells whether a name is none of the file's. Nothing is remembered of
 // those, for their indexes may come to mean others.
-func (d *Draft) isNew(name uint16) bool { return int(name) > len(d.file.names) }
+func (d *Draft) isNew(name uint16) bool { return int(name) > len(d.first.names) }
 
 // path is the names from the sheet down to n; it is empty for the root.
 func (n *draftNode) path() []uint16 {

@@ -31,7 +31,10 @@ func writeAnew(ctx context.Context, f *datacenter.File, w io.Writer, opts datace
 	if err != nil {
 		return err
 	}
-	return d.Save(opts, func(s *datacenter.Saving) error { return s.Write(ctx, w) })
+	s := d.Snapshot()
+	defer s.Close()
+	_, err = s.Write(ctx, opts, w)
+	return err
 }
 
 func TestRepackKeepsTheTree(t *testing.T) {

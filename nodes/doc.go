@@ -48,11 +48,12 @@
 // A save of a data center, by commit or at the end of a mount:
 //
 //	cmd/lorefs  mounting.saveBy, dataCenterEditor.save
+//	sheettree, dctree  Editable.RemoveHidden   at the end of a mount
 //	internal/save/dcsave  Session.Save     whether there is something to save
-//	sheettree, dctree  Editable.Save       remove what their editors have hidden
 //	internal/save  Set.Commit              the protocol, from top to bottom
 //	  internal/replace  File.Write ...     its steps, a method each
-//	  internal/save/dcsave  whole          packs the draft, reads back and compares
+//	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
+//	  datacenter  Draft.Rebase             goes on with the new file
 //
 // The conformance suite that every Tree has to pass is in nodes/nodetest, and what
 // those that can be changed have in common in nodes/editing and nodes/overlay.

@@ -132,21 +132,16 @@ func (e *dataCenterEditor) notices() []string { return e.sheets.Notices() }
 
 func (e *dataCenterEditor) keepText(changed error) string { return e.session.KeepText(changed) }
 
+// save saves the draft. An attribute that an editor has renamed to a scratch file, to write it
+// anew, goes only if nobody is in the middle of that: if the process died before it is written,
+// all of it would be lost with the scratch file.
 func (e *dataCenterEditor) save(ctx context.Context, last bool) (save.Report, error) {
 	if last {
-		return e.session.Save(ctx, e.sheets)
+		if err := e.sheets.RemoveHidden(ctx); err != nil {
+			return save.Report{}, err
+		}
 	}
-	return e.session.Save(ctx, draftOnly{e.session.Draft()})
-}
-
-// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
-// scratch file, to write it anew, is still there: if the process died before it
-// is written, all of it would be lost with the scratch file.
-type draftOnly struct{ *datacenter.Draft }
-
-// Save is the Editor's.
-func (d draftOnly) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return d.Draft.Save(opts, store)
+	return e.session.Save(ctx)
 }
 
 // reopenCache is for reading back, once and in order, what was saved.

@@ -71,11 +71,13 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
-	err = draft.Save(opts, func(saving *datacenter.Saving) error {
-		return f.write.writeFile(ctx, to,
-			func(w io.Writer) error { return saving.Write(ctx, w) },
-			func(file *os.File) error { return readBack(ctx, saving, file, *opts.Key) })
-	})
+	snapshot := draft.Snapshot()
+	defer snapshot.Close()
+	var written *datacenter.Written
+	err = f.write.writeFile(ctx, to, func(w io.Writer) (err error) {
+		written, err = snapshot.Write(ctx, opts, w)
+		return err
+	}, func(file *os.File) error { return readBack(ctx, written, file, *opts.Key) })
 	if err != nil {
 		return err
 	}
@@ -105,12 +107,12 @@ func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error
 }
 
 // readBack compares what was written with what should have been.
-func readBack(ctx context.Context, saving *datacenter.Saving, file *os.File, key datacenter.Key) error {
+func readBack(ctx context.Context, written *datacenter.Written, file *os.File, key datacenter.Key) error {
 	g, err := reopen(ctx, file, key)
 	if err != nil {
 		return err
 	}
-	return saving.Compare(ctx, g)
+	return written.Compare(ctx, g)
 }
 
 // reopen opens what was just written.

@@ -107,6 +107,9 @@ func (f wholeFile) Size() int64 { return f.Changed.Size }
 // Check is [save.Snapshot]'s.
 func (f wholeFile) Check(_ context.Context, g *os.File) error { return f.Compare(g) }
 
+// Close is [save.Snapshot]'s.
+func (f wholeFile) Close() {}
+
 // Index has nothing to do: what is kept of a world is found out when it is looked at.
 func (f wholeFile) Index() error { return nil }
 

@@ -111,8 +111,9 @@ func edited(t *testing.T, f *datacenter.File, e datacenter.Edit) *datacenter.Fil
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = d.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error { return s.Write(t.Context(), &out) })
-	if err != nil {
+	s := d.Snapshot()
+	defer s.Close()
+	if _, err = s.Write(t.Context(), datacenter.WriteOptions{}, &out); err != nil {
 		t.Fatal(err)
 	}
 	return dctest.Open(t, out.Bytes())

@@ -159,7 +159,9 @@ func (e *editing) look() {
 // what says how it is to be read is left out.
 func (e *editing) compare() {
 	var out bytes.Buffer
-	err := e.draft.Save(datacenter.WriteOptions{}, func(s *datacenter.Saving) error { return s.Write(context.Background(), &out) })
+	s := e.draft.Snapshot()
+	defer s.Close()
+	_, err := s.Write(context.Background(), datacenter.WriteOptions{}, &out)
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -35,6 +35,8 @@ type Snapshot interface {
 	// snapshot, as they are of the file that was checked last. Once publish has succeeded,
 	// edits are of that file.
 	Rebase(ctx context.Context, publish func(later [][]byte) error) error
+	// Close gives up what is kept for the snapshot.
+	Close()
 }
 
 // Saved says what was saved of a file. It is empty if the file is as it was.
@@ -77,6 +79,7 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 	if err != nil {
 		return Saved{}, err
 	}
+	defer snapshot.Close()
 
 	// The new file is made beside the old one, for its owner only, and locked: by that a
 	// sweep knows that its writer lives. Whatever goes wrong, its temporary names go.
@@ -197,7 +200,7 @@ func (s *Set) announce(file string, id Identity, later [][]byte) error {
 func (s *Set) savedAs(f *replace.File, file string, later [][]byte) Saved {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	saved := Saved{Path: f.Path(), Backup: f.Backup(), Edits: s.files[file].edits - int64(len(later))}
+	saved := Saved{Path: f.Path(), Edits: s.files[file].edits - int64(len(later))}
 	if !s.opts.NoBackup {
 		saved.Backup = f.Path() + ".bak" // also if it is that of a save before
 	}
@@ -338,6 +341,7 @@ func (s *Set) rescue(ctx context.Context, file string, edited Edited, like *os.F
 	if err != nil {
 		return err
 	}
+	defer snapshot.Close()
 	f, err := replace.BeginNew(ctx, to, like, replace.Options{
 		Size: snapshot.Size(), Private: true, Logger: s.opts.Logger, Disk: s.opts.Disk,
 	})

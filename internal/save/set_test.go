@@ -209,6 +209,8 @@ func (s *textSnapshot) Check(_ context.Context, g *os.File) error {
 	return nil
 }
 
+func (s *textSnapshot) Close() {}
+
 func (s *textSnapshot) Index() error { return nil }
 
 // Rebase has records that say of which file they are.

@@ -37,7 +37,10 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 	work.Go(func() {
 		for range rounds / 5 {
-			err := tree.Save(t.Context(), datacenter.WriteOptions{}, func(s *datacenter.Saving) error { return s.Write(t.Context(), &bytes.Buffer{}) })
+			snapshot := e.draft.Snapshot()
+			_, err := snapshot.Write(t.Context(), datacenter.WriteOptions{}, &bytes.Buffer{})
+			snapshot.Close()
+			err = errors.Join(err, tree.RemoveHidden(t.Context()))
 			if err != nil {
 				t.Error(err)
 			}

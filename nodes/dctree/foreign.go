@@ -14,8 +14,9 @@ import (
 // here. What is open for writing stays open: of an attribute that has gone, it is a
 // file that was removed.
 //
-// plan may read the draft, but must neither apply edits nor call the tree.
-func (e *Editable) Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
+// plan may read the draft, but must neither apply edits nor call the tree. The draft's
+// watchers are told that the edits are by somebody.
+func (e *Editable) Change(ctx context.Context, by any, plan func() ([]datacenter.Edit, error)) error {
 	if err := e.check(ctx); err != nil {
 		return err
 	}
@@ -38,7 +39,8 @@ func (e *Editable) Change(ctx context.Context, plan func() ([]datacenter.Edit, e
 		f.stay()
 		return err
 	}
-	if err := e.draft.Apply(ctx, edits...); err != nil {
+	err = e.draft.ApplyPlan(ctx, by, func() ([]datacenter.Edit, error) { return edits, nil })
+	if err != nil {
 		f.stay()
 		return refusal(err)
 	}

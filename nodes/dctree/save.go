@@ -1,14 +1,10 @@
 package dctree
 
-import (
-	"context"
+import "context"
 
-	"lorefs/datacenter"
-)
-
-// Save saves the draft by store, see [datacenter.Draft.Save]. Nothing can be
-// changed meanwhile.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+// RemoveHidden removes the attributes whose files were renamed to scratch files. It is called
+// ahead of the last save: until then, somebody may be about to write them anew.
+func (e *Editable) RemoveHidden(ctx context.Context) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, k := range e.allHidden() {
@@ -18,5 +14,5 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 			return err
 		}
 	}
-	return e.draft.Save(opts, store)
+	return nil
 }

@@ -166,13 +166,9 @@ func (e *Editable) apply(
 	return number, nil
 }
 
-// ownKey is that of a context by which an Editable makes edits. Its value is the Editable.
-type ownKey struct{}
-
-// change has the Editor make edits. What they change elsewhere is told by changed, which
-// knows them by their context: others edit as soon as the Editor is done.
+// change has the Editor make edits. What they change elsewhere is told by changed.
 func (e *Editable) change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
-	if err := e.opts.Editor.Change(context.WithValue(ctx, ownKey{}, e), plan); err != nil {
+	if err := e.opts.Editor.Change(ctx, e, plan); err != nil {
 		return refusal(err)
 	}
 	return nil

@@ -14,11 +14,12 @@ import (
 
 // Editor makes edits of a draft that others edit as well.
 type Editor interface {
-	// Change makes the edits that plan gives, all or none, with its ctx or one made of it.
-	// Nobody else edits the draft from before plan is called until it is done.
-	Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error
-	// Save saves the draft by store, see [datacenter.Draft.Save].
-	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
+	// Change makes the edits that plan gives, all or none, by somebody, see
+	// [datacenter.Draft.ApplyPlan]. Nobody else edits the draft from before plan is called
+	// until it is done.
+	Change(ctx context.Context, by any, plan func() ([]datacenter.Edit, error)) error
+	// RemoveHidden removes what was renamed to scratch files.
+	RemoveHidden(ctx context.Context) error
 }
 
 // EditOptions are what NewEditable may be told.
@@ -100,8 +101,7 @@ var (
 
 const defaultMaxText = 200 << 20
 
-// NewEditable makes the editable tree of t, which has to be of a draft: d. It watches
-// the draft, so that a draft can have one only.
+// NewEditable makes the editable tree of t, which has to be of a draft: d.
 func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	if opts.Editor == nil {
 		opts.Editor = alone{d}
@@ -142,17 +142,11 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 // alone is the Editor of a draft that nobody else edits.
 type alone struct{ draft *datacenter.Draft }
 
-func (a alone) Change(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
-	edits, err := plan()
-	if err != nil || len(edits) == 0 {
-		return err
-	}
-	return a.draft.Apply(ctx, edits...)
+func (a alone) Change(ctx context.Context, by any, plan func() ([]datacenter.Edit, error)) error {
+	return a.draft.ApplyPlan(ctx, by, plan)
 }
 
-func (a alone) Save(_ context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return a.draft.Save(opts, store)
-}
+func (a alone) RemoveHidden(context.Context) error { return nil }
 
 // newID gives an ID that nothing has. The caller holds mu.
 func (e *Editable) newID(k kind) nodes.ID {

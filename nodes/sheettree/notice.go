@@ -1,7 +1,6 @@
 package sheettree
 
 import (
-	"context"
 	"errors"
 
 	"lorefs/datacenter"
@@ -26,9 +25,9 @@ func (e *Editable) placeOf(n datacenter.Number) sheetPlace {
 
 // changed takes notice of what was edited, here or elsewhere. The draft calls it, in
 // the middle of an edit: whoever edits may hold editing, so it takes mu only.
-func (e *Editable) changed(ctx context.Context, list []datacenter.SheetChange) {
-	own := ctx.Value(ownKey{}) == e
-	for _, c := range list {
+func (e *Editable) changed(edits *datacenter.Applied) {
+	own := edits.By == e
+	for _, c := range edits.Sheets {
 		now := e.placeOf(c.Sheet)
 		for _, told := range e.note(c.Sheet, now, own) {
 			e.owner.Tell(told)

@@ -9,10 +9,10 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// Save saves the draft by the Editor. Nothing can be changed here meanwhile. A sheet
-// whose file was renamed to a scratch file is removed, unless a text was refused that was
-// to be it.
-func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
+// RemoveHidden removes the sheets whose files were renamed to scratch files, unless a text was
+// refused that was to be one, and has the Editor remove its own. It is called ahead of the last
+// save: until then, somebody may be about to write them anew.
+func (e *Editable) RemoveHidden(ctx context.Context) error {
 	e.editing.Lock()
 	defer e.editing.Unlock()
 	for _, n := range slices.Sorted(maps.Keys(e.hidden)) {
@@ -25,7 +25,7 @@ func (e *Editable) Save(ctx context.Context, opts datacenter.WriteOptions, store
 			return err
 		}
 	}
-	return e.opts.Editor.Save(ctx, opts, store)
+	return e.opts.Editor.RemoveHidden(ctx)
 }
 
 // wasRefused tells of a hidden sheet that its file's text could not become it again.

@@ -279,15 +279,8 @@ func (e *editing) mustSet(name, value string) {
 	}
 }
 
-// editor is the Draft as an Editor.
-type editor struct{ *datacenter.Draft }
-
-func (e editor) Save(_ context.Context, o datacenter.WriteOptions, store func(*datacenter.Saving) error) error {
-	return e.Draft.Save(o, store)
-}
-
 func (e *editing) save() (save.Report, error) {
-	return e.Save(e.p.t.Context(), editor{e.Draft()})
+	return e.Save(e.p.t.Context())
 }
 
 func (e *editing) mustSave() save.Report {

@@ -154,3 +154,25 @@ func TestNoConflictFile(t *testing.T) {
 	}
 	p.only("a.dat")
 }
+
+// A file that was put in place is what later edits are on top of. If it is written to in
+// place, they are all that is left to be kept.
+func TestNoConflictFileAfterASave(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	e.mustSet("A", "a1")
+	e.mustSave()
+	e.mustSet("B", "b1")
+	if err := os.Truncate(p.path, 100); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.save()
+	c, ok := errors.AsType[*save.TextError](err)
+	if !ok || !errors.Is(err, source.ErrChanged) {
+		t.Fatalf("saved: %v", err)
+	}
+	text, err := os.ReadFile(c.Path)
+	if err != nil || !strings.Contains(string(text), "b1") || strings.Contains(string(text), "a1") {
+		t.Errorf("the text is %q, %v", text, err)
+	}
+}

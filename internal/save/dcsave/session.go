@@ -48,13 +48,16 @@ type Session struct {
 	draft *datacenter.Draft
 	files *save.Set
 
-	// isSaving tells that Save runs, which takes long.
-	isSaving atomic.Bool
-	// saving is held while the draft is saved, and guards text: the file that has the edits
-	// as text, empty if there is none; and isRescued, which tells that there is no need.
-	saving    sync.Mutex
+	// saving is held while the draft is saved, which takes long, and guards what follows.
+	saving sync.Mutex
+	// text is the file that has the edits as text, empty if there is none. isRescued tells
+	// that there is no need for one.
 	text      string
 	isRescued bool
+	// edits is how many the last snapshot had that are in no file yet.
+	edits int64
+	// base is what the draft is based on, nil as long as nothing was saved: then it is src.
+	base *base
 	// layout is that of the file that the path leads to.
 	layout atomic.Int64
 }
@@ -118,39 +121,26 @@ func (s *Session) log(record []byte) error {
 func (s *Session) Sync() error { return s.files.Sync() }
 
 // Close gives everything back. Edits that are not saved stay in the journal.
-func (s *Session) Close() error { return s.files.Close() }
-
-// Editor is what is edited with a draft: it lets nobody edit while store runs.
-// A [datacenter.Draft] is not one, as its Save wants no ctx.
-type Editor interface {
-	Save(ctx context.Context, opts datacenter.WriteOptions, store func(*datacenter.Saving) error) error
-}
+func (s *Session) Close() error { return errors.Join(s.files.Close(), s.base.close()) }
 
 // Save writes what was edited in the place of the source, if anything was. See
 // [save.Set.Commit]. If the source is not the one any more that was edited, the error is a
 // [*save.ConflictError] as far as that is possible, and else a [*save.TextError].
-func (s *Session) Save(ctx context.Context, e Editor) (save.Report, error) {
+func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	s.isSaving.Store(true)
-	defer s.isSaving.Store(false)
 	began := time.Now()
-	var r save.Report
-	err := e.Save(ctx, s.opts.Write, func(w *datacenter.Saving) error {
-		if !s.Pending() {
-			return nil
-		}
-		r.Edits = s.draft.Pending()
-		edited := &edited{s, w}
-		saved, err := s.files.Commit(ctx, "", edited)
-		if saved.Info != nil {
-			r.Add(saved.Path, saved)
-		}
-		if errors.Is(err, source.ErrChanged) {
-			err = s.rescue(ctx, edited, err)
-		}
-		return err
-	})
+	if !s.Pending() {
+		return r, nil
+	}
+	saved, err := s.files.Commit(ctx, "", s)
+	if saved.Info != nil {
+		r.Add(saved.Path, saved)
+	}
+	r.Edits = s.edits
+	if errors.Is(err, source.ErrChanged) {
+		err = s.rescue(ctx, err)
+	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
 }
@@ -160,18 +150,22 @@ func (s *Session) Save(ctx context.Context, e Editor) (save.Report, error) {
 // made after a commit are on top of a file that nobody else has any more: their
 // journal could never be replayed. If that file was written over, the edits are kept
 // as text.
-func (s *Session) rescue(ctx context.Context, e *edited, changed error) error {
-	if s.src.Intact() == nil {
-		err := s.files.Rescue(ctx, "", e, s.src.Opened(), changed)
+func (s *Session) rescue(ctx context.Context, changed error) error {
+	from := s.src
+	if s.base != nil {
+		from = s.base.from
+	}
+	if from.Intact() == nil {
+		err := s.files.Rescue(ctx, "", s, from.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
 			s.dropText()
 		}
-		if s.src.Intact() == nil {
+		if from.Intact() == nil {
 			return err
 		}
 	}
-	path, err := s.keepText(e.w.Changes, changed)
+	path, err := s.keepText(changed)
 	if err != nil || path == "" {
 		return errors.Join(changed, err)
 	}

@@ -16,11 +16,11 @@ import (
 // that may be the last moment: it has no name if it was replaced, and if the process dies
 // nobody can replay a journal on it. The path is empty if there is nothing to keep. The
 // caller holds saving.
-func (s *Session) keepText(changes func() []datacenter.Change, changed error) (path string, err error) {
+func (s *Session) keepText(changed error) (path string, err error) {
 	if s.text != "" || s.isRescued || s.draft.Pending() == 0 {
 		return s.text, nil
 	}
-	s.text, err = s.files.KeepText(s.textOf(changes(), changed))
+	s.text, err = s.files.KeepText(s.textOf(s.draft.Changes(), changed))
 	if err != nil {
 		return "", fmt.Errorf("what was edited could not be written as text: %w", err)
 	}
@@ -32,12 +32,11 @@ func (s *Session) keepText(changes func() []datacenter.Change, changed error) (p
 // that has the edits that can't be saved any more: empty if there is none, or if a save runs,
 // which will see to it.
 func (s *Session) KeepText(changed error) string {
-	if s.isSaving.Load() {
+	if !s.saving.TryLock() {
 		return ""
 	}
-	s.saving.Lock()
 	defer s.saving.Unlock()
-	path, err := s.keepText(s.draft.Changes, changed)
+	path, err := s.keepText(changed)
 	if err != nil {
 		s.opts.Logger.Error("a text of the edits", "err", err)
 	}

@@ -2,67 +2,132 @@ package dcsave
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"lorefs/datacenter"
 	"lorefs/internal/save"
+	"lorefs/internal/source"
 )
 
-// edited is a draft that is being saved. Nobody edits it meanwhile.
-type edited struct {
-	s *Session
-	w *datacenter.Saving
-}
-
 // Check is [save.Edited]'s.
-func (e *edited) Check() error { return e.s.src.CheckNow() }
+func (s *Session) Check() error { return s.src.CheckNow() }
 
 // Snapshot is [save.Edited]'s.
-func (e *edited) Snapshot() (save.Snapshot, error) { return &whole{edited: *e}, nil }
+func (s *Session) Snapshot() (save.Snapshot, error) {
+	w := &whole{Snapshot: s.draft.Snapshot(), s: s}
+	s.edits = w.Pending()
+	return w, nil
+}
 
-// whole makes a new file by packing all of the draft.
+// whole makes a new file by packing all of a draft.
 type whole struct {
-	edited
-	// info describes the file that was checked last.
-	info os.FileInfo
+	*datacenter.Snapshot
+	s *Session
+	// written is what was written last, and to the file that was read back and checked.
+	written *datacenter.Written
+	to      *base
+	index   heldIndex
+}
+
+// base is a file that a draft is based on.
+type base struct {
+	file *datacenter.File
+	from *source.File
+}
+
+func (b *base) close() error {
+	if b == nil {
+		return nil
+	}
+	return b.from.Close()
 }
 
 // Size is about that of the file that was edited.
 func (w *whole) Size() int64 { return w.s.src.Size() }
 
 // Write is [save.Snapshot]'s.
-func (w *whole) Write(ctx context.Context, to io.Writer) error { return w.w.Write(ctx, to) }
+func (w *whole) Write(ctx context.Context, to io.Writer) (err error) {
+	w.written, err = w.Snapshot.Write(ctx, w.s.opts.Write, to)
+	return err
+}
 
-// Check opens the new file and compares it with the draft.
-func (w *whole) Check(ctx context.Context, f *os.File) (err error) {
-	if w.info, err = f.Stat(); err != nil {
+// Check opens the new file and compares it with the draft. It stays open, as the draft is to
+// be based on it.
+func (w *whole) Check(ctx context.Context, f *os.File) error {
+	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes that of another place
+		return fmt.Errorf("reading back what was written: %w", err)
+	}
+	return w.written.Compare(ctx, w.to.file)
+}
+
+func (w *whole) open(ctx context.Context, f *os.File) error {
+	w.to = nil
+	from, err := source.Open(f.Name())
+	if err != nil {
+		return err
+	}
+	w.to = &base{from: from}
+	info, err := f.Stat()
+	if err == nil && !os.SameFile(from.Info(), info) {
+		err = fmt.Errorf("%s: %w", f.Name(), source.ErrChanged)
+	}
+	if err != nil {
 		return err
 	}
 	opts := w.s.opts.Reopen()
-	opts.ModTime = w.info.ModTime()
-	g, err := datacenter.Open(ctx, f, w.info.Size(), opts)
-	if err != nil {
-		return fmt.Errorf("reading back what was written: %w", err)
+	opts.ModTime = info.ModTime()
+	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
+		opts.Index = &w.index
 	}
-	return w.w.Compare(ctx, g)
+	w.to.file, err = datacenter.Open(ctx, from, info.Size(), opts)
+	return err
 }
 
-// Index has nothing to do: Check has kept the index.
-func (w *whole) Index() error { return nil }
-
-// Rebase is [save.Snapshot]'s. Whoever reads meanwhile may find either file.
-func (w *whole) Rebase(_ context.Context, publish func(later [][]byte) error) error {
-	w.s.src.Expect(w.info)
-	err := publish(nil)
+// Rebase is [save.Snapshot]'s. Reads don't wait for it, and may find either file in the place.
+func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
+	info := w.to.from.Info()
+	w.s.src.Expect(info)
+	err := w.s.draft.Rebase(context.WithoutCancel(ctx), w.written, w.to.file, publish)
 	if err != nil && !save.IsInPlace(err) {
 		w.s.src.Expect(nil)
 		return err
 	}
-	w.s.src.Adopt(w.info)
+	w.s.src.Adopt(info)
 	if err == nil {
+		w.s.base, w.to = w.to, w.s.base // which goes with the snapshot
 		w.s.layout.Store(int64(w.s.opts.Write.Layout))
 	}
 	return err
+}
+
+// Index keeps the index of the new file.
+func (w *whole) Index() error { return w.index.save() }
+
+// Close gives up the snapshot, and the file that nothing is based on any more.
+func (w *whole) Close() {
+	w.Snapshot.Close()
+	_ = w.to.close() // It was only read.
+}
+
+// heldIndex is an index that is kept only once its file is in its place.
+type heldIndex struct {
+	datacenter.IndexStore
+	key  string
+	data []byte
+}
+
+// Save is [datacenter.IndexStore]'s.
+func (h *heldIndex) Save(key string, data []byte) error {
+	h.key, h.data = key, data
+	return nil
+}
+
+func (h *heldIndex) save() error {
+	if h.data == nil {
+		return nil
+	}
+	return h.IndexStore.Save(h.key, h.data)
 }

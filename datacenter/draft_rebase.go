@@ -1,0 +1,197 @@
+package datacenter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Rebase goes on with the file that a Snapshot was written as, g: opened anew from that, and
+// compared with it by [Written.Compare]. From then on the Draft's base is g. So records are
+// about g, with its numbers, and so are [Draft.Changes] and the next Snapshot, and
+// [Draft.Pending] has only the edits since this one. g has to stay open as long as it is the
+// base, and until all Snapshots of it are closed; its index is used as it is.
+//
+// Edits that were made since the Snapshot are made again on top of g first. That and what
+// follows is all that edits have to wait for. publish is given their records, in their order,
+// as a Draft of g replays them, so that it can write them to a journal of its own, and see to
+// it that they and the new file come into effect together. If it returns an error, or if ctx
+// ends, the Draft stays as it was. It must not call the Draft.
+//
+// Whoever reads the Draft notices nothing of it. Numbers, ordinals, cursors of listings and
+// the addresses in what the Draft tells stay what they are, those of the first file, which has
+// to stay open for them: what is as that has it is read from there, and of all else the
+// Draft knows how it differs.
+func (d *Draft) Rebase(ctx context.Context, w *Written, g *File, publish func(later [][]byte) error) error {
+	r := rebaser{w: w, g: g}
+	fork, err := r.fork()
+	if err != nil {
+		return err
+	}
+	if !w.s.held {
+		d.planning.Lock()
+		defer d.planning.Unlock()
+	}
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	if d.base != w.s.base {
+		return errors.New("datacenter: BUG: the Draft has another base by now")
+	}
+	var later [][]byte
+	fork.log = func(record []byte) error {
+		later = append(later, bytes.Clone(record))
+		return nil
+	}
+	for _, edits := range d.epochs.since[w.s.since:] {
+		if err := fork.apply(ctx, asScript(edits), logged, nil); err != nil {
+			return fmt.Errorf("datacenter: what was edited meanwhile can't be done to the new file: %w", err)
+		}
+	}
+	if err := publish(later); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.draftTree, d.edits = fork.draftTree, fork.edits
+	return nil
+}
+
+// rebaser makes of a Snapshot a Draft whose base is what that was written as.
+type rebaser struct {
+	w    *Written
+	g    *File
+	tree draftTree
+}
+
+// fork is that Draft. It shares nothing with the other one that an edit changes.
+func (r *rebaser) fork() (*Draft, error) {
+	s := r.w.s
+	r.tree = draftTree{
+		base: r.g, labels: labels{sorted: s.sorted},
+		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
+		nameTable: s.nameTable.indexed(),
+	}
+	if r.w.reordered && s.sorted == nil {
+		r.tree.labels.sorted = newSiblingOrder(s.d.first)
+	}
+	r.tree.labels.names = make([]uint16, len(r.g.names)+1)
+	for i, name := range r.g.names {
+		r.tree.labels.names[i+1] = r.tree.index[name]
+	}
+	root, err := r.g.Root()
+	if err != nil {
+		return nil, err
+	}
+	if r.tree.root, err = r.node(s.root, root, 0); err != nil {
+		return nil, err
+	}
+	r.tree.labels.index()
+	return &Draft{first: s.d.first, next: MaxEntries + 1, heights: map[Address]int{}, draftTree: r.tree}, nil
+}
+
+// node makes the draft node of one that became base, which has a number there.
+func (r *rebaser) node(old *draftNode, base Node, number Number) (*draftNode, error) {
+	n := &draftNode{
+		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
+		homeAttrs: old.homeAttrs, homeKids: old.homeKids,
+	}
+	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
+	r.tree.nodes[n.number] = n
+	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.addr})
+	order := r.w.orders[old]
+	if err := n.rest(r.tree.labels.names, order, func(k *draftChild, y Node, at Number) (err error) {
+		at += number
+		if k.node == nil {
+			first := r.w.s.d.first
+			r.tree.labels.add(labelRun{k.number, at, Number(first.entries[first.number(k.home)]), k.home})
+			return nil
+		}
+		if k.node, err = r.node(k.node, y, at); err == nil {
+			k.node.parent = n
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i := range n.attrs {
+		if a := &n.attrs[i]; a.edited && !a.dead {
+			r.tree.owners[a.number] = n
+		}
+	}
+	n.settle()
+	return n, nil
+}
+
+// labelCount is how many labels from a node's on stand for numbers from its number on: those
+// of its attributes do if they are as many, or at least nobody asks for their numbers.
+func (n *draftNode) labelCount() Number {
+	if n.home.file != nil && n.base.AttributeCount() == n.homeAttrs {
+		return 1 + Number(n.homeAttrs)
+	}
+	return 1
+}
+
+// rest lets a node, whose children are in the order of its base, rest on that: nothing
+// of it is another one in there. names are the Draft's name indexes by the base's. child is
+// called for each child, with what it is in the base and how far its number there is behind
+// that of its parent.
+func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, Node, Number) error) error {
+	for i := range n.attrs {
+		n.attrs[i].stored, n.attrs[i].changed = false, false
+	}
+	for a, err := range n.base.Attributes() {
+		if err != nil {
+			return err
+		}
+		i := n.attribute(names[a.name])
+		if i < 0 {
+			return fmt.Errorf("%w: %s has come to %s", ErrDiffers, a.Name(), n.base.Name())
+		}
+		n.attrs[i].stored, n.attrs[i].addr = true, a.addr
+	}
+	if slices.ContainsFunc(n.attrs, func(a draftAttribute) bool { return !a.dead && !a.stored }) {
+		return fmt.Errorf("%w: attributes of %s are missing", ErrDiffers, n.base.Name())
+	}
+	for i := range n.kids {
+		n.kids[i].stored = false
+	}
+	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
+	n.ranked = false
+	for y, err := range n.base.Children() {
+		if err != nil {
+			return err
+		}
+		if len(order) == 0 {
+			return fmt.Errorf("%w: children have come to %s", ErrDiffers, n.base.Name())
+		}
+		k := &n.kids[order[0]]
+		order = order[1:]
+		k.stored, k.addr, k.rank = true, y.addr, rankOf(ordinals[k.name])
+		ordinals[k.name]++
+		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
+		if err := child(k, y, number); err != nil {
+			return err
+		}
+		number += Number(y.Entries())
+	}
+	if len(order) > 0 {
+		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())
+	}
+	return nil
+}
+
+// settle drops what was added and is dead, and finds its children again.
+func (n *draftNode) settle() {
+	added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead })
+	n.attrs = n.attrs[:n.homeAttrs+len(added)]
+	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead })
+	n.kids = n.kids[:n.homeKids+len(kids)]
+	n.kidAt = make(map[childKey]int, len(n.kids))
+	for i, k := range n.kids {
+		if !k.dead {
+			n.kidAt[childKey{k.name, k.ordinal}] = i
+		}
+	}
+}
