@@ -2,7 +2,10 @@ package dcsave
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"lorefs/internal/disk/disktest"
@@ -123,4 +126,79 @@ func TestCrashAfterFailures(t *testing.T) {
 			w.All(1, w.finish)
 		})
 	}
+}
+
+// The same of saves while which edits are made: they are in the journal, and neither lost nor
+// made in the wrong file, in whose numbers they would change something else.
+func TestCrashWhileEdited(t *testing.T) {
+	w := newDying(t)
+	e := w.mustOpen(Options{Disk: w})
+	w.edit(e, "A", "a1", "D", "d1")
+	w.sync(e)
+	// The numbers of C and D are others in the new file.
+	meanwhile := [][]string{{"C", "c1", "E", "e1"}, {"E", "", "D", "d2"}, {"F", "f1"}}
+	w.Before = func(op disktest.Op) error {
+		err := w.Step(op)
+		isNew := strings.Contains(op.Path, ".lorefs-") || strings.HasSuffix(op.Path, ".bak")
+		if len(meanwhile) > 0 && isNew && (op.Name == "write" || op.Name == "sync" || op.Name == "rename") {
+			w.edit(e, meanwhile[0]...)
+			meanwhile = meanwhile[1:]
+		}
+		return err
+	}
+	w.edit(e, "B", "")
+	w.save(e)
+	if len(meanwhile) > 0 || e.Draft().Pending() == 0 {
+		t.Errorf("%v was not edited during the save, %d edits are pending", meanwhile, e.Draft().Pending())
+	}
+	w.edit(e, "C", "c2")
+	w.sync(e)
+	meanwhile = [][]string{{"A", "a2"}, {"C", ""}}
+	w.save(e)
+	w.edit(e, "A", "a3", "D", "d3")
+	e.close()
+	w.Closed()
+	w.All(1, w.finish)
+}
+
+// Edits go on while many saves run.
+func TestSaveWhileEdited(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	stop, done := make(chan bool), make(chan model)
+	go func() {
+		m := first()
+		defer func() { done <- m }()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			name := string(rune('A' + i%10))
+			value := fmt.Sprint("v", i)
+			if _, there := m[name]; there && i%3 == 0 {
+				value = ""
+			}
+			if err := e.set(name, value); err != nil {
+				t.Error(err)
+				return
+			}
+			m = m.With(name, value)
+		}
+	}()
+	const want = 20
+	for late := 0; late < want; { // edits were made during so many
+		if !e.Pending() {
+			runtime.Gosched()
+			continue
+		}
+		if e.mustSave(); e.Draft().Pending() > 0 {
+			late++
+		}
+	}
+	close(stop)
+	m := <-done
+	e.close() // as a crash: what is left is in the journal
+	wantReplayed(p, !p.hasJournal(), m)
 }

@@ -47,19 +47,21 @@ type World struct {
 	source, state string
 	turn          chan struct{}
 
-	mu                          sync.Mutex
-	acknowledged, durable, next Model
-	moments                     []moment
-	seen                        map[string]bool
-	turns                       bool
-	damaged                     int
+	mu sync.Mutex
+	// models are what the source was to hold, one edit after the other.
+	models []Model
+	progress
+	moments []moment
+	seen    map[string]bool
+	turns   bool
+	damaged int
 }
 
 // NewWorld records moments from now on. first is what the source holds.
 func NewWorld(t *testing.T, source, state string, first Model) *World {
 	t.Helper()
 	w := &World{
-		Disk: disktest.New(source), t: t, source: source, state: state, acknowledged: first, durable: first, next: first,
+		Disk: disktest.New(source), t: t, source: source, state: state, models: []Model{first},
 		seen: map[string]bool{}, turn: make(chan struct{}, 1),
 	}
 	w.Before = w.Step
@@ -84,10 +86,12 @@ type moment struct {
 	sources, states []folder // as they are, and as they were synced
 	// cut tells that none of the states is without a power cut.
 	cut bool
-	// acknowledged are the edits that have returned, durable those that Sync was
-	// asked for since, and next also holds the edit that is being made.
-	acknowledged, durable, next Model
+	progress
 }
+
+// progress are places in models: acknowledged that of the edits that have returned, durable of
+// those that Sync was asked for since, and next of that with the edit that is being made.
+type progress struct{ acknowledged, durable, next int }
 
 // Step is what the Disk calls ahead of each operation.
 func (w *World) Step(op disktest.Op) error {
@@ -121,8 +125,8 @@ func (w *World) at(name string) {
 // add adds a moment. The caller holds mu.
 func (w *World) add(name string, m moment) {
 	m.name = fmt.Sprintf("%d, before %s", len(w.moments), name)
-	m.acknowledged, m.durable, m.next = w.acknowledged, w.durable, w.next
-	key := fmt.Sprint(m.sources, m.states, m.acknowledged, m.durable, m.next)
+	m.progress = w.progress
+	key := fmt.Sprint(m.sources, m.states, m.progress)
 	if !w.seen[key] {
 		w.seen[key] = true
 		w.moments = append(w.moments, m)
@@ -184,11 +188,12 @@ func (w *World) Closed() {
 func (w *World) Edit(next Model, edit func()) {
 	w.t.Helper()
 	w.mu.Lock()
-	w.next = next
+	w.models = append(w.models, next)
+	w.next = len(w.models) - 1
 	w.mu.Unlock()
 	edit()
 	w.mu.Lock()
-	w.acknowledged = next
+	w.acknowledged = w.next
 	w.mu.Unlock()
 	w.at("next edit")
 }
@@ -207,7 +212,7 @@ func (w *World) Sync(do func()) {
 func (w *World) Model() Model {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.acknowledged
+	return w.models[w.acknowledged]
 }
 
 // All goes back to every nth moment (fewer in short runs), has finish open the source, save what is left and give
@@ -247,9 +252,9 @@ func (w *World) check(m *moment, finish func(t *testing.T, damaged bool) Model) 
 					w.damaged++
 				}
 				got := finish(t, damaged)
-				wants := []Model{promised, m.acknowledged, m.next}
+				wants := w.models[promised : m.next+1]
 				if !slices.ContainsFunc(wants, func(want Model) bool { return maps.Equal(got, want) }) {
-					t.Errorf("there is %v, want %v, or %v", got, promised, m.next)
+					t.Errorf("there is %v, want one of %v", got, wants)
 				}
 				w.clean(t, damaged)
 			})
