@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
+	"io"
 	"os"
 	"time"
 
@@ -66,54 +66,66 @@ func (e *worldEditor) loose() editing.Loose       { return looseIn(e.at, e.tree.
 func (e *worldEditor) save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
-	err := e.tree.Save(ctx, func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	err := e.tree.Save(ctx, func(c *worldtree.Changed) error {
 		if c.Same {
-			return nil, e.session.Settle(c.File)
+			return e.session.Settle(c.File)
 		}
-		edited := &changedFile{c, e.session}
-		saved, err := e.session.Commit(ctx, c.File, edited)
+		f := &changedFile{c: c, files: e.session}
+		saved, err := e.session.Commit(ctx, c.File, f)
 		if errors.Is(err, source.ErrChanged) {
-			err = e.session.Rescue(ctx, c.File, edited, nil, err)
+			err = e.session.Rescue(ctx, c.File, f, nil, err)
 		}
-		if saved.Info == nil {
-			return nil, err
+		if saved.Info != nil {
+			r.Edits += saved.Edits
+			r.Add(e.dir, saved)
 		}
-		r.Edits += saved.Edits
-		r.Add(e.dir, saved)
-		return saved.Info, err
+		return err
 	})
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
 }
 
-// changedFile is a file of the folder that is saved as a whole. Nobody edits it meanwhile.
+// changedFile makes a new file of the folder by packing all of it. What was changed is a
+// snapshot by itself.
 type changedFile struct {
 	c     *worldtree.Changed
 	files *save.Set
+	// info describes the file that was checked last.
+	info os.FileInfo
 }
 
 // Check is [save.Edited]'s.
 func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
 
-// Snapshot is [save.Edited]'s: what was changed is one by itself.
-func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f.c}, nil }
+// Snapshot is [save.Edited]'s.
+func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f}, nil }
 
-// wholeFile makes a new file by packing all of it.
-type wholeFile struct{ *worldtree.Changed }
+// wholeFile is a [save.Snapshot].
+type wholeFile struct{ *changedFile }
 
-// Size is [save.Snapshot]'s.
-func (f wholeFile) Size() int64 { return f.Changed.Size }
+func (f wholeFile) Size() int64 { return f.c.Size }
 
-// Check is [save.Snapshot]'s.
-func (f wholeFile) Check(_ context.Context, g *os.File) error { return f.Compare(g) }
+func (f wholeFile) Write(ctx context.Context, w io.Writer) error { return f.c.Write(ctx, w) }
 
-// Close is [save.Snapshot]'s.
-func (f wholeFile) Close() {}
+func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+	if f.info, err = g.Stat(); err != nil {
+		return err
+	}
+	return f.c.Compare(g)
+}
+
+// Rebase is [worldtree.Changed.Replace].
+func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
+	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
+		err := publish(later)
+		if err != nil && !save.IsInPlace(err) {
+			return nil, err
+		}
+		return f.info, err
+	})
+}
 
 // Index has nothing to do: what is kept of a world is found out when it is looked at.
 func (f wholeFile) Index() error { return nil }
 
-// Rebase is [save.Snapshot]'s.
-func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
-	return publish(nil)
-}
+func (f wholeFile) Close() {}
