@@ -261,17 +261,26 @@ func TestSaveWithoutJournal(t *testing.T) {
 }
 
 // An edit that the journal can't take is refused, and nothing else happens.
-func TestEditFails(t *testing.T) {
-	for _, op := range []string{"create", "append F", "append E"} {
+func TestEditFails(t *testing.T) { ofBoth(t, testEditFails) }
+
+func testEditFails(t *testing.T, kind *Kind) {
+	t.Helper()
+	ops := []string{"create", "append E"}
+	if kind.Many {
+		ops = append(ops, "append F")
+	}
+	for _, op := range ops {
 		t.Run(op, func(t *testing.T) {
-			f := newFolder(t)
+			f := newFolderOf(t, kind)
 			f.opts.Disk = savetest.Failing(op, 2)
 			f.mustOpen()
-			if err := f.set.Begin("a"); err != nil {
-				t.Fatal(err)
+			if kind.Many {
+				if err := f.set.Begin("a"); err != nil {
+					t.Fatal(err)
+				}
 			}
 			for range 2 {
-				if err := f.set.Log("a", []byte("no")); !errors.Is(err, disktest.ErrFault) {
+				if err := f.set.Log(f.name("a"), []byte("no")); !errors.Is(err, disktest.ErrFault) {
 					t.Fatal(err)
 				}
 			}
@@ -290,8 +299,11 @@ func TestEditFails(t *testing.T) {
 }
 
 // The journal goes only once the new files are sure to last.
-func TestResumeSyncs(t *testing.T) {
-	f := newFolder(t)
+func TestResumeSyncs(t *testing.T) { ofBoth(t, testResumeSyncs) }
+
+func testResumeSyncs(t *testing.T, kind *Kind) {
+	t.Helper()
+	f := newFolderOf(t, kind)
 	f.opts.Disk = savetest.Unsynced(f.path("a"), 1)
 	f.mustOpen()
 	f.edit("a", "1")
@@ -339,4 +351,48 @@ func TestResumeKnowsSaved(t *testing.T) {
 		f.holds("a", next)
 		f.holds("b", "b.2")
 	}
+}
+
+// A journal without edits is worth nothing, whatever the source is.
+func TestFirstEditFails(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		ofBoth(t, func(t *testing.T, kind *Kind) {
+			f := newFolderOf(t, kind)
+			f.opts.Disk = savetest.Failing("append E", 1)
+			f.mustOpen()
+			if err := f.log("a", "no"); !errors.Is(err, disktest.ErrFault) {
+				t.Fatal(err)
+			}
+			empty := f.bytes()
+			f.close()
+			if f.journals() != "" {
+				t.Error("an empty journal is left")
+			}
+			if crash {
+				f.setBytes(empty)
+			}
+			f.put("a", "mine")
+			f.wantReplayed(0, "mine")
+		})
+	}
+}
+
+// A journal that can't be removed after a save is known to be saved.
+func TestRemoveFails(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.opts.Disk = savetest.Failing("remove", 1000)
+		f.mustOpen()
+		f.edit("a", "1")
+		f.mustSave("a")
+		if err := f.log("a", "2"); !errors.Is(err, disktest.ErrFault) {
+			t.Errorf("an edit that no journal can hold: %v", err)
+		}
+		f.crash()
+		if got := f.describe(); got.State != StateSaved {
+			t.Errorf("%+v", got)
+		}
+		f.opts.Disk = nil
+		f.wantReplayed(0, "a.1")
+	})
 }

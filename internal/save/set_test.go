@@ -360,20 +360,147 @@ func TestSettle(t *testing.T) {
 }
 
 func TestOneWriter(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.mustOpen()
+		again := func(path string) {
+			t.Helper()
+			if _, err := Open(kind, path, Options{}); !errors.Is(err, filelock.ErrLocked) {
+				t.Errorf("a second set: %v, want ErrLocked", err)
+			}
+		}
+		again(f.source())
+		f.edit("a", "1")
+		f.mustSave("a")
+		again(f.source()) // a new file is locked as well
+		f.edit("a", "2")
+		got := f.describe()
+		if got.State != StateInUse || got.Edits != 1 {
+			t.Errorf("%+v", got)
+		}
+		if err := got.Drop(); !errors.Is(err, filelock.ErrLocked) {
+			t.Errorf("dropping what is in use: %v", err)
+		}
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(f.source(), link); err != nil {
+			t.Skip(err)
+		}
+		again(link)
+		// As another user has it, who has a state folder of his own.
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		if err := (&folder{t: t, kind: kind, dir: f.dir}).open(); !errors.Is(err, filelock.ErrLocked) {
+			t.Errorf("another's set: %v, want ErrLocked", err)
+		}
+	})
+}
+
+// The user's state folder is needed from the start.
+func TestNoStateFolder(t *testing.T) {
 	f := newFolder(t)
+	state := filepath.Join(t.TempDir(), "state")
+	t.Setenv("XDG_STATE_HOME", state)
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open(); err == nil || !strings.Contains(err.Error(), state) {
+		t.Errorf("%v", err)
+	}
+	if list, err := (Kinds{Folders}).List(); err == nil {
+		t.Errorf("%v", list)
+	}
+}
+
+func TestList(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.mustOpen()
+		f.edit("a", "1")
+		f.crash()
+		other := filepath.Join(filepath.Dir(f.journal()), "0123.journal")
+		for _, path := range []string{other, other + ".damaged"} {
+			if err := os.WriteFile(path, []byte("something else"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := Kinds{kind}.List()
+		if err != nil || len(list) != 3 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		for _, j := range list {
+			switch {
+			case strings.TrimSuffix(j.Path, ".damaged") == other && j.State == StateDamaged && j.Problem != "":
+			case j.Path == f.journal() && j.State == StateOpen && j.Edits == 1 && j.Source == f.source() && !j.Began.IsZero() && j.Problem == "":
+			default:
+				t.Errorf("%+v", j)
+			}
+		}
+		j := f.describe()
+		if err := j.Drop(); err != nil {
+			t.Error(err)
+		}
+		f.wantReplayed(0, "a.")
+	})
+}
+
+// Somebody removes the journal while it is in use: edits are refused, as nobody
+// would find them after a crash, until all is saved.
+func TestJournalTakenAway(t *testing.T) {
+	for name, take := range map[string]func(f *folder) error{
+		"journal": func(f *folder) error { return os.Remove(f.journal()) },
+		"folder":  func(f *folder) error { return os.RemoveAll(filepath.Dir(f.journal())) },
+		"all":     func(*folder) error { return os.RemoveAll(os.Getenv("XDG_STATE_HOME")) },
+		"replaced": func(f *folder) error {
+			return errors.Join(os.Remove(f.journal()), os.WriteFile(f.journal(), nil, 0o600))
+		},
+	} {
+		ofBoth(t, func(t *testing.T, kind *Kind) {
+			f := newFolderOf(t, kind)
+			f.mustOpen()
+			f.edit("a", "1")
+			if err := take(f); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.set.Log(f.name("a"), []byte("2")); err == nil || !strings.Contains(err.Error(), "removed by somebody") {
+				t.Errorf("%s: %v", name, err)
+			}
+			f.mustSave("a")
+			f.edit("a", "3")
+			f.crash()
+			f.wantReplayed(1, "a.13")
+		})
+	}
+}
+
+// Those who sync while all is being saved are told that it is kept.
+func TestSyncWhileSaving(t *testing.T) {
+	f := newFolderOf(t, oneText)
 	f.mustOpen()
-	if _, err := Open(Folders, f.dir, Options{}); !errors.Is(err, filelock.ErrLocked) {
-		t.Errorf("got %v, want ErrLocked", err)
+	stop, done := make(chan bool), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if err := f.set.Sync(); err != nil {
+				<-stop
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 20 {
+		if err := f.log("a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		f.mustSave("a")
 	}
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(f.dir, link); err != nil {
-		t.Skip(err)
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
-	if _, err := Open(Folders, link, Options{}); !errors.Is(err, filelock.ErrLocked) {
-		t.Errorf("by a link: %v, want ErrLocked", err)
-	}
-	f.close()
-	f.mustOpen()
 	f.close()
 }
 
@@ -596,27 +723,6 @@ func TestOddRecords(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What a later version adds and who does not know it can do without is passed over.
-func TestOptionalRecords(t *testing.T) {
-	f := newFolder(t)
-	f.mustOpen()
-	f.edit("a", "1")
-	path := f.set.Journal()
-	f.crash()
-	j, _, err := journal.Resume(disk.OS{}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(j.Append([]byte("onothing that is known")), j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	f.mustOpen()
-	if f.texts["a"] != "a.1" || f.set.Replayed() != 1 {
-		t.Errorf("%d edits: %q", f.set.Replayed(), f.texts)
-	}
-	f.close()
 }
 
 // A record that can't be made again is kept.

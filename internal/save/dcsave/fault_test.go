@@ -3,14 +3,9 @@ package dcsave
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 
 	"lorefs/internal/disk/disktest"
-	"lorefs/internal/journal"
 	"lorefs/internal/replace"
 	"lorefs/internal/save/savetest"
 )
@@ -133,131 +128,6 @@ func wantReplayed(p *place, saved bool, m model) {
 	}
 }
 
-// An edit that the journal can't take is refused, and nothing else happens.
-func TestEditFails(t *testing.T) {
-	for _, op := range []string{"create", "append E"} {
-		t.Run(op, func(t *testing.T) {
-			p := newPlace(t, 0)
-			e := p.mustOpen(Options{Disk: savetest.Failing(op, 2)})
-			for range 2 {
-				if err := e.set("A", "no"); !errors.Is(err, syscall.ENOSPC) {
-					t.Fatalf("%v", err)
-				}
-			}
-			if e.Pending() {
-				t.Error("the edit was made")
-			}
-			e.mustSet("A", "a1") // there is room again
-			if err := e.Sync(); err != nil {
-				t.Error(err)
-			}
-			e.close()
-			wantReplayed(p, false, first().With("A", "a1"))
-		})
-	}
-}
-
-// A journal without edits is worth nothing, whatever the source is.
-func TestFirstEditFails(t *testing.T) {
-	for _, crash := range []bool{false, true} {
-		p := newPlace(t, 0)
-		e := p.mustOpen(Options{Disk: savetest.Failing("append E", 1)})
-		if err := e.set("A", "no"); err == nil {
-			t.Fatal("no error")
-		}
-		empty, err := os.ReadFile(p.journal())
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.close()
-		if p.hasJournal() {
-			t.Error("an empty journal is left")
-		}
-		if crash {
-			if err := os.WriteFile(p.journal(), empty, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p.put(build(model{"X": "x"}, 0))
-		e = p.mustOpen(Options{})
-		if p.hasJournal() || e.Replayed() > 0 {
-			t.Error("an empty journal is kept")
-		}
-		e.close()
-	}
-}
-
-// What the journal can't do is no reason not to save.
-func TestSaveWithoutJournal(t *testing.T) {
-	for op, times := range map[string]int{"append S": 1, "sync": 1, "remove": 1} {
-		t.Run(op, func(t *testing.T) {
-			p := newPlace(t, 0)
-			e := p.mustOpen(Options{Disk: savetest.Failing(op, times)})
-			e.mustSet("A", "a1")
-			if op == "sync" {
-				if err := e.Sync(); !errors.Is(err, disktest.ErrFault) {
-					t.Errorf("sync: %v", err)
-				}
-				if err := e.set("A", "a2"); !errors.Is(err, journal.ErrUnusable) {
-					t.Errorf("an edit that may not last: %v", err)
-				}
-			}
-			if r := e.mustSave(); r.Edits != 1 || r.Problem != "" {
-				t.Errorf("%+v", r)
-			}
-			saved := first().With("A", "a1")
-			p.want(p.path, saved)
-			if got := p.hasJournal(); got != (op == "remove") {
-				t.Errorf("there is a journal: %v", got)
-			}
-			if e.Journal() != "" || e.Pending() {
-				t.Error("it counts as unsaved")
-			}
-			e.mustSet("B", "b1")
-			e.close()
-			wantReplayed(p, false, saved.With("B", "b1"))
-		})
-	}
-}
-
-// A journal that can't be removed after a save is known to be saved.
-func TestRemoveFails(t *testing.T) {
-	p := newPlace(t, 0)
-	e := p.mustOpen(Options{Disk: savetest.Failing("remove", 1000)})
-	e.mustSet("A", "a1")
-	e.mustSave()
-	if err := e.set("B", "b1"); !errors.Is(err, disktest.ErrFault) {
-		t.Errorf("an edit that no journal can hold: %v", err)
-	}
-	if r := e.mustSave(); r.Path != "" {
-		t.Errorf("saved again: %+v", r)
-	}
-	e.close()
-	if got := p.describe(); got.State != "saved" {
-		t.Errorf("%+v", got)
-	}
-	wantReplayed(p, true, first().With("A", "a1"))
-}
-
-// Whoever died between the two left a new file that may not last. The journal
-// goes only once it does.
-func TestResumeSyncs(t *testing.T) {
-	p := newPlace(t, 0)
-	e := p.mustOpen(Options{Disk: savetest.Unsynced(p.path, 1)})
-	e.mustSet("A", "a1")
-	if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
-		t.Fatal(err)
-	}
-	e.close()
-	if _, err := p.open(Options{Disk: savetest.Failing("sync folder", 1)}); !errors.Is(err, disktest.ErrFault) {
-		t.Errorf("%v", err)
-	}
-	if !p.hasJournal() {
-		t.Error("the journal is gone")
-	}
-	wantReplayed(p, true, first().With("A", "a1"))
-}
-
 // As long as the new file may not outlast a power cut, saving fails, and the
 // backup stays what it is.
 func TestUnsyncedAgain(t *testing.T) {
@@ -282,33 +152,4 @@ func TestUnsyncedAgain(t *testing.T) {
 	p.want(p.path, model{"A": "a1", "B": "b1", "C": "c0"})
 	p.want(p.path+".bak", first().With("A", "a1"))
 	e.close()
-}
-
-// Somebody removes the journal while it is in use: edits are refused, as nobody
-// would find them after a crash, until all is saved.
-func TestJournalTakenAway(t *testing.T) {
-	for name, take := range map[string]func(p *place) error{
-		"journal": func(p *place) error { return os.Remove(p.journal()) },
-		"folder":  func(p *place) error { return os.RemoveAll(filepath.Dir(p.journal())) },
-		"all":     func(p *place) error { return os.RemoveAll(p.state) },
-		"replaced": func(p *place) error {
-			return errors.Join(os.Remove(p.journal()), os.WriteFile(p.journal(), nil, 0o600))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlace(t, 0)
-			e := p.mustOpen(Options{})
-			e.mustSet("A", "a1")
-			if err := take(p); err != nil {
-				t.Fatal(err)
-			}
-			if err := e.set("B", "b1"); err == nil || !strings.Contains(err.Error(), "removed by somebody") {
-				t.Errorf("%v", err)
-			}
-			e.mustSave()
-			e.mustSet("B", "b1")
-			e.close()
-			wantReplayed(p, false, model{"A": "a1", "B": "b1", "C": "c0"})
-		})
-	}
 }

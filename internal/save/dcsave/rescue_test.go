@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/disk/disktest"
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 )
@@ -74,22 +73,6 @@ func TestConflictElsewhere(t *testing.T) {
 		_, err := e.save()
 		wantRescued(p, err, first().With("A", "a1"))
 	})
-	for _, op := range []string{"create", "write", "sync", "link"} {
-		t.Run(op, func(t *testing.T) {
-			p := newPlace(t, 0)
-			d := disktest.New()
-			d.Before = func(now disktest.Op) error {
-				isOp := now.Name == op || op == "link" && strings.HasPrefix(now.Name, "rename")
-				if isOp && strings.Contains(now.Path, ".conflict-") && filepath.Dir(now.Path) == p.dir {
-					return disktest.ErrFault
-				}
-				return nil
-			}
-			_, err := conflict(p, Options{Disk: d})
-			wantRescued(p, err, rescue)
-			p.only("a.dat", "a.dat.bak")
-		})
-	}
 }
 
 func wantRescued(p *place, err error, m model) {
@@ -99,45 +82,6 @@ func wantRescued(p *place, err error, m model) {
 		p.t.Fatalf("saved: %v", err)
 	}
 	p.want(c.Path, m)
-}
-
-// A rescue that fails leaves nothing half done, and the journal as it is.
-func TestConflictInVain(t *testing.T) {
-	p := newPlace(t, 0)
-	changed := false
-	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
-		if changed && op.Name == "sync" && strings.Contains(op.Path, ".conflict-") {
-			return disktest.ErrFault
-		}
-		return nil
-	}
-	e := p.mustOpen(Options{Disk: d})
-	e.mustSet("A", "a1")
-	mine := p.bytes()
-	p.put(build(theirs, 0))
-	changed = true
-	_, err := e.save()
-	if !errors.Is(err, disktest.ErrFault) || !errors.Is(err, source.ErrChanged) {
-		t.Errorf("saved: %v", err)
-	}
-	p.only("a.dat")
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(p.journal()), "*conflict*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	changed = false
-	_, err = e.save() // there is room again
-	c, ok := errors.AsType[*save.ConflictError](err)
-	if !ok {
-		t.Fatalf("saved again: %v", err)
-	}
-	p.want(c.Path, first().With("A", "a1"))
-	e.close()
-	p.put(mine) // and the edits are still in the journal
-	e = p.mustOpen(Options{})
-	e.mustSave()
-	e.close()
-	p.want(p.path, first().With("A", "a1"))
 }
 
 // Of a source that was written to in place nothing can be read any more.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,201 +239,12 @@ func TestSourceMoved(t *testing.T) {
 	wantReplayed(p, false, first().With("A", "a1"))
 }
 
-// One session has a source at a time, by all its names.
-func TestOneWriter(t *testing.T) {
-	p := newPlace(t, 0)
-	e := p.mustOpen(Options{})
-	e.mustSet("A", "a1")
-	again := func() {
-		t.Helper()
-		if other, err := p.open(Options{}); !errors.Is(err, filelock.ErrLocked) {
-			t.Errorf("a second session: %v", err)
-			other.close()
-		}
-		// As another user has it, who has a state folder of his own.
-		t.Setenv("XDG_STATE_HOME", p.state+"2")
-		if other, err := p.open(Options{}); !errors.Is(err, filelock.ErrLocked) {
-			t.Errorf("another's session: %v", err)
-			other.close()
-		}
-		t.Setenv("XDG_STATE_HOME", p.state)
-	}
-	again()
-	e.mustSave()
-	again() // the new file is locked as well
-	if _, err := drop(p.path); !errors.Is(err, iofs.ErrNotExist) {
-		t.Errorf("dropping what is not there: %v", err)
-	}
-	e.mustSet("A", "a2")
-	if got := p.describe(); got.State != "in use" || got.Edits != 1 {
-		t.Errorf("%+v", got)
-	}
-	if _, err := drop(p.path); !errors.Is(err, filelock.ErrLocked) {
-		t.Errorf("dropping what is in use: %v", err)
-	}
-	e.close()
-	wantReplayed(p, false, first().With("A", "a2"))
-}
-
-// The user's state folder is needed from the start.
-func TestNoStateFolder(t *testing.T) {
-	p := newPlace(t, 0)
-	if err := os.WriteFile(p.state, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.open(Options{}); err == nil || !strings.Contains(err.Error(), p.state) {
-		t.Errorf("%v", err)
-	}
-	if list, err := all.List(); err == nil {
-		t.Errorf("%v", list)
-	}
-	p.want(p.path, first())
-}
-
-func TestList(t *testing.T) {
-	p := newPlace(t, 0)
-	if list, err := all.List(); err != nil || len(list) != 0 {
-		t.Errorf("%v, %v", list, err)
-	}
-	e := p.mustOpen(Options{})
-	e.mustSet("A", "a1")
-	e.close()
-	other := filepath.Join(filepath.Dir(p.journal()), "0123.journal")
-	if err := os.WriteFile(other, []byte("something else"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(other+".damaged", []byte("kept by salvage"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	list, err := all.List()
-	if err != nil || len(list) != 3 {
-		t.Fatalf("%v, %v", list, err)
-	}
-	for _, j := range list {
-		switch {
-		case strings.TrimSuffix(j.Path, ".damaged") == other && j.State == "damaged" && j.Problem != "":
-		case j.Path == p.journal() && j.State == "not saved yet" && j.Edits == 1 && j.Source == p.path && !j.Began.IsZero() && j.Problem == "":
-		default:
-			t.Errorf("%+v", j)
-		}
-	}
-	edits, err := drop(p.path)
-	if err != nil || edits != 1 || p.hasJournal() {
-		t.Errorf("dropped %d: %v", edits, err)
-	}
-	e = p.mustOpen(Options{})
-	if e.Replayed() != 0 {
-		t.Error("what was dropped is back")
-	}
-	e.close()
-}
-
-// damage changes a byte of a journal, which lies n bytes before its end.
-func damage(t *testing.T, path string, n int) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[len(b)-n] ^= 1
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A damaged journal is refused and kept, until its owner takes what is whole.
-func TestDamaged(t *testing.T) {
-	p := newPlace(t, 0)
-	e := p.mustOpen(Options{})
-	e.mustSet("A", "a1")
-	e.mustSet("A", "a2")
-	if err := e.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(p.journal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.mustSet("B", "b1")
-	e.mustSet("C", "c1")
-	e.close()
-	after, err := os.Stat(p.journal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	damage(t, p.journal(), int(after.Size()-info.Size())-5) // in the third of four
-	damaged, err := os.ReadFile(p.journal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.open(Options{}); !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), p.journal()) {
-		t.Fatalf("%v", err)
-	}
-	if got := p.describe(); got.State != "damaged" || got.Source != p.path || got.Edits != 2 || got.Problem == "" {
-		t.Errorf("%+v", got)
-	}
-	// Salvage may die over it, and leave something behind.
-	begun := filepath.Join(filepath.Dir(p.journal()), "."+filepath.Base(p.journal())+".1.tmp")
-	if err := os.WriteFile(begun, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the second time there is nothing to be done
-		e = p.mustOpen(Options{Salvage: true})
-		if e.Replayed() != 2 {
-			t.Errorf("replayed %d, want 2", e.Replayed())
-		}
-		e.close()
-	}
-	kept, err := filepath.Glob(p.journal() + ".damaged*")
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("%v, %v", kept, err)
-	}
-	if b, err := os.ReadFile(kept[0]); err != nil || string(b) != string(damaged) {
-		t.Errorf("what is kept is another: %v", err)
-	}
-	wantReplayed(p, false, first().With("A", "a2"))
-	if _, err := os.Lstat(begun); err == nil {
-		t.Error("what a salvage has left that did not end is left")
-	}
-}
-
-// A session that salvages finds nothing wrong where nothing is.
-func TestSalvageNothing(t *testing.T) {
-	p := newPlace(t, 0)
-	p.mustOpen(Options{Salvage: true}).close()
-	if kept, err := filepath.Glob(filepath.Join(filepath.Dir(p.journal()), "*")); err != nil || len(kept) > 0 {
-		t.Errorf("%v, %v", kept, err)
-	}
-}
-
-// Two damaged journals are both kept.
-func TestSalvageTwice(t *testing.T) {
-	p := newPlace(t, 0)
-	for range 2 {
-		e := p.mustOpen(Options{})
-		e.mustSet("A", "a1")
-		e.mustSet("A", "a2")
-		e.close()
-		damage(t, p.journal(), 30) // in the last but one of two that have 21 bytes
-		e = p.mustOpen(Options{Salvage: true})
-		e.mustSet("B", "b1")
-		e.mustSave()
-		e.close()
-	}
-	if kept, err := filepath.Glob(p.journal() + ".damaged*"); err != nil || len(kept) != 2 {
-		t.Errorf("%v, %v", kept, err)
-	}
-}
-
 // What is no journal of ours, or has edits that can't be made, is kept and told.
 func TestUnusable(t *testing.T) {
 	p := newPlace(t, 0)
 	is := p.bytes()
 	head := fmt.Sprintf(`{"source":%q,"size":%d,"sha256":"%x"}`, p.path, len(is), sha256.Sum256(is))
 	for name, make := range map[string]func() error{
-		"text":         func() error { return os.WriteFile(p.journal(), []byte("no journal at all, but a text"), 0o600) },
-		"empty":        func() error { return os.WriteFile(p.journal(), nil, 0o600) },
-		"folder":       func() error { return os.Mkdir(p.journal(), 0o700) },
 		"header":       func() error { return writeJournal(p.journal(), "not JSON", "E") },
 		"kind":         func() error { return writeJournal(p.journal(), head, "E", "X") },
 		"saving":       func() error { return writeJournal(p.journal(), head, "E", "S{") },
@@ -513,35 +323,4 @@ func TestClosed(t *testing.T) {
 		t.Errorf("closing again: %v", err)
 	}
 	wantReplayed(p, false, first().With("A", "a1"))
-}
-
-// Those who sync while all is being saved are told that it is kept.
-func TestSyncWhileSaving(t *testing.T) {
-	p := newPlace(t, 0)
-	e := p.mustOpen(Options{})
-	stop, done := make(chan bool), make(chan error)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				done <- nil
-				return
-			default:
-			}
-			if err := e.Sync(); err != nil {
-				<-stop
-				done <- err
-				return
-			}
-		}
-	}()
-	for range 20 {
-		e.mustSet("A", "a1")
-		e.mustSave()
-	}
-	close(stop)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	e.close()
 }
