@@ -107,8 +107,8 @@ type draftAttribute struct {
 	// edited is set if the value is the one here, not that of the first file at home.
 	edited bool
 	home   Address
-	value  Value
 	seq    uint32
+	value  Value
 	// stored is set if the base has it at addr, and changed if that has not its value.
 	stored, changed bool
 	addr            Address
@@ -116,17 +116,17 @@ type draftAttribute struct {
 
 // draftChild is a child of a draft node: one itself, or a node of the files.
 type draftChild struct {
-	number  Number
-	name    uint16
-	dead    bool
+	number Number
+	name   uint16
+	dead   bool
+	// stored is set if the base has it here, at addr.
+	stored  bool
 	ordinal uint32
-	rank    uint64
 	home    Address
+	rank    uint64
 	node    *draftNode
 	seq     uint32
-	// stored is set if the base has it here, at addr.
-	stored bool
-	addr   Address
+	addr    Address
 }
 
 // childKey tells siblings apart.
@@ -202,22 +202,31 @@ func (n *draftNode) numbered(number Number) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.number == number && !a.dead })
 }
 
-// compact drops what was added and is dead, unless the base has it, once it is most of
-// what was added: editors make and remove many a file in one place. The order stays, and so do
-// the cursors of listings. The caller holds mu.
+// compact drops what was added and is dead, once it is most of what was added: editors
+// make and remove many a file in one place. The caller holds mu.
 func (n *draftNode) compact() {
 	const few = 16
-	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs {
-		added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
-		n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(added)], 0
+	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs ||
+		n.deadKids > few && 2*n.deadKids > len(n.kids)-n.homeKids {
+		n.settle()
+		n.place(n.homeKids)
 	}
-	if n.deadKids > few && 2*n.deadKids > len(n.kids)-n.homeKids {
-		added := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
-		n.kids, n.deadKids = n.kids[:n.homeKids+len(added)], 0
-		for i, k := range added {
-			if !k.dead {
-				n.kidAt[childKey{k.name, k.ordinal}] = n.homeKids + i
-			}
+}
+
+// settle drops what was added and is dead, unless the base has it. The order stays, and so
+// do the cursors of listings.
+func (n *draftNode) settle() {
+	attrs := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
+	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
+	n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(attrs)], 0
+	n.kids, n.deadKids = n.kids[:n.homeKids+len(kids)], 0
+}
+
+// place lets children be found at their places, from one on.
+func (n *draftNode) place(from int) {
+	for i, k := range n.kids[from:] {
+		if !k.dead {
+			n.kidAt[childKey{k.name, k.ordinal}] = from + i
 		}
 	}
 }

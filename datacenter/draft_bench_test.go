@@ -5,7 +5,9 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
@@ -153,4 +155,76 @@ func BenchmarkDraftWide(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*10_000), "µs/edit")
+}
+
+// BenchmarkDraftSaveWhileEdited saves a real file with 100,000 edits while it is edited, and
+// tells how long the slowest of those edits had to wait.
+func BenchmarkDraftSaveWhileEdited(b *testing.B) {
+	const edits = 100_000
+	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := mustOpen(b, data, datacenter.Options{})
+	targets := benchTargets(b, f, edits)
+	slowest, meanwhile := time.Duration(0), 0
+	for b.Loop() {
+		b.StopTimer()
+		d, err := datacenter.NewDraft(f, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i, t := range targets {
+			t.Value = datacenter.IntValue(int32(i))
+			if err := d.Apply(b.Context(), t); err != nil {
+				b.Fatal(err)
+			}
+		}
+		runtime.GC()
+		stop := make(chan struct{})
+		var work sync.WaitGroup
+		work.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				t, began := targets[i*7919%len(targets)], time.Now()
+				t.Value = datacenter.IntValue(int32(-i))
+				if err := d.Apply(b.Context(), t); err != nil {
+					b.Error(err)
+					return
+				}
+				slowest = max(slowest, time.Since(began))
+				meanwhile++
+			}
+		})
+		b.StartTimer()
+		saveAndRebase(b, d)
+		b.StopTimer()
+		close(stop)
+		work.Wait()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(slowest.Microseconds())/1000, "slowest-ms")
+	b.ReportMetric(float64(meanwhile)/float64(b.N), "edits-meanwhile")
+}
+
+func saveAndRebase(b *testing.B, d *datacenter.Draft) {
+	b.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	w, err := s.Write(b.Context(), datacenter.WriteOptions{}, &out)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := mustOpen(b, out.Bytes(), datacenter.Options{})
+	if err := w.Compare(b.Context(), g); err != nil {
+		b.Fatal(err)
+	}
+	if err := d.Rebase(b.Context(), w, g, func([][]byte) error { return nil }); err != nil {
+		b.Fatal(err)
+	}
 }

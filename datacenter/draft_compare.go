@@ -157,7 +157,7 @@ func (c *comparer) draftChild(k *draftChild, y Node) error {
 // draftAttributes compares those of a draft node.
 func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y Node) error {
 	if !x.changed {
-		return c.attributes(n.base, y)
+		return c.attributes(c.s.baseOf(n), y)
 	}
 	attrs := x.attrCount()
 	if attrs != y.AttributeCount() {

@@ -43,31 +43,25 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 			before = k
 		}
 	}
-	low, high, last := uint64(0), uint64(math.MaxUint64), uint64(0)
-	ordinal := int64(-1) // of the one before
+	low, ordinal := uint64(0), int64(-1) // of the one before
 	if before != nil {
 		low, ordinal = before.rank, int64(before.ordinal)
 	}
-	share := uint64(2) // of the room in between, one part goes ahead of the node
-	for k := range parent.siblings(name, e.Node) {
-		if k.rank > low && k.rank < high {
-			high, share = k.rank, 2
-			if k.ordinal > e.Ordinal { // room for all ordinals in between
-				share = uint64(int64(k.ordinal) - ordinal)
-			}
-		}
-		last = max(last, k.rank)
-	}
+	last, _ := parent.around(name, e.Node, math.MaxUint64)
+	_, after := parent.around(name, e.Node, low+1)
 	switch {
-	case low < want && want < high:
+	case low < want && (after == nil || want < after.rank):
 		return want
-	case high == math.MaxUint64 || high-low < 2: // in the latter case no room is left
-		return min(last+rankGap, maxRank)
+	case after == nil || after.rank-low < 2: // in the latter case no room is left
+		return min(last.rank+rankGap, maxRank)
 	}
-	if share > 2 && share < high-low {
-		return low + (high-low)/share*uint64(int64(e.Ordinal)-ordinal)
+	room := after.rank - low
+	if after.ordinal > e.Ordinal { // room for all ordinals in between
+		if share := uint64(int64(after.ordinal) - ordinal); share > 2 && share < room {
+			return low + room/share*uint64(int64(e.Ordinal)-ordinal)
+		}
 	}
-	return low + (high-low)/2
+	return low + room/2
 }
 
 // siblings gives the children that have a name, but for the one with a number.

@@ -14,11 +14,12 @@ import (
 // [Draft.Pending] has only the edits since this one. g has to stay open as long as it is the
 // base, and until all Snapshots of it are closed; its index is used as it is.
 //
-// Edits that were made since the Snapshot are made again on top of g first. That and what
-// follows is all that edits have to wait for. publish is given their records, in their order,
-// as a Draft of g replays them, so that it can write them to a journal of its own, and see to
-// it that they and the new file come into effect together. If it returns an error, or if ctx
-// ends, the Draft stays as it was. It must not call the Draft.
+// Edits that were made since the Snapshot, which must still be open, are made again on top of
+// g first. New ones have to wait only while the last few of them are, and for publish. That is
+// given the records of all of them, in their order, as a Draft of g replays them, so that it
+// can write them to a journal of its own, and see to it that they and the new file come into
+// effect together. If it returns an error, or if ctx ends before that, the Draft stays as it
+// was. It must not call the Draft.
 //
 // Whoever reads the Draft notices nothing of it. Numbers, ordinals, cursors of listings and
 // the addresses in what the Draft tells stay what they are, those of the first file, which has
@@ -26,8 +27,10 @@ import (
 // Draft knows how it differs.
 func (d *Draft) Rebase(ctx context.Context, w *Written, g *File, publish func(later [][]byte) error) error {
 	r := rebaser{w: w, g: g}
-	fork, err := r.fork()
-	if err != nil {
+	if err := r.fork(); err != nil {
+		return err
+	}
+	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
 	if !w.s.held {
@@ -36,25 +39,18 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *File, publish func(la
 	}
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	if d.base != w.s.base {
+	if d.base != w.s.draftBase {
 		return errors.New("datacenter: BUG: the Draft has another base by now")
 	}
-	var later [][]byte
-	fork.log = func(record []byte) error {
-		later = append(later, bytes.Clone(record))
-		return nil
+	if err := r.again(ctx, d.epochs.since[r.done:]); err != nil {
+		return err
 	}
-	for _, edits := range d.epochs.since[w.s.since:] {
-		if err := fork.apply(ctx, asScript(edits), logged, nil); err != nil {
-			return fmt.Errorf("datacenter: what was edited meanwhile can't be done to the new file: %w", err)
-		}
-	}
-	if err := publish(later); err != nil {
+	if err := publish(r.later); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.draftTree, d.edits = fork.draftTree, fork.edits
+	d.draftTree, d.edits = r.to.draftTree, r.to.edits
 	return nil
 }
 
@@ -63,15 +59,49 @@ type rebaser struct {
 	w    *Written
 	g    *File
 	tree draftTree
+	// to is that Draft, and later are its records of the edits that it was made again. done
+	// is where the next of them begin in the other one's epochs.since.
+	to    *Draft
+	later [][]byte
+	done  int
 }
 
-// fork is that Draft. It shares nothing with the other one that an edit changes.
-func (r *rebaser) fork() (*Draft, error) {
+// catchUp makes edits again until few are left that nobody else can make meanwhile.
+func (r *rebaser) catchUp(ctx context.Context) error {
+	const few, rounds = 16, 10
+	d := r.w.s.d
+	for range rounds {
+		d.editing.Lock()
+		since := d.epochs.since[r.done:]
+		d.editing.Unlock()
+		if len(since) < few {
+			break
+		}
+		if err := r.again(ctx, since); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again makes edits again.
+func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
+	for _, edits := range since {
+		if err := r.to.apply(ctx, asScript(edits), logged, nil); err != nil {
+			return fmt.Errorf("datacenter: what was edited meanwhile can't be done to the new file: %w", err)
+		}
+		r.done++
+	}
+	return nil
+}
+
+// fork makes that Draft. It shares nothing with the other one that an edit changes.
+func (r *rebaser) fork() error {
 	s := r.w.s
 	r.tree = draftTree{
 		base: r.g, labels: labels{sorted: s.sorted},
 		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
-		nameTable: s.nameTable.indexed(),
+		nameTable: s.indexed(),
 	}
 	if r.w.reordered && s.sorted == nil {
 		r.tree.labels.sorted = newSiblingOrder(s.d.first)
@@ -82,13 +112,19 @@ func (r *rebaser) fork() (*Draft, error) {
 	}
 	root, err := r.g.Root()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if r.tree.root, err = r.node(s.root, root, 0); err != nil {
-		return nil, err
+		return err
 	}
 	r.tree.labels.index()
-	return &Draft{first: s.d.first, next: MaxEntries + 1, heights: map[Address]int{}, draftTree: r.tree}, nil
+	r.done = s.since
+	r.to = &Draft{first: s.d.first, next: MaxEntries + 1, heights: map[Address]int{}, draftTree: r.tree}
+	r.to.log = func(record []byte) error {
+		r.later = append(r.later, bytes.Clone(record))
+		return nil
+	}
+	return nil
 }
 
 // node makes the draft node of one that became base, which has a number there.
@@ -121,6 +157,8 @@ func (r *rebaser) node(old *draftNode, base Node, number Number) (*draftNode, er
 		}
 	}
 	n.settle()
+	n.kidAt = make(map[childKey]int, len(n.kids))
+	n.place(0)
 	return n, nil
 }
 
@@ -180,18 +218,4 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, No
 		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())
 	}
 	return nil
-}
-
-// settle drops what was added and is dead, and finds its children again.
-func (n *draftNode) settle() {
-	added := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead })
-	n.attrs = n.attrs[:n.homeAttrs+len(added)]
-	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead })
-	n.kids = n.kids[:n.homeKids+len(kids)]
-	n.kidAt = make(map[childKey]int, len(n.kids))
-	for i, k := range n.kids {
-		if !k.dead {
-			n.kidAt[childKey{k.name, k.ordinal}] = i
-		}
-	}
 }

@@ -23,7 +23,11 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		since = append(since, s.step()...)
 	}
 	var out bytes.Buffer
-	w, err := snapshot.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
+	from := snapshot
+	if rapid.IntRange(0, 3).Draw(s.t.rt, "on the first file") == 0 {
+		from = snapshot.OnFirst()
+	}
+	w, err := from.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -59,6 +63,28 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	}
 	s.m.check(s.t, s.d, s.f)
 	s.checkReplay(nil, layout)
+	s.checkOnFirst()
+}
+
+// checkOnFirst writes all on top of the first file.
+func (s *session) checkOnFirst() {
+	snapshot := s.d.Snapshot()
+	defer snapshot.Close()
+	var out bytes.Buffer
+	first := snapshot.OnFirst()
+	w, err := first.Write(s.t.Context(), datacenter.WriteOptions{}, &out)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	g := mustOpen(s.t, out.Bytes(), datacenter.Options{})
+	if err := w.Compare(s.t.Context(), g); err != nil {
+		s.t.Fatal(err)
+	}
+	want := s.m.clone()
+	want.root.sort(nameOrder(g))
+	if got := newModel(s.t, g).String(); got != want.String() {
+		s.t.Fatalf("on top of the first file, the tree is\n%.2000swant\n%.2000s", got, want)
+	}
 }
 
 // However often a draft is saved while it is edited, it is what a plain tree is, and so is

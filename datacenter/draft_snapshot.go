@@ -14,11 +14,13 @@ import (
 // ([Snapshot.Write]), to check what was written ([Written.Compare]), and to go on with the
 // new file ([Draft.Rebase]).
 type Snapshot struct {
-	d     *Draft
-	base  *File
-	root  *draftNode
-	epoch int64
-	held  bool
+	d *Draft
+	// draftBase was the Draft's, and base is what the Snapshot is on top of: that too, or the
+	// first file.
+	draftBase, base *File
+	root            *draftNode
+	epoch           int64
+	held            bool
 	// entries and edits are how many there were.
 	entries, edits int64
 	// nameTable is the Draft's, without its inverses.
@@ -77,7 +79,7 @@ func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	s := &Snapshot{
-		d: d, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
 		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
 	}
 	d.epochs.now++
@@ -134,8 +136,47 @@ func (d *Draft) touch(n *draftNode) {
 	n.epoch = d.epochs.now
 }
 
+// OnFirst is the same Snapshot on top of the first file. Once the base can't be read any more,
+// all that was edited since the Draft was made can still be written as long as that one can.
+// It lasts until the Snapshot is closed.
+func (s *Snapshot) OnFirst() *Snapshot {
+	x := *s
+	x.base = s.d.first
+	return &x
+}
+
+// baseOf is what a draft node is in the Snapshot's base.
+func (s *Snapshot) baseOf(n *draftNode) Node {
+	if s.base != s.draftBase {
+		return n.home
+	}
+	return n.base
+}
+
 // at is the state that a draft node had.
 func (s *Snapshot) at(n *draftNode) nodeState {
+	state := s.stateOf(n)
+	if s.base != s.draftBase {
+		state.moveHome(n)
+	}
+	return state
+}
+
+// moveHome tells how a node differs from the first file, instead of the base.
+func (x *nodeState) moveHome(n *draftNode) {
+	x.attrs, x.kids, x.changed = slices.Clone(x.attrs), slices.Clone(x.kids), n.home.file == nil
+	for i := range x.attrs {
+		a := &x.attrs[i]
+		a.stored, a.addr, a.changed = i < n.homeAttrs, a.home, a.edited
+		x.changed = x.changed || a.edited || a.stored == a.dead
+	}
+	for i := range x.kids {
+		k := &x.kids[i]
+		k.stored, k.addr = i < n.homeKids, k.home
+	}
+}
+
+func (s *Snapshot) stateOf(n *draftNode) nodeState {
 	s.d.mu.RLock()
 	defer s.d.mu.RUnlock()
 	if n.epoch <= s.epoch {
@@ -167,9 +208,9 @@ func (s *Snapshot) eachState(n *draftNode, yield func(*nodeState) bool) bool {
 }
 
 // attrCount counts the attributes that are there.
-func (n *nodeState) attrCount() (count int) {
-	for i := range n.attrs {
-		if !n.attrs[i].dead {
+func (x *nodeState) attrCount() (count int) {
+	for i := range x.attrs {
+		if !x.attrs[i].dead {
 			count++
 		}
 	}

@@ -112,8 +112,8 @@ func (c *changeLister) node(n *draftNode) {
 	x := c.s.at(n)
 	c.attributes(n, &x)
 	keys, before, flags := c.s.definition(x.key), KeyDefinition{}, KeyFlags(0)
-	if n.base.file != nil {
-		before, flags = n.base.Keys(), n.base.Flags()
+	if base := c.s.baseOf(n); base.file != nil {
+		before, flags = base.Keys(), base.Flags()
 	}
 	if !slices.Equal(keys, before) {
 		c.add(Change{Kind: KeysSet, Keys: keys}, n)
@@ -177,7 +177,7 @@ func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
 	case k.node == nil: // as the file has it
 	case k.stored:
 		c.node(k.node)
-	case k.node.base.file == nil:
+	case c.s.baseOf(k.node).file == nil:
 		c.add(Change{Kind: NodeMade}, k.node)
 		c.node(k.node)
 	default:

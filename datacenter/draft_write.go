@@ -133,7 +133,7 @@ func (w *draftWriter) node(n *draftNode) (rawNode, error) {
 
 func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]rawAttribute, error) {
 	if !x.changed {
-		return w.r.attributes(n.base, nil)
+		return w.r.attributes(w.s.baseOf(n), nil)
 	}
 	var run []rawAttribute
 	for i := range x.attrs {

@@ -99,9 +99,9 @@ func TestNoConflictFile(t *testing.T) {
 	p.only("a.dat")
 }
 
-// A file that was put in place is what later edits are on top of. If it is written to in
-// place, they are all that is left to be kept.
-func TestNoConflictFileAfterASave(t *testing.T) {
+// Of a file that was put in place and then written to, the process still has what it was
+// before: all that was edited becomes a file.
+func TestConflictInPlaceAfterASave(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
 	e.mustSet("A", "a1")
@@ -111,12 +111,9 @@ func TestNoConflictFileAfterASave(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.save()
-	c, ok := errors.AsType[*save.TextError](err)
+	c, ok := errors.AsType[*save.ConflictError](err)
 	if !ok || !errors.Is(err, source.ErrChanged) {
 		t.Fatalf("saved: %v", err)
 	}
-	text, err := os.ReadFile(c.Path)
-	if err != nil || !strings.Contains(string(text), "b1") || strings.Contains(string(text), "a1") {
-		t.Errorf("the text is %q, %v", text, err)
-	}
+	p.want(c.Path, rescue)
 }

@@ -151,17 +151,13 @@ func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 // journal could never be replayed. If that file was written over, the edits are kept
 // as text.
 func (s *Session) rescue(ctx context.Context, changed error) error {
-	from := s.src
-	if s.base != nil {
-		from = s.base.from
-	}
-	if from.Intact() == nil {
-		err := s.files.Rescue(ctx, "", s, from.Opened(), changed)
+	if s.src.Intact() == nil {
+		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
 			s.dropText()
 		}
-		if from.Intact() == nil {
+		if s.src.Intact() == nil {
 			return err
 		}
 	}

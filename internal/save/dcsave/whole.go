@@ -22,6 +22,15 @@ func (s *Session) Snapshot() (save.Snapshot, error) {
 	return w, nil
 }
 
+// onFirst is a Session of which all that was edited since it began is written on top of the
+// first file: nobody can tell whether what was put in place since can still be read.
+type onFirst struct{ *Session }
+
+// Snapshot is [save.Edited]'s.
+func (s onFirst) Snapshot() (save.Snapshot, error) {
+	return &whole{Snapshot: s.draft.Snapshot().OnFirst(), s: s.Session}, nil
+}
+
 // whole makes a new file by packing all of a draft.
 type whole struct {
 	*datacenter.Snapshot
@@ -90,7 +99,7 @@ func (w *whole) open(ctx context.Context, f *os.File) error {
 func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
 	info := w.to.from.Info()
 	w.s.src.Expect(info)
-	err := w.s.draft.Rebase(context.WithoutCancel(ctx), w.written, w.to.file, publish)
+	err := w.s.draft.Rebase(ctx, w.written, w.to.file, publish)
 	if err != nil && !save.IsInPlace(err) {
 		w.s.src.Expect(nil)
 		return err
