@@ -85,27 +85,24 @@
 //	datacenter  Draft.ApplyPlan            lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
 //	datacenter  Draft.apply                makes them, all or none
-//	internal/session  Session.log          has the journal keep their record
-//	internal/pending, internal/journal     Edits.Append, Journal.Append
+//	internal/save/dcsave  Session.log      the source is still what was edited
+//	internal/save     Set.Log              has the journal keep their record
+//	internal/journal  Journal.Append
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
-// the same overlay and worldtree (edits.Put) to internal/folderedit.
+// the same overlay and worldtree (edits.Put) to Set.Log.
 //
 // A save of a data center, by commit or at the end of a mount:
 //
 //	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
 //	internal/kinds  Source.Save, dataCenterEditor.Save
-//	internal/session  Session.Save         the source is still what was edited
-//	sheettree, dctree  Editable.Save       hold the locks of edits
-//	datacenter  Draft.Freeze               gives what is to be written
-//	internal/session  Session.store        has it replace the source
-//	internal/replace  Replace              the protocol: its doc.go says each step
-//	  datacenter  Snapshot.Write           writes the new file
-//	  internal/session  Session.verify     opens it and compares it with the draft
-//	  internal/session  Session.announce   notes in the journal what will be there
-//	internal/session  Session.adopt        drops the journal
-//	datacenter  Draft.Rebase               goes on with the new file
+//	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
+//	internal/save/dcsave  Session.Save     whether there is something to save
+//	internal/save  Set.Commit              the protocol, from top to bottom
+//	  internal/replace  File.Write ...     its steps, a method each
+//	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
+//	  datacenter  Draft.Rebase             goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
 // nodes/editing and nodes/overlay have what editable trees share.

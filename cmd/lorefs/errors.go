@@ -12,7 +12,7 @@ import (
 	"lorefs/internal/kinds"
 	"lorefs/internal/mounted"
 	"lorefs/internal/output"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol/capture"
@@ -123,7 +123,7 @@ func explainSave(e *mounted.SaveError) *commandError {
 
 func explainUnsaved(err *kinds.UnsavedError) *commandError {
 	e := &commandError{code: exitUnsaved, err: err}
-	for _, c := range pending.Conflicts(err) {
+	for _, c := range save.Conflicts(err) {
 		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
 	if err.Journal != "" {
@@ -164,9 +164,9 @@ func explainEdits(err error) *commandError {
 	}
 	_, unsupported := errors.AsType[*journal.UnsupportedError](err)
 	switch {
-	case errors.Is(err, pending.ErrStale):
+	case errors.Is(err, save.ErrStale):
 		hint := "to have them back, put the file back that they were made on"
-		if stale, ok := errors.AsType[*pending.StaleError](err); ok && stale.Backup != "" {
+		if stale, ok := errors.AsType[*save.StaleError](err); ok && stale.Backup != "" {
 			hint += ", which is " + stale.Backup
 		}
 		return &commandError{code: exitUnsaved, err: err, hint: hint + "; to give them up, use lorefs journal drop"}

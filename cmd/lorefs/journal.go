@@ -17,7 +17,7 @@ import (
 	"lorefs/internal/filelock"
 	"lorefs/internal/kinds"
 	"lorefs/internal/mounted"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 
@@ -53,7 +53,7 @@ func newJournalList() *cobra.Command {
 	return c
 }
 
-func printJournals(w io.Writer, list []pending.Journal) error {
+func printJournals(w io.Writer, list []save.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
 		edits := shown.Plural(j.Edits, "edit")

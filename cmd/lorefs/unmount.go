@@ -15,7 +15,7 @@ import (
 	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
 	"lorefs/internal/mounted"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 
@@ -159,7 +159,7 @@ func leftBehind(name string, edited ...string) error {
 
 // leftOf is leftBehind of one thing that was edited; nil if nothing is left.
 func leftOf(name, source string) *commandError {
-	j, taken, err := daemon.AwaitJournal(name, func() (pending.Journal, error) { return kinds.JournalOf(source) })
+	j, taken, err := daemon.AwaitJournal(name, func() (save.Journal, error) { return kinds.JournalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved
@@ -169,14 +169,14 @@ func leftOf(name, source string) *commandError {
 			hint: "lorefs journal list tells what is left, once that is mended",
 		}
 	}
-	if j.Edits == 0 && j.Problem == "" || j.State == pending.Saved {
+	if j.Edits == 0 && j.Problem == "" || j.State == save.StateSaved {
 		return nil
 	}
 	if taken {
 		return nil
 	}
 	hint := "kept in %s: lorefs mount --rw brings back what is there"
-	if j.State == pending.Damaged {
+	if j.State == save.StateDamaged {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{

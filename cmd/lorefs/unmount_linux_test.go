@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lorefs/internal/daemon"
-	"lorefs/internal/folderedit"
+	"lorefs/internal/save"
 )
 
 // Edits that a dead process has left are nobody else's until somebody takes them over for
@@ -27,7 +27,7 @@ func TestLeftBehind(t *testing.T) {
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			dir, mount := folderWithEdits(t), t.TempDir()
 			listenedBefore(t, mount)
-			next, err := folderedit.Open(dir, folderedit.Options{})
+			next, err := save.Open(save.Folders, dir, save.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func folderWithEdits(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := folderedit.Open(dir, folderedit.Options{})
+	s, err := save.Open(save.Folders, dir, save.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,3 @@ func sendFrame(w io.Writer, v any) error {
 	_, err = w.Write(append(text, '\n'))
 	return err
 }
-
-// Failure is the error of a mount in the background, from its process.
-type Failure struct {
-	Code int
-	Text string
-}
-
-func (f *Failure) Error() string { return f.Text }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lorefs/internal/filelock"
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 )
 
 const (
@@ -46,11 +46,11 @@ func TakeOver(ctx context.Context, edit func() error) error {
 // released the journal. The kernel removes the mount of a killed process before it releases
 // its locks. taken says that another process holds the journal now, and so has everything
 // that the first one left.
-func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.Journal, taken bool, err error) {
-	var held, since time.Time // held is when the new owner took the lock
+func AwaitJournal(name string, find func() (save.Journal, error)) (j save.Journal, taken bool, err error) {
+	var held, since time.Time // of who took over
 	for end := time.Now().Add(EndTimeout); ; time.Sleep(dyingPoll) {
 		j, err := find()
-		if err != nil || j.State != pending.InUse {
+		if err != nil || j.State != save.StateInUse {
 			return j, false, err
 		}
 		taken := takenOver(name, &j)
@@ -70,7 +70,7 @@ func AwaitJournal(name string, find func() (pending.Journal, error)) (j pending.
 
 // takenOver reports whether the process that holds a journal took it after the process that
 // served name. The latter took its lock before it mounted, and listened after that.
-func takenOver(name string, j *pending.Journal) bool {
+func takenOver(name string, j *save.Journal) bool {
 	path, err := SocketPath(name)
 	if err != nil {
 		return false

@@ -87,14 +87,14 @@ func TestAdapter(t *testing.T) {
 // upperFloor are the packages of internal that stand on formats, on the tree or on the
 // adapter, each with those of them that it may import.
 var upperFloor = map[string][]string{
-	"daemon":     {"fs", "nodes"},
-	"kinds":      append([]string{"nodes"}, formats...),
-	"sample":     formats,
-	"session":    {"datacenter"},
-	"mounted":    append([]string{"fs", "nodes"}, formats...),
-	"output":     {"geometry"},
-	"packetjson": {"protocol"},
-	"treecopy":   {"nodes"},
+	"daemon":      {"fs", "nodes"},
+	"kinds":       append([]string{"nodes"}, formats...),
+	"sample":      formats,
+	"save/dcsave": {"datacenter"},
+	"mounted":     append([]string{"fs", "nodes"}, formats...),
+	"output":      {"geometry"},
+	"packetjson":  {"protocol"},
+	"treecopy":    {"nodes"},
 }
 
 // Internal has two floors: what knows no format, no tree and no FUSE, and what stands on

@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"os"
+
+	"lorefs/internal/disk"
 )
 
 // Contents are what a journal held when it was opened. They are safe for parallel use.
@@ -28,10 +30,10 @@ type Contents struct {
 }
 
 // Read opens a journal for reading, without changing it. The contents must be closed.
-func Read(path string) (*Contents, error) { return read(disk{}, path) }
+func Read(path string) (*Contents, error) { return read(disk.OS{}, path) }
 
-func read(sys system, path string) (*Contents, error) {
-	c, f, err := open(sys, path, os.O_RDONLY)
+func read(fs disk.FS, path string) (*Contents, error) {
+	c, f, err := open(fs, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +42,8 @@ func read(sys system, path string) (*Contents, error) {
 }
 
 // open opens an existing journal.
-func open(sys system, path string, flag int) (*Contents, file, error) {
-	f, err := sys.open(path, flag)
+func open(fs disk.FS, path string, flag int) (*Contents, disk.File, error) {
+	f, err := fs.Open(path, flag)
 	if err != nil {
 		return nil, nil, fmt.Errorf("journal: %w", err)
 	}
@@ -59,7 +61,7 @@ func open(sys system, path string, flag int) (*Contents, file, error) {
 	return c, f, nil
 }
 
-func sizeOf(f file) (int64, error) {
+func sizeOf(f disk.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("journal: %w", err)

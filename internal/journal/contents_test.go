@@ -150,20 +150,20 @@ func TestTruncated(t *testing.T) {
 // appendAnew goes on with a journal that has n whole records before anything else.
 func appendAnew(t *testing.T, what string, data []byte, n int) {
 	t.Helper()
-	m := newMemory()
-	m.put(testPath, slices.Clone(data))
+	m := newPlace(t)
+	m.put(slices.Clone(data))
 	if c, err := parseBytes(data); err != nil || !c.Resumable() {
-		if _, _, err := resume(m, testPath); err == nil {
+		if _, _, err := Resume(m.Disk, m.path); err == nil {
 			t.Errorf("%s: resumed as it is", what)
 		}
-		if now, _ := m.now(testPath); !bytes.Equal(now, data) {
+		if now, _ := m.now(); !bytes.Equal(now, data) {
 			t.Errorf("%s: a journal that was refused is changed", what)
 		}
-		if err := renew(m, testPath); err != nil {
+		if err := Renew(m.Disk, m.path); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	j, c, err := resume(m, testPath)
+	j, c, err := Resume(m.Disk, m.path)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -173,10 +173,10 @@ func appendAnew(t *testing.T, what string, data []byte, n int) {
 	if !bytes.Equal(c.Header(), testHeader) || j.Records() != n+1 {
 		t.Errorf("%s: %d records, header %q", what, j.Records(), c.Header())
 	}
-	after, there := m.afterCut(testPath)
+	after, there := m.afterCut()
 	checkAfterCut(t, what+", continued", after, there, progress{created: true, tried: n + 1, acked: n + 1, synced: n + 1})
-	if len(m.names) != 1 {
-		t.Errorf("%s: %d files", what, len(m.names))
+	if len(m.files()) != 1 {
+		t.Errorf("%s: %d files", what, len(m.files()))
 	}
 }
 
@@ -242,12 +242,12 @@ func testFlipped(t *testing.T, what string, broken []byte, ends []int, synced, a
 	if !ok || !errors.Is(err, ErrDamaged) || !errors.Is(c.Damage(), ErrDamaged) || bad.Off != int64(ends[hit]) {
 		t.Errorf("%s: %v", what, err)
 	}
-	m := newMemory()
-	m.put("j", broken)
-	if _, _, err := resume(m, "j"); !errors.Is(err, ErrDamaged) {
+	m := newPlace(t)
+	m.put(broken)
+	if _, _, err := Resume(m.Disk, m.path); !errors.Is(err, ErrDamaged) {
 		t.Errorf("%s: resumed: %v", what, err)
 	}
-	if after, _ := m.now("j"); !bytes.Equal(after, broken) {
+	if after, _ := m.now(); !bytes.Equal(after, broken) {
 		t.Errorf("%s: a damaged journal was changed", what)
 	}
 }
@@ -316,13 +316,13 @@ func TestSlots(t *testing.T) {
 	// Resuming mends a damaged slot.
 	data, ends := build(n, synced)
 	clear(data[slotAt(ends[0], 0) : slotAt(ends[0], 0)+slotSize])
-	m := newMemory()
-	m.put(testPath, data)
-	j, _, err := resume(m, testPath)
+	m := newPlace(t)
+	m.put(data)
+	j, _, err := Resume(m.Disk, m.path)
 	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	after, _ := m.afterCut(testPath)
+	after, _ := m.afterCut()
 	if c, err := parseBytes(after); err != nil || !c.promises.whole() || c.promises.last() != int64(len(data)) {
 		t.Errorf("%v, %+v", err, c)
 	}

@@ -8,18 +8,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"lorefs/internal/disk"
 )
 
 // Create makes a journal at path with a header. If something is there already the error
 // matches [iofs.ErrExist]. The journal is synced, and so is its folder.
-func Create(path string, header []byte) (*Journal, error) { return create(disk{}, path, header) }
-
-func create(sys system, path string, header []byte) (*Journal, error) {
-	return begin(sys, path, header, putInPlace)
+func Create(fs disk.FS, path string, header []byte) (*Journal, error) {
+	return begin(fs, path, header, putInPlace)
 }
 
 // begin makes a journal. put makes its file.
-func begin(sys system, path string, about []byte, put func(sys system, path string, data []byte) error) (*Journal, error) {
+func begin(fs disk.FS, path string, about []byte, put func(fs disk.FS, path string, data []byte) error) (*Journal, error) {
 	if len(about) > MaxHeader {
 		return nil, fmt.Errorf("journal: a header of %d bytes, more than %d", len(about), MaxHeader)
 	}
@@ -27,29 +27,29 @@ func begin(sys system, path string, about []byte, put func(sys system, path stri
 	data := appendHead(nil, mark, about)
 	h, err := parseHead(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
-		err = put(sys, path, data)
+		err = put(fs, path, data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	f, err := sys.open(path, os.O_RDWR)
+	f, err := fs.Open(path, os.O_RDWR)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("journal: %w", err), sys.remove(path))
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), fs.Remove(path))
 	}
-	return newJournal(sys, path, f, &Contents{head: h, promises: promises{h.first, h.first}, end: h.first}), nil
+	return newJournal(fs, path, f, &Contents{head: h, promises: promises{h.first, h.first}, end: h.first}), nil
 }
 
 // putInPlace makes a whole and durable file, or none.
-func putInPlace(sys system, path string, data []byte) error {
+func putInPlace(fs disk.FS, path string, data []byte) error {
 	temp := tempName(path)
-	if err := writeNew(sys, temp, data); err != nil {
+	if err := writeNew(fs, temp, data); err != nil {
 		return err
 	}
-	if err := moveNew(sys, temp, path); err != nil {
-		return errors.Join(err, sys.remove(temp))
+	if err := moveNew(fs, temp, path); err != nil {
+		return errors.Join(err, fs.Remove(temp))
 	}
-	if err := sys.syncDir(filepath.Dir(path)); err != nil {
-		return errors.Join(err, sys.remove(path))
+	if err := fs.SyncDir(filepath.Dir(path)); err != nil {
+		return errors.Join(err, fs.Remove(path))
 	}
 	return nil
 }
@@ -60,12 +60,12 @@ func tempName(path string) string {
 	return fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
 }
 
-func writeNew(sys system, path string, data []byte) error {
-	f, err := sys.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+func writeNew(fs disk.FS, path string, data []byte) error {
+	f, err := fs.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
-	err = writeFull(f, data, 0)
+	err = disk.WriteFull(f, data, 0)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -73,41 +73,37 @@ func writeNew(sys system, path string, data []byte) error {
 		err = closeErr
 	}
 	if err != nil {
-		return errors.Join(err, sys.remove(path))
+		return errors.Join(err, fs.Remove(path))
 	}
 	return nil
 }
 
 // moveNew renames a file to a name that must not exist yet. Only a second name guarantees
 // that; where files have only one, it looks first.
-func moveNew(sys system, from, to string) error {
-	err := sys.link(from, to)
+func moveNew(fs disk.FS, from, to string) error {
+	err := fs.Link(from, to)
 	if err == nil {
-		if err = sys.remove(from); err != nil {
-			err = errors.Join(err, sys.remove(to))
+		if err = fs.Remove(from); err != nil {
+			err = errors.Join(err, fs.Remove(to))
 		}
 		return err
 	}
 	if errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	there, err := sys.exists(to)
-	if err != nil {
+	if _, err := os.Lstat(to); err == nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: iofs.ErrExist}
+	} else if !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	if there {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: iofs.ErrExist}
-	}
-	return sys.rename(from, to)
+	return fs.Rename(from, to)
 }
 
 // Resume opens a journal to append to it. If the journal is not Resumable it fails and does
 // not touch it; the error matches ErrDamaged if the journal is damaged. The contents can be
 // read until the journal is closed.
-func Resume(path string) (*Journal, *Contents, error) { return resume(disk{}, path) }
-
-func resume(sys system, path string) (*Journal, *Contents, error) {
-	c, f, err := open(sys, path, os.O_RDWR)
+func Resume(fs disk.FS, path string) (*Journal, *Contents, error) {
+	c, f, err := open(fs, path, os.O_RDWR)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +118,7 @@ func resume(sys system, path string) (*Journal, *Contents, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	j := newJournal(sys, path, f, c)
+	j := newJournal(fs, path, f, c)
 	if err := j.Sync(); err != nil {
 		return nil, nil, errors.Join(err, j.Close())
 	}
@@ -132,31 +128,29 @@ func resume(sys system, path string) (*Journal, *Contents, error) {
 // Renew replaces a journal by one of its whole records before anything else, so that Resume
 // accepts it. Everything else is lost, unless the old file has another name. A crash leaves
 // one or the other. Nobody may have the journal open.
-func Renew(path string) error { return renew(disk{}, path) }
-
-func renew(sys system, path string) error {
-	c, err := read(sys, path)
+func Renew(fs disk.FS, path string) error {
+	c, err := read(fs, path)
 	if err != nil {
 		return err
 	}
 	temp := tempName(path)
-	err = errors.Join(copyWhole(sys, temp, c), c.Close())
+	err = errors.Join(copyWhole(fs, temp, c), c.Close())
 	if err == nil {
-		err = sys.rename(temp, path)
+		err = fs.Rename(temp, path)
 	}
 	if err != nil {
-		rmErr := sys.remove(temp)
+		rmErr := fs.Remove(temp)
 		if errors.Is(rmErr, iofs.ErrNotExist) {
 			rmErr = nil
 		}
 		return errors.Join(fmt.Errorf("journal: %s: %w", path, err), rmErr)
 	}
-	return sys.syncDir(filepath.Dir(path))
+	return fs.SyncDir(filepath.Dir(path))
 }
 
 // copyWhole makes a journal of the whole records of another.
-func copyWhole(sys system, path string, c *Contents) error {
-	j, err := begin(sys, path, c.Header(), writeNew)
+func copyWhole(fs disk.FS, path string, c *Contents) error {
+	j, err := begin(fs, path, c.Header(), writeNew)
 	if err != nil {
 		return err
 	}

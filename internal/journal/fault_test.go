@@ -6,8 +6,11 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"lorefs/internal/disk/disktest"
 )
 
 // progress is what a journal has confirmed to its user.
@@ -17,16 +20,15 @@ type progress struct {
 	tried, acked, synced int
 }
 
-const testPath = "/d/j"
-
-// use makes a journal and fills it until it fails; a record that fails is tried again.
-func use(sys system) (p progress) {
-	useWith(sys, &p)
+// use makes a journal and fills it as long as that goes well; a record that fails
+// is tried again.
+func use(m *place) (p progress) {
+	useWith(m, &p)
 	return p
 }
 
-func useWith(sys system, p *progress) {
-	j, err := create(sys, testPath, testHeader)
+func useWith(m *place, p *progress) {
+	j, err := create(m, testHeader)
 	if err != nil {
 		return
 	}
@@ -50,9 +52,9 @@ func useWith(sys system, p *progress) {
 
 // checkAlive checks a journal after the death of its process: everything that was appended
 // is there, and nothing else.
-func checkAlive(t *testing.T, what string, m *memory, p progress) {
+func checkAlive(t *testing.T, what string, m *place, p progress) {
 	t.Helper()
-	data, there := m.now(testPath)
+	data, there := m.now()
 	if there != p.created {
 		t.Errorf("%s: it is there: %v, it was made: %v", what, there, p.created)
 	}
@@ -107,24 +109,24 @@ func checkKept(t *testing.T, what string, data []byte, there bool, p progress) *
 
 // TestFaults makes each operation in turn fail, in each possible way.
 func TestFaults(t *testing.T) {
-	clean := newMemory()
+	clean := newPlace(t)
 	if p := use(clean); p != (progress{created: true, tried: 6, acked: 6, synced: 6}) {
 		t.Fatalf("without faults: %+v", p)
 	}
-	kinds := slices.Compact(slices.Sorted(slices.Values(clean.ops)))
-	if want := []string{"close", "link", "open", "remove", "sync", "syncDir", "write"}; !slices.Equal(kinds, want) {
+	kinds := slices.Compact(slices.Sorted(slices.Values(clean.ops())))
+	if want := []string{"close", "create", "link", "open", "remove", "sync", "syncDir", "write"}; !slices.Equal(kinds, want) {
 		t.Errorf("the operations are %v, want %v", kinds, want)
 	}
-	for at, op := range clean.ops {
+	for at, op := range clean.ops() {
 		for _, mode := range []string{"fails", "short", "silent", "untruncatable", "fails for ever"} {
 			if op != "write" && mode != "fails" && mode != "fails for ever" {
 				continue
 			}
 			what := fmt.Sprintf("operation %d, %s %s", at, op, mode)
-			m := newMemory()
-			m.short = mode != "fails" && mode != "fails for ever"
+			m := newPlace(t)
+			m.Short = mode != "fails" && mode != "fails for ever"
 			n, truncates := 0, 0
-			m.before = func(o string) error {
+			m.before(func(o string) error {
 				n++
 				switch {
 				case o == "truncate" && mode == "untruncatable":
@@ -135,23 +137,21 @@ func TestFaults(t *testing.T) {
 					return errInjected
 				case n != at+1:
 				case mode == "silent":
-					return errSilent
+					return disktest.ErrSilent
 				default:
 					return errInjected
 				}
 				return nil
-			}
+			})
 			p := use(m)
 			checkAlive(t, what, m, p)
-			data, there := m.afterCut(testPath)
+			data, there := m.afterCut()
 			checkAfterCut(t, what, data, there, p)
-			m.mu.Lock()
-			for name := range m.names {
-				if name != testPath {
+			for _, name := range m.files() {
+				if name != filepath.Base(m.path) {
 					t.Errorf("%s: %s is left", what, name)
 				}
 			}
-			m.mu.Unlock()
 			if mode == "short" && op == "write" && p.created && p.acked != 6 {
 				t.Errorf("%s: the journal did not stay usable: %+v", what, p)
 			}
@@ -161,28 +161,28 @@ func TestFaults(t *testing.T) {
 
 // TestPowerCut cuts the power before each operation.
 func TestPowerCut(t *testing.T) {
-	m := newMemory()
+	m := newPlace(t)
 	var p progress
 	r := rand.New(rand.NewPCG(1, 2))
 	cuts, damaged, torn := 0, 0, 0
-	m.before = func(op string) error {
+	m.before(func(op string) error {
 		cuts++
 		what := fmt.Sprintf("cut %d, before %s", cuts, op)
-		data, there := m.afterCut(testPath)
+		data, there := m.afterCut()
 		checkAfterCut(t, what, data, there, p)
 		if !there {
 			return nil
 		}
 		// Any part of the records that were not synced may have reached the disk, in their
 		// order. Without a new promise that is no damage.
-		now, _ := m.now(testPath)
+		now, _ := m.now()
 		for size := len(data); size <= len(now); size++ {
 			kept := append(bytes.Clone(data), now[len(data):size]...)
 			checkAfterCut(t, fmt.Sprintf("%s, %d bytes", what, size), kept, true, p)
 		}
 		// And in any order, with the promise or without.
 		for i := range 200 {
-			c := checkKept(t, fmt.Sprintf("%s, disorder %d", what, i), m.disorder(testPath, r), true, p)
+			c := checkKept(t, fmt.Sprintf("%s, disorder %d", what, i), m.Disorder(m.path, r), true, p)
 			switch {
 			case c == nil:
 			case c.Damage() != nil:
@@ -192,12 +192,12 @@ func TestPowerCut(t *testing.T) {
 			}
 		}
 		return nil
-	}
+	})
 	useWith(m, &p)
 	if cuts < 15 || damaged < 50 || torn < 50 {
 		t.Errorf("there were only %d moments; %d times something was damaged, %d times torn", cuts, damaged, torn)
 	}
-	data, there := m.afterCut(testPath)
+	data, there := m.afterCut()
 	checkAfterCut(t, "at the end", data, there, p)
 	if p.synced != 6 {
 		t.Errorf("%+v", p)
@@ -207,44 +207,44 @@ func TestPowerCut(t *testing.T) {
 // TestCreateWithoutLinks has a system where files have only one name: the new one is
 // renamed, and nothing is lost.
 func TestCreateWithoutLinks(t *testing.T) {
-	m := newMemory()
-	m.before = func(op string) error {
+	m := newPlace(t)
+	m.before(func(op string) error {
 		if op == "link" {
 			return errInjected
 		}
 		return nil
-	}
+	})
 	if p := use(m); p.synced != 6 {
 		t.Errorf("%+v", p)
 	}
-	before, _ := m.now(testPath)
-	if _, err := create(m, testPath, nil); !errors.Is(err, iofs.ErrExist) {
+	before, _ := m.now()
+	if _, err := create(m, nil); !errors.Is(err, iofs.ErrExist) {
 		t.Errorf("made twice: %v", err)
 	}
-	if after, _ := m.now(testPath); !bytes.Equal(before, after) || len(m.names) != 1 {
-		t.Errorf("the first one was changed; there are %d files", len(m.names))
+	if after, _ := m.now(); !bytes.Equal(before, after) || len(m.files()) != 1 {
+		t.Errorf("the first one was changed; there are %d files", len(m.files()))
 	}
 }
 
 // TestFailedSync checks that a failed sync is never forgotten.
 func TestFailedSync(t *testing.T) {
-	m := newMemory()
-	j, err := create(m, testPath, nil)
+	m := newPlace(t)
+	j, err := create(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Append(payload(0)); err != nil {
 		t.Fatal(err)
 	}
-	m.before = func(op string) error {
+	m.before(func(op string) error {
 		if op == "sync" {
 			return errInjected
 		}
 		return nil
-	}
+	})
 	first := j.Sync()
-	m.before = nil
-	syncs := m.count("sync")
+	m.before(nil)
+	syncs := m.Count("sync")
 	for what, err := range map[string]error{
 		"first": first, "sync": j.Sync(), "append": j.Append(payload(1)), "close": j.Close(), "sync after close": j.Sync(),
 	} {
@@ -252,13 +252,13 @@ func TestFailedSync(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if m.count("sync") != syncs {
+	if m.Count("sync") != syncs {
 		t.Error("it was synced again, as if that could help")
 	}
 	if err := j.Remove(); err != nil {
 		t.Errorf("it cannot be removed: %v", err)
 	}
-	if _, there := m.afterCut(testPath); there {
+	if _, there := m.afterCut(); there {
 		t.Error("the removed journal comes back")
 	}
 }
@@ -266,8 +266,8 @@ func TestFailedSync(t *testing.T) {
 // TestFailedPromise has a promise that can't be written, as for lack of space. It is
 // written later, to the same slot, because the other one has the promise that counts.
 func TestFailedPromise(t *testing.T) {
-	m := newMemory()
-	j, err := create(m, testPath, testHeader)
+	m := newPlace(t)
+	j, err := create(m, testHeader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,29 +278,29 @@ func TestFailedPromise(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.tried, p.acked = n+1, n+1
-		m.short = true
-		m.before = func(op string) error {
+		m.Short = true
+		m.before(func(op string) error {
 			if op == "write" {
 				return errInjected
 			}
 			return nil
-		}
+		})
 		for range 3 {
 			if err := j.Sync(); !errors.Is(err, errInjected) || errors.Is(err, ErrUnusable) {
 				t.Errorf("%v", err)
 			}
-			now, _ := m.now(testPath)
+			now, _ := m.now()
 			checkAfterCut(t, "without a promise", now, true, p)
 			if c, err := parseBytes(now); err != nil || n > 0 && c.promises.last() < c.first+1 {
 				t.Errorf("the promise before is gone: %v, %v", c.promises, err)
 			}
 		}
-		m.before = nil
+		m.before(nil)
 		if err := j.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		p.synced = n + 1
-		data, there := m.afterCut(testPath)
+		data, there := m.afterCut()
 		checkAfterCut(t, "with a promise again", data, there, p)
 		if c, err := parseBytes(data); err != nil || !c.promises.whole() || c.promises.last() != c.end {
 			t.Errorf("%v, %v", c.promises, err)
@@ -316,25 +316,25 @@ func TestFailedPromise(t *testing.T) {
 func TestResumeFaults(t *testing.T) {
 	data, _ := build(3, 1)
 	torn := data[:len(data)-2]
-	again := func(m *memory) error {
-		err := renew(m, testPath)
+	again := func(m *place) error {
+		err := Renew(m.Disk, m.path)
 		if err == nil {
-			_, _, err = resume(m, testPath)
+			_, _, err = Resume(m.Disk, m.path)
 		}
 		return err
 	}
-	clean := newMemory()
-	clean.put(testPath, bytes.Clone(torn))
+	clean := newPlace(t)
+	clean.put(bytes.Clone(torn))
 	if err := again(clean); err != nil {
 		t.Fatal(err)
 	}
 	p := progress{created: true, tried: 2, acked: 2, synced: 2}
-	for at, op := range clean.ops {
-		m := newMemory()
-		m.put(testPath, bytes.Clone(torn))
+	for at, op := range clean.ops() {
+		m := newPlace(t)
+		m.put(bytes.Clone(torn))
 		n := 0
-		m.before = func(string) error {
-			for _, file := range m.beforeAndAfter(testPath) {
+		m.before(func(string) error {
+			for _, file := range m.beforeAndAfter() {
 				if !bytes.Equal(file, torn) {
 					checkAfterCut(t, op, file, true, p)
 				}
@@ -343,21 +343,21 @@ func TestResumeFaults(t *testing.T) {
 				return errInjected
 			}
 			return nil
-		}
+		})
 		if err := again(m); !errors.Is(err, errInjected) && op != "close" {
 			t.Errorf("%s fails: %v", op, err)
 		}
-		after, _ := m.now(testPath)
+		after, _ := m.now()
 		if c, err := parseBytes(after); err != nil || c.Damage() != nil || c.Len() != 2 {
 			t.Errorf("%s fails: records are lost: %v, %+v", op, err, c)
 		}
-		if len(m.names) > 1 {
-			t.Errorf("%s fails: %d files are left", op, len(m.names))
+		if len(m.files()) > 1 {
+			t.Errorf("%s fails: %d files are left", op, len(m.files()))
 		}
 	}
 	for _, op := range []string{"rename", "sync", "syncDir", "read", "write"} {
-		if !slices.Contains(clean.ops, op) {
-			t.Errorf("the operations were %v", clean.ops)
+		if !slices.Contains(clean.ops(), op) {
+			t.Errorf("the operations were %v", clean.ops())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/journal"
 )
 
@@ -30,7 +31,7 @@ func smallDisk(t *testing.T, options string) string {
 func TestFullDisk(t *testing.T) {
 	dir := smallDisk(t, "size=64k")
 	path, ballast := filepath.Join(dir, "x.journal"), filepath.Join(dir, "ballast")
-	j, err := journal.Create(path, []byte("header"))
+	j, err := journal.Create(disk.OS{}, path, []byte("header"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 	if got := len(records(t, path)); got != want+1 {
 		t.Errorf("%d records, want %d", got, want+1)
 	}
-	if _, err := journal.Create(path+"2", make([]byte, 100<<10)); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := journal.Create(disk.OS{}, path+"2", make([]byte, 100<<10)); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("made without room: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {

@@ -8,18 +8,20 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"lorefs/internal/disk"
 )
 
 // Journal is an open journal. Its methods are safe for parallel use.
 type Journal struct {
-	sys  system
+	fs   disk.FS
 	path string
 	head head
 
 	// mu guards the fields below. It is held while a record is written, but not while the
 	// file is synced.
 	mu   sync.Mutex
-	file file // nil once closed
+	file disk.File // nil once closed
 	// size is the end of the last whole record. synced is up to where the disk is known to
 	// have and to promise records.
 	size, synced int64
@@ -51,9 +53,9 @@ const (
 )
 
 // newJournal takes over a file. It is synced, but perhaps not as far as it promises.
-func newJournal(sys system, path string, f file, c *Contents) *Journal {
+func newJournal(fs disk.FS, path string, f disk.File, c *Contents) *Journal {
 	j := &Journal{
-		sys: sys, path: path, file: f, head: c.head,
+		fs: fs, path: path, file: f, head: c.head,
 		size: c.end, records: c.records, promises: c.promises,
 	}
 	if c.promises.whole() { // else the next sync mends a slot
@@ -81,7 +83,7 @@ func (j *Journal) Append(payload []byte) error {
 	}
 	// A single write, of which a kill leaves all or a part, which the checksum reveals.
 	j.buf = appendRecord(j.buf[:0], j.head.mark, j.size, payload)
-	if err := writeFull(j.file, j.buf, j.size); err != nil {
+	if err := disk.WriteFull(j.file, j.buf, j.size); err != nil {
 		j.torn = true
 		return j.wrap(errors.Join(err, j.cut()))
 	}
@@ -155,12 +157,12 @@ func (j *Journal) Remove() error {
 	defer j.mu.Unlock()
 	j.closed = true
 	err := j.shut()
-	rmErr := j.sys.remove(j.path)
+	rmErr := j.fs.Remove(j.path)
 	if errors.Is(rmErr, iofs.ErrNotExist) {
 		rmErr = nil
 	}
 	if rmErr == nil {
-		rmErr = j.sys.syncDir(filepath.Dir(j.path))
+		rmErr = j.fs.SyncDir(filepath.Dir(j.path))
 	}
 	if rmErr != nil {
 		err = errors.Join(err, j.wrap(rmErr))

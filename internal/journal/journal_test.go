@@ -11,12 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/journal"
 )
 
 func newJournal(t *testing.T) *journal.Journal {
 	t.Helper()
-	j, err := journal.Create(filepath.Join(t.TempDir(), "x.journal"), []byte("header"))
+	j, err := journal.Create(disk.OS{}, filepath.Join(t.TempDir(), "x.journal"), []byte("header"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("synced after closing: %v", err)
 	}
 
-	j, c, err := journal.Resume(j.Path())
+	j, c, err := journal.Resume(disk.OS{}, j.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,14 +126,14 @@ func TestJournal(t *testing.T) {
 	if _, err := journal.Read(j.Path()); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("read after removing: %v", err)
 	}
-	if _, _, err := journal.Resume(j.Path()); !errors.Is(err, iofs.ErrNotExist) {
+	if _, _, err := journal.Resume(disk.OS{}, j.Path()); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("resumed after removing: %v", err)
 	}
 }
 
 func TestLimits(t *testing.T) {
 	j := newJournal(t)
-	if _, err := journal.Create(j.Path(), nil); !errors.Is(err, iofs.ErrExist) {
+	if _, err := journal.Create(disk.OS{}, j.Path(), nil); !errors.Is(err, iofs.ErrExist) {
 		t.Errorf("made twice: %v", err)
 	}
 	if err := j.Append(nil); err == nil {
@@ -152,13 +153,13 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d records", len(got))
 	}
 	other := j.Path() + "2"
-	if _, err := journal.Create(other, make([]byte, journal.MaxHeader+1)); err == nil {
+	if _, err := journal.Create(disk.OS{}, other, make([]byte, journal.MaxHeader+1)); err == nil {
 		t.Error("too large a header was taken")
 	}
 	if _, err := os.Lstat(other); err == nil {
 		t.Error("something was made all the same")
 	}
-	k, err := journal.Create(other, make([]byte, journal.MaxHeader))
+	k, err := journal.Create(disk.OS{}, other, make([]byte, journal.MaxHeader))
 	if err != nil {
 		t.Fatal(err)
 	}

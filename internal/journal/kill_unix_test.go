@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/journal"
 )
 
@@ -47,7 +48,7 @@ func numbered(n int) []byte {
 // appendForever appends to a journal, and prints each record that is in it, until it is
 // killed.
 func appendForever(path string) error {
-	j, _, err := journal.Resume(path)
+	j, _, err := journal.Resume(disk.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.journal")
-	j, err := journal.Create(path, []byte("header"))
+	j, err := journal.Create(disk.OS{}, path, []byte("header"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestKill(t *testing.T) {
 		total = n
 		if cut > 0 {
 			torn++
-			if err := journal.Renew(path); err != nil {
+			if err := journal.Renew(disk.OS{}, path); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,18 +12,18 @@ import (
 // that nothing runs if there is nothing to sync.
 func TestSyncedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		j, err := create(m, testPath, testHeader)
+		m := newPlace(t)
+		j, err := create(m, testHeader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		syncs := m.count("sync")
+		syncs := m.Count("sync")
 		want := func(more int) {
 			t.Helper()
-			if got := m.count("sync") - syncs; got != more {
+			if got := m.Count("sync") - syncs; got != more {
 				t.Errorf("synced %d times, want %d", got, more)
 			}
-			syncs = m.count("sync")
+			syncs = m.Count("sync")
 		}
 		time.Sleep(time.Hour)
 		want(0)
@@ -34,7 +34,7 @@ func TestSyncedLate(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			want(1)
-			data, there := m.afterCut(testPath)
+			data, there := m.afterCut()
 			checkAfterCut(t, "after a second", data, there, progress{created: true, tried: n + 1, acked: n + 1, synced: n + 1})
 		}
 		// Many at once are synced once; what was synced already, not again.
@@ -65,18 +65,18 @@ func TestSyncedLate(t *testing.T) {
 // and that each returns only when its own record is there.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		j, err := create(m, testPath, testHeader)
+		m := newPlace(t)
+		j, err := create(m, testHeader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.before = func(op string) error {
+		m.before(func(op string) error {
 			if op == "sync" {
 				time.Sleep(100 * time.Millisecond)
 			}
 			return nil
-		}
-		before := m.count("sync")
+		})
+		before := m.Count("sync")
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
@@ -87,13 +87,13 @@ func TestGroupCommit(t *testing.T) {
 				if err := j.Sync(); err != nil {
 					t.Error(err)
 				}
-				if data, _ := m.afterCut(testPath); int64(len(data)) < size {
+				if data, _ := m.afterCut(); int64(len(data)) < size {
 					t.Errorf("synced, but the disk has %d bytes of %d", len(data), size)
 				}
 			})
 		}
 		wg.Wait()
-		if n := m.count("sync") - before; n > 2 {
+		if n := m.Count("sync") - before; n > 2 {
 			t.Errorf("50 callers made %d syncs", n)
 		}
 		if err := j.Close(); err != nil {
@@ -106,18 +106,18 @@ func TestGroupCommit(t *testing.T) {
 // later callers.
 func TestGroupFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		j, err := create(m, testPath, testHeader)
+		m := newPlace(t)
+		j, err := create(m, testHeader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.before = func(op string) error {
+		m.before(func(op string) error {
 			if op == "sync" {
 				time.Sleep(100 * time.Millisecond)
 				return errInjected
 			}
 			return nil
-		}
+		})
 		if err := j.Append([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -140,17 +140,17 @@ func TestGroupFailure(t *testing.T) {
 // for it.
 func TestLateFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		j, err := create(m, testPath, testHeader)
+		m := newPlace(t)
+		j, err := create(m, testHeader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.before = func(op string) error {
+		m.before(func(op string) error {
 			if op == "sync" {
 				return errInjected
 			}
 			return nil
-		}
+		})
 		if err := j.Append([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -169,13 +169,13 @@ func TestLateFailure(t *testing.T) {
 // although nobody waits for it and nothing else is appended.
 func TestLatePromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		j, err := create(m, testPath, testHeader)
+		m := newPlace(t)
+		j, err := create(m, testHeader)
 		if err != nil {
 			t.Fatal(err)
 		}
 		writes := 0 // the first one is that of the record
-		m.before = func(op string) error {
+		m.before(func(op string) error {
 			if op != "write" {
 				return nil
 			}
@@ -183,20 +183,20 @@ func TestLatePromise(t *testing.T) {
 				return errInjected
 			}
 			return nil
-		}
+		})
 		if err := j.Append(payload(0)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		data, there := m.afterCut(testPath)
+		data, there := m.afterCut()
 		checkAfterCut(t, "after a minute", data, there, progress{created: true, tried: 1, acked: 1, synced: 1})
 		if c, err := parseBytes(data); err != nil || writes != 5 || c.promises.last() != c.end {
 			t.Errorf("written %d times; promised are %v, %v", writes, c.promises, err)
 		}
-		syncs := m.count("sync")
+		syncs := m.Count("sync")
 		time.Sleep(time.Hour)
-		if m.count("sync") != syncs {
+		if m.Count("sync") != syncs {
 			t.Error("it is synced for ever")
 		}
 		if err := j.Close(); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"lorefs/internal/disk"
 )
 
 // Sync returns when all records that were appended before are on the disk. Concurrent
@@ -65,8 +67,8 @@ func (j *Journal) syncOnce() error {
 }
 
 // promise writes into a slot that the journal is whole up to end.
-func (j *Journal) promise(f file, slot int, end int64) error {
-	return writeFull(f, appendSlot(nil, j.head.mark, end), j.head.slots+int64(slot)*slotBlock)
+func (j *Journal) promise(f disk.File, slot int, end int64) error {
+	return disk.WriteFull(f, appendSlot(nil, j.head.mark, end), j.head.slots+int64(slot)*slotBlock)
 }
 
 // syncLater makes sure that what was just appended is synced. The caller holds mu.

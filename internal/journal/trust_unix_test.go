@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/journal"
 	"lorefs/internal/userdir"
 )
@@ -55,7 +56,7 @@ func TestUntrusted(t *testing.T) {
 			if err == nil {
 				contents.Close()
 			}
-			j, _, err2 := journal.Resume(path)
+			j, _, err2 := journal.Resume(disk.OS{}, path)
 			if err2 == nil {
 				j.Close()
 			}
@@ -64,7 +65,7 @@ func TestUntrusted(t *testing.T) {
 					t.Errorf("%v, want %v", err, c.want)
 				}
 			}
-			if j, err := journal.Create(path, nil); err == nil {
+			if j, err := journal.Create(disk.OS{}, path, nil); err == nil {
 				t.Error("made where something is", j.Close())
 			}
 		})

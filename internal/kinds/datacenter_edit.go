@@ -6,7 +6,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/journal"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/save/dcsave"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
@@ -17,7 +18,7 @@ import (
 // dataCenterEditor is a data center that is being edited.
 type dataCenterEditor struct {
 	file    string
-	session *session.Session
+	session *dcsave.Session
 	tree    *dctree.Editable
 	sheets  *sheettree.Editable
 	// layout is the one to write.
@@ -49,7 +50,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (editors []Editor,
 
 // editor makes the file editable.
 func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEditor, err error) {
-	s, err := session.Open(ctx, d.file, d.dc, session.Options{
+	s, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
@@ -79,7 +80,7 @@ func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEd
 	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.Layout}
 	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.CheckFile})
 	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
-		Editor: e.tree, Sync: s.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
+		Sync: s.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
 	})
 	return e, nil
 }
@@ -129,23 +130,20 @@ func (e *dataCenterEditor) Notices() []string { return e.sheets.Notices() }
 
 func (e *dataCenterEditor) KeepText(changed error) string { return e.session.KeepText(changed) }
 
-func (e *dataCenterEditor) Save(ctx context.Context, last bool) (session.Report, error) {
+// Save saves the draft. An attribute that an editor has renamed to a scratch file, to write it
+// anew, goes only if nobody is in the middle of that: if the process died before it is written,
+// all of it would be lost with the scratch file.
+func (e *dataCenterEditor) Save(ctx context.Context, last bool) (save.Report, error) {
 	if last {
-		return e.session.Save(ctx, e.sheets)
+		err := e.sheets.RemoveHidden(ctx)
+		if err == nil {
+			err = e.tree.RemoveHidden(ctx)
+		}
+		if err != nil {
+			return save.Report{}, err
+		}
 	}
-	return e.session.Save(ctx, draftOnly{e.session.Draft()})
-}
-
-// draftOnly saves a draft as it is. An attribute that an editor has renamed to a
-// scratch file, to write it anew, is still there: if the process died before it
-// is written, all of it would be lost with the scratch file.
-type draftOnly struct{ *datacenter.Draft }
-
-// Save is the Editor's.
-func (d draftOnly) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
-	s := d.Freeze()
-	defer s.Close()
-	return store(s)
+	return e.session.Save(ctx)
 }
 
 // reopenCache is for reading back, once and in order, what was saved.

@@ -8,7 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 	"lorefs/nodes/editing"
 )
 
@@ -35,7 +35,7 @@ type Editor interface {
 	// saved any more. It gives the file, or nothing if they are safe.
 	KeepText(changed error) string
 	// Save saves all edits. last tells that nobody is in the middle of some.
-	Save(ctx context.Context, last bool) (session.Report, error)
+	Save(ctx context.Context, last bool) (save.Report, error)
 	Close() error
 }
 
@@ -90,7 +90,7 @@ func (e *UnsavedError) Error() string {
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // Save has each editor save what is its own, whatever becomes of the others.
-func (s *Source) Save(ctx context.Context, last bool) (reports []session.Report, failed []*UnsavedError) {
+func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
 	for _, e := range s.Editors {
 		r, err := e.Save(ctx, last)
 		reports = append(reports, r)

@@ -3,21 +3,20 @@ package kinds
 import (
 	"path/filepath"
 
-	"lorefs/internal/folderedit"
-	"lorefs/internal/pending"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/save/dcsave"
 )
 
 // Journals are those of all kinds of sources that can be edited: to a user they are the
 // same.
-var Journals = pending.Kinds{session.Journals, folderedit.Journals}
+var Journals = save.Kinds{dcsave.Kind, save.Folders}
 
 // JournalOf looks for the journal of a source, which may be gone, or for one by its own
 // path. An error matches [iofs.ErrNotExist] if there is none.
-func JournalOf(path string) (pending.Journal, error) {
+func JournalOf(path string) (save.Journal, error) {
 	path, err := withoutLinks(path)
 	if err != nil {
-		return pending.Journal{}, err
+		return save.Journal{}, err
 	}
 	return Journals.Find(path)
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"lorefs/internal/pending"
+	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
@@ -69,7 +69,7 @@ func (s *Source) LeftOut() LeftOut {
 
 // isFailure tells why a text was not taken from what is wrong with the text itself.
 func isFailure(problem error) bool {
-	_, unjournalled := errors.AsType[*pending.AppendError](problem)
+	_, unjournalled := errors.AsType[*save.AppendError](problem)
 	return unjournalled || errors.Is(problem, source.ErrChanged) || errors.Is(problem, nodes.ErrChanged)
 }
 
@@ -83,7 +83,7 @@ func tellRefused(r *editing.Refused) RefusedText {
 	t := RefusedText{Path: r.Path, Reason: r.Problem.Error()}
 	if p, ok := errors.AsType[placed](r.Problem); ok {
 		t.Line, t.Column, t.Reason = p.Place()
-	} else if a, ok := errors.AsType[*pending.AppendError](r.Problem); ok {
+	} else if a, ok := errors.AsType[*save.AppendError](r.Problem); ok {
 		t.Reason = a.Error()
 	}
 	return t

@@ -3,14 +3,13 @@ package kinds
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
+	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/internal/folderedit"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 	"lorefs/nodes/worldtree"
@@ -21,7 +20,7 @@ type worldEditor struct {
 	dir string
 	// at is where the folder is shown: empty, or with a slash behind it.
 	at      string
-	session *folderedit.Session
+	session *save.Set
 	tree    *worldtree.Editable
 }
 
@@ -35,7 +34,7 @@ func (w *world) edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Moun
 }
 
 func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEditor, error) {
-	s, err := folderedit.Open(w.dir, folderedit.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -66,31 +65,69 @@ func (e *worldEditor) Loose() editing.Loose       { return looseIn(e.at, e.tree.
 
 // Save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.
-func (e *worldEditor) Save(ctx context.Context, _ bool) (session.Report, error) {
+func (e *worldEditor) Save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
-	var r session.Report
-	var backups []string
-	err := e.tree.Save(ctx, func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	var r save.Report
+	err := e.tree.Save(ctx, func(c *worldtree.Changed) error {
 		if c.Same {
-			return nil, e.session.Settle(c.File)
+			return e.session.Settle(c.File)
 		}
-		saved, err := e.session.Save(ctx, folderedit.File{
-			Name: c.File, Size: c.Size, Write: c.Write,
-			Verify: func(f *os.File) error { return c.Compare(f) },
-		})
-		if saved.Info == nil {
-			return nil, err
+		f := &changedFile{c: c, files: e.session}
+		saved, err := e.session.Commit(ctx, c.File, f)
+		if errors.Is(err, source.ErrChanged) {
+			err = e.session.Rescue(ctx, c.File, f, nil, err)
 		}
-		backups = append(backups, saved.Backup)
-		r.Path, r.Edits, r.Bytes = e.dir, r.Edits+saved.Edits, r.Bytes+saved.Bytes
-		return saved.Info, err
+		if saved.Info != nil {
+			r.Edits += saved.Edits
+			r.Add(e.dir, saved)
+		}
+		return err
 	})
-	if len(backups) > 0 {
-		r.Backup = backups[0]
-	}
-	if len(backups) > 1 && r.Backup != "" {
-		r.Backup = filepath.Join(filepath.Dir(r.Backup), "*.bak")
-	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
 }
+
+// changedFile makes a new file of the folder by packing all of it. What was changed is a
+// snapshot by itself.
+type changedFile struct {
+	c     *worldtree.Changed
+	files *save.Set
+	// info describes the file that was checked last.
+	info os.FileInfo
+}
+
+// Check is [save.Edited]'s.
+func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
+
+// Snapshot is [save.Edited]'s.
+func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f}, nil }
+
+// wholeFile is a [save.Snapshot].
+type wholeFile struct{ *changedFile }
+
+func (f wholeFile) Size() int64 { return f.c.Size }
+
+func (f wholeFile) Write(ctx context.Context, w io.Writer) error { return f.c.Write(ctx, w) }
+
+func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+	if f.info, err = g.Stat(); err != nil {
+		return err
+	}
+	return f.c.Compare(g)
+}
+
+// Rebase is [worldtree.Changed.Replace].
+func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
+	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
+		err := publish(later)
+		if err != nil && !save.IsInPlace(err) {
+			return nil, err
+		}
+		return f.info, err
+	})
+}
+
+// Index has nothing to do: what is kept of a world is found out when it is looked at.
+func (f wholeFile) Index() error { return nil }
+
+func (f wholeFile) Close() {}

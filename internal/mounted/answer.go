@@ -9,7 +9,7 @@ import (
 	"lorefs/fs"
 	"lorefs/internal/daemon"
 	"lorefs/internal/kinds"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 )
 
 // Answer is what a mount says to a request. Error is empty if all is well.
@@ -20,7 +20,7 @@ type Answer struct {
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
 	// Saved are what was saved by each editor, none if nothing can be.
-	Saved []session.Report `json:"saved,omitempty"`
+	Saved []save.Report `json:"saved,omitempty"`
 	// Left is what was not saved with it.
 	Left kinds.LeftOut `json:"left,omitzero"`
 	// Kept is the folder that texts are put into at the end that were not saved.
@@ -85,7 +85,7 @@ type Begun struct {
 
 // AnswerOf tells of a save, and by tell of what failed. Nothing was to be saved if there are
 // no reports.
-func AnswerOf(reports []session.Report, left kinds.LeftOut, err error, tell func(error) string) Answer {
+func AnswerOf(reports []save.Report, left kinds.LeftOut, err error, tell func(error) string) Answer {
 	a := Answer{Saved: reports, Left: left}
 	if err != nil {
 		a.Error = tell(err)
@@ -96,7 +96,7 @@ func AnswerOf(reports []session.Report, left kinds.LeftOut, err error, tell func
 
 // Wrote tells whether something was saved.
 func (a *Answer) Wrote() bool {
-	return slices.ContainsFunc(a.Saved, func(r session.Report) bool { return r.Path != "" })
+	return slices.ContainsFunc(a.Saved, func(r save.Report) bool { return r.Path != "" })
 }
 
 // Talk asks the mount on name, a [daemon.Name].

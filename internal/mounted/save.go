@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lorefs/internal/kinds"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 
@@ -26,18 +26,18 @@ const (
 type saves struct {
 	mu sync.Mutex
 	// reports are those of the editors, as far as it came.
-	reports []session.Report
+	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
 }
 
-func (s *saves) note(reports []session.Report, err error) {
+func (s *saves) note(reports []save.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reports, s.failed = reports, err
 }
 
-func (s *saves) last() []session.Report {
+func (s *saves) last() []save.Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reports

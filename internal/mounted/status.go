@@ -6,7 +6,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/kinds"
-	"lorefs/internal/session"
+	"lorefs/internal/save"
 )
 
 // Status is what a mount tells of itself.
@@ -49,16 +49,16 @@ type EditStatus struct {
 	// Notices are what is not stored of what was written.
 	Notices []string `json:"notices,omitempty"`
 	// Saved is what the last save did, null if there was none.
-	Saved *session.Report `json:"saved"`
+	Saved *save.Report `json:"saved"`
 	// World is what of that concerns the folder of --world, nil if it is not edited.
 	World *WorldEditStatus `json:"world,omitempty"`
 }
 
 // WorldEditStatus tells of the folder of --world what EditStatus does of the source.
 type WorldEditStatus struct {
-	Pending int64           `json:"pending"`
-	Journal string          `json:"journal"`
-	Saved   *session.Report `json:"saved"`
+	Pending int64        `json:"pending"`
+	Journal string       `json:"journal"`
+	Saved   *save.Report `json:"saved"`
 }
 
 func (m *Mount) editing() *EditStatus {

@@ -10,15 +10,15 @@ import (
 	"lorefs/geometry"
 	"lorefs/internal/filelock"
 	"lorefs/internal/links"
-	"lorefs/internal/pending"
 	"lorefs/internal/replace"
+	"lorefs/internal/save"
 )
 
 // Claim keeps others from editing a file that is to be written, or the files in a folder,
 // until the claim is closed. If somebody does already, the mount would lose its source:
 // the error is an [*InUseError] then. What is not there yet, nobody can edit. tell is told of
 // what it keeps of a run that was killed.
-func Claim(path string, tell func(error)) (*pending.Lock, error) {
+func Claim(path string, tell func(error)) (*save.Lock, error) {
 	above := filepath.Dir(path)
 	if info, err := os.Stat(above); errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%s can't be written: the folder %s does not exist", path, above)
@@ -30,15 +30,15 @@ func Claim(path string, tell func(error)) (*pending.Lock, error) {
 	Sweep(path, tell)
 	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return new(pending.Lock), nil
+		return new(save.Lock), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !canBeEdited(whole) {
-		return new(pending.Lock), nil
+		return new(save.Lock), nil
 	}
-	lock, err := pending.Take(whole)
+	lock, err := save.Take(whole)
 	if err != nil {
 		return nil, &InUseError{path, err}
 	}
@@ -79,9 +79,9 @@ func MayReplace(path string) error {
 	if err != nil || !canBeEdited(whole) {
 		return nil //nolint:nilerr // nobody can edit what is not there
 	}
-	err = pending.Held(whole)
+	err = save.Held(whole)
 	if err == nil && geometry.IsFile(whole) {
-		err = pending.Held(filepath.Dir(whole))
+		err = save.Held(filepath.Dir(whole))
 	}
 	if errors.Is(err, filelock.ErrLocked) {
 		return &InUseError{path, err}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lorefs/internal/disk/disktest"
 )
 
 func create(path string, o Options) error {
@@ -59,15 +61,18 @@ func TestCreateTooLate(t *testing.T) {
 	for _, noLinks := range []bool{false, true} {
 		dir := filepath.Dir(oldFile(t))
 		path := filepath.Join(dir, "new.dat")
-		o := Options{Before: func(s Step) error {
-			if s == StepRename {
-				return os.WriteFile(path, text(3), 0o600)
+		d := disktest.New()
+		d.Before = func(op disktest.Op) error {
+			if op.Name != "link" {
+				return nil
 			}
-			return nil
-		}}
-		if noLinks {
-			o.link = func(string, string) error { return errors.ErrUnsupported }
+			err := os.WriteFile(path, text(3), 0o600)
+			if noLinks {
+				err = errors.ErrUnsupported
+			}
+			return err
 		}
+		o := Options{Disk: d}
 		err := create(path, o)
 		if !errors.Is(err, iofs.ErrExist) {
 			t.Errorf("made: %v", err)
@@ -77,18 +82,11 @@ func TestCreateTooLate(t *testing.T) {
 }
 
 func TestCreateFails(t *testing.T) {
-	for _, step := range []Step{
-		StepFind, StepSpace, StepCreate, StepWrite, StepMode, StepSync, StepVerify, StepReady, StepRename,
-	} {
+	for nth, op := range []string{"create", "write", "write", "write", "sync"} {
 		dir := filepath.Dir(oldFile(t))
-		err := create(filepath.Join(dir, "new.dat"), Options{Before: func(s Step) error {
-			if s == step {
-				return errInjected
-			}
-			return nil
-		}})
+		err := create(filepath.Join(dir, "new.dat"), Options{Disk: at(nth, func() error { return errInjected }, nil)})
 		if !errors.Is(err, errInjected) {
-			t.Errorf("%s: %v", step, err)
+			t.Errorf("%s: %v", op, err)
 		}
 		wantFiles(t, dir, map[string]int{"file.dat": 1})
 	}

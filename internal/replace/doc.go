@@ -11,40 +11,37 @@
 //	NAME.bak                  the old file
 //	NAME.kept-R               a file that had no name left but a temporary one
 //
-// These are the steps, and why each is taken:
+// The steps are methods of [File], in this order, and why each is taken:
 //
-//   - Find: links are followed, so that what NAME leads to is replaced, in its own folder,
-//     but not those that somebody may have planted (package links).
-//   - Look for room: a disk that is too full is told of before the work is done.
-//   - Create: the new file is made, readable by its owner only, and locked (flock, see
-//     package filelock). The lock tells Sweep that its writer lives.
+//   - Begin: links are followed, so that what NAME leads to is replaced, in its own folder,
+//     but not those that somebody may have planted (package links). A disk that is too full is
+//     told of before the work is done. The new file is made, readable by its owner only, and
+//     locked (flock, see package filelock). The lock tells Sweep that its writer lives.
 //   - Write.
-//   - Set the mode: owner, permission bits and extended attributes are the old file's, as
-//     far as the process may set them.
-//   - Sync: a name must not last longer than what the file holds.
-//   - Verify: the caller reads the file, opened anew, before it replaces anything.
-//   - Check: the caller says whether the old file is still the one that it means. From here
+//   - Sync: owner, permission bits and extended attributes become the old file's, as far as the
+//     process may set them. The file is synced, as a name must not last longer than what the
+//     file holds.
+//   - ReadBack: the caller reads the file, opened anew, before it replaces anything.
+//   - Hold: the caller says whether the old file is still the one that it means. From here
 //     on, that is the only file which may be replaced, and it is held open, so that no other
 //     can get its number.
-//   - Announce: the caller notes what the new file looks like, to know it after a crash.
-//   - Link: the old file gets a second name, and what was linked is compared with the old
-//     file. Another program's file that came to NAME since the check would otherwise become
+//   - KeepOld: the old file gets a second name, and what was linked is compared with the old
+//     file. Another program's file that came to NAME since Hold would otherwise become
 //     the backup, in the place of one that is worth more. Where the names of one file don't
-//     look like one file, or there can be only one, it is copied.
-//   - Back up: the second name becomes NAME.bak.
-//   - Sync the folder: the old file must have a lasting name before it loses its own.
-//   - Name: the new file gets a second name, which is the one that is exchanged.
-//   - Rename: the caller is asked again, as all this takes the disk some time, and the new
-//     file's second name is exchanged with NAME. Unlike a rename, that destroys no file that
-//     came to NAME at the last moment.
-//   - Look: what came out is compared with the old file. If it is another one, the names are
-//     exchanged again until the newest of the files that came is in place; then replacing
-//     has failed, with ErrChanged.
-//   - The temporary names go, that of the new file last: until then, Sweep finds the lock by
-//     it. Whichever of these changes a power cut undoes, the old file or the new one has the
-//     name NAME.
-//   - Sync the folder: only then the new file is sure to stay. If that fails, the error is
-//     ErrUnsynced.
+//     look like one file, or there can be only one, it is copied. The second name becomes
+//     NAME.bak, and the folder is synced: the old file must have a lasting name before it loses
+//     its own.
+//   - Here a caller may note what the new file looks like, to know it after a crash.
+//   - Place: the new file gets a second name, the caller is asked again, as all this takes the
+//     disk some time, and that name is exchanged with NAME. Unlike a rename, that destroys no
+//     file that came to NAME at the last moment. What came out is compared with the old file. If
+//     it is another one, the names are exchanged again until the newest of the files that came
+//     is in place; then replacing has failed, with ErrChanged.
+//   - SyncDir: the temporary names go, that of the new file last: until then, Sweep finds the
+//     lock by it. Whichever of these changes a power cut undoes, the old file or the new one has
+//     the name NAME. The folder is synced: only then the new file is sure to stay. If that fails,
+//     the error is ErrUnsynced.
+//   - Cleanup: whatever went wrong, no temporary name is left.
 //
 // Where the system, or the file system, can't exchange two names or give a file two of them,
 // NAME is compared with the old file right before it is renamed over. Then another program

@@ -34,14 +34,12 @@ const (
 	StepFind       Step = "find"              // follow links, look at the old file
 	StepSpace      Step = "look for room for" // ask the file system
 	StepCreate     Step = "create"            // make and lock the temporary file
-	StepWrite      Step = "write"             // also before each single write
+	StepWrite      Step = "write"             // the temporary file
 	StepMode       Step = "set the mode of"   // owner, permission bits, extended attributes
 	StepSync       Step = "sync"              // the temporary file
 	StepVerify     Step = "verify"            // the caller reads it
 	StepCheck      Step = "check"             // the caller looks at the old file, which is remembered
-	StepReady      Step = "announce"          // the caller notes the new file
-	StepLink       Step = "link"              // the old file gets its second name, and is compared
-	StepCopy       Step = "copy"              // or is copied, before each single write
+	StepLink       Step = "link"              // the old file gets its second name, and is compared, or is copied
 	StepBackup     Step = "back up"           // which becomes NAME.bak
 	StepSyncBackup Step = "sync the folder with the backup"
 	StepName       Step = "name the new file for"    // the new file gets its second name
@@ -64,6 +62,9 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // stepError leaves out what the system's errors would say a second time.
 func stepError(step Step, path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if inner, ok := err.(*os.PathError); ok && inner.Path == path { //nolint:errorlint // what is wrapped has more to say
 		err = inner.Err
 	}

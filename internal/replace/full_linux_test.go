@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=7m"); err != nil {
 		t.Fatal(err)
 	}
-	noLink := Options{Size: size, link: func(string, string) error { return syscall.EPERM }}
+	noLink := Options{Size: size, Disk: noLinks}
 	if err := Replace(t.Context(), path, noLink, writeText(2), nil); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}

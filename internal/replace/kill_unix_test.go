@@ -4,7 +4,6 @@ package replace
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -22,13 +21,13 @@ import (
 const (
 	// childVar holds the file that a child process is to replace.
 	childVar = "LOREFS_REPLACE_CHILD"
-	// stepVar holds the step before which it kills itself, and how often that has begun by then.
-	stepVar = "LOREFS_REPLACE_STEP"
+	// opVar holds the number of the operation before which it kills itself.
+	opVar = "LOREFS_REPLACE_OP"
 )
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childVar); path != "" {
-		if err := replaceForever(path, os.Getenv(stepVar)); err != nil {
+		if err := replaceForever(path, os.Getenv(opVar)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			panic("the child could not replace its file")
 		}
@@ -41,17 +40,12 @@ func TestMain(m *testing.M) {
 // until it is killed.
 func replaceForever(path, die string) error {
 	o := Options{}
-	if step, n, ok := strings.Cut(die, ","); ok {
-		count, err := strconv.Atoi(n)
+	if die != "" {
+		nth, err := strconv.Atoi(die)
 		if err != nil {
 			return err
 		}
-		o.Before = faultAt(Step(step), count, func() error {
-			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		})
-		if Step(step) == StepCopy {
-			o.link = func(string, string) error { return syscall.EPERM }
-		}
+		o.Disk = at(nth, func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }, nil)
 	}
 	first, err := os.ReadFile(path)
 	if err != nil {
@@ -74,32 +68,6 @@ func replaceOnce(path string, o Options, version int) error {
 	return Replace(context.Background(), path, o, writeText(version), nil)
 }
 
-// versionOf finds the version of a content, which has to be whole.
-func versionOf(content []byte) (int, error) {
-	head, _, _ := bytes.Cut(content, []byte("\n"))
-	version, err := strconv.Atoi(strings.TrimPrefix(string(head), "version "))
-	if err != nil {
-		return 0, fmt.Errorf("no version: %w", err)
-	}
-	if !bytes.Equal(content, text(version)) {
-		return 0, fmt.Errorf("version %d is torn: %d bytes", version, len(content))
-	}
-	return version, nil
-}
-
-func versionAt(t *testing.T, path string) int {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := versionOf(content)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return version
-}
-
 // runChild lets a child replace a file until something kills it, and gives the
 // last version that it says is in place.
 func runChild(t *testing.T, path, die string, kill func(*os.Process)) int {
@@ -109,7 +77,7 @@ func runChild(t *testing.T, path, die string, kill func(*os.Process)) int {
 		t.Fatal(err)
 	}
 	child := exec.CommandContext(t.Context(), exe)
-	child.Env = append(os.Environ(), childVar+"="+path, stepVar+"="+die)
+	child.Env = append(os.Environ(), childVar+"="+path, opVar+"="+die)
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
@@ -191,26 +159,20 @@ func TestKillAnywhere(t *testing.T) {
 	t.Logf("%d of the children got as far as to replace something, %d times in all", advanced, last-2)
 }
 
-// The same just before each step.
-func TestKillAtStep(t *testing.T) {
-	for step, n := range map[Step]int{
-		StepFind: 1, StepSpace: 1, StepCreate: 1, StepWrite: 3, StepMode: 1, StepSync: 1, StepVerify: 1, StepCheck: 1,
-		StepReady: 1, StepLink: 1, StepCopy: 2, StepBackup: 1, StepSyncBackup: 1, StepName: 1, StepRename: 1, StepLook: 1,
-		StepSyncDir: 1,
-	} {
-		if !canExchange && (step == StepName || step == StepLook) {
-			continue
-		}
-		t.Run(string(step), func(t *testing.T) {
+// The same just before each operation.
+func TestKillAtOp(t *testing.T) {
+	placed := false
+	for nth, op := range systems()[len(systems())-1].ops(t) {
+		t.Run(fmt.Sprintf("%d,%s", nth, op.Name), func(t *testing.T) {
 			path := oldFile(t)
 			if err := replaceOnce(path, Options{}, 2); err != nil {
 				t.Fatal(err)
 			}
-			if said := runChild(t, path, fmt.Sprintf("%s,%d", step, n), nil); said != 0 {
+			if said := runChild(t, path, strconv.Itoa(nth), nil); said != 0 {
 				t.Errorf("version %d was put in place", said)
 			}
 			want := 2
-			if step == StepLook || step == StepSyncDir {
+			if placed {
 				want = 3
 			}
 			if got := versionAt(t, path); got != want {
@@ -218,5 +180,6 @@ func TestKillAtStep(t *testing.T) {
 			}
 			checkSurvivor(t, path, 2)
 		})
+		placed = placed || filepath.Base(op.Path) == "file.dat"
 	}
 }

@@ -10,81 +10,89 @@ import (
 
 // judge has the caller look at the old file, and remembers which one that was: no other
 // is replaced from here on.
-func (r *replacement) judge() error {
-	if r.fresh {
-		return r.check()
+func (f *File) judge() error {
+	if f.fresh {
+		return f.check()
 	}
-	holdErr := r.hold()
-	if err := r.check(); err != nil {
+	holdErr := f.hold()
+	if err := f.check(); err != nil {
 		return err // which says more
 	}
 	if holdErr != nil {
 		return holdErr
 	}
-	if !r.isOldAt(r.path) {
-		return r.changed()
+	if !f.isOldAt(f.path) {
+		return f.changed()
 	}
 	return nil
 }
 
+// check asks the caller.
+func (f *File) check() error {
+	if f.o.Check == nil {
+		return nil
+	}
+	return f.o.Check()
+}
+
 // hold keeps the old file open, so that no other file can get its number. One that may
 // not be read is remembered by what it looks like.
-func (r *replacement) hold() error {
-	f, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
+func (f *File) hold() error {
+	held, err := f.disk.Open(f.path, os.O_RDONLY)
 	switch {
 	case err == nil:
-		r.held = f
-		r.old, err = f.Stat()
+		f.held = held
+		f.old, err = held.Stat()
 		if closeFirst {
-			r.letGo()
+			f.letGo()
 		}
 	case errors.Is(err, iofs.ErrPermission):
-		r.old, err = os.Lstat(r.path)
+		f.old, err = os.Lstat(f.path)
 	}
-	if err == nil && !r.old.Mode().IsRegular() {
+	if err == nil && !f.old.Mode().IsRegular() {
 		err = filelock.ErrNotRegular
 	}
 	return err
 }
 
 // letGo closes the old file.
-func (r *replacement) letGo() {
-	if r.held != nil {
-		_ = r.held.Close() // It was only read.
-		r.held = nil
+func (f *File) letGo() {
+	if f.held != nil {
+		_ = f.held.Close() // It was only read.
+		f.held = nil
 	}
 }
 
 // isOld tells whether a file is the old one, as it was when the caller looked at it.
-func (r *replacement) isOld(info os.FileInfo) bool {
-	old := r.old
-	if r.held != nil {
+func (f *File) isOld(info os.FileInfo) bool {
+	old := f.old
+	if f.held != nil {
 		// Asked anew, because some file systems number a file anew when it is linked.
-		now, err := r.held.Stat()
+		now, err := f.held.Stat()
 		if err != nil {
 			return false
 		}
 		old = now
 	}
-	return os.SameFile(old, info) && info.Size() == r.old.Size() && info.ModTime().Equal(r.old.ModTime())
+	return os.SameFile(old, info) && info.Size() == f.old.Size() && info.ModTime().Equal(f.old.ModTime())
 }
 
 // isOldAt is isOld of what a path leads to, which is not followed if it is a link.
-func (r *replacement) isOldAt(path string) bool {
+func (f *File) isOldAt(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && r.isOld(info)
+	return err == nil && f.isOld(info)
 }
 
 // isNew tells whether a file is the new one.
-func (r *replacement) isNew(info os.FileInfo) bool {
-	mine, err := r.temp.Stat()
+func (f *File) isNew(info os.FileInfo) bool {
+	mine, err := f.temp.Stat()
 	return err == nil && os.SameFile(mine, info)
 }
 
 // changed says that the old file is not in its place any more, in the caller's words
 // if it has some.
-func (r *replacement) changed() error {
-	if err := r.check(); err != nil {
+func (f *File) changed() error {
+	if err := f.check(); err != nil {
 		return err
 	}
 	return ErrChanged

@@ -5,133 +5,131 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"os"
+
+	"lorefs/internal/disk"
 )
 
-// putInPlace is the one moment at which the new file becomes the file.
-func (r *replacement) putInPlace() error {
-	if r.wantsExchange() {
-		if err := r.step(StepName, r.path, r.nameToSwap); err != nil {
+// Place gives the new file the place of the old one. It is the one moment at which the new
+// file becomes the file. If another program's file came at the last moment, that gets its
+// place back.
+func (f *File) Place() error {
+	if !f.fresh && disk.CanExchange {
+		if err := f.step(StepName, f.path, f.nameToSwap); err != nil {
 			return err
 		}
 	}
-	if err := r.step(StepRename, r.path, r.place); err != nil {
+	if err := f.step(StepRename, f.path, f.place); err != nil {
 		return err
 	}
-	if r.inPlace = true; r.swap != "" {
-		if err := r.step(StepLook, r.path, r.look); err != nil {
-			return r.giveBack(err)
-		}
+	if f.inPlace = true; f.swap != "" && !f.isOldAt(f.swap) {
+		return f.giveBack()
 	}
-	r.looked = true
-	if err := r.outlast(); err != nil {
-		return stepError(StepSyncDir, r.dir(), fmt.Errorf("%w: %w", ErrUnsynced, err))
-	}
+	f.looked = true
 	return nil
 }
 
-// wantsExchange tells whether the new file is to swap names with the old one, so that
-// what was in its place can be looked at before it is gone.
-func (r *replacement) wantsExchange() bool { return !r.fresh && r.o.exchange != nil }
+// SyncDir gives up all names but the new file's, while its lock still keeps Sweep from
+// taking them for abandoned, and makes that last. Only then the new file is sure to stay: an
+// error matches ErrUnsynced.
+func (f *File) SyncDir() error {
+	f.left = f.dropNames()
+	err := f.disk.SyncDir(f.dir())
+	if closeErr := f.temp.close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnsynced, err)
+	}
+	return stepError(StepSyncDir, f.dir(), err)
+}
 
 // nameToSwap gives the new file the name that is to be exchanged. Its other one stays:
 // by that, Sweep can tell whether the exchange was made, and whether the writer lives.
 // Where files have only one name, nothing is exchanged.
-func (r *replacement) nameToSwap() error {
-	swap := r.temp.sibling(swapMark)
-	if r.o.link(r.temp.path, swap) == nil {
-		r.swap = swap
+func (f *File) nameToSwap() error {
+	swap := f.temp.sibling(swapMark)
+	if f.disk.Link(f.temp.path, swap) == nil {
+		f.swap = swap
 	}
 	return nil
 }
 
 // place gives the new file the name of the old one, or a new name.
-func (r *replacement) place() error {
+func (f *File) place() error {
 	// Asked again, since to keep the old file takes the disk some time.
-	if err := r.check(); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	if closeFirst {
-		r.letGo()
-		if err := r.temp.close(); err != nil {
+		f.letGo()
+		if err := f.temp.close(); err != nil {
 			return err
 		}
 	}
-	if r.fresh {
-		return r.placeNew()
+	if f.fresh {
+		return f.placeNew()
 	}
-	if r.swap != "" {
-		if r.o.exchange(r.swap, r.path) == nil {
+	if f.swap != "" {
+		if f.disk.Exchange(f.swap, f.path) == nil {
 			return nil
 		}
 		// The file system may not know how to, which has too many names to list them. If
 		// it is something else, renaming fails as well.
-		if err := r.dropSwap(); err != nil {
+		if err := f.dropSwap(); err != nil {
 			return err
 		}
 	}
-	if !r.isOldAt(r.path) {
-		return r.changed()
+	if !f.isOldAt(f.path) {
+		return f.changed()
 	}
-	return os.Rename(r.temp.path, r.path)
+	return f.disk.Rename(f.temp.path, f.path)
 }
 
 // placeNew gives the new file a name that there is not yet. Only where a system can
 // neither link nor rename without replacing, a file is replaced that comes within the
 // last moment.
-func (r *replacement) placeNew() error {
-	err := r.o.link(r.temp.path, r.path)
+func (f *File) placeNew() error {
+	err := f.disk.Link(f.temp.path, f.path)
 	if err == nil || errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	err = r.o.renameNew(r.temp.path, r.path)
+	err = f.disk.RenameNew(f.temp.path, f.path)
 	if err == nil || errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	if _, err := os.Lstat(r.path); err == nil {
+	if _, err := os.Lstat(f.path); err == nil {
 		return iofs.ErrExist
 	}
-	return os.Rename(r.temp.path, r.path)
+	return f.disk.Rename(f.temp.path, f.path)
 }
 
-// look looks at what the exchange has brought out.
-func (r *replacement) look() error {
-	if !r.isOldAt(r.swap) {
-		return ErrChanged
+// giveBack puts what is not the old file back in its place.
+func (f *File) giveBack() error {
+	if err := f.step(StepGiveBack, f.path, f.swapBack); err != nil {
+		return errors.Join(stepError(StepLook, f.path, ErrChanged), err)
 	}
-	return nil
-}
-
-// giveBack puts what is not known to be the old file back in its place. The error is
-// why.
-func (r *replacement) giveBack(why error) error {
-	if err := r.step(StepGiveBack, r.path, r.swapBack); err != nil {
-		return errors.Join(why, err)
-	}
-	r.inPlace = false
-	if errors.Is(why, ErrChanged) {
-		return stepError(StepLook, r.path, r.changed())
-	}
-	return why
+	f.inPlace = false
+	return stepError(StepLook, f.path, f.changed())
 }
 
 // swapBack exchanges the two names again. If that does not bring out what was put in
 // place the last time, another file has come there meanwhile. It is the newest one, so
 // the place is its own.
-func (r *replacement) swapBack() error {
-	inPlace, err := r.temp.Stat()
+func (f *File) swapBack() error {
+	inPlace, err := f.temp.Stat()
 	if err != nil {
 		return err
 	}
 	const most = 10
 	for range most {
-		put, err := os.Lstat(r.swap)
+		put, err := os.Lstat(f.swap)
 		if err != nil {
 			return err
 		}
-		if err := r.o.exchange(r.swap, r.path); err != nil {
+		if err := f.disk.Exchange(f.swap, f.path); err != nil {
 			return err
 		}
-		out, err := os.Lstat(r.swap)
+		out, err := os.Lstat(f.swap)
 		if err != nil || os.SameFile(out, inPlace) {
 			return err
 		}
@@ -142,30 +140,20 @@ func (r *replacement) swapBack() error {
 
 // dropSwap gives up the name that is exchanged, if the file that it leads to has
 // another one or is not wanted any more. Else the file keeps a name that lasts.
-func (r *replacement) dropSwap() error {
-	swap := r.swap
-	r.swap = ""
-	info, err := os.Lstat(swap)
+func (f *File) dropSwap() error {
+	info, err := os.Lstat(f.swap)
+	if err == nil && (f.isNew(info) || f.looked && f.isOld(info)) {
+		err := f.drop(f.swap)
+		if err == nil {
+			f.swap = ""
+		}
+		return err
+	}
+	swap := f.swap
+	f.swap = ""
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil
 	}
-	if err == nil && (r.isNew(info) || r.looked && r.isOld(info)) {
-		return os.Remove(swap)
-	}
-	kept, err := keep(swap, r.path)
-	return errors.Join(&KeptError{File: r.path, Kept: kept}, err)
-}
-
-// outlast gives up all names but the new file's, while its lock still keeps Sweep from
-// taking them for abandoned, and makes that last.
-func (r *replacement) outlast() error {
-	r.left = r.dropNames()
-	err := r.begin(StepSyncDir)
-	if err == nil {
-		err = SyncDir(r.dir())
-	}
-	if closeErr := r.temp.close(); err == nil {
-		err = closeErr
-	}
-	return err
+	kept, err := keep(f.disk, swap, f.path)
+	return errors.Join(&KeptError{File: f.path, Kept: kept}, err)
 }

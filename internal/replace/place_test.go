@@ -6,10 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"lorefs/internal/disk"
+	"lorefs/internal/disk/disktest"
 )
 
 const theirs = 7777 // the version of a file that another program puts in place
@@ -21,6 +25,18 @@ func come(t *testing.T, path string, version int) {
 	if err := errors.Join(os.WriteFile(beside, text(version), 0o600), os.Rename(beside, path)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// before calls do ahead of operations of a name.
+func before(name string, do func()) disk.FS {
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Name == name {
+			do()
+		}
+		return nil
+	}
+	return d
 }
 
 // kept gives the version of the file that was kept beside another, and removes it.
@@ -42,19 +58,6 @@ func kept(t *testing.T, path string) int {
 	return version
 }
 
-// systems are the systems of which one can exchange files and the others can not, or
-// know only one name of a file.
-func systems() map[string]Options {
-	all := map[string]Options{
-		"no exchange": {exchange: func(string, string) error { return syscall.EINVAL }},
-		"no links":    {link: func(string, string) error { return syscall.EPERM }},
-	}
-	if canExchange {
-		all["exchange"] = Options{}
-	}
-	return all
-}
-
 // Another program's file that comes to the place of the old one after the caller has
 // looked at that is neither replaced nor taken for the backup, whichever step it comes
 // before, and also if it is the old file that was written to.
@@ -69,29 +72,32 @@ func TestAnotherComes(t *testing.T) {
 			}
 		},
 	}
-	for name, o := range systems() {
+	for _, s := range systems() {
+		ops := s.ops(t)
+		begin := slices.IndexFunc(ops, func(op disktest.Op) bool { return op.Name == "sync" }) + 1
+		backup := slices.IndexFunc(ops, func(op disktest.Op) bool { return strings.HasSuffix(op.Path, ".bak") })
+		place := slices.IndexFunc(ops, func(op disktest.Op) bool { return filepath.Base(op.Path) == "file.dat" })
+		if s.name == "no links" {
+			place-- // the file is looked at for the last time before
+		}
 		for way, do := range ways {
-			for _, step := range []Step{StepReady, StepLink, StepCopy, StepBackup, StepSyncBackup, StepName, StepRename} {
-				t.Run(name+", "+way+", "+string(step), func(t *testing.T) {
+			for nth := begin; nth <= place; nth++ {
+				t.Run(fmt.Sprintf("%s,%s,%d,%s", s.name, way, nth, ops[nth].Name), func(t *testing.T) {
 					path := oldFile(t)
 					if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
 						t.Fatal(err)
 					}
-					met := false
-					o.Before = faultAt(step, 1, func() error { met = true; do(t, path); return nil })
-					err := Replace(t.Context(), path, o, writeText(2), nil)
-					if !met && (step == StepCopy || step == StepName) {
-						return // not on this system
-					}
+					d := at(nth, func() error { do(t, path); return nil }, s.before)
+					err := Replace(t.Context(), path, Options{Disk: d}, writeText(2), nil)
 					if !errors.Is(err, ErrChanged) {
 						t.Errorf("the error is %v", err)
 					}
 					// Once the backup is made, it is the old file. If that has several names,
 					// what is written to it is written to all.
 					want := map[string]int{"file.dat": theirs, "file.dat.bak": 0}
-					linked := name != "no links"
+					linked := s.name != "no links"
 					switch {
-					case step == StepReady, step == StepLink, step == StepCopy:
+					case nth < backup:
 						// The backup is that of the save before.
 					case linked && way == "written to":
 						want["file.dat.bak"] = theirs
@@ -107,18 +113,18 @@ func TestAnotherComes(t *testing.T) {
 
 // The last moment is that of the exchange itself, and of the link.
 func TestAnotherComesAtLast(t *testing.T) {
-	if !canExchange {
+	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
 	}
 	for _, noBackup := range []bool{false, true} {
 		path := oldFile(t)
-		o := Options{NoBackup: noBackup, exchange: func(a, b string) error {
-			if _, err := os.Stat(path + ".once"); err != nil {
+		once := true
+		o := Options{NoBackup: noBackup, Disk: before("exchange", func() {
+			if once {
 				come(t, path, theirs)
-				come(t, path+".once", theirs)
 			}
-			return exchange(a, b)
-		}}
+			once = false
+		})}
 		asked := 0
 		mine := errors.New("the caller's words")
 		o.Check = func() error {
@@ -130,7 +136,7 @@ func TestAnotherComesAtLast(t *testing.T) {
 		if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, mine) {
 			t.Errorf("the error is %v", err)
 		}
-		want := map[string]int{"file.dat": theirs, "file.dat.once": theirs}
+		want := map[string]int{"file.dat": theirs}
 		if !noBackup {
 			want["file.dat.bak"] = 1
 		}
@@ -141,10 +147,7 @@ func TestAnotherComesAtLast(t *testing.T) {
 	if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{link: func(from, to string) error {
-		come(t, path, theirs)
-		return os.Link(from, to)
-	}}
+	o := Options{Disk: before("link", func() { come(t, path, theirs) })}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("the error is %v", err)
 	}
@@ -154,19 +157,18 @@ func TestAnotherComesAtLast(t *testing.T) {
 // If files keep coming while a place is given back, the newest one has it, and the one
 // that made room for it is kept.
 func TestOthersKeepComing(t *testing.T) {
-	if !canExchange {
+	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
 	}
 	for _, comers := range []int{2, 3} {
 		path := oldFile(t)
 		came := 0
-		o := Options{exchange: func(a, b string) error {
+		o := Options{Disk: before("exchange", func() {
 			if came < comers {
 				come(t, path, theirs+came)
 				came++
 			}
-			return exchange(a, b)
-		}}
+		})}
 		err := Replace(t.Context(), path, o, writeText(2), nil)
 		if _, told := errors.AsType[*KeptError](err); !errors.Is(err, ErrChanged) || !told {
 			t.Errorf("the error is %v", err)
@@ -180,20 +182,27 @@ func TestOthersKeepComing(t *testing.T) {
 
 // What came out and cannot be given back is kept, whatever it is.
 func TestNotGivenBack(t *testing.T) {
-	if !canExchange {
+	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
 	}
 	path := oldFile(t)
-	o := Options{NoBackup: true, Before: func(s Step) error {
-		if s == StepLook || s == StepGiveBack {
+	d := disktest.New()
+	exchanges := 0
+	d.Before = func(op disktest.Op) error {
+		if op.Name != "exchange" {
+			return nil
+		}
+		if exchanges++; exchanges > 1 {
 			return errInjected
 		}
+		come(t, path, theirs)
 		return nil
-	}}
+	}
+	o := Options{NoBackup: true, Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, errInjected) {
 		t.Errorf("the error is %v", err)
 	}
-	if got := kept(t, path); got != 1 {
+	if got := kept(t, path); got != theirs {
 		t.Errorf("version %d is kept", got)
 	}
 	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2})
@@ -202,13 +211,10 @@ func TestNotGivenBack(t *testing.T) {
 // A file system that knows no exchange, or only one name of a file, gets all the same a
 // new file and a backup.
 func TestOtherSystems(t *testing.T) {
-	for name, o := range systems() {
+	for _, name := range []string{"exchange", "link"} {
 		for _, code := range []error{syscall.EINVAL, syscall.ENOSYS, syscall.ENOTSUP} {
-			if o.exchange != nil {
-				o.exchange = func(string, string) error { return code }
-			}
 			path := oldFile(t)
-			if err := Replace(t.Context(), path, o, writeText(2), verifyText(2)); err != nil {
+			if err := Replace(t.Context(), path, Options{Disk: failing(name, code)}, writeText(2), verifyText(2)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
@@ -216,16 +222,21 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
+// copies is a disk on which links are copies.
+type copies struct{ *disktest.Disk }
+
+func (copies) Link(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o600)
+}
+
 // Some overlays give the names of one file different numbers until they are mounted anew.
 func TestUnlikeLinks(t *testing.T) {
 	path := oldFile(t)
-	o := Options{link: func(from, to string) error {
-		content, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, content, 0o600)
-	}}
+	o := Options{Disk: copies{disktest.New()}}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 		t.Fatal(err)
 	}

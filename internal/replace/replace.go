@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/diskspace"
 	"lorefs/internal/filelock"
 	"lorefs/internal/links"
@@ -25,23 +26,17 @@ type Options struct {
 	Size int64
 	// NoBackup leaves NAME.bak as it is.
 	NoBackup bool
-	// Check is asked when the new file is verified and again later, whether the file at
-	// path is still the one to be replaced; its error keeps it.
+	// Check is asked by Hold and again by Place, whether the file at path is still the one
+	// to be replaced; its error keeps it.
 	Check func() error
-	// Ready is told what the new file will look like (size, time, identity) before
-	// it is put in place; its error keeps the old one.
-	Ready func(info os.FileInfo) error
 	// Private makes a file that Create has nothing to model on its owner's alone,
 	// where it is otherwise as open as its folder.
 	Private bool
 	// Logger is told what of a file could not be carried over to the new one.
 	// Default: nobody is.
 	Logger *slog.Logger
-
-	// Before is called ahead of each step, and its error fails the step: for tests.
-	Before func(Step) error
-	// link is os.Link, and exchange and renameNew are those of the system, but in tests.
-	link, exchange, renameNew func(from, to string) error
+	// Disk is what is written to, nil for the one that is really there.
+	Disk disk.FS
 }
 
 // backupSuffix is what the old file's name gets behind it.
@@ -61,8 +56,11 @@ const backupSuffix = ".bak"
 func Replace(ctx context.Context, path string, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
-	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path}
-	return r.replace(r.find)
+	f, err := Begin(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	return f.run(write, verify)
 }
 
 // Create writes a new file at path, where there must be nothing, by the same
@@ -72,48 +70,52 @@ func Replace(ctx context.Context, path string, o Options,
 func Create(ctx context.Context, path string, like *os.File, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
-	o.NoBackup = true
-	r := &replacement{ctx: ctx, o: o, write: write, verify: verify, path: path, like: like, fresh: true}
-	return r.replace(r.findNothing)
-}
-
-func (r *replacement) replace(find func() error) (err error) {
-	if r.o.link == nil {
-		r.o.link = os.Link
-	}
-	if r.o.exchange == nil && canExchange {
-		r.o.exchange = exchange
-	}
-	if r.o.renameNew == nil {
-		r.o.renameNew = renameNew
-	}
-	if r.o.Logger == nil {
-		r.o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if err := r.step(StepFind, r.path, find); err != nil {
+	f, err := BeginNew(ctx, path, like, o)
+	if err != nil {
 		return err
 	}
-	defer func() { // also when a callback panics
-		if cleanErr := r.cleanUp(); cleanErr != nil {
-			err = errors.Join(err, cleanErr)
-		}
-	}()
-	return r.run()
+	return f.run(write, verify)
 }
 
-// replacement is one file on its way into another's place.
-type replacement struct {
-	ctx    context.Context
-	o      Options
-	write  func(w io.Writer) error
-	verify func(f *os.File) error
+// run is all the steps, for who has nothing to announce.
+func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error) (err error) {
+	defer func() { err = errors.Join(err, f.Cleanup()) }() // also when a callback panics
+	if err := f.Write(write); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.ReadBack(verify); err != nil {
+		return err
+	}
+	if err := f.Hold(); err != nil {
+		return err
+	}
+	if err := f.KeepOld(); err != nil {
+		return err
+	}
+	if err := f.Place(); err != nil {
+		return err
+	}
+	return f.SyncDir()
+}
+
+// File is a new file on its way into the place of an old one. Its methods are the steps, to
+// be called in this order, and Cleanup in any case:
+//
+//	Begin or BeginNew, Write, Sync, ReadBack, Hold, KeepOld, Place, SyncDir
+type File struct {
+	ctx  context.Context
+	o    Options
+	disk disk.FS
 
 	// path is what is replaced: once found, without links. old describes the file that
 	// may be replaced: what was found, and then what the caller was asked about. That
 	// one is held open, if it may be read.
 	path string
 	old  os.FileInfo
-	held *os.File
+	held disk.File
 	// fresh tells that there is nothing to be replaced. like is what the new file is
 	// modelled on then, nil for nothing.
 	fresh bool
@@ -132,34 +134,62 @@ type replacement struct {
 	left error
 }
 
+// Begin makes the new file, beside the one at path.
+func Begin(ctx context.Context, path string, o Options) (*File, error) {
+	f := newFile(ctx, path, o)
+	return f, f.create(f.find)
+}
+
+// BeginNew makes a new file beside path, where there must be nothing. See [Create].
+func BeginNew(ctx context.Context, path string, like *os.File, o Options) (*File, error) {
+	o.NoBackup = true
+	f := newFile(ctx, path, o)
+	f.fresh, f.like = true, like
+	return f, f.create(f.findNothing)
+}
+
+func newFile(ctx context.Context, path string, o Options) *File {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &File{ctx: ctx, o: o, disk: disk.Or(o.Disk), path: path}
+}
+
+// begin is the error of a step that is not to begin, as the work was cancelled.
+func (f *File) begin() error {
+	if f.inPlace {
+		return nil // There is nothing that cancelling could still prevent.
+	}
+	return context.Cause(f.ctx)
+}
+
 // step does one step, unless the work was cancelled.
-func (r *replacement) step(s Step, path string, do func() error) error {
-	err := r.begin(s)
+func (f *File) step(s Step, path string, do func() error) error {
+	err := f.begin()
 	if err == nil {
 		err = do()
 	}
-	if err != nil {
-		return stepError(s, path, err)
-	}
-	return nil
+	return stepError(s, path, err)
 }
 
-func (r *replacement) begin(s Step) error {
-	// Behind the rename there is nothing that cancelling could still prevent.
-	if !r.inPlace {
-		if err := context.Cause(r.ctx); err != nil {
-			return err
-		}
+// create finds what is replaced, looks for room, and makes and locks the new file. A disk
+// that is too full is told of before the work is done.
+func (f *File) create(find func() error) error {
+	if err := f.step(StepFind, f.path, find); err != nil {
+		return err
 	}
-	if r.o.Before != nil {
-		return r.o.Before(s)
+	if err := f.step(StepSpace, f.path, f.checkSpace); err != nil {
+		return err
 	}
-	return nil
+	return f.step(StepCreate, f.path, func() (err error) {
+		f.temp, err = createTemp(f.disk, f.path)
+		return err
+	})
 }
 
 // find follows links, so that the file is replaced and not the link to it.
-func (r *replacement) find() error {
-	path, err := links.Resolve(r.path)
+func (f *File) find() error {
+	path, err := links.Resolve(f.path)
 	if err != nil {
 		return err
 	}
@@ -170,19 +200,19 @@ func (r *replacement) find() error {
 	if !info.Mode().IsRegular() {
 		return filelock.ErrNotRegular
 	}
-	r.path, r.old = path, info
+	f.path, f.old = path, info
 	return nil
 }
 
 // findNothing makes sure that nothing is replaced. Whatever comes to the path
 // before the new file does is safe as well, see place.
-func (r *replacement) findNothing() error {
-	dir, err := links.Resolve(filepath.Dir(r.path))
+func (f *File) findNothing() error {
+	dir, err := links.Resolve(filepath.Dir(f.path))
 	if err != nil {
 		return err
 	}
-	r.path = filepath.Join(dir, filepath.Base(r.path))
-	if _, err := os.Lstat(r.path); err == nil {
+	f.path = filepath.Join(dir, filepath.Base(f.path))
+	if _, err := os.Lstat(f.path); err == nil {
 		return iofs.ErrExist
 	} else if !errors.Is(err, iofs.ErrNotExist) {
 		return err
@@ -190,203 +220,114 @@ func (r *replacement) findNothing() error {
 	return nil
 }
 
-func (r *replacement) dir() string { return filepath.Dir(r.path) }
+func (f *File) dir() string { return filepath.Dir(f.path) }
 
-func (r *replacement) run() error {
-	if err := r.step(StepSpace, r.path, r.checkSpace); err != nil {
-		return err
-	}
-	if err := r.step(StepCreate, r.path, r.create); err != nil {
-		return err
-	}
-	for _, do := range []func() error{r.fill, r.ask, r.keepOld, r.putInPlace} {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *replacement) checkSpace() error {
-	if r.o.Size <= 0 {
+func (f *File) checkSpace() error {
+	if f.o.Size <= 0 {
 		return nil
 	}
-	space, err := diskspace.Of(r.dir())
+	space, err := diskspace.Of(f.dir())
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	if err == nil && space.Free < r.o.Size {
-		err = &SpaceError{Need: r.o.Size, Free: space.Free}
+	if err == nil && space.Free < f.o.Size {
+		err = &SpaceError{Need: f.o.Size, Free: space.Free}
 	}
 	return err
 }
 
-func (r *replacement) create() error {
-	temp, err := createTemp(r.path)
-	r.temp = temp
-	return err
+// Write has write write the new file.
+func (f *File) Write(write func(w io.Writer) error) error {
+	return f.step(StepWrite, f.temp.path, func() error { return f.writeAll(f.temp.File, write) })
 }
 
-// fill writes the new file and makes it last.
-func (r *replacement) fill() error {
-	path := r.temp.path
-	if err := r.step(StepWrite, path, func() error { return r.writeAll(r.temp.File, StepWrite, r.write) }); err != nil {
+// Sync gives the new file the owner, the permission bits and the extended attributes of the
+// old one, as far as the process may set them, and makes it last: a name must not last
+// longer than what the file holds.
+func (f *File) Sync() error {
+	if err := f.step(StepMode, f.temp.path, f.setMode); err != nil {
 		return err
 	}
-	if err := r.step(StepMode, path, r.setMode); err != nil {
-		return err
-	}
-	return r.step(StepSync, path, r.temp.Sync)
+	return f.step(StepSync, f.temp.path, f.temp.Sync)
 }
 
-// setMode sets permission bits, owner and extended attributes.
-func (r *replacement) setMode() error {
-	switch {
-	case !r.fresh:
-		old, err := filelock.OpenFile(r.path, os.O_RDONLY, 0)
+// ReadBack has verify, if it is not nil, read the new file, opened anew.
+func (f *File) ReadBack(verify func(f *os.File) error) error {
+	if verify == nil {
+		return nil
+	}
+	return f.step(StepVerify, f.temp.path, func() (err error) {
+		g, err := f.disk.Open(f.temp.path, os.O_RDONLY)
 		if err != nil {
-			// It may be gone, which check tells. If it is not, nobody can tell whom it
-			// lets in.
-			r.own(r.temp.File, r.old, r.ownerOnly(r.old, err))
-			break
-		}
-		defer old.Close() // It was only read.
-		r.model(r.temp.File, old, r.old)
-	case r.like != nil:
-		info, err := r.like.Stat()
-		if err != nil {
-			r.lost(err)
-			break
-		}
-		r.model(r.temp.File, r.like, info)
-	case !r.o.Private:
-		return r.likeFolder()
-	}
-	return nil
-}
-
-// model makes f the like of a file that info describes, as far as that can be: what f
-// holds is worth more than how it looks. An access control list moves the permission
-// bits, which so come last.
-func (r *replacement) model(f, like *os.File, info os.FileInfo) {
-	mode := info.Mode() & allBits
-	if err := takeAccessList(f, like); err != nil {
-		mode = r.ownerOnly(info, err)
-	}
-	if err := takeAttributes(f, like); err != nil {
-		r.lost(err)
-	}
-	r.own(f, info, mode)
-}
-
-// allBits are those of a mode that a new file takes over.
-const allBits = os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky
-
-// own gives f an owner and mode bits. Until then it is private, so that if it
-// can't, nobody may read it who should not.
-func (r *replacement) own(f *os.File, like os.FileInfo, mode os.FileMode) {
-	if err := takeOver(f, like, mode); err != nil {
-		r.lost(err)
-	}
-}
-
-func (r *replacement) lost(err error) {
-	r.o.Logger.Warn("the new file does not look as it should: not all attributes were carried over",
-		"path", r.path, "err", err)
-}
-
-// ownerOnly gives the permission bits of a file whose access control list is not
-// carried over. With a list, the group's bits are but the most that it lets anybody
-// have, and whoever it shuts out by name may be one of those who are let in without it.
-func (r *replacement) ownerOnly(info os.FileInfo, err error) os.FileMode {
-	const ofOwner = 0o700
-	r.o.Logger.Warn("nobody but its owner may use the new file: the access control list was not carried over",
-		"path", r.path, "err", err)
-	return info.Mode().Perm() & ofOwner
-}
-
-func (r *replacement) likeFolder() error {
-	const ofFiles = 0o666
-	dir, err := os.Stat(r.dir())
-	if err != nil {
-		return err
-	}
-	return r.temp.Chmod(dir.Mode().Perm() & ofFiles)
-}
-
-// ask lets the caller judge the new file and the old one.
-func (r *replacement) ask() error {
-	if err := r.step(StepVerify, r.temp.path, r.readBack); err != nil {
-		return err
-	}
-	if err := r.step(StepCheck, r.path, r.judge); err != nil {
-		return err
-	}
-	return r.step(StepReady, r.temp.path, func() error {
-		info, err := r.temp.Stat()
-		if err != nil || r.o.Ready == nil {
 			return err
 		}
-		return r.o.Ready(info)
+		defer func() {
+			if closeErr := g.Close(); err == nil {
+				err = closeErr
+			}
+		}()
+		if !f.temp.isAt(f.temp.path) {
+			return errors.New("another file took its place")
+		}
+		return verify(g.OS())
 	})
 }
 
-func (r *replacement) check() error {
-	if r.o.Check == nil {
-		return nil
+// Hold asks o.Check about the old file, and remembers which one that was. From here on, that
+// is the only file which may be replaced, and it is held open, so that no other can get its
+// number.
+func (f *File) Hold() error { return f.step(StepCheck, f.path, f.judge) }
+
+// Info describes the new file as it will be in its place.
+func (f *File) Info() (os.FileInfo, error) { return f.temp.Stat() }
+
+// Path is where the new file will be, without links.
+func (f *File) Path() string { return f.path }
+
+// Backup is the path of the old file, empty if it is not kept.
+func (f *File) Backup() string {
+	if f.fresh || f.o.NoBackup {
+		return ""
 	}
-	return r.o.Check()
+	return f.path + backupSuffix
 }
 
-func (r *replacement) readBack() (err error) {
-	if r.verify == nil {
+// Cleanup leaves nothing open and no temporary names, whatever happened. Its error tells of
+// those that are left all the same.
+func (f *File) Cleanup() error {
+	defer f.letGo()
+	if f.temp == nil {
 		return nil
 	}
-	f, err := filelock.OpenFile(r.temp.path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
+	if _, isKept := errors.AsType[*KeptError](f.left); f.temp.closed && f.inPlace && (f.left == nil || isKept) {
+		return f.left
 	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	if !r.temp.isAt(r.temp.path) {
-		return errors.New("another file took its place")
+	if closeFirst {
+		_ = f.temp.close() // Nothing is lost: the file goes.
 	}
-	return r.verify(f)
+	err := f.dropNames()
+	_ = f.temp.close() // As above, or closed long ago.
+	return err
 }
 
 // dropNames leaves no temporary name, but to a file that has no other and that somebody
 // may want. The backup's and the swapped one go first: Sweep takes them for abandoned
 // once the new file's is gone.
-func (r *replacement) dropNames() error {
+func (f *File) dropNames() error {
 	var errs []error
-	remove := func(path string) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("a temporary file is left: %w", err))
-		}
+	if f.backup != "" {
+		errs = append(errs, f.drop(f.backup))
 	}
-	if r.backup != "" {
-		remove(r.backup)
+	if f.swap != "" {
+		errs = append(errs, f.dropSwap())
 	}
-	if r.swap != "" {
-		errs = append(errs, r.dropSwap())
-	}
-	remove(r.temp.path)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.drop(f.temp.path))...)
 }
 
-// cleanUp leaves nothing open and no temporary names, whatever happened.
-func (r *replacement) cleanUp() error {
-	defer r.letGo()
-	if r.temp == nil || r.temp.closed && r.inPlace {
-		return r.left
+func (f *File) drop(path string) error {
+	err := f.disk.Remove(path)
+	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+		return nil
 	}
-	if closeFirst {
-		_ = r.temp.close() // Nothing is lost: the file goes.
-	}
-	err := r.dropNames()
-	_ = r.temp.close() // As above, or closed long ago.
-	return err
+	return fmt.Errorf("a temporary file is left: %w", err)
 }

@@ -10,10 +10,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"lorefs/internal/disk"
+	"lorefs/internal/disk/disktest"
 	"lorefs/internal/diskspace"
 )
 
@@ -51,6 +54,32 @@ func oldFile(t *testing.T) string {
 	return path
 }
 
+// versionOf finds the version of a content, which has to be whole.
+func versionOf(content []byte) (int, error) {
+	head, _, _ := bytes.Cut(content, []byte("\n"))
+	version, err := strconv.Atoi(strings.TrimPrefix(string(head), "version "))
+	if err != nil {
+		return 0, fmt.Errorf("no version: %w", err)
+	}
+	if !bytes.Equal(content, text(version)) {
+		return 0, fmt.Errorf("version %d is torn: %d bytes", version, len(content))
+	}
+	return version, nil
+}
+
+func versionAt(t *testing.T, path string) int {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := versionOf(content)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return version
+}
+
 // wantFiles checks that exactly these files are in a folder: by name, the version.
 func wantFiles(t *testing.T, dir string, want map[string]int) {
 	t.Helper()
@@ -71,19 +100,52 @@ func wantFiles(t *testing.T, dir string, want map[string]int) {
 	}
 }
 
+// wantOps checks which operations there were, one after the other. Several of a kind count
+// as one.
+func wantOps(t *testing.T, ops []disktest.Op, want ...string) {
+	t.Helper()
+	var got []string
+	for _, op := range ops {
+		if op.Changes() {
+			got = append(got, op.Name)
+		}
+	}
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		t.Errorf("the operations are %v, want %v", got, want)
+	}
+}
+
 func TestReplace(t *testing.T) {
 	path := oldFile(t)
 	dir := filepath.Dir(path)
-	var steps []Step
-	var ready os.FileInfo
+	asked := 0
+	d := disktest.New()
 	o := Options{
-		Size:   int64(len(text(2))),
-		Check:  func() error { return nil },
-		Ready:  func(info os.FileInfo) error { ready = info; return nil },
-		Before: func(s Step) error { steps = append(steps, s); return nil },
+		Size: int64(len(text(2))), Disk: d,
+		Check: func() error { asked++; return nil },
 	}
-	if err := Replace(t.Context(), path, o, writeText(2), verifyText(2)); err != nil {
+	f, err := Begin(t.Context(), path, o)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := errors.Join(f.Write(writeText(2)), f.Sync(), f.ReadBack(verifyText(2)), f.Hold()); err != nil {
+		t.Fatal(err)
+	}
+	ready, err := f.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOps(t, d.Ops(), "create", "write", "sync")
+	if err := errors.Join(f.KeepOld(), f.Place(), f.SyncDir(), f.Cleanup()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"create", "write", "sync", "link", "rename", "syncDir", "link", "exchange", "remove", "syncDir"}
+	if !disk.CanExchange {
+		want = []string{"create", "write", "sync", "link", "rename", "syncDir", "rename", "syncDir"}
+	}
+	wantOps(t, d.Ops(), want...)
+	if asked != 2 {
+		t.Errorf("the caller was asked %d times about the old file", asked)
 	}
 	wantFiles(t, dir, map[string]int{"file.dat": 2, "file.dat.bak": 1})
 	info, err := os.Stat(path)
@@ -95,16 +157,6 @@ func TestReplace(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" && (info.Mode() != 0o640 || ready.Mode() != 0o640) {
 		t.Errorf("the mode is %v, announced %v, want that of the old file", info.Mode(), ready.Mode())
-	}
-	want := []Step{
-		StepFind, StepSpace, StepCreate, StepWrite, StepMode, StepSync, StepVerify, StepCheck, StepReady,
-		StepLink, StepBackup, StepSyncBackup, StepName, StepRename, StepLook, StepSyncDir,
-	}
-	if !canExchange {
-		want = slices.DeleteFunc(want, func(s Step) bool { return s == StepName || s == StepLook })
-	}
-	if got := slices.Compact(slices.Clone(steps)); !slices.Equal(got, want) {
-		t.Errorf("the steps are %v, want %v", got, want)
 	}
 	// An older backup gives way.
 	if err := Replace(t.Context(), path, Options{}, writeText(3), nil); err != nil {
@@ -138,97 +190,130 @@ func TestPrivateUntilComplete(t *testing.T) {
 	}
 }
 
-// faultAt fails the n-th beginning of a step.
-func faultAt(step Step, n int, fail func() error) func(Step) error {
-	return func(s Step) error {
-		if s == step {
-			if n--; n == 0 {
-				return fail()
-			}
+// failing is a disk on which operations of a name fail.
+func failing(name string, err error) disk.FS {
+	d := disktest.New()
+	d.Before = failingOps(name, err)
+	return d
+}
+
+func failingOps(name string, err error) func(op disktest.Op) error {
+	return func(op disktest.Op) error {
+		if op.Name == name {
+			return err
 		}
 		return nil
 	}
 }
 
-// Whichever step fails, the old file or the new one is there, and nothing else.
+var noLinks = failing("link", syscall.EPERM)
+
+// at calls do ahead of the nth operation that changes something, from 0, and other ahead
+// of all.
+func at(nth int, do func() error, other func(op disktest.Op) error) *disktest.Disk {
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Changes() {
+			if nth--; nth == -1 {
+				if err := do(); err != nil {
+					return err
+				}
+			}
+		}
+		if other == nil {
+			return nil
+		}
+		return other(op)
+	}
+	return d
+}
+
+// system is one of those that there are.
+type system struct {
+	name string
+	// before has operations fail that it does not know.
+	before func(op disktest.Op) error
+}
+
+// systems are those of which one can exchange files and the others can not, or know only
+// one name of a file.
+func systems() []system {
+	all := []system{{"no exchange", failingOps("exchange", syscall.EINVAL)}, {"no links", failingOps("link", syscall.EPERM)}}
+	if disk.CanExchange {
+		all = append(all, system{"exchange", nil})
+	}
+	return all
+}
+
+// ops are the operations of replacing a file, also those that fail on the system.
+func (s system) ops(t *testing.T) (ops []disktest.Op) {
+	t.Helper()
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Changes() {
+			ops = append(ops, op)
+		}
+		if s.before != nil {
+			return s.before(op)
+		}
+		return nil
+	}
+	if err := Replace(t.Context(), oldFile(t), Options{Disk: d}, writeText(2), nil); err != nil {
+		t.Fatal(err)
+	}
+	return ops
+}
+
+// Whichever operation fails, the old file or the new one is there, and nothing else.
 func TestFaults(t *testing.T) {
-	type fault struct {
-		step Step
-		n    int
-	}
-	faults := []fault{
-		{StepFind, 1},
-		{StepSpace, 1},
-		{StepCreate, 1},
-		{StepWrite, 1},
-		{StepWrite, 2},
-		{StepWrite, 4},
-		{StepMode, 1},
-		{StepSync, 1},
-		{StepVerify, 1},
-		{StepCheck, 1},
-		{StepReady, 1},
-		{StepLink, 1},
-		{StepCopy, 1},
-		{StepCopy, 3},
-		{StepBackup, 1},
-		{StepSyncBackup, 1},
-		{StepRename, 1},
-		{StepSyncDir, 1},
-	}
-	if canExchange {
-		faults = append(faults, fault{StepName, 1}, fault{StepLook, 1})
-	}
-	for _, f := range faults {
-		for _, withCancel := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s %d cancel=%v", f.step, f.n, withCancel), func(t *testing.T) {
-				path := oldFile(t)
-				dir := filepath.Dir(path)
-				if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithCancelCause(t.Context())
-				defer cancel(nil)
-				// A cancelled context is noticed when the next step begins.
-				fail := func() error { return errInjected }
-				if withCancel {
-					fail = func() error { cancel(errInjected); return nil }
-				}
-				o := Options{Before: faultAt(f.step, f.n, fail)}
-				if f.step == StepCopy {
-					o.link = func(string, string) error { return syscall.EPERM }
-				}
-				err := Replace(ctx, path, o, writeText(2), nil)
-				want := map[string]int{"file.dat": 1, "file.dat.bak": 0}
-				switch at, _ := errors.AsType[*StepError](err); {
-				case withCancel && (f.step == StepRename || f.step == StepLook || f.step == StepSyncDir):
-					// It came too late.
-					if err != nil {
-						t.Errorf("%v", err)
-					}
-				case !errors.Is(err, errInjected):
-					t.Fatalf("the error is %v", err)
-				case !withCancel && at.Step != f.step && (f.step != StepCopy || at.Step != StepLink):
-					t.Errorf("step %q failed: %v", f.step, err)
-				}
-				if errors.Is(err, ErrUnsynced) != (f.step == StepSyncDir && !withCancel) {
-					t.Errorf("whether the new file is in place: %v", err)
-				}
-				switch f.step {
-				case StepSyncBackup, StepName, StepRename, StepLook, StepSyncDir:
-					want["file.dat.bak"] = 1
-				case StepBackup:
-					if withCancel {
-						want["file.dat.bak"] = 1
-					}
-				}
-				if err == nil || errors.Is(err, ErrUnsynced) {
-					want["file.dat"] = 2
-				}
-				wantFiles(t, dir, want)
-			})
+	for _, s := range systems() {
+		placed := false
+		for nth, op := range s.ops(t) {
+			for _, withCancel := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s,%d,%s,cancel=%v", s.name, nth, op.Name, withCancel), func(t *testing.T) {
+					testFault(t, s, nth, op, withCancel, placed)
+				})
+			}
+			placed = placed || isPlacing(s, op)
 		}
 	}
+}
+
+// isPlacing tells whether an operation, if it succeeds, puts the new file in its place.
+func isPlacing(s system, op disktest.Op) bool {
+	return filepath.Base(op.Path) == "file.dat" && (op.Name == "rename" || s.before == nil)
+}
+
+func testFault(t *testing.T, s system, nth int, op disktest.Op, withCancel, placed bool) {
+	t.Helper()
+	path := oldFile(t)
+	if err := os.WriteFile(path+".bak", text(0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	// A cancelled context is noticed when the next step begins.
+	fail := func() error { return errInjected }
+	if withCancel {
+		fail = func() error { cancel(errInjected); return nil }
+	}
+	err := Replace(ctx, path, Options{Disk: at(nth, fail, s.before)}, writeText(2), nil)
+	if err != nil && !errors.Is(err, errInjected) {
+		t.Errorf("the error is %v", err)
+	}
+	if op.Name == "remove" { // a name is left then
+		if _, err := Sweep(path); err != nil {
+			t.Error(err)
+		}
+	}
+	want := map[string]int{"file.dat": 1, "file.dat.bak": versionAt(t, path+".bak")}
+	if err == nil || placed {
+		want["file.dat"], want["file.dat.bak"] = 2, 1
+	}
+	if errors.Is(err, ErrUnsynced) != (placed && op.Name == "syncDir" && !withCancel) {
+		t.Errorf("whether the new file is in place: %v", err)
+	}
+	wantFiles(t, filepath.Dir(path), want)
 }
 
 // The caller's own refusals keep the old file, and come out as they are.
@@ -249,9 +334,6 @@ func TestRefused(t *testing.T) {
 		StepCheck: func(path string) error {
 			return Replace(t.Context(), path, Options{Check: func() error { return errInjected }}, ok, nil)
 		},
-		StepReady: func(path string) error {
-			return Replace(t.Context(), path, Options{Ready: func(os.FileInfo) error { return errInjected }}, ok, nil)
-		},
 	}
 	for step, do := range cases {
 		path := oldFile(t)
@@ -267,7 +349,7 @@ func TestRefused(t *testing.T) {
 // A writer that does not look at errors does not pass for one that succeeded.
 func TestIgnoredWriteError(t *testing.T) {
 	path := oldFile(t)
-	o := Options{Before: faultAt(StepWrite, 2, func() error { return errInjected })}
+	o := Options{Disk: at(2, func() error { return errInjected }, nil)} // the second write
 	err := Replace(t.Context(), path, o, func(w io.Writer) error {
 		_ = writeText(2)(w)
 		return nil
@@ -317,7 +399,7 @@ func TestCopiedBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, errors.ErrUnsupported} {
-		o := Options{link: func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: code} }}
+		o := Options{Disk: failing("link", &os.LinkError{Op: "link", Err: code})}
 		if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 			t.Fatal(err)
 		}

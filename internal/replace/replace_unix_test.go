@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"lorefs/internal/disk"
 )
 
 // A link stays a link; what it leads to is replaced where it lies.
@@ -37,8 +39,8 @@ func TestOwner(t *testing.T) {
 	if err := os.Chown(path, uid, gid); err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range []func(string, string) error{nil, func(string, string) error { return syscall.EPERM }} {
-		if err := Replace(t.Context(), path, Options{link: link}, writeText(2), nil); err != nil {
+	for _, fs := range []disk.FS{nil, noLinks} {
+		if err := Replace(t.Context(), path, Options{Disk: fs}, writeText(2), nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{path, path + ".bak"} {
@@ -58,7 +60,7 @@ func TestOwner(t *testing.T) {
 // writing takes away.
 func TestSpecialBits(t *testing.T) {
 	for _, special := range []os.FileMode{os.ModeSetgid, os.ModeSetuid, os.ModeSticky, os.ModeSetuid | os.ModeSetgid} {
-		for _, link := range []func(string, string) error{nil, func(string, string) error { return syscall.EPERM }} {
+		for _, fs := range []disk.FS{nil, noLinks} {
 			path := oldFile(t)
 			if os.Geteuid() == 0 {
 				if err := os.Chown(path, 12345, 23456); err != nil {
@@ -72,7 +74,7 @@ func TestSpecialBits(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || info.Mode() != want {
 				t.Skipf("%v can't be set: %v", want, err)
 			}
-			if err := Replace(t.Context(), path, Options{link: link}, writeText(2), nil); err != nil {
+			if err := Replace(t.Context(), path, Options{Disk: fs}, writeText(2), nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{path, path + ".bak"} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/filelock"
 	"lorefs/internal/links"
 )
@@ -100,7 +101,7 @@ func (l *leftover) sweep() error {
 		}
 	}
 	if (l.mark == backupMark || l.mark == swapMark) && !l.hasOtherName() {
-		kept, err := keep(l.path, l.file)
+		kept, err := keep(disk.OS{}, l.path, l.file)
 		if errors.Is(err, iofs.ErrNotExist) {
 			return errLeave
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"lorefs/internal/disk/disktest"
 	"lorefs/internal/filelock"
 )
 
@@ -71,17 +72,19 @@ func TestSweepLive(t *testing.T) {
 		t.Skipf("files cannot be locked here: %v", err)
 	}
 	sweeps := 0
-	o := Options{Before: func(s Step) error {
-		if s == StepFind || s == StepSpace || s == StepCreate || s == StepSyncDir {
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Name == "create" || op.Name == "syncDir" {
 			return nil
 		}
 		sweeps++
 		removed, err := Sweep(path)
 		if len(removed) > 0 {
-			t.Errorf("before %s, %v was removed", s, removed)
+			t.Errorf("before %s of %s, %v was removed", op.Name, op.Path, removed)
 		}
 		return err
-	}}
+	}
+	o := Options{Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 		t.Fatal(err)
 	}

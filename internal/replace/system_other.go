@@ -9,7 +9,3 @@ const closeFirst = true
 
 // takeOver leaves the file the rights that its folder gave it.
 func takeOver(*os.File, os.FileInfo, os.FileMode) error { return nil }
-
-// SyncDir makes lasting what was made, renamed or removed in a folder, on the
-// systems on which a folder can be synced. This is none of them.
-func SyncDir(string) error { return nil }

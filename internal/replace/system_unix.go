@@ -3,7 +3,6 @@
 package replace
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
@@ -53,21 +52,4 @@ func modeFor(mode os.FileMode, sameOwner, sameGroup bool) os.FileMode {
 		mode = mode&^(os.ModeSetgid|ofGroup|ofGroup>>toGroup) | both | both<<toGroup
 	}
 	return mode
-}
-
-// SyncDir makes lasting what was made, renamed or removed in a folder. File
-// systems that do not know how to are believed to do it by themselves.
-func SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil
-	}
-	if closeErr := d.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/internal/disk"
 	"lorefs/internal/filelock"
 )
 
@@ -20,8 +21,6 @@ const (
 	// randomLen is the length of the random part, in hexadecimal digits.
 	randomLen = 16
 
-	// tempPerm holds until a file is complete.
-	tempPerm = 0o600
 	// tries is how often a name is made up. A second one is needed only if Sweep
 	// runs elsewhere at that moment.
 	tries = 100
@@ -29,18 +28,19 @@ const (
 
 // tempFile is a new file that is not in its place yet.
 type tempFile struct {
-	*os.File
+	disk.File
+	disk   disk.FS
 	path   string
 	closed bool
 }
 
 // createTemp makes and locks a file beside path.
-func createTemp(path string) (*tempFile, error) {
+func createTemp(fs disk.FS, path string) (*tempFile, error) {
 	dir, base := filepath.Split(path)
 	var last error
 	for range tries {
 		temp := fmt.Sprintf("%s.%s%s%0*x%s", dir, base, tempMark, randomLen, rand.Uint64(), tempSuffix)
-		f, err := filelock.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, tempPerm)
+		f, err := fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		if errors.Is(err, iofs.ErrExist) {
 			last = err
 			continue
@@ -48,10 +48,10 @@ func createTemp(path string) (*tempFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &tempFile{File: f, path: temp}
+		t := &tempFile{File: f, disk: fs, path: temp}
 		// Between making and locking, Sweep may take the file for abandoned. Any
 		// other failure means that locks cannot be had; then Sweep keeps off too.
-		last = filelock.LockFile(f)
+		last = filelock.LockFile(f.OS())
 		if !errors.Is(last, filelock.ErrLocked) && t.isAt(temp) {
 			return t, nil
 		}
@@ -64,7 +64,7 @@ func createTemp(path string) (*tempFile, error) {
 
 func (t *tempFile) discard() error {
 	err := t.close()
-	if rmErr := os.Remove(t.path); rmErr != nil && !errors.Is(rmErr, iofs.ErrNotExist) {
+	if rmErr := t.disk.Remove(t.path); rmErr != nil && !errors.Is(rmErr, iofs.ErrNotExist) {
 		err = errors.Join(err, rmErr)
 	}
 	return err
@@ -107,13 +107,13 @@ const keptMark = ".kept-"
 
 // keep gives a file with a temporary name one that shows, beside the one that it came
 // from.
-func keep(temp, path string) (string, error) {
+func keep(fs disk.FS, temp, path string) (string, error) {
 	mark, ok := parseName(filepath.Base(temp), filepath.Base(path))
 	if !ok {
 		return temp, fmt.Errorf("BUG: %s is no temporary name of %s", temp, path)
 	}
 	kept := path + keptMark + mark.random
-	if err := os.Rename(temp, kept); err != nil {
+	if err := fs.Rename(temp, kept); err != nil {
 		return temp, err
 	}
 	return kept, nil

@@ -3,38 +3,39 @@ package replace
 import (
 	"bufio"
 	"io"
-	"os"
+
+	"lorefs/internal/disk"
 )
 
 // writeSize is how much is handed to the system at once. Cancelling is noticed
 // as often.
 const writeSize = 1 << 20
 
-// writeAll runs write on a buffered writer to f. Errors of writing are found also
+// writeAll runs write on a buffered writer to a new file. Errors of writing are found also
 // if write does not look at them.
-func (r *replacement) writeAll(f *os.File, s Step, write func(io.Writer) error) error {
-	w := bufio.NewWriterSize(&stepWriter{r: r, f: f, step: s}, writeSize)
+func (f *File) writeAll(to disk.File, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(&writer{f: f, to: to}, writeSize)
 	if err := write(w); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
-// stepWriter makes each write to a file a step.
-type stepWriter struct {
-	r    *replacement
-	f    *os.File
-	step Step
+// writer writes to a new file, unless the work was cancelled.
+type writer struct {
+	f   *File
+	to  disk.File
+	off int64
 }
 
-func (w *stepWriter) Write(p []byte) (int, error) {
+func (w *writer) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
-		if err := w.r.begin(w.step); err != nil {
+		if err := w.f.begin(); err != nil {
 			return done, err
 		}
-		n, err := w.f.Write(p[done:min(len(p), done+writeSize)])
-		done += n
+		n, err := w.to.WriteAt(p[done:min(len(p), done+writeSize)], w.off)
+		done, w.off = done+n, w.off+int64(n)
 		if err != nil {
 			return done, err
 		}

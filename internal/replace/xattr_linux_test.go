@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lorefs/internal/disk"
+	"lorefs/internal/disk/disktest"
 )
 
 // listOf is an access control list: what the owning group may, a user by number, and
@@ -123,8 +126,8 @@ func TestAttributes(t *testing.T) {
 			t.Fatal(name, err)
 		}
 	}
-	for _, link := range []func(string, string) error{nil, func(string, string) error { return syscall.EPERM }} {
-		if err := Replace(t.Context(), path, Options{link: link}, writeText(2), nil); err != nil {
+	for _, fs := range []disk.FS{nil, noLinks} {
+		if err := Replace(t.Context(), path, Options{Disk: fs}, writeText(2), nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{path, path + ".bak"} {
@@ -151,18 +154,17 @@ func TestAttributesAdded(t *testing.T) {
 	path := oldFile(t)
 	setAttribute(t, path, "user.note", []byte("mine"))
 	setAttribute(t, filepath.Dir(path), "system.posix_acl_default", listOf(7, 7, 7))
-	noLink := func(string, string) error { return syscall.EPERM }
-	o := Options{link: noLink, Before: func(s Step) error {
-		if s != StepMode {
-			return nil
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Name == "link" {
+			return syscall.EPERM
 		}
-		temps, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))
-		if err != nil || len(temps) != 1 {
-			t.Fatalf("temporary files: %v, %v", temps, err)
+		if op.Name == "write" {
+			setAttribute(t, op.Path, "user.added", []byte("theirs"))
 		}
-		setAttribute(t, temps[0], "user.added", []byte("theirs"))
 		return nil
-	}}
+	}
+	o := Options{Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 		t.Fatal(err)
 	}

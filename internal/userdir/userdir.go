@@ -23,7 +23,7 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"lorefs/internal/replace"
+	"lorefs/internal/disk"
 )
 
 // ErrUntrusted means that others could have written what is there.
@@ -68,9 +68,9 @@ func State(sub ...string) (*Dir, error) {
 		if err != nil {
 			return nil, fmt.Errorf("state folder: %w", err)
 		}
-		return open(base, sub, replace.SyncDir)
+		return open(base, sub, disk.OS{}.SyncDir)
 	}
-	return open(stateHome(), sub, replace.SyncDir)
+	return open(stateHome(), sub, disk.OS{}.SyncDir)
 }
 
 // reloading guards the variables of package xdg.

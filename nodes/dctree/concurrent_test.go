@@ -37,10 +37,10 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 	work.Go(func() {
 		for range rounds / 5 {
-			err := tree.Save(t.Context(), func(s *datacenter.Snapshot) error {
-				_, err := s.Write(t.Context(), datacenter.WriteOptions{}, &bytes.Buffer{})
-				return err
-			})
+			snapshot := e.draft.Snapshot()
+			_, err := snapshot.Write(t.Context(), datacenter.WriteOptions{}, &bytes.Buffer{})
+			snapshot.Close()
+			err = errors.Join(err, tree.RemoveHidden(t.Context()))
 			if err != nil {
 				t.Error(err)
 			}

@@ -210,19 +210,17 @@ func (e *edited) replayed(t fatal) *edited {
 // save gives the bytes of the file that is saved, which Compare and Verify like.
 func (e *edited) save(t fatal) []byte {
 	t.Helper()
+	ctx := context.Background()
+	must(t, e.RemoveHidden(ctx))
+	snapshot := e.draft.Snapshot()
+	defer snapshot.Close()
 	var out bytes.Buffer
-	err := e.Save(context.Background(), func(s *datacenter.Snapshot) error {
-		w, err := s.Write(context.Background(), datacenter.WriteOptions{}, &out)
-		if err != nil {
-			return err
-		}
-		g, err := datacenter.Open(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
-		if err != nil {
-			return err
-		}
-		return errors.Join(w.Compare(context.Background(), g), e.draft.Rebase(context.Background(), w, g, func([][]byte) error { return nil }))
-	})
+	w, err := snapshot.Write(ctx, datacenter.WriteOptions{}, &out)
 	must(t, err)
+	g, err := datacenter.Open(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
+	must(t, err)
+	must(t, w.Compare(ctx, g))
+	must(t, e.draft.Rebase(ctx, w, g, func([][]byte) error { return nil }))
 	for f, err := range datacenter.Verify(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{}) {
 		t.Errorf("Verify: %v, %v", f, err)
 	}

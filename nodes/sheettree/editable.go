@@ -1,7 +1,6 @@
 package sheettree
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,16 +12,8 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// Editor saves a draft that others edit as well.
-type Editor interface {
-	// Save has store save the draft. Nothing is edited meanwhile.
-	Save(ctx context.Context, store func(*datacenter.Snapshot) error) error
-}
-
 // EditOptions are what NewEditable may be told.
 type EditOptions struct {
-	// Editor saves the draft. Default: the draft does.
-	Editor Editor
 	// Sync makes what the Draft has logged durable. Default: nothing is done.
 	Sync func() error
 	// Check is asked before a file is opened for writing, as the Tree's may look only now and
@@ -43,10 +34,7 @@ type EditOptions struct {
 
 const defaultMaxText = 200 << 20
 
-func (o *EditOptions) setDefaults(d *datacenter.Draft) {
-	if o.Editor == nil {
-		o.Editor = alone{d}
-	}
+func (o *EditOptions) setDefaults() {
 	if o.Sync == nil {
 		o.Sync = func() error { return nil }
 	}
@@ -67,15 +55,6 @@ func (o *EditOptions) setDefaults(d *datacenter.Draft) {
 	}
 }
 
-// alone is the Editor of a draft that nobody else edits.
-type alone struct{ draft *datacenter.Draft }
-
-func (a alone) Save(_ context.Context, store func(*datacenter.Snapshot) error) error {
-	s := a.draft.Freeze()
-	defer s.Close()
-	return store(s)
-}
-
 // Editable is a Tree whose sheets can be changed: each as a text, which when it is
 // closed is compared with the sheet of a [datacenter.Draft]. It is safe for parallel use.
 //
@@ -90,7 +69,7 @@ type Editable struct {
 
 // NewEditable makes the editable tree of t, which has to be of a draft: d.
 func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
-	opts.setDefaults(d)
+	opts.setDefaults()
 	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
 		FirstID: scratch.id(0), Now: opts.Now, Logger: opts.Logger,

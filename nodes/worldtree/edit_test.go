@@ -32,6 +32,8 @@ type edited struct {
 	fsys fstest.MapFS
 	// put is held while a file is written, and others are read.
 	put sync.Locker
+	// later are the records that the last file that was put there was followed by.
+	later [][]byte
 
 	mu      sync.Mutex
 	records []logged
@@ -158,27 +160,36 @@ func (d *edited) create(path string, content []byte) error {
 // save saves into the folder itself, and returns the names of the files.
 func (d *edited) save() (files []string) {
 	d.t.Helper()
-	err := d.Save(d.t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	err := d.Save(d.t.Context(), func(c *worldtree.Changed) error {
 		if c.Same {
-			return nil, nil
+			return nil
 		}
 		files = append(files, c.File)
-		var b bytes.Buffer
-		if err := c.Write(d.t.Context(), &b); err != nil {
-			return nil, err
-		}
-		if err := c.Compare(bytes.NewReader(b.Bytes())); err != nil {
-			return nil, err
-		}
-		d.put.Lock()
-		defer d.put.Unlock()
-		d.fsys[c.File] = &fstest.MapFile{Data: b.Bytes(), ModTime: time.Now()}
-		return d.fsys.Stat(c.File)
+		return d.replace(c, func() {})
 	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return files
+}
+
+// replace puts a file that was changed in its place.
+func (d *edited) replace(c *worldtree.Changed, meanwhile func()) error {
+	var b bytes.Buffer
+	if err := c.Write(d.t.Context(), &b); err != nil {
+		return err
+	}
+	if err := c.Compare(bytes.NewReader(b.Bytes())); err != nil {
+		return err
+	}
+	meanwhile()
+	return c.Replace(func(later [][]byte) (iofs.FileInfo, error) {
+		d.later = later
+		d.put.Lock()
+		defer d.put.Unlock()
+		d.fsys[c.File] = &fstest.MapFile{Data: b.Bytes(), ModTime: time.Now()}
+		return d.fsys.Stat(c.File)
+	})
 }
 
 const (
@@ -610,12 +621,12 @@ func TestSourceChanged(t *testing.T) {
 	}
 	failed := errors.New("somebody else wrote to it")
 	var saved []string
-	err := d.Save(t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	err := d.Save(t.Context(), func(c *worldtree.Changed) error {
 		if c.File == "x1000y1000.zgd" {
-			return nil, failed
+			return failed
 		}
 		saved = append(saved, c.File)
-		return d.fsys.Stat(c.File)
+		return d.replace(c, func() {})
 	})
 	if !errors.Is(err, failed) || !strings.HasPrefix(err.Error(), "x1000y1000.zgd: ") || len(saved) != 1 {
 		t.Errorf("saved %v: %v", saved, err)
@@ -669,7 +680,7 @@ func TestPackedAhead(t *testing.T) {
 	var storing atomic.Int64
 	failed := errors.New("no room")
 	stored := 0
-	err := d.Save(t.Context(), func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	err := d.Save(t.Context(), func(c *worldtree.Changed) error {
 		if storing.Add(1) > 1 {
 			t.Error("two files are stored at once")
 		}
@@ -679,10 +690,51 @@ func TestPackedAhead(t *testing.T) {
 		if err := errors.Join(c.Write(canceled, &b), c.Compare(&b)); err != nil {
 			t.Errorf("%s was not packed before: %v", c.File, err)
 		}
-		return nil, failed
+		return failed
 	})
 	if !errors.Is(err, failed) || stored != len(paths) {
 		t.Errorf("%d files: %v", stored, err)
+	}
+}
+
+// What is edited while a file is saved is not in it, but stays to be saved.
+func TestEditedWhileSaved(t *testing.T) {
+	d := newEdited(t, light())
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := read(t, d.Editable, aSquare)
+	once := lift(t, before)
+	must(d.write(aSquare, once))
+	must(d.Save(t.Context(), func(c *worldtree.Changed) error {
+		return d.replace(c, func() { must(d.write(aSquare, lift(t, once))) })
+	}))
+	twice := read(t, d.Editable, aSquare)
+	if !bytes.Equal(twice, lift(t, once)) || bytes.Equal(twice, once) || len(d.later) != 1 {
+		t.Errorf("%d edits were made since, there is %s", len(d.later), twice)
+	}
+	saved := newEdited(t, d.fsys)
+	if got := read(t, saved.Editable, aSquare); !bytes.Equal(got, once) {
+		t.Errorf("saved was %s", got)
+	}
+	must(saved.Replay(t.Context(), "x1000y1000.zgd", d.later[0]))
+	if got := read(t, saved.Editable, aSquare); !bytes.Equal(got, twice) {
+		t.Errorf("replayed on the new file it is %s", got)
+	}
+	// What is edited back meanwhile is not settled.
+	must(d.write(aSquare, once))
+	if files := d.save(); len(files) != 0 {
+		t.Errorf("saved %v again", files)
+	}
+	must(d.write(aSquare, twice))
+	if files := d.save(); len(files) != 1 || len(d.later) != 0 {
+		t.Errorf("then saved %v", files)
+	}
+	if got := read(t, newEdited(t, d.fsys).Editable, aSquare); !bytes.Equal(got, twice) {
+		t.Errorf("then it was %s", got)
 	}
 }
 
@@ -694,9 +746,9 @@ func TestSaveCanceled(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := d.Save(canceled, func(c *worldtree.Changed) (iofs.FileInfo, error) {
+	err := d.Save(canceled, func(c *worldtree.Changed) error {
 		t.Errorf("%s is stored", c.File)
-		return nil, nil //nolint:nilnil // it is not to be called
+		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)

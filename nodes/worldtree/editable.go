@@ -188,6 +188,9 @@ func (e *edits) put(ctx context.Context, file nodes.ID, text []byte) error {
 	if err := e.opts.Log(n.source.file, c.record); err != nil {
 		return err
 	}
+	if n.source.since != nil {
+		n.source.since = append(n.source.since, c.record)
+	}
 	before, err := e.image(ctx, n.source.now())
 	if err != nil {
 		before = nil // it was bad

@@ -38,6 +38,9 @@ type source struct {
 
 	// current is what it holds now. Only an Editable changes it.
 	current atomic.Pointer[version]
+	// since are the records of edits that were made while it is being saved, else nil. Whoever
+	// edits changes it.
+	since [][]byte
 
 	remembering remembering
 }

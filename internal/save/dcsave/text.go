@@ -1,0 +1,140 @@
+package dcsave
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/treepath"
+)
+
+// keepText writes what was edited as text, since nothing can be saved in the source's place
+// any more. A file can still be made of it as long as the file that was edited is open, but
+// that may be the last moment: it has no name if it was replaced, and if the process dies
+// nobody can replay a journal on it. The path is empty if there is nothing to keep. The
+// caller holds saving.
+func (s *Session) keepText(changed error) (path string, err error) {
+	if s.text != "" || s.isRescued || s.draft.Pending() == 0 {
+		return s.text, nil
+	}
+	s.text, err = s.files.KeepText(s.textOf(s.draft.Changes(), changed))
+	if err != nil {
+		return "", fmt.Errorf("what was edited could not be written as text: %w", err)
+	}
+	s.opts.Logger.Error("the source was changed while it was edited; what was edited is kept as text", "text", s.text, "err", changed)
+	return s.text, nil
+}
+
+// KeepText is called when the source is seen to have changed, and gives the path of a text
+// that has the edits that can't be saved any more: empty if there is none, or if a save runs,
+// which will see to it.
+func (s *Session) KeepText(changed error) string {
+	if !s.saving.TryLock() {
+		return ""
+	}
+	defer s.saving.Unlock()
+	path, err := s.keepText(changed)
+	if err != nil {
+		s.opts.Logger.Error("a text of the edits", "err", err)
+	}
+	return path
+}
+
+// textOf is the text of changes.
+func (s *Session) textOf(changes []datacenter.Change, changed error) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# What was edited in %s and could not be saved, %s.\n", strconv.Quote(s.files.Path()), time.Now().Format(time.DateTime))
+	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(changed.Error(), "\n", " "))
+	b.WriteString("# @ is a node, @+ one that was made, @- one that was removed, @> one that was moved from where > says.\n" +
+		"# - is what the file had, ? where that could not be read any more, and + what it was to have.\n" +
+		"# Paths are those below tree/, with the attributes by which each node is known.\n")
+	at := ""
+	for i := range changes {
+		c := &changes[i]
+		path := textPath(c.Path)
+		switch c.Kind {
+		case datacenter.NodeMade:
+			at = path
+			fmt.Fprintf(&b, "@+ %s\n", path)
+			continue
+		case datacenter.NodeGone:
+			at = ""
+			fmt.Fprintf(&b, "@- %s\n", path)
+			continue
+		case datacenter.NodeMoved:
+			at = path
+			fmt.Fprintf(&b, "@> %s\n> %s\n", path, textPath(c.From))
+			continue
+		}
+		if at != path {
+			at = path
+			fmt.Fprintf(&b, "@ %s\n", path)
+		}
+		writeChange(&b, c)
+	}
+	return b.Bytes()
+}
+
+// writeChange writes what of a node changed.
+func writeChange(b *bytes.Buffer, c *datacenter.Change) {
+	name := textName(c.Name)
+	switch c.Kind {
+	case datacenter.KeysSet:
+		fmt.Fprintf(b, "+%%keys %s\n", strconv.Quote(c.Keys.String()))
+		return
+	case datacenter.FlagsSet:
+		fmt.Fprintf(b, "+%%flags %d\n", c.Flags)
+		return
+	}
+	switch {
+	case c.Lost:
+		fmt.Fprintf(b, "-%s ?\n", name)
+	case c.Old.Type() != 0:
+		fmt.Fprintf(b, "-%s %s\n", name, textValue(c.Old))
+	}
+	if c.New.Type() != 0 {
+		fmt.Fprintf(b, "+%s %s\n", name, textValue(c.New))
+	}
+}
+
+// textPath spells a path as tree/ does, with the marks of each node behind its name.
+func textPath(path []datacenter.Step) string {
+	if len(path) == 0 {
+		return "?"
+	}
+	var b strings.Builder
+	for i, s := range path {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(textName(s.Name))
+		if s.Ordinal > 0 {
+			fmt.Fprintf(&b, ".%d", s.Ordinal)
+		}
+		for _, m := range s.Marks {
+			fmt.Fprintf(&b, "[@%s=%s]", textName(m.Name), strconv.Quote(m.Value.Text()))
+		}
+	}
+	return b.String()
+}
+
+// textName spells a name so that it keeps to its line.
+func textName(name string) string {
+	name = treepath.Escape(name, 0)
+	for _, r := range name {
+		if !strconv.IsPrint(r) || r == ' ' {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+func textValue(v datacenter.Value) string {
+	if v.Type() == datacenter.String {
+		return v.Type().String() + " " + strconv.Quote(v.Text())
+	}
+	return v.Type().String() + " " + v.Text()
+}

@@ -1,0 +1,61 @@
+package save
+
+import (
+	"bytes"
+	"encoding/binary"
+	"path/filepath"
+	"testing"
+)
+
+// Records of any content are taken or refused. What is taken names files of the
+// folder only, and edits that are written as they were read.
+func FuzzRecords(f *testing.F) {
+	id := Identity{Size: 2, SHA256: "ab"}
+	join := func(records ...[]byte) (all []byte) {
+		for _, r := range records {
+			all = append(binary.LittleEndian.AppendUint16(all, uint16(len(r))), r...)
+		}
+		return all
+	}
+	file, edit := aboutFile(recordFile, "a", id), Folders.editRecord(recordEdit, "a", []byte("record"))
+	f.Add(join(file, edit, aboutFile(recordSaving, "a", id), edit, aboutFile(recordDone, "a", id), edit))
+	f.Add(join(file, aboutFile(recordFile, "ö", id), edit, edit, Folders.editRecord(recordEdit, "ö", []byte{0}), file))
+	f.Add(join(aboutFile(recordFile, "../a", id), Folders.editRecord(recordEdit, "../a", []byte{1})))
+	f.Add(join(aboutFile(recordFile, `a\b`, id), aboutFile(recordFile, "/a", id)))
+	f.Add(join(edit, aboutFile(recordDone, "a", id), aboutFile('X', "a", id)))
+	f.Add(join(file, []byte("E"), []byte("E\x09\x00a"), []byte("F{"), []byte(`F{"file":7}`), []byte("S")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := summary{kind: Folders, files: map[string]*fileState{}}
+		taken := 0
+		for place := 0; len(data) >= 2; place++ {
+			n := min(int(binary.LittleEndian.Uint16(data)), len(data)-2)
+			record := data[2 : 2+n]
+			data = data[2+n:]
+			if len(record) == 0 || d.add(place, record) != nil {
+				continue // a journal has no record of 0 bytes, and refuses the rest
+			}
+			if record[0] != recordEdit {
+				continue
+			}
+			taken++
+			name, edit, err := Folders.parseEdit(record)
+			if err != nil || d.files[name] == nil || d.files[name].edits < 1 {
+				t.Fatalf("took an edit of %q: %v", name, err)
+			}
+			if !bytes.Equal(Folders.editRecord(recordEdit, name, edit), record) {
+				t.Errorf("%q is written as something else", record)
+			}
+		}
+		if d.edits() > taken {
+			t.Errorf("%d edits of %d records", d.edits(), taken)
+		}
+		for name, state := range d.files {
+			if filepath.Base(name) != name || !filepath.IsLocal(name) {
+				t.Errorf("a file called %q", name)
+			}
+			if state.edits < 0 || state.first < 0 {
+				t.Errorf("%q: %+v", name, *state)
+			}
+		}
+	})
+}

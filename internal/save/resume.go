@@ -1,0 +1,160 @@
+package save
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lorefs/internal/journal"
+	"lorefs/internal/replace"
+)
+
+// resume goes on with the journal that a crash has left behind, and gives what it
+// holds: nil if there is none. With salvage, what is whole is taken of a damaged one;
+// without, it is refused. An error of the journal is a [*JournalError].
+func (e *ledger) resume(salvage bool) (*journal.Contents, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	path, err := e.kind.JournalPath(e.source)
+	if err != nil {
+		return nil, err
+	}
+	e.sweepJournal(path)
+	var j *journal.Journal
+	var contents *journal.Contents
+	if err = e.mend(path, salvage); err == nil {
+		j, contents, err = journal.Resume(e.disk, path)
+	}
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, &JournalError{Path: path, Err: err}
+	}
+	if err := e.take(j); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return contents, nil
+}
+
+// sweep removes what a save of a file has left that did not end, or its rescue. It tells of
+// what it keeps.
+func (e *ledger) sweep(file string) {
+	files := append(conflictsBegun(file), file)
+	if state, err := e.besideJournal(file); err == nil { // else nothing was written there
+		files = append(files, conflictsBegun(state)...)
+	}
+	for _, f := range files {
+		removed, err := replace.Sweep(f)
+		if _, isKept := errors.AsType[*replace.KeptError](err); isKept {
+			e.log.Warn("a save that did not end has left a file that nobody else may have", "err", err)
+			err = nil
+		}
+		if err != nil || len(removed) > 0 {
+			e.log.Info("removed what a save has left that did not end", "files", removed, "err", err)
+		}
+	}
+}
+
+// sweepJournal removes what is left of making a journal when the process died over it.
+func (e *ledger) sweepJournal(path string) {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // whoever opens the journal will tell
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, "."+base+".") || !strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			e.log.Warn("can't remove what is left of making a journal", "err", err)
+		}
+	}
+}
+
+// damagedSuffix is what the name of a damaged journal gets behind it.
+const damagedSuffix = ".damaged"
+
+// mend makes a journal such that it can be resumed: what is whole takes its place if it
+// was torn, if it is damaged and to be salvaged, or if it is of an earlier version. As
+// soon as any byte is dropped by that, the file is kept under another name: what looks
+// like a torn record may be more. Killed at any point, it leaves one or the other in place.
+func (e *ledger) mend(path string, salvage bool) error {
+	contents, err := journal.Read(path)
+	if err != nil {
+		return err
+	}
+	resumable, damage, dropped := contents.Resumable(), contents.Damage(), contents.Unreadable()
+	records := contents.Len()
+	if err := contents.Close(); err != nil || resumable {
+		return err
+	}
+	if damage != nil && !salvage {
+		return damage
+	}
+	if damage == nil && dropped == 0 {
+		return journal.Renew(e.disk, path)
+	}
+	kept, err := keep(path)
+	if err == nil {
+		err = e.disk.SyncDir(filepath.Dir(path))
+	}
+	if err == nil {
+		err = journal.Renew(e.disk, path)
+	}
+	if err != nil {
+		return err
+	}
+	if damage != nil {
+		e.log.Warn("took what is whole of a damaged journal", "records", records,
+			"damage", damage, "bytes dropped", dropped, "kept", kept)
+	} else {
+		e.log.Warn("the journal's last record was not complete", "journal", path, "bytes dropped", dropped, "kept", kept)
+	}
+	return nil
+}
+
+// keep gives a file a second name that no other has, or where files have only one, makes
+// a copy of that name.
+func keep(path string) (string, error) {
+	for i := range 1000 {
+		name := path + damagedSuffix
+		if i > 0 {
+			name = fmt.Sprintf("%s.%d", name, i)
+		}
+		err := os.Link(path, name)
+		if err != nil && !errors.Is(err, iofs.ErrExist) {
+			err = copyFile(path, name)
+		}
+		if !errors.Is(err, iofs.ErrExist) {
+			return name, err
+		}
+	}
+	return "", fmt.Errorf("%s%s.999: %w", path, damagedSuffix, iofs.ErrExist)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // It was only read.
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}

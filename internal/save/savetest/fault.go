@@ -1,0 +1,103 @@
+package savetest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"lorefs/internal/disk/disktest"
+)
+
+// fault is what an operation fails with.
+func fault(op disktest.Op) error {
+	return fmt.Errorf("%w: %s %s: %w", disktest.ErrFault, op.Name, op.Path, syscall.ENOSPC)
+}
+
+// Failing gives a disk on which one operation fails a number of times: "create", "resume",
+// "sync" or "remove" of a journal, "append K" of a record of kind K to one, or "sync folder"
+// of the source.
+func Failing(what string, times int) *disktest.Disk {
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if what != journalOp(op) || times == 0 {
+			return nil
+		}
+		times--
+		return fault(op)
+	}
+	return d
+}
+
+// journalOp is what Failing calls an operation.
+func journalOp(op disktest.Op) string {
+	const kindOff = 12 // in a record
+	isJournal := strings.HasSuffix(op.Path, ".journal")
+	switch {
+	case op.Name == "create" && strings.Contains(op.Path, ".journal."):
+		return "create"
+	case op.Name == "write" && isJournal && len(op.Data) > kindOff:
+		return "append " + string(op.Data[kindOff:kindOff+1])
+	case op.Name == "open" && isJournal:
+		return "resume"
+	case (op.Name == "sync" || op.Name == "remove") && isJournal:
+		return op.Name
+	case op.Name == "syncDir" && !strings.HasSuffix(op.Path, "journal"):
+		return "sync folder"
+	}
+	return ""
+}
+
+// Unsynced gives a disk on which the folder can't be synced a number of times when a new file
+// has been put in the place of path.
+func Unsynced(path string, times int) *disktest.Disk {
+	d := disktest.New()
+	d.Before = unsynced(path, times)
+	return d
+}
+
+func unsynced(path string, times int) func(op disktest.Op) error {
+	placed := false
+	return func(op disktest.Op) error {
+		switch {
+		case op.Path == path && (op.Name == "exchange" || op.Name == "rename" || op.Name == "link"):
+			placed = true
+		case op.Name == "syncDir" && op.Path == filepath.Dir(path) && placed && times > 0:
+			placed = false
+			times--
+			return fault(op)
+		}
+		return nil
+	}
+}
+
+// Faults are ways in which a save can fail, by their names, each once: in the middle of its
+// work, when the new file is put in the place of path, and when all is done but the folder is
+// not synced.
+func Faults(path string) map[string]func(op disktest.Op) error {
+	once := func(is func(op disktest.Op) bool) func(op disktest.Op) error {
+		met := false
+		return func(op disktest.Op) error {
+			if met || !is(op) {
+				return nil
+			}
+			met = true
+			return fault(op)
+		}
+	}
+	return map[string]func(op disktest.Op) error{
+		"sync": once(func(op disktest.Op) bool { return op.Name == "sync" && strings.Contains(op.Path, ".lorefs-") }),
+		"keep": once(func(op disktest.Op) bool { return op.Name == "rename" && op.Path == path+".bak" }),
+		"place": func() func(op disktest.Op) error {
+			left := 2 // where names can't be exchanged, the new file is renamed
+			return func(op disktest.Op) error {
+				if op.Path != path || left == 0 || op.Name != "exchange" && op.Name != "rename" {
+					return nil
+				}
+				left--
+				return fault(op)
+			}
+		}(),
+		"sync folder": unsynced(path, 1),
+	}
+}

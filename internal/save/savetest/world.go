@@ -1,0 +1,361 @@
+// Package savetest stops the world before each operation of those who save edits, and looks at
+// what would be left if they died there, for tests.
+package savetest
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"lorefs/internal/disk/disktest"
+	"lorefs/internal/journal"
+)
+
+// Model is what a source holds: values by names.
+type Model map[string]string
+
+// With is the model with another value, or without the name if the value is empty.
+func (m Model) With(name, value string) Model {
+	c := maps.Clone(m)
+	if value == "" {
+		delete(c, name)
+	} else {
+		c[name] = value
+	}
+	return c
+}
+
+// World stops before each operation on its Disk that changes something, and looks at what a
+// process that died there would leave behind: the folders as they are, for the next process,
+// or what of them was synced, for the next start of the machine. Each of the two folders may
+// be in one state or the other. While a file is synced, the last write to it may have reached
+// the disk without those before, or those without the last.
+//
+// Saves that run at the same time take turns: each has to be between Enter and Leave, and goes
+// on from one operation on the source's folder to the next while all others wait.
+type World struct {
+	*disktest.Disk
+	t *testing.T
+	// source is the folder of the source, state that of the user's state.
+	source, state string
+	turn          chan struct{}
+
+	mu sync.Mutex
+	// models are what the source was to hold, one edit after the other.
+	models []Model
+	progress
+	moments []moment
+	seen    map[string]bool
+	turns   bool
+	damaged int
+}
+
+// NewWorld records moments from now on. first is what the source holds.
+func NewWorld(t *testing.T, source, state string, first Model) *World {
+	t.Helper()
+	w := &World{
+		Disk: disktest.New(source), t: t, source: source, state: state, models: []Model{first},
+		seen: map[string]bool{}, turn: make(chan struct{}, 1),
+	}
+	w.Before = w.Step
+	return w
+}
+
+// Enter waits for the turn of a save that runs at the same time as others, and Leave
+// gives it up.
+func (w *World) Enter() {
+	w.turn <- struct{}{}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turns = true
+}
+
+// Leave is the end of Enter.
+func (w *World) Leave() { <-w.turn }
+
+// moment is what is there when the process dies, and what was promised by then.
+type moment struct {
+	name            string
+	sources, states []folder // as they are, and as they were synced
+	// cut tells that none of the states is without a power cut.
+	cut bool
+	progress
+}
+
+// progress are places in models: acknowledged that of the edits that have returned, durable of
+// those that Sync was asked for since, and next of that with the edit that is being made.
+type progress struct{ acknowledged, durable, next int }
+
+// Step is what the Disk calls ahead of each operation.
+func (w *World) Step(op disktest.Op) error {
+	if !op.Changes() {
+		return nil
+	}
+	w.at(op.Name)
+	if op.Name == "sync" {
+		w.syncing(op.Path)
+	}
+	w.mu.Lock()
+	turns := w.turns && filepath.Dir(op.Path) == w.source
+	w.mu.Unlock()
+	if turns {
+		w.Leave()
+		w.Enter()
+	}
+	return nil
+}
+
+// at records a moment, unless one is known that looks the same.
+func (w *World) at(name string) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(name, moment{
+		sources: []folder{snapshot(w.t, w.source), w.synced(w.source)}, states: []folder{snapshot(w.t, w.state), w.synced(w.state)},
+	})
+}
+
+// add adds a moment. The caller holds mu.
+func (w *World) add(name string, m moment) {
+	m.name = fmt.Sprintf("%d, before %s", len(w.moments), name)
+	m.progress = w.progress
+	key := fmt.Sprint(m.sources, m.states, m.progress)
+	if !w.seen[key] {
+		w.seen[key] = true
+		w.moments = append(w.moments, m)
+	}
+}
+
+// synced is what of a folder outlasts a power cut. Without anything, nobody has synced it.
+func (w *World) synced(dir string) folder {
+	f := folder{}
+	all := w.Durable()
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if !strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			continue
+		}
+		first := path
+		for _, is := range f {
+			if len(is.data) > 0 && len(all[path]) > 0 && &is.data[0] == &all[path][0] {
+				first = is.first
+			}
+		}
+		f[path] = file{all[path], first}
+	}
+	return f
+}
+
+// syncing records the power cuts within a sync of a file, of which only a part has reached
+// the disk.
+func (w *World) syncing(path string) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !strings.HasPrefix(path, w.state) {
+		return
+	}
+	for name, landed := range map[string]func(i, n int) bool{
+		"of a sync without its last write": func(i, n int) bool { return i < n-1 },
+		"of a sync with its last write":    func(i, n int) bool { return i == n-1 },
+	} {
+		state := w.synced(w.state)
+		if _, there := state[path]; !there {
+			return
+		}
+		state[path] = file{w.Landed(path, landed), path}
+		w.add(name, moment{
+			sources: []folder{snapshot(w.t, w.source), w.synced(w.source)}, states: []folder{state}, cut: true,
+		})
+	}
+}
+
+// Closed tells that the session has ended, which syncs its journal.
+func (w *World) Closed() {
+	w.mu.Lock()
+	w.durable = w.acknowledged
+	w.mu.Unlock()
+	w.at("the next session")
+}
+
+// Edit makes an edit, behind which the source is to hold something else.
+func (w *World) Edit(next Model, edit func()) {
+	w.t.Helper()
+	w.mu.Lock()
+	w.models = append(w.models, next)
+	w.next = len(w.models) - 1
+	w.mu.Unlock()
+	edit()
+	w.mu.Lock()
+	w.acknowledged = w.next
+	w.mu.Unlock()
+	w.at("next edit")
+}
+
+// Sync makes what was edited last, by a sync or a save.
+func (w *World) Sync(do func()) {
+	w.t.Helper()
+	do()
+	w.mu.Lock()
+	w.durable = w.acknowledged
+	w.mu.Unlock()
+	w.at("next edit, after a sync or a save")
+}
+
+// Model is what the source holds with all edits.
+func (w *World) Model() Model {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.models[w.acknowledged]
+}
+
+// All goes back to every nth moment (fewer in short runs), has finish open the source, save what is left and give
+// what it holds then, and finds all that was promised: that is what was promised, what
+// was acknowledged, or the edit that was under way as well. After a power cut, what
+// was appended and not synced may be there or not, from some edit on. Where a journal is
+// damaged, finish has to find it refused, and to salvage it: it is kept then.
+func (w *World) All(nth int, finish func(t *testing.T, damaged bool) Model) {
+	w.t.Helper()
+	const few = 20
+	if len(w.moments) < few {
+		w.t.Errorf("only %d moments were met", len(w.moments))
+	}
+	if testing.Short() {
+		nth *= 5
+	}
+	for i := 0; i < len(w.moments); i += nth {
+		w.check(&w.moments[i], finish)
+	}
+	if nth == 1 && w.damaged == 0 {
+		w.t.Error("no sync was met in which only the promise has reached the disk")
+	}
+}
+
+func (w *World) check(m *moment, finish func(t *testing.T, damaged bool) Model) {
+	for i, source := range m.sources {
+		for k, state := range m.states {
+			w.t.Run(fmt.Sprintf("%s,%d%d", m.name, i, k), func(t *testing.T) {
+				source.restore(t, w.source)
+				state.restore(t, w.state)
+				promised := m.acknowledged
+				if i+k > 0 || m.cut { // the power went
+					promised = m.durable
+				}
+				damaged := isDamaged(t, state)
+				if damaged {
+					w.damaged++
+				}
+				got := finish(t, damaged)
+				wants := w.models[promised : m.next+1]
+				if !slices.ContainsFunc(wants, func(want Model) bool { return maps.Equal(got, want) }) {
+					t.Errorf("there is %v, want one of %v", got, wants)
+				}
+				w.clean(t, damaged)
+			})
+		}
+	}
+}
+
+// isDamaged tells whether there is a journal that promises what it does not hold.
+func isDamaged(t *testing.T, state folder) bool {
+	t.Helper()
+	for path := range state {
+		if !strings.HasSuffix(path, ".journal") {
+			continue
+		}
+		c, err := journal.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := c.Damage() != nil
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if damaged {
+			return true
+		}
+	}
+	return false
+}
+
+// clean wants no journal, and no temporary file, to be left, but the damaged journal.
+func (w *World) clean(t *testing.T, damaged bool) {
+	t.Helper()
+	for _, dir := range []string{w.source, w.state} {
+		for path := range snapshot(t, dir) {
+			if strings.HasPrefix(filepath.Base(path), ".") || strings.Contains(path, ".kept-") || strings.HasSuffix(path, ".journal") {
+				t.Errorf("left behind: %s", path)
+			}
+			if strings.HasSuffix(path, ".damaged") {
+				damaged = !damaged
+			}
+		}
+	}
+	if damaged {
+		t.Error("a damaged journal is not kept, or one that was not damaged is")
+	}
+}
+
+// folder is the content of one: of files by their paths.
+type folder map[string]file
+
+// file is what is under a path.
+type file struct {
+	data []byte
+	// first is the first path of the same file.
+	first string
+}
+
+func snapshot(t *testing.T, dir string) folder {
+	t.Helper()
+	f := folder{}
+	infos := map[string]iofs.FileInfo{} // of the first paths
+	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		first := path
+		for other, is := range infos {
+			if os.SameFile(is, info) {
+				first = other
+			}
+		}
+		if first == path {
+			infos[path] = info
+		}
+		data, err := os.ReadFile(path)
+		f[path] = file{data, first}
+		return err
+	})
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f folder) restore(t *testing.T, dir string) {
+	t.Helper()
+	err := os.RemoveAll(dir)
+	for _, path := range slices.Sorted(maps.Keys(f)) { // first paths come first
+		is := f[path]
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700))
+		if is.first == path {
+			err = errors.Join(err, os.WriteFile(path, is.data, 0o600))
+		} else {
+			err = errors.Join(err, os.Link(is.first, path))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,787 @@
+package save
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lorefs/internal/disk"
+	"lorefs/internal/disk/disktest"
+	"lorefs/internal/filelock"
+	"lorefs/internal/journal"
+	"lorefs/internal/source"
+)
+
+// folder is a folder of texts, of which all are edited, or only the one called a. An edit
+// adds a record to the text of a file.
+type folder struct {
+	t    *testing.T
+	kind *Kind
+	dir  string
+	opts Options
+
+	set *Set
+	// editing is held while an edit of a file is made.
+	editing [3]sync.Mutex
+	// mu guards what follows. texts are those that were edited, and records what was since each was saved.
+	mu      sync.Mutex
+	texts   map[string]string
+	records map[string][]string
+}
+
+// oneText are sources of one text.
+var oneText = &Kind{Folder: "journal", What: "a text"}
+
+// newFolder makes a folder of two files that are edited, and a state folder of its own.
+func newFolder(t *testing.T) *folder { return newFolderOf(t, Folders) }
+
+func newFolderOf(t *testing.T, kind *Kind) *folder {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &folder{t: t, kind: kind, dir: dir}
+	f.put("a", "a.")
+	f.put("b", "b.")
+	return f
+}
+
+// ofBoth runs a test with a folder, and with a file.
+func ofBoth(t *testing.T, test func(t *testing.T, kind *Kind)) {
+	t.Helper()
+	t.Run("folder", func(t *testing.T) { test(t, Folders) })
+	t.Run("file", func(t *testing.T) { test(t, oneText) })
+}
+
+// alone lets nobody edit a file until what it gives is called.
+func (f *folder) alone(file string) (end func()) {
+	m := &f.editing[file[0]-'a']
+	m.Lock()
+	return m.Unlock
+}
+
+// source is the path of what is edited, and name what the set calls a file.
+func (f *folder) source() string {
+	if f.kind.Many {
+		return f.dir
+	}
+	return f.path("a")
+}
+
+func (f *folder) name(file string) string {
+	if f.kind.Many {
+		return file
+	}
+	return ""
+}
+
+func (f *folder) path(file string) string { return filepath.Join(f.dir, file) }
+
+func (f *folder) put(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// holds checks what a file holds.
+func (f *folder) holds(name, want string) {
+	f.t.Helper()
+	got, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil || string(got) != want {
+		f.t.Errorf("%s holds %q, %v; want %q", name, got, err, want)
+	}
+}
+
+// only checks that nothing but these files is in the folder.
+func (f *folder) only(names ...string) {
+	f.t.Helper()
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, names) {
+		f.t.Errorf("in the folder are %q, want %q", got, names)
+	}
+}
+
+// open begins to edit, as after a crash of who did before.
+func (f *folder) open() error {
+	s, err := Open(f.kind, f.source(), f.opts)
+	if err != nil {
+		return err
+	}
+	f.set, f.texts, f.records = s, map[string]string{}, map[string][]string{}
+	return s.Replay(f.t.Context(), func(file string, record []byte) error {
+		if file == "" {
+			file = "a"
+		}
+		return f.apply(file, string(record))
+	})
+}
+
+func (f *folder) mustOpen() {
+	f.t.Helper()
+	if err := f.open(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *folder) apply(file, record string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, edited := f.texts[file]; !edited {
+		b, err := os.ReadFile(f.path(file))
+		if err != nil {
+			return err
+		}
+		f.texts[file] = string(b)
+	}
+	f.texts[file] += record
+	f.records[file] = append(f.records[file], record)
+	return nil
+}
+
+func (f *folder) edit(file, record string) {
+	f.t.Helper()
+	if err := errors.Join(f.log(file, record), f.set.Sync()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *folder) log(file, record string) error {
+	defer f.alone(file)()
+	if f.kind.Many {
+		if err := f.set.Begin(file); err != nil {
+			return err
+		}
+	}
+	return errors.Join(f.apply(file, record), f.set.Log(f.name(file), []byte(record)))
+}
+
+// editedText is a text that is saved.
+type editedText struct {
+	f    *folder
+	file string
+}
+
+func (e *editedText) Check() error { return e.f.set.CheckFile(e.f.name(e.file)) }
+
+func (e *editedText) Snapshot() (Snapshot, error) {
+	e.f.mu.Lock()
+	defer e.f.mu.Unlock()
+	return &textSnapshot{e, e.f.texts[e.file], len(e.f.records[e.file])}, nil
+}
+
+type textSnapshot struct {
+	*editedText
+	text    string
+	records int
+}
+
+func (s *textSnapshot) Size() int64 { return int64(len(s.text)) }
+
+func (s *textSnapshot) Write(_ context.Context, w io.Writer) error {
+	_, err := io.WriteString(w, s.text)
+	return err
+}
+
+func (s *textSnapshot) Check(_ context.Context, g *os.File) error {
+	if got, err := io.ReadAll(g); err != nil || string(got) != s.text {
+		return fmt.Errorf("%q, %w", got, err)
+	}
+	return nil
+}
+
+func (s *textSnapshot) Close() {}
+
+func (s *textSnapshot) Index() error { return nil }
+
+// Rebase has records that say of which file they are.
+func (s *textSnapshot) Rebase(_ context.Context, publish func(later [][]byte) error) error {
+	defer s.f.alone(s.file)()
+	var later [][]byte
+	for _, record := range s.since() {
+		later = append(later, []byte(record))
+	}
+	err := publish(later)
+	if err == nil || IsInPlace(err) {
+		since := slices.Clone(s.since())
+		s.f.mu.Lock()
+		defer s.f.mu.Unlock()
+		s.f.records[s.file] = since
+	}
+	return err
+}
+
+// since are the records since the snapshot.
+func (s *textSnapshot) since() []string {
+	s.f.mu.Lock()
+	defer s.f.mu.Unlock()
+	return s.f.records[s.file][s.records:]
+}
+
+func (f *folder) save(file string) (Saved, error) {
+	e := &editedText{f, file}
+	saved, err := f.set.Commit(context.Background(), f.name(file), e)
+	if errors.Is(err, source.ErrChanged) {
+		err = f.set.Rescue(context.Background(), f.name(file), e, nil, err)
+	}
+	return saved, err
+}
+
+func (f *folder) mustSave(file string) Saved {
+	f.t.Helper()
+	saved, err := f.save(file)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return saved
+}
+
+// crash ends the set as the end of its process does: nothing is removed.
+func (f *folder) crash() {
+	f.t.Helper()
+	if err := f.set.ledger.close(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *folder) close() {
+	f.t.Helper()
+	if err := f.set.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// journals are the states and the edits of those that there are.
+func (f *folder) journals() string {
+	f.t.Helper()
+	list, err := Kinds{Folders, oneText}.List()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var all []string
+	for _, j := range list {
+		all = append(all, fmt.Sprintf("%s %d", j.State, j.Edits))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestSave(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	if f.set.Journal() != "" || f.journals() != "" {
+		t.Error("there is a journal of nothing")
+	}
+	f.edit("a", "1")
+	f.edit("a", "2")
+	f.edit("b", "3")
+	f.holds("a", "a.")
+	if got := f.set.Pending(); got != 3 || f.journals() != "in use 3" {
+		t.Errorf("%d edits, %s", got, f.journals())
+	}
+	saved := f.mustSave("a")
+	if saved.Edits != 2 || saved.Info.Size() != 4 {
+		t.Errorf("saved %+v", saved)
+	}
+	f.holds("a", "a.12")
+	f.holds("a.bak", "a.")
+	f.holds("b", "b.")
+	if got := f.set.Pending(); got != 1 || f.set.Journal() == "" {
+		t.Errorf("%d edits in %q", got, f.set.Journal())
+	}
+	f.edit("a", "4") // belongs to the new file
+	f.mustSave("b")
+	f.mustSave("a")
+	f.holds("a", "a.124")
+	f.holds("b", "b.3")
+	if f.set.Journal() != "" || f.journals() != "" {
+		t.Errorf("journals are left: %s", f.journals())
+	}
+	f.edit("a", "5") // a journal of its own
+	f.crash()
+	f.mustOpen()
+	if f.texts["a"] != "a.1245" || f.set.Replayed() != 1 {
+		t.Errorf("%q after %d edits", f.texts["a"], f.set.Replayed())
+	}
+	f.close()
+}
+
+func TestReplay(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.edit("b", "2")
+	f.edit("a", "3")
+	f.mustSave("a")
+	f.edit("a", "4")
+	f.crash()
+	if got := f.journals(); got != "not saved yet 2" {
+		t.Errorf("journals: %s", got)
+	}
+	for range 2 { // the second time, it is what the first has left
+		f.mustOpen()
+		if f.texts["a"] != "a.134" || f.texts["b"] != "b.2" || f.set.Replayed() != 2 || f.set.Pending() != 2 {
+			t.Errorf("%q after %d edits, %d pending", f.texts, f.set.Replayed(), f.set.Pending())
+		}
+		f.close()
+	}
+}
+
+func TestSettle(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	if err := f.set.Settle("a"); err != nil {
+		t.Fatal(err)
+	}
+	f.holds("a", "a.")
+	if f.set.Pending() != 0 || f.journals() != "" {
+		t.Errorf("journals: %s", f.journals())
+	}
+	f.close()
+}
+
+func TestOneWriter(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.mustOpen()
+		again := func(path string) {
+			t.Helper()
+			if _, err := Open(kind, path, Options{}); !errors.Is(err, filelock.ErrLocked) {
+				t.Errorf("a second set: %v, want ErrLocked", err)
+			}
+		}
+		again(f.source())
+		f.edit("a", "1")
+		f.mustSave("a")
+		again(f.source()) // a new file is locked as well
+		f.edit("a", "2")
+		got := f.describe()
+		if got.State != StateInUse || got.Edits != 1 {
+			t.Errorf("%+v", got)
+		}
+		if err := got.Drop(); !errors.Is(err, filelock.ErrLocked) {
+			t.Errorf("dropping what is in use: %v", err)
+		}
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(f.source(), link); err != nil {
+			t.Skip(err)
+		}
+		again(link)
+		// As another user has it, who has a state folder of his own.
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		if err := (&folder{t: t, kind: kind, dir: f.dir}).open(); !errors.Is(err, filelock.ErrLocked) {
+			t.Errorf("another's set: %v, want ErrLocked", err)
+		}
+	})
+}
+
+// The user's state folder is needed from the start.
+func TestNoStateFolder(t *testing.T) {
+	f := newFolder(t)
+	state := filepath.Join(t.TempDir(), "state")
+	t.Setenv("XDG_STATE_HOME", state)
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open(); err == nil || !strings.Contains(err.Error(), state) {
+		t.Errorf("%v", err)
+	}
+	if list, err := (Kinds{Folders}).List(); err == nil {
+		t.Errorf("%v", list)
+	}
+}
+
+func TestList(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.mustOpen()
+		f.edit("a", "1")
+		f.crash()
+		other := filepath.Join(filepath.Dir(f.journal()), "0123.journal")
+		for _, path := range []string{other, other + ".damaged"} {
+			if err := os.WriteFile(path, []byte("something else"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := Kinds{kind}.List()
+		if err != nil || len(list) != 3 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		for _, j := range list {
+			switch {
+			case strings.TrimSuffix(j.Path, ".damaged") == other && j.State == StateDamaged && j.Problem != "":
+			case j.Path == f.journal() && j.State == StateOpen && j.Edits == 1 && j.Source == f.source() && !j.Began.IsZero() && j.Problem == "":
+			default:
+				t.Errorf("%+v", j)
+			}
+		}
+		j := f.describe()
+		if err := j.Drop(); err != nil {
+			t.Error(err)
+		}
+		f.wantReplayed(0, "a.")
+	})
+}
+
+// Somebody removes the journal while it is in use: edits are refused, as nobody
+// would find them after a crash, until all is saved.
+func TestJournalTakenAway(t *testing.T) {
+	for name, take := range map[string]func(f *folder) error{
+		"journal": func(f *folder) error { return os.Remove(f.journal()) },
+		"folder":  func(f *folder) error { return os.RemoveAll(filepath.Dir(f.journal())) },
+		"all":     func(*folder) error { return os.RemoveAll(os.Getenv("XDG_STATE_HOME")) },
+		"replaced": func(f *folder) error {
+			return errors.Join(os.Remove(f.journal()), os.WriteFile(f.journal(), nil, 0o600))
+		},
+	} {
+		ofBoth(t, func(t *testing.T, kind *Kind) {
+			f := newFolderOf(t, kind)
+			f.mustOpen()
+			f.edit("a", "1")
+			if err := take(f); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.set.Log(f.name("a"), []byte("2")); err == nil || !strings.Contains(err.Error(), "removed by somebody") {
+				t.Errorf("%s: %v", name, err)
+			}
+			f.mustSave("a")
+			f.edit("a", "3")
+			f.crash()
+			f.wantReplayed(1, "a.13")
+		})
+	}
+}
+
+// Those who sync while all is being saved are told that it is kept.
+func TestSyncWhileSaving(t *testing.T) {
+	f := newFolderOf(t, oneText)
+	f.mustOpen()
+	stop, done := make(chan bool), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if err := f.set.Sync(); err != nil {
+				<-stop
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 20 {
+		if err := f.log("a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		f.mustSave("a")
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	f.close()
+}
+
+// A link stays one: the file that it leads to is edited, in its own folder.
+func TestLink(t *testing.T) {
+	f := newFolder(t)
+	there, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(there, "file")
+	if err := os.WriteFile(path, []byte("c."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	f.mustOpen()
+	f.edit("c", "1")
+	f.crash()
+	f.mustOpen()
+	f.edit("c", "2")
+	if saved := f.mustSave("c"); saved.Backup != path+".bak" {
+		t.Errorf("the backup is %s, want %s.bak", saved.Backup, path)
+	}
+	f.close()
+	f.only("a", "b", "c")
+	f.holds("c", "c.12")
+	if info, err := os.Lstat(filepath.Join(f.dir, "c")); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+	if got := f.journals(); got != "" {
+		t.Errorf("journals: %s", got)
+	}
+}
+
+// A folder behind a link that can't be written to is found out at the edit, not at the
+// end.
+func TestLinkToReadOnly(t *testing.T) {
+	f := newFolder(t)
+	if err := os.Symlink("/sys/kernel/notes", filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, "c")); err != nil {
+		t.Skip(err)
+	}
+	f.mustOpen()
+	defer f.close()
+	if err := f.set.Begin("c"); err == nil || !strings.Contains(err.Error(), "/sys/kernel/.lorefs-") {
+		t.Errorf("got %v, want that nothing can be written there", err)
+	}
+}
+
+// Edits of a file that was replaced while nobody edited it are neither made nor lost.
+func TestStale(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.edit("b", "2")
+	f.mustSave("b")
+	f.crash()
+	f.put("a", "mine")
+	if err := f.open(); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), ": 1 of them") {
+		t.Errorf("got %v, want ErrStale", err)
+	}
+	f.holds("a", "mine")
+	if got := f.journals(); got != "stale 1" {
+		t.Errorf("journals: %s", got)
+	}
+	f.put("a", "a.") // its owner decides
+	f.mustOpen()
+	if f.texts["a"] != "a.1" || len(f.texts) != 1 {
+		t.Errorf("made again: %q", f.texts)
+	}
+	f.close()
+	f.put("a", "mine")
+	path, err := filepath.EvalSymlinks(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Kinds{Folders}.Find(path)
+	if err != nil || j.Edits != 1 {
+		t.Fatalf("found %+v, %v", j, err)
+	}
+	if err := j.Drop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := (Kinds{Folders}).Find(path); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("again: %v", err)
+	}
+	f.mustOpen()
+	f.close()
+}
+
+// A fault of any operation leaves the old file or the new one, and the edits either in
+// the file or in the journal. Somebody who dies right before it is not told of an error: what
+// the journal said until then has to do.
+func TestFaults(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		d := disktest.New()
+		f.opts.Disk = d
+		f.mustOpen()
+		f.edit("a", "1")
+		from := len(d.Ops())
+		f.mustSave("a")
+		f.close()
+		unsynced := 0
+		for nth, op := range d.Ops()[from:] {
+			if op.Name == "stat" || op.Name == "read" {
+				continue
+			}
+			for _, way := range []string{"fails", "fails, and dies", "dies"} {
+				t.Run(fmt.Sprintf("%d,%s,%s", nth, op.Name, way), func(t *testing.T) {
+					if testFault(t, kind, nth, way) {
+						unsynced++
+					}
+				})
+			}
+		}
+		if unsynced == 0 {
+			t.Error("no save failed at the end")
+		}
+	})
+}
+
+func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
+	t.Helper()
+	f := newFolderOf(t, kind)
+	d := disktest.New()
+	f.opts.Disk = d
+	f.mustOpen()
+	f.edit("a", "1")
+	if kind.Many {
+		if err := f.set.Begin("b"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Before = func(disktest.Op) error {
+		if nth--; nth == -1 || nth < 0 && way == "dies" { // who is dead does nothing any more
+			return disktest.ErrFault
+		}
+		return nil
+	}
+	saved, err := f.save("a")
+	inPlace := IsInPlace(err)
+	switch {
+	case way == "dies":
+	case err != nil && !errors.Is(err, disktest.ErrFault):
+		t.Fatal(err)
+	case (inPlace || err == nil) != (saved.Info != nil):
+		t.Errorf("%v: %+v", err, saved)
+	}
+	if kind.Many && way == "fails" {
+		if err := f.set.Log("b", []byte("2")); inPlace != (err != nil) {
+			t.Errorf("edited: %v", err)
+		}
+	}
+	switch way {
+	case "fails":
+		f.close()
+	case "fails, and dies":
+		f.crash()
+	case "dies":
+		_ = f.set.ledger.close() // it gives the locks back
+	}
+	f.opts.Disk = disktest.New()
+	f.mustOpen()
+	for _, file := range slices.Sorted(maps.Keys(f.texts)) {
+		f.mustSave(file)
+	}
+	f.holds("a", "a.1")
+	if kind.Many && way == "fails" && !inPlace {
+		f.holds("b", "b.2")
+	}
+	f.close()
+	if got := f.journals(); got != "" {
+		t.Errorf("journals: %s", got)
+	}
+	if left, err := filepath.Glob(filepath.Join(f.dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return inPlace
+}
+
+// Records of a journal that is whole, but says what no set writes.
+func TestOddRecords(t *testing.T) {
+	for name, records := range map[string][]string{
+		"unknown kind":     {`X{"file":"a"}`},
+		"unknown file":     {"E\x01\x00arecord"},
+		"cut off":          {`F{"file":"a"}`, "E\x09\x00a"},
+		"path":             {`F{"file":"../a","size":2}`, "E\x04\x00../arecord"},
+		"no JSON":          {"F{"},
+		"done, of nothing": {`D{"file":"a"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			dir, err := filepath.EvalSymlinks(f.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := Folders.JournalPath(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := journal.Create(disk.OS{}, path, fmt.Appendf(nil, `{"folder":%q}`, dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				if err := j.Append([]byte(r)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
+				t.Errorf("got %v, want ErrDamaged", err)
+			}
+		})
+	}
+}
+
+// A record that can't be made again is kept.
+func TestReplayFails(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.crash()
+	s, err := Open(f.kind, f.source(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := errors.New("no such edit")
+	if err := s.Replay(t.Context(), func(string, []byte) error { return bad }); !errors.Is(err, bad) || !errors.Is(err, journal.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.journals(); got != "not saved yet 1" {
+		t.Errorf("journals: %s", got)
+	}
+}
+
+func TestNotWritable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	f := newFolder(t)
+	if err := os.Chmod(f.dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open(); !errors.Is(err, iofs.ErrPermission) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Who lists journals, or looks for one, is not taken for one who edits.
+func TestListOnlyLooks(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	f.edit("a", "1")
+	f.crash()
+	locks, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "lorefs", "lock", "*"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("locks: %q, %v", locks, err)
+	}
+	then := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(locks[0], then, then); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.journals(); got != "not saved yet 1" {
+		t.Errorf("journals: %s", got)
+	}
+	info, err := os.Stat(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.ModTime().Equal(then) {
+		t.Errorf("the lock was taken at %v", info.ModTime())
+	}
+}
