@@ -21,6 +21,8 @@ type dataCenterEditor struct {
 	session *dcsave.Session
 	tree    *dctree.Editable
 	sheets  *sheettree.Editable
+	// saved are the blocks of files that were saved. The last of them stays open.
+	saved *blockcache.Cache
 	// layout is the one to write.
 	layout datacenter.Layout
 }
@@ -50,11 +52,12 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (editors []Editor,
 
 // editor makes the file editable.
 func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEditor, err error) {
+	saved := blockcache.New(baseCache)
 	s, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
-				Keys: []datacenter.Key{d.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.Logger,
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.Logger,
 			}
 			if d.index != nil { // the next mount is of the new file
 				opts.Index = d.index
@@ -77,7 +80,7 @@ func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEd
 	if err := d.makeSheets(s.Draft()); err != nil {
 		return nil, err
 	}
-	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.Layout}
+	e := &dataCenterEditor{file: d.file.Path(), session: s, saved: saved, layout: o.Layout}
 	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.CheckFile})
 	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
 		Sync: s.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
@@ -143,8 +146,13 @@ func (e *dataCenterEditor) Save(ctx context.Context, last bool) (save.Report, er
 			return save.Report{}, err
 		}
 	}
+	defer e.saved.SetBudget(e.saved.SetBudget(reopenCache))
 	return e.session.Save(ctx)
 }
 
-// reopenCache is for reading back, once and in order, what was saved.
-const reopenCache = 64 << 20
+const (
+	// reopenCache is for reading back, once and in order, what was saved.
+	reopenCache = 64 << 20
+	// baseCache is for what of that is read when it is edited: little, in one place.
+	baseCache = 4 << 20
+)

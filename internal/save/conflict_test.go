@@ -126,14 +126,14 @@ func TestConflictElsewhere(t *testing.T) {
 // Files that come to a file's place at the last moment are not lost.
 func TestConflictAtLast(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
-		for nth := range 100 {
+		for at := range 100 {
+			nth := at
 			f := newFolderOf(t, kind)
 			d := disktest.New()
 			f.opts.Disk = d
 			f.mustOpen()
 			f.edit("a", "1")
 			placing := false
-			nth := nth
 			d.Before = func(op disktest.Op) error {
 				if !op.Changes() || filepath.Dir(op.Path) != f.dir {
 					return nil

@@ -1,13 +1,15 @@
 package save
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"lorefs/internal/disk"
+	"lorefs/internal/replace"
 )
 
 const (
@@ -74,24 +76,10 @@ func (e *ledger) keepText(file string, text []byte) (string, error) {
 
 // writeText makes a file that lasts.
 func (e *ledger) writeText(path string, text []byte) error {
-	f, err := e.disk.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if err != nil {
+	return replace.Create(context.Background(), path, nil, replace.Options{Private: true, Disk: e.disk}, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	err = disk.WriteFull(f, text, 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = e.disk.SyncDir(filepath.Dir(path))
-	}
-	if err != nil {
-		return errors.Join(err, e.disk.Remove(path))
-	}
-	return nil
+	}, nil)
 }
 
 // stale is the error of edits that belong to a file that is another one now: base is what

@@ -1,6 +1,7 @@
 package save
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +102,7 @@ func (e *ledger) mend(path string, salvage bool) error {
 	if damage == nil && dropped == 0 {
 		return journal.Renew(e.disk, path)
 	}
-	kept, err := keep(path)
+	kept, err := e.keep(path)
 	if err == nil {
 		err = e.disk.SyncDir(filepath.Dir(path))
 	}
@@ -122,15 +123,15 @@ func (e *ledger) mend(path string, salvage bool) error {
 
 // keep gives a file a second name that no other has, or where files have only one, makes
 // a copy of that name.
-func keep(path string) (string, error) {
+func (e *ledger) keep(path string) (string, error) {
 	for i := range 1000 {
 		name := path + damagedSuffix
 		if i > 0 {
 			name = fmt.Sprintf("%s.%d", name, i)
 		}
-		err := os.Link(path, name)
+		err := e.disk.Link(path, name)
 		if err != nil && !errors.Is(err, iofs.ErrExist) {
-			err = copyFile(path, name)
+			err = e.copyFile(path, name)
 		}
 		if !errors.Is(err, iofs.ErrExist) {
 			return name, err
@@ -139,22 +140,14 @@ func keep(path string) (string, error) {
 	return "", fmt.Errorf("%s%s.999: %w", path, damagedSuffix, iofs.ErrExist)
 }
 
-func copyFile(from, to string) error {
+func (e *ledger) copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close() // It was only read.
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	return replace.Create(context.Background(), to, in, replace.Options{Disk: e.disk}, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	_, err = io.Copy(out, in)
-	if err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, os.Remove(to))
-	}
-	return nil
+	}, nil)
 }

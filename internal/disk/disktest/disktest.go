@@ -108,11 +108,11 @@ func (d *Disk) Open(path string, flag int) (f disk.File, err error) {
 		op.Name = "create"
 	}
 	err = d.do(op, func() error {
-		real, err := disk.OS{}.Open(path, flag)
+		on, err := disk.OS{}.Open(path, flag)
 		if err != nil {
 			return err
 		}
-		info, err := real.Stat()
+		info, err := on.Stat()
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (d *Disk) Open(path string, flag int) (f disk.File, err error) {
 			d.files = slices.DeleteFunc(d.files, func(f *file) bool { return os.SameFile(f.info, info) })
 			d.files = append(d.files, &file{info: info})
 		}
-		f = &opened{real, d, path, d.of(path, info)}
+		f = &opened{on, d, path, d.of(path, info)}
 		return nil
 	})
 	return f, err
