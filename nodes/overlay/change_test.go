@@ -83,7 +83,7 @@ func (d *desk) text(name string) string {
 
 // touched tells whether the box has the time of an edit.
 func (d *desk) touched() bool {
-	attr, err := d.Tree.Attr(d.Context(), box)
+	attr, err := d.Attr(d.Context(), box)
 	d.must(err)
 	return !attr.ModTime.Equal(shelfTime)
 }
@@ -172,7 +172,7 @@ func TestSetModTime(t *testing.T) {
 	d := newDesk(t, roomy)
 	at := time.Unix(3, 0)
 	d.must(d.SetModTime(t.Context(), one, at))
-	if attr, err := d.Tree.Attr(t.Context(), one); err != nil || !attr.ModTime.Equal(at) {
+	if attr, err := d.Attr(t.Context(), one); err != nil || !attr.ModTime.Equal(at) {
 		t.Errorf("%+v, %v; want the time %v", attr, err, at)
 	}
 	if err := d.SetModTime(t.Context(), nodes.Root, at); !errors.Is(err, nodes.ErrReadOnly) {
@@ -198,7 +198,7 @@ func TestTimeOfWrite(t *testing.T) {
 		d.now = d.now.Add(time.Hour)
 		d.must(w.Flush(t.Context()))
 		d.must(w.Release())
-		if attr, err := d.Tree.Attr(t.Context(), one); err != nil || !attr.ModTime.Equal(want) {
+		if attr, err := d.Attr(t.Context(), one); err != nil || !attr.ModTime.Equal(want) {
 			t.Errorf("%+v, %v; want the time %v", attr, err, want)
 		}
 	}
