@@ -23,6 +23,8 @@ type dataCenterEditor struct {
 	session *dcsave.Session
 	tree    *dctree.Editable
 	sheets  *sheettree.Editable
+	// saved are the blocks of files that were saved. The last of them stays open.
+	saved *blockcache.Cache
 	// layout is the one to write.
 	layout datacenter.Layout
 }
@@ -52,11 +54,12 @@ func (d *dataCenter) edit(ctx context.Context, o editOptions) (editors []sourceE
 
 // editor makes the file editable.
 func (d *dataCenter) editor(ctx context.Context, o editOptions) (_ *dataCenterEditor, err error) {
+	saved := blockcache.New(baseCache)
 	s, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Write: datacenter.WriteOptions{Layout: o.layout}, NoBackup: o.noBackup, Salvage: o.salvage, Logger: o.log,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
-				Keys: []datacenter.Key{d.dc.Key()}, Blocks: blockcache.New(reopenCache).View(), Logger: o.log,
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.log,
 			}
 			if d.index != nil { // the next mount is of the new file
 				opts.Index = d.index
@@ -79,7 +82,7 @@ func (d *dataCenter) editor(ctx context.Context, o editOptions) (_ *dataCenterEd
 	if err := d.makeSheets(s.Draft()); err != nil {
 		return nil, err
 	}
-	e := &dataCenterEditor{file: d.file.Path(), session: s, layout: o.layout}
+	e := &dataCenterEditor{file: d.file.Path(), session: s, saved: saved, layout: o.layout}
 	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.unchangedNow})
 	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
 		Editor: e.tree, Sync: s.Sync, Check: d.unchangedNow, MaxRecord: journal.MaxPayload, Logger: o.log,
@@ -141,11 +144,16 @@ func (e *dataCenterEditor) save(ctx context.Context, last bool) (save.Report, er
 			return save.Report{}, err
 		}
 	}
+	defer e.saved.SetBudget(e.saved.SetBudget(reopenCache))
 	return e.session.Save(ctx)
 }
 
-// reopenCache is for reading back, once and in order, what was saved.
-const reopenCache = 64 << 20
+const (
+	// reopenCache is for reading back, once and in order, what was saved.
+	reopenCache = 64 << 20
+	// baseCache is for what of that is read when it is edited: little, in one place.
+	baseCache = 4 << 20
+)
 
 // isUnsupported tells of an error whether it is about a journal of a later version.
 func isUnsupported(err error) bool {
