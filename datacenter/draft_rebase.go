@@ -33,10 +33,8 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *File, publish func(la
 	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
-	if !w.s.held {
-		d.planning.Lock()
-		defer d.planning.Unlock()
-	}
+	d.planning.Lock()
+	defer d.planning.Unlock()
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	if d.base != w.s.draftBase {

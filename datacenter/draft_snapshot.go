@@ -87,25 +87,10 @@ func (d *Draft) Snapshot() *Snapshot {
 	return s
 }
 
-// Freeze gives a Snapshot until whose Close nobody can edit the Draft: edits wait.
-func (d *Draft) Freeze() *Snapshot {
-	d.planning.Lock()
-	s := d.Snapshot()
-	s.held = true
-	return s
-}
-
 // Close gives up what is kept for the Snapshot. It must not be used any more, nor what it
 // has written.
 func (s *Snapshot) Close() {
-	s.d.forget()
-	if s.held {
-		s.d.planning.Unlock()
-	}
-}
-
-// forget notes that a Snapshot is closed.
-func (d *Draft) forget() {
+	d := s.d
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	d.mu.Lock()

@@ -274,7 +274,7 @@ func (s *session) step() []datacenter.Edit {
 func writeDraft(t testing.TB, d *datacenter.Draft, layout datacenter.Layout) (*datacenter.File, []byte) {
 	t.Helper()
 	var out, again bytes.Buffer
-	s := d.Freeze()
+	s := d.Snapshot()
 	defer s.Close()
 	opts := datacenter.WriteOptions{Layout: layout}
 	if _, err := s.Write(context.Background(), opts, &out); err != nil {

@@ -48,6 +48,8 @@ type Session struct {
 	draft *datacenter.Draft
 	files *save.Set
 
+	// isSaving tells that Save runs, which takes long.
+	isSaving atomic.Bool
 	// saving is held while the draft is saved, which takes long, and guards what follows.
 	saving sync.Mutex
 	// text is the file that has the edits as text, empty if there is none. isRescued tells
@@ -129,6 +131,8 @@ func (s *Session) Close() error { return errors.Join(s.files.Close(), s.base.clo
 func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
+	s.isSaving.Store(true)
+	defer s.isSaving.Store(false)
 	began := time.Now()
 	if !s.Pending() {
 		return r, nil

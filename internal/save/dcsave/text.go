@@ -32,9 +32,10 @@ func (s *Session) keepText(changed error) (path string, err error) {
 // that has the edits that can't be saved any more: empty if there is none, or if a save runs,
 // which will see to it.
 func (s *Session) KeepText(changed error) string {
-	if !s.saving.TryLock() {
+	if s.isSaving.Load() {
 		return ""
 	}
+	s.saving.Lock()
 	defer s.saving.Unlock()
 	path, err := s.keepText(changed)
 	if err != nil {
