@@ -19,6 +19,10 @@ func (e *edits) apply(ctx context.Context, edits ...datacenter.Edit) error {
 
 // keyAt is the attribute that a file at a place is, or is to be.
 func (e *edits) keyAt(to overlay.Place) (k attributeKey, marked bool, err error) {
+	if to.Name == "" {
+		k, err = e.keyOf(to.ID)
+		return k, false, err
+	}
 	k.node, _, err = e.dirNumber(to.Dir)
 	if err == nil {
 		k.name, marked, err = e.attributeFile(to.Name)

@@ -56,12 +56,11 @@ func (t *Tree) newID() (nodes.ID, error) {
 }
 
 // place is where a file is that is one of the source, or is to be. The caller holds editing.
-func (t *Tree) place(f *file) Place {
-	p := Place{Dir: f.dir, Name: f.name, ID: f.of}
+func (f *file) place() Place {
 	if f.isSource() {
-		p.Dir, p.Name = t.src.Where(f.of)
+		return Place{ID: f.of}
 	}
-	return p
+	return Place{Dir: f.dir, Name: f.name, ID: f.of}
 }
 
 // fileOf is what there is beyond the source of a node, nil for nothing.

@@ -54,7 +54,8 @@ type Source interface {
 
 // Place is a name in a directory of a source.
 type Place struct {
-	// Dir is 0 for a directory that is none of the source's.
+	// Dir is 0 for a directory that is none of the source's. It is 0 as well, and the Name
+	// empty, where ID is that of a file which is written to, and stays where it is.
 	Dir  nodes.ID
 	Name string
 	// ID is the node of the source that has the name, 0 if none has.

@@ -125,7 +125,9 @@ func (t *Tree) lost(of nodes.ID) {
 		t.orphaned(f)
 	}
 	delete(t.shown, of)
-	t.times.Drop(of)
+	if t.files[of] == nil { // else a scratch file may have the number
+		t.times.Drop(of)
+	}
 }
 
 // isThere tells whether a directory is one of the root, or in one. The caller holds mu.

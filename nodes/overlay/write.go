@@ -108,7 +108,7 @@ func (h *valuedHandle) Refuse(p []byte, off int64) error {
 		return nil
 	}
 	begin := slices.Concat(f.Bytes()[:off], p)
-	return t.valued.Refuse(t.place(f), begin, From{File: f.id, Note: f.note})
+	return t.valued.Refuse(f.place(), begin, From{File: f.id, Note: f.note})
 }
 
 // Revert implements [editing.Refuser].
@@ -195,7 +195,7 @@ func (t *Tree) written(f *file, at time.Time, said bool) {
 // store puts the text of a file into the source: of is the source's file, 0 for a scratch
 // file.
 func (t *Tree) store(ctx context.Context, f *file) (of nodes.ID, err error) {
-	to, from := t.place(f), From{File: f.id, Note: f.note}
+	to, from := f.place(), From{File: f.id, Note: f.note}
 	switch {
 	case f.of != 0:
 		of, err = t.src.Put(ctx, to, f.Bytes(), from)
