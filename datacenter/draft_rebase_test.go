@@ -190,7 +190,7 @@ func TestRebaseOnAnotherFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := mustOpen(t, dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "Sheet"})}, dctest.Options{}), datacenter.Options{})
-	if err := d.Rebase(t.Context(), w, other, nothingLater(t)); !errors.Is(err, datacenter.ErrDiffers) || d.Pending() != 1 {
+	if err := d.Rebase(t.Context(), w, other, dropLater); !errors.Is(err, datacenter.ErrDiffers) || d.Pending() != 1 {
 		t.Errorf("%v, %d pending", err, d.Pending())
 	}
 }
