@@ -39,8 +39,8 @@ type Attribute struct {
 	bits uint32 // the value; of a string, its address
 }
 
-// rawAttribute is a DataCenterAttribute.
-type rawAttribute struct {
+// StoredAttribute is an attribute in the form of a file, a DataCenterAttribute.
+type StoredAttribute struct {
 	name     uint16 // one-based
 	typeCode uint8  // 2 bits
 	extended uint16 // 14 bits
@@ -48,10 +48,10 @@ type rawAttribute struct {
 }
 
 // parseAttribute reads an attribute from b, of 8 bytes or more.
-func parseAttribute(b []byte) rawAttribute {
+func parseAttribute(b []byte) StoredAttribute {
 	_ = b[7]
 	code := binary.LittleEndian.Uint16(b[2:])
-	return rawAttribute{
+	return StoredAttribute{
 		name:     binary.LittleEndian.Uint16(b),
 		typeCode: uint8(code & 3),
 		extended: code >> 2,
@@ -60,12 +60,12 @@ func parseAttribute(b []byte) rawAttribute {
 }
 
 // value is the address of a string.
-func (r rawAttribute) value() Address {
+func (r StoredAttribute) value() Address {
 	return Address{Segment: uint16(r.bits), Element: uint16(r.bits >> 16)}
 }
 
 // append is the inverse of parseAttribute. Padding is 0.
-func (r rawAttribute) append(b []byte, l Layout) []byte {
+func (r StoredAttribute) append(b []byte, l Layout) []byte {
 	b = binary.LittleEndian.AppendUint16(b, r.name)
 	b = binary.LittleEndian.AppendUint16(b, uint16(r.typeCode)|r.extended<<2)
 	b = binary.LittleEndian.AppendUint32(b, r.bits)
@@ -76,7 +76,7 @@ func (r rawAttribute) append(b []byte, l Layout) []byte {
 }
 
 // decodeType tells the type, or what is wrong.
-func (r rawAttribute) decodeType() (Type, error) {
+func (r StoredAttribute) decodeType() (Type, error) {
 	switch {
 	case r.typeCode == uint8(Int) && r.extended == 0:
 		return Int, nil
@@ -114,12 +114,24 @@ func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 // Bool is the value of a Bool.
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
+// Value is the value, apart from the file.
+func (a Attribute) Value() (Value, error) {
+	if a.typ != String {
+		return Value{typ: a.typ, bits: a.bits}, nil
+	}
+	text, err := a.AppendText(nil)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{typ: String, text: string(text)}, nil
+}
+
 // StringAddress is where the text of a String lies in the values.
 func (a Attribute) StringAddress() Address { return a.raw().value() }
 
 // raw is the attribute as it is stored, but for the hash of a string.
-func (a Attribute) raw() rawAttribute {
-	r := rawAttribute{name: a.name, typeCode: uint8(a.typ), bits: a.bits}
+func (a Attribute) raw() StoredAttribute {
+	r := StoredAttribute{name: a.name, typeCode: uint8(a.typ), bits: a.bits}
 	if a.typ == Bool {
 		r.typeCode, r.extended = uint8(Int), 1
 	}
@@ -178,6 +190,16 @@ func (n Node) AttributesFrom(i int) iter.Seq2[Attribute, error] {
 	return func(yield func(Attribute, error) bool) { n.eachAttribute(i, yield) }
 }
 
+// AttributeAt reads the attribute at place i of n's run.
+func (n Node) AttributeAt(i int) (Attribute, error) { return n.file.Attribute(n.AttributeAddress(i)) }
+
+// AttributeAddress is where the attribute at place i of n's run lies.
+func (n Node) AttributeAddress(i int) Address {
+	addr := n.raw.attrAddr
+	addr.Element += uint16(i)
+	return addr
+}
+
 // AttributeIndex is the place of a, one of n's attributes, in n's run.
 func (n Node) AttributeIndex(a Attribute) int {
 	return int(a.addr.Element) - int(n.raw.attrAddr.Element)
@@ -232,7 +254,7 @@ func (n Node) eachAttribute(i int, yield func(Attribute, error) bool) {
 }
 
 // attribute makes the one at addr from what is stored there.
-func (f *File) attribute(addr Address, r rawAttribute) (Attribute, error) {
+func (f *File) attribute(addr Address, r StoredAttribute) (Attribute, error) {
 	a := Attribute{file: f, addr: addr, name: r.name, bits: r.bits}
 	if r.name == 0 || int(r.name) > len(f.names) {
 		return a, a.bad("name index %d: want 1 to %d", r.name, len(f.names))
@@ -242,7 +264,7 @@ func (f *File) attribute(addr Address, r rawAttribute) (Attribute, error) {
 		return a, a.bad("%w", err)
 	}
 	if r.name == f.valueName && a.typ != String {
-		return a, a.bad("%s is of type %v: want string", valueName, a.typ)
+		return a, a.bad("%s is of type %v: want string", ValueName, a.typ)
 	}
 	return a, nil
 }
@@ -251,20 +273,13 @@ func (f *File) attribute(addr Address, r rawAttribute) (Attribute, error) {
 func (n Node) namesBefore(i int) (map[uint16]bool, error) {
 	seen := make(map[uint16]bool, i+1)
 	for j := range i {
-		a, err := n.attributeAt(j)
+		a, err := n.AttributeAt(j)
 		if err != nil {
 			return nil, err
 		}
 		seen[a.name] = true
 	}
 	return seen, nil
-}
-
-// attributeAt reads the one at place i of n's run.
-func (n Node) attributeAt(i int) (Attribute, error) {
-	addr := n.raw.attrAddr
-	addr.Element += uint16(i)
-	return n.file.Attribute(addr)
 }
 
 // Attribute reads the attribute at addr.
@@ -276,16 +291,16 @@ func (f *File) Attribute(addr Address) (Attribute, error) {
 	return f.attribute(addr, r)
 }
 
-func (f *File) rawAttribute(addr Address) (rawAttribute, error) {
+func (f *File) rawAttribute(addr Address) (StoredAttribute, error) {
 	size := int(f.layout.AttributeSize())
 	off, err := run(f.regions.attributes, addr, 1, int64(size))
 	if err != nil {
-		return rawAttribute{}, fmt.Errorf("datacenter: attribute %v: %w", addr, err)
+		return StoredAttribute{}, fmt.Errorf("datacenter: attribute %v: %w", addr, err)
 	}
 	var scratch [maxAttributeSize]byte
 	b, err := f.view(off, size, scratch[:])
 	if err != nil {
-		return rawAttribute{}, err
+		return StoredAttribute{}, err
 	}
 	return parseAttribute(b), nil
 }

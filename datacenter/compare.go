@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -15,18 +16,20 @@ import (
 type Comparer struct {
 	// IgnoreKeys and IgnoreFlags leave those out.
 	IgnoreKeys, IgnoreFlags bool
+	// Reordered tells that g has siblings of f in the order that the format demands, which f
+	// need not have.
+	Reordered bool
 
 	ctx  context.Context
 	f, g *File
 	// fNames are g's name indexes by f's, 0 for a name that g has not, and fKeys f's key
 	// definitions as g would have them, without gaps. gKeys are g's.
 	fNames       []uint16
-	fKeys, gKeys []keyNames
-	// order is the order of siblings that g has and f may have not; nil if both have it.
-	order *siblingOrder
+	fKeys, gKeys []KeyNames
+	order        *SiblingOrder // f's
 	*equals
 	// x and y are scratch, one for each file, and levels one for each depth.
-	x, y   []rawAttribute
+	x, y   []StoredAttribute
 	levels [][]Node
 	depth  int
 	// What is different, and where.
@@ -35,46 +38,42 @@ type Comparer struct {
 	args   []any
 }
 
-// NewComparer makes one for nodes of f beside those of g. It is for one goroutine.
+// NewComparer makes one for nodes of f beside those of g. It is for one goroutine, see
+// [Comparer.Beside] for others.
 func NewComparer(ctx context.Context, f, g *File) *Comparer {
 	return newRunComparer(ctx, f, g, newEquals(f))
 }
 
+// Beside makes a Comparer for another goroutine, which reads the two files by f and g. Each
+// knows what the other has found to be equal.
+func (c *Comparer) Beside(ctx context.Context, f, g *File) *Comparer {
+	x := newRunComparer(ctx, f, g, c.equals)
+	x.IgnoreKeys, x.IgnoreFlags, x.Reordered = c.IgnoreKeys, c.IgnoreFlags, c.Reordered
+	return x
+}
+
 func newRunComparer(ctx context.Context, f, g *File, eq *equals) *Comparer {
-	c := &Comparer{ctx: ctx, f: f, g: g, fNames: namesIn(g, f.names), equals: eq}
+	c := &Comparer{ctx: ctx, f: f, g: g, fNames: g.NameIndexes(f.names), order: NewSiblingOrder(f), equals: eq}
 	for _, k := range f.keys {
 		c.fKeys = append(c.fKeys, asWritten(k, c.fNames))
 	}
-	own := namesIn(g, g.names)
+	own := g.NameIndexes(g.names)
 	for _, k := range g.keys {
 		c.gKeys = append(c.gKeys, asWritten(k, own))
 	}
 	return c
 }
 
-// namesIn gives g's indexes of names, from 1 on; 0 for one that g has not.
-func namesIn(g *File, names []string) []uint16 {
-	index := make(map[string]uint16, len(g.names))
-	for i, name := range g.names {
-		index[name] = uint16(i + 1)
-	}
-	list := make([]uint16, len(names)+1)
-	for i, name := range names {
-		list[i+1] = index[name]
-	}
-	return list
-}
-
 // asWritten is a key definition as a file would have it whose name indexes are given. Names
 // beyond those that there are count for nothing.
-func asWritten(k keyNames, names []uint16) keyNames {
+func asWritten(k KeyNames, names []uint16) KeyNames {
 	for i, name := range k {
 		switch {
 		case int(name) >= len(names):
 			k[i] = 0
 		case name != 0:
 			if k[i] = names[name]; k[i] == 0 {
-				return keyNames{0, 1} // as slide gives none: nothing is called so
+				return KeyNames{0, 1} // as slide gives none: nothing is called so
 			}
 		}
 	}
@@ -82,11 +81,11 @@ func asWritten(k keyNames, names []uint16) keyNames {
 }
 
 // keyAt is a key definition by its index; one that does not exist is empty.
-func keyAt(defs []keyNames, key uint16) keyNames {
+func keyAt(defs []KeyNames, key uint16) KeyNames {
 	if int(key) < len(defs) {
 		return defs[key]
 	}
-	return keyNames{}
+	return KeyNames{}
 }
 
 // SameKeys tells whether two nodes have the same key definition, or keys don't count.
@@ -96,6 +95,12 @@ func (c *Comparer) SameKeys(x, y Node) bool {
 
 // SameFlags tells whether two nodes have the same flags, or flags don't count.
 func (c *Comparer) SameFlags(x, y Node) bool { return c.IgnoreFlags || x.raw.flags == y.raw.flags }
+
+// Difference tells what is different, and at which node of g, once a method has found two
+// nodes to differ.
+func (c *Comparer) Difference() (at Node, what error) {
+	return c.at, fmt.Errorf(c.format, c.args...)
+}
 
 // differ notes what is different at y.
 func (c *Comparer) differ(y Node, format string, args ...any) (bool, error) {
@@ -219,9 +224,8 @@ func (c *Comparer) run(x Node) ([]Node, error) {
 		last = name
 	}
 	c.levels[c.depth] = run
-	if c.order != nil {
-		sortSiblings(run, c.order.compare)
-		return run, c.order.err
+	if c.Reordered {
+		return run, c.order.Sort(run)
 	}
 	if !ordered {
 		slices.SortStableFunc(run, func(p, q Node) int { return cmp.Compare(c.fNames[p.raw.name], c.fNames[q.raw.name]) })
@@ -263,7 +267,7 @@ func (c *Comparer) SameValue(x, y Attribute) (bool, error) {
 }
 
 // attribute compares what two attributes hold: numbers as bits, since a NaN equals nothing.
-func (c *Comparer) attribute(x, y rawAttribute, of Node) (same bool, err error) {
+func (c *Comparer) attribute(x, y StoredAttribute, of Node) (same bool, err error) {
 	switch {
 	case x.typeCode != y.typeCode:
 	case x.typeCode == uint8(String):
@@ -299,7 +303,7 @@ func (c *Comparer) sameString(x, y Address) (bool, error) {
 // rawRun appends the attributes of a run as they are stored, but with the names that names
 // gives by theirs, if it is not nil, and in the order of those. A file has no type that does
 // not exist, and no name twice in a run.
-func (f *File) rawRun(addr Address, count int, names []uint16, dst []rawAttribute) ([]rawAttribute, error) {
+func (f *File) rawRun(addr Address, count int, names []uint16, dst []StoredAttribute) ([]StoredAttribute, error) {
 	size := int(f.layout.AttributeSize())
 	off, err := run(f.regions.attributes, addr, count, int64(size))
 	if err != nil {
@@ -328,7 +332,7 @@ func (f *File) rawRun(addr Address, count int, names []uint16, dst []rawAttribut
 		}
 	}
 	if !ordered {
-		slices.SortFunc(dst, func(p, q rawAttribute) int { return cmp.Compare(p.name, q.name) })
+		slices.SortFunc(dst, func(p, q StoredAttribute) int { return cmp.Compare(p.name, q.name) })
 	}
 	return dst, nil
 }

@@ -78,8 +78,8 @@ type draftTree struct {
 // draftNode is a node that differs from the first file's, or leads to one that does.
 type draftNode struct {
 	number Number
-	// home is the node of the first file that it was, and base that of the base. Their
-	// files are nil if there is none.
+	// home is the node of the first file that it was, and base that of the base. Each
+	// is the zero Node if there is none.
 	home, base Node
 	// parent is nil for the root, and for what was removed.
 	parent              *draftNode
@@ -98,6 +98,9 @@ type draftNode struct {
 	ranked bool
 	spare  uint32
 }
+
+// isNone tells whether there is no node.
+func isNone(n Node) bool { return n == Node{} }
 
 // draftAttribute is an attribute of a draft node.
 type draftAttribute struct {
@@ -145,7 +148,7 @@ func NewDraft(f *File, log func(record []byte) error) (*Draft, error) {
 	d := &Draft{
 		first: f, log: log, next: MaxEntries + 1, heights: map[Address]int{},
 		draftTree: draftTree{
-			base: f, nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: int64(f.entries[0]),
+			base: f, nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: entriesOf(f),
 		},
 	}
 	if d.log == nil {

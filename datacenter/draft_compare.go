@@ -1,13 +1,11 @@
 package datacenter
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-
-	"lorefs/internal/wtf8"
 )
 
 // ErrDiffers means that a file does not hold what was to be written to it.
@@ -22,42 +20,51 @@ func (w *Written) Compare(ctx context.Context, g *File) error {
 	want := w.opts.Header
 	want.Version = w.opts.Layout.Version()
 	if w.opts.Layout == LayoutV3 {
-		want.Revision = g.header.Revision // it has no room for one
+		want.Revision = g.Header().Revision // it has no room for one
 	}
-	// As bytes: a timestamp may be no number, which equals nothing.
-	if !bytes.Equal(g.header.append(nil, LayoutV6X64), want.append(nil, LayoutV6X64)) {
-		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.header, want)
+	if !g.Header().Same(want) {
+		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.Header(), want)
 	}
-	if n := int64(g.entries[0]); n != w.s.entries {
+	if n := entriesOf(g); n != w.s.entries {
 		return fmt.Errorf("%w: %d nodes and attributes, not %d", ErrDiffers, n, w.s.entries)
 	}
-	root, err := g.Root()
-	if err != nil {
-		return err
-	}
-	return w.compareSheets(ctx, g, root)
+	return w.compareSheets(ctx, g)
 }
+
+// entriesOf is how many logical nodes and attributes a file has.
+func entriesOf(f *File) int64 { return f.Counts().Nodes + f.Counts().Attributes }
 
 // comparer compares a Draft with the file, g, that it was written to.
 type comparer struct {
 	*Comparer
 	w *Written
 	s *Snapshot
-	// names are g's name indexes by the Draft's, and keys its key definitions as g has them.
+	f, g *File
+	// names are g's name indexes by the Draft's.
 	names []uint16
-	keys  []keyNames
+	// keys are the Draft's key definitions, and gKeys g's.
+	keys, gKeys []KeyDefinition
 }
 
-func newComparer(ctx context.Context, w *Written, g *File, eq *equals, loading *sync.WaitGroup) *comparer {
-	s := w.s
-	c := &comparer{Comparer: newRunComparer(ctx, s.base.forOne(loading), g.forOne(loading), eq), w: w, s: s, names: namesIn(g, s.names)}
-	for _, k := range s.keys {
-		c.keys = append(c.keys, asWritten(k, c.names))
+func newComparer(ctx context.Context, w *Written, g *File, loading *sync.WaitGroup) *comparer {
+	c := &comparer{
+		w: w, s: w.s, f: w.s.base.ReadAhead(loading), g: g.ReadAhead(loading),
+		names: g.NameIndexes(w.s.names), gKeys: g.KeyDefinitions(),
 	}
-	if w.reordered {
-		c.order = newSiblingOrder(s.base)
+	for i := range w.s.keys {
+		c.keys = append(c.keys, w.s.definition(uint16(i)))
 	}
+	c.Comparer = NewComparer(ctx, c.f, c.g)
+	c.Reordered = w.reordered
 	return c
+}
+
+// beside is the same for another goroutine.
+func (c *comparer) beside(ctx context.Context, g *File, loading *sync.WaitGroup) *comparer {
+	x := *c
+	x.f, x.g = c.s.base.ReadAhead(loading), g.ReadAhead(loading)
+	x.Comparer = c.Beside(ctx, x.f, x.g)
+	return &x
 }
 
 // told makes an error of what a Comparer found out.
@@ -65,11 +72,12 @@ func (c *comparer) told(same bool, err error) error {
 	if err != nil || same {
 		return err
 	}
-	return differs(c.at, c.format, c.args...)
+	at, what := c.Difference()
+	return differs(at, "%w", what)
 }
 
 func differs(n Node, format string, args ...any) error {
-	return fmt.Errorf("%w: node %v %s: %w", ErrDiffers, n.addr, n.Name(), fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: node %v %s: %w", ErrDiffers, n.Address(), n.Name(), fmt.Errorf(format, args...))
 }
 
 // draftNode compares a draft node with what became of it.
@@ -92,14 +100,22 @@ func (c *comparer) draftNode(n *draftNode, y Node) error {
 
 // draftSelf is draftNode without the children.
 func (c *comparer) draftSelf(n *draftNode, x *nodeState, y Node) error {
-	same := y.raw.name == c.names[x.name]
+	same := y.NameIndex() == c.names[x.name]
 	if n == c.s.root {
-		same = y.Name() == rootName // the file's may have another
+		same = y.Name() == RootName // the file's may have another
 	}
-	if !same || y.raw.flags != uint8(x.flags) || c.keys[x.key] != keyAt(c.gKeys, y.raw.key) {
+	if !same || y.Flags() != x.flags || !slices.Equal(c.keys[x.key], c.keysOf(y)) {
 		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
 	return c.draftAttributes(n, x, y)
+}
+
+// keysOf is the key definition of a node of g.
+func (c *comparer) keysOf(y Node) KeyDefinition {
+	if i := int(y.KeyIndex()); i < len(c.gKeys) {
+		return c.gKeys[i]
+	}
+	return nil
 }
 
 func (c *comparer) draftChild(k *draftChild, y Node) error {
@@ -147,17 +163,16 @@ func (c *comparer) draftAttribute(a *draftAttribute, y Node, got Attribute) erro
 		if err != nil {
 			return err
 		}
-		return c.told(c.attribute(want.raw(), got.raw(), y))
-	}
-	same := got.typ == a.value.typ && (got.typ == String || got.bits == a.value.bits)
-	if same && got.typ == String {
-		units, err := c.g.stringUnits(c.g.regions.values.data, got.StringAddress())
-		if err != nil {
+		if same, err := c.SameValue(want, got); same || err != nil {
 			return err
 		}
-		same = bytes.Equal(units, wtf8.AppendUTF16(nil, a.value.text))
+		return differs(y, "%s is not what it was", got.Name())
 	}
-	if !same {
+	v, err := got.Value()
+	if err != nil {
+		return err
+	}
+	if v != a.value {
 		return differs(y, "%s is not %q", got.Name(), a.value.Text())
 	}
 	return nil

@@ -185,10 +185,10 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	switch {
 	case n == d.root:
 		return fmt.Errorf("%w: the root has no attributes", ErrValue)
-	case e.Value.typ == 0:
+	case e.Value.Type() == 0:
 		return fmt.Errorf("datacenter: BUG: an attribute without value")
-	case e.Name == valueName && e.Value.typ != String:
-		return fmt.Errorf("%w: %s is a string", ErrValue, valueName)
+	case e.Name == ValueName && e.Value.Type() != String:
+		return fmt.Errorf("%w: %s is a string", ErrValue, ValueName)
 	}
 	name, err := d.nameIndex(e.Name, u)
 	if err != nil {
@@ -294,9 +294,7 @@ func (d *Draft) placeOf(n Number) (Address, error) {
 	if n == last.number {
 		return Address{}, fmt.Errorf("datacenter: BUG: the entry %d is a node, not an attribute", n)
 	}
-	addr := last.home.raw.attrAddr
-	addr.Element += uint16(n - last.number - 1)
-	return addr, nil
+	return last.home.AttributeAddress(int(n - last.number - 1)), nil
 }
 
 func (d *Draft) removeAttribute(n *draftNode, e Edit, u *undoList) error {

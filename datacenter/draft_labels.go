@@ -26,7 +26,7 @@ type labels struct {
 	names []uint16
 	// sorted tells how to find what the base has in another order than the first file:
 	// nil if there is nothing.
-	sorted *siblingOrder
+	sorted *SiblingOrder
 }
 
 // labelRun is a run of labels. If the labels are sorted, it is of one node of the first
@@ -72,7 +72,7 @@ func (l *labels) below(first *File, run *labelRun, label Number) (Number, error)
 	at, number := step{home: n, number: run.label}, run.number
 	for err == nil && at.number != label {
 		var child step
-		if child, err = childHolding(at, label); err != nil {
+		if child, err = childHolding(first, at, label); err != nil {
 			break
 		}
 		var order []int
@@ -84,7 +84,7 @@ func (l *labels) below(first *File, run *labelRun, label Number) (Number, error)
 			if i == child.place {
 				break
 			}
-			number += Number(first.entries[first.number(at.home.raw.childAddr)+uint32(i)])
+			number += Number(first.Entries(at.home.ChildAddress(i)))
 		}
 		at = child
 	}
@@ -102,9 +102,9 @@ func (l *labels) order(home Node) ([]int, error) {
 		children = append(children, c)
 	}
 	if l.sorted != nil {
-		s := *l.sorted
-		if sortSiblings(children, s.compare); s.err != nil {
-			return nil, s.err
+		s := *l.sorted // others may sort meanwhile
+		if err := s.Sort(children); err != nil {
+			return nil, err
 		}
 	}
 	order := make([]int, len(children))

@@ -12,7 +12,7 @@ type nameTable struct {
 	nameTexts
 	// index and keyIndex are the inverses.
 	index    map[string]uint16
-	keyIndex map[keyNames]uint16
+	keyIndex map[KeyNames]uint16
 	// freeNames and freeKeys are indexes of new ones that nothing has any more.
 	freeNames, freeKeys []uint16
 	// maxNames is how many there may be, and bytes how long they are together.
@@ -23,41 +23,36 @@ type nameTable struct {
 // that of a key definition is its place.
 type nameTexts struct {
 	names []string
-	keys  []keyNames
+	keys  []KeyNames
 }
 
-// newNameTable gives that of a file, of which it demands that each name has one
-// index and each key definition a meaning. Otherwise a new name might get a
-// meaning that nobody gave it.
+// newNameTable gives that of a file.
 func newNameTable(f *File) (nameTable, error) {
+	if err := f.CheckNames(); err != nil {
+		return nameTable{}, err
+	}
 	t := nameTable{
-		nameTexts: nameTexts{names: slices.Clone(f.names), keys: slices.Clone(f.keys)},
-		index:     make(map[string]uint16, len(f.names)), keyIndex: make(map[keyNames]uint16, len(f.keys)),
+		nameTexts: nameTexts{names: slices.Clone(f.Names()), keys: slices.Clone(f.KeyNames())},
+		index:     make(map[string]uint16, len(f.Names())), keyIndex: make(map[KeyNames]uint16, len(f.KeyNames())),
 		maxNames: MaxNames,
 	}
 	for i, name := range t.names {
-		if _, twice := t.index[name]; twice {
-			return t, badf(f.regions.names.addrs.off+int64(i)*addressSize, "the name %q comes twice: the file can't be edited", name)
-		}
 		t.index[name] = uint16(i + 1)
 		t.bytes += len(name)
 	}
-	for _, name := range []string{rootName, valueName} {
+	for _, name := range []string{RootName, ValueName} {
 		if t.index[name] == 0 {
 			t.maxNames-- // it is always written
 		}
 	}
 	for i, k := range slices.Backward(t.keys) {
-		if int(slices.Max(k[:])) > len(t.names) {
-			return t, badf(f.regions.keys.off+int64(i)*keySize, "key %d has a name that there is not: the file can't be edited", i)
-		}
 		t.keyIndex[k] = uint16(i) // of equal ones the first
 	}
-	if _, ok := t.keyIndex[keyNames{}]; !ok {
-		t.keyIndex[keyNames{}] = uint16(len(t.keys))
-		t.keys = append(t.keys, keyNames{})
+	if _, ok := t.keyIndex[KeyNames{}]; !ok {
+		t.keyIndex[KeyNames{}] = uint16(len(t.keys))
+		t.keys = append(t.keys, KeyNames{})
 	}
-	if len(t.names) > t.maxNames || len(t.keys) > maxKeys {
+	if len(t.names) > t.maxNames || len(t.keys) > MaxKeys {
 		return t, fmt.Errorf("datacenter: %d names and %d key definitions: %w", len(t.names), len(t.keys), ErrTooLarge)
 	}
 	return t, nil
@@ -75,7 +70,7 @@ func (t *nameTable) copied() nameTable {
 // indexed is a copy with the inverses.
 func (t *nameTable) indexed() nameTable {
 	c := t.copied()
-	c.index, c.keyIndex = make(map[string]uint16, len(c.names)), make(map[keyNames]uint16, len(c.keys))
+	c.index, c.keyIndex = make(map[string]uint16, len(c.names)), make(map[KeyNames]uint16, len(c.keys))
 	free := places(c.freeNames, len(c.names))
 	for i, name := range c.names {
 		if !free[i] {
@@ -114,31 +109,16 @@ func (t *nameTexts) definition(key uint16) KeyDefinition {
 	return def
 }
 
-// CheckName tells whether nodes and attributes may have a name. Errors match
-// [ErrValue] or [ErrTooLarge].
-func CheckName(name string) error {
-	if len(name) >= maxElements {
-		return fmt.Errorf("a name of %d bytes: %w", len(name), ErrTooLarge)
-	}
-	if err := checkText(name); err != nil {
-		return err
-	}
-	if name == rootName {
-		return fmt.Errorf("%w: only the root is called %s", ErrValue, rootName)
-	}
-	return nil
-}
-
 // nameIndex gives the index of a name, which may be new.
 func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
-	if i, ok := d.index[name]; ok && name != rootName {
+	if i, ok := d.index[name]; ok && name != RootName {
 		return i, nil
 	}
 	if err := CheckName(name); err != nil {
 		return 0, err
 	}
-	if d.bytes+len(name) > maxNameBytes {
-		return 0, fmt.Errorf("names of more than %d bytes: %w", maxNameBytes, ErrTooLarge)
+	if d.bytes+len(name) > MaxNameBytes {
+		return 0, fmt.Errorf("names of more than %d bytes: %w", MaxNameBytes, ErrTooLarge)
 	}
 	if len(d.freeNames) == 0 && len(d.names) >= d.maxNames {
 		return 0, fmt.Errorf("more than %d names: %w", MaxNames, ErrTooLarge)
@@ -177,19 +157,19 @@ func (d *Draft) dropName(i uint16) {
 // dropKey likewise.
 func (d *Draft) dropKey(i uint16) {
 	delete(d.keyIndex, d.keys[i])
-	d.keys[i] = keyNames{}
+	d.keys[i] = KeyNames{}
 	d.freeKeys = append(d.freeKeys, i)
 }
 
 // keyOf gives the index of a key definition, which may be new.
 func (d *Draft) keyOf(def KeyDefinition, u *undoList) (uint16, error) {
-	var k keyNames
+	var k KeyNames
 	if len(def) > len(k) {
 		return 0, fmt.Errorf("%d keys of a node, of which there may be %d: %w", len(def), len(k), ErrTooLarge)
 	}
 	for i, name := range def {
-		if name == valueName {
-			return 0, fmt.Errorf("%w: %s is no key", ErrValue, valueName)
+		if name == ValueName {
+			return 0, fmt.Errorf("%w: %s is no key", ErrValue, ValueName)
 		}
 		var err error
 		if k[i], err = d.nameIndex(name, u); err != nil {
@@ -199,8 +179,8 @@ func (d *Draft) keyOf(def KeyDefinition, u *undoList) (uint16, error) {
 	if i, ok := d.keyIndex[k]; ok {
 		return i, nil
 	}
-	if len(d.freeKeys) == 0 && len(d.keys) >= maxKeys {
-		return 0, fmt.Errorf("more than %d key definitions: %w", maxKeys, ErrTooLarge)
+	if len(d.freeKeys) == 0 && len(d.keys) >= MaxKeys {
+		return 0, fmt.Errorf("more than %d key definitions: %w", MaxKeys, ErrTooLarge)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -232,18 +212,18 @@ func (d *Draft) sweepFor(edits script) error {
 			keys++
 		}
 	}
-	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+maxKeys-len(d.keys) {
+	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+MaxKeys-len(d.keys) {
 		return nil
 	}
 	usedNames, usedKeys := inUse(d.first, d.keys, d.states)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := len(d.keys) - 1; i >= len(d.first.keys); i-- {
-		if k := d.keys[i]; !usedKeys[i] && k != (keyNames{}) {
+	for i := len(d.keys) - 1; i >= len(d.first.KeyNames()); i-- {
+		if k := d.keys[i]; !usedKeys[i] && k != (KeyNames{}) {
 			d.dropKey(uint16(i))
 		}
 	}
-	for i := len(d.names); i > len(d.first.names); i-- {
+	for i := len(d.names); i > len(d.first.Names()); i-- {
 		if name := d.names[i-1]; !usedNames[i] && int(d.index[name]) == i {
 			d.dropName(uint16(i))
 		}
@@ -253,12 +233,12 @@ func (d *Draft) sweepFor(edits script) error {
 
 // inUse tells of each name and key index whether something has it, of nodes or of the
 // first file: what that has counts as used.
-func inUse(f *File, defs []keyNames, nodes iter.Seq[*nodeState]) (names, keys []bool) {
+func inUse(f *File, defs []KeyNames, nodes iter.Seq[*nodeState]) (names, keys []bool) {
 	names, keys = make([]bool, MaxNames+1), make([]bool, len(defs))
-	for i := range f.names {
+	for i := range f.Names() {
 		names[i+1] = true
 	}
-	for i := range f.keys {
+	for i := range f.KeyNames() {
 		keys[i] = true
 	}
 	for n := range nodes {

@@ -62,8 +62,8 @@ func (d *Draft) checkNew(parent *draftNode, e Edit) error {
 
 // nodeName is nameIndex for a node.
 func (d *Draft) nodeName(name string, u *undoList) (uint16, error) {
-	if name == valueName {
-		return 0, fmt.Errorf("%w: %s is an attribute, not a node", ErrValue, valueName)
+	if name == ValueName {
+		return 0, fmt.Errorf("%w: %s is an attribute, not a node", ErrValue, ValueName)
 	}
 	return d.nameIndex(name, u)
 }
@@ -218,7 +218,7 @@ func (d *Draft) count(n *draftNode) int64 {
 		case k.node != nil:
 			sum += d.count(k.node)
 		default:
-			sum += int64(d.first.entries[d.first.number(k.home)])
+			sum += int64(d.first.Entries(k.home))
 		}
 	}
 	return sum
@@ -312,11 +312,11 @@ func (d *Draft) storedHeight(addr Address) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if c.raw.childCount == 0 {
+		if c.ChildCount() == 0 {
 			height = max(height, 1)
 			continue
 		}
-		below, err := d.storedHeight(c.addr)
+		below, err := d.storedHeight(c.Address())
 		if err != nil {
 			return 0, err
 		}

@@ -3,8 +3,6 @@ package datacenter
 import (
 	"cmp"
 	"slices"
-
-	"lorefs/internal/wtf8"
 )
 
 // OrderedChildren gives the children of a draft node in the order in which they
@@ -44,7 +42,7 @@ type draftOrder struct {
 type orderedChild struct {
 	DraftEntry
 	rank  uint64
-	keys  keyNames
+	keys  KeyNames
 	draft bool
 	// attrs are those of a draft node, and home is what is none in the first file.
 	attrs []draftAttribute
@@ -61,7 +59,7 @@ func (o *draftOrder) collect(n Number) bool {
 	if x == nil {
 		return false
 	}
-	o.root, o.value = d.index[rootName], d.index[valueName]
+	o.root, o.value = d.index[RootName], d.index[ValueName]
 	o.kids = make([]orderedChild, 0, len(x.kidAt))
 	o.names = map[uint16]string{}
 	for i := range x.kids {
@@ -85,8 +83,13 @@ func (o *draftOrder) collect(n Number) bool {
 }
 
 func (o *draftOrder) name(c orderedChild) int {
-	s := siblingOrder{root: o.root, value: o.value}
-	return s.name(c.NameIndex)
+	switch c.NameIndex {
+	case o.root:
+		return MaxNames + 1
+	case o.value:
+		return MaxNames + 2
+	}
+	return int(c.NameIndex)
 }
 
 // compare is [Builder.compareNodes] for children of a draft node.
@@ -94,16 +97,8 @@ func (o *draftOrder) compare(x, y orderedChild) int {
 	if x.NameIndex != y.NameIndex || o.err != nil {
 		return o.name(x) - o.name(y)
 	}
-	c, _ := compareSiblings(x.keys, y.keys, o.spell, func(key uint16) int {
-		p, q := o.keyValue(&x, key), o.keyValue(&y, key)
-		// The texts are told apart by the segment of an address that means nothing.
-		p.raw.bits, q.raw.bits = p.number(0), q.number(1)
-		return compareValues(p.raw, p.ok, q.raw, q.ok, func(a Address) []byte {
-			if a.Segment == 0 {
-				return p.text
-			}
-			return q.text
-		})
+	c, _ := CompareSiblings(x.keys, y.keys, o.spell, func(key uint16) int {
+		return o.keyValue(&x, key).Compare(o.keyValue(&y, key))
 	})
 	return c
 }
@@ -113,23 +108,7 @@ func (o *draftOrder) spell(i uint16) string {
 	if name, ok := o.names[i]; ok {
 		return name
 	}
-	return o.d.first.spell(i)
-}
-
-// keyValue is the value of one key of a child.
-type keyValue struct {
-	raw  rawAttribute
-	text []byte // of a string, its UTF-16 units
-	ok   bool
-}
-
-// number is the value of what is no string, and for a string an address with that
-// segment.
-func (v *keyValue) number(segment uint16) uint32 {
-	if t, _ := v.raw.decodeType(); t == String {
-		return uint32(segment)
-	}
-	return v.raw.bits
+	return o.d.first.Names()[i-1]
 }
 
 // load finds the nodes of the first file that children are which are no draft nodes.
@@ -142,34 +121,30 @@ func (o *draftOrder) load() (err error) {
 		if c.home, err = o.d.first.Node(c.Addr); err != nil {
 			return err
 		}
-		c.keys = c.home.keyNames()
+		c.keys = c.home.KeyNames()
 	}
 	return nil
 }
 
-func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v keyValue) {
+// keyValue is the value of one key of a child; it has no type if there is none.
+func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v Value) {
 	var stored Attribute
 	var err error
+	ok := true
 	if c.draft {
 		i := slices.IndexFunc(c.attrs, func(a draftAttribute) bool { return a.name == key && !a.dead })
 		if i < 0 {
 			return v
 		}
 		if a := &c.attrs[i]; a.edited {
-			v.ok, v.raw = true, Attribute{typ: a.value.typ, bits: a.value.bits}.raw()
-			v.text = wtf8.AppendUTF16(nil, a.value.text)
-			return v
+			return a.value
 		}
-		v.ok = true
 		stored, err = o.d.first.Attribute(c.attrs[i].home)
 	} else {
-		stored, v.ok, err = c.home.Attribute(key)
+		stored, ok, err = c.home.Attribute(key)
 	}
-	if err == nil && v.ok {
-		v.raw = stored.raw()
-		if stored.typ == String {
-			v.text, err = o.d.first.stringUnits(o.d.first.regions.values.data, stored.StringAddress())
-		}
+	if err == nil && ok {
+		v, err = stored.Value()
 	}
 	if err != nil && o.err == nil {
 		o.err = err

@@ -10,13 +10,17 @@ import (
 
 // compareSheets compares the root and, by two goroutines, what is below it: each
 // takes the next sheet, and both remember what was found to be equal.
-func (w *Written) compareSheets(ctx context.Context, g *File, root Node) error {
+func (w *Written) compareSheets(ctx context.Context, g *File) error {
+	root, err := g.Root()
+	if err != nil {
+		return err
+	}
 	var loading sync.WaitGroup
 	defer loading.Wait()
-	eq := newEquals(w.s.base)
 	group, ctx := errgroup.WithContext(ctx)
 	top := w.s.at(w.s.root)
-	if err := newComparer(ctx, w, g, eq, &loading).draftSelf(w.s.root, &top, root); err != nil {
+	first := newComparer(ctx, w, g, &loading)
+	if err := first.draftSelf(w.s.root, &top, root); err != nil {
 		return err
 	}
 	sheets, err := w.pair(w.s.root, &top, root)
@@ -25,12 +29,15 @@ func (w *Written) compareSheets(ctx context.Context, g *File, root Node) error {
 	}
 	var next atomic.Int64
 	for range 2 {
-		c := newComparer(ctx, w, g, eq, &loading)
+		c := first.beside(ctx, g, &loading)
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(sheets)); i = next.Add(1) - 1 {
 				p := sheets[i]
-				p.y.file = c.g
-				if err := c.draftChild(p.x, p.y); err != nil {
+				y, err := c.g.Node(p.y.Address())
+				if err != nil {
+					return err
+				}
+				if err := c.draftChild(p.x, y); err != nil {
 					return err
 				}
 			}

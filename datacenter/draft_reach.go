@@ -12,12 +12,12 @@ import (
 func (d *Draft) expand(number Number, home, base Node) (*draftNode, error) {
 	n := &draftNode{
 		number: number, home: home, base: base, epoch: d.epochs.now,
-		nodeState: nodeState{name: home.raw.name, key: home.raw.key, flags: KeyFlags(home.raw.flags)},
+		nodeState: nodeState{name: home.NameIndex(), key: home.KeyIndex(), flags: home.Flags()},
 		homeAttrs: home.AttributeCount(), homeKids: home.ChildCount(),
 		kidAt: make(map[childKey]int, home.ChildCount()),
 	}
-	if int(n.key) >= len(d.first.keys) {
-		n.key = d.keyIndex[keyNames{}] // as a repacker has it
+	if int(n.key) >= len(d.first.KeyNames()) {
+		n.key = d.keyIndex[KeyNames{}] // as a Rewriter has it
 	}
 	n.seq = uint32(n.homeAttrs + n.homeKids)
 	n.attrs = make([]draftAttribute, 0, n.homeAttrs)
@@ -26,7 +26,7 @@ func (d *Draft) expand(number Number, home, base Node) (*draftNode, error) {
 			return nil, err
 		}
 		n.attrs = append(n.attrs, draftAttribute{
-			number: number + 1 + Number(len(n.attrs)), name: a.name, home: a.addr, stored: true, addr: a.addr,
+			number: number + 1 + Number(len(n.attrs)), name: a.NameIndex(), home: a.Address(), stored: true, addr: a.Address(),
 		})
 	}
 	if err := d.expandChildren(n); err != nil || d.base == d.first {
@@ -50,12 +50,13 @@ func (d *Draft) expandChildren(n *draftNode) error {
 		}
 		i := n.home.ChildIndex(c)
 		n.skipTo(i, number)
-		ordinal := ordinals[c.raw.name]
-		ordinals[c.raw.name]++
+		name, addr := c.NameIndex(), c.Address()
+		ordinal := ordinals[name]
+		ordinals[name]++
 		n.kids = append(n.kids, draftChild{
-			number: number, name: c.raw.name, ordinal: ordinal, rank: rankOf(ordinal), home: c.addr, stored: true, addr: c.addr,
+			number: number, name: name, ordinal: ordinal, rank: rankOf(ordinal), home: addr, stored: true, addr: addr,
 		})
-		n.kidAt[childKey{c.raw.name, ordinal}] = i
+		n.kidAt[childKey{name, ordinal}] = i
 		number += Number(c.Entries())
 	}
 	n.skipTo(n.homeKids, number)
@@ -122,7 +123,7 @@ func goneError(n Number) error { return fmt.Errorf("datacenter: entry %d: %w", n
 // or to the owner of the attribute that has it: last. It tells the lowest draft
 // node on the way, and the steps below that.
 func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err error) {
-	if n > MaxEntries || uint32(n) >= d.first.entries[0] {
+	if n > MaxEntries || int64(n) >= entriesOf(d.first) {
 		return nil, nil, last, goneError(n)
 	}
 	at = d.root
@@ -131,7 +132,7 @@ func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err err
 		if len(steps) == 0 {
 			last, err = at.childHolding(n)
 		} else {
-			last, err = childHolding(last, n)
+			last, err = childHolding(d.first, last, n)
 		}
 		if err != nil {
 			return nil, nil, last, err
@@ -153,19 +154,17 @@ func (n *draftNode) childHolding(entry Number) (step, error) {
 	if i < 0 {
 		return step{}, goneError(entry)
 	}
-	c, err := n.home.child(i)
+	c, err := n.home.ChildAt(i)
 	return step{home: c, number: n.kids[i].number, place: i}, err
 }
 
 // childHolding finds the child of s in whose subtree the entry n is.
-func childHolding(s step, n Number) (step, error) {
-	f := s.home.file
+func childHolding(f *File, s step, n Number) (step, error) {
 	number := s.number + 1 + Number(s.home.AttributeCount())
-	first := f.number(s.home.raw.childAddr)
 	for i := range s.home.ChildCount() {
-		entries := Number(f.entries[first+uint32(i)])
+		entries := Number(f.Entries(s.home.ChildAddress(i)))
 		if n < number+entries {
-			c, err := s.home.child(i)
+			c, err := s.home.ChildAt(i)
 			return step{home: c, number: number, place: i}, err
 		}
 		number += entries

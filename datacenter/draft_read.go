@@ -65,7 +65,7 @@ func (d *Draft) Node(n Number) (info DraftNode, ok bool) {
 	}
 	info = DraftNode{
 		Name: d.name(x.name), Ordinal: x.ordinal, Keys: d.definition(x.key), Flags: x.flags,
-		Base: x.home, Stored: x.home.file != nil,
+		Base: x.home, Stored: !isNone(x.home),
 	}
 	if x.parent != nil {
 		info.Parent = x.parent.number
@@ -214,7 +214,7 @@ func (d *Draft) childEntry(x *draftNode, i int) DraftEntry {
 		Stored: k.number <= MaxEntries, Addr: k.home, Added: i >= x.homeKids, Next: uint64(x.homeAttrs+i) + 1,
 	}
 	if k.node != nil && e.Stored {
-		e.Addr = k.node.home.addr
+		e.Addr = k.node.home.Address()
 	}
 	if e.Added {
 		e.Next = addedCursor + uint64(k.seq) + 1

@@ -102,10 +102,10 @@ func (r *rebaser) fork() error {
 		nameTable: s.indexed(),
 	}
 	if r.w.reordered && s.sorted == nil {
-		r.tree.labels.sorted = newSiblingOrder(s.d.first)
+		r.tree.labels.sorted = NewSiblingOrder(s.d.first)
 	}
-	r.tree.labels.names = make([]uint16, len(r.g.names)+1)
-	for i, name := range r.g.names {
+	r.tree.labels.names = make([]uint16, len(r.g.Names())+1)
+	for i, name := range r.g.Names() {
 		r.tree.labels.names[i+1] = r.tree.index[name]
 	}
 	root, err := r.g.Root()
@@ -133,13 +133,13 @@ func (r *rebaser) node(old *draftNode, base Node, number Number) (*draftNode, er
 	}
 	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
 	r.tree.nodes[n.number] = n
-	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.addr})
+	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.Address()})
 	order := r.w.orders[old]
 	if err := n.rest(r.tree.labels.names, order, func(k *draftChild, y Node, at Number) (err error) {
 		at += number
 		if k.node == nil {
 			first := r.w.s.d.first
-			r.tree.labels.add(labelRun{k.number, at, Number(first.entries[first.number(k.home)]), k.home})
+			r.tree.labels.add(labelRun{k.number, at, Number(first.Entries(k.home)), k.home})
 			return nil
 		}
 		if k.node, err = r.node(k.node, y, at); err == nil {
@@ -163,7 +163,7 @@ func (r *rebaser) node(old *draftNode, base Node, number Number) (*draftNode, er
 // labelCount is how many labels from a node's on stand for numbers from its number on: those
 // of its attributes do if they are as many, or at least nobody asks for their numbers.
 func (n *draftNode) labelCount() Number {
-	if n.home.file != nil && n.base.AttributeCount() == n.homeAttrs {
+	if !isNone(n.home) && n.base.AttributeCount() == n.homeAttrs {
 		return 1 + Number(n.homeAttrs)
 	}
 	return 1
@@ -181,11 +181,11 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, No
 		if err != nil {
 			return err
 		}
-		i := n.attribute(names[a.name])
+		i := n.attribute(names[a.NameIndex()])
 		if i < 0 {
 			return fmt.Errorf("%w: %s has come to %s", ErrDiffers, a.Name(), n.base.Name())
 		}
-		n.attrs[i].stored, n.attrs[i].addr = true, a.addr
+		n.attrs[i].stored, n.attrs[i].addr = true, a.Address()
 	}
 	if slices.ContainsFunc(n.attrs, func(a draftAttribute) bool { return !a.dead && !a.stored }) {
 		return fmt.Errorf("%w: attributes of %s are missing", ErrDiffers, n.base.Name())
@@ -204,7 +204,7 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, No
 		}
 		k := &n.kids[order[0]]
 		order = order[1:]
-		k.stored, k.addr, k.rank = true, y.addr, rankOf(ordinals[k.name])
+		k.stored, k.addr, k.rank = true, y.Address(), rankOf(ordinals[k.name])
 		ordinals[k.name]++
 		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
 		if err := child(k, y, number); err != nil {

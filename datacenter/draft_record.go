@@ -118,8 +118,9 @@ func RecordBound(edits []Edit) (size int64) {
 		case AddNode, MoveNode:
 			size += number + length + int64(len(e.Name)) + rank + 2
 		case SetAttribute:
-			size += 1 + int64(len(e.Name)) + 2 + max(4, int64(len(e.Value.text)))
-			if len(e.Name) > 127 || len(e.Value.text) > 127 {
+			text := textLen(e.Value)
+			size += 1 + int64(len(e.Name)) + 2 + max(4, text)
+			if len(e.Name) > 127 || text > 127 {
 				size += 2 * length
 			}
 		case RemoveAttribute:
@@ -135,16 +136,24 @@ func RecordBound(edits []Edit) (size int64) {
 	return size
 }
 
+// textLen is how long the text of a string is.
+func textLen(v Value) int64 {
+	if v.Type() == String {
+		return int64(len(v.Text()))
+	}
+	return 0
+}
+
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 func appendValue(b []byte, v Value) []byte {
-	b = append(b, byte(v.typ))
-	if v.typ == String {
-		return appendText(b, v.text)
+	b = append(b, byte(v.Type()))
+	if v.Type() == String {
+		return appendText(b, v.Text())
 	}
-	return binary.LittleEndian.AppendUint32(b, v.bits)
+	return binary.LittleEndian.AppendUint32(b, v.Bits())
 }
 
 func appendKeys(b []byte, keys KeyDefinition) []byte {
@@ -230,24 +239,24 @@ func (r recordReader) number() Number { return Number(r.Uvarint(math.MaxUint32))
 func (r recordReader) text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
 
 func (r recordReader) value() Value {
-	v := Value{typ: Type(r.U8())}
-	switch v.typ {
+	switch t := Type(r.U8()); t {
 	case String:
-		v.text = r.text()
-		if err := checkText(v.text); err != nil {
+		v, err := StringValue(r.text())
+		if err != nil {
 			r.Fail("%w", err)
 		}
+		return v
 	case Int, Float, Bool:
-		v.bits = r.LE32()
+		return BitsValue(t, r.LE32())
 	default:
-		r.Fail("unknown type %d", v.typ)
+		r.Fail("unknown type %d", t)
+		return Value{}
 	}
-	return v
 }
 
 func (r recordReader) keys() KeyDefinition {
 	n := int(r.U8())
-	if n > len(keyNames{}) {
+	if n > len(KeyNames{}) {
 		r.Fail("%d keys", n)
 		return nil
 	}

@@ -26,7 +26,7 @@ type Snapshot struct {
 	// nameTable is the Draft's, without its inverses.
 	nameTable
 	// sorted is as in labels.
-	sorted *siblingOrder
+	sorted *SiblingOrder
 	// since is where edits begin that the Snapshot has not, in epochs.since.
 	since int
 }
@@ -149,7 +149,7 @@ func (s *Snapshot) at(n *draftNode) nodeState {
 
 // moveHome tells how a node differs from the first file, instead of the base.
 func (x *nodeState) moveHome(n *draftNode) {
-	x.attrs, x.kids, x.changed = slices.Clone(x.attrs), slices.Clone(x.kids), n.home.file == nil
+	x.attrs, x.kids, x.changed = slices.Clone(x.attrs), slices.Clone(x.kids), isNone(n.home)
 	for i := range x.attrs {
 		a := &x.attrs[i]
 		a.stored, a.addr, a.changed = i < n.homeAttrs, a.home, a.edited

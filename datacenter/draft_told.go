@@ -112,7 +112,7 @@ func (c *changeLister) node(n *draftNode) {
 	x := c.s.at(n)
 	c.attributes(n, &x)
 	keys, before, flags := c.s.definition(x.key), KeyDefinition{}, KeyFlags(0)
-	if base := c.s.baseOf(n); base.file != nil {
+	if base := c.s.baseOf(n); !isNone(base) {
 		before, flags = base.Keys(), base.Flags()
 	}
 	if !slices.Equal(keys, before) {
@@ -142,7 +142,7 @@ func (c *changeLister) attributes(n *draftNode, x *nodeState) {
 		}
 		if a.stored {
 			var err error
-			change.Old, err = c.s.base.storedValue(a.addr)
+			change.Old, err = storedValue(c.s.base, a.addr)
 			change.Lost = err != nil
 		}
 		if change.Lost || change.Old != change.New {
@@ -152,20 +152,12 @@ func (c *changeLister) attributes(n *draftNode, x *nodeState) {
 }
 
 // storedValue reads the value of an attribute.
-func (f *File) storedValue(addr Address) (Value, error) {
+func storedValue(f *File, addr Address) (Value, error) {
 	a, err := f.Attribute(addr)
 	if err != nil {
 		return Value{}, err
 	}
-	v := Value{typ: a.typ, bits: a.bits}
-	if a.typ == String {
-		text, err := a.AppendText(nil)
-		if err != nil {
-			return Value{}, err
-		}
-		v = Value{typ: String, text: string(text)}
-	}
-	return v, nil
+	return a.Value()
 }
 
 func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
@@ -177,7 +169,7 @@ func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
 	case k.node == nil: // as the file has it
 	case k.stored:
 		c.node(k.node)
-	case c.s.baseOf(k.node).file == nil:
+	case isNone(c.s.baseOf(k.node)):
 		c.add(Change{Kind: NodeMade}, k.node)
 		c.node(k.node)
 	default:
@@ -213,11 +205,11 @@ func (c *changeLister) stored(k *draftChild) Step {
 	}
 	names := markNames(base.Keys())
 	for i := range base.AttributeCount() {
-		a, err := base.attributeAt(i)
+		a, err := base.AttributeAt(i)
 		if err != nil || !slices.Contains(names, a.Name()) {
 			continue
 		}
-		if v, err := c.s.base.storedValue(a.addr); err == nil {
+		if v, err := a.Value(); err == nil {
 			s.Marks = append(s.Marks, Mark{a.Name(), v})
 		}
 	}
@@ -236,7 +228,7 @@ func (c *changeLister) marks(x *nodeState) (marks []Mark) {
 		v := a.value
 		if a.stored {
 			var err error
-			if v, err = c.s.base.storedValue(a.addr); err != nil {
+			if v, err = storedValue(c.s.base, a.addr); err != nil {
 				continue
 			}
 		}

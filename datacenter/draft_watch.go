@@ -220,7 +220,7 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 	return at
 }
 
-func (at *EntryAt) in(n *draftNode) { at.Parent, at.ParentAddr = n.number, n.home.addr }
+func (at *EntryAt) in(n *draftNode) { at.Parent, at.ParentAddr = n.number, n.home.Address() }
 
 // values appends the attributes in n and below whose values no file has.
 func (s *effects) values(n *draftNode, dst []DraftEntry) []DraftEntry {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"slices"
-
-	"lorefs/internal/wtf8"
 )
 
 // Written is what a Snapshot was written as.
@@ -32,57 +30,59 @@ type Written struct {
 func (s *Snapshot) Write(ctx context.Context, opts WriteOptions, to io.Writer) (*Written, error) {
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	names := slices.Clone(s.base.names)
+	var names []string
 	for i, name := range s.names {
 		if used[i+1] { // if the base has it as well, it counts once
 			names = append(names, name)
 		}
 	}
-	b, err := NewBuilder(names, opts)
+	r, err := NewRewriter(ctx, s.base, names, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer b.abandon()
-	w := &draftWriter{ctx: ctx, s: s, b: b, r: newRepacker(ctx, s.base, b), orders: map[*draftNode][]int{}}
+	defer r.Close()
+	w := &draftWriter{ctx: ctx, s: s, r: r, orders: map[*draftNode][]int{}}
 	w.translate(used, usedKeys)
-	root, top := s.at(s.root), b.top()
-	top.raw.flags, top.raw.key = uint8(root.flags), w.keys[root.key]
-	if top.attrs, err = w.attributes(s.root, &root); err != nil {
+	root := s.at(s.root)
+	attrs, err := w.attributes(s.root, &root)
+	if err != nil {
 		return nil, err
 	}
-	if top.children, err = w.children(s.root, &root); err != nil {
+	children, err := w.children(s.root, &root)
+	if err != nil {
 		return nil, err
 	}
-	if err := b.Write(ctx, to); err != nil {
+	r.Root(w.keys[root.key], root.flags, attrs, children)
+	reordered, err := r.Write(ctx, to)
+	if err != nil {
 		return nil, err
 	}
-	return &Written{s, opts, w.orders, b.reordered}, nil
+	return &Written{s, opts, w.orders, reordered}, nil
 }
 
 // setDefaults takes what opts leaves open from the file.
 func (s *Snapshot) setDefaults(opts *WriteOptions) {
-	opts.Header = s.base.header
+	opts.Header = s.base.Header()
 	if opts.Revision != nil {
 		opts.Header.Revision = *opts.Revision
 	}
 	if opts.Layout == LayoutAuto {
-		opts.Layout = s.base.layout
+		opts.Layout = s.base.Layout()
 	}
 	if opts.Key == nil {
-		opts.Key = &s.base.key
+		key := s.base.Key()
+		opts.Key = &key
 	}
 }
 
-// draftWriter moves draft nodes to a Builder, and what they have of the file by
-// way of a repacker.
+// draftWriter makes draft nodes nodes of the new file.
 type draftWriter struct {
 	ctx    context.Context
 	s      *Snapshot
-	b      *Builder
-	r      *repacker
+	r      *Rewriter
 	orders map[*draftNode][]int
 
-	names []uint16 // the Builder's name indexes by the Draft's
+	names []uint16 // the new file's name indexes by the Draft's
 	keys  []uint16 // key indexes likewise; 0 for definitions that no draft node has
 }
 
@@ -91,7 +91,7 @@ func (w *draftWriter) translate(usedNames, usedKeys []bool) {
 	w.names = make([]uint16, len(usedNames))
 	for i, name := range w.s.names {
 		if usedNames[i+1] {
-			w.names[i+1] = w.b.name(name)
+			w.names[i+1] = w.r.Name(name)
 		}
 	}
 	w.keys = make([]uint16, len(w.s.keys))
@@ -102,40 +102,39 @@ func (w *draftWriter) translate(usedNames, usedKeys []bool) {
 		for j, name := range k {
 			k[j] = w.names[name] // of none, 0
 		}
-		w.keys[i] = w.b.keyOf(k)
+		w.keys[i] = w.r.Key(k)
 	}
 }
 
 // node stores the runs of a draft node and of all below it.
-func (w *draftWriter) node(n *draftNode) (rawNode, error) {
+func (w *draftWriter) node(n *draftNode) (StoredNode, error) {
 	x := w.s.at(n)
-	raw := rawNode{name: w.names[x.name], flags: uint8(x.flags), key: w.keys[x.key]}
 	if err := w.ctx.Err(); err != nil {
-		return raw, err
+		return StoredNode{}, err
 	}
-	// First the attributes, as a repacker does: what is written shall not depend on
+	// First the attributes, as the Rewriter does: what is written shall not depend on
 	// which nodes happen to be draft nodes.
 	attrs, err := w.attributes(n, &x)
 	if err != nil {
-		return raw, err
+		return StoredNode{}, err
 	}
-	if raw.attrAddr, err = w.b.addAttributes(attrs); err != nil {
+	raw, err := w.r.Begin(w.names[x.name], w.keys[x.key], x.flags, attrs)
+	if err != nil {
 		return raw, err
 	}
 	children, err := w.children(n, &x)
 	if err != nil {
 		return raw, err
 	}
-	raw.attrCount, raw.childCount = uint16(len(attrs)), uint16(len(children))
-	raw.childAddr, err = w.b.addChildren(children)
+	err = w.r.End(&raw, children)
 	return raw, err
 }
 
-func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]rawAttribute, error) {
+func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]StoredAttribute, error) {
 	if !x.changed {
-		return w.r.attributes(w.s.baseOf(n), nil)
+		return w.r.Attributes(w.s.baseOf(n))
 	}
-	var run []rawAttribute
+	var run []StoredAttribute
 	for i := range x.attrs {
 		if x.attrs[i].dead {
 			continue
@@ -144,34 +143,26 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]rawAttribute, er
 		if err != nil {
 			return nil, err
 		}
-		raw.name = w.names[x.attrs[i].name]
 		run = append(run, raw)
 	}
 	return run, nil
 }
 
-// attribute gives one as it is stored then, but for its name.
-func (w *draftWriter) attribute(a *draftAttribute) (rawAttribute, error) {
+// attribute gives one as it is stored then.
+func (w *draftWriter) attribute(a *draftAttribute) (StoredAttribute, error) {
 	if !a.changed {
 		stored, err := w.s.base.Attribute(a.addr)
-		if err != nil || stored.typ != String {
-			return stored.raw(), err
+		if err != nil {
+			return StoredAttribute{}, err
 		}
-		return w.r.string(stored)
+		return w.r.Attribute(w.names[a.name], stored)
 	}
-	if a.value.typ != String {
-		return Attribute{typ: a.value.typ, bits: a.value.bits}.raw(), nil
-	}
-	i, err := w.b.values.intern(wtf8.AppendUTF16(nil, a.value.text))
-	if err != nil {
-		return rawAttribute{}, err
-	}
-	return w.b.values.attribute(i), nil
+	return w.r.Value(w.names[a.name], a.value)
 }
 
-// children gives the children of n, and notes the order that the Builder will
+// children gives the children of n, and notes the order that the Rewriter will
 // put them in. Those that nothing else tells apart stay in the order in which they come.
-func (w *draftWriter) children(n *draftNode, x *nodeState) ([]rawNode, error) {
+func (w *draftWriter) children(n *draftNode, x *nodeState) ([]StoredNode, error) {
 	run := make([]writtenChild, 0, len(x.kids))
 	for i := range x.kids {
 		if x.kids[i].dead {
@@ -184,10 +175,10 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]rawNode, error) {
 		run = append(run, writtenChild{raw, i})
 	}
 	slices.SortStableFunc(run, func(p, q writtenChild) int {
-		return cmp.Or(cmp.Compare(p.raw.name, q.raw.name), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
+		return cmp.Or(cmp.Compare(p.raw.NameIndex(), q.raw.NameIndex()), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
 	})
-	sortSiblings(run, func(x, y writtenChild) int { return w.b.compareNodes(x.raw, y.raw) })
-	nodes, order := make([]rawNode, len(run)), make([]int, len(run))
+	sortSiblings(run, func(x, y writtenChild) int { return w.r.Compare(x.raw, y.raw) })
+	nodes, order := make([]StoredNode, len(run)), make([]int, len(run))
 	for i, c := range run {
 		nodes[i], order[i] = c.raw, c.place
 	}
@@ -197,11 +188,11 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]rawNode, error) {
 
 // writtenChild is a child as it is stored, and its place in the draft node.
 type writtenChild struct {
-	raw   rawNode
+	raw   StoredNode
 	place int
 }
 
-// sortSiblings sorts as the Builder does. Nearly all runs are in order already, and to
+// sortSiblings sorts as the Rewriter does. Nearly all runs are in order already, and to
 // compare may take reading the file.
 func sortSiblings[T any](run []T, compare func(x, y T) int) {
 	if !slices.IsSortedFunc(run, compare) {
@@ -209,13 +200,13 @@ func sortSiblings[T any](run []T, compare func(x, y T) int) {
 	}
 }
 
-func (w *draftWriter) child(k *draftChild) (rawNode, error) {
+func (w *draftWriter) child(k *draftChild) (StoredNode, error) {
 	if k.node != nil {
 		return w.node(k.node)
 	}
 	stored, err := w.s.base.Node(k.addr)
 	if err != nil {
-		return rawNode{}, err
+		return StoredNode{}, err
 	}
-	return w.r.node(stored, 0)
+	return w.r.Node(stored)
 }

@@ -28,6 +28,15 @@ func (h Header) Time() time.Time {
 	return time.Unix(int64(sec), int64(frac*1e9)).UTC()
 }
 
+// Same tells whether two headers have the same bits: a timestamp may be no number, which
+// equals nothing.
+func (h Header) Same(o Header) bool {
+	bits := math.Float64bits
+	same := bits(h.Timestamp) == bits(o.Timestamp)
+	h.Timestamp, o.Timestamp = 0, 0
+	return same && h == o
+}
+
 // parseHeader reads a header of layout l from b, l.HeaderSize() bytes.
 func parseHeader(b []byte, l Layout) Header {
 	le := binary.LittleEndian

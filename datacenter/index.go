@@ -3,6 +3,7 @@ package datacenter
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -19,11 +20,11 @@ type index struct {
 	// names holds the text of each name; a node's or an attribute's name index
 	// is one more than its place here.
 	names []string
-	keys  []keyNames
+	keys  []KeyNames
 	// base is, of each segment of nodes, the number of its first node.
 	base []uint32
 
-	// valueName is the index of __value__, 0 if there is none.
+	// ValueName is the index of __value__, 0 if there is none.
 	valueName uint16
 	// countErr is why the nodes could not be counted. No File that Open gave
 	// out has one, nor an adlerErr.
@@ -36,20 +37,22 @@ type index struct {
 }
 
 const (
-	rootName  = "__root__"
-	valueName = "__value__"
+	// RootName is the name of the root.
+	RootName = "__root__"
+	// ValueName is the name of the attribute that is a node's text.
+	ValueName = "__value__"
 
 	// MaxNames is how many names an index can tell apart, __root__ and __value__ included.
 	MaxNames = math.MaxUint16
 	// MaxRun is how many attributes, and how many children, a node can have.
 	MaxRun = math.MaxUint16
 	// MaxKeyNames is how many names a key definition can have.
-	MaxKeyNames = len(keyNames{})
-	// maxNameBytes bounds the names together. Real files have some 100 KB;
+	MaxKeyNames = len(KeyNames{})
+	// MaxNameBytes bounds the names together. Real files have some 100 KB;
 	// overlapping strings let a file claim gigabytes.
-	maxNameBytes = 64 << 20
-	// maxKeys is how many key definitions a node can tell apart.
-	maxKeys = 1 << 12
+	MaxNameBytes = 64 << 20
+	// MaxKeys is how many key definitions a node can tell apart.
+	MaxKeys = 1 << 12
 )
 
 // readTables reads the small tables, derives what follows from them, and
@@ -111,7 +114,7 @@ func (f *File) derive() {
 
 func (f *File) findValueName() {
 	for i, name := range f.names {
-		if name == valueName {
+		if name == ValueName {
 			f.valueName = uint16(i + 1)
 		}
 	}
@@ -135,8 +138,8 @@ func (f *File) readNames() error {
 		if buf, err = f.appendString(buf[:0], t.data, parseAddress(b)); err != nil {
 			return &FormatError{Off: off, What: fmt.Sprintf("name %d", i+1), Err: err}
 		}
-		if total += len(buf); total > maxNameBytes {
-			return badf(off, "the names up to %d have more than %d bytes", i+1, maxNameBytes)
+		if total += len(buf); total > MaxNameBytes {
+			return badf(off, "the names up to %d have more than %d bytes", i+1, MaxNameBytes)
 		}
 		f.names = append(f.names, string(buf))
 	}
@@ -144,8 +147,8 @@ func (f *File) readNames() error {
 }
 
 func (f *File) readKeys() error {
-	count := int(min(f.regions.keys.count, maxKeys))
-	f.keys = make([]keyNames, count)
+	count := int(min(f.regions.keys.count, MaxKeys))
+	f.keys = make([]KeyNames, count)
 	var scratch [keySize]byte
 	for i := range f.keys {
 		b, err := f.view(f.regions.keys.off+int64(i)*keySize, keySize, scratch[:])
@@ -182,6 +185,41 @@ func (f *File) name(index uint16) (string, bool) {
 
 // Names are all names of the file; a name's index is one more than its place.
 func (f *File) Names() []string { return f.names }
+
+// KeyNames are all key definitions of the file as they are stored.
+func (f *File) KeyNames() []KeyNames { return f.keys }
+
+// NameIndexes gives the indexes that names have in the file, from 1 on, behind the 0 of
+// none. Of a name that the file has not it is 0.
+func (f *File) NameIndexes(names []string) []uint16 {
+	index := make(map[string]uint16, len(f.names))
+	for i, name := range f.names {
+		index[name] = uint16(i + 1)
+	}
+	list := make([]uint16, len(names)+1)
+	for i, name := range names {
+		list[i+1] = index[name]
+	}
+	return list
+}
+
+// CheckNames tells whether each name of the file has one index, and each key definition a
+// meaning. Else a new name might get a meaning that nobody gave it.
+func (f *File) CheckNames() error {
+	seen := make(map[string]bool, len(f.names))
+	for i, name := range f.names {
+		if seen[name] {
+			return badf(f.regions.names.addrs.off+int64(i)*addressSize, "the name %q comes twice: the file can't be edited", name)
+		}
+		seen[name] = true
+	}
+	for i, k := range f.keys {
+		if int(slices.Max(k[:])) > len(f.names) {
+			return badf(f.regions.keys.off+int64(i)*keySize, "key %d has a name that there is not: the file can't be edited", i)
+		}
+	}
+	return nil
+}
 
 // KeyDefinition is one set of attribute names that nodes are looked up by.
 type KeyDefinition []string

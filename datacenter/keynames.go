@@ -2,11 +2,11 @@ package datacenter
 
 import "encoding/binary"
 
-// keyNames is a DataCenterKey: name indexes, 0 where there is none.
-type keyNames [4]uint16
+// KeyNames is a key definition as it is stored, a DataCenterKey: name indexes, 0 where there is none.
+type KeyNames [4]uint16
 
 // parseKeyNames reads a key from b, keySize bytes.
-func parseKeyNames(b []byte) (k keyNames) {
+func parseKeyNames(b []byte) (k KeyNames) {
 	for i := range k {
 		k[i] = binary.LittleEndian.Uint16(b[2*i:])
 	}
@@ -14,7 +14,7 @@ func parseKeyNames(b []byte) (k keyNames) {
 }
 
 // append is the inverse of parseKeyNames.
-func (k keyNames) append(b []byte) []byte {
+func (k KeyNames) append(b []byte) []byte {
 	for _, n := range k {
 		b = binary.LittleEndian.AppendUint16(b, n)
 	}
@@ -22,7 +22,7 @@ func (k keyNames) append(b []byte) []byte {
 }
 
 // slide moves the gaps of a key definition to its end: they mean nothing.
-func slide(k keyNames) (slid keyNames) {
+func slide(k KeyNames) (slid KeyNames) {
 	i := 0
 	for _, name := range k {
 		if name != 0 {
@@ -33,10 +33,10 @@ func slide(k keyNames) (slid keyNames) {
 	return slid
 }
 
-// keyNames is the key definition of n; it is empty if there is none with its index.
-func (n Node) keyNames() keyNames {
+// KeyNames is the key definition of n as it is stored; it is empty if there is none with its index.
+func (n Node) KeyNames() KeyNames {
 	if int(n.raw.key) >= len(n.file.keys) {
-		return keyNames{}
+		return KeyNames{}
 	}
 	return n.file.keys[n.raw.key]
 }

@@ -23,7 +23,7 @@ func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 	}
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		a, err := n.attributeAt(mid)
+		a, err := n.AttributeAt(mid)
 		switch {
 		case err != nil:
 			return Attribute{}, false, err
@@ -61,7 +61,7 @@ func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
 		if first+ordinal >= n.ChildCount() {
 			return Node{}, false, nil
 		}
-		child, err := n.child(first + ordinal)
+		child, err := n.ChildAt(first + ordinal)
 		return child, err == nil && child.raw.name == name, err
 	}
 	for child, err := range n.ChildrenFrom(first) {
@@ -116,7 +116,7 @@ func (n Node) firstNamed(name uint16) (int, error) {
 		probe, child := mid, Node{}
 		for ; probe < hi; probe++ {
 			var err error
-			if child, err = n.child(probe); err != nil {
+			if child, err = n.ChildAt(probe); err != nil {
 				return 0, err
 			}
 			if child.raw.name != 0 {

@@ -16,7 +16,7 @@ const KeyFlagUncached KeyFlags = 1
 type Node struct {
 	file *File
 	addr Address
-	raw  rawNode
+	raw  StoredNode
 }
 
 // Root is the node __root__, whose children are the sheets.
@@ -72,8 +72,11 @@ func (n Node) ChildCount() int { return int(n.raw.childCount) }
 // Entries is how many logical nodes and attributes there are in the node's
 // subtree, the node included.
 func (n Node) Entries() uint32 {
-	return n.file.entries[n.file.number(n.addr)]
+	return n.file.Entries(n.addr)
 }
+
+// Entries is [Node.Entries] of the node at addr, which must exist.
+func (f *File) Entries(addr Address) uint32 { return f.entries[f.number(addr)] }
 
 // number is the place of a node among all stored ones.
 func (f *File) number(addr Address) uint32 {
@@ -147,12 +150,19 @@ func (f *File) errorAt(n Node, format string, args ...any) error {
 	return nodeError(n.addr, f.nodeOffset(n.addr), format, args...)
 }
 
-// child reads the place i of the run of children, which may be a placeholder.
-func (n Node) child(i int) (Node, error) {
-	f := n.file
-	size := int(f.layout.NodeSize())
+// ChildAddress is where the child at place i of n's run lies.
+func (n Node) ChildAddress(i int) Address {
 	addr := n.raw.childAddr
 	addr.Element += uint16(i)
+	return addr
+}
+
+// ChildAt reads the child at place i of n's run, which has no name index if it is a
+// placeholder.
+func (n Node) ChildAt(i int) (Node, error) {
+	f := n.file
+	size := int(f.layout.NodeSize())
+	addr := n.ChildAddress(i)
 	off, err := run(f.regions.nodes, addr, 1, int64(size))
 	if err != nil {
 		return Node{}, f.errorAt(n, "children: %w", err)

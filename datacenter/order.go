@@ -15,10 +15,10 @@ import (
 // compares by the keys of whichever comes first, so that siblings of different definitions
 // may be in no order at all. Of one definition a name, as in official files, both are the same.
 
-// compareSiblings is the order of siblings of one name that have the key definitions x and y.
+// CompareSiblings is the order of siblings of one name that have the key definitions x and y.
 // name spells a name index, and values compares what they have for a key. by is the
 // key that they differ in; it is 0 if the definitions do, or nothing.
-func compareSiblings(x, y keyNames, name func(uint16) string, values func(key uint16) int) (order int, by uint16) {
+func CompareSiblings(x, y KeyNames, name func(uint16) string, values func(key uint16) int) (order int, by uint16) {
 	if x != y {
 		if c := compareDefinitions(x, y, name); c != 0 {
 			return c, 0
@@ -37,7 +37,7 @@ func compareSiblings(x, y keyNames, name func(uint16) string, values func(key ui
 
 // compareDefinitions compares the names in turn, by their UTF-16 units as key values are;
 // what another one begins with comes before that.
-func compareDefinitions(x, y keyNames, name func(uint16) string) int {
+func compareDefinitions(x, y KeyNames, name func(uint16) string) int {
 	x, y = slide(x), slide(y)
 	for i := range x {
 		switch {
@@ -54,24 +54,33 @@ func compareDefinitions(x, y keyNames, name func(uint16) string) int {
 	return 0
 }
 
-// siblingOrder is the order in which siblings in a file are written. Its error is
-// sticky.
-type siblingOrder struct {
+// SiblingOrder is the order in which siblings in a file are written. It is for one goroutine.
+type SiblingOrder struct {
 	file        *File
 	root, value uint16 // names that will be the last
-	err         error
+	err         error  // of comparing, the first
 }
 
-// newSiblingOrder is that of a file's nodes.
-func newSiblingOrder(f *File) *siblingOrder {
-	return &siblingOrder{
+// NewSiblingOrder is that of a file's nodes.
+func NewSiblingOrder(f *File) *SiblingOrder {
+	return &SiblingOrder{
 		file: f,
-		root: uint16(slices.Index(f.names, rootName) + 1), value: uint16(slices.Index(f.names, valueName) + 1),
+		root: uint16(slices.Index(f.names, RootName) + 1), value: uint16(slices.Index(f.names, ValueName) + 1),
 	}
 }
 
+// Sort sorts siblings, stably.
+func (s *SiblingOrder) Sort(run []Node) error {
+	s.err = nil
+	// Nearly all runs are in order already, and to compare may take reading the file.
+	if !slices.IsSortedFunc(run, s.compare) {
+		slices.SortStableFunc(run, s.compare)
+	}
+	return s.err
+}
+
 // compare is [Builder.compareNodes] for nodes of a file.
-func (s *siblingOrder) compare(x, y Node) int {
+func (s *SiblingOrder) compare(x, y Node) int {
 	if x.raw.name != y.raw.name {
 		return s.name(x.raw.name) - s.name(y.raw.name)
 	}
@@ -80,7 +89,7 @@ func (s *siblingOrder) compare(x, y Node) int {
 }
 
 // name is the place of a name among those that will be written.
-func (s *siblingOrder) name(i uint16) int {
+func (s *SiblingOrder) name(i uint16) int {
 	switch i {
 	case s.root:
 		return MaxNames + 1
@@ -90,9 +99,9 @@ func (s *siblingOrder) name(i uint16) int {
 	return int(i)
 }
 
-// compareKeys is [compareSiblings] for nodes of a file.
-func (s *siblingOrder) compareKeys(x, y Node) (order int, by uint16) {
-	return compareSiblings(x.keyNames(), y.keyNames(), s.file.spell, func(key uint16) int {
+// compareKeys is [CompareSiblings] for nodes of a file.
+func (s *SiblingOrder) compareKeys(x, y Node) (order int, by uint16) {
+	return CompareSiblings(x.KeyNames(), y.KeyNames(), s.file.spell, func(key uint16) int {
 		if s.err != nil {
 			return 0
 		}
@@ -104,13 +113,13 @@ func (s *siblingOrder) compareKeys(x, y Node) (order int, by uint16) {
 	})
 }
 
-func (s *siblingOrder) note(err error) {
+func (s *SiblingOrder) note(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-func (s *siblingOrder) text(addr Address) []byte {
+func (s *SiblingOrder) text(addr Address) []byte {
 	units, err := s.file.stringUnits(s.file.regions.values.data, addr)
 	s.note(err)
 	return units
@@ -118,7 +127,7 @@ func (s *siblingOrder) text(addr Address) []byte {
 
 // compareValues is the order of key values: absent, int, float, string, bool;
 // numbers by value, NaN first; strings by their UTF-16 units, which text gives.
-func compareValues(x rawAttribute, xok bool, y rawAttribute, yok bool, text func(Address) []byte) int {
+func compareValues(x StoredAttribute, xok bool, y StoredAttribute, yok bool, text func(Address) []byte) int {
 	if !xok || !yok {
 		return cmp.Compare(bit(xok), bit(yok))
 	}
@@ -140,6 +149,16 @@ func compareValues(x rawAttribute, xok bool, y rawAttribute, yok bool, text func
 		return compareUnits(text(x.value()), text(y.value()))
 	}
 	return cmp.Compare(x.bits, y.bits)
+}
+
+// Compare is the order of the values of a key: none, int, float, string, bool; numbers by
+// value, NaN first; strings by their UTF-16 units.
+func (v Value) Compare(w Value) int {
+	if v.typ != String || w.typ != String {
+		none := func(Address) []byte { return nil }
+		return compareValues(v.stored(), v.typ != 0, w.stored(), w.typ != 0, none)
+	}
+	return compareUnits(wtf8.AppendUTF16(nil, v.text), wtf8.AppendUTF16(nil, w.text))
 }
 
 // compareUnits compares little-endian UTF-16, unit by unit.

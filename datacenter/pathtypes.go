@@ -31,10 +31,10 @@ func (d *Draft) TypeOnPath(node Number, attribute string) (t Type, ok bool, err 
 	if t, ok := d.types.attrs[memo]; ok {
 		return t, t != 0, nil
 	}
-	err = d.first.eachOnPath(path, func(n Node) (bool, error) {
+	err = eachOnPath(d.first, path, func(n Node) (bool, error) {
 		a, ok, err := n.Attribute(name)
 		if ok {
-			t = a.typ
+			t = a.Type()
 		}
 		return !ok, err
 	})
@@ -66,7 +66,7 @@ func (d *Draft) KeysOnPath(parent Number, name string) (KeyDefinition, error) {
 		return def, nil
 	}
 	var def KeyDefinition
-	err = d.first.eachOnPath(path, func(n Node) (bool, error) {
+	err = eachOnPath(d.first, path, func(n Node) (bool, error) {
 		def = n.Keys()
 		return false, nil
 	})
@@ -82,7 +82,7 @@ func (d *Draft) KeysOnPath(parent Number, name string) (KeyDefinition, error) {
 
 // isNew tells whether a name is none of the file's. Nothing is remembered of
 // those, for their indexes may come to mean others.
-func (d *Draft) isNew(name uint16) bool { return int(name) > len(d.first.names) }
+func (d *Draft) isNew(name uint16) bool { return int(name) > len(d.first.Names()) }
 
 // path is the names from the sheet down to n; it is empty for the root.
 func (n *draftNode) path() []uint16 {
@@ -105,7 +105,7 @@ func pathKey(path []uint16) string {
 // eachOnPath calls visit for the stored nodes of a path until it is false. A
 // run of children that several parents share is looked at once, so the work
 // grows with the stored nodes.
-func (f *File) eachOnPath(path []uint16, visit func(Node) (more bool, err error)) error {
+func eachOnPath(f *File, path []uint16, visit func(Node) (more bool, err error)) error {
 	if len(path) == 0 {
 		return nil
 	}
@@ -126,10 +126,9 @@ func (f *File) eachOnPath(path []uint16, visit func(Node) (more bool, err error)
 // the same run of children.
 func named(parents []Node, name uint16) ([]Node, error) {
 	var next []Node
-	seen := map[runKey]bool{}
+	seen := map[Run]bool{}
 	err := eachNamed(parents, name, func(c Node) (bool, error) {
-		k := runKey{c.raw.childAddr, c.raw.childCount}
-		if c.raw.childCount > 0 && !seen[k] {
+		if k := c.ChildRun(); k.Count > 0 && !seen[k] {
 			seen[k] = true
 			next = append(next, c)
 		}
@@ -140,15 +139,18 @@ func named(parents []Node, name uint16) ([]Node, error) {
 
 func eachNamed(parents []Node, name uint16, visit func(Node) (bool, error)) error {
 	for _, p := range parents {
-		first, err := p.firstNamed(name)
+		first, ok, err := p.ChildNamed(name, 0)
 		if err != nil {
 			return err
 		}
-		for c, err := range p.ChildrenFrom(first) {
+		if !ok {
+			continue
+		}
+		for c, err := range p.ChildrenFrom(p.ChildIndex(first)) {
 			if err != nil {
 				return err
 			}
-			if c.raw.name != name {
+			if c.NameIndex() != name {
 				if p.Sorted() {
 					break
 				}

@@ -2,8 +2,8 @@ package datacenter
 
 import "encoding/binary"
 
-// rawNode is a DataCenterNode.
-type rawNode struct {
+// StoredNode is a node in the form of a file, a DataCenterNode.
+type StoredNode struct {
 	name       uint16 // one-based; 0 marks a placeholder, whose other fields mean nothing
 	flags      uint8  // 4 bits
 	key        uint16 // 12 bits
@@ -13,12 +13,15 @@ type rawNode struct {
 	childAddr  Address
 }
 
+// NameIndex is the place of the name in the file's names, from 1 on.
+func (n StoredNode) NameIndex() uint16 { return n.name }
+
 // parseNode reads a node from b, l.NodeSize() bytes.
-func parseNode(b []byte, l Layout) rawNode {
+func parseNode(b []byte, l Layout) StoredNode {
 	_ = b[15]
 	le := binary.LittleEndian
 	keys := le.Uint16(b[2:])
-	n := rawNode{
+	n := StoredNode{
 		name:       le.Uint16(b),
 		flags:      uint8(keys & 0xf),
 		key:        keys >> 4,
@@ -35,7 +38,7 @@ func parseNode(b []byte, l Layout) rawNode {
 }
 
 // append is the inverse of parseNode. Padding is 0.
-func (n rawNode) append(b []byte, l Layout) []byte {
+func (n StoredNode) append(b []byte, l Layout) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint16(b, n.name)
 	b = le.AppendUint16(b, uint16(n.flags)|n.key<<4)

@@ -27,6 +27,9 @@ func FloatValue(v float32) Value { return Value{typ: Float, bits: math.Float32bi
 // BoolValue is the value of a Bool.
 func BoolValue(v bool) Value { return Value{typ: Bool, bits: uint32(bit(v))} }
 
+// BitsValue is a value of any type but String by its [Value.Bits].
+func BitsValue(t Type, bits uint32) Value { return Value{typ: t, bits: bits} }
+
 // StringValue is the value of a String, s being WTF-8. Errors match [ErrValue]
 // or [ErrTooLarge].
 func StringValue(s string) (Value, error) {
@@ -48,6 +51,25 @@ func (v Value) Bool() bool { return v.bits != 0 }
 // Bits are the 32 bits that a file stores of all types but a String: for floats they say
 // more than Float, since processors may change those of a NaN.
 func (v Value) Bits() uint32 { return v.bits }
+
+// stored is an attribute with the value, as it is stored, but for its name and what it
+// has of a string.
+func (v Value) stored() StoredAttribute { return Attribute{typ: v.typ, bits: v.bits}.raw() }
+
+// CheckName tells whether nodes and attributes may have a name. Errors match
+// [ErrValue] or [ErrTooLarge].
+func CheckName(name string) error {
+	if len(name) >= maxElements {
+		return fmt.Errorf("a name of %d bytes: %w", len(name), ErrTooLarge)
+	}
+	if err := checkText(name); err != nil {
+		return err
+	}
+	if name == RootName {
+		return fmt.Errorf("%w: only the root is called %s", ErrValue, RootName)
+	}
+	return nil
+}
 
 // checkText tells whether a text can be stored.
 func checkText(s string) error {

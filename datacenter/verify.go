@@ -270,13 +270,13 @@ func (v *verifier) keys() error {
 		if err := v.report(at(0), "", "no key definitions: want at least an empty one"); err != nil {
 			return err
 		}
-	case f.keys[0] != keyNames{}:
+	case f.keys[0] != KeyNames{}:
 		if err := v.report(at(0), "key 0", "not empty: %v", f.keyDefinition(0)); err != nil {
 			return err
 		}
 	}
-	if f.regions.keys.count > maxKeys {
-		if err := v.report(at(maxKeys), "", "%d key definitions: at most %d can be used", f.regions.keys.count, maxKeys); err != nil {
+	if f.regions.keys.count > MaxKeys {
+		if err := v.report(at(MaxKeys), "", "%d key definitions: at most %d can be used", f.regions.keys.count, MaxKeys); err != nil {
 			return err
 		}
 	}
@@ -288,7 +288,7 @@ func (v *verifier) keys() error {
 			case int(n) > len(f.names):
 				err = v.report(at(i), fmt.Sprintf("key %d", i), "name index %d: there are %d names", n, len(f.names))
 			case n == f.valueName:
-				err = v.report(at(i), fmt.Sprintf("key %d", i), "%s cannot be a key", valueName)
+				err = v.report(at(i), fmt.Sprintf("key %d", i), "%s cannot be a key", ValueName)
 			}
 			if err != nil {
 				return err
@@ -310,9 +310,9 @@ func (v *verifier) names() error {
 			return err
 		}
 	}
-	want := []string{rootName, valueName}
+	want := []string{RootName, ValueName}
 	if n := len(f.names); n < len(want) || !slices.Equal(f.names[n-len(want):], want) {
-		if err := v.report(off, "names", "the last two are not %s and %s", rootName, valueName); err != nil {
+		if err := v.report(off, "names", "the last two are not %s and %s", RootName, ValueName); err != nil {
 			return err
 		}
 	}

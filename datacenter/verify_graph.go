@@ -45,8 +45,8 @@ func (v *verifier) graph() error {
 
 func (v *verifier) root(n Node) error {
 	off := v.file.nodeOffset(n.addr)
-	if n.Name() != rootName {
-		if err := v.report(off, where(n), "the root is called %q: want %s", n.Name(), rootName); err != nil {
+	if n.Name() != RootName {
+		if err := v.report(off, where(n), "the root is called %q: want %s", n.Name(), RootName); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (v *verifier) attributes(n Node) error {
 
 // attribute checks one attribute, which comes behind one called prev. twice
 // tells that its name has come before.
-func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16, twice bool) error {
+func (v *verifier) attribute(addr Address, r StoredAttribute, prev uint16, twice bool) error {
 	f := v.file
 	say := func(format string, args ...any) error {
 		return v.report(f.attributeOffset(addr), fmt.Sprintf("attribute %v", addr), format, args...)
@@ -140,7 +140,7 @@ func (v *verifier) attribute(addr Address, r rawAttribute, prev uint16, twice bo
 	case twice:
 		err = say("%s comes twice in one node", name)
 	case prev != 0 && prev == f.valueName:
-		err = say("%s comes behind %s, which must be last", name, valueName)
+		err = say("%s comes behind %s, which must be last", name, ValueName)
 	case r.name < prev:
 		before, _ := f.name(prev)
 		err = say("%s (name %d) comes behind %s (name %d): want ascending order", name, r.name, before, prev)
@@ -171,7 +171,7 @@ func cause(err error) error {
 	return nil
 }
 
-func (v *verifier) stringValue(a Attribute, r rawAttribute, say func(string, ...any) error) error {
+func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, ...any) error) error {
 	n, ok := v.valueStarts.at(a.StringAddress())
 	if !ok {
 		return say("value %v of %s: there is no such character", a.StringAddress(), a.Name())
@@ -227,8 +227,8 @@ func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
 			continue
 		}
 		v.reached.set(i)
-		if c.Name() == rootName {
-			if err := v.report(f.nodeOffset(c.addr), where(c), "called %s, which only the root may be", rootName); err != nil {
+		if c.Name() == RootName {
+			if err := v.report(f.nodeOffset(c.addr), where(c), "called %s, which only the root may be", RootName); err != nil {
 				return nil, err
 			}
 		}
@@ -250,10 +250,10 @@ func (v *verifier) order(a, b Node) error {
 	if a.raw.name != b.raw.name || a.raw.key == 0 && b.raw.key == 0 {
 		return nil
 	}
-	if err := v.spend(len(keyNames{}) * (a.AttributeCount() + b.AttributeCount())); err != nil {
+	if err := v.spend(len(KeyNames{}) * (a.AttributeCount() + b.AttributeCount())); err != nil {
 		return err
 	}
-	order := siblingOrder{file: v.file}
+	order := SiblingOrder{file: v.file}
 	switch c, by := order.compareKeys(a, b); {
 	case order.err != nil:
 		return skipBroken(order.err)

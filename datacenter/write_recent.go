@@ -37,9 +37,9 @@ func (c *recentBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]b
 	return data, nil
 }
 
-// forOne gives f for one goroutine. What is loaded ahead is waited for by
-// loading: f's source must not be closed before.
-func (f *File) forOne(loading *sync.WaitGroup) *File {
+// ReadAhead gives f for one goroutine that goes through it. What is loaded ahead is waited
+// for by loading: f's source must not be closed before.
+func (f *File) ReadAhead(loading *sync.WaitGroup) *File {
 	return &File{container: f.container, index: f.index, load: f.load, blocks: &recentBlocks{
 		BlockCache: f.blocks, asked: make([]bool, len(f.points)), loading: loading,
 	}}

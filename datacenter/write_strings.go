@@ -87,7 +87,7 @@ func hashUnits(units []byte) (storedString, error) {
 }
 
 // attribute gives an attribute, without name, that refers to entry i.
-func (s *stringStore) attribute(i uint32) rawAttribute {
+func (s *stringStore) attribute(i uint32) StoredAttribute {
 	e := &s.entries[i]
 	return stringAttribute(e.addr, e.value)
 }

@@ -66,12 +66,12 @@ func (o *WriteOptions) setDefaults() {
 type Builder struct {
 	opts    WriteOptions
 	deflate *deflater
-	loading sync.WaitGroup // what is read ahead of the repacker
+	loading sync.WaitGroup // what is read ahead of the Rewriter
 	names   []string
 	index   map[string]uint16
 
-	keys       []keyNames
-	keyIndex   map[keyNames]uint16
+	keys       []KeyNames
+	keyIndex   map[KeyNames]uint16
 	attributes runStore
 	nodes      runStore
 	values     stringStore
@@ -87,9 +87,9 @@ type Builder struct {
 
 // openNode is a node whose attributes and children are coming in.
 type openNode struct {
-	raw      rawNode
-	attrs    []rawAttribute
-	children []rawNode
+	raw      StoredNode
+	attrs    []StoredAttribute
+	children []StoredNode
 }
 
 // NewBuilder makes a Builder for nodes and attributes with the given names. The
@@ -99,27 +99,27 @@ func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	opts.setDefaults()
 	d := newDeflater(*opts.Level)
 	b := &Builder{
-		opts: opts, deflate: d, index: map[string]uint16{}, keyIndex: map[keyNames]uint16{},
+		opts: opts, deflate: d, index: map[string]uint16{}, keyIndex: map[KeyNames]uint16{},
 		attributes: newAttributeStore(d, opts.Layout),
 		nodes:      newNodeStore(d, opts.Layout),
 		values:     newStringStore(d, valueBuckets),
 	}
 	for _, name := range names {
-		if _, twice := b.index[name]; !twice && name != rootName && name != valueName {
+		if _, twice := b.index[name]; !twice && name != RootName && name != ValueName {
 			b.addName(name)
 		}
 	}
-	b.addName(rootName)
-	b.addName(valueName)
+	b.addName(RootName)
+	b.addName(ValueName)
 	if len(b.names) > MaxNames {
 		return nil, fmt.Errorf("datacenter: %d names: %w", len(b.names), ErrTooLarge)
 	}
-	b.keyOf(keyNames{}) // the empty definition must be the first
+	b.keyOf(KeyNames{}) // the empty definition must be the first
 	// The root must lie at 0:0, so its place is taken before any other's.
-	if _, err := b.nodes.place(rawNode{}.append(nil, packed)); err != nil {
+	if _, err := b.nodes.place(StoredNode{}.append(nil, packed)); err != nil {
 		return nil, err
 	}
-	b.open = []openNode{{raw: rawNode{name: b.index[rootName]}}}
+	b.open = []openNode{{raw: StoredNode{name: b.index[RootName]}}}
 	return b, nil
 }
 
@@ -141,11 +141,11 @@ func (b *Builder) addName(name string) {
 }
 
 // keyOf gives the index of a key definition.
-func (b *Builder) keyOf(k keyNames) uint16 {
+func (b *Builder) keyOf(k KeyNames) uint16 {
 	i, ok := b.keyIndex[k]
 	if !ok {
-		if len(b.keys) == maxKeys {
-			b.fail(fmt.Errorf("datacenter: more than %d key definitions: %w", maxKeys, ErrTooLarge))
+		if len(b.keys) == MaxKeys {
+			b.fail(fmt.Errorf("datacenter: more than %d key definitions: %w", MaxKeys, ErrTooLarge))
 			return 0
 		}
 		i = uint16(len(b.keys))
@@ -173,7 +173,7 @@ func (b *Builder) name(name string) uint16 {
 // Begin begins a child of the node that was begun last and is not ended; with
 // none, a sheet.
 func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
-	var k keyNames
+	var k KeyNames
 	if len(keys) > len(k) {
 		b.fail(fmt.Errorf("datacenter: %d keys of a node: %w", len(keys), ErrTooLarge))
 		keys = keys[:len(k)]
@@ -184,12 +184,12 @@ func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 	if len(b.open) > MaxDepth {
 		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
 	}
-	b.push(rawNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
+	b.push(StoredNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
 }
 
 // push opens a node. It takes over the room of the last one that was open there:
 // there are millions of nodes, and a dozen are open at a time.
-func (b *Builder) push(n rawNode) {
+func (b *Builder) push(n StoredNode) {
 	if len(b.open) == cap(b.open) {
 		b.open = append(b.open, openNode{raw: n})
 		return
@@ -201,7 +201,7 @@ func (b *Builder) push(n rawNode) {
 
 func (b *Builder) top() *openNode { return &b.open[len(b.open)-1] }
 
-func (b *Builder) attribute(name string, r rawAttribute) {
+func (b *Builder) attribute(name string, r StoredAttribute) {
 	r.name = b.name(name)
 	if n := b.top(); len(b.open) > 1 {
 		n.attrs = append(n.attrs, r)
@@ -213,17 +213,17 @@ func (b *Builder) attribute(name string, r rawAttribute) {
 // Int gives an attribute to the node that was begun last and is not ended, as
 // Float, Bool, String and Text do.
 func (b *Builder) Int(name string, v int32) {
-	b.attribute(name, rawAttribute{typeCode: uint8(Int), bits: uint32(v)})
+	b.attribute(name, StoredAttribute{typeCode: uint8(Int), bits: uint32(v)})
 }
 
 // Float gives an attribute.
 func (b *Builder) Float(name string, v float32) {
-	b.attribute(name, rawAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
+	b.attribute(name, StoredAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
 }
 
 // Bool gives an attribute.
 func (b *Builder) Bool(name string, v bool) {
-	b.attribute(name, rawAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
+	b.attribute(name, StoredAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
 }
 
 // String gives an attribute. v is WTF-8.
@@ -233,7 +233,7 @@ func (b *Builder) String(name, v string) {
 }
 
 // Text gives the node its text, the attribute __value__.
-func (b *Builder) Text(v string) { b.String(valueName, v) }
+func (b *Builder) Text(v string) { b.String(ValueName, v) }
 
 func (b *Builder) units(name string, units []byte) {
 	i, err := b.values.intern(units)
@@ -244,8 +244,8 @@ func (b *Builder) units(name string, units []byte) {
 	b.attribute(name, b.values.attribute(i))
 }
 
-func stringAttribute(addr Address, hash uint16) rawAttribute {
-	return rawAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
+func stringAttribute(addr Address, hash uint16) StoredAttribute {
+	return StoredAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
 }
 
 // End ends the node that was begun last and is not ended.
@@ -259,7 +259,7 @@ func (b *Builder) End() {
 }
 
 // finish takes the top node off and stores its runs.
-func (b *Builder) finish() rawNode {
+func (b *Builder) finish() StoredNode {
 	n := *b.top()
 	b.open = b.open[:len(b.open)-1]
 	var err error
@@ -277,11 +277,11 @@ func (b *Builder) finish() rawNode {
 }
 
 // addAttributes stores a run of attributes, which it sorts.
-func (b *Builder) addAttributes(run []rawAttribute) (Address, error) {
+func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d attributes: %w", len(run), ErrTooLarge)
 	}
-	byName := func(x, y rawAttribute) int { return int(x.name) - int(y.name) }
+	byName := func(x, y StoredAttribute) int { return int(x.name) - int(y.name) }
 	if !slices.IsSortedFunc(run, byName) {
 		slices.SortFunc(run, byName)
 	}
@@ -296,7 +296,7 @@ func (b *Builder) addAttributes(run []rawAttribute) (Address, error) {
 }
 
 // addChildren stores a run of children, which it sorts, stably.
-func (b *Builder) addChildren(run []rawNode) (Address, error) {
+func (b *Builder) addChildren(run []StoredNode) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d children: %w", len(run), ErrTooLarge)
 	}
@@ -312,12 +312,12 @@ func (b *Builder) addChildren(run []rawNode) (Address, error) {
 }
 
 // compareNodes is the order of siblings.
-func (b *Builder) compareNodes(x, y rawNode) int {
+func (b *Builder) compareNodes(x, y StoredNode) int {
 	if x.name != y.name || x.key == 0 && y.key == 0 {
 		return int(x.name) - int(y.name)
 	}
 	spell := func(i uint16) string { return b.names[i-1] }
-	c, _ := compareSiblings(b.keys[x.key], b.keys[y.key], spell, func(key uint16) int {
+	c, _ := CompareSiblings(b.keys[x.key], b.keys[y.key], spell, func(key uint16) int {
 		p, pok := b.findAttribute(x, key)
 		q, qok := b.findAttribute(y, key)
 		return compareValues(p, pok, q, qok, b.values.at)
@@ -326,9 +326,9 @@ func (b *Builder) compareNodes(x, y rawNode) int {
 }
 
 // findAttribute finds an attribute of a node whose attributes are stored.
-func (b *Builder) findAttribute(n rawNode, name uint16) (rawAttribute, bool) {
+func (b *Builder) findAttribute(n StoredNode, name uint16) (StoredAttribute, bool) {
 	if n.attrCount == 0 {
-		return rawAttribute{}, false
+		return StoredAttribute{}, false
 	}
 	run := b.attributes.from(n.attrAddr)[:int(n.attrCount)*b.attributes.size]
 	for ; len(run) > 0; run = run[b.attributes.size:] {
@@ -336,7 +336,7 @@ func (b *Builder) findAttribute(n rawNode, name uint16) (rawAttribute, bool) {
 			return a, true
 		}
 	}
-	return rawAttribute{}, false
+	return StoredAttribute{}, false
 }
 
 // Write writes what was built. It must be called once, when all is ended.

@@ -3,10 +3,16 @@ package datacenter
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
+
+	"lorefs/internal/wtf8"
 )
 
-// repacker moves stored runs from a file to a Builder, each once.
-type repacker struct {
+// Rewriter makes a new file of which much is as another one, f, has it. Stored runs of f it
+// moves, each once, so the work grows with the stored nodes; other nodes come in the form of
+// the new file. It is for one goroutine.
+type Rewriter struct {
 	ctx context.Context
 	f   *File // the same file, for this goroutine only
 	b   *Builder
@@ -18,13 +24,22 @@ type repacker struct {
 	attrRuns  movedRuns
 	childRuns movedRuns
 
-	attrs  []rawAttribute // scratch
-	levels [][]rawNode    // scratch, one for each depth
+	attrs  []StoredAttribute // scratch
+	levels [][]StoredNode    // scratch, one for each depth
 }
 
-func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
-	r := &repacker{
-		ctx: ctx, f: f.forOne(&b.loading), b: b,
+// NewRewriter makes a Rewriter of f to a file that has the names of f, then others. It has to
+// be closed.
+func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions) (*Rewriter, error) {
+	if err := f.CheckNames(); err != nil {
+		return nil, err
+	}
+	b, err := NewBuilder(slices.Concat(f.names, names), opts)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rewriter{
+		ctx: ctx, f: f.ReadAhead(&b.loading), b: b,
 		names:    make([]uint16, len(f.names)+1),
 		strings:  newMovedStrings(f.regions.values.data),
 		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
@@ -35,15 +50,84 @@ func newRepacker(ctx context.Context, f *File, b *Builder) *repacker {
 	}
 	for _, k := range f.keys {
 		for i, n := range k {
-			k[i] = r.names[n] // NewDraft has looked whether there is such a name
+			k[i] = r.names[n]
 		}
 		r.keys = append(r.keys, b.keyOf(k))
 	}
-	return r
+	return r, nil
+}
+
+// Close ends what goes on in the background.
+func (r *Rewriter) Close() { r.b.abandon() }
+
+// Name is the index of a name in the new file.
+func (r *Rewriter) Name(name string) uint16 { return r.b.name(name) }
+
+// Key is the index of a key definition, of names of the new file.
+func (r *Rewriter) Key(k KeyNames) uint16 { return r.b.keyOf(k) }
+
+// Node moves a node of f, with all below it.
+func (r *Rewriter) Node(n Node) (StoredNode, error) { return r.node(n, 0) }
+
+// Attributes moves the attributes of a node of f.
+func (r *Rewriter) Attributes(n Node) ([]StoredAttribute, error) { return r.attributes(n, nil) }
+
+// Attribute moves one of f, which gets a name of the new file.
+func (r *Rewriter) Attribute(name uint16, a Attribute) (raw StoredAttribute, err error) {
+	if raw = a.raw(); a.typ == String {
+		raw, err = r.string(a)
+	}
+	raw.name = name
+	return raw, err
+}
+
+// Value makes an attribute.
+func (r *Rewriter) Value(name uint16, v Value) (StoredAttribute, error) {
+	raw := v.stored()
+	if v.typ == String {
+		i, err := r.b.values.intern(wtf8.AppendUTF16(nil, v.text))
+		if err != nil {
+			return raw, err
+		}
+		raw = r.b.values.attribute(i)
+	}
+	raw.name = name
+	return raw, nil
+}
+
+// Begin makes a node, which lacks its children until they are given to End.
+func (r *Rewriter) Begin(name, key uint16, flags KeyFlags, attrs []StoredAttribute) (n StoredNode, err error) {
+	n = StoredNode{name: name, flags: uint8(flags), key: key, attrCount: uint16(len(attrs))}
+	n.attrAddr, err = r.b.addAttributes(attrs)
+	return n, err
+}
+
+// End gives a node its children.
+func (r *Rewriter) End(n *StoredNode, children []StoredNode) (err error) {
+	n.childCount = uint16(len(children))
+	n.childAddr, err = r.b.addChildren(children)
+	return err
+}
+
+// Compare is the order of siblings, but for the place that they had.
+func (r *Rewriter) Compare(x, y StoredNode) int { return r.b.compareNodes(x, y) }
+
+// Root gives the root what it has.
+func (r *Rewriter) Root(key uint16, flags KeyFlags, attrs []StoredAttribute, children []StoredNode) {
+	top := r.b.top()
+	top.raw.flags, top.raw.key = uint8(flags), key
+	top.attrs, top.children = attrs, children
+}
+
+// Write writes the new file, once. Reordered tells then whether siblings of f were not in the
+// order that the format demands.
+func (r *Rewriter) Write(ctx context.Context, w io.Writer) (reordered bool, err error) {
+	err = r.b.Write(ctx, w)
+	return r.b.reordered, err
 }
 
 // keyOf is the new key index of a node; one that does not exist becomes empty.
-func (r *repacker) keyOf(n Node) uint16 {
+func (r *Rewriter) keyOf(n Node) uint16 {
 	if int(n.raw.key) < len(r.keys) {
 		return r.keys[n.raw.key]
 	}
@@ -51,9 +135,9 @@ func (r *repacker) keyOf(n Node) uint16 {
 }
 
 // node moves a node's runs, and gives the node as it is stored then.
-func (r *repacker) node(n Node, depth int) (rawNode, error) {
+func (r *Rewriter) node(n Node, depth int) (StoredNode, error) {
 	n.file = r.f
-	raw := rawNode{name: r.names[n.raw.name], flags: n.raw.flags, attrAddr: absent, childAddr: absent}
+	raw := StoredNode{name: r.names[n.raw.name], flags: n.raw.flags, attrAddr: absent, childAddr: absent}
 	raw.key = r.keyOf(n)
 	var err error
 	if raw.attrCount = n.raw.attrCount; raw.attrCount > 0 {
@@ -69,7 +153,7 @@ func (r *repacker) node(n Node, depth int) (rawNode, error) {
 	return raw, err
 }
 
-func (r *repacker) attrRun(n Node) (Address, error) {
+func (r *Rewriter) attrRun(n Node) (Address, error) {
 	k := runKey{n.raw.attrAddr, n.raw.attrCount}
 	if moved, ok := r.attrRuns.get(k); ok {
 		return moved.addr, nil
@@ -86,7 +170,7 @@ func (r *repacker) attrRun(n Node) (Address, error) {
 }
 
 // attributes appends the attributes of n as they are stored then.
-func (r *repacker) attributes(n Node, dst []rawAttribute) ([]rawAttribute, error) {
+func (r *Rewriter) attributes(n Node, dst []StoredAttribute) ([]StoredAttribute, error) {
 	if run, ok := r.plainRun(n, dst); ok {
 		return run, nil
 	}
@@ -109,7 +193,7 @@ func (r *repacker) attributes(n Node, dst []rawAttribute) ([]rawAttribute, error
 // plainRun is attributes for nearly all runs: they lie in one block, their names
 // ascend, and nothing is wrong with them. Of another run nothing is appended, so
 // that what else there can be, and each error, is in one place.
-func (r *repacker) plainRun(n Node, dst []rawAttribute) ([]rawAttribute, bool) {
+func (r *Rewriter) plainRun(n Node, dst []StoredAttribute) ([]StoredAttribute, bool) {
 	size, count := int(r.f.layout.AttributeSize()), int(n.raw.attrCount)
 	if count == 0 {
 		return dst, true
@@ -143,7 +227,7 @@ func (r *repacker) plainRun(n Node, dst []rawAttribute) ([]rawAttribute, bool) {
 
 // plain is an attribute as it is stored then, but for its name. It is not ok if
 // something is wrong with it.
-func (r *repacker) plain(raw rawAttribute) (rawAttribute, bool) {
+func (r *Rewriter) plain(raw StoredAttribute) (StoredAttribute, bool) {
 	switch Type(raw.typeCode) {
 	case String:
 		moved, err := r.value(raw.value())
@@ -158,7 +242,7 @@ func (r *repacker) plain(raw rawAttribute) (rawAttribute, bool) {
 }
 
 // string moves a string, and gives an attribute that refers to it.
-func (r *repacker) string(a Attribute) (rawAttribute, error) {
+func (r *Rewriter) string(a Attribute) (StoredAttribute, error) {
 	raw, err := r.value(a.StringAddress())
 	if err != nil {
 		return raw, a.bad("%w", err)
@@ -167,27 +251,27 @@ func (r *repacker) string(a Attribute) (rawAttribute, error) {
 }
 
 // value moves the string at addr.
-func (r *repacker) value(addr Address) (rawAttribute, error) {
+func (r *Rewriter) value(addr Address) (StoredAttribute, error) {
 	values := r.f.regions.values.data
 	if _, err := run(values, addr, 1, charSize); err != nil {
-		return rawAttribute{}, fmt.Errorf("string: %w", err)
+		return StoredAttribute{}, fmt.Errorf("string: %w", err)
 	}
 	if i, ok := r.strings.get(addr); ok {
 		return r.b.values.attribute(i), nil
 	}
 	units, err := r.f.stringUnits(values, addr)
 	if err != nil {
-		return rawAttribute{}, err
+		return StoredAttribute{}, err
 	}
 	i, err := r.b.values.intern(units)
 	if err != nil {
-		return rawAttribute{}, err
+		return StoredAttribute{}, err
 	}
 	r.strings.put(addr, i)
 	return r.b.values.attribute(i), nil
 }
 
-func (r *repacker) childRun(n Node, depth int) (movedRun, error) {
+func (r *Rewriter) childRun(n Node, depth int) (movedRun, error) {
 	k := runKey{n.raw.childAddr, n.raw.childCount}
 	if moved, ok := r.childRuns.get(k); ok {
 		return moved, nil
@@ -213,7 +297,7 @@ func (r *repacker) childRun(n Node, depth int) (movedRun, error) {
 }
 
 // children appends the children of n as they are stored then.
-func (r *repacker) children(n Node, dst []rawNode, depth int) ([]rawNode, error) {
+func (r *Rewriter) children(n Node, dst []StoredNode, depth int) ([]StoredNode, error) {
 	for c, err := range n.Children() {
 		if err != nil {
 			return dst, err
