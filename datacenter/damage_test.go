@@ -57,7 +57,7 @@ func checkBroken(t *testing.T, b dctest.BrokenFile) {
 	if b.Found == dctest.Never {
 		return
 	}
-	all := findings(t, b.Data, 5)
+	all := dctest.Findings(t, b.Data, 5)
 	if len(all) == 0 {
 		t.Errorf("nothing is found: want %s", b.Want)
 	}
@@ -132,7 +132,7 @@ func TestEveryTruncationIsFound(t *testing.T) {
 	for n := 0; n < len(data); n += step {
 		_, err := open(data[:n], datacenter.Options{})
 		if n == len(data)-4 { // nothing but the checksum is lost, and some writers have none
-			if len(findings(t, data[:n], 5)) != 1 {
+			if len(dctest.Findings(t, data[:n], 5)) != 1 {
 				t.Error("a missing Adler-32 is not found")
 			}
 			continue
@@ -152,7 +152,7 @@ func TestEveryExtensionIsFound(t *testing.T) {
 		if inFile, _ := f.TrailingBytes(); inFile != int64(n) {
 			t.Errorf("TrailingBytes = %d, want %d", inFile, n)
 		}
-		if len(findings(t, longer, 5)) != 1 {
+		if len(dctest.Findings(t, longer, 5)) != 1 {
 			t.Errorf("%d bytes behind the end are not found once", n)
 		}
 	}
@@ -182,7 +182,7 @@ func TestEveryInflatedByteFlipped(t *testing.T) {
 				if err != nil && !isFormatError(err) {
 					t.Fatalf("%v: byte %#x ^ %#x: %v, want a FormatError", layout, off, flip, err)
 				}
-				if found := findings(t, data, 3); err != nil && len(found) == 0 {
+				if found := dctest.Findings(t, data, 3); err != nil && len(found) == 0 {
 					t.Fatalf("%v: byte %#x ^ %#x: %v, but Verify finds nothing", layout, off, flip, err)
 				}
 			}

@@ -65,17 +65,9 @@
 //
 // Builder takes nodes bottom-up and keeps them in the form of the file, so that
 // each run is stored once. Of a file that was edited, or is only written anew, the
-// stored runs are moved to a Builder, also once each. Files have the zlib header 78 9c
+// stored runs are moved to a Builder by a Rewriter, also once each; package edit says
+// how one is edited. Files have the zlib header 78 9c
 // and an Adler-32; segments have no slack.
-//
-// # How it is edited
-//
-// A Draft is a file and what differs from it. Only edited nodes and those above
-// them are objects; a run that several parents share is copied for the one that is
-// edited. Entries are told apart by a Number: the file's, or a new one. Each edit
-// gives a record (draft_record.go) that can be replayed on the same file. To save,
-// the draft is written with the new names behind those that exist, and compared with
-// what was written, read back by the reader.
 //
 // # What is not supported
 //

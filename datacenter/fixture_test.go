@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 
@@ -108,7 +109,7 @@ func TestFixturesBreakNoRule(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
-			for _, f := range findings(t, readFixture(t, file), 5) {
+			for _, f := range dctest.Findings(t, readFixture(t, file), 5) {
 				t.Error(f)
 			}
 		})

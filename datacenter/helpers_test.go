@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -27,32 +26,6 @@ func mustOpen(t testing.TB, data []byte, opts datacenter.Options) *datacenter.Fi
 		t.Fatalf("Open: %v", err)
 	}
 	return f
-}
-
-// findings are what Verify says, at most limit.
-func findings(t testing.TB, data []byte, limit int) []datacenter.Finding {
-	t.Helper()
-	return atMost(t, datacenter.Verify(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
-}
-
-// strictFindings are what VerifyStrict says, at most limit.
-func strictFindings(t testing.TB, data []byte, limit int) []datacenter.Finding {
-	t.Helper()
-	return atMost(t, datacenter.VerifyStrict(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
-}
-
-func atMost(t testing.TB, found iter.Seq2[datacenter.Finding, error], limit int) []datacenter.Finding {
-	t.Helper()
-	var all []datacenter.Finding
-	for f, err := range found {
-		if err != nil {
-			t.Fatalf("Verify: %v", err)
-		}
-		if all = append(all, f); len(all) == limit {
-			break
-		}
-	}
-	return all
 }
 
 // walk visits at most limit nodes below n, and all of their attributes, and

@@ -198,7 +198,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 			if n > maxAllocated+uint64(len(data)) {
 				t.Errorf("reading %d bytes allocates %d MiB", len(data), n>>20)
 			}
-			if n := allocated(func() { findings(t, data, 30000) }); n > maxAllocated+uint64(len(data)) {
+			if n := allocated(func() { dctest.Findings(t, data, 30000) }); n > maxAllocated+uint64(len(data)) {
 				t.Errorf("verifying %d bytes allocates %d MiB", len(data), n>>20)
 			}
 		})
@@ -282,7 +282,7 @@ func TestVerifyFinds(t *testing.T) {
 			nodes: [][]rawNode{{{name: 4, children: 1, childElem: 1}, {name: 1, attrs: 3}}},
 		},
 	} {
-		all := findings(t, r.withNames("x", "__value__", "b", "__root__").seal(0), 100)
+		all := dctest.Findings(t, r.withNames("x", "__value__", "b", "__root__").seal(0), 100)
 		if !slices.ContainsFunc(all, func(f datacenter.Finding) bool { return strings.Contains(f.String(), want) }) {
 			t.Errorf("%q is not among %v", want, all)
 		}

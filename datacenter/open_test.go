@@ -57,7 +57,7 @@ func TestLegalFilesVerify(t *testing.T) {
 			continue // opened above; findings opens by the default keys
 		}
 		t.Run(ex.Name, func(t *testing.T) {
-			for _, f := range findings(t, dctest.Build(ex.Doc, ex.Options), 5) {
+			for _, f := range dctest.Findings(t, dctest.Build(ex.Doc, ex.Options), 5) {
 				t.Error(f)
 			}
 		})

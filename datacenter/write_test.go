@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/cfb"
 )
 
@@ -27,7 +28,7 @@ func repack(t testing.TB, f *datacenter.File, opts datacenter.WriteOptions) []by
 
 // writeAnew writes a draft of f that has no edits.
 func writeAnew(ctx context.Context, f *datacenter.File, w io.Writer, opts datacenter.WriteOptions) error {
-	d, err := datacenter.NewDraft(f, nil)
+	d, err := edit.NewDraft(f, nil)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func TestRepackKeepsTheTree(t *testing.T) {
 				if again := repack(t, f, datacenter.WriteOptions{Layout: layout}); !bytes.Equal(again, data) {
 					t.Errorf("%v: not the same bytes twice", layout)
 				}
-				for _, f := range findings(t, data, 5) {
+				for _, f := range dctest.Findings(t, data, 5) {
 					t.Errorf("%v: %v", layout, f)
 				}
 				g := mustOpen(t, data, datacenter.Options{})
@@ -75,7 +76,7 @@ func TestRepackOfFixtures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := mustOpen(t, readFixture(t, name), datacenter.Options{})
 			data := repack(t, f, datacenter.WriteOptions{})
-			for _, f := range findings(t, data, 5) {
+			for _, f := range dctest.Findings(t, data, 5) {
 				t.Error(f)
 			}
 			g := mustOpen(t, data, datacenter.Options{})
@@ -123,7 +124,7 @@ func TestRegionsOfManySegments(t *testing.T) {
 			if !bytes.Equal(write(), data) {
 				t.Error("not the same bytes twice")
 			}
-			for _, f := range findings(t, data, 5) {
+			for _, f := range dctest.Findings(t, data, 5) {
 				t.Error(f)
 			}
 			got := mustOpen(t, data, datacenter.Options{}).Counts()
@@ -166,7 +167,7 @@ func TestRepackLevels(t *testing.T) {
 	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 2, Sheets: 20, Nodes: 2000}), dctest.Options{}), datacenter.Options{})
 	for level := range 10 {
 		data := repack(t, f, datacenter.WriteOptions{Level: &level})
-		for _, f := range findings(t, data, 5) {
+		for _, f := range dctest.Findings(t, data, 5) {
 			t.Errorf("level %d: %v", level, f)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // WriteOptions are what a data center is written with. The zero value is right
-// but for the header, which [Snapshot.Write] takes from the file.
+// but for the header, which edit.Snapshot.Write takes from the file.
 type WriteOptions struct {
 	// Layout is the layout to write. Default: LayoutV6X64.
 	Layout Layout

@@ -102,7 +102,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		return err
 	}
 	defer s.Close()
-	if err := edit(ctx, s, o); err != nil {
+	if err := makeEditable(ctx, s, o); err != nil {
 		return err
 	}
 	if s.Replayed() == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/kinds"
 	"lorefs/internal/output"
 )
@@ -66,13 +67,13 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
-	draft, err := datacenter.NewDraft(d.File(), nil)
+	draft, err := edit.NewDraft(d.File(), nil)
 	if err != nil {
 		return err
 	}
 	snapshot := draft.Snapshot()
 	defer snapshot.Close()
-	var written *datacenter.Written
+	var written *edit.Written
 	err = output.Write(ctx, to, f.write.Options, func(w io.Writer) (err error) {
 		written, err = snapshot.Write(ctx, opts, w)
 		return err

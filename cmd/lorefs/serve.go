@@ -96,7 +96,7 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 	if err != nil {
 		return err
 	}
-	err = edit(ctx, s, kinds.EditOptions{
+	err = makeEditable(ctx, s, kinds.EditOptions{
 		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
 	})
 	for _, e := range s.Editors {

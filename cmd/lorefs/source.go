@@ -74,7 +74,7 @@ func complete(s *kinds.Source, path string) error {
 }
 
 // edit makes a source editable.
-func edit(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
+func makeEditable(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
 	err := s.Edit(ctx, o)
 	if errors.Is(err, kinds.ErrReadOnly) {
 		return usageErrorf("--rw: sources of the kind %s can't be edited", s.Kind.Name)

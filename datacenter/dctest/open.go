@@ -2,6 +2,7 @@ package dctest
 
 import (
 	"bytes"
+	"iter"
 	"testing"
 
 	"lorefs/datacenter"
@@ -15,4 +16,30 @@ func Open(t testing.TB, data []byte) *datacenter.File {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// Findings are what Verify says, at most limit.
+func Findings(t testing.TB, data []byte, limit int) []datacenter.Finding {
+	t.Helper()
+	return atMost(t, datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
+}
+
+// StrictFindings are what VerifyStrict says, at most limit.
+func StrictFindings(t testing.TB, data []byte, limit int) []datacenter.Finding {
+	t.Helper()
+	return atMost(t, datacenter.VerifyStrict(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
+}
+
+func atMost(t testing.TB, found iter.Seq2[datacenter.Finding, error], limit int) []datacenter.Finding {
+	t.Helper()
+	var all []datacenter.Finding
+	for f, err := range found {
+		if err != nil {
+			t.Fatalf("Verify: %v", err)
+		}
+		if all = append(all, f); len(all) == limit {
+			break
+		}
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/diff"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 )
@@ -50,13 +51,13 @@ func TestOneEdit(t *testing.T) {
 	number, owner, at := findAttribute(t, root, 300_000)
 	for _, tt := range []struct {
 		kind diff.Kind
-		edit datacenter.Edit
+		edit edit.Edit
 	}{
-		{diff.AttributeChanged, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: at.Name(), Value: datacenter.IntValue(-77)}},
-		{diff.AttributeRemoved, datacenter.Edit{Op: datacenter.RemoveAttribute, Node: number, Name: at.Name()}},
-		{diff.AttributeAdded, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: "an attribute", Value: datacenter.BoolValue(true)}},
-		{diff.FlagsChanged, datacenter.Edit{Op: datacenter.SetFlags, Node: number, Flags: 1}},
-		{diff.NodeRemoved, datacenter.Edit{Op: datacenter.RemoveNode, Node: number}},
+		{diff.AttributeChanged, edit.Edit{Op: edit.SetAttribute, Node: number, Name: at.Name(), Value: datacenter.IntValue(-77)}},
+		{diff.AttributeRemoved, edit.Edit{Op: edit.RemoveAttribute, Node: number, Name: at.Name()}},
+		{diff.AttributeAdded, edit.Edit{Op: edit.SetAttribute, Node: number, Name: "an attribute", Value: datacenter.BoolValue(true)}},
+		{diff.FlagsChanged, edit.Edit{Op: edit.SetFlags, Node: number, Flags: 1}},
+		{diff.NodeRemoved, edit.Edit{Op: edit.RemoveNode, Node: number}},
 	} {
 		got := compare(t, a, edited(t, a, tt.edit), diff.Options{})
 		if len(got) != 1 || got[0].Kind != tt.kind {
@@ -67,9 +68,9 @@ func TestOneEdit(t *testing.T) {
 
 // findAttribute finds the first node that has, behind a number of entries, an
 // attribute that is no key and no id.
-func findAttribute(t *testing.T, root datacenter.Node, behind datacenter.Number) (of datacenter.Number, n datacenter.Node, a datacenter.Attribute) {
+func findAttribute(t *testing.T, root datacenter.Node, behind edit.Number) (of edit.Number, n datacenter.Node, a datacenter.Attribute) {
 	t.Helper()
-	next := datacenter.Number(0)
+	next := edit.Number(0)
 	var visit func(n datacenter.Node) bool
 	visit = func(x datacenter.Node) bool {
 		number := next
@@ -101,9 +102,9 @@ func findAttribute(t *testing.T, root datacenter.Node, behind datacenter.Number)
 }
 
 // edited is what a file becomes by an edit.
-func edited(t *testing.T, f *datacenter.File, e datacenter.Edit) *datacenter.File {
+func edited(t *testing.T, f *datacenter.File, e edit.Edit) *datacenter.File {
 	t.Helper()
-	d, err := datacenter.NewDraft(f, nil)
+	d, err := edit.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
@@ -18,7 +19,7 @@ const indentation = "    "
 // another one can go on.
 type encoder struct {
 	voc   *vocab.Vocabulary
-	draft *datacenter.Draft // nil if there is none
+	draft *edit.Draft // nil if there is none
 	file  *datacenter.Private
 	tag   tagWriter
 

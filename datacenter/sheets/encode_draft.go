@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
@@ -18,20 +19,20 @@ type draftItem struct {
 	flags datacenter.KeyFlags
 	attrs []vocab.Attribute // without __value__
 	value *vocab.Attribute
-	kids  []datacenter.DraftEntry // in the order of the sheet
-	names []vocab.NameID          // of kids
+	kids  []edit.Entry   // in the order of the sheet
+	names []vocab.NameID // of kids
 }
 
 // draftItem looks at a node of the draft.
-func (e *encoder) draftItem(n datacenter.Number, name vocab.NameID) (*draftItem, error) {
+func (e *encoder) draftItem(n edit.Number, name vocab.NameID) (*draftItem, error) {
 	info, ok := e.draft.Node(n)
 	if !ok {
-		return nil, fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
+		return nil, fmt.Errorf("datacenter: node %d: %w", n, edit.ErrGone)
 	}
 	d := &draftItem{name: name, keys: e.voc.Key(info.Keys), flags: info.Flags}
 	entries, ok := e.draft.List(n, 0, vocab.MaxEntries, nil)
 	if !ok {
-		return nil, fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
+		return nil, fmt.Errorf("datacenter: node %d: %w", n, edit.ErrGone)
 	}
 	if err := e.draftAttributes(d, entries); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (e *encoder) draftItem(n datacenter.Number, name vocab.NameID) (*draftItem,
 
 // draftAttributes takes the attributes among the entries of a node, in the order
 // in which they would be written.
-func (e *encoder) draftAttributes(d *draftItem, entries []datacenter.DraftEntry) error {
+func (e *encoder) draftAttributes(d *draftItem, entries []edit.Entry) error {
 	for i := range entries {
 		entry := &entries[i]
 		if !entry.Attribute {
@@ -61,15 +62,15 @@ func (e *encoder) draftAttributes(d *draftItem, entries []datacenter.DraftEntry)
 	return nil
 }
 
-func (e *encoder) draftChildren(d *draftItem, n datacenter.Number) error {
+func (e *encoder) draftChildren(d *draftItem, n edit.Number) error {
 	kids, ok, err := e.draft.OrderedChildren(n)
 	if err == nil && !ok {
-		err = fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
+		err = fmt.Errorf("datacenter: node %d: %w", n, edit.ErrGone)
 	}
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(kids, func(a, b datacenter.DraftEntry) int { return spell.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(kids, func(a, b edit.Entry) int { return spell.Compare(a.Name, b.Name) })
 	d.kids, d.names = kids, make([]vocab.NameID, len(kids))
 	for i := range kids {
 		d.names[i] = e.voc.DraftName(kids[i].NameIndex, kids[i].Name)
@@ -85,7 +86,7 @@ func (e *encoder) draftChild(d *draftItem, i int) (item, error) {
 		return item{draft: child, name: d.names[i]}, err
 	}
 	if !entry.Stored {
-		return item{}, fmt.Errorf("datacenter: node %d: %w", entry.Number, datacenter.ErrGone)
+		return item{}, fmt.Errorf("datacenter: node %d: %w", entry.Number, edit.ErrGone)
 	}
 	n, err := e.file.Node(entry.Addr)
 	return item{node: n, name: d.names[i]}, err

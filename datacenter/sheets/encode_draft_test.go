@@ -15,16 +15,17 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 )
 
 // editing is a draft, and the sheets of it, that a test edits.
 type editing struct {
 	t     *rapid.T
-	draft *datacenter.Draft
+	draft *edit.Draft
 	src   *sheets.Source
 	// nodes are those that are known to be there, by their depth.
-	nodes map[datacenter.Number]int
+	nodes map[edit.Number]int
 	next  uint32
 }
 
@@ -34,7 +35,7 @@ func TestDraftShowsWhatIsWritten(t *testing.T) {
 	files := [][]byte{}
 	for _, data := range sources() {
 		if f := dctest.Open(t, data); f.Counts().Nodes < 4000 {
-			if _, err := datacenter.NewDraft(f, nil); err == nil {
+			if _, err := edit.NewDraft(f, nil); err == nil {
 				files = append(files, data)
 			}
 		}
@@ -45,8 +46,8 @@ func TestDraftShowsWhatIsWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &editing{t: t, nodes: map[datacenter.Number]int{}, next: 1 << 20}
-		if e.draft, err = datacenter.NewDraft(f, nil); err != nil {
+		e := &editing{t: t, nodes: map[edit.Number]int{}, next: 1 << 20}
+		if e.draft, err = edit.NewDraft(f, nil); err != nil {
 			t.Fatal(err)
 		}
 		if e.src, err = sheets.New(f, e.draft, sheets.Options{}); err != nil {
@@ -64,7 +65,7 @@ func TestDraftShowsWhatIsWritten(t *testing.T) {
 }
 
 // find collects nodes, not too many.
-func (e *editing) find(n datacenter.Number, depth int) {
+func (e *editing) find(n edit.Number, depth int) {
 	const many = 60
 	if len(e.nodes) > many || depth > 4 || e.draft.Open(n) != nil {
 		return
@@ -80,7 +81,7 @@ func (e *editing) find(n datacenter.Number, depth int) {
 	}
 }
 
-func (e *editing) node() datacenter.Number {
+func (e *editing) node() edit.Number {
 	return rapid.SampledFrom(slices.Sorted(maps.Keys(e.nodes))).Draw(e.t, "node")
 }
 
@@ -98,7 +99,7 @@ func (e *editing) value() datacenter.Value {
 
 // edit makes one edit; one that is refused is none.
 func (e *editing) edit() {
-	parent := datacenter.Number(0)
+	parent := edit.Number(0)
 	if len(e.nodes) > 0 && rapid.Bool().Draw(e.t, "deep") {
 		parent = e.node()
 	}
@@ -107,28 +108,28 @@ func (e *editing) edit() {
 		kind = 0
 	}
 	e.next++
-	var edit datacenter.Edit
+	var change edit.Edit
 	switch kind {
 	case 0, 1:
-		edit = datacenter.Edit{Op: datacenter.AddNode, Node: e.draft.NewNumber(), Parent: parent, Name: e.name(), Ordinal: e.next}
-		e.nodes[edit.Node] = e.nodes[parent] + 1
+		change = edit.Edit{Op: edit.AddNode, Node: e.draft.NewNumber(), Parent: parent, Name: e.name(), Ordinal: e.next}
+		e.nodes[change.Node] = e.nodes[parent] + 1
 	case 2:
-		edit = datacenter.Edit{Op: datacenter.SetAttribute, Node: e.node(), Name: e.name(), Value: e.value()}
+		change = edit.Edit{Op: edit.SetAttribute, Node: e.node(), Name: e.name(), Value: e.value()}
 	case 3:
 		text, err := datacenter.StringValue(e.value().Text())
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		edit = datacenter.Edit{Op: datacenter.SetAttribute, Node: e.node(), Name: dctest.ValueName, Value: text}
+		change = edit.Edit{Op: edit.SetAttribute, Node: e.node(), Name: dctest.ValueName, Value: text}
 	case 4:
-		edit = datacenter.Edit{Op: datacenter.RemoveNode, Node: e.node()}
+		change = edit.Edit{Op: edit.RemoveNode, Node: e.node()}
 	case 5:
-		edit = datacenter.Edit{Op: datacenter.MoveNode, Node: e.node(), Parent: parent, Name: e.name(), Ordinal: e.next}
+		change = edit.Edit{Op: edit.MoveNode, Node: e.node(), Parent: parent, Name: e.name(), Ordinal: e.next}
 	case 6:
-		edit = datacenter.Edit{Op: datacenter.SetKeys, Node: e.node(), Keys: datacenter.KeyDefinition{"id"}}
+		change = edit.Edit{Op: edit.SetKeys, Node: e.node(), Keys: datacenter.KeyDefinition{"id"}}
 	}
-	if err := e.draft.Apply(context.Background(), edit); err != nil && kind < 2 {
-		delete(e.nodes, edit.Node)
+	if err := e.draft.Apply(context.Background(), change); err != nil && kind < 2 {
+		delete(e.nodes, change.Node)
 	}
 	for n := range e.nodes {
 		if _, ok := e.draft.Node(n); !ok {

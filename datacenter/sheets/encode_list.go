@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 )
 
 // Sheets yields the sheets there are, each with the place behind it: from 0 on, or
@@ -60,7 +60,7 @@ func (f *Family) Count() int {
 }
 
 // Sheet finds a sheet by its number.
-func (s *Source) Sheet(n datacenter.Number) (Sheet, bool) {
+func (s *Source) Sheet(n edit.Number) (Sheet, bool) {
 	s.poll()
 	sheet, ok := s.stored(n)
 	if s.draft == nil || ok && !s.draft.Touched(n) && !s.changed(n) {
@@ -70,8 +70,8 @@ func (s *Source) Sheet(n datacenter.Number) (Sheet, bool) {
 }
 
 // stored finds a sheet of the file by its number.
-func (s *Source) stored(n datacenter.Number) (Sheet, bool) {
-	i, ok := slices.BinarySearchFunc(s.sheets, n, func(x Sheet, n datacenter.Number) int { return cmp.Compare(x.Number, n) })
+func (s *Source) stored(n edit.Number) (Sheet, bool) {
+	i, ok := slices.BinarySearchFunc(s.sheets, n, func(x Sheet, n edit.Number) int { return cmp.Compare(x.Number, n) })
 	if !ok {
 		return Sheet{}, false
 	}
@@ -98,7 +98,7 @@ func (f *Family) Named(file string) (Sheet, bool) {
 }
 
 // edited describes a sheet as the draft has it.
-func (s *Source) edited(n datacenter.Number) (Sheet, bool) {
+func (s *Source) edited(n edit.Number) (Sheet, bool) {
 	info, ok := s.draft.Node(n)
 	if !ok || info.Parent != 0 || n == 0 {
 		return Sheet{}, false
@@ -114,7 +114,7 @@ func (s *Source) edited(n datacenter.Number) (Sheet, bool) {
 }
 
 // ModTime is when a sheet was edited last; ok is false if it was not.
-func (s *Source) ModTime(n datacenter.Number) (at time.Time, ok bool) {
+func (s *Source) ModTime(n edit.Number) (at time.Time, ok bool) {
 	s.poll()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -123,13 +123,13 @@ func (s *Source) ModTime(n datacenter.Number) (at time.Time, ok bool) {
 }
 
 // changed tells whether a sheet was edited.
-func (s *Source) changed(n datacenter.Number) bool {
+func (s *Source) changed(n edit.Number) bool {
 	_, ok := s.edit(n)
 	return ok
 }
 
 // edit is the last edit of a sheet.
-func (s *Source) edit(n datacenter.Number) (edit int64, ok bool) {
+func (s *Source) edit(n edit.Number) (change int64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c, ok := s.changes[n]

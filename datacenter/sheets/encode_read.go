@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 )
 
 // flushSize is how much of a sheet is written at once.
@@ -81,7 +81,7 @@ func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (
 		}
 		n, err := s.readAt(ctx, v, p, off)
 		// A draft may be edited while it is read.
-		moving := errors.Is(err, errSchema) || errors.Is(err, datacenter.ErrGone)
+		moving := errors.Is(err, errSchema) || errors.Is(err, edit.ErrGone)
 		if !moving || s.draft == nil || try == tries {
 			return n, err
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/datacenter/treepath"
@@ -26,7 +27,7 @@ type Options struct {
 // Source is a data center as sheets. It is safe for parallel use.
 type Source struct {
 	file  *datacenter.File
-	draft *datacenter.Draft // nil if there is none
+	draft *edit.Draft // nil if there is none
 	opts  Options
 	voc   *vocab.Vocabulary
 	store store
@@ -43,13 +44,13 @@ type Source struct {
 	// seen is the Edit up to which changes of the draft were taken notice of, and
 	// changes has the last one of each sheet.
 	seen    int64
-	changes map[datacenter.Number]datacenter.SheetChange
+	changes map[edit.Number]edit.SheetChange
 }
 
 // Sheet is a child of the root.
 type Sheet struct {
-	// Number tells it from all others, as that of a [datacenter.Draft] does.
-	Number datacenter.Number
+	// Number tells it from all others, as that of a [edit.Draft] does.
+	Number edit.Number
 	// Name is the node's, Ordinal its place among those of its name. In a draft
 	// there may be gaps.
 	Name    string
@@ -77,7 +78,7 @@ type Family struct {
 // New makes the sheets of f or, if d is not nil, of d, which has to be a draft of
 // f. Only the root's children are looked at here. It fails if two names of f are
 // the same text.
-func New(f *datacenter.File, d *datacenter.Draft, opts Options) (*Source, error) {
+func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -88,7 +89,7 @@ func New(f *datacenter.File, d *datacenter.Draft, opts Options) (*Source, error)
 	s := &Source{
 		file: f, draft: d, opts: opts, voc: voc,
 		byName: map[string]*Family{}, byFile: map[string]*Family{}, byID: map[uint32]*Family{},
-		changes: map[datacenter.Number]datacenter.SheetChange{},
+		changes: map[edit.Number]edit.SheetChange{},
 	}
 	s.store.init(s)
 	s.encoders.init(func(remembered int) *encoder {
@@ -103,7 +104,7 @@ func (s *Source) list() error {
 	if err != nil {
 		return err
 	}
-	number := 1 + datacenter.Number(root.AttributeCount())
+	number := 1 + edit.Number(root.AttributeCount())
 	for n, err := range root.Children() {
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (s *Source) list() error {
 		sheet := Sheet{Number: number, Name: f.Name, Ordinal: uint32(len(f.base)), name: f.name, addr: n.Address()}
 		f.base = append(f.base, sheet)
 		s.sheets = append(s.sheets, sheet)
-		number += datacenter.Number(n.Entries())
+		number += edit.Number(n.Entries())
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/testneeds"
 )
@@ -36,7 +37,7 @@ func openFixture(t testing.TB, name string, opts datacenter.Options) *datacenter
 	return f
 }
 
-func newSource(t testing.TB, f *datacenter.File, d *datacenter.Draft, opts sheets.Options) *sheets.Source {
+func newSource(t testing.TB, f *datacenter.File, d *edit.Draft, opts sheets.Options) *sheets.Source {
 	t.Helper()
 	s, err := sheets.New(f, d, opts)
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 )
 
 // waypoint is where the reading of a sheet ended, so that it can go on there. It holds
 // the way from the sheet to the node at hand.
 type waypoint struct {
-	sheet  datacenter.Number
+	sheet  edit.Number
 	edit   int64
 	at     int64
 	rest   []byte // what was made of the text from at on

@@ -6,20 +6,20 @@ import (
 	"maps"
 	"slices"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 )
 
 // draftFamily is what the edits of a draft made of a family.
 type draftFamily struct {
 	// added are the sheets that the file has not, or under another name, in the order
 	// in which they were seen.
-	added []datacenter.Number
+	added []edit.Number
 	// dirty are those that were edited since they were measured.
-	dirty map[datacenter.Number]bool
+	dirty map[edit.Number]bool
 	// elements are the file's, and what came in addition. They are not changed, but
 	// replaced.
 	elements *elements
-	sizes    map[datacenter.Number]sheetSize
+	sizes    map[edit.Number]sheetSize
 }
 
 // poll takes notice of what was edited.
@@ -43,7 +43,7 @@ func (s *Source) poll() {
 }
 
 // note tells the family of a sheet that it was edited. The caller holds mu.
-func (s *Source) note(n datacenter.Number) {
+func (s *Source) note(n edit.Number) {
 	sheet, ok := s.edited(n)
 	if !ok {
 		return
@@ -52,7 +52,7 @@ func (s *Source) note(n datacenter.Number) {
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	if f.draft.dirty == nil {
-		f.draft.dirty = map[datacenter.Number]bool{}
+		f.draft.dirty = map[edit.Number]bool{}
 	}
 	f.draft.dirty[n] = true
 	at, stored := s.stored(n)
@@ -84,7 +84,7 @@ func (f *Family) catchUp(ctx context.Context) error {
 		}
 		f.draft.elements = grown
 		if f.draft.sizes == nil {
-			f.draft.sizes = map[datacenter.Number]sheetSize{}
+			f.draft.sizes = map[edit.Number]sheetSize{}
 		}
 		maps.Copy(f.draft.sizes, sizes)
 		return nil
@@ -93,9 +93,9 @@ func (f *Family) catchUp(ctx context.Context) error {
 
 // again makes sheets dirty that could not be measured. The caller holds the
 // flight's mu.
-func (f *Family) again(sheets map[datacenter.Number]bool) {
+func (f *Family) again(sheets map[edit.Number]bool) {
 	if f.draft.dirty == nil {
-		f.draft.dirty = map[datacenter.Number]bool{}
+		f.draft.dirty = map[edit.Number]bool{}
 	}
 	for n := range sheets {
 		f.draft.dirty[n] = true
@@ -112,8 +112,8 @@ func (f *Family) current() *elements {
 
 // measureEdited measures sheets of a draft. One that goes meanwhile is left out.
 func (s *Source) measureEdited(
-	ctx context.Context, known *runSizes, es *elements, dirty map[datacenter.Number]bool,
-) (map[datacenter.Number]sheetSize, error) {
+	ctx context.Context, known *runSizes, es *elements, dirty map[edit.Number]bool,
+) (map[edit.Number]sheetSize, error) {
 	e, err := s.encoder(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Source) measureEdited(
 		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
 		learn: &learner{es: es, extending: true},
 	}
-	sizes := map[datacenter.Number]sheetSize{}
+	sizes := map[edit.Number]sheetSize{}
 	for n := range dirty {
 		sheet, ok := s.edited(n)
 		if !ok {
@@ -134,7 +134,7 @@ func (s *Source) measureEdited(
 		if err == nil {
 			sizes[n], err = m.sheet(it, es.all[0])
 		}
-		if err != nil && !errors.Is(err, datacenter.ErrGone) {
+		if err != nil && !errors.Is(err, edit.ErrGone) {
 			return nil, err
 		}
 	}

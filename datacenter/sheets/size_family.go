@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 )
 
 // familyInfo is what was found out of the sheets of a family that the file has.
@@ -31,11 +31,11 @@ func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 	}
 	s.poll()
 	// Of an edit that comes from now on, the sheet may show something already.
-	edit, _ := s.edit(sheet.Number)
+	change, _ := s.edit(sheet.Number)
 	if err := f.catchUp(ctx); err != nil {
 		return view{}, err
 	}
-	v := view{sheet: sheet, edit: edit, known: f.info.known}
+	v := view{sheet: sheet, edit: change, known: f.info.known}
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	v.elements = f.current()
@@ -48,7 +48,7 @@ func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 		v.size = f.info.sizes[sheet.Ordinal]
 		return v, nil
 	}
-	return v, fmt.Errorf("datacenter: sheet %s %d: %w", sheet.Name, sheet.Ordinal, datacenter.ErrGone)
+	return v, fmt.Errorf("datacenter: sheet %s %d: %w", sheet.Name, sheet.Ordinal, edit.ErrGone)
 }
 
 // find makes sure that info is there.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
@@ -139,7 +140,7 @@ func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, 
 }
 
 // makeSheets makes the sheets of the file or, if draft is not nil, of that.
-func (d *DataCenter) makeSheets(draft *datacenter.Draft) error {
+func (d *DataCenter) makeSheets(draft *edit.Draft) error {
 	opts := sheets.Options{Logger: d.log}
 	if d.index != nil {
 		opts.Index = d.index

@@ -14,7 +14,7 @@
 // walk, over the address of the stored one (id.go). So nothing is remembered of
 // what was looked up, and numbers are the same at every mount.
 //
-// An [Editable] is a tree that can be changed, over a [datacenter.Draft]. Files that
+// An [Editable] is a tree that can be changed, over a [edit.Draft]. Files that
 // begin with a dot or end in ~ are scratch, and so is a new file until what it holds
 // is a value: they are kept in memory and are in no saved file. Package overlay says what
 // becomes of those, and of an attribute whose file was renamed. How a value is read and which

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -16,7 +16,7 @@ type edited struct {
 	plain *dctree.Tree
 	*dctree.Editable
 	data    []byte
-	draft   *datacenter.Draft
+	draft   *edit.Draft
 	log     [][]byte
 	changes []nodes.Change
 	// syncs are the calls of EditOptions.Sync; full is the error of that and of logging.

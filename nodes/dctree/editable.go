@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
@@ -28,7 +29,7 @@ type EditOptions struct {
 const defaultMaxTexts = 256 << 20
 
 // Editable is a Tree whose nodes and attributes can be changed: what changes is
-// kept by a [datacenter.Draft]. It is safe for parallel use.
+// kept by a [edit.Draft]. It is safe for parallel use.
 //
 // Files whose name begins with a dot or ends in ~ are scratch, see package overlay. So is a
 // new file until it holds a value that fits. Moved onto the name of an attribute, what a
@@ -44,7 +45,7 @@ var (
 )
 
 // NewEditable makes the editable tree of d, which is a draft of the file of t.
-func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
+func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	if opts.Sync == nil {
 		opts.Sync = func() error { return nil }
 	}
@@ -59,7 +60,7 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 	}
 	e := &edits{
 		Tree: t, draft: d, opts: opts,
-		bare: map[datacenter.Number]bool{}, marked: map[datacenter.Number]bool{}, types: map[attributeKey]datacenter.Type{},
+		bare: map[edit.Number]bool{}, marked: map[edit.Number]bool{}, types: map[attributeKey]datacenter.Type{},
 	}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
 		Empty: true, Now: opts.Now, Limits: editing.Limits{Text: maxContent, Texts: opts.MaxTexts},
@@ -71,17 +72,17 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 type edits struct {
 	*Tree
 	overlay.Watcher
-	draft *datacenter.Draft
+	draft *edit.Draft
 	opts  EditOptions
 
 	// mu guards everything below for as long as memory is looked at.
 	mu sync.RWMutex
 	// bare are attributes whose value was written without a newline: they are
 	// shown as they were written for as long as the tree lives.
-	bare map[datacenter.Number]bool
+	bare map[edit.Number]bool
 	// marked tells of attributes that were created or renamed whether they are
 	// spelled @name. All others are spelled as without a draft.
-	marked map[datacenter.Number]bool
+	marked map[edit.Number]bool
 	// types are those of removed attributes: one that comes back takes it again.
 	types map[attributeKey]datacenter.Type
 }
@@ -90,7 +91,7 @@ var _ overlay.Valued = (*edits)(nil)
 
 // attributeKey is an attribute by its place.
 type attributeKey struct {
-	node datacenter.Number
+	node edit.Number
 	name string
 }
 

@@ -2,6 +2,7 @@ package dctree
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 )
 
@@ -43,7 +44,7 @@ func split(id nodes.ID) (number uint32, addr datacenter.Address, attribute, ok b
 }
 
 // madeID is the ID of what no file holds.
-func madeID(number datacenter.Number, attribute bool) nodes.ID {
+func madeID(number edit.Number, attribute bool) nodes.ID {
 	if attribute {
 		return attributeBit | nodes.ID(number)
 	}
@@ -51,8 +52,8 @@ func madeID(number datacenter.Number, attribute bool) nodes.ID {
 }
 
 // splitMade is the inverse of madeID. ok is false for what it does not give.
-func splitMade(id nodes.ID) (number datacenter.Number, attribute, ok bool) {
-	number = datacenter.Number(id)
+func splitMade(id nodes.ID) (number edit.Number, attribute, ok bool) {
+	number = edit.Number(id)
 	ok = id&^attributeBit>>32 == 0 && number > datacenter.MaxEntries
 	return number, id&attributeBit != 0, ok
 }

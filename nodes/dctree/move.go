@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
 )
@@ -25,7 +26,7 @@ func (e *edits) Move(ctx context.Context, m overlay.Move) error {
 	return e.moveAttribute(ctx, m)
 }
 
-func (e *edits) moveNode(ctx context.Context, n datacenter.Number, to overlay.Place) error {
+func (e *edits) moveNode(ctx context.Context, n edit.Number, to overlay.Place) error {
 	if err := e.mayBeNode(to.Name); err != nil {
 		return err
 	}
@@ -40,12 +41,12 @@ func (e *edits) moveNode(ctx context.Context, n datacenter.Number, to overlay.Pl
 	if err := e.draft.Open(n); err != nil {
 		return refusal(err)
 	}
-	var edits []datacenter.Edit
+	var edits []edit.Edit
 	if replaced, attribute, ok := number(to.ID); ok && !attribute && to.ID != 0 {
 		if err := e.draft.Open(replaced); err != nil {
 			return refusal(err)
 		}
-		edits = append(edits, datacenter.Edit{Op: datacenter.RemoveNode, Node: replaced})
+		edits = append(edits, edit.Edit{Op: edit.RemoveNode, Node: replaced})
 	}
 	e.pinMark(n)
 	err = e.apply(ctx, append(edits, moved(n, in, plain, ordinal))...)
@@ -55,17 +56,17 @@ func (e *edits) moveNode(ctx context.Context, n datacenter.Number, to overlay.Pl
 	return err
 }
 
-func moved(n, parent datacenter.Number, name string, ordinal uint32) datacenter.Edit {
-	return datacenter.Edit{Op: datacenter.MoveNode, Node: n, Parent: parent, Name: name, Ordinal: ordinal}
+func moved(n, parent edit.Number, name string, ordinal uint32) edit.Edit {
+	return edit.Edit{Op: edit.MoveNode, Node: n, Parent: parent, Name: name, Ordinal: ordinal}
 }
 
 // asideOrdinal is where a node waits while another takes its place. No file
 // has so many siblings, and childFile lets nobody ask for it.
 const asideOrdinal = math.MaxInt32 + 1
 
-func (e *edits) exchangeNodes(ctx context.Context, n datacenter.Number, to overlay.Place) error {
+func (e *edits) exchangeNodes(ctx context.Context, n edit.Number, to overlay.Place) error {
 	other, _, _ := number(to.ID)
-	for _, node := range []datacenter.Number{n, other} {
+	for _, node := range []edit.Number{n, other} {
 		if err := e.draft.Open(node); err != nil {
 			return refusal(err)
 		}
@@ -130,7 +131,7 @@ func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 // side is one side of an exchange of attributes.
 type side struct {
 	id     nodes.ID
-	number datacenter.Number
+	number edit.Number
 	key    attributeKey
 	marked bool
 	text   []byte

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
@@ -15,16 +16,16 @@ import (
 )
 
 // number is that of a node or attribute.
-func number(id nodes.ID) (n datacenter.Number, attribute, ok bool) {
+func number(id nodes.ID) (n edit.Number, attribute, ok bool) {
 	if n, attribute, ok = splitMade(id); ok {
 		return n, attribute, true
 	}
 	stored, _, attribute, ok := split(id)
-	return datacenter.Number(stored), attribute, ok
+	return edit.Number(stored), attribute, ok
 }
 
 // dirNumber is the number of a directory, and whether the draft has it.
-func (e *edits) dirNumber(id nodes.ID) (n datacenter.Number, touched bool, err error) {
+func (e *edits) dirNumber(id nodes.ID) (n edit.Number, touched bool, err error) {
 	n, attribute, ok := number(id)
 	switch {
 	case !ok:
@@ -40,7 +41,7 @@ func (e *edits) dirNumber(id nodes.ID) (n datacenter.Number, touched bool, err e
 }
 
 // dirID is the number of a directory that the draft has.
-func (e *edits) dirID(n datacenter.Number) nodes.ID {
+func (e *edits) dirID(n edit.Number) nodes.ID {
 	if n == 0 {
 		return nodes.Root
 	}
@@ -51,7 +52,7 @@ func (e *edits) dirID(n datacenter.Number) nodes.ID {
 }
 
 // entryID is the ID of an entry of the draft.
-func entryID(d *datacenter.DraftEntry) nodes.ID {
+func entryID(d *edit.Entry) nodes.ID {
 	switch {
 	case !d.Stored:
 		return madeID(d.Number, d.Attribute)
@@ -64,7 +65,7 @@ func entryID(d *datacenter.DraftEntry) nodes.ID {
 }
 
 // attributeName spells the name of an attribute of a draft node.
-func (e *edits) attributeName(dir datacenter.Number, of *datacenter.DraftNode, d *datacenter.DraftEntry) (string, error) {
+func (e *edits) attributeName(dir edit.Number, of *edit.Node, d *edit.Entry) (string, error) {
 	e.mu.RLock()
 	shared, known := e.marked[d.Number]
 	e.mu.RUnlock()
@@ -85,7 +86,7 @@ func (e *edits) attributeName(dir datacenter.Number, of *datacenter.DraftNode, d
 }
 
 // nameOf spells the name of an entry, which may be a new one.
-func (e *edits) nameOf(d *datacenter.DraftEntry) string {
+func (e *edits) nameOf(d *edit.Entry) string {
 	if int(d.NameIndex) < len(e.names) {
 		return e.names[d.NameIndex]
 	}
@@ -153,7 +154,7 @@ func refusal(err error) error {
 	for _, m := range []struct{ of, to error }{
 		{datacenter.ErrValue, nodes.ErrInvalid},
 		{datacenter.ErrTooLarge, nodes.ErrTooLarge},
-		{datacenter.ErrGone, nodes.ErrNotExist},
+		{edit.ErrGone, nodes.ErrNotExist},
 	} {
 		if errors.Is(err, m.of) {
 			return nodes.Mark(err, m.to)
@@ -218,7 +219,7 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 }
 
 // twin finds the other spelling of an attribute: an attribute has one file only.
-func (e *edits) twin(in datacenter.Number, name string, at *overlay.Name) error {
+func (e *edits) twin(in edit.Number, name string, at *overlay.Name) error {
 	plain, marked, err := e.attributeFile(name)
 	if err != nil {
 		return nil //nolint:nilerr // then it has none
@@ -236,7 +237,7 @@ func (e *edits) twin(in datacenter.Number, name string, at *overlay.Name) error 
 }
 
 // mayBeAttribute tells whether there can be an attribute of a name.
-func (e *edits) mayBeAttribute(in datacenter.Number, file string) error {
+func (e *edits) mayBeAttribute(in edit.Number, file string) error {
 	name, _, err := e.attributeFile(file)
 	if err == nil {
 		err = newName(name)

@@ -2,11 +2,12 @@ package dctree
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 )
 
 // changed takes notice of what others edited, such as a sheet as a text.
-func (e *edits) changed(a *datacenter.Applied) {
+func (e *edits) changed(a *edit.Applied) {
 	if a.By == e {
 		return
 	}
@@ -28,30 +29,30 @@ type notice struct {
 }
 
 // take lets an edit be seen.
-func (n *notice) take(x *datacenter.Effect) {
+func (n *notice) take(x *edit.Effect) {
 	switch x.Kind {
-	case datacenter.AttributeSet:
+	case edit.AttributeSet:
 		n.set(x)
-	case datacenter.AttributeGone:
+	case edit.AttributeGone:
 		n.gone(&x.Before)
-	case datacenter.NodeMade:
+	case edit.NodeMade:
 		n.enters(&x.After)
-	case datacenter.NodeGone:
+	case edit.NodeGone:
 		n.leaves(&x.Before)
 		n.removed(x)
-	case datacenter.NodeMoved:
+	case edit.NodeMoved:
 		before, now := &x.Before, &x.After
 		if before.Parent == now.Parent && before.Name == now.Name && before.Ordinal == now.Ordinal {
 			return // only its place among its siblings
 		}
 		n.leaves(before)
 		n.enters(now)
-	case datacenter.KeysSet, datacenter.FlagsSet:
+	case edit.KeysSet, edit.FlagsSet:
 	}
 }
 
 // dirOf is the ID of the node that has an entry.
-func dirOf(at *datacenter.EntryAt) nodes.ID {
+func dirOf(at *edit.EntryAt) nodes.ID {
 	switch {
 	case at.Parent == 0:
 		return nodes.Root
@@ -73,7 +74,7 @@ func (n *notice) spell(name string) string {
 
 // enters is for a node that is there now. An attribute of its name is spelled in another way
 // from now on.
-func (n *notice) enters(at *datacenter.EntryAt) {
+func (n *notice) enters(at *edit.EntryAt) {
 	e, dir := n.e, dirOf(at)
 	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
 		n.changes[nodes.Change{Dir: dir}] = true
@@ -82,36 +83,36 @@ func (n *notice) enters(at *datacenter.EntryAt) {
 }
 
 // leaves is for a node that is not there any more.
-func (n *notice) leaves(at *datacenter.EntryAt) {
+func (n *notice) leaves(at *edit.EntryAt) {
 	n.e.pinMarkBeside(at.Parent, at.Name, at.Ordinal)
 	n.changes[nodes.Change{Dir: dirOf(at), Name: numbered(n.spell(at.Name), at.Ordinal)}] = true
 }
 
 // set is for an attribute that has another value, or is new.
-func (n *notice) set(x *datacenter.Effect) {
+func (n *notice) set(x *edit.Effect) {
 	e, d := n.e, &x.After
 	e.mu.Lock()
 	delete(e.bare, d.Number)
 	e.mu.Unlock()
-	e.Edited(entryID(&d.DraftEntry))
+	e.Edited(entryID(&d.Entry))
 	if x.Before.Name == "" {
 		n.changes[nodes.Change{Dir: dirOf(d)}] = true
 	}
 }
 
 // gone is for an attribute that is not there any more, unless somebody has set it again.
-func (n *notice) gone(d *datacenter.EntryAt) {
+func (n *notice) gone(d *edit.EntryAt) {
 	e := n.e
 	if now, ok := e.draft.Attribute(d.Parent, d.Name); ok && now.Number == d.Number {
 		return
 	}
 	name := "" // any, if nobody knows any more which
 	if of, ok := e.draft.Node(d.Parent); ok {
-		if spelled, err := e.attributeName(d.Parent, &of, &d.DraftEntry); err == nil {
+		if spelled, err := e.attributeName(d.Parent, &of, &d.Entry); err == nil {
 			name = spelled
 		}
 	}
-	e.Gone(entryID(&d.DraftEntry), nodes.File, e.before(&d.DraftEntry))
+	e.Gone(entryID(&d.Entry), nodes.File, e.before(&d.Entry))
 	n.changes[nodes.Change{Dir: dirOf(d), Name: name}] = true
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +121,7 @@ func (n *notice) gone(d *datacenter.EntryAt) {
 }
 
 // before is what the file of an attribute showed that has gone.
-func (e *edits) before(d *datacenter.DraftEntry) content {
+func (e *edits) before(d *edit.Entry) content {
 	c := content{at: e.Tree.opts.ModTime}
 	if d.Value.Type() != 0 {
 		c.text = e.text(d.Number, d.Value)
@@ -133,10 +134,10 @@ func (e *edits) before(d *datacenter.DraftEntry) content {
 }
 
 // removed is for a node that has gone with what was in it.
-func (n *notice) removed(x *datacenter.Effect) {
+func (n *notice) removed(x *edit.Effect) {
 	for i := range x.Values {
 		v := &x.Values[i]
 		n.e.Gone(entryID(v), nodes.File, n.e.before(v))
 	}
-	n.e.Gone(entryID(&x.Before.DraftEntry), nodes.Dir, nil)
+	n.e.Gone(entryID(&x.Before.Entry), nodes.Dir, nil)
 }

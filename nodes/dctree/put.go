@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
 )
 
 // apply makes edits. Those of others are told to changed.
-func (e *edits) apply(ctx context.Context, edits ...datacenter.Edit) error {
-	err := e.draft.ApplyPlan(ctx, e, func() ([]datacenter.Edit, error) { return edits, nil })
+func (e *edits) apply(ctx context.Context, edits ...edit.Edit) error {
+	err := e.draft.ApplyPlan(ctx, e, func() ([]edit.Edit, error) { return edits, nil })
 	return refusal(err)
 }
 
@@ -88,10 +89,10 @@ func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from ove
 	if err != nil {
 		return 0, err
 	}
-	var edits []datacenter.Edit
+	var edits []edit.Edit
 	forgo := func() {}
 	if from.Hidden != 0 { // it still has the number that the file brings along
-		var removed datacenter.Edit
+		var removed edit.Edit
 		if removed, forgo, err = e.removal(from.Hidden); err != nil {
 			return 0, err
 		}
@@ -125,18 +126,18 @@ func (e *edits) valueAt(k attributeKey, text []byte, from overlay.From) (v datac
 	return valueOf(t, string(text))
 }
 
-func set(k attributeKey, v datacenter.Value, n datacenter.Number) datacenter.Edit {
-	return datacenter.Edit{Op: datacenter.SetAttribute, Node: k.node, Name: k.name, Value: v, Attr: n}
+func set(k attributeKey, v datacenter.Value, n edit.Number) edit.Edit {
+	return edit.Edit{Op: edit.SetAttribute, Node: k.node, Name: k.name, Value: v, Attr: n}
 }
 
-func (e *edits) mark(n datacenter.Number, marked bool) {
+func (e *edits) mark(n edit.Number, marked bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.marked[n] = marked
 }
 
 // show notes how the text of a value is spelled, and tells if it is another than was put.
-func (e *edits) show(n datacenter.Number, id nodes.ID, v datacenter.Value, text string) {
+func (e *edits) show(n edit.Number, id nodes.ID, v datacenter.Value, text string) {
 	e.mu.Lock()
 	delete(e.bare, n)
 	if v.Type() == datacenter.String && !strings.HasSuffix(text, "\n") {
@@ -149,14 +150,14 @@ func (e *edits) show(n datacenter.Number, id nodes.ID, v datacenter.Value, text 
 }
 
 // removal is the edit that removes an attribute; then does what is to be done behind it.
-func (e *edits) removal(file nodes.ID) (edit datacenter.Edit, then func(), err error) {
+func (e *edits) removal(file nodes.ID) (change edit.Edit, then func(), err error) {
 	k, err := e.keyOf(file)
 	if err != nil {
-		return edit, nil, err
+		return change, nil, err
 	}
 	t, err := e.typeAt(k.node, k.name)
 	if err != nil {
-		return edit, nil, err
+		return change, nil, err
 	}
 	n, _, _ := number(file)
 	then = func() {
@@ -169,8 +170,8 @@ func (e *edits) removal(file nodes.ID) (edit datacenter.Edit, then func(), err e
 	return remove(k), then, nil
 }
 
-func remove(k attributeKey) datacenter.Edit {
-	return datacenter.Edit{Op: datacenter.RemoveAttribute, Node: k.node, Name: k.name}
+func remove(k attributeKey) edit.Edit {
+	return edit.Edit{Op: edit.RemoveAttribute, Node: k.node, Name: k.name}
 }
 
 // noteType remembers the type of an attribute that is removed.
@@ -196,8 +197,8 @@ func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID,
 		return 0, refusal(err)
 	}
 	n := e.draft.NewNumber()
-	err = e.apply(ctx, datacenter.Edit{
-		Op: datacenter.AddNode, Node: n, Parent: in, Name: plain, Ordinal: ordinal, Keys: keys,
+	err = e.apply(ctx, edit.Edit{
+		Op: edit.AddNode, Node: n, Parent: in, Name: plain, Ordinal: ordinal, Keys: keys,
 	})
 	if err == nil {
 		e.giveWay(in, plain, ordinal)
@@ -207,7 +208,7 @@ func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID,
 
 // giveWay has an attribute spelled @name since a node has its name. It says whether there is
 // one.
-func (e *edits) giveWay(parent datacenter.Number, name string, ordinal uint32) bool {
+func (e *edits) giveWay(parent edit.Number, name string, ordinal uint32) bool {
 	d, ok := e.draft.Attribute(parent, name)
 	if !ok || ordinal > 0 {
 		return false
@@ -223,9 +224,9 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 	case !ok:
 		return nodes.NotExist(id)
 	case attribute:
-		edit, then, err := e.removal(id)
+		change, then, err := e.removal(id)
 		if err == nil {
-			err = e.apply(ctx, edit)
+			err = e.apply(ctx, change)
 		}
 		if err == nil {
 			then()
@@ -236,19 +237,19 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 		return refusal(err)
 	}
 	e.pinMark(n)
-	return e.apply(ctx, datacenter.Edit{Op: datacenter.RemoveNode, Node: n})
+	return e.apply(ctx, edit.Edit{Op: edit.RemoveNode, Node: n})
 }
 
 // pinMark makes sure that an attribute that is @name because of a node keeps its name when the
 // node goes.
-func (e *edits) pinMark(node datacenter.Number) {
+func (e *edits) pinMark(node edit.Number) {
 	if of, ok := e.draft.Node(node); ok {
 		e.pinMarkBeside(of.Parent, of.Name, of.Ordinal)
 	}
 }
 
 // pinMarkBeside is pinMark for a node that may have gone already.
-func (e *edits) pinMarkBeside(parent datacenter.Number, name string, ordinal uint32) {
+func (e *edits) pinMarkBeside(parent edit.Number, name string, ordinal uint32) {
 	d, ok := e.draft.Attribute(parent, name)
 	if ordinal > 0 || !ok {
 		return

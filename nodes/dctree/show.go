@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 )
 
@@ -37,7 +38,7 @@ func (e *edits) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 // text is what the file of a changed attribute holds.
-func (e *edits) text(n datacenter.Number, v datacenter.Value) string {
+func (e *edits) text(n edit.Number, v datacenter.Value) string {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if e.bare[n] {
@@ -85,7 +86,7 @@ func (e *edits) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.En
 }
 
 // lookup finds an entry of a draft node.
-func (e *edits) lookup(dir datacenter.Number, name string) (nodes.Entry, error) {
+func (e *edits) lookup(dir edit.Number, name string) (nodes.Entry, error) {
 	of, ok := e.draft.Node(dir)
 	if !ok {
 		return nodes.Entry{}, nodes.NotExist(name)
@@ -106,7 +107,7 @@ func (e *edits) lookup(dir datacenter.Number, name string) (nodes.Entry, error) 
 }
 
 // entry describes an entry of a draft node.
-func (e *edits) entry(dir datacenter.Number, of *datacenter.DraftNode, d *datacenter.DraftEntry) (nodes.Entry, error) {
+func (e *edits) entry(dir edit.Number, of *edit.Node, d *edit.Entry) (nodes.Entry, error) {
 	entry := nodes.Entry{ID: entryID(d), Kind: nodes.Dir, Next: d.Next}
 	if !d.Attribute {
 		entry.Name = numbered(e.nameOf(d), d.Ordinal)
@@ -164,7 +165,7 @@ func (e *edits) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.S
 // listStored lists a directory that nobody has edited. more is false at its end;
 // else somebody has by now, and the draft has what is behind cursor.
 func (e *edits) listStored(
-	ctx context.Context, dir nodes.ID, n datacenter.Number, cursor uint64, yield func(nodes.Entry, error) bool,
+	ctx context.Context, dir nodes.ID, n edit.Number, cursor uint64, yield func(nodes.Entry, error) bool,
 ) (_ uint64, more bool) {
 	for entry, err := range e.Tree.ReadDir(ctx, dir, cursor) {
 		if err == nil && e.draft.Touched(n) {
@@ -182,8 +183,8 @@ func (e *edits) listStored(
 }
 
 // list lists a draft node.
-func (e *edits) list(dir datacenter.Number, cursor uint64, yield func(nodes.Entry, error) bool) {
-	var batch []datacenter.DraftEntry
+func (e *edits) list(dir edit.Number, cursor uint64, yield func(nodes.Entry, error) bool) {
+	var batch []edit.Entry
 	for {
 		of, ok := e.draft.Node(dir)
 		if !ok {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes/overlay"
 )
 
@@ -41,7 +42,7 @@ func noteOf(note any) datacenter.Type {
 // typeAt is the type that the value of a file has to have at a place; 0 is any: that of the
 // attribute, else the one that it had before it was removed, else the one that
 // it has elsewhere on the path.
-func (e *edits) typeAt(dir datacenter.Number, name string) (datacenter.Type, error) {
+func (e *edits) typeAt(dir edit.Number, name string) (datacenter.Type, error) {
 	if name == textName {
 		return datacenter.String, nil
 	}
@@ -56,7 +57,7 @@ func (e *edits) typeAt(dir datacenter.Number, name string) (datacenter.Type, err
 }
 
 // storedType is the type of an attribute of the draft.
-func (e *edits) storedType(d *datacenter.DraftEntry) (datacenter.Type, error) {
+func (e *edits) storedType(d *edit.Entry) (datacenter.Type, error) {
 	if t := d.Value.Type(); t != 0 {
 		return t, nil
 	}

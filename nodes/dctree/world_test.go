@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -238,7 +239,7 @@ func reopen(data []byte) (*edited, error) {
 		return nil, err
 	}
 	e := &edited{data: data, plain: tree}
-	e.draft, err = datacenter.NewDraft(f, func(r []byte) error {
+	e.draft, err = edit.NewDraft(f, func(r []byte) error {
 		if e.full == nil {
 			e.log = append(e.log, bytes.Clone(r))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 )
 
@@ -76,20 +77,20 @@ func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value
 	case name == xattrType && attr.Kind == nodes.File:
 		return e.setType(ctx, id, text)
 	case name == xattrKeys && attr.Kind == nodes.Dir:
-		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetKeys, Node: n, Keys: strings.FieldsFunc(text, betweenKeys)})
+		return e.setNode(ctx, id, edit.Edit{Op: edit.SetKeys, Node: n, Keys: strings.FieldsFunc(text, betweenKeys)})
 	case name == xattrFlags && attr.Kind == nodes.Dir:
 		flags, err := strconv.ParseUint(text, 10, 8)
 		if err != nil || flags > 1 {
 			return fmt.Errorf("%w: flags are 0 or 1: %q", nodes.ErrInvalid, text)
 		}
-		return e.setNode(ctx, id, datacenter.Edit{Op: datacenter.SetFlags, Node: n, Flags: datacenter.KeyFlags(flags)})
+		return e.setNode(ctx, id, edit.Edit{Op: edit.SetFlags, Node: n, Flags: datacenter.KeyFlags(flags)})
 	}
 	return fmt.Errorf("%s: %w", name, nodes.ErrNotPermitted)
 }
 
-func (e *Editable) setNode(ctx context.Context, id nodes.ID, edit datacenter.Edit) error {
+func (e *Editable) setNode(ctx context.Context, id nodes.ID, change edit.Edit) error {
 	return e.Alone(func() error {
-		if err := e.edits.apply(ctx, edit); err != nil {
+		if err := e.edits.apply(ctx, change); err != nil {
 			return err
 		}
 		return e.SetModTime(ctx, id, e.edits.opts.Now())

@@ -10,13 +10,13 @@
 // so that there are gaps where sheets were removed. Names that a file system can't
 // hold are spelled as in package dctree.
 //
-// Over a [datacenter.Draft] the tree shows edits at once: what a sheet holds, its
+// Over a [edit.Draft] the tree shows edits at once: what a sheet holds, its
 // size and its time. A schema only grows during a session: what was removed from
 // the data is in it until the file is opened anew.
 //
 // # IDs
 //
-// A sheet's ID is made of its Number, which is a [datacenter.Draft]'s, too: that is
+// A sheet's ID is made of its Number, which is a [edit.Draft]'s, too: that is
 // how an edit of a sheet finds the node. That of a directory is
 // made of the index of the name; a name that the file does not have gets a number
 // for as long as the tree lives.

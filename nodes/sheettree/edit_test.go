@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
@@ -19,7 +19,7 @@ import (
 // edited is a draft as sheets and, if it has been asked for, as a tree.
 type edited struct {
 	*testing.T
-	draft *datacenter.Draft
+	draft *edit.Draft
 	*sheettree.Editable
 	tree *dctree.Editable
 	// logged is called once the draft has logged an edit, nil for nothing.
@@ -47,11 +47,11 @@ func (e *edited) was(of map[nodes.Change]bool, c nodes.Change) bool {
 	return was
 }
 
-func edit(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
+func editSheets(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
 	t.Helper()
 	f := dctest.Open(t, data)
 	e := &edited{T: t, changes: map[nodes.Change]bool{}, inTree: map[nodes.Change]bool{}}
-	d, err := datacenter.NewDraft(f, func([]byte) error {
+	d, err := edit.NewDraft(f, func([]byte) error {
 		if e.logged != nil {
 			e.logged()
 		}
@@ -151,7 +151,7 @@ func text(version, rest string) string {
 }
 
 func TestMutable(t *testing.T) {
-	opened := func(t *testing.T) nodes.Mutable { return edit(t, items(), sheettree.EditOptions{}).Editable }
+	opened := func(t *testing.T) nodes.Mutable { return editSheets(t, items(), sheettree.EditOptions{}).Editable }
 	nodetest.RunMutable(t, opened, nodetest.Edits{
 		Dir: []string{"Item"}, Files: [2]string{"Item-00007.xml", "Item-00009.xml"}, Flat: true,
 		Valid:   [2]string{text("5", " />\n"), text("0.5", ">\n    <Thing id=\"7\" name=\"x\" />\n</Item>\n")},
@@ -168,7 +168,7 @@ const schema = `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="
 </xsd:schema>`
 
 func TestTreeStaysConform(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	nodetest.Run(t, e.Editable)
 	e.must(e.write("Item/Item-00001.xml", text("9", "/>")))
 	e.must(e.write("Item/.scratch", "x"))
@@ -182,7 +182,7 @@ func TestTreeStaysConform(t *testing.T) {
 // What is written shows at once in both trees, and both are told to whoever keeps
 // what they showed.
 func TestBothTreesShowIt(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	const path = "Item/Item-00000.xml"
 	sheet := e.at(path)
 	name, _ := at(t, e.tree, "Item/Thing.1/name")
@@ -261,7 +261,7 @@ func TestBothTreesShowIt(t *testing.T) {
 // What somebody else edits right behind a sheet that was written is told as an edit of
 // somebody else.
 func TestOthersEditBehindAChange(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	for i := range 20 {
 		var behind sync.WaitGroup
 		e.logged = func() {
@@ -315,7 +315,7 @@ func TestEditorsWays(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := edit(t, items(), sheettree.EditOptions{})
+			e := editSheets(t, items(), sheettree.EditOptions{})
 			for i := range 3 {
 				old := e.at(path)
 				want := strings.Replace(e.read(path), `name="n01`, fmt.Sprintf(`name="n01%d`, i), 1)
@@ -347,7 +347,7 @@ func TestEditorsWays(t *testing.T) {
 // A text that is no sheet is kept, and the sheet is as it was.
 func TestDrafts(t *testing.T) {
 	const path = "Item/Item-00000.xml"
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	good, second := e.read(path), e.read("Item/Item-00001.xml")
 	bad := strings.Replace(good, `id="1"`, `id="one"`, 1)
 	err := e.write(path, bad)
@@ -400,7 +400,7 @@ func TestRefusedRename(t *testing.T) {
 		{name: "Other/Other-00000.xml", bad: `<Else/>`, good: `<Other a="y"/>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := edit(t, items(), sheettree.EditOptions{})
+			e := editSheets(t, items(), sheettree.EditOptions{})
 			dir, name, _ := strings.Cut(tt.name, "/")
 			before := e.at(tt.name)
 			e.must(e.write(dir+"/.tmp", tt.bad))
@@ -443,7 +443,7 @@ func TestRefusedRename(t *testing.T) {
 // the file was.
 func TestRefusedRenameKeepsOthers(t *testing.T) {
 	const path = "Item/Item-00001.xml"
-	e := edit(t, items(), sheettree.EditOptions{MaxText: 1 << 20, MaxTexts: 3000})
+	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1 << 20, MaxTexts: 3000})
 	w, err := e.OpenWrite(t.Context(), e.at(path).ID)
 	e.must(err)
 	e.must(w.Truncate(t.Context(), 0))
@@ -484,7 +484,7 @@ func TestRefusedRenameKeepsOthers(t *testing.T) {
 
 // A sheet that can't become a schema stays a sheet, and nothing else shows its text.
 func TestRefusedSheetAsSchema(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	sheet, types := e.read("Item/Item-00001.xml"), e.read("Item/Item.xsd")
 	if err := e.rename("Item", "Item-00001.xml", "Item.xsd"); !errors.Is(err, nodes.ErrInvalid) {
 		t.Error(err)
@@ -527,7 +527,7 @@ func TestRefusedSheetStays(t *testing.T) {
 		}, path},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := edit(t, items(), sheettree.EditOptions{})
+			e := editSheets(t, items(), sheettree.EditOptions{})
 			if err := tt.do(e); !errors.Is(err, nodes.ErrInvalid) {
 				t.Fatal(err)
 			}
@@ -553,7 +553,7 @@ func TestRefusedSheetStays(t *testing.T) {
 
 // Sheets and their folders come and go.
 func TestNewAndGone(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	e.must(e.write("Item/Item-00007.xml", `<Item version="7"><Thing id="5" name="6"/></Item>`))
 	if got := read(t, e.tree, "Item.7/Thing/name"); got != "6\n" {
 		t.Errorf("the new sheet has %q", got)
@@ -637,7 +637,7 @@ func TestInferredSchemaIsNoSheet(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := edit(t, items(), sheettree.EditOptions{})
+			e := editSheets(t, items(), sheettree.EditOptions{})
 			paths := []string{"Item/Item-00000.xml", "Item/Item-00001.xml", "Item/Item-00002.xml", "Other/Other-00000.xml"}
 			before := map[string]string{}
 			for _, path := range paths {
@@ -662,7 +662,7 @@ func TestInferredSchemaIsNoSheet(t *testing.T) {
 
 // There is an end to the memory that texts may take.
 func TestLimits(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
+	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
 	folder := e.at("Item").ID
 	write := func(name string, size int) error {
 		f, err := e.Create(t.Context(), folder, name)
@@ -687,7 +687,7 @@ func TestLimits(t *testing.T) {
 
 // What was moved away and not written again is away when all is saved, and not before.
 func TestSaveWithoutHidden(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	e.must(e.rename("Item", "Item-00001.xml", "Item-00001.xml~"))
 	e.must(e.RemoveHidden(t.Context()))
 	if _, there := at(t, e.tree, "Item.1"); there {
@@ -700,7 +700,7 @@ func TestSaveWithoutHidden(t *testing.T) {
 
 // What one text changes has to fit into one record.
 func TestMaxRecord(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{MaxRecord: 100})
+	e := editSheets(t, items(), sheettree.EditOptions{MaxRecord: 100})
 	var long strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&long, `<Thing id="%d" name="x"/>`, i)
@@ -713,7 +713,7 @@ func TestMaxRecord(t *testing.T) {
 
 // An attribute that is open in the tree when a sheet removes it is a removed file.
 func TestOpenInTheTree(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	const path = "Item/Item-00000.xml"
 	name, _ := at(t, e.tree, "Item/Thing.1/name")
 	w, err := e.tree.OpenWrite(t.Context(), name.ID)
@@ -733,7 +733,7 @@ func TestOpenInTheTree(t *testing.T) {
 
 // Both trees are edited at once, for the race detector.
 func TestConcurrent(t *testing.T) {
-	e := edit(t, items(), sheettree.EditOptions{})
+	e := editSheets(t, items(), sheettree.EditOptions{})
 	var wg sync.WaitGroup
 	for n := range 3 {
 		wg.Go(func() {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
@@ -26,7 +26,7 @@ type EditOptions struct {
 	// Default: 200 MiB and 1 GiB.
 	MaxText, MaxTexts int64
 	// MaxRecord is how long the record of what one text changes may be, see
-	// [datacenter.RecordBound]. Default: there is no limit.
+	// [edit.RecordBound]. Default: there is no limit.
 	MaxRecord int64
 	// Logger is told once of each thing in texts that is not stored. Default: nobody is.
 	Logger *slog.Logger
@@ -56,7 +56,7 @@ func (o *EditOptions) setDefaults() {
 }
 
 // Editable is a Tree whose sheets can be changed: each as a text, which when it is
-// closed is compared with the sheet of a [datacenter.Draft]. It is safe for parallel use.
+// closed is compared with the sheet of a [edit.Draft]. It is safe for parallel use.
 //
 // What becomes of a text that is no sheet, and of files that are called neither like a sheet
 // nor like a schema, is told in package overlay. A new sheet is none until its text is one.
@@ -68,7 +68,7 @@ type Editable struct {
 }
 
 // NewEditable makes the editable tree of t, which has to be of a draft: d.
-func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
+func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	opts.setDefaults()
 	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
@@ -89,7 +89,7 @@ func (e *Editable) Notices() []string {
 type edits struct {
 	*Tree
 	overlay.Watcher
-	draft *datacenter.Draft
+	draft *edit.Draft
 	opts  EditOptions
 
 	// mu guards everything below, for as long as memory is looked at. Neither the draft nor

@@ -1,7 +1,7 @@
 package sheettree
 
 import (
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 )
 
@@ -41,10 +41,10 @@ func split(id nodes.ID) (k kind, number uint32, ok bool) {
 }
 
 // SheetID is the ID of a sheet.
-func SheetID(n datacenter.Number) nodes.ID { return sheet.id(uint32(n)) }
+func SheetID(n edit.Number) nodes.ID { return sheet.id(uint32(n)) }
 
 // SheetNumber is the inverse of SheetID; ok is false for what is no sheet's.
-func SheetNumber(id nodes.ID) (n datacenter.Number, ok bool) {
+func SheetNumber(id nodes.ID) (n edit.Number, ok bool) {
 	k, number, ok := split(id)
-	return datacenter.Number(number), ok && k == sheet
+	return edit.Number(number), ok && k == sheet
 }

@@ -1,13 +1,13 @@
 package sheettree
 
 import (
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
 )
 
 // changed takes notice of what was edited, here or elsewhere.
-func (e *edits) changed(a *datacenter.Applied) {
+func (e *edits) changed(a *edit.Applied) {
 	own := a.By == e
 	for _, c := range a.Sheets {
 		e.edited(c.Sheet, own)
@@ -22,7 +22,7 @@ func (e *edits) changed(a *datacenter.Applied) {
 }
 
 // edited tells of a sheet that was edited.
-func (e *edits) edited(n datacenter.Number, own bool) {
+func (e *edits) edited(n edit.Number, own bool) {
 	s, there := e.src.Sheet(n)
 	switch {
 	case own: // who asked for it knows what became of it
@@ -41,7 +41,7 @@ func (e *edits) edited(n datacenter.Number, own bool) {
 type sheetPlace struct{ folder, name string }
 
 // placeOf is where a sheet is; it is nowhere if it is none.
-func (e *edits) placeOf(at *datacenter.EntryAt) sheetPlace {
+func (e *edits) placeOf(at *edit.EntryAt) sheetPlace {
 	if at.Name == "" || at.Attribute || at.Parent != 0 {
 		return sheetPlace{}
 	}
@@ -51,7 +51,7 @@ func (e *edits) placeOf(at *datacenter.EntryAt) sheetPlace {
 
 // own takes notice of what an edit of this tree did to the names of sheets. Who asked for it
 // knows them; but the schema comes with the first sheet, and the folder stays behind the last.
-func (e *edits) own(x *datacenter.Effect) {
+func (e *edits) own(x *edit.Effect) {
 	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
 	if now.name == "" && before.name != "" {
 		e.change(before.folder, func(f *folderState) { f.stays = true })
@@ -62,7 +62,7 @@ func (e *edits) own(x *datacenter.Effect) {
 }
 
 // others likewise tells of an edit of somebody else.
-func (e *edits) others(x *datacenter.Effect) {
+func (e *edits) others(x *edit.Effect) {
 	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
 	if before == now {
 		return

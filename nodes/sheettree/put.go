@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/plan"
 	"lorefs/datacenter/sheets/xmltext"
@@ -38,7 +39,7 @@ func refusal(err error) error {
 
 // apply makes the edits that a plan gives. Nobody else edits the draft from before it is
 // made until they are. What they change is told by changed.
-func (e *edits) apply(ctx context.Context, plan func() ([]datacenter.Edit, error)) error {
+func (e *edits) apply(ctx context.Context, plan func() ([]edit.Edit, error)) error {
 	if err := e.draft.ApplyPlan(ctx, e, plan); err != nil {
 		return refusal(err)
 	}
@@ -113,14 +114,14 @@ func (e *edits) makeFolder(name string) nodes.ID {
 // putSheet makes a sheet what a text says, and gives its number.
 func (e *edits) putSheet(
 	ctx context.Context, target sheets.Sheet, in, name string, text []byte, hidden nodes.ID,
-) (datacenter.Number, error) {
+) (edit.Number, error) {
 	opts := plan.Options{}
 	if w := e.state(in).written; w != nil {
 		opts.Schema = w.says
 	}
 	number := target.Number
 	var made plan.Plan
-	err := e.apply(ctx, func() ([]datacenter.Edit, error) {
+	err := e.apply(ctx, func() ([]edit.Edit, error) {
 		var err error
 		if made, err = e.src.Plan(ctx, target, in+"/"+name, text, opts); err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func (e *edits) putSheet(
 			number = made.Edits[0].Node
 		}
 		edits := append(made.Edits, removal(hidden)...)
-		if size := datacenter.RecordBound(edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
+		if size := edit.RecordBound(edits); e.opts.MaxRecord > 0 && size > e.opts.MaxRecord {
 			return nil, fmt.Errorf("%w: %s/%s changes %d bytes of data at once, where %d are the most",
 				nodes.ErrTooLarge, in, name, size, e.opts.MaxRecord)
 		}
@@ -227,16 +228,16 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 		e.removeSchema(id)
 		return nil
 	}
-	return e.apply(ctx, func() ([]datacenter.Edit, error) { return removal(id), nil })
+	return e.apply(ctx, func() ([]edit.Edit, error) { return removal(id), nil })
 }
 
 // removal removes a sheet, if it is one.
-func removal(id nodes.ID) []datacenter.Edit {
+func removal(id nodes.ID) []edit.Edit {
 	n, ok := SheetNumber(id)
 	if !ok {
 		return nil
 	}
-	return []datacenter.Edit{{Op: datacenter.RemoveNode, Node: n}}
+	return []edit.Edit{{Op: edit.RemoveNode, Node: n}}
 }
 
 // removeSchema removes a schema, if it is one.
@@ -256,7 +257,7 @@ func (e *edits) removeSchema(id nodes.ID) {
 
 // removeFolder removes a folder, and sheets in it that are hidden.
 func (e *edits) removeFolder(ctx context.Context, name string) error {
-	err := e.apply(ctx, func() (edits []datacenter.Edit, err error) {
+	err := e.apply(ctx, func() (edits []edit.Edit, err error) {
 		if f, ok := e.src.Family(name); ok {
 			for s := range f.Sheets(0) {
 				edits = append(edits, removal(SheetID(s.Number))...)
@@ -309,20 +310,20 @@ func (e *edits) Move(ctx context.Context, m overlay.Move) error {
 	if err != nil {
 		return err
 	}
-	return e.apply(ctx, func() ([]datacenter.Edit, error) { return renumbered(a.sheet, target, m.Exchange), nil })
+	return e.apply(ctx, func() ([]edit.Edit, error) { return renumbered(a.sheet, target, m.Exchange), nil })
 }
 
 // asideOrdinal is where a sheet waits while another takes its place.
 const asideOrdinal = math.MaxUint32
 
 // renumbered are the edits that give a sheet the place of another.
-func renumbered(x, y sheets.Sheet, exchange bool) []datacenter.Edit {
+func renumbered(x, y sheets.Sheet, exchange bool) []edit.Edit {
 	if exchange {
 		aside := y
 		aside.Ordinal = asideOrdinal
-		return []datacenter.Edit{move(y.Number, aside), move(x.Number, y), move(y.Number, x)}
+		return []edit.Edit{move(y.Number, aside), move(x.Number, y), move(y.Number, x)}
 	}
-	var edits []datacenter.Edit
+	var edits []edit.Edit
 	if y.Number != 0 {
 		edits = removal(SheetID(y.Number))
 	}
@@ -330,8 +331,8 @@ func renumbered(x, y sheets.Sheet, exchange bool) []datacenter.Edit {
 }
 
 // move gives a sheet the place of another.
-func move(n datacenter.Number, to sheets.Sheet) datacenter.Edit {
-	return datacenter.Edit{Op: datacenter.MoveNode, Node: n, Name: to.Name, Ordinal: to.Ordinal}
+func move(n edit.Number, to sheets.Sheet) edit.Edit {
+	return edit.Edit{Op: edit.MoveNode, Node: n, Name: to.Name, Ordinal: to.Ordinal}
 }
 
 // moveFolder renames a folder that has neither sheets nor a schema: those would have to be

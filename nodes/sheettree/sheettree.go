@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
@@ -64,7 +65,7 @@ func wrap(err error) error {
 	switch {
 	case errors.Is(err, datacenter.ErrChanged):
 		return nodes.Mark(err, nodes.ErrChanged)
-	case errors.Is(err, datacenter.ErrGone):
+	case errors.Is(err, edit.ErrGone):
 		return nodes.Mark(err, nodes.ErrNotExist)
 	}
 	return err
@@ -94,7 +95,7 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
 	case folder, schema:
 		n.family, ok = t.src.FamilyByID(number)
 	case sheet:
-		n.sheet, ok = t.src.Sheet(datacenter.Number(number))
+		n.sheet, ok = t.src.Sheet(edit.Number(number))
 	case madeSchema, madeFolder, scratch:
 		ok = false
 	}

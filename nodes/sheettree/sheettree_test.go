@@ -12,6 +12,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
@@ -21,7 +22,7 @@ import (
 
 var modTime = time.Unix(1e9, 0)
 
-func treeOf(t testing.TB, f *datacenter.File, d *datacenter.Draft) *sheettree.Tree {
+func treeOf(t testing.TB, f *datacenter.File, d *edit.Draft) *sheettree.Tree {
 	t.Helper()
 	src, err := sheets.New(f, d, sheets.Options{})
 	if err != nil {
@@ -49,7 +50,7 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
 			nodetest.Run(t, treeOf(t, f, nil))
-			d, err := datacenter.NewDraft(f, nil)
+			d, err := edit.NewDraft(f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +126,7 @@ func read(t testing.TB, tree nodes.Tree, path string) string {
 	return string(p[:n])
 }
 
-func apply(t testing.TB, d *datacenter.Draft, edits ...datacenter.Edit) {
+func apply(t testing.TB, d *edit.Draft, edits ...edit.Edit) {
 	t.Helper()
 	if err := d.Apply(context.Background(), edits...); err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func TestEditsShow(t *testing.T) {
 		root.Children = append(root.Children, &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: i}}})
 	}
 	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
-	d, err := datacenter.NewDraft(f, nil)
+	d, err := edit.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestEditsShow(t *testing.T) {
 		t.Fatalf("the first sheet is %+v", first)
 	}
 
-	apply(t, d, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: "rank", Value: datacenter.BoolValue(true)})
+	apply(t, d, edit.Edit{Op: edit.SetAttribute, Node: number, Name: "rank", Value: datacenter.BoolValue(true)})
 	if got := read(t, tree, "Item/Item-00000.xml"); !strings.Contains(got, ` id="0" rank="true" xmlns=`) {
 		t.Errorf("the edited sheet is %s", got)
 	}
@@ -168,8 +169,8 @@ func TestEditsShow(t *testing.T) {
 
 	made := d.NewNumber()
 	apply(t, d,
-		datacenter.Edit{Op: datacenter.AddNode, Node: made, Name: "New name", Ordinal: 7},
-		datacenter.Edit{Op: datacenter.RemoveNode, Node: number},
+		edit.Edit{Op: edit.AddNode, Node: made, Name: "New name", Ordinal: 7},
+		edit.Edit{Op: edit.RemoveNode, Node: number},
 	)
 	want := []string{"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00001.xml", "Item/Item-00002.xml", "New name/New name.xsd", "New name/New name-00007.xml"}
 	if got := list(t, tree); !slices.Equal(got, want) {
@@ -181,7 +182,7 @@ func TestEditsShow(t *testing.T) {
 	if e, _ := at(t, tree, "New name/New name-00007.xml"); e.ID != sheettree.SheetID(made) {
 		t.Errorf("the new sheet is %+v", e)
 	}
-	apply(t, d, datacenter.Edit{Op: datacenter.MoveNode, Node: made, Name: "Item", Ordinal: 0})
+	apply(t, d, edit.Edit{Op: edit.MoveNode, Node: made, Name: "Item", Ordinal: 0})
 	want = []string{"DataCenter.xsd", "Item/Item.xsd", "Item/Item-00001.xml", "Item/Item-00002.xml", "Item/Item-00000.xml"}
 	if got := list(t, tree); !slices.Equal(got, want) {
 		t.Errorf("the files are %q, want %q", got, want)

@@ -2,13 +2,14 @@ package plan
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
 )
 
 // siblings are the children of one name that a node has, and those that it is to have.
 type siblings struct {
-	parent datacenter.Number
+	parent edit.Number
 	xs     []oldKid
 	ys     []newKid
 	// to tells which of ys belongs to each of xs.
@@ -31,7 +32,7 @@ func (p *planner) diffSiblings(s siblings) error {
 	taken := make([]bool, len(s.ys))
 	for i, j := range s.to {
 		if j == align.None {
-			p.edits = append(p.edits, datacenter.Edit{Op: datacenter.RemoveNode, Node: s.xs[i].number})
+			p.edits = append(p.edits, edit.Edit{Op: edit.RemoveNode, Node: s.xs[i].number})
 			continue
 		}
 		taken[j] = true
@@ -92,7 +93,7 @@ func (p *planner) align(s *siblings) error {
 
 // alignEqual takes what was found to be equal when the text was read.
 func (s *siblings) alignEqual() {
-	var places map[datacenter.Number]int32
+	var places map[edit.Number]int32
 	next := int32(0)
 	for j, y := range s.ys {
 		if y.at >= 0 {
@@ -104,7 +105,7 @@ func (s *siblings) alignEqual() {
 			continue
 		}
 		if places == nil {
-			places = make(map[datacenter.Number]int32, len(s.xs))
+			places = make(map[edit.Number]int32, len(s.xs))
 			for i, x := range s.xs {
 				places[x.number] = int32(i)
 			}

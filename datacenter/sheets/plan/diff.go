@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
@@ -73,7 +73,7 @@ func (p *planner) sameText(x oldNode, y newRef) bool {
 }
 
 func (p *planner) removeAttribute(x oldNode, name vocab.NameID) {
-	p.edits = append(p.edits, datacenter.Edit{Op: datacenter.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
+	p.edits = append(p.edits, edit.Edit{Op: edit.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
 }
 
 // setAttribute gives x an attribute; old is the one that it has, or nil.
@@ -91,7 +91,7 @@ func (p *planner) setAttribute(x oldNode, old *vocab.Attribute, w *wanted) error
 	}
 	v, err := p.value(t, w)
 	if err == nil {
-		p.edits = append(p.edits, datacenter.Edit{Op: datacenter.SetAttribute, Node: x.number, Name: name, Value: v})
+		p.edits = append(p.edits, edit.Edit{Op: edit.SetAttribute, Node: x.number, Name: name, Value: v})
 	}
 	return err
 }
@@ -106,10 +106,10 @@ func (p *planner) diffKeys(x oldNode, y newRef) error {
 		return err
 	}
 	if has && !slices.Equal(keys, want) {
-		p.edits = append(p.edits, datacenter.Edit{Op: datacenter.SetKeys, Node: x.number, Keys: want})
+		p.edits = append(p.edits, edit.Edit{Op: edit.SetKeys, Node: x.number, Keys: want})
 	}
 	if flags != wantFlags {
-		p.edits = append(p.edits, datacenter.Edit{Op: datacenter.SetFlags, Node: x.number, Flags: wantFlags})
+		p.edits = append(p.edits, edit.Edit{Op: edit.SetFlags, Node: x.number, Flags: wantFlags})
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 
 // slot is where a node goes. It has no rank if the ordinal says it.
 type slot struct {
-	parent  datacenter.Number
+	parent  edit.Number
 	ordinal uint32
 	rank    uint64
 }
@@ -173,8 +173,8 @@ func (p *planner) add(at slot, y newRef, types *pathTypes) error {
 	}
 	name := p.names.name(p.path[len(p.path)-1])
 	number := p.draft.NewNumber()
-	p.edits = append(p.edits, datacenter.Edit{
-		Op: datacenter.AddNode, Node: number, Parent: at.parent, Name: name, Ordinal: at.ordinal, Rank: at.rank,
+	p.edits = append(p.edits, edit.Edit{
+		Op: edit.AddNode, Node: number, Parent: at.parent, Name: name, Ordinal: at.ordinal, Rank: at.rank,
 		Keys: keys, Flags: flags,
 	})
 	attrs, err := p.wantedAttributes(y)
@@ -192,12 +192,12 @@ func (p *planner) add(at slot, y newRef, types *pathTypes) error {
 		if err != nil {
 			return err
 		}
-		p.edits = append(p.edits, datacenter.Edit{Op: datacenter.SetAttribute, Node: number, Name: name, Value: v})
+		p.edits = append(p.edits, edit.Edit{Op: edit.SetAttribute, Node: number, Name: name, Value: v})
 	}
 	return p.addKids(number, y, types)
 }
 
-func (p *planner) addKids(parent datacenter.Number, y newRef, types *pathTypes) error {
+func (p *planner) addKids(parent edit.Number, y newRef, types *pathTypes) error {
 	kids, err := p.wantedKids(y)
 	if err != nil || len(kids) == 0 {
 		return err

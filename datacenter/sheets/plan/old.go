@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
@@ -14,7 +15,7 @@ import (
 
 // oldNode is a node of the sheet as it is: of the file or, if touched, of the draft.
 type oldNode struct {
-	number  datacenter.Number
+	number  edit.Number
 	node    datacenter.Node
 	touched bool
 }
@@ -26,7 +27,7 @@ type oldKid struct {
 }
 
 // oldNode gives a node by its number; addr is where the file has it, if it does.
-func (p *planner) oldNode(n datacenter.Number, addr datacenter.Address) (oldNode, error) {
+func (p *planner) oldNode(n edit.Number, addr datacenter.Address) (oldNode, error) {
 	if p.draft.Touched(n) {
 		return oldNode{number: n, touched: true}, nil
 	}
@@ -35,8 +36,8 @@ func (p *planner) oldNode(n datacenter.Number, addr datacenter.Address) (oldNode
 }
 
 // gone is the error for a node that is not there any more.
-func gone(n datacenter.Number) error {
-	return fmt.Errorf("datacenter: node %d: %w", n, datacenter.ErrGone)
+func gone(n edit.Number) error {
+	return fmt.Errorf("datacenter: node %d: %w", n, edit.ErrGone)
 }
 
 // oldAttributes appends the attributes of a node, __value__ among them.
@@ -93,13 +94,13 @@ func (p *planner) oldKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 }
 
 func storedKids(o oldNode, dst []oldKid) ([]oldKid, error) {
-	number := o.number + 1 + datacenter.Number(o.node.AttributeCount())
+	number := o.number + 1 + edit.Number(o.node.AttributeCount())
 	for c, err := range o.node.Children() {
 		if err != nil {
 			return dst, err
 		}
 		dst = append(dst, oldKid{vocab.NameID(c.NameIndex()), oldNode{number: number, node: c}})
-		number += datacenter.Number(c.Entries())
+		number += edit.Number(c.Entries())
 	}
 	return dst, nil
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/align"
 )
 
@@ -80,7 +80,7 @@ func (o *ordering) ranks() error {
 	if err != nil {
 		return err
 	}
-	places := make(map[datacenter.Number]slot, len(entries))
+	places := make(map[edit.Number]slot, len(entries))
 	for i := range entries {
 		places[entries[i].Number] = slot{ordinal: entries[i].Ordinal, rank: entries[i].Rank}
 	}
@@ -144,7 +144,7 @@ func (o *ordering) class(ys []int32) error {
 		}
 		for ; k < end; k++ {
 			if high == 0 {
-				o.last += datacenter.RankGap
+				o.last += edit.RankGap
 				low = o.last
 			} else {
 				low += step
@@ -176,8 +176,8 @@ func room(low, high uint64, n int) (step uint64, ok bool) {
 func (o *ordering) put(j int32, rank uint64) error {
 	p, s := o.p, o.s
 	if i := o.from[j]; i != align.None {
-		p.edits = append(p.edits, datacenter.Edit{
-			Op: datacenter.MoveNode, Node: s.xs[i].number, Parent: s.parent,
+		p.edits = append(p.edits, edit.Edit{
+			Op: edit.MoveNode, Node: s.xs[i].number, Parent: s.parent,
 			Name: p.names.name(s.xs[i].name), Ordinal: o.old[i].ordinal, Rank: rank,
 		})
 		return nil

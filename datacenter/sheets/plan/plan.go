@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
@@ -24,8 +25,8 @@ type Options struct {
 
 // Plan is what makes a sheet equal to a text.
 type Plan struct {
-	// Edits are for [datacenter.Draft.Apply], none if they are equal already.
-	Edits []datacenter.Edit
+	// Edits are for [edit.Draft.Apply], none if they are equal already.
+	Edits []edit.Edit
 	// Comments and Spellings tell that the text has what is not stored: comments, and
 	// numbers that a sheet spells otherwise.
 	Comments, Spellings bool
@@ -34,7 +35,7 @@ type Plan struct {
 // Base is the data center that is planned for. Neither the draft nor the sheet may be
 // changed meanwhile.
 type Base struct {
-	Draft *datacenter.Draft
+	Draft *edit.Draft
 	File  *datacenter.File
 	Names *vocab.Vocabulary
 	// Known is what is known of the sheets of the name, nil if there are none yet. Most
@@ -45,7 +46,7 @@ type Base struct {
 // Target is the sheet that is to be as the text says. Without Number it is one that is
 // to be made.
 type Target struct {
-	Number  datacenter.Number
+	Number  edit.Number
 	Name    string
 	Ordinal uint32
 	// Addr is where the file has it, if it does.
@@ -104,14 +105,14 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 
 // removalsFirst makes room before it is needed: a node can have no more than so many
 // attributes and children.
-func removalsFirst(edits []datacenter.Edit) []datacenter.Edit {
-	removes := func(e datacenter.Edit) bool {
-		return e.Op == datacenter.RemoveAttribute || e.Op == datacenter.RemoveNode
+func removalsFirst(edits []edit.Edit) []edit.Edit {
+	removes := func(e edit.Edit) bool {
+		return e.Op == edit.RemoveAttribute || e.Op == edit.RemoveNode
 	}
 	if !slices.ContainsFunc(edits, removes) {
 		return edits
 	}
-	slices.SortStableFunc(edits, func(a, b datacenter.Edit) int {
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int {
 		switch {
 		case removes(a) && !removes(b):
 			return -1
@@ -128,7 +129,7 @@ func removalsFirst(edits []datacenter.Edit) []datacenter.Edit {
 // through what is left.
 type planner struct {
 	ctx    context.Context
-	draft  *datacenter.Draft
+	draft  *edit.Draft
 	file   *datacenter.Private
 	parser *xmlsheet.Parser
 	sheet  Target
@@ -156,9 +157,9 @@ type planner struct {
 	contents *identity.Contents[newRef]
 	scratch  []byte
 	same     []vocab.Attribute
-	entries  []datacenter.DraftEntry
+	entries  []edit.Entry
 	steps    int
-	edits    []datacenter.Edit
+	edits    []edit.Edit
 	// respelled tells that the text spells a number otherwise than a sheet does.
 	respelled bool
 }

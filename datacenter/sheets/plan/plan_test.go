@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/plan"
 	"lorefs/datacenter/sheets/xmltext"
@@ -22,14 +22,14 @@ import (
 // planned is a draft whose sheets are edited as texts.
 type planned struct {
 	testing.TB
-	draft *datacenter.Draft
+	draft *edit.Draft
 	src   *sheets.Source
 }
 
 func planOf(t testing.TB, data []byte) *planned {
 	t.Helper()
 	f := dctest.Open(t, data)
-	d, err := datacenter.NewDraft(f, nil)
+	d, err := edit.NewDraft(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (p *planned) text(s sheets.Sheet) string {
 }
 
 // save applies what makes a sheet equal to a text, and gives the edits.
-func (p *planned) save(s sheets.Sheet, text string) []datacenter.Edit {
+func (p *planned) save(s sheets.Sheet, text string) []edit.Edit {
 	p.Helper()
 	plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), plan.Options{})
 	if err == nil {
@@ -77,10 +77,10 @@ func (p *planned) save(s sheets.Sheet, text string) []datacenter.Edit {
 }
 
 // ops are what edits do.
-func ops(edits []datacenter.Edit) string {
-	names := map[datacenter.EditOp]string{
-		datacenter.SetAttribute: "set", datacenter.RemoveAttribute: "unset", datacenter.AddNode: "add",
-		datacenter.RemoveNode: "remove", datacenter.MoveNode: "move", datacenter.SetKeys: "keys", datacenter.SetFlags: "flags",
+func ops(edits []edit.Edit) string {
+	names := map[edit.Op]string{
+		edit.SetAttribute: "set", edit.RemoveAttribute: "unset", edit.AddNode: "add",
+		edit.RemoveNode: "remove", edit.MoveNode: "move", edit.SetKeys: "keys", edit.SetFlags: "flags",
 	}
 	var list []string
 	for _, e := range edits {
@@ -273,7 +273,7 @@ func TestPlanNewSheet(t *testing.T) {
 		}
 		var types []string
 		for _, e := range edits {
-			if e.Op == datacenter.SetAttribute {
+			if e.Op == edit.SetAttribute {
 				types = append(types, e.Value.Type().String()+" "+e.Name)
 			}
 		}

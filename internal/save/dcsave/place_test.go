@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/save"
 	"lorefs/internal/save/savetest"
 	"lorefs/internal/source"
@@ -24,7 +25,7 @@ const (
 	sheetName     = "Sheet"
 	attributeName = "v"
 	// sheet is the number of the sheet: nothing but the root lies ahead of it.
-	sheet datacenter.Number = 1
+	sheet edit.Number = 1
 )
 
 type model = savetest.Model
@@ -255,21 +256,21 @@ func (e *editing) set(name, value string) error {
 	if err := d.Open(sheet); err != nil {
 		return err
 	}
-	var edits []datacenter.Edit
+	var edits []edit.Edit
 	child, there := d.Child(sheet, name, 0)
 	if value == "" {
-		return d.Apply(e.p.t.Context(), datacenter.Edit{Op: datacenter.RemoveNode, Node: child.Number})
+		return d.Apply(e.p.t.Context(), edit.Edit{Op: edit.RemoveNode, Node: child.Number})
 	}
 	if !there {
 		child.Number = d.NewNumber()
-		edits = append(edits, datacenter.Edit{Op: datacenter.AddNode, Node: child.Number, Parent: sheet, Name: name})
+		edits = append(edits, edit.Edit{Op: edit.AddNode, Node: child.Number, Parent: sheet, Name: name})
 	}
 	v, err := datacenter.StringValue(value)
 	if err != nil {
 		return err
 	}
 	return d.Apply(e.p.t.Context(), append(edits,
-		datacenter.Edit{Op: datacenter.SetAttribute, Node: child.Number, Name: attributeName, Value: v})...)
+		edit.Edit{Op: edit.SetAttribute, Node: child.Number, Name: attributeName, Value: v})...)
 }
 
 func (e *editing) mustSet(name, value string) {

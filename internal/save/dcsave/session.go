@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/disk"
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 )
 
 // Kind are data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: datacenter.RecordEdits}
+var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits}
 
 // Options are what Open may be told.
 type Options struct {
@@ -45,7 +46,7 @@ type Options struct {
 type Session struct {
 	src   *source.File
 	opts  Options
-	draft *datacenter.Draft
+	draft *edit.Draft
 	files *save.Set
 
 	// isSaving tells that Save runs, which takes long.
@@ -85,7 +86,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	}); err != nil {
 		return nil, err
 	}
-	if s.draft, err = datacenter.NewDraft(dc, s.log); err == nil {
+	if s.draft, err = edit.NewDraft(dc, s.log); err == nil {
 		err = s.files.Replay(ctx, func(_ string, record []byte) error { return s.draft.Replay(ctx, record) })
 	}
 	if err != nil {
@@ -96,7 +97,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 }
 
 // Draft is what is edited.
-func (s *Session) Draft() *datacenter.Draft { return s.draft }
+func (s *Session) Draft() *edit.Draft { return s.draft }
 
 // Replayed is how many edits Open found and made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }

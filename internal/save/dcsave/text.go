@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/treepath"
 )
 
@@ -45,7 +46,7 @@ func (s *Session) KeepText(changed error) string {
 }
 
 // textOf is the text of changes.
-func (s *Session) textOf(changes []datacenter.Change, changed error) []byte {
+func (s *Session) textOf(changes []edit.Change, changed error) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What was edited in %s and could not be saved, %s.\n", strconv.Quote(s.files.Path()), time.Now().Format(time.DateTime))
 	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(changed.Error(), "\n", " "))
@@ -57,15 +58,15 @@ func (s *Session) textOf(changes []datacenter.Change, changed error) []byte {
 		c := &changes[i]
 		path := textPath(c.Path)
 		switch c.Kind {
-		case datacenter.NodeMade:
+		case edit.NodeMade:
 			at = path
 			fmt.Fprintf(&b, "@+ %s\n", path)
 			continue
-		case datacenter.NodeGone:
+		case edit.NodeGone:
 			at = ""
 			fmt.Fprintf(&b, "@- %s\n", path)
 			continue
-		case datacenter.NodeMoved:
+		case edit.NodeMoved:
 			at = path
 			fmt.Fprintf(&b, "@> %s\n> %s\n", path, textPath(c.From))
 			continue
@@ -80,13 +81,13 @@ func (s *Session) textOf(changes []datacenter.Change, changed error) []byte {
 }
 
 // writeChange writes what of a node changed.
-func writeChange(b *bytes.Buffer, c *datacenter.Change) {
+func writeChange(b *bytes.Buffer, c *edit.Change) {
 	name := textName(c.Name)
 	switch c.Kind {
-	case datacenter.KeysSet:
+	case edit.KeysSet:
 		fmt.Fprintf(b, "+%%keys %s\n", strconv.Quote(c.Keys.String()))
 		return
-	case datacenter.FlagsSet:
+	case edit.FlagsSet:
 		fmt.Fprintf(b, "+%%flags %d\n", c.Flags)
 		return
 	}
@@ -102,7 +103,7 @@ func writeChange(b *bytes.Buffer, c *datacenter.Change) {
 }
 
 // textPath spells a path as tree/ does, with the marks of each node behind its name.
-func textPath(path []datacenter.Step) string {
+func textPath(path []edit.Step) string {
 	if len(path) == 0 {
 		return "?"
 	}

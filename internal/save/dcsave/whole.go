@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 )
@@ -33,10 +34,10 @@ func (s onFirst) Snapshot() (save.Snapshot, error) {
 
 // whole makes a new file by packing all of a draft.
 type whole struct {
-	*datacenter.Snapshot
+	*edit.Snapshot
 	s *Session
 	// written is what was written last, and to the file that was read back and checked.
-	written *datacenter.Written
+	written *edit.Written
 	to      *base
 	index   heldIndex
 }

@@ -1,6 +1,9 @@
 package vocab
 
-import "lorefs/datacenter"
+import (
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+)
 
 // Attribute is an attribute with a value of its own, or with the file's.
 type Attribute struct {
@@ -13,7 +16,7 @@ type Attribute struct {
 }
 
 // OfEntry is the attribute that an entry of a Draft of the file describes.
-func OfEntry(file *datacenter.Private, e *datacenter.DraftEntry, name NameID) (Attribute, error) {
+func OfEntry(file *datacenter.Private, e *edit.Entry, name NameID) (Attribute, error) {
 	a := Attribute{Name: name, Order: e.NameIndex, Value: e.Value}
 	if a.Value.Type() != 0 {
 		return a, nil

@@ -1,0 +1,76 @@
+package edit
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/datacenter"
+)
+
+// compareSheets compares the root and, by two goroutines, what is below it: each
+// takes the next sheet, and both remember what was found to be equal.
+func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
+	root, err := g.Root()
+	if err != nil {
+		return err
+	}
+	var loading sync.WaitGroup
+	defer loading.Wait()
+	group, ctx := errgroup.WithContext(ctx)
+	top := w.s.at(w.s.root)
+	first := newComparer(ctx, w, g, &loading)
+	if err := first.draftSelf(w.s.root, &top, root); err != nil {
+		return err
+	}
+	sheets, err := w.pair(w.s.root, &top, root)
+	if err != nil {
+		return err
+	}
+	var next atomic.Int64
+	for range 2 {
+		c := first.beside(ctx, g, &loading)
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(sheets)); i = next.Add(1) - 1 {
+				p := sheets[i]
+				y, err := c.g.Node(p.y.Address())
+				if err != nil {
+					return err
+				}
+				if err := c.draftChild(p.x, y); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// pair is a child of a draft node, and what became of it.
+type pair struct {
+	x *draftChild
+	y datacenter.Node
+}
+
+// pair puts the children of a draft node beside those of y, which it became.
+// Placeholders of y count for nothing.
+func (w *Written) pair(n *draftNode, x *nodeState, y datacenter.Node) ([]pair, error) {
+	order := w.orders[n]
+	pairs := make([]pair, 0, len(order))
+	for child, err := range y.Children() {
+		if err != nil {
+			return nil, err
+		}
+		if len(pairs) == len(order) {
+			return nil, differs(y, "more than the %d children that it had", len(order))
+		}
+		pairs = append(pairs, pair{&x.kids[order[len(pairs)]], child})
+	}
+	if len(pairs) < len(order) {
+		return nil, differs(y, "%d children instead of %d", len(pairs), len(order))
+	}
+	return pairs, nil
+}

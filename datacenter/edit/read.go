@@ -1,0 +1,227 @@
+package edit
+
+import (
+	"sort"
+
+	"lorefs/datacenter"
+)
+
+// Entry is an attribute or a child of a draft node.
+type Entry struct {
+	Number Number
+	// Attribute tells that it is one; else it is a node.
+	Attribute bool
+	// Name is the text, NameIndex its place in the file's names; an index above
+	// their number is a new name's.
+	Name      string
+	NameIndex uint16
+	// Ordinal tells a node from its siblings of the same name.
+	Ordinal uint32
+	// Rank orders a node among its siblings of the same name, see [Edit].
+	Rank uint64
+	// Stored tells that the first file holds the number, at Addr. Of an attribute the
+	// value is there as well, unless it is in Value, which then has a type.
+	Stored bool
+	Addr   datacenter.Address
+	Value  datacenter.Value
+	// Added tells that the node did not have it in the first file.
+	Added bool
+	// Next is the cursor behind it.
+	Next uint64
+}
+
+// addedCursor is the first cursor of what was added to a node. Those of what
+// the first file has are as in a listing of that: the place among the
+// attributes, or their number and the place among the children.
+const addedCursor = 1 << 32
+
+// Touched tells whether a number stands for a draft node: if not, the first file says
+// all that there is to say of the node.
+func (d *Draft) Touched(n Number) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	_, ok := d.nodes[n]
+	return ok
+}
+
+// Node describes a draft node.
+type Node struct {
+	Name    string
+	Ordinal uint32
+	// Parent is 0 for the root as well.
+	Parent     Number
+	Keys       datacenter.KeyDefinition
+	Flags      datacenter.KeyFlags
+	Attributes int
+	Children   int
+	// Base is the first file's node, if Stored.
+	Base   datacenter.Node
+	Stored bool
+}
+
+// Node describes a draft node; ok is false if the number stands for none.
+func (d *Draft) Node(n Number) (info Node, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, ok := d.nodes[n]
+	if !ok {
+		return info, false
+	}
+	info = Node{
+		Name: d.name(x.name), Ordinal: x.ordinal, Keys: d.definition(x.key), Flags: x.flags,
+		Base: x.home, Stored: !isNone(x.home),
+	}
+	if x.parent != nil {
+		info.Parent = x.parent.number
+	}
+	info.Attributes, info.Children = x.counts()
+	return info, true
+}
+
+// Attribute finds an attribute of a draft node.
+func (d *Draft) Attribute(n Number, name string) (Entry, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, known := d.nodes[n], d.index[name]
+	if x == nil || known == 0 {
+		return Entry{}, false
+	}
+	i := x.attribute(known)
+	if i < 0 {
+		return Entry{}, false
+	}
+	return d.attributeEntry(x, i), true
+}
+
+// Child finds a child of a draft node.
+func (d *Draft) Child(n Number, name string, ordinal uint32) (Entry, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x, known := d.nodes[n], d.index[name]
+	if x == nil || known == 0 {
+		return Entry{}, false
+	}
+	i, ok := x.kidAt[childKey{known, ordinal}]
+	if !ok {
+		return Entry{}, false
+	}
+	return d.childEntry(x, i), true
+}
+
+// Value gives the value of an attribute that is not as the first file has it.
+func (d *Draft) Value(n Number) (datacenter.Value, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.owners[n]
+	if x == nil {
+		return datacenter.Value{}, false
+	}
+	i := x.numbered(n)
+	if i < 0 {
+		return datacenter.Value{}, false
+	}
+	return x.attrs[i].value, true
+}
+
+// Holder gives the node and the name of an attribute. It may read the file.
+func (d *Draft) Holder(n Number) (node Number, name string, err error) {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	x, i, err := d.owner(n)
+	if err != nil {
+		return 0, "", err
+	}
+	return x.number, d.name(x.attrs[i].name), nil
+}
+
+// Open makes sure that a number stands for a draft node. It may read the file.
+func (d *Draft) Open(n Number) error {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	_, err := d.reach(n)
+	return err
+}
+
+// List appends up to limit entries of a draft node to dst: attributes, then
+// children, in the first file's order, then what was added, in no order that means
+// something. No entry is left out or comes twice because others come and go
+// meanwhile. ok is false if the number stands for no draft node.
+func (d *Draft) List(n Number, cursor uint64, limit int, dst []Entry) (entries []Entry, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.nodes[n]
+	if x == nil {
+		return dst, false
+	}
+	end := len(dst) + limit
+	for i := cursor; i < uint64(x.homeAttrs) && len(dst) < end; i++ {
+		if !x.attrs[i].dead {
+			dst = append(dst, d.attributeEntry(x, int(i)))
+		}
+	}
+	first := uint64(x.homeAttrs)
+	for i := max(cursor, first); i < first+uint64(x.homeKids) && len(dst) < end; i++ {
+		if !x.kids[i-first].dead {
+			dst = append(dst, d.childEntry(x, int(i-first)))
+		}
+	}
+	if len(dst) < end {
+		dst = d.listAdded(x, cursor, end, dst)
+	}
+	return dst, true
+}
+
+// listAdded goes on with what was added, in the order of its cursors, in which
+// both attributes and children are.
+func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []Entry) []Entry {
+	seq := max(cursor, addedCursor) - addedCursor
+	a := x.homeAttrs + sort.Search(len(x.attrs)-x.homeAttrs, func(i int) bool { return uint64(x.attrs[x.homeAttrs+i].seq) >= seq })
+	k := x.homeKids + sort.Search(len(x.kids)-x.homeKids, func(i int) bool { return uint64(x.kids[x.homeKids+i].seq) >= seq })
+	for len(dst) < end {
+		switch {
+		case a < len(x.attrs) && x.attrs[a].dead:
+			a++
+		case k < len(x.kids) && x.kids[k].dead:
+			k++
+		case a < len(x.attrs) && (k == len(x.kids) || x.attrs[a].seq < x.kids[k].seq):
+			dst = append(dst, d.attributeEntry(x, a))
+			a++
+		case k < len(x.kids):
+			dst = append(dst, d.childEntry(x, k))
+			k++
+		default:
+			return dst
+		}
+	}
+	return dst
+}
+
+func (d *Draft) attributeEntry(x *draftNode, i int) Entry {
+	a := &x.attrs[i]
+	e := Entry{
+		Number: a.number, Attribute: true, Name: d.name(a.name), NameIndex: a.name,
+		Stored: a.number <= datacenter.MaxEntries, Addr: a.home, Added: i >= x.homeAttrs, Next: uint64(i) + 1,
+	}
+	if a.edited {
+		e.Value = a.value
+	}
+	if e.Added {
+		e.Next = addedCursor + uint64(a.seq) + 1
+	}
+	return e
+}
+
+func (d *Draft) childEntry(x *draftNode, i int) Entry {
+	k := &x.kids[i]
+	e := Entry{
+		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal, Rank: k.rank,
+		Stored: k.number <= datacenter.MaxEntries, Addr: k.home, Added: i >= x.homeKids, Next: uint64(x.homeAttrs+i) + 1,
+	}
+	if k.node != nil && e.Stored {
+		e.Addr = k.node.home.Address()
+	}
+	if e.Added {
+		e.Next = addedCursor + uint64(k.seq) + 1
+	}
+	return e
+}

@@ -1,0 +1,221 @@
+package edit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// Rebase goes on with the file that a Snapshot was written as, g: opened anew from that, and
+// compared with it by [Written.Compare]. From then on the Draft's base is g. So records are
+// about g, with its numbers, and so are [Draft.Changes] and the next Snapshot, and
+// [Draft.Pending] has only the edits since this one. g has to stay open as long as it is the
+// base, and until all Snapshots of it are closed; its index is used as it is.
+//
+// Edits that were made since the Snapshot, which must still be open, are made again on top of
+// g first. New ones have to wait only while the last few of them are, and for publish. That is
+// given the records of all of them, in their order, as a Draft of g replays them, so that it
+// can write them to a journal of its own, and see to it that they and the new file come into
+// effect together. If it returns an error, or if ctx ends before that, the Draft stays as it
+// was. It must not call the Draft.
+//
+// Whoever reads the Draft notices nothing of it. Numbers, ordinals, cursors of listings and
+// the addresses in what the Draft tells stay what they are, those of the first file, which has
+// to stay open for them: what is as that has it is read from there, and of all else the
+// Draft knows how it differs.
+func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publish func(later [][]byte) error) error {
+	r := rebaser{w: w, g: g}
+	if err := r.fork(); err != nil {
+		return err
+	}
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
+	d.planning.Lock()
+	defer d.planning.Unlock()
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	if d.base != w.s.draftBase {
+		return errors.New("datacenter: BUG: the Draft has another base by now")
+	}
+	if err := r.again(ctx, d.epochs.since[r.done:]); err != nil {
+		return err
+	}
+	if err := publish(r.later); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.draftTree, d.edits = r.to.draftTree, r.to.edits
+	return nil
+}
+
+// rebaser makes of a Snapshot a Draft whose base is what that was written as.
+type rebaser struct {
+	w    *Written
+	g    *datacenter.File
+	tree draftTree
+	// to is that Draft, and later are its records of the edits that it was made again. done
+	// is where the next of them begin in the other one's epochs.since.
+	to    *Draft
+	later [][]byte
+	done  int
+}
+
+// catchUp makes edits again until few are left that nobody else can make meanwhile.
+func (r *rebaser) catchUp(ctx context.Context) error {
+	const few, rounds = 16, 10
+	d := r.w.s.d
+	for range rounds {
+		d.editing.Lock()
+		since := d.epochs.since[r.done:]
+		d.editing.Unlock()
+		if len(since) < few {
+			break
+		}
+		if err := r.again(ctx, since); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again makes edits again.
+func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
+	for _, edits := range since {
+		if err := r.to.apply(ctx, asScript(edits), logged, nil); err != nil {
+			return fmt.Errorf("datacenter: what was edited meanwhile can't be done to the new file: %w", err)
+		}
+		r.done++
+	}
+	return nil
+}
+
+// fork makes that Draft. It shares nothing with the other one that an edit changes.
+func (r *rebaser) fork() error {
+	s := r.w.s
+	r.tree = draftTree{
+		base: r.g, labels: labels{sorted: s.sorted},
+		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
+		nameTable: s.indexed(),
+	}
+	if r.w.reordered && s.sorted == nil {
+		r.tree.labels.sorted = datacenter.NewSiblingOrder(s.d.first)
+	}
+	r.tree.labels.names = make([]uint16, len(r.g.Names())+1)
+	for i, name := range r.g.Names() {
+		r.tree.labels.names[i+1] = r.tree.index[name]
+	}
+	root, err := r.g.Root()
+	if err != nil {
+		return err
+	}
+	if r.tree.root, err = r.node(s.root, root, 0); err != nil {
+		return err
+	}
+	r.tree.labels.index()
+	r.done = s.since
+	r.to = &Draft{first: s.d.first, next: datacenter.MaxEntries + 1, heights: map[datacenter.Address]int{}, draftTree: r.tree}
+	r.to.log = func(record []byte) error {
+		r.later = append(r.later, bytes.Clone(record))
+		return nil
+	}
+	return nil
+}
+
+// node makes the draft node of one that became base, which has a number there.
+func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*draftNode, error) {
+	n := &draftNode{
+		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
+		homeAttrs: old.homeAttrs, homeKids: old.homeKids,
+	}
+	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
+	r.tree.nodes[n.number] = n
+	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.Address()})
+	order := r.w.orders[old]
+	if err := n.rest(r.tree.labels.names, order, func(k *draftChild, y datacenter.Node, at Number) (err error) {
+		at += number
+		if k.node == nil {
+			first := r.w.s.d.first
+			r.tree.labels.add(labelRun{k.number, at, Number(first.Entries(k.home)), k.home})
+			return nil
+		}
+		if k.node, err = r.node(k.node, y, at); err == nil {
+			k.node.parent = n
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i := range n.attrs {
+		if a := &n.attrs[i]; a.edited && !a.dead {
+			r.tree.owners[a.number] = n
+		}
+	}
+	n.settle()
+	n.kidAt = make(map[childKey]int, len(n.kids))
+	n.place(0)
+	return n, nil
+}
+
+// labelCount is how many labels from a node's on stand for numbers from its number on: those
+// of its attributes do if they are as many, or at least nobody asks for their numbers.
+func (n *draftNode) labelCount() Number {
+	if !isNone(n.home) && n.base.AttributeCount() == n.homeAttrs {
+		return 1 + Number(n.homeAttrs)
+	}
+	return 1
+}
+
+// rest lets a node, whose children are in the order of its base, rest on that: nothing
+// of it is another one in there. names are the Draft's name indexes by the base's. child is
+// called for each child, with what it is in the base and how far its number there is behind
+// that of its parent.
+func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, datacenter.Node, Number) error) error {
+	for i := range n.attrs {
+		n.attrs[i].stored, n.attrs[i].changed = false, false
+	}
+	for a, err := range n.base.Attributes() {
+		if err != nil {
+			return err
+		}
+		i := n.attribute(names[a.NameIndex()])
+		if i < 0 {
+			return fmt.Errorf("%w: %s has come to %s", ErrDiffers, a.Name(), n.base.Name())
+		}
+		n.attrs[i].stored, n.attrs[i].addr = true, a.Address()
+	}
+	if slices.ContainsFunc(n.attrs, func(a draftAttribute) bool { return !a.dead && !a.stored }) {
+		return fmt.Errorf("%w: attributes of %s are missing", ErrDiffers, n.base.Name())
+	}
+	for i := range n.kids {
+		n.kids[i].stored = false
+	}
+	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
+	n.ranked = false
+	for y, err := range n.base.Children() {
+		if err != nil {
+			return err
+		}
+		if len(order) == 0 {
+			return fmt.Errorf("%w: children have come to %s", ErrDiffers, n.base.Name())
+		}
+		k := &n.kids[order[0]]
+		order = order[1:]
+		k.stored, k.addr, k.rank = true, y.Address(), rankOf(ordinals[k.name])
+		ordinals[k.name]++
+		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
+		if err := child(k, y, number); err != nil {
+			return err
+		}
+		number += Number(y.Entries())
+	}
+	if len(order) > 0 {
+		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package edit
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// What is made of a whole sheet, such as its text, has to know when it changed.
+
+// SheetChange tells when something of a sheet, a child of the root, was edited last.
+type SheetChange struct {
+	Sheet Number
+	// Edit is the change's place among all: later ones have higher numbers.
+	Edit int64
+	At   time.Time
+}
+
+// sheetChanges notes the last change of each sheet.
+type sheetChanges struct {
+	last map[Number]SheetChange
+	// log has them in their order, and those that others followed as well.
+	log  []SheetChange
+	next int64
+}
+
+// Edits is the Edit of the last change, 0 if there was none.
+func (d *Draft) Edits() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.changes.next
+}
+
+// ChangedSince gives the sheets that changed after an Edit, each once, in the order
+// of their last changes. A sheet that has gone is among them; so may be one of
+// which an edit was given up.
+func (d *Draft) ChangedSince(edit int64) []SheetChange {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	c := &d.changes
+	from, _ := slices.BinarySearchFunc(c.log, edit+1, func(x SheetChange, edit int64) int { return cmp.Compare(x.Edit, edit) })
+	var since []SheetChange
+	for _, x := range c.log[from:] {
+		if c.last[x.Sheet].Edit == x.Edit {
+			since = append(since, x)
+		}
+	}
+	return since
+}
+
+// noted makes one edit and notes which sheets it changes, and its effect.
+func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
+	if e.Op != AddNode {
+		d.noteSheet(e.Node)
+	}
+	err := seen.of(&e, func() error { return d.one(e, u) })
+	if e.Op == AddNode || e.Op == MoveNode {
+		d.noteSheet(e.Node)
+	}
+	return err
+}
+
+// noteSheet notes the sheet of an entry as changed. Numbers that stand for nothing are
+// left to the edit to find out.
+func (d *Draft) noteSheet(entry Number) {
+	sheet, ok := d.sheetOf(entry)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &d.changes
+	c.next++
+	x := SheetChange{Sheet: sheet, Edit: c.next, At: time.Now()}
+	if c.last == nil {
+		c.last = map[Number]SheetChange{}
+	}
+	c.last[sheet] = x
+	c.log = append(c.log, x)
+	const few = 64
+	if len(c.log) > few+2*len(c.last) {
+		c.log = slices.DeleteFunc(c.log, func(x SheetChange) bool { return c.last[x.Sheet].Edit != x.Edit })
+	}
+}
+
+// sheetOf gives the sheet that an entry is in, which may be the entry itself; ok
+// is false for the root. The caller holds editing.
+func (d *Draft) sheetOf(entry Number) (sheet Number, ok bool) {
+	n := d.nodes[entry]
+	if n == nil {
+		at, steps, _, err := d.trace(entry)
+		if err != nil {
+			return 0, false
+		}
+		if at == d.root {
+			if len(steps) == 0 {
+				return 0, false
+			}
+			return steps[0].number, true
+		}
+		n = at
+	}
+	if n == d.root {
+		return 0, false
+	}
+	for n.parent != nil && n.parent != d.root {
+		n = n.parent
+	}
+	return n.number, true
+}

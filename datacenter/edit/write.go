@@ -1,0 +1,214 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"lorefs/datacenter"
+)
+
+// Written is what a Snapshot was written as.
+type Written struct {
+	s    *Snapshot
+	opts datacenter.WriteOptions
+	// orders are the places of a draft node's children in the written order.
+	orders map[*draftNode][]int
+	// reordered is set if some siblings of the base were not in the order that
+	// the format demands, and are now.
+	reordered bool
+}
+
+// Write writes the edited tree as a new file: names that exist keep their order, new
+// ones come behind them. Siblings keep their order where it is the one that the format
+// demands. What the tree does not use (placeholders, slack, values nobody refers to) is
+// left out, a root of another name is called __root__, and equal runs are stored once.
+// The defaults of Layout, Key and Revision are the file's, as is the rest of the header,
+// whatever opts.Header says.
+//
+// The work and the memory grow with the stored nodes, not with the logical ones. The
+// same edits give the same bytes each time.
+func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, error) {
+	s.setDefaults(&opts)
+	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
+	var names []string
+	for i, name := range s.names {
+		if used[i+1] { // if the base has it as well, it counts once
+			names = append(names, name)
+		}
+	}
+	r, err := datacenter.NewRewriter(ctx, s.base, names, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	w := &draftWriter{ctx: ctx, s: s, r: r, orders: map[*draftNode][]int{}}
+	w.translate(used, usedKeys)
+	root := s.at(s.root)
+	attrs, err := w.attributes(s.root, &root)
+	if err != nil {
+		return nil, err
+	}
+	children, err := w.children(s.root, &root)
+	if err != nil {
+		return nil, err
+	}
+	r.Root(w.keys[root.key], root.flags, attrs, children)
+	reordered, err := r.Write(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return &Written{s, opts, w.orders, reordered}, nil
+}
+
+// setDefaults takes what opts leaves open from the file.
+func (s *Snapshot) setDefaults(opts *datacenter.WriteOptions) {
+	opts.Header = s.base.Header()
+	if opts.Revision != nil {
+		opts.Header.Revision = *opts.Revision
+	}
+	if opts.Layout == datacenter.LayoutAuto {
+		opts.Layout = s.base.Layout()
+	}
+	if opts.Key == nil {
+		key := s.base.Key()
+		opts.Key = &key
+	}
+}
+
+// draftWriter makes draft nodes nodes of the new file.
+type draftWriter struct {
+	ctx    context.Context
+	s      *Snapshot
+	r      *datacenter.Rewriter
+	orders map[*draftNode][]int
+
+	names []uint16 // the new file's name indexes by the Draft's
+	keys  []uint16 // key indexes likewise; 0 for definitions that no draft node has
+}
+
+// translate fills in names and keys.
+func (w *draftWriter) translate(usedNames, usedKeys []bool) {
+	w.names = make([]uint16, len(usedNames))
+	for i, name := range w.s.names {
+		if usedNames[i+1] {
+			w.names[i+1] = w.r.Name(name)
+		}
+	}
+	w.keys = make([]uint16, len(w.s.keys))
+	for i, k := range w.s.keys {
+		if !usedKeys[i] {
+			continue
+		}
+		for j, name := range k {
+			k[j] = w.names[name] // of none, 0
+		}
+		w.keys[i] = w.r.Key(k)
+	}
+}
+
+// node stores the runs of a draft node and of all below it.
+func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
+	x := w.s.at(n)
+	if err := w.ctx.Err(); err != nil {
+		return datacenter.StoredNode{}, err
+	}
+	// First the attributes, as the Rewriter does: what is written shall not depend on
+	// which nodes happen to be draft nodes.
+	attrs, err := w.attributes(n, &x)
+	if err != nil {
+		return datacenter.StoredNode{}, err
+	}
+	raw, err := w.r.Begin(w.names[x.name], w.keys[x.key], x.flags, attrs)
+	if err != nil {
+		return raw, err
+	}
+	children, err := w.children(n, &x)
+	if err != nil {
+		return raw, err
+	}
+	err = w.r.End(&raw, children)
+	return raw, err
+}
+
+func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.StoredAttribute, error) {
+	if !x.changed {
+		return w.r.Attributes(w.s.baseOf(n))
+	}
+	var run []datacenter.StoredAttribute
+	for i := range x.attrs {
+		if x.attrs[i].dead {
+			continue
+		}
+		raw, err := w.attribute(&x.attrs[i])
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, raw)
+	}
+	return run, nil
+}
+
+// attribute gives one as it is stored then.
+func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, error) {
+	if !a.changed {
+		stored, err := w.s.base.Attribute(a.addr)
+		if err != nil {
+			return datacenter.StoredAttribute{}, err
+		}
+		return w.r.Attribute(w.names[a.name], stored)
+	}
+	return w.r.Value(w.names[a.name], a.value)
+}
+
+// children gives the children of n, and notes the order that the Rewriter will
+// put them in. Those that nothing else tells apart stay in the order in which they come.
+func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredNode, error) {
+	run := make([]writtenChild, 0, len(x.kids))
+	for i := range x.kids {
+		if x.kids[i].dead {
+			continue
+		}
+		raw, err := w.child(&x.kids[i])
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, writtenChild{raw, i})
+	}
+	slices.SortStableFunc(run, func(p, q writtenChild) int {
+		return cmp.Or(cmp.Compare(p.raw.NameIndex(), q.raw.NameIndex()), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
+	})
+	sortSiblings(run, func(x, y writtenChild) int { return w.r.Compare(x.raw, y.raw) })
+	nodes, order := make([]datacenter.StoredNode, len(run)), make([]int, len(run))
+	for i, c := range run {
+		nodes[i], order[i] = c.raw, c.place
+	}
+	w.orders[n] = order
+	return nodes, nil
+}
+
+// writtenChild is a child as it is stored, and its place in the draft node.
+type writtenChild struct {
+	raw   datacenter.StoredNode
+	place int
+}
+
+// sortSiblings sorts as the Rewriter does. Nearly all runs are in order already, and to
+// compare may take reading the file.
+func sortSiblings[T any](run []T, compare func(x, y T) int) {
+	if !slices.IsSortedFunc(run, compare) {
+		slices.SortStableFunc(run, compare)
+	}
+}
+
+func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {
+	if k.node != nil {
+		return w.node(k.node)
+	}
+	stored, err := w.s.base.Node(k.addr)
+	if err != nil {
+		return datacenter.StoredNode{}, err
+	}
+	return w.r.Node(stored)
+}
