@@ -114,20 +114,8 @@ func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 // Bool is the value of a Bool.
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
-// Value is the value, apart from the file.
-func (a Attribute) Value() (Value, error) {
-	if a.typ != String {
-		return Value{typ: a.typ, bits: a.bits}, nil
-	}
-	text, err := a.AppendText(nil)
-	if err != nil {
-		return Value{}, err
-	}
-	return Value{typ: String, text: string(text)}, nil
-}
-
-// StringAddress is where the text of a String lies in the values.
-func (a Attribute) StringAddress() Address { return a.raw().value() }
+// stringAddress is where the text of a String lies in the values.
+func (a Attribute) stringAddress() Address { return a.raw().value() }
 
 // raw is the attribute as it is stored, but for the hash of a string.
 func (a Attribute) raw() StoredAttribute {
@@ -150,11 +138,23 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	case Float:
 		return appendFloat(dst, a.bits), nil
 	}
-	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.StringAddress())
+	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.stringAddress())
 	if err != nil {
 		return dst, a.bad("%w", err)
 	}
 	return dst, nil
+}
+
+// Value is the value, apart from the file.
+func (a Attribute) Value() (Value, error) {
+	if a.typ != String {
+		return Value{typ: a.typ, bits: a.bits}, nil
+	}
+	text, err := a.AppendText(nil)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{typ: String, text: string(text)}, nil
 }
 
 // TextLen is the number of bytes that AppendText would append.
@@ -164,7 +164,7 @@ func (a Attribute) TextLen() (int, error) {
 		b, err := a.AppendText(buf[:0])
 		return len(b), err
 	}
-	units, err := a.file.stringUnits(a.file.regions.values.data, a.StringAddress())
+	units, err := a.file.stringUnits(a.file.regions.values.data, a.stringAddress())
 	if err != nil {
 		return 0, a.bad("%w", err)
 	}

@@ -243,7 +243,7 @@ func (r *Rewriter) plain(raw StoredAttribute) (StoredAttribute, bool) {
 
 // string moves a string, and gives an attribute that refers to it.
 func (r *Rewriter) string(a Attribute) (StoredAttribute, error) {
-	raw, err := r.value(a.StringAddress())
+	raw, err := r.value(a.stringAddress())
 	if err != nil {
 		return raw, a.bad("%w", err)
 	}

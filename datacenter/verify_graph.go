@@ -172,16 +172,16 @@ func cause(err error) error {
 }
 
 func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, ...any) error) error {
-	n, ok := v.valueStarts.at(a.StringAddress())
+	n, ok := v.valueStarts.at(a.stringAddress())
 	if !ok {
-		return say("value %v of %s: there is no such character", a.StringAddress(), a.Name())
+		return say("value %v of %s: there is no such character", a.stringAddress(), a.Name())
 	}
 	if !v.valueStarts.has(n) {
-		if err := say("value %v of %s is no string of the table", a.StringAddress(), a.Name()); err != nil {
+		if err := say("value %v of %s is no string of the table", a.stringAddress(), a.Name()); err != nil {
 			return err
 		}
 	}
-	b, err := v.file.stringUnits(v.file.regions.values.data, a.StringAddress())
+	b, err := v.file.stringUnits(v.file.regions.values.data, a.stringAddress())
 	if err == nil {
 		err = v.spend(len(b))
 	}
@@ -190,7 +190,7 @@ func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, 
 	}
 	v.units = appendUnits(v.units[:0], b)
 	if got := HashValue(v.units); got != r.extended {
-		return say("value hash %#04x of %s: the string at %v has %#04x", r.extended, a.Name(), a.StringAddress(), got)
+		return say("value hash %#04x of %s: the string at %v has %#04x", r.extended, a.Name(), a.stringAddress(), got)
 	}
 	return nil
 }

@@ -82,9 +82,9 @@
 //	nodes/editing   Writer.Flush           has the file commit its text
 //	nodes/overlay   Tree.commit            which file of the source that is
 //	sheettree   edits.Put, putSheet        which sheet it is
-//	datacenter  Draft.ApplyPlan            lets nobody edit meanwhile
+//	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
-//	datacenter  Draft.apply                makes them, all or none
+//	datacenter/edit  Draft.apply           makes them, all or none
 //	internal/save/dcsave  Session.log      the source is still what was edited
 //	internal/save     Set.Log              has the journal keep their record
 //	internal/journal  Journal.Append
@@ -102,7 +102,7 @@
 //	internal/save  Set.Commit              the protocol, from top to bottom
 //	  internal/replace  File.Write ...     its steps, a method each
 //	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
-//	  datacenter  Draft.Rebase             goes on with the new file
+//	  datacenter/edit  Draft.Rebase        goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
 // nodes/editing and nodes/overlay have what editable trees share.
