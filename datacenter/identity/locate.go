@@ -80,22 +80,17 @@ func (at *Located) holding(entry uint32) (Located, error) {
 	return Located{}, fmt.Errorf("%w: number %d", ErrNoNode, entry)
 }
 
-// Child gives the child of a node that is called name and has place others of that name
-// before it; ok is false if there is none. It is not remembered.
-func (at *Located) Child(name string, place int) (child Located, ok bool, err error) {
+// Numbers are those of the children that are called name, in their order.
+func (at *Located) Numbers(name string) (numbers []uint32, err error) {
+	number := at.Number + 1 + uint32(at.Node.AttributeCount())
 	for c, err := range at.Node.Children() {
 		if err != nil {
-			return child, false, err
+			return nil, err
 		}
-		if c.Name() != name {
-			continue
+		if c.Name() == name {
+			numbers = append(numbers, number)
 		}
-		c, ok, err := at.Node.ChildNamed(c.NameIndex(), place)
-		if err != nil || !ok {
-			return child, false, err
-		}
-		before := at.Node.EntriesBefore(at.Node.ChildIndex(c))
-		return located(c, at.Number+1+uint32(at.Node.AttributeCount())+before, Step{Name: name, Place: place}), true, nil
+		number += c.Entries()
 	}
-	return child, false, nil
+	return numbers, nil
 }
