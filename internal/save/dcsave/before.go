@@ -28,6 +28,7 @@ import (
 //	1  there is a path; else the string is empty, as there are too many nodes to tell apart
 //	2  the hash is there, and the node was removed or moved
 //	4  the element is there: all that the node held, unless that was too large
+//	8  nodes came behind it, and it is the last of its name below its parent
 //
 // place is how many siblings of its name come before the node, and the guards are those of
 // the places in its path (identity.Place). Of its attributes, those are there that are edited;
@@ -40,6 +41,7 @@ const (
 	hasPath = 1 << iota
 	hasHash
 	hasElement
+	isLast
 )
 
 // Before is what the file that edits belong to holds of a node.
@@ -49,6 +51,9 @@ type Before struct {
 	Number, Parent datacenter.Number
 	Name           string
 	Place          int
+	// Last tells that no sibling of its name comes behind it. It is set only if that matters
+	// to where an edit puts a node.
+	Last bool
 	// Path is an expression for package query that finds the node alone in that file, "/" for
 	// the root, and empty if there are too many to tell apart. Guards are of the places in it.
 	Path   string
@@ -92,6 +97,9 @@ func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) [
 	}
 	if element != nil {
 		what |= hasElement
+	}
+	if n.Last {
+		what |= isLast
 	}
 	b = append(b, what)
 	b = binary.AppendUvarint(b, uint64(n.Number))
@@ -197,12 +205,13 @@ func parseNote(note []byte) (list []Before, err error) {
 
 func (r noteReader) before() (n Before) {
 	what := r.U8()
-	if what >= 2*hasElement || what&hasElement != 0 && what&hasHash == 0 {
+	if what >= 2*isLast || what&hasElement != 0 && what&hasHash == 0 {
 		r.Fail("unknown bits %#x of a node", what)
 	}
 	n.Number, n.Parent = r.Number(), r.Number()
 	n.Name = r.Text()
 	n.Place = r.count()
+	n.Last = what&isLast != 0
 	n.Flags, n.Keys = datacenter.KeyFlags(r.U8()), r.Keys()
 	n.Path, n.Guards = r.Text(), r.guards()
 	if (n.Path != "") != (what&hasPath != 0) {

@@ -39,10 +39,11 @@ type describer struct {
 	locator *identity.Locator
 }
 
-// nodeEdits is what is edited of a node: some attributes, sorted, and whether it is taken away.
+// nodeEdits is what is edited of a node: some attributes, sorted, and whether it is taken away;
+// last tells that something came behind it, the last of its name.
 type nodeEdits struct {
-	attributes []string
-	taken      bool
+	attributes  []string
+	taken, last bool
 }
 
 // siblings are the children of a node that have one name.
@@ -71,7 +72,7 @@ func (d *describer) told(nodes []Before) {
 		for name := range n.Attributes {
 			e.add(name)
 		}
-		e.taken = e.taken || n.Taken
+		e.taken, e.last = e.taken || n.Taken, e.last || n.Last
 	}
 }
 
@@ -85,13 +86,29 @@ func (d *describer) of(in map[datacenter.Number]*nodeEdits, n datacenter.Number)
 	return e
 }
 
-// add adds an attribute; new tells that it was not there.
-func (e *nodeEdits) add(name string) (isNew bool) {
-	i, there := slices.BinarySearch(e.attributes, name)
-	if !there {
+// add adds an attribute, unless it is there.
+func (e *nodeEdits) add(name string) {
+	if i, there := slices.BinarySearch(e.attributes, name); !there {
 		e.attributes = slices.Insert(e.attributes, i, name)
 	}
-	return !there
+}
+
+// has tells whether all of more is in e.
+func (e *nodeEdits) has(more *nodeEdits) bool {
+	for _, name := range more.attributes {
+		if _, there := slices.BinarySearch(e.attributes, name); !there {
+			return false
+		}
+	}
+	return (e.taken || !more.taken) && (e.last || !more.last)
+}
+
+// join adds all of more.
+func (e *nodeEdits) join(more *nodeEdits) {
+	for _, name := range more.attributes {
+		e.add(name)
+	}
+	e.taken, e.last = e.taken || more.taken, e.last || more.last
 }
 
 // take takes in what records edit, which is to be told.
@@ -111,13 +128,13 @@ func (d *describer) takeOne(record []byte) error {
 		}
 		switch e.Op {
 		case datacenter.SetAttribute, datacenter.RemoveAttribute:
-			d.edit(e.Node, e.Name, false)
+			d.edit(e.Node, nodeEdits{attributes: []string{e.Name}})
 		case datacenter.RemoveNode:
-			d.edit(e.Node, "", true)
+			d.edit(e.Node, nodeEdits{taken: true})
 		case datacenter.SetKeys, datacenter.SetFlags:
-			d.edit(e.Node, "", false)
+			d.edit(e.Node, nodeEdits{})
 		case datacenter.MoveNode:
-			d.edit(e.Node, "", true)
+			d.edit(e.Node, nodeEdits{taken: true})
 			d.come(&e)
 		case datacenter.AddNode:
 			d.come(&e)
@@ -126,36 +143,30 @@ func (d *describer) takeOne(record []byte) error {
 	return nil
 }
 
-// edit notes that an attribute of a node is edited, or the node itself.
-func (d *describer) edit(n datacenter.Number, attribute string, taken bool) {
-	if n >= d.entries {
-		return
-	}
-	known := d.edited[n] != nil
-	e := d.of(d.edited, n)
-	if attribute != "" && e.add(attribute) {
-		d.of(d.untold, n).add(attribute)
-	}
-	if taken && !e.taken || !known {
-		e.taken = e.taken || taken
-		u := d.of(d.untold, n)
-		u.taken = u.taken || taken
+// edit notes that something of a node is edited.
+func (d *describer) edit(n datacenter.Number, what nodeEdits) {
+	if e := d.edited[n]; n < d.entries && (e == nil || !e.has(&what)) {
+		d.of(d.edited, n).join(&what)
+		d.of(d.untold, n).join(&what)
 	}
 }
 
 // come notes that a node comes to a parent: also told is the sibling that it is behind.
 func (d *describer) come(e *datacenter.Edit) {
-	d.edit(e.Parent, "", false)
-	place := int((max(e.Rank, 1)-1)/datacenter.RankGap) - 1
+	d.edit(e.Parent, nodeEdits{})
+	place, s := placeBehind(e.Rank), siblings{e.Parent, e.Name}
 	if e.Parent >= d.entries || place < 0 {
 		return
 	}
-	s := siblings{e.Parent, e.Name}
 	places := d.behind[s]
 	if n := len(places); n == 0 || places[n-1] != place {
 		d.behind[s] = append(places, place)
 	}
 }
+
+// placeBehind is the place of the sibling in the file behind which a rank is, if there are so
+// many: -1 if it is ahead of all.
+func placeBehind(rank uint64) int { return int((max(rank, 1)-1)/datacenter.RankGap) - 1 }
 
 // isDone tells whether all was told.
 func (d *describer) isDone() bool { return len(d.untold)+len(d.behind) == 0 }
@@ -246,9 +257,10 @@ func (d *describer) neighbours() error {
 		if err != nil {
 			return err
 		}
+		last := len(numbers) - 1
 		for _, place := range places {
-			if len(numbers) > 0 {
-				d.edit(datacenter.Number(numbers[min(place, len(numbers)-1)]), "", false)
+			if last >= 0 {
+				d.edit(datacenter.Number(numbers[min(place, last)]), nodeEdits{last: place >= last})
 			}
 		}
 		delete(d.behind, s)
@@ -265,7 +277,7 @@ func (d *describer) node(note []byte, number datacenter.Number) ([]byte, error) 
 	at, untold := &way[len(way)-1], d.untold[number]
 	b := &Before{
 		Number: number, Name: at.Node.Name(), Place: at.Step.Place, Path: "/",
-		Keys: at.Node.Keys(), Flags: at.Node.Flags(), Taken: untold.taken,
+		Keys: at.Node.Keys(), Flags: at.Node.Flags(), Taken: untold.taken, Last: untold.last,
 	}
 	if len(way) > 1 {
 		b.Parent = datacenter.Number(way[len(way)-2].Number)
