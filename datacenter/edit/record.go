@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"lorefs/datacenter"
@@ -85,18 +86,18 @@ func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 	switch e.Op {
 	case AddNode, MoveNode:
 		b = binary.AppendUvarint(b, uint64(into))
-		b = appendText(b, e.Name)
+		b = AppendText(b, e.Name)
 		b = binary.AppendUvarint(b, e.rank)
 		if e.Op == AddNode {
 			b = append(b, byte(e.Flags))
-			b = appendKeys(b, e.Keys)
+			b = AppendKeys(b, e.Keys)
 		}
 	case SetAttribute:
-		b = appendValue(appendText(b, e.Name), e.Value)
+		b = AppendValue(AppendText(b, e.Name), e.Value)
 	case RemoveAttribute:
-		b = appendText(b, e.Name)
+		b = AppendText(b, e.Name)
 	case SetKeys:
-		b = appendKeys(b, e.Keys)
+		b = AppendKeys(b, e.Keys)
 	case SetFlags:
 		b = append(b, byte(e.Flags))
 	case RemoveNode:
@@ -145,22 +146,25 @@ func textLen(v datacenter.Value) int64 {
 	return 0
 }
 
-func appendText(b []byte, s string) []byte {
+// AppendText appends a string as records have it.
+func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func appendValue(b []byte, v datacenter.Value) []byte {
+// AppendValue appends a value as records have it.
+func AppendValue(b []byte, v datacenter.Value) []byte {
 	b = append(b, byte(v.Type()))
 	if v.Type() == datacenter.String {
-		return appendText(b, v.Text())
+		return AppendText(b, v.Text())
 	}
 	return binary.LittleEndian.AppendUint32(b, v.Bits())
 }
 
-func appendKeys(b []byte, keys datacenter.KeyDefinition) []byte {
+// AppendKeys appends a key definition as records have it.
+func AppendKeys(b []byte, keys datacenter.KeyDefinition) []byte {
 	b = append(b, byte(len(keys)))
 	for _, k := range keys {
-		b = appendText(b, k)
+		b = AppendText(b, k)
 	}
 	return b
 }
@@ -188,13 +192,26 @@ func RecordEdits(record []byte) (count int, err error) {
 	return count, nil
 }
 
-// recordReader reads a record.
-type recordReader struct{ *cursor.Cursor }
+// ParseRecord gives the edits of a record, with the numbers and the ranks of the file that
+// they belong to. An error is the last.
+func ParseRecord(record []byte) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		for e, err := range parseRecord(record) {
+			e.Rank = e.rank
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// RecordReader reads what records are made of.
+type RecordReader struct{ *cursor.Cursor }
 
 // parseRecord gives the edits of a record, one at a time: many fit in few bytes.
 func parseRecord(record []byte) script {
 	return func(yield func(Edit, error) bool) {
-		r := recordReader{cursor.New(record)}
+		r := RecordReader{cursor.New(record)}
 		for r.Left() > 0 {
 			e, err := r.edit(), r.Err()
 			if err != nil {
@@ -207,25 +224,25 @@ func parseRecord(record []byte) script {
 	}
 }
 
-func (r recordReader) edit() Edit {
-	e := Edit{Op: Op(r.U8()), Node: r.number(), replayed: true}
+func (r RecordReader) edit() Edit {
+	e := Edit{Op: Op(r.U8()), Node: r.Number(), replayed: true}
 	switch e.Op {
 	case AddNode, MoveNode:
-		e.Parent = r.number()
-		e.Name = r.text()
+		e.Parent = r.Number()
+		e.Name = r.Text()
 		e.rank = r.Uvarint(maxRank)
 		e.Ordinal = ordinalOf(e.rank)
 		if e.Op == AddNode {
 			e.Flags = datacenter.KeyFlags(r.U8())
-			e.Keys = r.keys()
+			e.Keys = r.Keys()
 		}
 	case SetAttribute:
-		e.Name = r.text()
-		e.Value = r.value()
+		e.Name = r.Text()
+		e.Value = r.Value()
 	case RemoveAttribute:
-		e.Name = r.text()
+		e.Name = r.Text()
 	case SetKeys:
-		e.Keys = r.keys()
+		e.Keys = r.Keys()
 	case SetFlags:
 		e.Flags = datacenter.KeyFlags(r.U8())
 	case RemoveNode:
@@ -235,14 +252,17 @@ func (r recordReader) edit() Edit {
 	return e
 }
 
-func (r recordReader) number() Number { return Number(r.Uvarint(math.MaxUint32)) }
+// Number reads the number of a node.
+func (r RecordReader) Number() Number { return Number(r.Uvarint(math.MaxUint32)) }
 
-func (r recordReader) text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
+// Text reads a string.
+func (r RecordReader) Text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
 
-func (r recordReader) value() datacenter.Value {
+// Value reads a value.
+func (r RecordReader) Value() datacenter.Value {
 	switch t := datacenter.Type(r.U8()); t {
 	case datacenter.String:
-		v, err := datacenter.StringValue(r.text())
+		v, err := datacenter.StringValue(r.Text())
 		if err != nil {
 			r.Fail("%w", err)
 		}
@@ -255,7 +275,8 @@ func (r recordReader) value() datacenter.Value {
 	}
 }
 
-func (r recordReader) keys() datacenter.KeyDefinition {
+// Keys reads a key definition.
+func (r RecordReader) Keys() datacenter.KeyDefinition {
 	n := int(r.U8())
 	if n > len(datacenter.KeyNames{}) {
 		r.Fail("%d keys", n)
@@ -263,7 +284,7 @@ func (r recordReader) keys() datacenter.KeyDefinition {
 	}
 	def := make(datacenter.KeyDefinition, 0, n)
 	for range n {
-		def = append(def, r.text())
+		def = append(def, r.Text())
 	}
 	return def
 }

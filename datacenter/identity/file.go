@@ -13,7 +13,7 @@ type File struct {
 	keys map[uint16]datacenter.KeyDefinition
 }
 
-// NewFile makes one. Once ctx is done it goes no further down.
+// NewFile makes one. Once ctx is done it reads no more.
 func NewFile(ctx context.Context) *File {
 	return &File{ctx: ctx, keys: map[uint16]datacenter.KeyDefinition{}}
 }
@@ -30,6 +30,9 @@ func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
 
 // Attributes implements [Tree].
 func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
 	for a, err := range n.Attributes() {
 		if err == nil {
 			f.text, err = a.AppendText(f.text[:0])

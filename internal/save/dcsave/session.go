@@ -48,6 +48,7 @@ type Session struct {
 	opts  Options
 	draft *edit.Draft
 	files *save.Set
+	notes *noter
 
 	// isSaving tells that Save runs, which takes long.
 	isSaving atomic.Bool
@@ -86,14 +87,44 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	}); err != nil {
 		return nil, err
 	}
+	s.notes = newNoter(func(note []byte) error { return s.files.Note("", note) }, opts.Logger)
 	if s.draft, err = edit.NewDraft(dc, s.log); err == nil {
-		err = s.files.Replay(ctx, func(_ string, record []byte) error { return s.draft.Replay(ctx, record) })
+		err = s.replay(ctx, dc)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.src.OnChange(func(changed error) { s.KeepText(changed) })
 	return s, nil
+}
+
+// replay makes edits again that a crash has left behind. What they were made on is noted where
+// the process that made them had no time to.
+func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
+	d, err := newDescriber(dc, s.src.Intact)
+	if err != nil {
+		return err
+	}
+	err = s.files.Notes(func(_ string, note []byte) {
+		nodes, err := parseNote(note)
+		if err != nil {
+			s.opts.Logger.Warn("what the journal says of the file that was edited can't be read", "err", err)
+		}
+		d.told(nodes)
+	})
+	if err != nil {
+		return err
+	}
+	s.notes.describe(d, nil)
+	s.notes.hold() // files call while they hold what a note needs
+	defer s.notes.release()
+	return s.files.Replay(ctx, func(_ string, record []byte) error {
+		err := s.draft.Replay(ctx, record)
+		if err == nil {
+			s.notes.take(record)
+		}
+		return err
+	})
 }
 
 // Draft is what is edited.
@@ -117,14 +148,21 @@ func (s *Session) log(record []byte) error {
 	if err := s.src.CheckNow(); err != nil {
 		return err
 	}
-	return s.files.Log("", record)
+	err := s.files.Log("", record)
+	if err == nil {
+		s.notes.take(record)
+	}
+	return err
 }
 
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
 
 // Close gives everything back. Edits that are not saved stay in the journal.
-func (s *Session) Close() error { return errors.Join(s.files.Close(), s.base.close()) }
+func (s *Session) Close() error {
+	s.notes.close(s.files.Pending() > 0)
+	return errors.Join(s.files.Close(), s.base.close())
+}
 
 // Save writes what was edited in the place of the source, if anything was. See
 // [save.Set.Commit]. If the source is not the one any more that was edited, the error is a
@@ -138,6 +176,8 @@ func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	if !s.Pending() {
 		return r, nil
 	}
+	s.notes.hold()
+	defer s.notes.release()
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)
