@@ -121,12 +121,12 @@ func renderValue(v any) string {
 	case bool:
 		return fmt.Sprintf("bool:\"%t\"", v)
 	case float32:
-		return fmt.Sprintf("float:%q", datacenter.FormatFloat(v))
+		return fmt.Sprintf("float:%q", datacenter.FloatValue(v).Text())
 	case string:
 		return fmt.Sprintf("string:%q", wtf8(v))
 	case dctest.Raw:
 		if v.Type == uint8(datacenter.Float) {
-			return fmt.Sprintf("float:%q", datacenter.FormatFloat(math.Float32frombits(v.Value)))
+			return fmt.Sprintf("float:%q", datacenter.FloatValue(math.Float32frombits(v.Value)).Text())
 		}
 	case []uint16:
 		return fmt.Sprintf("string:%q", dctest.Text8(v))

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/hash"
 	"lorefs/nodes/blockcache"
 )
 
@@ -135,7 +136,7 @@ func hostile() map[string][]byte {
 	files["many strings that end together"] = suffixes.seal(0)
 
 	same := (&rawFile{keys: emptyKey(), values: [][]byte{long}}).withNames(manyNames(20000)...).withNames(special1, special2)
-	hash := datacenter.HashValue(dctest.Units(strings.Repeat("a", units)))
+	hash := hash.Value(dctest.Units(strings.Repeat("a", units)))
 	var attrs []rawAttr
 	for i := range uint16(20000) {
 		attrs = append(attrs, rawAttr{name: i + 1, code: 3 | hash<<2})

@@ -59,6 +59,3 @@ func appendExtreme(dst []byte, v float64) []byte {
 	}
 	return append(dst, sci...)
 }
-
-// FormatFloat is the text of a float, as AppendText spells it.
-func FormatFloat(v float32) string { return string(appendFloat(nil, math.Float32bits(v))) }

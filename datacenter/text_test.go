@@ -36,7 +36,7 @@ func TestFormatFloat(t *testing.T) {
 		{math.Float32frombits(0x7fc00000), "NaN(0x7FC00000)"},
 		{math.Float32frombits(0x7f800001), "NaN(0x7F800001)"},
 	} {
-		if got := datacenter.FormatFloat(tt.v); got != tt.want {
+		if got := datacenter.FloatValue(tt.v).Text(); got != tt.want {
 			t.Errorf("FormatFloat(%x) = %q, want %q", math.Float32bits(tt.v), got, tt.want)
 		}
 	}

@@ -3,6 +3,8 @@ package datacenter
 import (
 	"errors"
 	"fmt"
+
+	"lorefs/datacenter/internal/hash"
 )
 
 // graph checks every node that a path from the root leads to. It goes through
@@ -189,7 +191,7 @@ func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, 
 		return err
 	}
 	v.units = appendUnits(v.units[:0], b)
-	if got := HashValue(v.units); got != r.extended {
+	if got := hash.Value(v.units); got != r.extended {
 		return say("value hash %#04x of %s: the string at %v has %#04x", r.extended, a.Name(), a.stringAddress(), got)
 	}
 	return nil

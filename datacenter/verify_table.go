@@ -1,6 +1,10 @@
 package datacenter
 
-import "fmt"
+import (
+	"fmt"
+
+	"lorefs/datacenter/internal/hash"
+)
 
 // tableCheck goes through one string table.
 type tableCheck struct {
@@ -117,7 +121,7 @@ func (c *tableCheck) text(e stringEntry, off int64, where string) error {
 		return c.report(off, where, "length %d: the string at %v has %d with its NUL", e.length, e.addr, got)
 	}
 	c.units = appendUnits(c.units[:0], b)
-	if got := HashString(c.units); got != e.hash {
+	if got := hash.String(c.units); got != e.hash {
 		return c.report(off, where, "hash %#08x: the string at %v has %#08x", e.hash, e.addr, got)
 	}
 	return nil

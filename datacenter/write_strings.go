@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
+
+	"lorefs/datacenter/internal/hash"
 )
 
 // stringStore lays out a string table. A string is stored once.
@@ -21,9 +23,9 @@ type stringStore struct {
 
 // storedString is a string that is laid out.
 type storedString struct {
-	hash  uint32 // HashString
+	hash  uint32 // hash.String
 	addr  Address
-	value uint16 // HashValue
+	value uint16 // hash.Value
 }
 
 // valueHashMask is the 14 bits that an attribute has for the hash of a string.
@@ -74,16 +76,16 @@ func (s *stringStore) intern(units []byte) (uint32, error) {
 
 // hashUnits fills in both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {
-	var hash, value uint32
+	var ofText, ofValue uint32
 	for ; len(units) >= charSize; units = units[charSize:] {
 		unit := binary.LittleEndian.Uint16(units)
 		if unit == 0 {
 			return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
 		}
-		hash = hashUnit(hash, unit)
-		value = hashUnit(value, foldUnit(unit))
+		ofText = hash.Unit(ofText, unit)
+		ofValue = hash.Unit(ofValue, hash.Fold(unit))
 	}
-	return storedString{hash: hash, value: uint16(value & valueHashMask)}, nil
+	return storedString{hash: ofText, value: uint16(ofValue & valueHashMask)}, nil
 }
 
 // attribute gives an attribute, without name, that refers to entry i.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/hash"
 )
 
 // TestHashesOfFixture compares the hashes with those in a file made by others.
@@ -22,7 +23,7 @@ func TestHashesOfFixture(t *testing.T) {
 	r := read(unseal(t, file), datacenter.LayoutV6X64)
 	for name, table := range map[string]table{"names": r.names, "values": r.values} {
 		for _, e := range table.entries {
-			if units, _ := table.text(e); datacenter.HashString(units) != e.hash {
+			if units, _ := table.text(e); hash.String(units) != e.hash {
 				t.Errorf("%s: hash of %d", name, e.index)
 			}
 		}
@@ -35,7 +36,7 @@ func TestHashesOfFixture(t *testing.T) {
 				continue
 			}
 			units, _ := r.values.text(r.values.byAddress[binary.LittleEndian.Uint32(used[at+4:])])
-			if datacenter.HashValue(units) != code>>2 {
+			if hash.Value(units) != code>>2 {
 				t.Errorf("value hash of %d", at)
 			}
 			values++

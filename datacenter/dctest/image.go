@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/hash"
 )
 
 // Counts of buckets in the two string tables.
@@ -258,7 +259,7 @@ func (w *imageWriter) table(t *stringTable, p placedStrings, buckets int) Table 
 func sortBuckets(t *stringTable, p placedStrings, count int) [][]entry {
 	buckets := make([][]entry, count)
 	for i, units := range t.units {
-		hash := datacenter.HashString(units)
+		hash := hash.String(units)
 		at := BucketOf(hash, count)
 		buckets[at] = append(buckets[at], entry{
 			hash: hash, length: uint32(len(units) + 1), index: uint32(i + 1), address: p.addresses[i],

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/hash"
 )
 
 // Example is a valid data center: a reader must accept it, and Verify must find nothing. It
@@ -226,7 +227,7 @@ func strangeNumbers() Doc {
 	return Doc{Root: Root(&Node{Name: "Numbers", Attrs: attrs})}
 }
 
-// EqualHashes are two strings with the same HashString.
+// EqualHashes are two strings with the same hash.String.
 var EqualHashes = [2]string{"birch amber stone kelp", "oak frost north thorn"}
 
 func equalHashes() Doc {
@@ -241,7 +242,7 @@ func neighbours(n, buckets int) []string {
 	var found []string
 	for i := 0; len(found) < n; i++ {
 		s := fmt.Sprintf("n%d", i)
-		if BucketOf(datacenter.HashString(Units(s)), buckets) == buckets/2 {
+		if BucketOf(hash.String(Units(s)), buckets) == buckets/2 {
 			found = append(found, s)
 		}
 	}

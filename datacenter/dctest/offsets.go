@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/hash"
 )
 
 // RootAddress is the address of the root.
@@ -85,7 +86,7 @@ func (m *Image) EntryOffset(t *Table, index int) int64 {
 // Index returns the one-based index of a string.
 func (m *Image) Index(t *Table, s string) int {
 	want := Units(s)
-	hash := datacenter.HashString(want)
+	hash := hash.String(want)
 	b := t.Buckets[BucketOf(hash, len(t.Buckets))]
 	for i := range b.Count {
 		at := b.Entries + int64(i)*EntrySize

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/hash"
 )
 
 // reader reads a data center from the first byte to the last, as the documents describe it.
@@ -249,7 +250,7 @@ func (r *reader) attr(b []byte) string {
 		return fmt.Sprintf("%q=float:%08x", name, value)
 	case code&3 == 3:
 		units, _ := r.values.text(r.values.byAddress[value])
-		if datacenter.HashValue(units) != code>>2 {
+		if hash.Value(units) != code>>2 {
 			panic("value hash")
 		}
 		return fmt.Sprintf("%q=string:%x", name, units)

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/hash"
 )
 
 // check returns the broken rules in an inflated data center. It stops at a surprise, as the
@@ -51,7 +52,7 @@ func (c *checker) table(name string, t table) {
 		c.need(!slices.Contains(units, 0), "%s: NUL inside %d", name, e.index)
 		end := int(e.address>>16) + len(units)
 		c.need(terminated || end*2 == len(t.data.used[e.address&0xffff]), "%s: no NUL after %d", name, e.index)
-		c.need(e.hash == datacenter.HashString(units), "%s: hash of %d", name, e.index)
+		c.need(e.hash == hash.String(units), "%s: hash of %d", name, e.index)
 		c.need(int(bucket(e.hash)%uint32(len(t.buckets))) == e.bucket, "%s: bucket of %d", name, e.index)
 		c.need(e.bucket != last.bucket || e.hash >= last.hash, "%s: order at %d", name, e.index)
 		c.need(!seen[e.index], "%s: index %d twice", name, e.index)

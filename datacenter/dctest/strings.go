@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/hash"
 )
 
 // stringTable collects the strings of a table in the order of their indices.
@@ -32,7 +33,7 @@ func (t *stringTable) add(s string) int {
 	}
 	t.index[s] = len(t.units)
 	t.units = append(t.units, units)
-	t.valueHash = append(t.valueHash, datacenter.HashValue(units))
+	t.valueHash = append(t.valueHash, hash.Value(units))
 	return t.index[s]
 }
 

@@ -163,8 +163,10 @@ func (n *draftNode) childHolding(entry Number) (step, error) {
 // childHolding finds the child of s in whose subtree the entry n is.
 func childHolding(f *datacenter.File, s step, n Number) (step, error) {
 	number := s.number + 1 + Number(s.home.AttributeCount())
+	addr := s.home.ChildAddress(0)
 	for i := range s.home.ChildCount() {
-		entries := Number(f.Entries(s.home.ChildAddress(i)))
+		entries := Number(f.Entries(addr))
+		addr.Element++
 		if n < number+entries {
 			c, err := s.home.ChildAt(i)
 			return step{home: c, number: number, place: i}, err

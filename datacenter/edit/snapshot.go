@@ -22,7 +22,6 @@ type Snapshot struct {
 	draftBase, base *datacenter.File
 	root            *draftNode
 	epoch           int64
-	held            bool
 	// entries and edits are how many there were.
 	entries, edits int64
 	// nameTable is the Draft's, without its inverses.

@@ -1,17 +1,17 @@
-package datacenter
+package hash
 
 import (
 	"testing"
 	"unicode/utf16"
 )
 
-func TestHashTable(t *testing.T) {
+func TestTable(t *testing.T) {
 	for i, want := range map[int]uint32{
 		0: 0, 1: 0x04c11db7, 2: 0x09823b6e, 7: 0x1e475005, 8: 0x2608edb8, 63: 0xec7dd02d, 64: 0x34867077,
 		127: 0xd8fba05a, 128: 0x690ce0ee, 129: 0x6dcdfd59, 200: 0x7b827d21, 254: 0xb5365d03, 255: 0xb1f740b4,
 	} {
-		if hashTable[i] != want {
-			t.Errorf("table[%d] = %#08x, want %#08x", i, hashTable[i], want)
+		if table[i] != want {
+			t.Errorf("table[%d] = %#08x, want %#08x", i, table[i], want)
 		}
 	}
 }
@@ -33,12 +33,12 @@ func TestHashes(t *testing.T) {
 		{"\x00", 0, "\x00", 0},
 		{"a\x00b", 0x8bdd67f3, "A\x00B", 0x38ad},
 	} {
-		if got := HashString(utf16.Encode([]rune(tt.text))); got != tt.hash {
-			t.Errorf("HashString(%q) = %#08x, want %#08x", tt.text, got, tt.hash)
+		if got := String(utf16.Encode([]rune(tt.text))); got != tt.hash {
+			t.Errorf("String(%q) = %#08x, want %#08x", tt.text, got, tt.hash)
 		}
 		for _, text := range []string{tt.text, tt.folded} {
-			if got := HashValue(utf16.Encode([]rune(text))); got != tt.value {
-				t.Errorf("HashValue(%q) = %#04x, want %#04x", text, got, tt.value)
+			if got := Value(utf16.Encode([]rune(text))); got != tt.value {
+				t.Errorf("Value(%q) = %#04x, want %#04x", text, got, tt.value)
 			}
 		}
 	}
@@ -60,11 +60,11 @@ func TestHashValueFoldsCase(t *testing.T) {
 		if !ok {
 			upper = unit
 		}
-		if foldUnit(unit) != upper {
-			t.Errorf("foldUnit(%#04x) = %#04x, want %#04x", unit, foldUnit(unit), upper)
+		if Fold(unit) != upper {
+			t.Errorf("Fold(%#04x) = %#04x, want %#04x", unit, Fold(unit), upper)
 		}
-		if HashValue([]uint16{unit}) != uint16(HashString([]uint16{upper})&0x3fff) {
-			t.Errorf("HashValue(%#04x) is not that of %#04x", unit, upper)
+		if Value([]uint16{unit}) != uint16(String([]uint16{upper})&0x3fff) {
+			t.Errorf("Value(%#04x) is not that of %#04x", unit, upper)
 		}
 	}
 }
