@@ -89,6 +89,7 @@
 //	internal/save/dcsave  Session.log      the source is still what was edited
 //	internal/save     Set.Log              has the journal keep their record
 //	internal/journal  Journal.Append
+//	internal/save/dcsave  noter.take       what the file held is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
