@@ -1,6 +1,7 @@
 package dcsave
 
 import (
+	"maps"
 	"slices"
 
 	"lorefs/datacenter"
@@ -126,9 +127,7 @@ func (r *journalReader) note(note []byte) error {
 
 // add takes in what another note says of the same node.
 func (n *Before) add(more *Before) {
-	for name, v := range more.Attributes {
-		n.Attributes[name] = v
-	}
+	maps.Copy(n.Attributes, more.Attributes)
 	n.Path, n.Guards, n.Last = more.Path, more.Guards, n.Last || more.Last
 	if more.Taken {
 		n.Taken, n.Hash, n.Element = true, more.Hash, more.Element
@@ -191,10 +190,7 @@ func (r *journalReader) nodeNow(n edit.Number) *nodeNow {
 	if now == nil {
 		now = &nodeNow{}
 		if b := r.before[n]; b != nil {
-			*now = nodeNow{keys: b.Keys, flags: b.Flags, hasKeys: true, hasFlags: true, attributes: map[string]datacenter.Value{}}
-			for name, v := range b.Attributes {
-				now.attributes[name] = v
-			}
+			*now = nodeNow{keys: b.Keys, flags: b.Flags, hasKeys: true, hasFlags: true, attributes: maps.Clone(b.Attributes)}
 		}
 		r.now[n] = now
 	}

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// noteAfter is how long an edit waits for what it was made on to be noted: to find the
-	// first path among many siblings takes longer than an edit may.
-	noteAfter = 500 * time.Millisecond
+	// noteAfter is how long it is waited for the next edit until it is noted what they were
+	// made on, and noteWithin for how long at most: to find the first path among many siblings
+	// takes longer than an edit may.
+	noteAfter  = 500 * time.Millisecond
+	noteWithin = 5 * time.Second
 	// forgetAfter is how long what is known of siblings is kept for the next edit.
 	forgetAfter = 10 * time.Second
 	// noteAtLast bounds how long a session that ends notes what is left.
@@ -33,12 +35,12 @@ type noter struct {
 	// about the file that comes next.
 	mu sync.Mutex
 	d  *describer
-	// records are those of which nothing was noted.
+	// records are those of which nothing was noted, the first of them since a time.
 	records [][]byte
-	// timer runs work; nil if there is nothing to do. idle tells that all it will do is to
-	// give up memory. held counts who wants it to wait.
+	since   time.Time
+	// timer runs work, and busy tells that this runs. held counts who wants it to wait.
 	timer *time.Timer
-	idle  bool
+	busy  bool
 	held  int
 	// ctx ends when work is to stop.
 	ctx  context.Context
@@ -55,17 +57,22 @@ func newNoter(put func(note []byte) error, log *slog.Logger) *noter {
 func (n *noter) take(record []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(n.records) == 0 {
+		n.since = time.Now()
+	}
 	n.records = append(n.records, bytes.Clone(record))
-	n.wake(noteAfter, false)
+	if n.timer == nil || time.Since(n.since) < noteWithin-noteAfter {
+		n.wake(noteAfter)
+	}
 }
 
-// wake has work run, to give up memory if idle. The caller holds mu.
-func (n *noter) wake(after time.Duration, idle bool) {
-	if n.held > 0 || n.timer != nil && !n.idle {
+// wake has work run. The caller holds mu.
+func (n *noter) wake(after time.Duration) {
+	if n.held > 0 || n.busy {
 		return
 	}
 	n.sleep()
-	n.timer, n.idle = time.AfterFunc(after, n.work), idle
+	n.timer = time.AfterFunc(after, n.work)
 }
 
 // sleep gives up what wake did. The caller holds mu.
@@ -112,7 +119,7 @@ func (n *noter) release() {
 		return
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
-	n.wake(noteAfter, false)
+	n.wake(noteAfter)
 }
 
 // close ends all. First it notes what is left, if there are edits that stay in the journal.
@@ -139,24 +146,25 @@ func (n *noter) work() {
 		return
 	}
 	err := d.take(records)
-	if err == nil && d.isDone() {
-		d.forget()
-		return
-	}
-	if err == nil {
+	isDone := err == nil && d.isDone()
+	if err == nil && !isDone {
 		err = d.tell(ctx, func(note []byte) error { return n.putAbout(d, note) })
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.busy = false
 	switch {
-	case n.d != d: // that file is not edited any more
-	case err == nil:
-		n.wake(forgetAfter, true)
-	default:
+	case err != nil && n.d == d && ctx.Err() == nil:
+		n.log.Info("the journal does not say what all edits were made on", "err", err)
+		fallthrough
+	case isDone, n.d != d:
 		d.forget()
-		if ctx.Err() == nil {
-			n.log.Info("the journal does not say what all edits were made on", "err", err)
-		}
+	}
+	switch {
+	case len(n.records) > 0:
+		n.wake(noteAfter)
+	case err == nil && !isDone:
+		n.wake(forgetAfter)
 	}
 }
 
@@ -168,6 +176,7 @@ func (n *noter) next() (d *describer, records [][]byte, ctx context.Context) {
 		return nil, nil, nil
 	}
 	n.sleep()
+	n.busy = true
 	records, n.records = n.records, nil
 	return n.d, records, n.ctx
 }

@@ -4,6 +4,10 @@
 // If the open file itself is no longer what it was, as another program wrote over it, nothing
 // can be saved: the edits become a text. If the journal fails, edits are refused, but saving
 // goes on without it, as the draft has all that it holds.
+//
+// A record of edits has numbers of nodes, which mean nothing without the file. A note beside
+// it has what the file held (see noteVersion), so that [EditsOf] can tell the edits by paths
+// and old values when that file is gone.
 package dcsave
 
 import (
