@@ -23,14 +23,13 @@
 //	  │ renamed to a name that is none of the source's
 //	  v
 //	scratch ────────────────────────────────────────────> shown
-//	 ^   │     renamed to a name of the source's: Put,    │
-//	 │   │     or Make if it has no such file             │
+//	 ^   │     renamed to a name of the source's: Put     │
 //	 │   │ removed, or replaced                           │ another one is
 //	 │   └────────────> removed <─────────────────────────┘ renamed to it
 //	 │                     │ Forget
 //	 │                     v
 //	 └── Create ────── (nothing) ── Create by a name ──> new ──────────> shown
-//	                                of the source's           closed: Put, or Make
+//	                                of the source's           closed: Put
 //
 // In words:
 //
@@ -48,8 +47,7 @@
 //   - shown: it is the file of the source that has its name, but under a number of its own,
 //     which it keeps as renames want it
 //   - new: it has the name of a file of the source, or one that such a file can have, and
-//     becomes that when it is closed. If the source has nothing for the name when somebody
-//     else has removed it, it is made.
+//     becomes that when it is closed. The source makes one if it has none by then.
 //   - removed: in no directory, but perhaps still read: what it held, or was when another
 //     one took its place
 //
