@@ -41,7 +41,8 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 		} else {
 			h = hashValue(text)
 		}
-		sum += mix(h, xxhash.Sum64String(name))
+		// Mixed twice: else the same values by other names would have the same sum.
+		sum += mix(mix(xxhash.Sum64String(name), h), 0)
 	})
 	if err != nil {
 		return 0, err
@@ -77,7 +78,7 @@ func (c *Contents[N]) below(n N) (sum uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum = mix(sum, h+name)
+		sum = mix(mix(sum, name), h)
 	}
 	if stored {
 		if len(c.runs) == maxRuns {

@@ -78,6 +78,7 @@ func TestMatch(t *testing.T) {
 		{"an id twice", nil, []string{"id=1 v=1", "id=1 v=2"}, []string{"id=1 v=2", "id=1 v=1"}, []int32{1, 0}},
 		{"equal ones that moved", nil, []string{"v=1", "v=2", "v=3"}, []string{"v=3", "v=1", "v=2"}, []int32{1, 2, 0}},
 		{"equal ones below", nil, []string{"(v=1) v=1", "(v=2) v=1"}, []string{"(v=2) v=1", "(v=1) v=1"}, []int32{1, 0}},
+		{"the same values by other names", nil, []string{"v=1 w=2", "v=2 w=1"}, []string{"v=2 w=1", "v=8 w=9"}, []int32{-1, 0}},
 		{"another spelling", nil, []string{"v=1 w=a", "v=2 w=a"}, []string{"v=2.0 w=a", "v=01 w=a"}, []int32{1, 0}},
 		{"a name", nil, []string{"name=a v=1", "name=b v=2", "name=c v=3"}, []string{"name=c v=9", "name=a v=8", "name=b v=7"}, []int32{1, 2, 0}},
 		{"two names", nil, []string{"xId=1 yId=1 v=1", "xId=1 yId=2 v=2", "xId=2 yId=1 v=3"}, []string{"xId=2 yId=1 v=9", "xId=1 yId=1 v=8", "xId=1 yId=2 v=7"}, []int32{1, 2, 0}},

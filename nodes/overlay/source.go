@@ -115,6 +115,10 @@ type Watcher interface {
 	Gone(id nodes.ID, kind nodes.Kind, was Content)
 	// Holds tells of a directory whether something is in it besides what the source has.
 	Holds(dir nodes.ID) bool
+	// Keeps tells of a file that it shows a text which the source does not have: somebody
+	// writes it, or it was refused. A source must not let such a file go by itself, unless it
+	// tells that it is Gone.
+	Keeps(file nodes.ID) bool
 }
 
 // Name is what a source says of a name in a directory.

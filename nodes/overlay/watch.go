@@ -152,3 +152,14 @@ func (w watcher) Holds(dir nodes.ID) bool {
 	d := w.t.dirs[dir]
 	return d != nil && len(d.names) > 0
 }
+
+// Keeps implements [Watcher].
+func (w watcher) Keeps(file nodes.ID) bool {
+	w.t.mu.RLock()
+	defer w.t.mu.RUnlock()
+	f := w.t.shown[file]
+	if f == nil {
+		f = w.t.files[file]
+	}
+	return f != nil && f.isSource() && f.of == file && (f.Dirty() || f.Problem() != nil)
+}
