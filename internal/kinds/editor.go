@@ -34,7 +34,7 @@ type Editor interface {
 	// KeepText writes edits as text to a file, of a source that changed, as they can't be
 	// saved any more. It gives the file, or nothing if they are safe.
 	KeepText(changed error) string
-	// Save saves all edits. last tells that nobody is in the middle of some.
+	// Save saves all edits, once at a time. last tells that nobody is in the middle of some.
 	Save(ctx context.Context, last bool) (save.Report, error)
 	Close() error
 }

@@ -24,6 +24,10 @@ const (
 
 // saves remembers what came of saving.
 type saves struct {
+	// running is held while the editors save: each is to do that once at a time, and what the
+	// process may have meanwhile is to be set back to what it was.
+	running sync.Mutex
+
 	mu sync.Mutex
 	// reports are those of the editors, as far as it came.
 	reports []save.Report
@@ -112,6 +116,8 @@ func (m *Mount) commit() Answer {
 
 // save has the editors save. last means that no program is in the middle of an edit.
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
+	m.saves.running.Lock()
+	defer m.saves.running.Unlock()
 	// Saving reads all of the source once or twice. Blocks that are kept for later would only
 	// take memory from the new file.
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
