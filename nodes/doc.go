@@ -15,10 +15,8 @@
 //   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
 //   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
-//   - [Mem]: a tree in memory, for control files and tests (mem.go)
-//   - [NewMux]: several trees side by side under one root (mux.go)
+//   - [NewMux]: several trees and small files side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
-//   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS] and [testing/fstest] (iofs.go)
 //
 // # Glossary
 //
@@ -104,6 +102,7 @@
 //	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
 //	  datacenter  Draft.Rebase             goes on with the new file
 //
-// Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
+// Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in
+// memory for tests. Packages
 // nodes/editing and nodes/overlay have what editable trees share.
 package nodes
