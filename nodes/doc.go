@@ -52,8 +52,8 @@
 //   - snapshot: a draft as it was when a save began; edits go on meanwhile
 //   - rebase: to base a draft on the file that was just saved
 //   - watcher: a function or type that a draft or a tree tells of changes
-//   - session: one process editing one source, with its lock, draft and journal; a recording
-//     of a game's network traffic is called a session by users, and dissect.Session in code
+//   - session: one process editing one source, with its lock, draft and journal; not the
+//     recording of a game's traffic, which texts for users call a recorded session
 //   - editor: what makes edits of a source for its trees
 //   - journal: the file that keeps pending edits until they are saved; record: one entry of it
 //   - save: to replace the source by a file with the edits; commit: the command that saves
@@ -103,6 +103,5 @@
 //	  datacenter  Draft.Rebase             goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in
-// memory for tests. Packages
-// nodes/editing and nodes/overlay have what editable trees share.
+// memory for tests. Packages nodes/editing and nodes/overlay have what editable trees share.
 package nodes

@@ -95,9 +95,9 @@ func isDefinition(folder iofs.FS, name string) bool {
 // packets is an open recorded session with its definitions, or a folder of them.
 type packets struct {
 	plain
-	// file and session are nil for a folder.
-	file    *source.File
-	session *dissect.Session
+	// file and recording are nil for a folder.
+	file      *source.File
+	recording *dissect.Recording
 	// folder and lib are nil for a session without definitions.
 	folder *source.Folder
 	lib    *protocol.Library
@@ -119,8 +119,8 @@ func openPackets(ctx context.Context, path string, o opening) (archive, error) {
 	if err != nil {
 		return nil, UnreadablePackets(path, err)
 	}
-	if p.session != nil && p.session.Map() != nil {
-		for _, d := range p.session.Map().Wrong {
+	if p.recording != nil && p.recording.Map() != nil {
+		for _, d := range p.recording.Map().Wrong {
 			o.Logger.Warn("a line of the map is left out", "file", d.File, "line", d.Line, "err", d.Text)
 		}
 	}
@@ -149,7 +149,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	}
 	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
 	if err == nil {
-		p.session, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
+		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -228,7 +228,7 @@ func (p *packets) Check() error {
 }
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
-	return wholeRoot(packettree.New(p.session, p.lib, packettree.Options{
+	return wholeRoot(packettree.New(p.recording, p.lib, packettree.Options{
 		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check,
 	})), nil
 }

@@ -15,14 +15,14 @@ import (
 // definitions as a whole: the output of info. The order of the fields is that of
 // the output; scripts rely on their names.
 type packetsDescription struct {
-	Session *sessionDescription `json:"session"` // null for a folder
-	Library *libraryDescription `json:"library"` // null for a session without one
+	Recording *recordingDescription `json:"session"` // null for a folder
+	Library   *libraryDescription   `json:"library"` // null for a session without one
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
 }
 
-type sessionDescription struct {
+type recordingDescription struct {
 	Format   string `json:"format"`
 	Revision string `json:"revision,omitempty"`
 	Region   string `json:"region,omitempty"`
@@ -66,8 +66,8 @@ func (p *packets) Describe() (Description, error) {
 	ctx := context.Background()
 	d := packetsDescription{SourceSize: p.size, SourceMtime: p.since.UTC()}
 	var err error
-	if p.session != nil {
-		if d.Session, err = describeSession(ctx, p.session); err != nil {
+	if p.recording != nil {
+		if d.Recording, err = describeRecording(ctx, p.recording); err != nil {
 			return nil, err
 		}
 	}
@@ -87,9 +87,9 @@ func (p *packets) Describe() (Description, error) {
 	return d, p.Check()
 }
 
-func describeSession(ctx context.Context, s *dissect.Session) (*sessionDescription, error) {
+func describeRecording(ctx context.Context, s *dissect.Recording) (*recordingDescription, error) {
 	info := s.Log().Info()
-	d := &sessionDescription{
+	d := &recordingDescription{
 		Format: info.Format.String(), Revision: s.Revision(), Region: info.Region, Map: s.MapFile(),
 		Old: info.Old, Servers: info.Servers, Names: []nameDescription{},
 	}
@@ -122,7 +122,7 @@ func describeSession(ctx context.Context, s *dissect.Session) (*sessionDescripti
 }
 
 // times asks for those of the first and the last packet.
-func (d *sessionDescription) times(log *capture.Log) error {
+func (d *recordingDescription) times(log *capture.Log) error {
 	for i, at := range map[int]**time.Time{0: &d.First, log.Len() - 1: &d.Last} {
 		if log.Len() == 0 {
 			return nil
@@ -144,8 +144,8 @@ func (d *sessionDescription) times(log *capture.Log) error {
 // Print writes the description for people.
 func (d packetsDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if d.Session != nil {
-		d.Session.print(t)
+	if d.Recording != nil {
+		d.Recording.print(t)
 	}
 	if d.Library != nil {
 		shown.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
@@ -163,7 +163,7 @@ func (d packetsDescription) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-func (d *sessionDescription) print(t *tabwriter.Writer) {
+func (d *recordingDescription) print(t *tabwriter.Writer) {
 	shown.Fprintf(t, "format\t%s\n", d.Format)
 	for _, line := range []struct{ key, text string }{
 		{"revision", d.Revision},

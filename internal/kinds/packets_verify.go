@@ -41,8 +41,8 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 	return func(yield func(Finding, error) bool) {
 		if p.lib != nil {
 			patch := o.Packets.Patch
-			if p.session != nil {
-				patch = p.session.Patch()
+			if p.recording != nil {
+				patch = p.recording.Patch()
 			}
 			for f, err := range dissect.VerifyLibrary(ctx, p.lib, patch, strict) {
 				if !yield(Finding{lineFinding{f.File, f.Line, f.What}, f}, err) || err != nil {
@@ -50,10 +50,10 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 				}
 			}
 		}
-		if p.session == nil {
+		if p.recording == nil {
 			return
 		}
-		for f, err := range p.session.Verify(ctx, o.Progress) {
+		for f, err := range p.recording.Verify(ctx, o.Progress) {
 			if !yield(Finding{inflatedFinding{f.Off, !f.Inflated, f.Where(), f.What}, f}, err) || err != nil {
 				return
 			}
