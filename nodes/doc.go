@@ -54,7 +54,7 @@
 //   - watcher: a function or type that a draft or a tree tells of changes
 //   - session: one process editing one source, with its lock, draft and journal; not the
 //     recording of a game's traffic, which texts for users call a recorded session
-//   - editor: what makes edits of a source for its trees
+//   - editor: a program that a user edits files with
 //   - journal: the file that keeps pending edits until they are saved; record: one entry of it
 //   - save: to replace the source by a file with the edits; commit: the command that saves
 //   - overlay: the tree that holds what files are in during editing, above the source's own
@@ -94,7 +94,7 @@
 // A save of a data center, by commit or at the end of a mount:
 //
 //	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
-//	internal/kinds  Source.Save, dataCenterEditor.Save
+//	internal/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
 //	internal/save/dcsave  Session.Save     whether there is something to save
 //	internal/save  Set.Commit              the protocol, from top to bottom

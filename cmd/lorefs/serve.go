@@ -99,7 +99,7 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 	err = edit(ctx, s, kinds.EditOptions{
 		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
 	})
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		if e.Replayed() > 0 {
 			m.log.Warn("edits of an earlier mount that were not saved are back",
 				"edits", e.Replayed(), "journal", e.Journal())

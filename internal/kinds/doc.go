@@ -11,6 +11,6 @@
 //   - packets.go: a recorded session, or a folder of packet definitions
 //
 // [Find] gives the kind of a path, [Open] a [Source] of it, and [Kind.Verify] what is wrong
-// with it. Source.Edit makes a source editable; its editors then know what is not saved yet,
+// with it. Source.Edit makes a source editable; its sessions then know what is not saved yet,
 // and what can't be (leftout.go).
 package kinds

@@ -42,7 +42,7 @@ const mostLosses = 20
 func (s *Source) KeepTexts(ctx context.Context, name string, now time.Time, log *slog.Logger) (folders []string, lost error) {
 	suffix := "-" + now.UTC().Format("20060102-150405.000")
 	k := keeper{name: name + suffix}
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		k.beside = e.Path() + refusedMark + suffix
 		for _, r := range e.Refused() {
 			folder, err := k.keep(ctx, r)

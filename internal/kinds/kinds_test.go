@@ -69,8 +69,8 @@ func TestKinds(t *testing.T) {
 			if errors.Is(err, kinds.ErrReadOnly) == want.editable || want.editable && err != nil {
 				t.Errorf("editing it: %v", err)
 			}
-			if (len(s.Editors) > 0) != want.editable {
-				t.Errorf("it has %d editors", len(s.Editors))
+			if (len(s.Sessions) > 0) != want.editable {
+				t.Errorf("it has %d sessions", len(s.Sessions))
 			}
 		})
 	}

@@ -46,13 +46,13 @@ func (s *SomeFiles) add(files []string) {
 	s.Names = append(s.Names, files[:min(len(files), mostNames-len(s.Names))]...)
 }
 
-// LeftOut is what all editors leave out.
+// LeftOut is what all sessions leave out.
 func (s *Source) LeftOut() LeftOut {
 	l := LeftOut{
 		Refused: []RefusedText{}, Failed: []RefusedText{},
 		Scratch: SomeFiles{Names: []string{}}, Strays: SomeFiles{Names: []string{}},
 	}
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		for _, r := range e.Refused() {
 			if isFailure(r.Problem) {
 				l.Failed = append(l.Failed, tellRefused(&r))

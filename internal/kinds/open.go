@@ -38,9 +38,9 @@ type archive interface {
 	// itself, see wholeRoot.
 	mounts() ([]nodes.Mount, error)
 	// edit starts to edit, and replays edits that a crash has left behind. It returns what
-	// mounts does, with trees that can be changed. Each editor saves its own files; the
+	// mounts does, with trees that can be changed. each session saves its own files; the
 	// first is that of the source itself.
-	edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error)
+	edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
 }
 
 // plain gives the answers of a source that can't be edited and has nothing to tell. Kinds
@@ -51,7 +51,7 @@ func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
 
-func (plain) edit(context.Context, EditOptions) ([]Editor, []nodes.Mount, error) {
+func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
 }
 
@@ -74,8 +74,8 @@ type Source struct {
 	Views []View
 	// Blocks is the cache of decoded blocks.
 	Blocks *blockcache.Cache
-	// Editors are there once the source is edited.
-	Editors []Editor
+	// Sessions are there once the source is edited.
+	Sessions []Session
 }
 
 // View is a tree that is a directory in the root or, without a name, the root itself.
@@ -168,7 +168,7 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 	return c.tree.ReadAt(c.ctx, c.id, p, off)
 }
 
-// Close closes the editors and the source.
+// Close closes the sessions and the source.
 func (s *Source) Close() error {
-	return errors.Join(closeEditors(s.Editors), s.archive.Close())
+	return errors.Join(closeSessions(s.Sessions), s.archive.Close())
 }

@@ -15,25 +15,25 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// worldEditor is a folder of world geometry that is being edited.
-type worldEditor struct {
+// worldSession is a folder of world geometry that is being edited.
+type worldSession struct {
 	dir string
 	// at is where the folder is shown: empty, or with a slash behind it.
-	at      string
-	session *save.Set
-	tree    *worldtree.Editable
+	at    string
+	files *save.Set
+	tree  *worldtree.Editable
 }
 
 // edit makes the folder editable.
-func (w *world) edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error) {
-	e, err := w.editor(ctx, "", o)
+func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
+	s, err := w.session(ctx, "", o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return []Editor{e}, wholeRoot(e.tree), nil
+	return []Session{s}, wholeRoot(s.tree), nil
 }
 
-func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEditor, error) {
+func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSession, error) {
 	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -48,38 +48,38 @@ func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEdi
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &worldEditor{w.dir, at, s, tree}, nil
+	return &worldSession{w.dir, at, s, tree}, nil
 }
 
-func (e *worldEditor) Path() string        { return e.dir }
-func (e *worldEditor) Pending() int64      { return e.session.Pending() }
-func (e *worldEditor) Journal() string     { return e.session.Journal() }
-func (e *worldEditor) Replayed() int       { return e.session.Replayed() }
-func (e *worldEditor) Converts() string    { return "" }
-func (*worldEditor) Notices() []string     { return nil }
-func (*worldEditor) KeepText(error) string { return "" }
-func (e *worldEditor) Close() error        { return e.session.Close() }
+func (s *worldSession) Path() string        { return s.dir }
+func (s *worldSession) Pending() int64      { return s.files.Pending() }
+func (s *worldSession) Journal() string     { return s.files.Journal() }
+func (s *worldSession) Replayed() int       { return s.files.Replayed() }
+func (s *worldSession) Converts() string    { return "" }
+func (*worldSession) Notices() []string     { return nil }
+func (*worldSession) KeepText(error) string { return "" }
+func (s *worldSession) Close() error        { return s.files.Close() }
 
-func (e *worldEditor) Refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
-func (e *worldEditor) Loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
+func (s *worldSession) Refused() []editing.Refused { return refusedIn(s.at, s.tree.Refused()) }
+func (s *worldSession) Loose() editing.Loose       { return looseIn(s.at, s.tree.Loose()) }
 
 // Save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.
-func (e *worldEditor) Save(ctx context.Context, _ bool) (save.Report, error) {
+func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
-	err := e.tree.Save(ctx, func(c *worldtree.Changed) error {
+	err := s.tree.Save(ctx, func(c *worldtree.Changed) error {
 		if c.Same {
-			return e.session.Settle(c.File)
+			return s.files.Settle(c.File)
 		}
-		f := &changedFile{c: c, files: e.session}
-		saved, err := e.session.Commit(ctx, c.File, f)
+		f := &changedFile{c: c, files: s.files}
+		saved, err := s.files.Commit(ctx, c.File, f)
 		if errors.Is(err, source.ErrChanged) {
-			err = e.session.Rescue(ctx, c.File, f, nil, err)
+			err = s.files.Rescue(ctx, c.File, f, nil, err)
 		}
 		if saved.Info != nil {
 			r.Edits += saved.Edits
-			r.Add(e.dir, saved)
+			r.Add(s.dir, saved)
 		}
 		return err
 	})

@@ -44,12 +44,12 @@ func (d *DataCenter) openWorld(o opening) (*world, error) {
 }
 
 // editWorld makes the folder of world geometry editable, if there is one. One that nobody may
-// write to can be looked at all the same: then the editor is nil.
-func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldEditor, error) {
+// write to can be looked at all the same: then the session is nil.
+func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldSession, error) {
 	if d.world == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	e, err := d.world.editor(ctx, WorldDir+"/", o)
+	e, err := d.world.session(ctx, WorldDir+"/", o)
 	switch {
 	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
 		o.Logger.Warn("the files of "+WorldDir+" can't be edited", "folder", d.world.dir, "err", err)

@@ -19,7 +19,7 @@ type Answer struct {
 	Error  string  `json:"error,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
-	// Saved are what was saved by each editor, none if nothing can be.
+	// Saved are what was saved by each session, none if nothing can be.
 	Saved []save.Report `json:"saved,omitempty"`
 	// Left is what was not saved with it.
 	Left kinds.LeftOut `json:"left,omitzero"`
@@ -128,11 +128,11 @@ func (m *Mount) answer(r daemon.Request) (a Answer, stays bool) {
 // granted is the answer to an unmount that was granted. Who does not wait for the end is
 // told what there is to save.
 func (m *Mount) granted(lazy bool) Answer {
-	a := Answer{Editing: m.source.Editors != nil}
+	a := Answer{Editing: m.source.Sessions != nil}
 	if !lazy || !a.Editing {
 		return a
 	}
-	for _, e := range m.source.Editors {
+	for _, e := range m.source.Sessions {
 		if e.Pending() > 0 || e.Converts() != "" {
 			a.Begun = append(a.Begun, Begun{e.Path(), e.Pending(), e.Converts()})
 		}
@@ -144,8 +144,8 @@ func (m *Mount) granted(lazy bool) Answer {
 // Listen lets the mount be asked.
 func (m *Mount) Listen() (*daemon.Control, error) {
 	beside := ""
-	if len(m.source.Editors) > 1 {
-		beside = m.source.Editors[1].Path()
+	if len(m.source.Sessions) > 1 {
+		beside = m.source.Sessions[1].Path()
 	}
 	return daemon.Listen(m.opts.Dir, beside, func(r daemon.Request) ([]any, bool) {
 		a, stays := m.answer(r)

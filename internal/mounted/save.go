@@ -25,7 +25,7 @@ const (
 // saves remembers what came of saving.
 type saves struct {
 	mu sync.Mutex
-	// reports are those of the editors, as far as it came.
+	// reports are those of the sessions, as far as it came.
 	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
@@ -51,7 +51,7 @@ func (s *saves) problem() error {
 
 // SaveError says which edits and texts were not saved.
 type SaveError struct {
-	// Failed are the editors that could not save.
+	// Failed are the sessions that could not save.
 	Failed []*kinds.UnsavedError
 	// Left has the texts that can't be saved. While the source is mounted they stay in the
 	// mount. Once that has Ended they are in the folders Kept, and Lost is the error of those
@@ -64,7 +64,7 @@ type SaveError struct {
 
 func (e *SaveError) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
-// Unwrap returns the errors of the editors and of the texts.
+// Unwrap returns the errors of the sessions and of the texts.
 func (e *SaveError) Unwrap() []error {
 	var errs []error
 	for _, f := range e.Failed {
@@ -89,7 +89,7 @@ func (e *SaveError) orNil() error {
 
 // Save saves what was edited, after the mount is gone. The error is a [*SaveError].
 func (m *Mount) Save(ctx context.Context) error {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return nil
 	}
 	e := SaveError{Ended: true}
@@ -102,7 +102,7 @@ func (m *Mount) Save(ctx context.Context) error {
 
 // commit saves while the source stays mounted.
 func (m *Mount) commit() Answer {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}
 	failed := m.save(context.Background(), false)
@@ -110,7 +110,7 @@ func (m *Mount) commit() Answer {
 	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
 }
 
-// save has the editors save. last means that no program is in the middle of an edit.
+// save has the sessions save. last means that no program is in the middle of an edit.
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
 	// Saving reads all of the source once or twice. Blocks that are kept for later would only
 	// take memory from the new file.

@@ -62,15 +62,15 @@ type WorldEditStatus struct {
 }
 
 func (m *Mount) editing() *EditStatus {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return nil
 	}
-	first, reports := m.source.Editors[0], m.saves.last()
+	first, reports := m.source.Sessions[0], m.saves.last()
 	e := &EditStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts()}
 	if len(reports) > 0 {
 		e.Saved = &reports[0]
 	}
-	for i, w := range m.source.Editors[1:] {
+	for i, w := range m.source.Sessions[1:] {
 		e.World = &WorldEditStatus{Pending: w.Pending(), Journal: w.Journal()}
 		if len(reports) > i+1 {
 			e.World.Saved = &reports[i+1]
@@ -84,10 +84,10 @@ func (m *Mount) editing() *EditStatus {
 	return e
 }
 
-// keepText has editors keep their edits as text that can't be saved any more.
-func (e *EditStatus) keepText(editors []kinds.Editor, changed error) {
-	for _, editor := range editors {
-		if text := editor.KeepText(changed); text != "" {
+// keepText has sessions keep their edits as text that can't be saved any more.
+func (e *EditStatus) keepText(sessions []kinds.Session, changed error) {
+	for _, s := range sessions {
+		if text := s.KeepText(changed); text != "" {
 			e.Text = text
 		}
 	}
@@ -137,7 +137,7 @@ func (m *Mount) status() *Status {
 	}
 	if err := m.source.Check(); err != nil {
 		s.Problem = err.Error()
-		s.Editing.keepText(m.source.Editors, err)
+		s.Editing.keepText(m.source.Sessions, err)
 	}
 	s.Notices = m.source.Notices()
 	for _, e := range st.LastErrors {

@@ -12,8 +12,8 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// Editor is a source that is being edited, or a part of it that is a source by itself.
-type Editor interface {
+// Session is a source that is being edited, or a part of it that is a source by itself.
+type Session interface {
 	// Path is where what is saved lies.
 	Path() string
 	// Pending is how many edits are not saved yet, Journal where they are: empty if
@@ -53,20 +53,20 @@ type EditOptions struct {
 
 // Edit makes the source editable. The error is [ErrReadOnly] or an [*Error].
 func (s *Source) Edit(ctx context.Context, o EditOptions) error {
-	editors, mounts, err := s.edit(ctx, o)
+	sessions, mounts, err := s.edit(ctx, o)
 	switch {
 	case errors.Is(err, ErrReadOnly), known(err) && err != nil:
 		return err
 	case err != nil:
 		return &Error{Err: err}
 	}
-	s.Editors = editors
+	s.Sessions = sessions
 	return s.mux(mounts)
 }
 
-// Replayed is how many edits of all editors a crash had left behind.
+// Replayed is how many edits of all sessions a crash had left behind.
 func (s *Source) Replayed() (count int) {
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		count += e.Replayed()
 	}
 	return count
@@ -89,9 +89,9 @@ func (e *UnsavedError) Error() string {
 
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
-// Save has each editor save what is its own, whatever becomes of the others.
+// Save has each session save what is its own, whatever becomes of the others.
 func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		r, err := e.Save(ctx, last)
 		reports = append(reports, r)
 		if err != nil {
@@ -101,10 +101,10 @@ func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, fa
 	return reports, failed
 }
 
-// closeEditors closes all.
-func closeEditors(editors []Editor) error {
+// closeSessions closes all.
+func closeSessions(sessions []Session) error {
 	var errs []error
-	for _, e := range editors {
+	for _, e := range sessions {
 		errs = append(errs, e.Close())
 	}
 	return errors.Join(errs...)
