@@ -21,13 +21,13 @@ type dataCenterSession struct {
 	dc     *dcsave.Session
 	tree   *dctree.Editable
 	sheets *sheettree.Editable
-	// saved are the blocks of files that were saved. The last of them stays open.
+	// saved is the cache of blocks of the files that were saved. The last of these files
+	// stays open.
 	saved *blockcache.Cache
-	// layout is the one to write.
+	// layout is the layout to write.
 	layout datacenter.Layout
 }
 
-// edit makes the data center editable.
 func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Session, mounts []nodes.Mount, err error) {
 	s, err := d.session(ctx, o)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 	return sessions, mounts, nil
 }
 
-// session makes the file editable.
+// session locks the file, and opens it for edits.
 func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
 	saved := blockcache.New(baseCache)
 	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
@@ -59,7 +59,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 			opts := datacenter.Options{
 				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.Logger,
 			}
-			if d.index != nil { // the next mount is of the new file
+			if d.index != nil { // the next mount opens the new file
 				opts.Index = d.index
 			}
 			return opts
@@ -112,7 +112,7 @@ func (s *dataCenterSession) Loose() editing.Loose {
 	}
 }
 
-// refusedIn and looseIn put a directory of the mount in front of paths.
+// refusedIn and looseIn put a directory of the mount before paths.
 func refusedIn(dir string, texts []editing.Refused) []editing.Refused {
 	for i := range texts {
 		texts[i].Path = dir + texts[i].Path
@@ -133,9 +133,9 @@ func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
 
 func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepText(changed) }
 
-// Save saves the draft. An attribute that an editor has renamed to a scratch file, to write it
-// anew, goes only if nobody is in the middle of that: if the process died before it is written,
-// all of it would be lost with the scratch file.
+// Save saves the draft. last says that no program is in the middle of an edit. Only then
+// attributes are removed that an editor has renamed to a scratch file in order to write them
+// anew: if the process died in between, their values would be lost with the scratch file.
 func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, error) {
 	if last {
 		err := s.sheets.RemoveHidden(ctx)
@@ -151,8 +151,10 @@ func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, e
 }
 
 const (
-	// reopenCache is for reading back, once and in order, what was saved.
+	// reopenCache is the size of the cache for reading back a file that was saved, once and
+	// in order.
 	reopenCache = 64 << 20
-	// baseCache is for what of that is read when it is edited: little, in one place.
+	// baseCache is the size of the cache for reading that file later, while it is edited:
+	// few blocks, close to each other.
 	baseCache = 4 << 20
 )

@@ -11,12 +11,11 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// packetsDescription is what is known of a recorded session or of a folder of
-// definitions as a whole: the output of info. The order of the fields is that of
-// the output; scripts rely on their names.
+// packetsDescription is the output of info for a recording or a folder of definitions. Its
+// fields are printed in this order, and scripts rely on their names.
 type packetsDescription struct {
 	Recording *recordingDescription `json:"session"` // null for a folder
-	Library   *libraryDescription   `json:"library"` // null for a session without one
+	Library   *libraryDescription   `json:"library"` // null for a recording without one
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
@@ -28,12 +27,12 @@ type recordingDescription struct {
 	Region   string `json:"region,omitempty"`
 	Patch    string `json:"patch,omitempty"`
 	Map      string `json:"map,omitempty"`
-	// Old is set for a TeraConnectionLog whose packets have two bytes too many.
+	// Old is true for a TeraConnectionLog whose packets have two extra bytes.
 	Old        bool             `json:"old,omitempty"`
 	Servers    []capture.Server `json:"servers,omitempty"`
 	Incomplete string           `json:"incomplete,omitempty"`
-	// First and Last are when the first and the last packet were sent; null if the
-	// log does not tell.
+	// First and Last are the times of the first and the last packet; null if they are
+	// unknown.
 	First   *time.Time `json:"first"`
 	Last    *time.Time `json:"last"`
 	Seconds float64    `json:"seconds"`
@@ -41,7 +40,7 @@ type recordingDescription struct {
 	Names []nameDescription `json:"names"`
 }
 
-// nameDescription is what is known of the packets of one code.
+// nameDescription describes the packets of one code.
 type nameDescription struct {
 	Name       string `json:"name"`
 	Code       uint16 `json:"code"`
@@ -52,11 +51,11 @@ type nameDescription struct {
 
 type libraryDescription struct {
 	Definitions int `json:"definitions"`
-	// Hidden is how many definitions are not used because others have their names.
+	// Hidden counts definitions that are not used because others have their names.
 	Hidden int `json:"hidden,omitempty"`
 	Maps   int `json:"maps"`
-	// Wrong is how many lines can't be made sense of, and Guessed how many parts of
-	// definitions are read by a guess.
+	// Wrong counts lines that can't be read, and Guessed parts of definitions that are read
+	// by a guess.
 	Wrong   int `json:"wrong"`
 	Guessed int `json:"guessed,omitempty"`
 }
@@ -121,7 +120,7 @@ func describeRecording(ctx context.Context, s *dissect.Recording) (*recordingDes
 	return d, nil
 }
 
-// times asks for those of the first and the last packet.
+// times sets the times of the first and the last packet.
 func (d *recordingDescription) times(log *capture.Log) error {
 	for i, at := range map[int]**time.Time{0: &d.First, log.Len() - 1: &d.Last} {
 		if log.Len() == 0 {
@@ -141,7 +140,6 @@ func (d *recordingDescription) times(log *capture.Log) error {
 	return nil
 }
 
-// Print writes the description for people.
 func (d packetsDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if d.Recording != nil {

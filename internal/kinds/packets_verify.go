@@ -7,14 +7,14 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// lineFinding is the object of a finding in a definition or in a map.
+// lineFinding is a finding in a definition or a map as a JSON object.
 type lineFinding struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	What string `json:"what"`
 }
 
-// verifyPackets checks every definition, and every packet of a session by them.
+// verifyPackets checks every definition, and decodes every packet of a recording.
 func verifyPackets(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		p, err := newPackets(ctx, path, &o.Packets, v.Strict)

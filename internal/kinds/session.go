@@ -12,41 +12,44 @@ import (
 	"lorefs/nodes/editing"
 )
 
-// Session is a source that is being edited, or a part of it that is a source by itself.
+// Session is a source that is being edited, or a folder that is edited with it and saved by
+// itself.
 type Session interface {
-	// Path is where what is saved lies.
+	// Path is the path of the source.
 	Path() string
-	// Pending is how many edits are not saved yet, Journal where they are: empty if
-	// there are none.
+	// Pending returns the number of edits that are not saved yet, and Journal the file with
+	// them; it is empty if there are none.
 	Pending() int64
 	Journal() string
-	// Replayed is how many edits a crash had left behind.
+	// Replayed returns how many edits were replayed that a crash had left.
 	Replayed() int
-	// Converts is the layout that saving makes of the source, empty if it stays.
+	// Converts returns the layout that a save will give the source, or nothing if it does
+	// not change.
 	Converts() string
-	// Refused are the texts that are nowhere else, as they were refused or could not be
-	// written to the journal, and Loose the other files that can't be saved: all by their
-	// paths in the mount.
+	// Refused returns the texts that exist nowhere else, because they were refused or could
+	// not be written to the journal. Loose returns the other files that can't be saved. Both
+	// name files by their paths in the mount.
 	Refused() []editing.Refused
 	Loose() editing.Loose
-	// Notices are what is not stored of what was written.
+	// Notices returns what was written and is not stored.
 	Notices() []string
-	// KeepText writes edits as text to a file, of a source that changed, as they can't be
-	// saved any more. It gives the file, or nothing if they are safe.
+	// KeepText writes the edits of a source that has changed to a file as text, since they
+	// can't be saved any more. It returns the path of the file, or nothing if the edits are
+	// safe.
 	KeepText(changed error) string
-	// Save saves all edits. last tells that nobody is in the middle of some.
+	// Save saves all edits. last says that no program is in the middle of an edit.
 	Save(ctx context.Context, last bool) (save.Report, error)
 	Close() error
 }
 
-// EditOptions are what Edit is told.
+// EditOptions are the options of Edit.
 type EditOptions struct {
-	// Layout is that of the data center to write.
+	// Layout is the layout of the data center to write.
 	Layout   datacenter.Layout
 	NoBackup bool
-	// Salvage takes what is whole of a damaged journal.
+	// Salvage replays the undamaged records of a damaged journal.
 	Salvage bool
-	// Quality is that of compression, 0 for the best.
+	// Quality is the quality of compression; 0 is the best.
 	Quality int
 	Logger  *slog.Logger
 }
@@ -64,7 +67,7 @@ func (s *Source) Edit(ctx context.Context, o EditOptions) error {
 	return s.mux(mounts)
 }
 
-// Replayed is how many edits of all sessions a crash had left behind.
+// Replayed returns how many edits were replayed that a crash had left.
 func (s *Source) Replayed() (count int) {
 	for _, e := range s.Sessions {
 		count += e.Replayed()
@@ -72,9 +75,10 @@ func (s *Source) Replayed() (count int) {
 	return count
 }
 
-// UnsavedError tells of edits that could not be saved.
+// UnsavedError means that edits could not be saved.
 type UnsavedError struct {
-	// Path is where they were to be saved, Journal where they are kept: empty for nowhere.
+	// Path is the source, and Journal the file that has its edits; it is empty if there is
+	// none.
 	Path, Journal string
 	Err           error
 }
@@ -89,7 +93,7 @@ func (e *UnsavedError) Error() string {
 
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
-// Save has each session save what is its own, whatever becomes of the others.
+// Save saves all sessions, even if one fails.
 func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
 	for _, e := range s.Sessions {
 		r, err := e.Save(ctx, last)
@@ -101,7 +105,6 @@ func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, fa
 	return reports, failed
 }
 
-// closeSessions closes all.
 func closeSessions(sessions []Session) error {
 	var errs []error
 	for _, e := range sessions {

@@ -18,13 +18,13 @@ import (
 // worldSession is a folder of world geometry that is being edited.
 type worldSession struct {
 	dir string
-	// at is where the folder is shown: empty, or with a slash behind it.
+	// at is the directory of the mount that shows the folder, with a slash at its end; empty
+	// for the root.
 	at    string
 	files *save.Set
 	tree  *worldtree.Editable
 }
 
-// edit makes the folder editable.
 func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
 	s, err := w.session(ctx, "", o)
 	if err != nil {
@@ -41,7 +41,8 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
 		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
 	})
-	// Whoever had the lock before may have replaced files since the tree was made.
+	// Another process that had the lock before may have replaced files since the tree was
+	// made.
 	if err = w.tree.Check(); err == nil {
 		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
 	}
@@ -63,8 +64,8 @@ func (s *worldSession) Close() error        { return s.files.Close() }
 func (s *worldSession) Refused() []editing.Refused { return refusedIn(s.at, s.tree.Refused()) }
 func (s *worldSession) Loose() editing.Loose       { return looseIn(s.at, s.tree.Loose()) }
 
-// Save saves the files that were edited. Some are packed at once; they are put in place
-// one after the other.
+// Save saves the files that were edited. It packs several at the same time, and replaces one
+// after the other.
 func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
@@ -87,8 +88,7 @@ func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 	return r, err
 }
 
-// changedFile makes a new file of the folder by packing all of it. What was changed is a
-// snapshot by itself.
+// changedFile is an edited file of the folder. All of it is packed anew from a snapshot.
 type changedFile struct {
 	c     *worldtree.Changed
 	files *save.Set
@@ -96,13 +96,13 @@ type changedFile struct {
 	info os.FileInfo
 }
 
-// Check is [save.Edited]'s.
+// Check implements [save.Edited].
 func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
 
-// Snapshot is [save.Edited]'s.
+// Snapshot implements [save.Edited].
 func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f}, nil }
 
-// wholeFile is a [save.Snapshot].
+// wholeFile implements [save.Snapshot].
 type wholeFile struct{ *changedFile }
 
 func (f wholeFile) Size() int64 { return f.c.Size }
@@ -116,7 +116,7 @@ func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
 	return f.c.Compare(g)
 }
 
-// Rebase is [worldtree.Changed.Replace].
+// Rebase implements [save.Snapshot].
 func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
 	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
 		err := publish(later)
@@ -127,7 +127,7 @@ func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error)
 	})
 }
 
-// Index has nothing to do: what is kept of a world is found out when it is looked at.
+// Index does nothing, since the index of a world is computed when the new file is looked at.
 func (f wholeFile) Index() error { return nil }
 
 func (f wholeFile) Close() {}

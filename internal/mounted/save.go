@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// savingCache is how much of the source is kept inflated while it is saved.
+	// savingCache is the size of the cache of decoded blocks during a save.
 	savingCache = 64 << 20
-	// saveMemory is what the process may have meanwhile: the new file in its
-	// inflated form, where each part of it went, and room for garbage.
+	// saveMemory is the memory limit of the process during a save: for the inflated new
+	// file, where each part of it went, and garbage.
 	saveMemory = 670 << 20
 )
 
-// saves remembers what came of saving.
+// saves has the results of the last save.
 type saves struct {
 	mu sync.Mutex
-	// reports are those of the sessions, as far as it came.
+	// reports are the reports of the sessions that the save reached.
 	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
@@ -53,9 +53,9 @@ func (s *saves) problem() error {
 type SaveError struct {
 	// Failed are the sessions that could not save.
 	Failed []*kinds.UnsavedError
-	// Left has the texts that can't be saved. While the source is mounted they stay in the
-	// mount. Once that has Ended they are in the folders Kept, and Lost is the error of those
-	// that could not be kept.
+	// Left has the texts that can't be saved. They stay in the mount while the source is
+	// mounted. Once it has Ended, they are in the folders Kept, and Lost is the error for
+	// texts that are lost.
 	Left  kinds.LeftOut
 	Ended bool
 	Kept  []string
@@ -93,7 +93,7 @@ func (m *Mount) Save(ctx context.Context) error {
 		return nil
 	}
 	e := SaveError{Ended: true}
-	// First, as it is quick.
+	// Texts come first, since they are quick to write.
 	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
 	e.Left = m.source.LeftOut()
 	e.Failed = m.save(ctx, true)
@@ -110,7 +110,7 @@ func (m *Mount) commit() Answer {
 	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
 }
 
-// save has the sessions save. last means that no program is in the middle of an edit.
+// save saves all sessions. last says that no program is in the middle of an edit.
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
 	// Saving reads all of the source once or twice. Blocks that are kept for later would only
 	// take memory from the new file.
