@@ -1,14 +1,72 @@
 package identity
 
-import "lorefs/datacenter"
+import (
+	"context"
 
-// Tree is what is to be known of nodes N.
+	"lorefs/datacenter"
+)
+
+// Tree gives access to nodes of type N.
 type Tree[N any] interface {
-	// Attributes gives those of n, __value__ among them, in any order. The type is 0 where
-	// nothing says it. The text is that of a mount, and used before the next one is given.
+	// Attributes calls visit for the attributes of n, including __value__, in any order. The
+	// type is 0 if it is unknown. The text is spelled as in a mount, and valid until visit
+	// returns.
 	Attributes(n N, visit func(name string, typ datacenter.Type, text []byte)) error
-	// Children gives those of n in their order.
+	// Children calls visit for the children of n in their order.
 	Children(n N, visit func(name string, child N)) error
-	// Run names the stored run that the children of n are; ok is false if they are none.
+	// Run returns the stored run with the children of n; ok is false if they are in none.
 	Run(n N) (run datacenter.Run, ok bool)
 }
+
+// File is the Tree of the nodes of a file. It is not safe for parallel use.
+type File struct {
+	ctx  context.Context
+	text []byte
+	keys map[uint16]datacenter.KeyDefinition
+}
+
+// NewFile returns a File. Once ctx has ended, Children returns its error.
+func NewFile(ctx context.Context) *File {
+	return &File{ctx: ctx, keys: map[uint16]datacenter.KeyDefinition{}}
+}
+
+// Keys implements [PathTree].
+func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
+	def, ok := f.keys[n.KeyIndex()]
+	if !ok {
+		def = n.Keys()
+		f.keys[n.KeyIndex()] = def
+	}
+	return def
+}
+
+// Attributes implements [Tree].
+func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	for a, err := range n.Attributes() {
+		if err == nil {
+			f.text, err = a.AppendText(f.text[:0])
+		}
+		if err != nil {
+			return err
+		}
+		visit(a.Name(), a.Type(), f.text)
+	}
+	return nil
+}
+
+// Children implements [Tree].
+func (f *File) Children(n datacenter.Node, visit func(name string, child datacenter.Node)) error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	for k, err := range n.Children() {
+		if err != nil {
+			return err
+		}
+		visit(k.Name(), k)
+	}
+	return nil
+}
+
+// Run implements [Tree].
+func (f *File) Run(n datacenter.Node) (datacenter.Run, bool) { return n.ChildRun(), true }
