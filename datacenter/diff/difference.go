@@ -68,11 +68,8 @@ type Difference struct {
 	Entries uint32 `json:"entries,omitempty"`
 }
 
-// Append appends the difference as lines. Those that begin with - show the first file, and
-// those with + the second. Each ends with a newline:
-//
-//	- Item.4/rank = int 3
-//	+ Item.4/rank = int 4
+// Append appends the difference as lines, such as "- Item.4/rank = int 3" for the first file
+// and "+ Item.4/rank = int 4" for the second. Each ends with a newline.
 //
 // Texts are quoted as by [strconv.Quote]. A node ends with a slash, and its number of
 // entries follows.
