@@ -15,10 +15,8 @@
 //   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
 //   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
-//   - [Mem]: a tree in memory, for control files and tests (mem.go)
-//   - [NewMux]: several trees side by side under one root (mux.go)
+//   - [NewMux]: several trees and small files side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
-//   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS] and [testing/fstest] (iofs.go)
 //
 // # Glossary
 //
@@ -54,9 +52,9 @@
 //   - snapshot: a draft as it was when a save began; edits go on meanwhile
 //   - rebase: to base a draft on the file that was just saved
 //   - watcher: a function or type that a draft or a tree tells of changes
-//   - session: one process editing one source, with its lock, draft and journal; a recording
-//     of a game's network traffic is called a session by users, and dissect.Session in code
-//   - editor: what makes edits of a source for its trees
+//   - session: one process editing one source, with its lock, draft and journal; not the
+//     recording of a game's traffic, which texts for users call a recorded session
+//   - editor: a program that a user edits files with
 //   - journal: the file that keeps pending edits until they are saved; record: one entry of it
 //   - save: to replace the source by a file with the edits; commit: the command that saves
 //   - overlay: the tree that holds what files are in during editing, above the source's own
@@ -96,7 +94,7 @@
 // A save of a data center, by commit or at the end of a mount:
 //
 //	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
-//	internal/kinds  Source.Save, dataCenterEditor.Save
+//	internal/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
 //	internal/save/dcsave  Session.Save     whether there is something to save
 //	internal/save  Set.Commit              the protocol, from top to bottom
@@ -104,6 +102,6 @@
 //	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
 //	  datacenter  Draft.Rebase             goes on with the new file
 //
-// Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
-// nodes/editing and nodes/overlay have what editable trees share.
+// Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in
+// memory for tests. Packages nodes/editing and nodes/overlay have what editable trees share.
 package nodes

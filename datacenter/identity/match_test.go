@@ -13,7 +13,7 @@ import (
 	"lorefs/internal/align"
 )
 
-// node is one that is in no file: what a sheet that was just read would have.
+// node is a node in no file, like those of a sheet that was just parsed.
 type node struct {
 	name  string
 	attrs []attr
@@ -40,7 +40,7 @@ func (parsed) Children(n *node, visit func(name string, child *node)) error {
 
 func (parsed) Run(*node) (datacenter.Run, bool) { return datacenter.Run{}, false }
 
-// row makes a node of attributes such as id=1, and of children, each in parentheses.
+// row makes a node from attributes such as id=1 and children, each in parentheses.
 func row(text string) *node {
 	n := &node{name: "Row"}
 	for word := range strings.FieldsSeq(text) {
@@ -97,8 +97,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Whatever siblings there are, each belongs to one at most, what is known stays, and of
-// equal ones none is left over on both sides.
+// TestMatchIsOneToOne checks that each node has one match at most, that matches which were
+// given stay, and that of equal nodes none is left over on both sides.
 func TestMatchIsOneToOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
