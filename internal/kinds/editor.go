@@ -9,7 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
 	"lorefs/internal/save"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // Editor is a source that is being edited, or a part of it that is a source by itself.
@@ -27,8 +27,8 @@ type Editor interface {
 	// Refused are the texts that are nowhere else, as they were refused or could not be
 	// written to the journal, and Loose the other files that can't be saved: all by their
 	// paths in the mount.
-	Refused() []editing.Refused
-	Loose() editing.Loose
+	Refused() []overlay.Refused
+	Loose() overlay.Loose
 	// Notices are what is not stored of what was written.
 	Notices() []string
 	// KeepText writes edits as text to a file, of a source that changed, as they can't be

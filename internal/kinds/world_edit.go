@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
@@ -60,8 +60,8 @@ func (*worldEditor) Notices() []string     { return nil }
 func (*worldEditor) KeepText(error) string { return "" }
 func (e *worldEditor) Close() error        { return e.session.Close() }
 
-func (e *worldEditor) Refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
-func (e *worldEditor) Loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
+func (e *worldEditor) Refused() []overlay.Refused { return refusedIn(e.at, e.tree.Refused()) }
+func (e *worldEditor) Loose() overlay.Loose       { return looseIn(e.at, e.tree.Loose()) }
 
 // Save saves the files that were edited. Some are packed at once; they are put in place
 // one after the other.

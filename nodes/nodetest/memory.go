@@ -363,8 +363,13 @@ func (s *memory) Watch(w overlay.Watcher) { s.Watcher = w }
 // Note implements [overlay.Valued].
 func (s *memory) Note(nodes.ID) any { return nil }
 
-// Refuse implements [overlay.Valued]. Nothing is sure before the close.
-func (s *memory) Refuse(overlay.Place, []byte, overlay.From) error { return nil }
+// Refuse implements [overlay.Valued].
+func (s *memory) Refuse(_ overlay.Place, begin []byte, _ overlay.From) error {
+	if s.of.Hopeless == nil {
+		return nil
+	}
+	return s.of.Hopeless(begin)
+}
 
 // was is what a file held.
 type was struct {

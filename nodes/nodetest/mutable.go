@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -21,6 +20,9 @@ type Mutable struct {
 	// Valid judges what a file is to hold from now on; nil takes everything. It
 	// is asked at Flush and, for the new name, at Rename. Set it before use.
 	Valid func(name string, content []byte) error
+	// Hopeless judges what a file begins with at each write to its end, and can have that
+	// write fail; nil leaves all to Valid. Set it before use.
+	Hopeless func(begin []byte) error
 	// ReadOnly tells of a name, of a file or of a directory, that it can't be
 	// changed; nil is none. Set it before use.
 	ReadOnly func(name string) bool
@@ -66,7 +68,7 @@ func NewMutable(files map[string]string) *Mutable {
 		}
 	}
 	m.Tree = overlay.New(m.src, overlay.Options{
-		Empty: true, Now: time.Now, Limits: editing.Limits{Text: maxMutable, Texts: editing.MaxTexts},
+		Empty: true, Now: time.Now, Limits: overlay.Limits{Text: maxMutable, Texts: overlay.MaxTexts},
 	})
 	return m
 }

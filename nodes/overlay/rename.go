@@ -293,5 +293,5 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 	t.lost(to.of.TwinID)
 	t.mu.Unlock()
 	t.written(f, at, said)
-	return t.owner.Sync()
+	return t.src.Sync()
 }
