@@ -19,7 +19,7 @@ type memory struct {
 	of *Mutable // which says what is valid
 
 	// mu guards everything below, and the nodes. The Watcher is not told under it.
-	mu    sync.RWMutex
+	mu    sync.Mutex
 	nodes map[nodes.ID]*memoryNode
 	last  nodes.ID
 	syncs int
@@ -71,19 +71,6 @@ func (n *memoryNode) cut() {
 	}
 }
 
-func (s *memory) node(id nodes.ID, kind nodes.Kind) (*memoryNode, error) {
-	n := s.nodes[id]
-	switch {
-	case n == nil:
-		return nil, nodes.NotExist(id)
-	case kind == nodes.Dir && n.kind != nodes.Dir:
-		return nil, nodes.ErrNotDir
-	case kind == nodes.File && n.kind != nodes.File:
-		return nil, nodes.ErrIsDir
-	}
-	return n, nil
-}
-
 func (s *memory) writable(n *memoryNode) bool { return s.of.ReadOnly == nil || !s.of.ReadOnly(n.name) }
 
 // judge tells whether a file of a name may hold a text.
@@ -100,10 +87,29 @@ func (s *memory) entry(n *memoryNode) nodes.Entry {
 	}
 }
 
+// with calls f with a node of a kind, or of any if that is 0, under mu.
+func (s *memory) with(id nodes.ID, kind nodes.Kind, f func(*memoryNode) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.nodes[id]
+	switch {
+	case n == nil:
+		return nodes.NotExist(id)
+	case kind == nodes.Dir && n.kind != nodes.Dir:
+		return nodes.ErrNotDir
+	case kind == nodes.File && n.kind != nodes.File:
+		return nodes.ErrIsDir
+	}
+	return f(n)
+}
+
+// isRemoved tells of a node that it is in no directory any more.
+func (n *memoryNode) isRemoved() bool { return n.dir == nil && n.id != nodes.Root }
+
 func (s *memory) forget(id nodes.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.nodes[id]; n != nil && n.dir == nil && id != nodes.Root {
+	if n := s.nodes[id]; n != nil && n.isRemoved() {
 		delete(s.nodes, id)
 	}
 }
@@ -118,32 +124,27 @@ func (s *memory) tell(gone *memoryNode, c nodes.Change) {
 }
 
 // Attr implements [nodes.Tree].
-func (s *memory) Attr(_ context.Context, id nodes.ID) (nodes.Attr, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n, err := s.node(id, 0)
-	if err != nil {
-		return nodes.Attr{}, err
-	}
-	return nodes.Attr{
-		Kind: n.kind, Size: int64(len(n.text)), ModTime: n.mtime, Writable: s.writable(n),
-		Removed: n.dir == nil && id != nodes.Root,
-	}, nil
+func (s *memory) Attr(_ context.Context, id nodes.ID) (attr nodes.Attr, err error) {
+	err = s.with(id, 0, func(n *memoryNode) error {
+		attr = nodes.Attr{
+			Kind: n.kind, Size: int64(len(n.text)), ModTime: n.mtime, Writable: s.writable(n), Removed: n.isRemoved(),
+		}
+		return nil
+	})
+	return attr, err
 }
 
 // Lookup implements [nodes.Tree].
-func (s *memory) Lookup(_ context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	d, err := s.node(dir, nodes.Dir)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	n := d.entries[name]
-	if n == nil {
-		return nodes.Entry{}, nodes.NotExist(name)
-	}
-	return s.entry(n), nil
+func (s *memory) Lookup(_ context.Context, dir nodes.ID, name string) (entry nodes.Entry, err error) {
+	err = s.with(dir, nodes.Dir, func(d *memoryNode) error {
+		n := d.entries[name]
+		if n == nil {
+			return nodes.NotExist(name)
+		}
+		entry = s.entry(n)
+		return nil
+	})
+	return entry, err
 }
 
 // ReadDir implements [nodes.Tree].
@@ -163,44 +164,39 @@ func (s *memory) ReadDir(_ context.Context, dir nodes.ID, cursor uint64) iter.Se
 }
 
 func (s *memory) list(dir nodes.ID, cursor uint64) (entries []nodes.Entry, err error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	d, err := s.node(dir, nodes.Dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range d.entries {
-		if e := s.entry(n); uint64(e.ID) > cursor {
-			e.Next = uint64(e.ID)
-			entries = append(entries, e)
+	err = s.with(dir, nodes.Dir, func(d *memoryNode) error {
+		for _, n := range d.entries {
+			if e := s.entry(n); uint64(e.ID) > cursor {
+				e.Next = uint64(e.ID)
+				entries = append(entries, e)
+			}
 		}
-	}
+		return nil
+	})
 	slices.SortFunc(entries, func(a, b nodes.Entry) int { return cmp.Compare(a.Next, b.Next) })
-	return entries, nil
+	return entries, err
 }
 
 // ReadAt implements [nodes.Tree].
-func (s *memory) ReadAt(_ context.Context, file nodes.ID, p []byte, off int64) (int, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n, err := s.node(file, nodes.File)
-	if err != nil {
-		return 0, err
-	}
-	return nodes.ReadContent(n.text, p, off)
+func (s *memory) ReadAt(_ context.Context, file nodes.ID, p []byte, off int64) (read int, err error) {
+	err = s.with(file, nodes.File, func(n *memoryNode) (err error) {
+		read, err = nodes.ReadContent(n.text, p, off)
+		return err
+	})
+	return read, err
 }
 
 // Usage implements [nodes.Tree].
 func (s *memory) Usage() nodes.Usage {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return nodes.Usage{Nodes: int64(len(s.nodes))}
 }
 
 // Where implements [overlay.Source].
 func (s *memory) Where(id nodes.ID) (dir nodes.ID, name string) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := s.nodes[id]; n != nil && n.dir != nil {
 		return n.dir.id, n.name
 	}
@@ -209,35 +205,31 @@ func (s *memory) Where(id nodes.ID) (dir nodes.ID, name string) {
 
 // Name implements [overlay.Source].
 func (s *memory) Name(_ context.Context, dir nodes.ID, name string) (overlay.Name, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	at := overlay.Name{Text: name, File: overlay.Made{Own: true}, Dir: overlay.Made{Own: true}}
-	d, err := s.node(dir, nodes.Dir)
-	switch {
-	case err != nil:
-		return at, err
-	case d.dir == nil && dir != nodes.Root:
-		return at, nodes.NotExist(dir)
-	case !s.writable(d):
-		return at, nodes.ErrReadOnly
-	case !legal(name):
-		return at, nodes.ErrInvalid
-	}
-	if n := d.entries[name]; n != nil {
-		at.ID, at.Kind, at.Writable = n.id, n.kind, s.writable(n)
-	}
-	return at, nil
+	err := s.with(dir, nodes.Dir, func(d *memoryNode) error {
+		switch n := d.entries[name]; {
+		case d.isRemoved():
+			return nodes.NotExist(dir)
+		case !s.writable(d):
+			return nodes.ErrReadOnly
+		case !legal(name):
+			return nodes.ErrInvalid
+		case n != nil:
+			at.ID, at.Kind, at.Writable = n.id, n.kind, s.writable(n)
+		}
+		return nil
+	})
+	return at, err
 }
 
 // Open implements [overlay.Source].
 func (s *memory) Open(_ context.Context, file nodes.ID) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n, err := s.node(file, nodes.File)
-	if err == nil && !s.writable(n) {
-		err = nodes.ErrReadOnly
-	}
-	return err
+	return s.with(file, nodes.File, func(n *memoryNode) error {
+		if !s.writable(n) {
+			return nodes.ErrReadOnly
+		}
+		return nil
+	})
 }
 
 // NewID implements [overlay.Valued].
@@ -248,45 +240,42 @@ func (s *memory) NewID() (nodes.ID, error) {
 	return s.last, nil
 }
 
-// Put implements [overlay.Source]. A new file that nobody has written to is empty, whatever
-// is valid.
+// Put implements [overlay.Source].
 func (s *memory) Put(_ context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if to.Dir == 0 {
-		n, err := s.node(to.ID, nodes.File)
-		if err == nil {
-			err = s.judge(n.name, text)
-		}
+	if to.Dir != 0 {
+		return from.File, s.with(to.Dir, nodes.Dir, func(d *memoryNode) error { return s.put(d, to.Name, text, from) })
+	}
+	return to.ID, s.with(to.ID, nodes.File, func(n *memoryNode) error {
+		err := s.judge(n.name, text)
 		if err == nil {
 			n.text = string(text)
 		}
-		return to.ID, err
-	}
-	d, err := s.node(to.Dir, nodes.Dir)
-	if err == nil && (len(text) > 0 || from.Renamed) {
-		err = s.judge(to.Name, text)
-	}
-	if err != nil {
-		return 0, err
+		return err
+	})
+}
+
+// put makes a file. One that nobody has written to is empty, whatever is valid.
+func (s *memory) put(dir *memoryNode, name string, text []byte, from overlay.From) error {
+	if len(text) > 0 || from.Renamed {
+		if err := s.judge(name, text); err != nil {
+			return err
+		}
 	}
 	n := s.addAs(from.File, nodes.File)
 	n.text = string(text)
-	d.link(to.Name, n)
-	return n.id, nil
+	dir.link(name, n)
+	return nil
 }
 
 // Mkdir implements [overlay.Source].
-func (s *memory) Mkdir(_ context.Context, dir nodes.ID, name string) (nodes.ID, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.node(dir, nodes.Dir)
-	if err != nil {
-		return 0, err
-	}
-	n := s.add(nodes.Dir)
-	d.link(name, n)
-	return n.id, nil
+func (s *memory) Mkdir(_ context.Context, dir nodes.ID, name string) (id nodes.ID, err error) {
+	err = s.with(dir, nodes.Dir, func(d *memoryNode) error {
+		n := s.add(nodes.Dir)
+		d.link(name, n)
+		id = n.id
+		return nil
+	})
+	return id, err
 }
 
 // Move implements [overlay.Source].
@@ -329,24 +318,19 @@ func (s *memory) holds(n *memoryNode, written []byte, name string) (string, erro
 
 // Remove implements [overlay.Source].
 func (s *memory) Remove(_ context.Context, id nodes.ID) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.node(id, 0)
-	if err == nil {
+	return s.with(id, 0, func(n *memoryNode) error {
 		n.cut()
-	}
-	return err
+		return nil
+	})
 }
 
 // Now implements [overlay.Source].
-func (s *memory) Now(_ context.Context, file nodes.ID) (overlay.Content, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n, err := s.node(file, nodes.File)
-	if err != nil {
-		return nil, err
-	}
-	return was{n.text, n.mtime}, nil
+func (s *memory) Now(_ context.Context, file nodes.ID) (now overlay.Content, err error) {
+	err = s.with(file, nodes.File, func(n *memoryNode) error {
+		now = was{n.text, n.mtime}
+		return nil
+	})
+	return now, err
 }
 
 // Sync implements [overlay.Source].

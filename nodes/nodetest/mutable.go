@@ -75,8 +75,8 @@ func NewMutable(files map[string]string) *Mutable {
 
 // Syncs counts the calls of Sync.
 func (m *Mutable) Syncs() int {
-	m.src.mu.RLock()
-	defer m.src.mu.RUnlock()
+	m.src.mu.Lock()
+	defer m.src.mu.Unlock()
 	return m.src.syncs
 }
 
