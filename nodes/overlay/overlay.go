@@ -18,9 +18,10 @@ type Tree struct {
 	// empty is [Options.Empty].
 	empty bool
 	now   func() time.Time
-	// tell tells of a change that nobody asked for by its number. times are those of nodes that have
-	// another one than their source tells; a file that is written to has its own, see file.
-	tell   func(nodes.Change)
+	// tell tells of a change that nobody asked for by its number.
+	tell func(nodes.Change)
+	// times are those of nodes that have another one than their source tells; a file that is
+	// written to has its own, see file.
 	times  *times
 	limits Limits
 	logger *slog.Logger
