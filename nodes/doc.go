@@ -77,8 +77,7 @@
 // A write of a sheet in sheets/, when it is closed:
 //
 //	fs          handle.Flush
-//	nodes/editing   Writer.Flush           has the file commit its text
-//	nodes/overlay   Tree.commit            which file of the source that is
+//	nodes/overlay   writer.Flush, Tree.commit   which file of the source that is
 //	sheettree   edits.Put, putSheet        which sheet it is
 //	datacenter  Draft.ApplyPlan            lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
@@ -88,7 +87,7 @@
 //	internal/journal  Journal.Append
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
-// the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
+// the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
 // the same overlay and worldtree (edits.Put) to Set.Log.
 //
 // A save of a data center, by commit or at the end of a mount:
@@ -103,5 +102,5 @@
 //	  datacenter  Draft.Rebase             goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in
-// memory for tests. Packages nodes/editing and nodes/overlay have what editable trees share.
+// memory for tests. Package nodes/overlay has what editable trees share.
 package nodes

@@ -11,7 +11,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/sheettree"
 )
 
@@ -101,26 +101,26 @@ func (s *dataCenterSession) Converts() string {
 	return ""
 }
 
-func (s *dataCenterSession) Refused() []editing.Refused {
+func (s *dataCenterSession) Refused() []overlay.Refused {
 	return refusedIn("sheets/", s.sheets.Refused())
 }
 
-func (s *dataCenterSession) Loose() editing.Loose {
+func (s *dataCenterSession) Loose() overlay.Loose {
 	tree, sheets := looseIn("tree/", s.tree.Loose()), looseIn("sheets/", s.sheets.Loose())
-	return editing.Loose{
+	return overlay.Loose{
 		Scratch: append(tree.Scratch, sheets.Scratch...), Strays: append(tree.Strays, sheets.Strays...),
 	}
 }
 
 // refusedIn and looseIn put a directory of the mount before paths.
-func refusedIn(dir string, texts []editing.Refused) []editing.Refused {
+func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 	for i := range texts {
 		texts[i].Path = dir + texts[i].Path
 	}
 	return texts
 }
 
-func looseIn(dir string, l editing.Loose) editing.Loose {
+func looseIn(dir string, l overlay.Loose) overlay.Loose {
 	for _, list := range [][]string{l.Scratch, l.Strays} {
 		for i := range list {
 			list[i] = dir + list[i]

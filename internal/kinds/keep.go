@@ -16,7 +16,7 @@ import (
 	"lorefs/internal/replace"
 	"lorefs/internal/shown"
 	"lorefs/internal/userdir"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // refusedFolder is the folder with the texts that could not be saved, in a folder for each
@@ -73,7 +73,7 @@ type keeper struct {
 	more   int
 }
 
-func (k *keeper) keep(ctx context.Context, r editing.Refused) (folder string, err error) {
+func (k *keeper) keep(ctx context.Context, r overlay.Refused) (folder string, err error) {
 	folder, err = keepText(k.name, r)
 	if err != nil {
 		if besideErr := keepBeside(ctx, k.beside, r); besideErr != nil {
@@ -108,7 +108,7 @@ func (k *keeper) lost() error {
 	return err
 }
 
-func keepText(name string, r editing.Refused) (folder string, err error) {
+func keepText(name string, r overlay.Refused) (folder string, err error) {
 	top, err := userdir.State(refusedFolder, name)
 	if err != nil {
 		return "", err
@@ -125,7 +125,7 @@ func keepText(name string, r editing.Refused) (folder string, err error) {
 }
 
 // keepBeside writes a text to a folder outside of the user's state.
-func keepBeside(ctx context.Context, folder string, r editing.Refused) error {
+func keepBeside(ctx context.Context, folder string, r overlay.Refused) error {
 	const perm = 0o700
 	dir, file := filepath.Split(filepath.Join(folder, filepath.FromSlash(r.Path)))
 	dir, err := links.MakeDir(dir, perm)

@@ -7,7 +7,7 @@ import (
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // LeftOut is what a mount shows and a save does not write.
@@ -79,7 +79,7 @@ type placed interface {
 	Place() (line, column int, what string)
 }
 
-func tellRefused(r *editing.Refused) RefusedText {
+func tellRefused(r *overlay.Refused) RefusedText {
 	t := RefusedText{Path: r.Path, Reason: r.Problem.Error()}
 	if p, ok := errors.AsType[placed](r.Problem); ok {
 		t.Line, t.Column, t.Reason = p.Place()

@@ -9,7 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/replace"
 	"lorefs/internal/save"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // Session is a source that is being edited, or a folder that is edited with it and saved by
@@ -29,8 +29,8 @@ type Session interface {
 	// Refused returns the texts that exist nowhere else, because they were refused or could
 	// not be written to the journal. Loose returns the other files that can't be saved. Both
 	// name files by their paths in the mount.
-	Refused() []editing.Refused
-	Loose() editing.Loose
+	Refused() []overlay.Refused
+	Loose() overlay.Loose
 	// Notices returns what was written and is not stored.
 	Notices() []string
 	// KeepText writes the edits of a source that has changed to a file as text, since they

@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
@@ -61,8 +61,8 @@ func (*worldSession) Notices() []string     { return nil }
 func (*worldSession) KeepText(error) string { return "" }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
-func (s *worldSession) Refused() []editing.Refused { return refusedIn(s.at, s.tree.Refused()) }
-func (s *worldSession) Loose() editing.Loose       { return looseIn(s.at, s.tree.Loose()) }
+func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
+func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.

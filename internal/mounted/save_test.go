@@ -11,21 +11,21 @@ import (
 	"lorefs/internal/kinds"
 	"lorefs/internal/save"
 	"lorefs/nodes/blockcache"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
-// slowEditor saves until it is told to go on.
-type slowEditor struct {
-	kinds.Editor
+// slowSession saves until it is told to go on.
+type slowSession struct {
+	kinds.Session
 	goOn         chan struct{}
 	began        chan struct{}
 	saving, most atomic.Int32
 }
 
-func (e *slowEditor) Refused() []editing.Refused { return nil }
-func (e *slowEditor) Loose() editing.Loose       { return editing.Loose{} }
+func (e *slowSession) Refused() []overlay.Refused { return nil }
+func (e *slowSession) Loose() overlay.Loose       { return overlay.Loose{} }
 
-func (e *slowEditor) Save(context.Context, bool) (save.Report, error) {
+func (e *slowSession) Save(context.Context, bool) (save.Report, error) {
 	now := e.saving.Add(1)
 	defer e.saving.Add(-1)
 	e.most.Store(max(e.most.Load(), now))
@@ -37,11 +37,11 @@ func (e *slowEditor) Save(context.Context, bool) (save.Report, error) {
 // Saves that are asked for at the same time run one after the other, and leave no limit behind.
 func TestSaveOneAtATime(t *testing.T) {
 	const budget = 1 << 30
-	editor := &slowEditor{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
+	editor := &slowSession{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
 	blocks := blockcache.New(budget)
 	m := &Mount{
 		opts:   Options{CacheSize: budget, Logger: slog.New(slog.DiscardHandler), Tell: error.Error},
-		source: &kinds.Source{Blocks: blocks, Editors: []kinds.Editor{editor}},
+		source: &kinds.Source{Blocks: blocks, Sessions: []kinds.Session{editor}},
 	}
 	var both sync.WaitGroup
 	for range 2 {

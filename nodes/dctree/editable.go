@@ -7,7 +7,6 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -62,7 +61,7 @@ func NewEditable(t *Tree, d *datacenter.Draft, opts EditOptions) *Editable {
 		bare: map[datacenter.Number]bool{}, marked: map[datacenter.Number]bool{}, types: map[attributeKey]datacenter.Type{},
 	}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
-		Empty: true, Now: opts.Now, Limits: editing.Limits{Text: maxContent, Texts: opts.MaxTexts},
+		Empty: true, Now: opts.Now, Limits: overlay.Limits{Text: maxContent, Texts: opts.MaxTexts},
 		Logger: slog.New(slog.DiscardHandler),
 	})}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // Source is a tree whose files can be given other contents. Its nodes are numbered by it,
@@ -164,10 +163,17 @@ type Options struct {
 	// Empty tells that a new file which nobody has written to becomes one of the source,
 	// with an empty text, when it is closed. Else it waits for its text.
 	Empty bool
-	// Now is the time that edits happen at.
+	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
 	// Limits are how much all texts may have that are held in memory.
-	Limits editing.Limits
+	Limits Limits
 	// Logger is told of texts that were refused and can't be kept under both names.
 	Logger *slog.Logger
 }
+
+// MaxTexts is how many bytes the texts of a Tree may have together, unless it is told
+// otherwise.
+const MaxTexts = 1 << 30
+
+// Limits are how many bytes a text may have, and all that are held together.
+type Limits struct{ Text, Texts int64 }

@@ -9,7 +9,7 @@ import (
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // folderState is what is to know of a folder beyond what the data center knows. It
@@ -207,7 +207,7 @@ const (
 // classOf tells what a file of a name is in a folder.
 func classOf(dir, name string) class {
 	switch {
-	case editing.IsScratch(name), editing.IsScratch(dir):
+	case overlay.IsScratch(name), overlay.IsScratch(dir):
 		return scratchFile
 	case dir == "" && name == xsd.CommonFile, dir != "" && name == dir+".xsd":
 		return schemaFile
