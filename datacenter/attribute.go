@@ -145,6 +145,18 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// Value is the value, apart from the file.
+func (a Attribute) Value() (Value, error) {
+	if a.typ != String {
+		return Value{typ: a.typ, bits: a.bits}, nil
+	}
+	text, err := a.AppendText(nil)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{typ: String, text: string(text)}, nil
+}
+
 // TextLen is the number of bytes that AppendText would append.
 func (a Attribute) TextLen() (int, error) {
 	if a.typ != String {

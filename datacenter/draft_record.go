@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"lorefs/internal/cursor"
@@ -84,18 +85,18 @@ func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 	switch e.Op {
 	case AddNode, MoveNode:
 		b = binary.AppendUvarint(b, uint64(into))
-		b = appendText(b, e.Name)
+		b = AppendText(b, e.Name)
 		b = binary.AppendUvarint(b, e.rank)
 		if e.Op == AddNode {
 			b = append(b, byte(e.Flags))
-			b = appendKeys(b, e.Keys)
+			b = AppendKeys(b, e.Keys)
 		}
 	case SetAttribute:
-		b = appendValue(appendText(b, e.Name), e.Value)
+		b = AppendValue(AppendText(b, e.Name), e.Value)
 	case RemoveAttribute:
-		b = appendText(b, e.Name)
+		b = AppendText(b, e.Name)
 	case SetKeys:
-		b = appendKeys(b, e.Keys)
+		b = AppendKeys(b, e.Keys)
 	case SetFlags:
 		b = append(b, byte(e.Flags))
 	case RemoveNode:
@@ -135,22 +136,25 @@ func RecordBound(edits []Edit) (size int64) {
 	return size
 }
 
-func appendText(b []byte, s string) []byte {
+// AppendText appends a string as records have it.
+func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func appendValue(b []byte, v Value) []byte {
+// AppendValue appends a value as records have it.
+func AppendValue(b []byte, v Value) []byte {
 	b = append(b, byte(v.typ))
 	if v.typ == String {
-		return appendText(b, v.text)
+		return AppendText(b, v.text)
 	}
 	return binary.LittleEndian.AppendUint32(b, v.bits)
 }
 
-func appendKeys(b []byte, keys KeyDefinition) []byte {
+// AppendKeys appends a key definition as records have it.
+func AppendKeys(b []byte, keys KeyDefinition) []byte {
 	b = append(b, byte(len(keys)))
 	for _, k := range keys {
-		b = appendText(b, k)
+		b = AppendText(b, k)
 	}
 	return b
 }
@@ -178,13 +182,26 @@ func RecordEdits(record []byte) (count int, err error) {
 	return count, nil
 }
 
-// recordReader reads a record.
-type recordReader struct{ *cursor.Cursor }
+// ParseRecord gives the edits of a record, with the numbers and the ranks of the file that
+// they belong to. An error is the last.
+func ParseRecord(record []byte) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		for e, err := range parseRecord(record) {
+			e.Rank = e.rank
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// RecordReader reads what records are made of.
+type RecordReader struct{ *cursor.Cursor }
 
 // parseRecord gives the edits of a record, one at a time: many fit in few bytes.
 func parseRecord(record []byte) script {
 	return func(yield func(Edit, error) bool) {
-		r := recordReader{cursor.New(record)}
+		r := RecordReader{cursor.New(record)}
 		for r.Left() > 0 {
 			e, err := r.edit(), r.Err()
 			if err != nil {
@@ -197,25 +214,25 @@ func parseRecord(record []byte) script {
 	}
 }
 
-func (r recordReader) edit() Edit {
-	e := Edit{Op: EditOp(r.U8()), Node: r.number(), replayed: true}
+func (r RecordReader) edit() Edit {
+	e := Edit{Op: EditOp(r.U8()), Node: r.Number(), replayed: true}
 	switch e.Op {
 	case AddNode, MoveNode:
-		e.Parent = r.number()
-		e.Name = r.text()
+		e.Parent = r.Number()
+		e.Name = r.Text()
 		e.rank = r.Uvarint(maxRank)
 		e.Ordinal = ordinalOf(e.rank)
 		if e.Op == AddNode {
 			e.Flags = KeyFlags(r.U8())
-			e.Keys = r.keys()
+			e.Keys = r.Keys()
 		}
 	case SetAttribute:
-		e.Name = r.text()
-		e.Value = r.value()
+		e.Name = r.Text()
+		e.Value = r.Value()
 	case RemoveAttribute:
-		e.Name = r.text()
+		e.Name = r.Text()
 	case SetKeys:
-		e.Keys = r.keys()
+		e.Keys = r.Keys()
 	case SetFlags:
 		e.Flags = KeyFlags(r.U8())
 	case RemoveNode:
@@ -225,15 +242,18 @@ func (r recordReader) edit() Edit {
 	return e
 }
 
-func (r recordReader) number() Number { return Number(r.Uvarint(math.MaxUint32)) }
+// Number reads the number of a node.
+func (r RecordReader) Number() Number { return Number(r.Uvarint(math.MaxUint32)) }
 
-func (r recordReader) text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
+// Text reads a string.
+func (r RecordReader) Text() string { return string(r.Bytes(int(r.Uvarint(math.MaxInt32)))) }
 
-func (r recordReader) value() Value {
+// Value reads a value.
+func (r RecordReader) Value() Value {
 	v := Value{typ: Type(r.U8())}
 	switch v.typ {
 	case String:
-		v.text = r.text()
+		v.text = r.Text()
 		if err := checkText(v.text); err != nil {
 			r.Fail("%w", err)
 		}
@@ -245,7 +265,8 @@ func (r recordReader) value() Value {
 	return v
 }
 
-func (r recordReader) keys() KeyDefinition {
+// Keys reads a key definition.
+func (r RecordReader) Keys() KeyDefinition {
 	n := int(r.U8())
 	if n > len(keyNames{}) {
 		r.Fail("%d keys", n)
@@ -253,7 +274,7 @@ func (r recordReader) keys() KeyDefinition {
 	}
 	def := make(KeyDefinition, 0, n)
 	for range n {
-		def = append(def, r.text())
+		def = append(def, r.Text())
 	}
 	return def
 }

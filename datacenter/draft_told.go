@@ -157,15 +157,7 @@ func (f *File) storedValue(addr Address) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	v := Value{typ: a.typ, bits: a.bits}
-	if a.typ == String {
-		text, err := a.AppendText(nil)
-		if err != nil {
-			return Value{}, err
-		}
-		v = Value{typ: String, text: string(text)}
-	}
-	return v, nil
+	return a.Value()
 }
 
 func (c *changeLister) child(n *draftNode, x *nodeState, i int) {

@@ -55,7 +55,8 @@
 //   - session: one process editing one source, with its lock, draft and journal; not the
 //     recording of a game's traffic, which texts for users call a recorded session
 //   - editor: a program that a user edits files with
-//   - journal: the file that keeps pending edits until they are saved; record: one entry of it
+//   - journal: the file that keeps pending edits until they are saved; record: one entry of it;
+//     note: a record of what the file held that the edits are made on
 //   - save: to replace the source by a file with the edits; commit: the command that saves
 //   - overlay: the tree that holds what files are in during editing, above the source's own
 //   - scratch: a file that editors put beside the one they save; held in memory, never saved
@@ -85,6 +86,7 @@
 //	internal/save/dcsave  Session.log      the source is still what was edited
 //	internal/save     Set.Log              has the journal keep their record
 //	internal/journal  Journal.Append
+//	internal/save/dcsave  noter.take       what the file held is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by

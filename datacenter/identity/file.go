@@ -42,6 +42,9 @@ func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
 
 // Attributes implements [Tree].
 func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
 	for a, err := range n.Attributes() {
 		if err == nil {
 			f.text, err = a.AppendText(f.text[:0])

@@ -14,6 +14,8 @@ type group[N any] struct {
 	first []int
 	// sheets says that the rows are sheets. Sheets that nothing distinguishes count as one.
 	sheets bool
+	// without are attributes that no row goes by, unless they are keys or an id.
+	without []string
 	// choices has the set that the path of each row uses, as an index of sets; sets[0] is
 	// empty. alone says that the set matches no other row.
 	choices []uint16
@@ -57,6 +59,7 @@ func (g *group[N]) tell(tree PathTree[N]) error {
 	if c.open == 0 {
 		return nil
 	}
+	c.table.without = g.without
 	if err := c.table.find(rankOther); err != nil {
 		return err
 	}
@@ -148,59 +151,29 @@ func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
 	}
 }
 
+// goesBy reports whether the path of a row uses an attribute with one of some names that is
+// neither a key nor an id.
+func (g *group[N]) goesBy(row int, names []string) bool {
+	set := &g.sets[g.choices[row]]
+	return !set.given && slices.ContainsFunc(set.names, func(name string) bool { return slices.Contains(names, name) })
+}
+
 // predicate returns the predicate of a row, and all rows that match it.
-func (g *group[N]) predicate(tree PathTree[N], row int, changing []string) (predicate []byte, same []int32, err error) {
+func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same []int32, err error) {
 	set := g.sets[g.choices[row]]
-	alone := g.alone[row]
-	if !set.given && slices.ContainsFunc(set.names, func(name string) bool { return slices.Contains(changing, name) }) {
-		if set, err = g.without(tree, row, changing); err != nil {
-			return nil, nil, err
-		}
-		alone = len(set.names) > 0
-	}
 	if predicate, err = appendPredicate(nil, tree, g.nodes[row], set.names); err != nil {
 		return nil, nil, err
 	}
-	if alone {
+	if g.alone[row] {
 		return predicate, []int32{int32(row)}, nil
 	}
 	same, err = g.like(tree, row, set)
 	return predicate, same, err
 }
 
-// without chooses a set for a row that has none of some names. The set is empty if no other
-// set distinguishes the row.
-func (g *group[N]) without(tree PathTree[N], row int, names []string) (attributeSet, error) {
-	t := g.table(tree)
-	t.without = names
-	if err := t.find(rankOther); err != nil {
-		return attributeSet{}, err
-	}
-	hashes := make([]uint64, t.rows)
-	for set := range t.sets() {
-		t.hash(set, hashes)
-		h, others := hashes[row], -1
-		for _, other := range hashes {
-			if other == h {
-				others++
-			}
-		}
-		if h == 0 || others > 0 {
-			continue
-		}
-		s := attributeSet{}
-		for _, i := range set {
-			s.names = append(s.names, t.columns[i].name)
-		}
-		return s, nil
-	}
-	return attributeSet{}, nil
-}
-
 // like returns the rows whose attributes of a set are equal to those of a row.
 func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, error) {
-	chosen := slices.Equal(set.names, g.sets[g.choices[row]].names)
-	if same, ok := g.same[int32(row)]; ok && chosen {
+	if same, ok := g.same[int32(row)]; ok {
 		return same, nil
 	}
 	t := g.table(tree)
@@ -218,9 +191,6 @@ func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, e
 		if h == hashes[row] {
 			same = append(same, int32(other))
 		}
-	}
-	if !chosen {
-		return same, nil
 	}
 	for _, other := range same {
 		if g.choices[other] == g.choices[row] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/query"
@@ -70,10 +71,10 @@ func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
 }
 
 // groupKey identifies a group: the children with a name of a stored run, or of all nodes
-// that an expression finds.
+// that an expression finds, told apart without some attributes.
 type groupKey struct {
-	run        datacenter.Run
-	expr, name string
+	run                 datacenter.Run
+	expr, name, without string
 }
 
 // Find returns the path of the node that steps lead to from the root.
@@ -85,7 +86,7 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 	parents, above := []N{p.root}, 0 // parents[above] is the node's parent
 	for i := range steps {
 		step := &steps[i]
-		g, err := p.group(parents, string(path), step.Name, i == 0)
+		g, err := p.group(parents, string(path), step.Name, i == 0, nil)
 		if err != nil {
 			return "", nil, err
 		}
@@ -93,7 +94,12 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 			return "", nil, fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
 		}
 		row := g.first[above] + step.Place
-		predicate, same, err := g.predicate(p.tree, row, step.Changing)
+		if g.goesBy(row, step.Changing) {
+			if g, err = p.group(parents, string(path), step.Name, i == 0, step.Changing); err != nil {
+				return "", nil, err
+			}
+		}
+		predicate, same, err := g.predicate(p.tree, row)
 		if err != nil {
 			return "", nil, err
 		}
@@ -121,6 +127,9 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 	}
 	return string(path), places, nil
 }
+
+// Hash returns the hash of all that a node holds, as Place.Self is.
+func (p *Paths[N]) Hash(n N) (uint64, error) { return p.exact.Hash(n) }
 
 // appendPlace appends a place to a path: among the children of one node or, for sheets that
 // count as one, among the children of all.
@@ -168,9 +177,10 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 	return sum, nil
 }
 
-// group returns the children with a name that all parents have together.
-func (p *Paths[N]) group(parents []N, expr, name string, sheets bool) (*group[N], error) {
-	key := groupKey{expr: expr, name: name}
+// group returns the children with a name that all parents have together, told apart without
+// some attributes.
+func (p *Paths[N]) group(parents []N, expr, name string, sheets bool, without []string) (*group[N], error) {
+	key := groupKey{expr: expr, name: name, without: strings.Join(without, "\x00")}
 	if len(parents) == 1 {
 		if run, ok := p.tree.Run(parents[0]); ok {
 			key.run, key.expr = run, ""
@@ -179,7 +189,7 @@ func (p *Paths[N]) group(parents []N, expr, name string, sheets bool) (*group[N]
 	if g := p.groups[key]; g != nil {
 		return g, nil
 	}
-	g := &group[N]{first: []int{0}, sheets: sheets, same: map[int32][]int32{}, hashes: map[*int32]uint64{}}
+	g := &group[N]{first: []int{0}, sheets: sheets, without: without, same: map[int32][]int32{}, hashes: map[*int32]uint64{}}
 	for _, n := range parents {
 		err := p.tree.Children(n, func(of string, child N) {
 			if of == name {

@@ -27,6 +27,8 @@
 //	'S' {json}                the file that is about to take the place, or that may be put there,
 //	                          and how many 'N' right ahead are edits of it
 //	'D' {json}                it has taken the place, or the file is what the edits make of it
+//	'b' length:2 name mark note  what the file holds that the edits belong to: its SHA-256 begins
+//	                          with the 8 bytes of mark; for one file, without length and name
 //
 // A new file is written from a snapshot, and may be edited meanwhile: such edits are added as
 // 'E' of the old file first, as that is all there is, and all of them once more as 'N' of the
@@ -40,6 +42,11 @@
 // That both are in one file makes announcing one append and one sync, of which a crash leaves
 // all or nothing that counts. A second journal would have to be made, named and synced, and take
 // the place of the first, while nobody can edit.
+//
+// A 'b' says nothing about an edit, but about the file, which another process may have replaced
+// by the time that somebody reads the journal: with it, the edits can still be told. So it may
+// come at any time, or never, and what it says can't get out of step with the edits: it is
+// passed over unless the edits that are not saved belong to the file with its mark.
 //
 // A later version may add kinds of records. Those that begin with a small letter are passed
 // over by who does not know them; any other makes the journal one that is refused.

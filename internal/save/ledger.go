@@ -188,6 +188,16 @@ func (e *ledger) announce(must bool, records ...[]byte) error {
 	return nil
 }
 
+// note adds a record, if there is a journal. Nothing waits for it to last.
+func (e *ledger) note(record []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.journal == nil || !e.inPlace() {
+		return nil
+	}
+	return e.journal.Append(record)
+}
+
 // settle removes the journal of a source that is known to hold all of it. Whoever put
 // it there may have died before that would last: a power cut must not bring the old
 // one back when the journal is gone. dir is the folder that the source's name, or

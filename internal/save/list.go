@@ -123,6 +123,30 @@ func (j *Journal) describe() error {
 	return nil
 }
 
+// Unsaved gives what a journal holds of edits that are not saved, as far as it knows: what was
+// noted about the files that they belong to ([Set.Note]), then the records of the edits, in
+// their order. Of a damaged journal it gives what lies ahead of the damage, and then the error.
+func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file string, record []byte) error) error {
+	contents, err := journal.Read(j.Path)
+	if err != nil {
+		return err
+	}
+	defer contents.Close()
+	d, damage := j.kind.digest(contents)
+	if damage != nil && !errors.Is(damage, journal.ErrDamaged) {
+		return damage
+	}
+	for file, f := range d.files {
+		if s, _ := f.compare(filepath.Join(d.source(), file)); s == StateSaved {
+			delete(d.files, file)
+		}
+	}
+	if err := d.notes(contents, note); err != nil && damage == nil {
+		return err
+	}
+	return d.edited(contents, edit)
+}
+
 // nameOfJournal is what the files of a journal's source are called by. It goes by the
 // name of its file, as its header may be damaged; ok is false if that is none.
 func nameOfJournal(file string) (name string, ok bool) {

@@ -1,7 +1,9 @@
 package save
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +24,7 @@ const (
 	recordLater  = 'N' // an edit of the file that the next 'S' announces, behind what that holds
 	recordSaving = 'S' // the file that is about to take the place
 	recordDone   = 'D' // it has taken the place
+	recordBase   = 'b' // what the file holds that the edits belong to
 )
 
 // header is what a journal begins with.
@@ -146,6 +149,66 @@ func (k *Kind) editRecord(kind byte, file string, record []byte) []byte {
 		b = append(b, file...)
 	}
 	return append(b, record...)
+}
+
+// markSize is the size of the mark of a file in a record about what it holds.
+const markSize = 8
+
+// mark tells a file from others that were in its place.
+func (id *Identity) mark() []byte {
+	b, err := hex.DecodeString(id.SHA256)
+	if err != nil || len(b) < markSize {
+		return make([]byte, markSize) // of a header that nobody here has written
+	}
+	return b[:markSize]
+}
+
+// baseRecord is a record about what a file holds.
+func (k *Kind) baseRecord(file string, base *Identity, note []byte) []byte {
+	return k.editRecord(recordBase, file, append(base.mark(), note...))
+}
+
+// notes gives what a journal says about files that edits belong to. What it says about others
+// that were in their places is left out.
+func (d *summary) notes(contents *journal.Contents, visit func(file string, note []byte)) error {
+	for b, err := range contents.Records() {
+		if err != nil {
+			return err
+		}
+		if b[0] != recordBase {
+			continue
+		}
+		file, note, err := d.kind.parseEdit(b)
+		if f := d.files[file]; err == nil && f != nil && bytes.HasPrefix(note, f.base.mark()) {
+			visit(file, note[markSize:])
+		}
+	}
+	return nil
+}
+
+// edited gives the records of the edits in a journal that are not saved.
+func (d *summary) edited(contents *journal.Contents, visit func(file string, record []byte) error) error {
+	place := -1
+	for b, err := range contents.Records() {
+		if place++; err != nil {
+			return err
+		}
+		if b[0] != recordEdit && b[0] != recordLater {
+			continue
+		}
+		file, record, err := d.kind.parseEdit(b)
+		if err != nil {
+			return fmt.Errorf("record %d: %w: %w", place, journal.ErrDamaged, err)
+		}
+		f := d.files[file]
+		if f == nil || b[0] == recordEdit && place < f.first || b[0] == recordLater && !f.later.has(place) {
+			continue
+		}
+		if err := visit(file, record); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseEdit is the inverse of editRecord.

@@ -208,6 +208,17 @@ func (s *Set) elsewhere(path string) (dir string, err error) {
 	return filepath.Dir(whole), nil
 }
 
+// Notes gives what Note has kept about files whose edits Replay is about to make again.
+func (s *Set) Notes(visit func(file string, note []byte)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left == nil {
+		return nil
+	}
+	d := summary{kind: s.kind, files: s.files}
+	return d.notes(s.left, visit)
+}
+
 // Replay has apply make the edits again that a crash has left behind, in their
 // order. An error matches [journal.ErrDamaged], but that of ctx.
 func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte) error) error {
@@ -216,36 +227,21 @@ func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte)
 	if s.left == nil {
 		return nil
 	}
-	place := -1
-	for b, err := range s.left.Records() {
-		place++
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+	d := summary{kind: s.kind, files: s.files}
+	err := d.edited(s.left, func(file string, record []byte) error {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.replay(ctx, place, b, apply); err != nil {
-			return err
-		}
+		return s.replay(ctx, file, record, apply)
+	})
+	if err == nil {
+		s.left = nil
 	}
-	s.left = nil
-	return nil
+	return err
 }
 
-// replay makes the edits of the record at a place, if they are not saved.
-func (s *Set) replay(ctx context.Context, place int, b []byte, apply func(file string, record []byte) error) error {
-	if b[0] != recordEdit && b[0] != recordLater {
-		return nil
-	}
-	file, record, err := s.kind.parseEdit(b)
-	if err != nil {
-		return s.unfit(err)
-	}
-	f := s.files[file]
-	if f == nil || b[0] == recordEdit && place < f.first || b[0] == recordLater && !f.later.has(place) {
-		return nil
-	}
+// replay makes the edits of a record.
+func (s *Set) replay(ctx context.Context, file string, record []byte, apply func(file string, record []byte) error) error {
 	n, err := s.kind.count(record)
 	if err == nil {
 		err = apply(file, record)
@@ -337,6 +333,18 @@ func (s *Set) Log(file string, record []byte) error {
 	f.edits++
 	f.saved, f.conflict = nil, ""
 	return nil
+}
+
+// Note keeps something about the file that the edits of a file belong to, as long as they do:
+// of 1 byte to some 60 MiB, which no edit needs. It does nothing if all is saved.
+func (s *Set) Note(file string, note []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.files[file]
+	if s.failed != nil || f == nil || f.edits == 0 {
+		return s.failed
+	}
+	return s.ledger.note(s.kind.baseRecord(file, &f.base, note))
 }
 
 // header is what a journal begins with. The caller holds mu.

@@ -785,3 +785,72 @@ func TestListOnlyLooks(t *testing.T) {
 		t.Errorf("the lock was taken at %v", info.ModTime())
 	}
 }
+
+// What is noted about a file lasts as long as its edits, and is not taken for a note about the
+// file that comes next, nor for an edit.
+func TestNotes(t *testing.T) {
+	ofBoth(t, func(t *testing.T, kind *Kind) {
+		f := newFolderOf(t, kind)
+		f.mustOpen()
+		note := func(text string) {
+			t.Helper()
+			if err := f.set.Note(f.name("a"), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		notes := func(visit func(func(file string, note []byte)) error) (list []string) {
+			t.Helper()
+			if err := visit(func(file string, note []byte) {
+				if file != f.name("a") {
+					t.Errorf("a note about %q", file)
+				}
+				list = append(list, string(note))
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		note("of nothing")
+		f.edit("a", "1")
+		note("of the first")
+		others := 0
+		if kind.Many { // else the journal goes with the first save
+			f.edit("b", "9")
+			others = 1
+		}
+		f.mustSave("a")
+		note("of nothing")
+		f.edit("a", "2")
+		note("of the second")
+		note("once more")
+		f.edit("a", "3")
+		if err := f.set.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"of the second", "once more"}
+		j, err := Kinds{kind}.Find(f.source())
+		if err != nil || j.Edits != 2+others {
+			t.Fatalf("%+v, %v", j, err)
+		}
+		var edits []string
+		got := notes(func(visit func(string, []byte)) error {
+			return j.Unsaved(visit, func(file string, record []byte) error {
+				if file == f.name("a") {
+					edits = append(edits, string(record))
+				}
+				return nil
+			})
+		})
+		if !slices.Equal(got, want) || !slices.Equal(edits, []string{"2", "3"}) {
+			t.Errorf("notes %q of edits %q, want %q", got, edits, want)
+		}
+		s, err := Open(kind, f.source(), f.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got := notes(s.Notes); !slices.Equal(got, want) {
+			t.Errorf("notes %q, want %q", got, want)
+		}
+	})
+}

@@ -4,6 +4,10 @@
 // If the open file itself is no longer what it was, as another program wrote over it, nothing
 // can be saved: the edits become a text. If the journal fails, edits are refused, but saving
 // goes on without it, as the draft has all that it holds.
+//
+// A record of edits has numbers of nodes, which mean nothing without the file. A note beside
+// it has what the file held (see noteVersion), so that [EditsOf] can tell the edits by paths
+// and old values when that file is gone.
 package dcsave
 
 import (
@@ -47,6 +51,7 @@ type Session struct {
 	opts  Options
 	draft *datacenter.Draft
 	files *save.Set
+	notes *noter
 
 	// isSaving tells that Save runs, which takes long.
 	isSaving atomic.Bool
@@ -85,14 +90,44 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	}); err != nil {
 		return nil, err
 	}
+	s.notes = newNoter(func(note []byte) error { return s.files.Note("", note) }, opts.Logger)
 	if s.draft, err = datacenter.NewDraft(dc, s.log); err == nil {
-		err = s.files.Replay(ctx, func(_ string, record []byte) error { return s.draft.Replay(ctx, record) })
+		err = s.replay(ctx, dc)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.src.OnChange(func(changed error) { s.KeepText(changed) })
 	return s, nil
+}
+
+// replay makes edits again that a crash has left behind. What they were made on is noted where
+// the process that made them had no time to.
+func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
+	d, err := newDescriber(dc, s.src.Intact)
+	if err != nil {
+		return err
+	}
+	err = s.files.Notes(func(_ string, note []byte) {
+		nodes, err := parseNote(note)
+		if err != nil {
+			s.opts.Logger.Warn("what the journal says of the file that was edited can't be read", "err", err)
+		}
+		d.told(nodes)
+	})
+	if err != nil {
+		return err
+	}
+	s.notes.describe(d, nil)
+	s.notes.hold() // files call while they hold what a note needs
+	defer s.notes.release()
+	return s.files.Replay(ctx, func(_ string, record []byte) error {
+		err := s.draft.Replay(ctx, record)
+		if err == nil {
+			s.notes.take(record)
+		}
+		return err
+	})
 }
 
 // Draft is what is edited.
@@ -116,14 +151,21 @@ func (s *Session) log(record []byte) error {
 	if err := s.src.CheckNow(); err != nil {
 		return err
 	}
-	return s.files.Log("", record)
+	err := s.files.Log("", record)
+	if err == nil {
+		s.notes.take(record)
+	}
+	return err
 }
 
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
 
 // Close gives everything back. Edits that are not saved stay in the journal.
-func (s *Session) Close() error { return errors.Join(s.files.Close(), s.base.close()) }
+func (s *Session) Close() error {
+	s.notes.close(s.files.Pending() > 0)
+	return errors.Join(s.files.Close(), s.base.close())
+}
 
 // Save writes what was edited in the place of the source, if anything was. See
 // [save.Set.Commit]. If the source is not the one any more that was edited, the error is a
@@ -137,6 +179,8 @@ func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	if !s.Pending() {
 		return r, nil
 	}
+	s.notes.hold()
+	defer s.notes.release()
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)

@@ -99,7 +99,12 @@ func (w *whole) open(ctx context.Context, f *os.File) error {
 func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
 	info := w.to.from.Info()
 	w.s.src.Expect(info)
-	err := w.s.draft.Rebase(ctx, w.written, w.to.file, publish)
+	next, err := newDescriber(w.to.file, w.to.from.Intact)
+	if err == nil {
+		err = w.s.draft.Rebase(ctx, w.written, w.to.file, func(later [][]byte) error {
+			return w.s.notes.rebase(next, later, publish)
+		})
+	}
 	if err != nil && !save.IsInPlace(err) {
 		w.s.src.Expect(nil)
 		return err

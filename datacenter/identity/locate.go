@@ -1,0 +1,96 @@
+package identity
+
+import (
+	"fmt"
+
+	"lorefs/datacenter"
+)
+
+// Locator leads to the nodes of a file by their numbers: how many entries a walk meets before
+// them. To ask for numbers that ascend costs one pass over the siblings on the way. It is for
+// one goroutine.
+type Locator struct {
+	root  datacenter.Node
+	stack []Located
+}
+
+// Located is a node on the way to another.
+type Located struct {
+	Node   datacenter.Node
+	Number uint32
+	// Step leads to it from the one above; that to the root is empty.
+	Step Step
+	// below and next are where to go on looking: a place in the run of children, and the
+	// number of what begins there.
+	below int
+	next  uint32
+}
+
+// NewLocator makes one for a file.
+func NewLocator(f *datacenter.File) (*Locator, error) {
+	root, err := f.Root()
+	return &Locator{root: root}, err
+}
+
+// Find gives the way from the root to the node with a number. It is good until the next.
+func (l *Locator) Find(number uint32) ([]Located, error) {
+	for i := len(l.stack) - 1; i >= 0; i-- {
+		if at := &l.stack[i]; number == at.Number || number > at.Number && number-at.Number < at.Node.Entries() && number >= at.next {
+			break
+		}
+		l.stack = l.stack[:i]
+	}
+	if len(l.stack) == 0 {
+		l.stack = append(l.stack, located(l.root, 0, Step{}))
+	}
+	for {
+		at := &l.stack[len(l.stack)-1]
+		if at.Number == number {
+			return l.stack, nil
+		}
+		child, err := at.holding(number)
+		if err != nil {
+			return nil, err
+		}
+		l.stack = append(l.stack, child)
+	}
+}
+
+func located(n datacenter.Node, number uint32, step Step) Located {
+	return Located{Node: n, Number: number, Step: step, next: number + 1 + uint32(n.AttributeCount())}
+}
+
+// holding goes on to the child that an entry is, or is below.
+func (at *Located) holding(entry uint32) (Located, error) {
+	for c, err := range at.Node.ChildrenFrom(at.below) {
+		if err != nil {
+			return Located{}, err
+		}
+		if entry < at.next {
+			break // it is an attribute
+		}
+		at.below = at.Node.ChildIndex(c)
+		if entry-at.next < c.Entries() {
+			place, err := at.Node.Ordinal(c)
+			return located(c, at.next, Step{Name: c.Name(), Place: place}), err
+		}
+		at.next += c.Entries()
+		at.below++
+	}
+	return Located{}, fmt.Errorf("%w: number %d", ErrNoNode, entry)
+}
+
+// Numbers are those of the children that are called name, in their order.
+func (at *Located) Numbers(name string) (numbers []uint32, err error) {
+	number := at.Number + 1 + uint32(at.Node.AttributeCount())
+	for c, err := range at.Node.Children() {
+		if err != nil {
+			return nil, err
+		}
+		if c.Name() == name {
+			numbers = append(numbers, number)
+		}
+		number += c.Entries()
+	}
+	return numbers, nil
+}

@@ -1,0 +1,283 @@
+package dcsave
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/identity"
+	"lorefs/internal/cursor"
+)
+
+// What a journal notes about the file that its edits belong to, the payload of a 'b' of package
+// save, so that the edits can be told without the file:
+//
+//	note      = version:1 node …          version is 1; a note of another one is passed over
+//	node      = what:1 number:uvarint parent:uvarint name:string place:uvarint
+//	            flags:1 keys path:string guards attributes [ hash:8 [ element ] ]
+//	guards    = count:uvarint ( step:uvarint n:uvarint of:uvarint group:8 self:8 before:8 after:8 ) …
+//	attributes = count:uvarint ( name:string has:1 [ value ] ) …
+//	element   = name:string flags:1 keys attributes children
+//	children  = count:uvarint element …
+//
+// string, value and keys are those of a record of edits (package datacenter), and so are the
+// numbers of nodes. what is a sum of bits:
+//
+//	1  there is a path; else the string is empty, as there are too many nodes to tell apart
+//	2  the hash is there, and the node was removed or moved
+//	4  the element is there: all that the node held, unless that was too large
+//	8  nodes came behind it, and it is the last of its name below its parent
+//
+// place is how many siblings of its name come before the node, and the guards are those of
+// the places in its path (identity.Place). Of its attributes, those are there that are edited;
+// has is 0 if the file has none of the name. Several nodes of one number add up; the path is
+// that of the last. All is as the file has it, whatever was edited before: so it is always
+// true, and what an edit replaced is told by the edits ahead of it, and by this.
+const noteVersion = 1
+
+const (
+	hasPath = 1 << iota
+	hasHash
+	hasElement
+	isLast
+)
+
+// Before is what the file that edits belong to holds of a node.
+type Before struct {
+	// Number is the node's in that file, and Parent that of the one above it. Place is how
+	// many siblings of its Name come before it.
+	Number, Parent datacenter.Number
+	Name           string
+	Place          int
+	// Last tells that no sibling of its name comes behind it. It is set only if that matters
+	// to where an edit puts a node.
+	Last bool
+	// Path is an expression for package query that finds the node alone in that file, "/" for
+	// the root, and empty if there are too many to tell apart. Guards are of the places in it.
+	Path   string
+	Guards []identity.Place
+	Keys   datacenter.KeyDefinition
+	Flags  datacenter.KeyFlags
+	// Attributes are those that are edited, by name. One that the node has not has no type.
+	Attributes map[string]datacenter.Value
+	// Taken tells that the node was removed or moved. Hash is then of all that it held
+	// (identity.Paths.Hash), and Element that itself, nil if it was too large. What is to be
+	// made without it needs the file, or has to do with the Hash.
+	Taken   bool
+	Hash    uint64
+	Element *Element
+}
+
+// Element is a node with all below it.
+type Element struct {
+	Name       string
+	Keys       datacenter.KeyDefinition
+	Flags      datacenter.KeyFlags
+	Attributes []Attribute
+	Children   []Element
+}
+
+// Attribute is one of an Element. Its value has no type if there is none.
+type Attribute struct {
+	Name  string
+	Value datacenter.Value
+}
+
+// appendBefore appends a node, whose attributes and, if element is not nil, element are given
+// as they are written.
+func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) []byte {
+	what := byte(0)
+	if n.Path != "" {
+		what |= hasPath
+	}
+	if n.Taken {
+		what |= hasHash
+	}
+	if element != nil {
+		what |= hasElement
+	}
+	if n.Last {
+		what |= isLast
+	}
+	b = append(b, what)
+	b = binary.AppendUvarint(b, uint64(n.Number))
+	b = binary.AppendUvarint(b, uint64(n.Parent))
+	b = datacenter.AppendText(b, n.Name)
+	b = binary.AppendUvarint(b, uint64(n.Place))
+	b = datacenter.AppendKeys(append(b, byte(n.Flags)), n.Keys)
+	b = appendGuards(datacenter.AppendText(b, n.Path), n.Guards)
+	b = appendAttributes(b, attributes)
+	if n.Taken {
+		b = binary.LittleEndian.AppendUint64(b, n.Hash)
+	}
+	return append(b, element...)
+}
+
+func appendGuards(b []byte, guards []identity.Place) []byte {
+	b = binary.AppendUvarint(b, uint64(len(guards)))
+	for _, g := range guards {
+		for _, v := range [...]int{g.Step, g.N, g.Of} {
+			b = binary.AppendUvarint(b, uint64(v))
+		}
+		for _, v := range [...]uint64{g.Group, g.Self, g.Before, g.After} {
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+	}
+	return b
+}
+
+func appendAttributes(b []byte, attributes []Attribute) []byte {
+	b = binary.AppendUvarint(b, uint64(len(attributes)))
+	for _, a := range attributes {
+		b = appendAttribute(b, a.Name, a.Value)
+	}
+	return b
+}
+
+func appendAttribute(b []byte, name string, v datacenter.Value) []byte {
+	b = datacenter.AppendText(b, name)
+	if v.Type() == 0 {
+		return append(b, 0)
+	}
+	return datacenter.AppendValue(append(b, 1), v)
+}
+
+// errLarge means that an element is too large for a note.
+var errLarge = errors.New("too large for a note")
+
+// appendElement appends a node of a file with all below it, unless that is longer than most
+// bytes: then the error is errLarge.
+func appendElement(b []byte, n datacenter.Node, most int) ([]byte, error) {
+	b = datacenter.AppendText(b, n.Name())
+	b = datacenter.AppendKeys(append(b, byte(n.Flags())), n.Keys())
+	b = binary.AppendUvarint(b, uint64(n.AttributeCount()))
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return b, err
+		}
+		v, err := a.Value()
+		if err != nil {
+			return b, err
+		}
+		if b = appendAttribute(b, a.Name(), v); len(b) > most {
+			return b, errLarge
+		}
+	}
+	var children []datacenter.Node
+	for c, err := range n.Children() {
+		if err != nil {
+			return b, err
+		}
+		children = append(children, c)
+	}
+	b = binary.AppendUvarint(b, uint64(len(children)))
+	if len(b)+len(children) > most {
+		return b, errLarge
+	}
+	for _, c := range children {
+		var err error
+		if b, err = appendElement(b, c, most); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// noteReader reads a note.
+type noteReader struct{ datacenter.RecordReader }
+
+// parseNote gives the nodes of a note; none of a later version.
+func parseNote(note []byte) (list []Before, err error) {
+	r := noteReader{datacenter.RecordReader{Cursor: cursor.New(note)}}
+	if r.U8() != noteVersion {
+		return nil, r.Err()
+	}
+	for r.Left() > 0 && r.Err() == nil {
+		list = append(list, r.before())
+	}
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("a note about the file that was edited: %w", err)
+	}
+	return list, nil
+}
+
+func (r noteReader) before() (n Before) {
+	what := r.U8()
+	if what >= 2*isLast || what&hasElement != 0 && what&hasHash == 0 {
+		r.Fail("unknown bits %#x of a node", what)
+	}
+	n.Number, n.Parent = r.Number(), r.Number()
+	n.Name = r.Text()
+	n.Place = r.count()
+	n.Last = what&isLast != 0
+	n.Flags, n.Keys = datacenter.KeyFlags(r.U8()), r.Keys()
+	n.Path, n.Guards = r.Text(), r.guards()
+	if (n.Path != "") != (what&hasPath != 0) {
+		r.Fail("a path that there is not")
+	}
+	n.Attributes = map[string]datacenter.Value{}
+	for _, a := range r.attributes() {
+		n.Attributes[a.Name] = a.Value
+	}
+	if n.Taken = what&hasHash != 0; n.Taken {
+		n.Hash = r.LE64()
+	}
+	if what&hasElement != 0 {
+		n.Element = &Element{}
+		*n.Element = r.element(0)
+	}
+	return n
+}
+
+// count reads how many there are of something that has a byte at least.
+func (r noteReader) count() int { return int(r.Uvarint(math.MaxInt32)) }
+
+func (r noteReader) guards() (list []identity.Place) {
+	for range r.count() {
+		if r.Err() != nil {
+			return nil
+		}
+		list = append(list, identity.Place{
+			Step: r.count(), N: r.count(), Of: r.count(),
+			Group: r.LE64(), Self: r.LE64(), Before: r.LE64(), After: r.LE64(),
+		})
+	}
+	return list
+}
+
+func (r noteReader) attributes() (list []Attribute) {
+	for range r.count() {
+		if r.Err() != nil {
+			return nil
+		}
+		a := Attribute{Name: r.Text()}
+		switch has := r.U8(); has {
+		case 0:
+		case 1:
+			a.Value = r.Value()
+		default:
+			r.Fail("%d where 0 or 1 tells whether there is a value", has)
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+func (r noteReader) element(depth int) (e Element) {
+	if depth > datacenter.MaxDepth {
+		r.Fail("nested deeper than %d", datacenter.MaxDepth)
+		return e
+	}
+	e.Name = r.Text()
+	e.Flags, e.Keys = datacenter.KeyFlags(r.U8()), r.Keys()
+	e.Attributes = r.attributes()
+	for range r.count() {
+		if r.Err() != nil {
+			return e
+		}
+		e.Children = append(e.Children, r.element(depth+1))
+	}
+	return e
+}
