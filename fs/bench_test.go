@@ -41,9 +41,9 @@ func (s shape) entries() int64        { return int64(s.dirs * (s.files + 1)) }
 func (s shape) dirName(i int) string  { return fmt.Sprintf("Item.%d", i) }
 func (s shape) fileName(j int) string { return fmt.Sprintf("attr%d", j) }
 
-func (s shape) tree(t testing.TB) *nodes.Mem {
+func (s shape) tree(t testing.TB) *nodetest.Mem {
 	t.Helper()
-	var b nodes.Builder
+	var b nodetest.Builder
 	for i := range s.dirs {
 		dir := b.Dir(nodes.Root, s.dirName(i))
 		for j := range s.files {

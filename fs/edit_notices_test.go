@@ -92,6 +92,35 @@ func TestTreeChangesByItself(t *testing.T) {
 	}
 }
 
+// TestAppendsToWhatChanged checks that what is appended goes behind what the tree has written
+// meanwhile. The kernel appends behind the size that it knew last, even if it was told since that
+// this is no more so.
+func TestAppendsToWhatChanged(t *testing.T) {
+	for _, now := range []string{"shrunk\n", "grown to more than it had\n"} {
+		dir, _, tree := editable(t, map[string]string{"x": "one and two\n"}, fs.Options{})
+		x, err := tree.Lookup(t.Context(), nodes.Root, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			eventually(t, "the file", has("one and two\n", dir, "x"))
+			tree.Put(x.ID, now)
+			time.Sleep(time.Duration(i) * 5 * time.Millisecond) // the notice comes before or behind
+			f := open(t, os.O_WRONLY|os.O_APPEND, dir, "x")
+			for _, text := range []string{"three\n", "four\n"} {
+				if _, err := f.WriteString(text); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			holds(t, now+"three\nfour\n", dir, "x")
+			tree.Put(x.ID, "one and two\n")
+		}
+	}
+}
+
 // TestManyChanges reports far more changes than the queue holds.
 func TestManyChanges(t *testing.T) {
 	const dirs, files = 30, 300

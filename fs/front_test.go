@@ -20,6 +20,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 // oddFront serves an odd tree without a kernel.
@@ -31,7 +32,7 @@ func oddFront(tree nodes.Tree) *front {
 var rootHeader = fuse.InHeader{NodeId: fuse.FUSE_ROOT_ID}
 
 func TestOnlyTheTreeSaysNotExist(t *testing.T) {
-	files := nodes.MemFiles(testTime, map[string]string{"a": "text"})
+	files := nodetest.MemFiles(testTime, map[string]string{"a": "text"})
 	gone := &iofs.PathError{Op: "open", Path: "archive", Err: syscall.ENOENT}
 	f := oddFront(oddTree{
 		Mem:    files,
@@ -55,7 +56,7 @@ func TestOnlyTheTreeSaysNotExist(t *testing.T) {
 }
 
 func TestLookupKeepsNoMissOfTheSource(t *testing.T) {
-	files := nodes.MemFiles(testTime, map[string]string{"a": "text"})
+	files := nodetest.MemFiles(testTime, map[string]string{"a": "text"})
 	for want, tree := range map[fuse.Status]nodes.Tree{
 		fuse.OK:  files, // go-fuse's way to say: remember that it does not exist
 		fuse.EIO: failingLookup{files},
@@ -72,7 +73,7 @@ func TestLookupKeepsNoMissOfTheSource(t *testing.T) {
 }
 
 func TestLookupRefusesWhatGoFuseWouldPanicOf(t *testing.T) {
-	files := nodes.MemFiles(testTime, map[string]string{"a": "text"})
+	files := nodetest.MemFiles(testTime, map[string]string{"a": "text"})
 	for name, change := range map[string]func(e *nodes.Entry){
 		"number 0":        func(e *nodes.Entry) { e.ID = 0 },
 		"number 1":        func(e *nodes.Entry) { e.ID = nodes.Root },
@@ -99,7 +100,7 @@ func TestReadIsNeverShort(t *testing.T) {
 		"wrapped half": {2, fmt.Errorf("inflate: %w", io.EOF), fuse.EIO},
 	} {
 		f := oddFront(oddTree{
-			Mem:    nodes.MemFiles(testTime, map[string]string{"a": "text"}),
+			Mem:    nodetest.MemFiles(testTime, map[string]string{"a": "text"}),
 			readAt: func([]byte) (int, error) { return c.n, c.err },
 		})
 		var out fuse.EntryOut
@@ -113,7 +114,7 @@ func TestReadIsNeverShort(t *testing.T) {
 
 func TestListingWithoutTimes(t *testing.T) {
 	asked := 0
-	tree := oddTree{Mem: nodes.MemFiles(testTime, map[string]string{"a": "", "b": "", "c/": ""}), noTime: true}
+	tree := oddTree{Mem: nodetest.MemFiles(testTime, map[string]string{"a": "", "b": "", "c/": ""}), noTime: true}
 	tree.attr = func(nodes.ID) error { asked++; return nil }
 	ids, times := readDirPlus(t, oddFront(tree))
 	if len(ids) != 3 || ids[0] == 0 || times[2] != uint64(testTime.Unix()) || asked != 1 {
@@ -151,7 +152,7 @@ func readDirPlus(t *testing.T, f *front) (ids, mtimes []uint64) {
 }
 
 func TestEverythingThatWritesIsRefused(t *testing.T) {
-	f := oddFront(nodes.MemFiles(testTime, map[string]string{"a": "text"}))
+	f := oddFront(nodetest.MemFiles(testTime, map[string]string{"a": "text"}))
 	h := rootHeader
 	_, write := f.Write(nil, new(fuse.WriteIn), nil)
 	_, writev := f.Writev(nil, new(fuse.WriteIn), nil)
@@ -178,7 +179,7 @@ func TestEverythingThatWritesIsRefused(t *testing.T) {
 // TestInodesSurviveRaces looks up and forgets the same file from many goroutines. In the
 // end exactly the known nodes must be listed.
 func TestInodesSurviveRaces(t *testing.T) {
-	f := oddFront(nodes.MemFiles(testTime, map[string]string{"a": "text", "b": "text"}))
+	f := oddFront(nodetest.MemFiles(testTime, map[string]string{"a": "text", "b": "text"}))
 	lookup := func() uint64 {
 		var out fuse.EntryOut
 		if st := f.Lookup(nil, &rootHeader, "a", &out); !st.Ok() {
@@ -210,7 +211,7 @@ func TestInodesSurviveRaces(t *testing.T) {
 // TestForgetOfWhatIsBackInUse plays the rarest of these races by hand: the file was looked
 // up again before OnForget was called.
 func TestForgetOfWhatIsBackInUse(t *testing.T) {
-	f := oddFront(nodes.MemFiles(testTime, map[string]string{"a": "text"}))
+	f := oddFront(nodetest.MemFiles(testTime, map[string]string{"a": "text"}))
 	var out fuse.EntryOut
 	f.Lookup(nil, &rootHeader, "a", &out)
 	f.m.inodes.find(out.NodeId).OnForget()
@@ -221,7 +222,7 @@ func TestForgetOfWhatIsBackInUse(t *testing.T) {
 
 func TestPrunerOutlivesPanics(t *testing.T) {
 	var out bytes.Buffer
-	m := newMount(nodes.MemFiles(testTime, map[string]string{"a": "", "b": "", "c": ""}),
+	m := newMount(nodetest.MemFiles(testTime, map[string]string{"a": "", "b": "", "c": ""}),
 		Options{MaxInodes: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	f := newFront(m, Options{Logger: slog.New(slog.DiscardHandler)})
 	var running sync.WaitGroup
@@ -240,7 +241,7 @@ func TestPrunerOutlivesPanics(t *testing.T) {
 }
 
 // failingLookup is a tree whose source lacks a file.
-type failingLookup struct{ *nodes.Mem }
+type failingLookup struct{ *nodetest.Mem }
 
 func (failingLookup) Lookup(context.Context, nodes.ID, string) (nodes.Entry, error) {
 	return nodes.Entry{}, &iofs.PathError{Op: "open", Path: "archive", Err: syscall.ENOENT}

@@ -5,8 +5,11 @@ package fs
 import (
 	"context"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
 )
 
 // This file has all requests that change something. At a read-only mount the kernel stops
@@ -102,8 +105,25 @@ func (f *front) RemoveXAttr(cancel <-chan struct{}, in *fuse.InHeader, attr stri
 	return f.edit(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) })
 }
 
+// atEnd has what is appended written at the end that the file has. The kernel gives the end that
+// it knew last: when it is told that the file was changed elsewhere it forgets the size for
+// stat(2), but not for this.
+func (f *front) atEnd(in *fuse.WriteIn) {
+	if in.Flags&syscall.O_APPEND == 0 {
+		return
+	}
+	id := nodes.ID(in.NodeId)
+	attr, err := f.m.tree.Attr(context.Background(), id)
+	if err != nil || uint64(attr.Size) == in.Offset {
+		return // the write tells the error
+	}
+	in.Offset = uint64(attr.Size)
+	f.m.edits.notice(nodes.Change{ID: id}) // the kernel has the bytes in another place
+}
+
 func (f *front) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (n uint32, st fuse.Status) {
 	st = f.edit(&f.m.counters.writes, func() (st fuse.Status) {
+		f.atEnd(in)
 		n, st = f.RawFileSystem.Write(cancel, in, data)
 		return st
 	})
@@ -112,6 +132,7 @@ func (f *front) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (n 
 
 func (f *front) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) (n uint32, st fuse.Status) {
 	st = f.edit(&f.m.counters.writes, func() (st fuse.Status) {
+		f.atEnd(in)
 		n, st = f.RawFileSystem.Writev(cancel, in, data)
 		return st
 	})

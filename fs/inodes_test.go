@@ -13,6 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 // kernel plays the kernel's part: it learns inodes by LOOKUP and forgets them when asked
@@ -76,7 +77,7 @@ func testName(i int) string {
 // newTestMount serves n files without a kernel.
 func newTestMount(t *testing.T, files, limit int) (*mount, *kernel) {
 	t.Helper()
-	var b nodes.Builder
+	var b nodetest.Builder
 	for i := range files {
 		b.File(nodes.Root, testName(i), "text")
 	}

@@ -27,9 +27,9 @@ import (
 
 var testTime = time.Unix(1_500_000_000, 123_456_789)
 
-func testTree(t testing.TB) *nodes.Mem {
+func testTree(t testing.TB) *nodetest.Mem {
 	t.Helper()
-	var b nodes.Builder
+	var b nodetest.Builder
 	for i, dir := range []string{"ItemData", "ItemData.1", "äöü \xff"} {
 		d := b.Dir(nodes.Root, dir)
 		x := b.File(d, "x", "1002\n")
@@ -53,7 +53,7 @@ func TestMounted(t *testing.T) {
 }
 
 func TestMountedLinks(t *testing.T) {
-	var b nodes.Builder
+	var b nodetest.Builder
 	d := b.Dir(nodes.Root, "dir")
 	b.File(d, "file", "text")
 	b.Link(d, "beside", "file")
@@ -386,7 +386,7 @@ func TestUnmountOfBusyMount(t *testing.T) {
 }
 
 // brokenTree fails or panics where a name says so.
-type brokenTree struct{ *nodes.Mem }
+type brokenTree struct{ *nodetest.Mem }
 
 func (b brokenTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	switch n, _ := b.Mem.ReadAt(ctx, id, p, off); string(p[:n]) {
@@ -408,7 +408,7 @@ func (b brokenTree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) it
 }
 
 func TestErrorsReachTheReader(t *testing.T) {
-	tree := brokenTree{nodes.MemFiles(testTime, map[string]string{
+	tree := brokenTree{nodetest.MemFiles(testTime, map[string]string{
 		"good": "good", "dir/panic": "panic", "dir/fail": "fail", "key": "key",
 	})}
 	dir, s := fusetest.Serve(t, tree, fs.Options{})
@@ -441,7 +441,7 @@ func TestErrorsReachTheReader(t *testing.T) {
 
 // waitingTree reads nothing before the request is canceled.
 type waitingTree struct {
-	*nodes.Mem
+	*nodetest.Mem
 	reading chan struct{}
 }
 
@@ -453,7 +453,7 @@ func (w waitingTree) ReadAt(ctx context.Context, _ nodes.ID, _ []byte, _ int64) 
 
 // TestInterruptedReadIsNoError checks that killing a reader is no error of the mount.
 func TestInterruptedReadIsNoError(t *testing.T) {
-	tree := waitingTree{nodes.MemFiles(testTime, map[string]string{"x": "text"}), make(chan struct{}, 64)}
+	tree := waitingTree{nodetest.MemFiles(testTime, map[string]string{"x": "text"}), make(chan struct{}, 64)}
 	dir, s := fusetest.Serve(t, tree, fs.Options{})
 	reader := exec.Command("cat", filepath.Join(dir, "x"))
 	if err := reader.Start(); err != nil {
@@ -473,7 +473,7 @@ func TestInterruptedReadIsNoError(t *testing.T) {
 }
 
 // slowTree is slow.
-type slowTree struct{ *nodes.Mem }
+type slowTree struct{ *nodetest.Mem }
 
 func (s slowTree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
 	time.Sleep(5 * time.Millisecond)
@@ -488,7 +488,7 @@ func TestManyReadersReadAhead(t *testing.T) {
 	for i := range files {
 		texts[fmt.Sprint(i)] = strings.Repeat("x", size)
 	}
-	dir, s := fusetest.Serve(t, slowTree{nodes.MemFiles(testTime, texts)}, fs.Options{})
+	dir, s := fusetest.Serve(t, slowTree{nodetest.MemFiles(testTime, texts)}, fs.Options{})
 	c := exec.Command("sh", "-c", fmt.Sprintf("seq 0 %d | xargs -n 4 -P %d cat | wc -c", files-1, readers))
 	c.Dir = dir
 	out, err := c.Output()

@@ -20,6 +20,7 @@ import (
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 // serveEnv makes the test program a server of a small tree, so that a test can kill a
@@ -42,7 +43,7 @@ func (t hangingTree) Lookup(ctx context.Context, dir nodes.ID, name string) (nod
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(serveEnv); dir != "" {
-		files := nodes.MemFiles(testTime, map[string]string{"x": "y"})
+		files := nodetest.MemFiles(testTime, map[string]string{"x": "y"})
 		s, err := fs.Mount(context.Background(), dir, hangingTree{files}, fs.Options{})
 		if err != nil {
 			panic(err)

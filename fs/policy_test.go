@@ -18,6 +18,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 var testTime = time.Unix(1_500_000_000, 0)
@@ -58,7 +59,7 @@ func (s *store) InodeNotifyStoreCache(node uint64, _ int64, data []byte) fuse.St
 }
 
 func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
-	var b nodes.Builder
+	var b nodetest.Builder
 	small := b.File(nodes.Root, "small", "text\n")
 	b.File(nodes.Root, "empty", "")
 	b.File(nodes.Root, "large", string(make([]byte, primeMax+1)))
@@ -97,7 +98,7 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 }
 
 func TestPrimeLeavesProbes(t *testing.T) {
-	var b nodes.Builder
+	var b nodetest.Builder
 	for i := range 10 * primeProbe {
 		b.File(nodes.Root, testName(i), "x")
 	}
@@ -116,7 +117,7 @@ func TestPrimeLeavesProbes(t *testing.T) {
 }
 
 func TestPrimeEndsWithTheMount(t *testing.T) {
-	m := newMount(nodes.MemFiles(testTime, map[string]string{"a": "x"}), Options{}.withDefaults())
+	m := newMount(nodetest.MemFiles(testTime, map[string]string{"a": "x"}), Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
 	s := &store{data: map[uint64]string{}}
 	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
@@ -130,7 +131,7 @@ func TestPrimeEndsWithTheMount(t *testing.T) {
 
 // oddTree answers as its fields say.
 type oddTree struct {
-	*nodes.Mem
+	*nodetest.Mem
 	readAt func(p []byte) (int, error)
 	attr   func(nodes.ID) error
 	lookup func(*nodes.Entry) error
@@ -177,7 +178,7 @@ func (o oddTree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.
 
 func TestPrimerOutlivesPanics(t *testing.T) {
 	tree := oddTree{
-		Mem:    nodes.MemFiles(testTime, map[string]string{"a": "x"}),
+		Mem:    nodetest.MemFiles(testTime, map[string]string{"a": "x"}),
 		readAt: func([]byte) (int, error) { panic("BUG: as the test wants it") },
 	}
 	var out bytes.Buffer
@@ -201,7 +202,7 @@ func TestPrimerOutlivesPanics(t *testing.T) {
 func TestPrimeStoresNoPartOfAFile(t *testing.T) {
 	for name, err := range map[string]error{"EOF": io.EOF, "wrapped EOF": fmt.Errorf("inflate: %w", io.EOF), "no error": nil} {
 		tree := oddTree{
-			Mem:    nodes.MemFiles(testTime, map[string]string{"a": "text"}),
+			Mem:    nodetest.MemFiles(testTime, map[string]string{"a": "text"}),
 			readAt: func(p []byte) (int, error) { return len(p) / 2, err },
 		}
 		m := newMount(tree, Options{}.withDefaults())

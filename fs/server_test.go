@@ -18,6 +18,7 @@ import (
 
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 // serve mounts a tree on dir, like fusetest, which can't be imported here.
@@ -37,7 +38,7 @@ func serve(t *testing.T, dir string, tree nodes.Tree, o Options) *Server {
 	return s
 }
 
-func textTree() *nodes.Mem { return nodes.MemFiles(testTime, map[string]string{"x": "text"}) }
+func textTree() *nodetest.Mem { return nodetest.MemFiles(testTime, map[string]string{"x": "text"}) }
 
 func wantText(t *testing.T, dir string) {
 	t.Helper()
@@ -146,7 +147,7 @@ func TestAbandonLeavesNothing(t *testing.T) {
 
 func TestMountsDoNotStack(t *testing.T) {
 	dir := t.TempDir()
-	empty := nodes.MemFiles(testTime, nil)
+	empty := nodetest.MemFiles(testTime, nil)
 	serve(t, dir, empty, Options{})
 	if s, err := Mount(t.Context(), dir, empty, Options{}); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("the second Mount: %v", err)
@@ -211,7 +212,7 @@ func TestMountErrorsHaveTheirNumber(t *testing.T) {
 // inodes by name.
 func TestOldKernel(t *testing.T) {
 	const dirs, files, limit = 30, 40, 200
-	var b nodes.Builder
+	var b nodetest.Builder
 	for i := range dirs {
 		dir := b.Dir(nodes.Root, testName(i))
 		for j := range files {

@@ -15,10 +15,8 @@
 //   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
 //   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
-//   - [Mem]: a tree in memory, for control files and tests (mem.go)
-//   - [NewMux]: several trees side by side under one root (mux.go)
+//   - [NewMux]: several trees and small files side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
-//   - [FS]: a tree as an [io/fs.FS], for [os.CopyFS] and [testing/fstest] (iofs.go)
 //
 // # Glossary
 //
@@ -54,9 +52,9 @@
 //   - snapshot: a draft as it was when a save began; edits go on meanwhile
 //   - rebase: to base a draft on the file that was just saved
 //   - watcher: a function or type that a draft or a tree tells of changes
-//   - session: one process editing one source, with its lock, draft and journal; a recording
-//     of a game's network traffic is called a session by users, and dissect.Session in code
-//   - editor: what makes edits of a source for its trees
+//   - session: one process editing one source, with its lock, draft and journal; not the
+//     recording of a game's traffic, which texts for users call a recorded session
+//   - editor: a program that a user edits files with
 //   - journal: the file that keeps pending edits until they are saved; record: one entry of it;
 //     note: a record of what the file held that the edits are made on
 //   - save: to replace the source by a file with the edits; commit: the command that saves
@@ -80,8 +78,7 @@
 // A write of a sheet in sheets/, when it is closed:
 //
 //	fs          handle.Flush
-//	nodes/editing   Writer.Flush           has the file commit its text
-//	nodes/overlay   Tree.commit            which file of the source that is
+//	nodes/overlay   writer.Flush, Tree.commit   which file of the source that is
 //	sheettree   edits.Put, putSheet        which sheet it is
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
@@ -92,13 +89,13 @@
 //	internal/save/dcsave  noter.take       what the file held is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
-// the Writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
+// the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
 // the same overlay and worldtree (edits.Put) to Set.Log.
 //
 // A save of a data center, by commit or at the end of a mount:
 //
 //	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
-//	internal/kinds  Source.Save, dataCenterEditor.Save
+//	internal/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
 //	internal/save/dcsave  Session.Save     whether there is something to save
 //	internal/save  Set.Commit              the protocol, from top to bottom
@@ -106,6 +103,6 @@
 //	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
 //	  datacenter/edit  Draft.Rebase        goes on with the new file
 //
-// Package nodes/nodetest has the conformance suite that every Tree has to pass. Packages
-// nodes/editing and nodes/overlay have what editable trees share.
+// Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in
+// memory for tests. Package nodes/overlay has what editable trees share.
 package nodes

@@ -31,7 +31,7 @@ const MaxMuxID ID = 1<<viewShift - 1
 
 // mux shows several trees under one root. It does not change after NewMux.
 type mux struct {
-	top *Mem
+	top *muxRoot
 	// views[v-1] is the tree of view v.
 	views []muxView
 	// entries is the root directory in listing order.
@@ -61,54 +61,37 @@ var (
 // There is room for seven trees with IDs up to [MaxMuxID]. A call that meets a higher ID
 // returns an error.
 func NewMux(mtime time.Time, mounts []Mount) (Tree, error) {
-	m := &mux{}
-	var b Builder
-	for _, mt := range mounts {
-		if mt.Tree == nil {
-			b.File(Root, mt.Name, mt.Content)
-			continue
+	top, err := newMuxRoot(mtime, mounts)
+	if err != nil {
+		return nil, err
+	}
+	m := &mux{top: top}
+	for i, mt := range mounts {
+		e := Entry{
+			Name: mt.Name, ID: firstMount + ID(i), Kind: File, Size: int64(len(mt.Content)),
+			ModTime: mtime, Next: uint64(i + 1),
 		}
-		b.Dir(Root, mt.Name)
-		m.views = append(m.views, muxView{name: mt.Name, tree: mt.Tree})
-		m.caps |= capsOf(mt.Tree)
+		if mt.Tree != nil {
+			m.views = append(m.views, muxView{name: mt.Name, tree: mt.Tree})
+			m.caps |= capsOf(mt.Tree)
+			e.ID, e.Kind, e.Size = ID(len(m.views))<<viewShift|Root, Dir, 0
+		}
+		m.entries = append(m.entries, e)
 	}
 	if len(m.views) > maxViews {
 		return nil, fmt.Errorf("nodes: %d trees under one root, there is room for %d", len(m.views), maxViews)
 	}
-	top, err := b.Build(mtime)
-	if err != nil {
-		return nil, err
-	}
-	m.top = top
-	m.listRoot()
 	return m, nil
 }
 
 func (m *mux) Caps() Caps { return m.caps }
 
-// listRoot makes the root's entries. The root of a mounted tree replaces the directory of
-// its name in top.
-func (m *mux) listRoot() {
-	view := ID(0)
-	for e, err := range m.top.ReadDir(context.Background(), Root, 0) {
-		if err != nil {
-			panic(fmt.Sprintf("BUG: a root in memory cannot be listed: %v", err))
-		}
-		if e.Kind == Dir {
-			view++
-			e.ID = view<<viewShift | Root
-		}
-		e.Next = uint64(len(m.entries) + 1)
-		m.entries = append(m.entries, e)
-	}
-}
-
 // split returns the tree of a node and the node's ID there.
 func (m *mux) split(id ID) (Tree, ID, error) {
 	view, own := id>>viewShift, id&MaxMuxID
 	if view == 0 {
-		if attr, err := m.top.Attr(context.Background(), own); err != nil || (attr.Kind == Dir && own != Root) {
-			return nil, 0, NotExist(fmt.Sprintf("node %d", id))
+		if _, err := m.top.content(own); err != nil && own != Root {
+			return nil, 0, err
 		}
 		return m.top, own, nil
 	}
@@ -218,7 +201,6 @@ func (m *mux) ReadAt(ctx context.Context, file ID, p []byte, off int64) (int, er
 // the largest of theirs, not the sum.
 func (m *mux) Usage() Usage {
 	u := m.top.Usage()
-	u.Nodes -= int64(len(m.views)) // a mounted tree counts its own root
 	for _, v := range m.views {
 		vu := v.tree.Usage()
 		u.Nodes += vu.Nodes

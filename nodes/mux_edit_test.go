@@ -161,8 +161,8 @@ func TestMuxKeepsTreesApart(t *testing.T) {
 		t.Error("the wrong node was forgotten")
 	}
 	e.one.Put(own.ID, "new")
-	e.two.Replace(nodes.Root, "b", "new", false)
-	want := []nodes.Change{{ID: a}, {Dir: two, Name: "b"}}
+	e.two.Replace(nodes.Root, "d", "new", false)
+	want := []nodes.Change{{ID: a}, {Dir: two, Name: "d"}}
 	if len(e.changes) != 2 || e.changes[0] != want[0] || e.changes[1] != want[1] {
 		t.Errorf("told %+v, want %+v", e.changes, want)
 	}

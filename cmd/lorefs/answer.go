@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/shown"
 )
 
-// told prints what an answer says, the texts first that were not saved, and gives the error
-// of the command.
+// told prints an answer, first the texts that were not saved, and returns the error of the
+// command.
 func told(w io.Writer, a *mounted.Answer) error {
 	printTexts(w, &a.Left, ": ")
 	err := printSaved(w, a)
@@ -29,7 +29,7 @@ func told(w io.Writer, a *mounted.Answer) error {
 	return err
 }
 
-// printSaved tells what was saved.
+// printSaved prints what was saved.
 func printSaved(w io.Writer, a *mounted.Answer) error {
 	for _, r := range a.Saved {
 		if r.Path == "" {
@@ -49,7 +49,7 @@ func printSaved(w io.Writer, a *mounted.Answer) error {
 	return nil
 }
 
-// toldBegun prints what an answer says to one who does not wait for the end, and gives the
+// toldBegun prints an answer for a caller who does not wait for the end, and returns the
 // error of the command.
 func toldBegun(w io.Writer, a *mounted.Answer) error {
 	printTexts(w, &a.Left, ": ")
@@ -69,10 +69,10 @@ func toldBegun(w io.Writer, a *mounted.Answer) error {
 	return nil
 }
 
-// mostTexts is how many texts are printed that are not saved.
+// mostTexts is the largest number of texts that are printed.
 const mostTexts = 20
 
-// printTexts prints the texts that are not saved, with sep behind what they are.
+// printTexts prints the texts that are not saved. sep follows the word for their state.
 func printTexts(w io.Writer, l *kinds.LeftOut, sep string) {
 	printRefused(w, "refused"+sep, l.Refused)
 	printRefused(w, "failed"+sep, l.Failed)
@@ -88,7 +88,7 @@ func printRefused(w io.Writer, label string, texts []kinds.RefusedText) {
 	}
 }
 
-// printFiles prints how many other files will not be saved, in the same way.
+// printFiles prints the number of other files that will not be saved, in the same way.
 func printFiles(w io.Writer, l *kinds.LeftOut, sep string) {
 	printLoose(w, "scratch"+sep, "file of an editor", "files of editors", l.Scratch)
 	printLoose(w, "strays"+sep, "file without a value", "files without values", l.Strays)
@@ -100,8 +100,8 @@ func printLoose(w io.Writer, label, one, more string, files kinds.SomeFiles) {
 	}
 }
 
-// unsavedTexts is the error of texts that were not saved, nil if there are none. The hint
-// tells where they are kept.
+// unsavedTexts returns an error for texts that were not saved, or nil. The hint says where
+// they are kept.
 func unsavedTexts(l *kinds.LeftOut, hint string) *commandError {
 	var what []string
 	if n := len(l.Refused); n > 0 {

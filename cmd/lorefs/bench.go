@@ -26,7 +26,7 @@ import (
 	"lorefs/nodes"
 )
 
-// benchRun is one run of bench. Parts of lorefs, and mounts, are measured by go test -bench.
+// benchRun is a run of bench. go test -bench measures parts of lorefs, and mounts.
 type benchRun struct {
 	source  sourceFlags
 	repeat  int
@@ -34,11 +34,11 @@ type benchRun struct {
 	asJSON  bool
 
 	log *slog.Logger
-	// path is the source, and below what of it is measured.
+	// path is the source, and below the part of it that is measured.
 	path, below string
-	// values are what was measured for each row.
+	// values are the measurements of each row.
 	values map[string][]float64
-	// failed is how many reads of files failed.
+	// failed counts files that could not be read.
 	failed int
 }
 
@@ -85,7 +85,7 @@ func (b *benchRun) run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.source.cacheBase = dir
-	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // as a mount has it
+	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // the limit of a mount
 	for range b.repeat {
 		if err := os.RemoveAll(filepath.Join(dir, "lorefs")); err != nil {
 			return err
@@ -93,8 +93,8 @@ func (b *benchRun) run(ctx context.Context) error {
 		if err := b.open(ctx, rowOpen, func(*kinds.Source) error { return nil }); err != nil {
 			return err
 		}
-		debug.FreeOSMemory() // as a mount does it
-		// The index is there now.
+		debug.FreeOSMemory() // as a mount does after the first pass
+		// The index exists now.
 		err := b.open(ctx, rowOpenAgain, func(s *kinds.Source) error { return errors.Join(b.readAll(ctx, s), b.floor(s)) })
 		if err != nil {
 			return err
@@ -106,8 +106,7 @@ func (b *benchRun) run(ctx context.Context) error {
 	return nil
 }
 
-// open opens the source and lists what is measured, and then does something with it whose
-// time is not part of that.
+// open opens the source, lists the part to measure, and calls do, whose time does not count.
 func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) error) (err error) {
 	start := time.Now()
 	s, err := openSource(ctx, b.path, &b.source, b.log, silence{}.set)
@@ -125,8 +124,8 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) 
 	return do(s)
 }
 
-// benchedOf is the directory that is measured unless the user says another. What is made
-// for a listing, such as pictures, would stand for all the rest.
+// benchedOf returns the directory that is measured by default. It has nothing that is
+// rendered, such as pictures, since that would dominate the times.
 func benchedOf(ctx context.Context, s *kinds.Source) string {
 	if _, err := s.Find(ctx, s.Kind.Plain); err != nil || s.Kind.Plain == "" {
 		return "/"
@@ -134,7 +133,7 @@ func benchedOf(ctx context.Context, s *kinds.Source) string {
 	return s.Kind.Plain
 }
 
-// floor measures what a data center costs at the least.
+// floor measures the least that reading a data center can cost.
 func (b *benchRun) floor(s *kinds.Source) error {
 	d, is := s.DataCenter()
 	if !is {
@@ -148,7 +147,7 @@ func (b *benchRun) floor(s *kinds.Source) error {
 	return nil
 }
 
-// inflateAll decrypts and inflates a data center, and does nothing with it.
+// inflateAll decrypts and inflates a data center, and discards the result.
 func inflateAll(path string, key datacenter.Key) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -170,7 +169,7 @@ func inflateAll(path string, key datacenter.Key) error {
 	return nil
 }
 
-// readAll reads the first file below PATH, walks all, and reads all.
+// readAll reads the first file below PATH, then walks all files, and then reads them.
 func (b *benchRun) readAll(ctx context.Context, s *kinds.Source) error {
 	top, err := s.Find(ctx, b.below)
 	if err != nil {
@@ -200,15 +199,15 @@ func (b *benchRun) readAll(ctx context.Context, s *kinds.Source) error {
 	return nil
 }
 
-// maxBenchBytes is how much of a source is read at most.
+// maxBenchBytes is the largest number of bytes that are read of a source.
 const maxBenchBytes = 4 << 30
 
-// passed counts what was met on the way, and what was read of it.
+// passed counts entries and files, and the bytes that were read.
 type passed struct{ entries, files, bytes int64 }
 
-// pass walks what is below a directory, and reads it unless the row is that of the walk.
+// pass walks a directory, and reads its files unless row is the walk's.
 func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row string) (p passed, err error) {
-	buf := make([]byte, 128<<10) // what a mount is asked for
+	buf := make([]byte, 128<<10) // the size of reads through a mount
 	for e, err := range nodes.Walk(ctx, s.Tree, dir) {
 		if err == nil {
 			e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
@@ -219,7 +218,7 @@ func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row 
 		p.entries++
 		if e.Kind == nodes.File && row != rowWalk && p.bytes+e.Size <= maxBenchBytes {
 			r := s.Content(ctx, e.Entry)
-			// Only the methods that read and write: by others it would choose another buffer.
+			// Hide other methods: io.CopyBuffer would use them, with another buffer.
 			n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf)
 			if err != nil {
 				b.failed++
@@ -233,7 +232,7 @@ func (b *benchRun) pass(ctx context.Context, s *kinds.Source, dir nodes.ID, row 
 	return p, nil
 }
 
-// ownPeak is the most that was resident of this process, 0 where there is no /proc.
+// ownPeak returns the peak memory of this process, or 0 without /proc.
 func ownPeak() (bytes int64) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -246,7 +245,7 @@ func ownPeak() (bytes int64) {
 	return bytes << 10
 }
 
-// What is measured.
+// The rows of the table.
 const (
 	rowFloor     = "decrypt and inflate alone"
 	rowOpen      = "first open, until PATH is listed"
@@ -260,8 +259,8 @@ const (
 	perSecond = "/s"
 )
 
-// measured is a row of the table. Ratio is Best over that of the row Of; both are empty if
-// there is none.
+// measured is a row of the table. Ratio is Best divided by that of the row Of; both may be
+// empty.
 type measured struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
@@ -285,7 +284,7 @@ var benchRows = []measured{
 
 func (b *benchRun) add(row string, value float64) { b.values[row] = append(b.values[row], value) }
 
-// results are those rows that were measured.
+// results returns the rows that were measured.
 func (b *benchRun) results() (rows []measured) {
 	best := map[string]float64{}
 	for _, m := range benchRows {
@@ -323,7 +322,7 @@ func (b *benchRun) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// figure shows three digits, or all of those before the point.
+// figure returns three digits, or all before the point.
 func figure(v float64) string {
 	if math.Abs(v) >= 100 {
 		return fmt.Sprintf("%.0f", v)

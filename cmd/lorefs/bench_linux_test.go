@@ -18,14 +18,14 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// wholeRun is one run of something that users do, in folders of its own.
+// wholeRun is one run of something that users do, with its own folders.
 type wholeRun struct {
 	*testing.B
 	program, source, dir string
 }
 
-// wholeBenchmark is what users wait for. once gives how long it took, in seconds, or how much
-// memory, in MiB.
+// wholeBenchmark is something that users wait for. once returns its time in seconds, or its
+// memory in MiB.
 type wholeBenchmark struct {
 	name, unit string
 	once       func(r *wholeRun) float64
@@ -35,10 +35,9 @@ type wholeBenchmark struct {
 //
 //	go test -run '^$' -bench Program/first -benchtime 10x ./cmd/lorefs
 //
-// Beside each median time stands how often Go's standard library could decrypt and inflate
-// the file meanwhile, as xF. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is
-// another build of lorefs: it takes turns with this one, and the median of the ratios is
-// reported as x-base.
+// Beside each median time, xF says how often Go's standard library could decrypt and inflate
+// the file in this time. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is
+// another build of lorefs: the two take turns, and x-base is the median of the ratios.
 func BenchmarkProgram(b *testing.B) {
 	source := os.Getenv("LOREFS_BENCH_SOURCE")
 	if source == "" {
@@ -62,8 +61,8 @@ func BenchmarkProgram(b *testing.B) {
 	})
 }
 
-// BenchmarkStorage is BenchmarkProgram for a CASC storage. LOREFS_BENCH_STORAGE is one; else
-// one is made up.
+// BenchmarkStorage is BenchmarkProgram for a CASC storage: LOREFS_BENCH_STORAGE, or a
+// generated one.
 func BenchmarkStorage(b *testing.B) {
 	source := os.Getenv("LOREFS_BENCH_STORAGE")
 	if source == "" {
@@ -84,12 +83,12 @@ func BenchmarkStorage(b *testing.B) {
 	}, nil)
 }
 
-// benchWhole measures what users wait for. floor, if there is one, is what the source costs
-// at the least, in seconds.
+// benchWhole measures what users wait for. floor returns the least time that reading the
+// source can take, in seconds; it may be nil.
 func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() float64) {
 	b.Helper()
 	testneeds.FUSE(b)
-	testneeds.Program(b, "go") // the test is a program with more in it
+	testneeds.Program(b, "go") // the test binary has more in it than the program
 	ours, base := filepath.Join(b.TempDir(), "lorefs"), os.Getenv("LOREFS_BENCH_BASE")
 	if out, err := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-o", ours, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
@@ -114,7 +113,7 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 				}
 				values, ratios = append(values, v), append(ratios, v/before)
 			}
-			b.ReportMetric(0, "ns/op") // of the runs, the floor and all preparations together
+			b.ReportMetric(0, "ns/op") // it would include the floor and all preparations
 			b.ReportMetric(median(values), m.unit)
 			if m.unit == "s" && floor != nil {
 				b.ReportMetric(median(values)/median(floors), "xF")
@@ -131,7 +130,7 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// seconds is how long do takes.
+// seconds returns how long do takes.
 func (r *wholeRun) seconds(do func()) float64 {
 	start := time.Now()
 	do()
@@ -150,7 +149,7 @@ func (r *wholeRun) lorefs(args ...string) string {
 	return string(out)
 }
 
-// mount mounts the source, and gives where tree/ is.
+// mount mounts the source, and returns the path of the mount.
 func (r *wholeRun) mount(args ...string) (mnt string) {
 	r.Helper()
 	mnt, err := os.MkdirTemp(r.dir, "mnt")
@@ -162,7 +161,7 @@ func (r *wholeRun) mount(args ...string) (mnt string) {
 	return mnt
 }
 
-// untilListed is a mount until a directory of it is listed.
+// untilListed returns how long it takes to mount and list a directory.
 func (r *wholeRun) untilListed(dir string) float64 {
 	mnt := ""
 	seconds := r.seconds(func() {
@@ -175,7 +174,7 @@ func (r *wholeRun) untilListed(dir string) float64 {
 	return seconds
 }
 
-// readAll is how long so many processes take to read and hash all files of a storage.
+// readAll returns how long processes take to read and hash all files of a storage.
 func (r *wholeRun) readAll(readers int) float64 {
 	mnt := r.mount()
 	script := fmt.Sprintf("find files unnamed -type f -print0 | xargs -0 -n 100 -P %d md5sum | wc -l", readers)
@@ -190,10 +189,10 @@ func (r *wholeRun) readAll(readers int) float64 {
 	return seconds
 }
 
-// benchedSheet is walked, if the source has it: it has 230,000 entries in p100.
+// benchedSheet is the sheet to walk, if the source has it. It has 230,000 entries in p100.
 const benchedSheet = "tree/SkillData"
 
-// walk is that of a sheet, just mounted.
+// walk returns how long a walk of a sheet takes right after mounting.
 func (r *wholeRun) walk() float64 {
 	mnt := r.mount()
 	dir := filepath.Join(mnt, benchedSheet)
@@ -209,7 +208,8 @@ func (r *wholeRun) walk() float64 {
 	return seconds
 }
 
-// walkMemory is the peak of what serves a walk of as much as -entries says.
+// walkMemory returns the peak memory of the process behind a mount during a walk of -entries
+// entries.
 func (r *wholeRun) walkMemory() float64 {
 	mnt := r.mount()
 	findSome(r.B, filepath.Join(mnt, "tree"), *largeWalk)
@@ -218,7 +218,7 @@ func (r *wholeRun) walkMemory() float64 {
 	return float64(peak) / (1 << 20)
 }
 
-// unmountEdited is an unmount that saves one edit.
+// unmountEdited returns how long it takes to unmount with one edit.
 func (r *wholeRun) unmountEdited() float64 {
 	copied := filepath.Join(r.dir, filepath.Base(r.source))
 	copyTo(r.B, copied, r.source)
@@ -253,7 +253,7 @@ func changeOne(b *testing.B, dir string) {
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		if err != nil {
-			return nil //nolint:nilerr // the next one is a number
+			return nil //nolint:nilerr // try the next file
 		}
 		changed = true
 		return cmp.Or(os.WriteFile(path, strconv.AppendInt(nil, int64(n+1), 10), 0o600), iofs.SkipAll)

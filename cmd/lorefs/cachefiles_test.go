@@ -25,19 +25,19 @@ import (
 	"lorefs/nodes"
 )
 
-// cacheTrialsVar is how often a file of the cache is spoiled, for each of which all of a
-// source is read; 300 unless it is set.
+// cacheTrialsVar sets how often a file of the cache is damaged and the whole source read;
+// the default is 300.
 const cacheTrialsVar = "LOREFS_CACHE_TRIALS"
 
-// cacheSource is a source, and the files that the cache has of it.
+// cacheSource is a source and its files in the cache.
 type cacheSource struct {
 	path  string
 	truth map[string]string
 	files map[string][]byte
 }
 
-// shownBy reads all of a source by way of a cache folder, or without one: each name with its
-// kind, size and content. What info prints is among it.
+// shownBy reads all of a source with a cache folder, or without one. It returns the kind,
+// size and content of each name, and the output of info.
 func shownBy(ctx context.Context, path, cache string) (map[string]string, error) {
 	f := &sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize, noCache: cache == "", cacheBase: cache}
 	s, err := openSource(ctx, path, f, slog.New(slog.DiscardHandler), silence{}.set)
@@ -64,7 +64,7 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 		}
 		all[e.Path] = fmt.Sprint(e.Kind, e.Size)
 		if e.Kind == nodes.Dir || e.Size > 1<<20 {
-			continue // pictures and meshes are large, and made from what is read besides
+			continue // pictures and meshes are large, and rendered from data that is read anyway
 		}
 		text := make([]byte, e.Size)
 		n, err := s.Tree.ReadAt(ctx, e.ID, text, 0)
@@ -85,7 +85,7 @@ func newCacheSource(t *testing.T, path string) *cacheSource {
 		t.Fatal(err)
 	}
 	cache := t.TempDir()
-	for range 2 { // what is found out while it is read is saved at its end
+	for range 2 { // results of the first read are saved at its end
 		if got, err := shownBy(t.Context(), path, cache); err != nil || !sameShown(t, "with a fresh cache", got, c.truth) {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -118,7 +118,7 @@ func sameShown(t *testing.T, what string, got, want map[string]string) bool {
 	return wrong == 0 && len(got) == len(want)
 }
 
-// repacked is the sample's data center with another revision, which is all that differs.
+// repacked writes the sample's data center with another revision only.
 func repacked(t *testing.T, to, revision string) string {
 	t.Helper()
 	root := newRoot()
@@ -162,8 +162,8 @@ func smallWorld(t *testing.T, dir string, origin geometry.ZonePosition) string {
 	return dir
 }
 
-// Whatever becomes of the files of the cache, what is shown is what the source holds: a bit
-// is flipped, the end is cut off, a range is zero, or the file is one of another source.
+// TestSpoiledCache checks that damaged files in the cache never change what is shown. A bit
+// is flipped, the end is cut off, a range is zeroed, or the file is of another source.
 func TestSpoiledCache(t *testing.T) {
 	trials := 300
 	if text := os.Getenv(cacheTrialsVar); text != "" {
@@ -174,7 +174,7 @@ func TestSpoiledCache(t *testing.T) {
 	}
 	dir := t.TempDir()
 	const (
-		quick     = 6 // the first sources; the worlds behind them take half a second each
+		quick     = 6 // the sources before the worlds, which take half a second each
 		slowEvery = 15
 	)
 	mirror := func(b *write.Builder) (write.Files, error) { return b.Mirror(false) }
@@ -189,7 +189,7 @@ func TestSpoiledCache(t *testing.T) {
 	} {
 		sources = append(sources, newCacheSource(t, path))
 	}
-	var others [][]byte // the files of all
+	var others [][]byte // the cache files of all sources
 	for _, s := range sources {
 		for _, name := range slices.Sorted(maps.Keys(s.files)) {
 			others = append(others, s.files[name])
@@ -226,7 +226,7 @@ func TestSpoiledCache(t *testing.T) {
 	}
 }
 
-// spoiled is a file of the cache that something happened to.
+// spoiled returns a damaged cache file, and how it was damaged.
 func spoiled(rnd *rand.Rand, data []byte, others [][]byte) (now []byte, how string) {
 	now = slices.Clone(data)
 	at := rnd.IntN(max(len(data), 1))

@@ -22,7 +22,7 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// mountCASC mounts a storage with flags, until the end of the test.
+// mountCASC mounts a storage until the end of the test.
 func mountCASC(t *testing.T, path string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func mountCASC(t *testing.T, path string, flags ...string) string {
 	return dir
 }
 
-// writeGame writes a storage of a kind of root, and gives its folder and the flags that
-// name all of its files and open all that is encrypted.
+// writeGame writes a storage with a kind of root. It returns its folder, and flags that name
+// all of its files and decrypt them.
 func writeGame(t *testing.T, root, form string) (g *casctest.Game, dir string, flags []string) {
 	t.Helper()
 	g, files := casctest.Make(t, root, form)
@@ -53,8 +53,8 @@ func writeGame(t *testing.T, root, form string) (g *casctest.Game, dir string, f
 	return g, dir, []string{"--listfile", list, "--keys", keys}
 }
 
-// shownName is where a name of a game is below files/: a nested manifest is a
-// directory, and itself its file %.
+// shownName returns the path below files/ of a file of a game. A nested manifest is a
+// directory, and its own content the file % in it.
 func shownName(name string, nested bool) string {
 	if !nested {
 		return name
@@ -66,7 +66,7 @@ func shownName(name string, nested bool) string {
 	return name
 }
 
-// Storages of every kind of root are copied as they are by the programs of every day.
+// TestCASCTools checks that ordinary tools copy storages with every kind of root unchanged.
 func TestCASCTools(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -105,7 +105,7 @@ func TestCASCTools(t *testing.T) {
 			for _, content := range want {
 				bytes += len(content)
 				if n := len(content); n > 0 && content[n-1] != '\n' {
-					bytes++ // grep ends the line
+					bytes++ // grep adds a newline
 				}
 			}
 			if got := len(runTool(t, mnt, "grep", "-rha", "", "files")); got != bytes {
@@ -143,8 +143,7 @@ func sameFiles(t *testing.T, dir string, want map[string][]byte) {
 	}
 }
 
-// The storages of the fixtures, of whose making the project had no part, are read by
-// the program through a mount.
+// TestCASCSynthetic reads storages that others made, through a mount.
 func TestCASCSynthetic(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -187,8 +186,8 @@ func TestCASCSynthetic(t *testing.T) {
 	}
 }
 
-// An updater moves all data under a mount, and installs another build: the files of
-// the build that is mounted are read on, and status and the log tell.
+// TestCASCUpdate checks that the mounted build stays readable if an updater moves all data
+// and installs another build, and that status and the log say so.
 func TestCASCUpdate(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -198,7 +197,7 @@ func TestCASCUpdate(t *testing.T) {
 	files := filepath.Join(mnt, "files")
 	want := maps.Clone(g.Want)
 	maps.DeleteFunc(want, func(_ string, content []byte) bool { return content == nil })
-	// What is read before stays in the kernel; all else has to be found elsewhere.
+	// The kernel keeps what is read here; everything else must be found in new places.
 	runTool(t, files, "cat", "readme.txt", "data/units/Orc.xml")
 	if err := casctest.Moved(t, readStorage(t, dir), 1000).Write(dir); err != nil {
 		t.Fatal(err)
@@ -223,7 +222,7 @@ func TestCASCUpdate(t *testing.T) {
 	told := "another build is installed now"
 	asked := 0
 	await(t.Fatalf, "the new build in the log", func() bool {
-		// A name that nobody has looked up makes the tree look at the storage.
+		// Looking up a new name makes the tree check the storage.
 		asked++
 		_, _ = os.Stat(filepath.Join(files, fmt.Sprintf("none %d", asked)))
 		text, err := os.ReadFile(log)
@@ -235,7 +234,7 @@ func TestCASCUpdate(t *testing.T) {
 	sameFiles(t, files, want)
 }
 
-// readStorage reads the files of a storage by their path.
+// readStorage returns the files of a storage by their paths.
 func readStorage(t *testing.T, dir string) write.Files {
 	t.Helper()
 	files := write.Files{}
@@ -256,8 +255,8 @@ func readStorage(t *testing.T, dir string) write.Files {
 	return files
 }
 
-// TestCASCSixteenReaders reads one mount with sixteen processes at once; under the
-// race detector, the process that serves them has it, too.
+// TestCASCSixteenReaders reads a mount with sixteen processes at once, which the race
+// detector checks.
 func TestCASCSixteenReaders(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)

@@ -13,7 +13,7 @@ import (
 	"lorefs/casc/casctest/write"
 )
 
-// tool runs the program, and gives its output and its exit code.
+// tool runs the program, and returns its output and exit code.
 func tool(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "lorefs", args...)
@@ -26,7 +26,8 @@ func tool(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), talk.String(), c.ProcessState.ExitCode()
 }
 
-// Names that a damaged root would have are told as missing by every command.
+// TestCASCDamagedRoot checks that every command reports that names are missing if the root
+// is damaged.
 func TestCASCDamagedRoot(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	g := casctest.New()
@@ -67,7 +68,8 @@ func TestCASCDamagedRoot(t *testing.T) {
 	}
 }
 
-// A mirror of two builds is opened with the key of one, which the error lists.
+// TestCASCBuilds checks that a mirror with two builds needs the key of one, and that the
+// error lists the keys.
 func TestCASCBuilds(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	game := filepath.Join(t.TempDir(), "game")

@@ -13,8 +13,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// Odd storages are mounted: all names are there, all files can be read, and status tells
-// what is odd.
+// TestCASCOddMounted checks that a mount of an odd storage has all names, that all files can
+// be read, and that status reports what is odd.
 func TestCASCOddMounted(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)

@@ -17,18 +17,19 @@ import (
 	"lorefs/casc/casctest/write"
 )
 
-// oddStorage is a storage that is well encoded and odd within, and what is to be seen of it.
+// oddStorage is a storage with correct encoding and odd content, and what commands must show
+// of it.
 type oddStorage struct {
 	files write.Files
 	list  []byte
-	// names are all files below files/, sums the MD5 of some.
+	// names are all files below files/, and sums the MD5 sums of some.
 	names []string
 	sums  map[string]string
-	// told is what info, ls and status say of it, findings what verify says in as many
-	// lines. Nothing is said if they are empty.
+	// told is what info, ls and status must say, and findings the lines of verify. They may
+	// be empty.
 	told     string
 	findings []string
-	// fallback says that names are missing.
+	// fallback means that names are missing.
 	fallback bool
 }
 
@@ -37,7 +38,7 @@ const (
 	laterWoW   = "not supported: casc: WoW root: offset 0x8: version "
 )
 
-// numbered are names with the numbers from 0 on.
+// numbered returns names with the numbers from 0 on.
 func numbered(form string, n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf(form, i))
@@ -45,7 +46,7 @@ func numbered(form string, n int) (names []string) {
 	return names
 }
 
-// oddFixtures are those of the fixtures, as their README has them.
+// oddFixtures returns the odd storages among the fixtures, as their README describes them.
 func oddFixtures(t *testing.T) map[string]func() oddStorage {
 	t.Helper()
 	var dirs []string
@@ -103,11 +104,11 @@ func oddFixtures(t *testing.T) map[string]func() oddStorage {
 	return odd
 }
 
-// oddBuilt are storages of the same kinds, made here.
+// oddBuilt returns storages like these, made here.
 func oddBuilt(t *testing.T) map[string]func() oddStorage {
 	t.Helper()
 	content := func(i int) []byte { return fmt.Appendf(nil, "this is file %d, and some more of it\n", i) }
-	// build makes a game of ten files, to which add adds the root.
+	// build makes a game of ten files; add adds the root.
 	build := func(o oddStorage, add func(g *casctest.Game, files []casc.File)) func() oddStorage {
 		return func() oddStorage {
 			g := casctest.New()
@@ -202,7 +203,7 @@ func oddBuilt(t *testing.T) map[string]func() oddStorage {
 	}
 }
 
-// write writes the storage, and gives its folder and flags.
+// write writes the storage, and returns its folder and flags.
 func (o *oddStorage) write(t *testing.T) (dir string, flags []string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "game")
@@ -229,7 +230,7 @@ func eachOdd(t *testing.T, run func(t *testing.T, o oddStorage)) {
 	}
 }
 
-// Storages that are well encoded and odd within do with every command what they have to.
+// TestCASCOdd checks what every command does with odd storages.
 func TestCASCOdd(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	eachOdd(t, func(t *testing.T, o oddStorage) {

@@ -47,7 +47,7 @@ func cat(ctx context.Context, s *kinds.Source, name string, w io.Writer) error {
 	if e.Kind == nodes.Dir {
 		return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
 	}
-	// A bufio.Writer that is asked to read keeps the error, and tells it again.
+	// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.
 	if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -74,7 +74,7 @@ func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, e
 	return k, nil
 }
 
-// checkChoice finds out whether the flags say once how packets are read.
+// checkChoice checks that the flags select one way to read packets.
 func (f *codecFlags) checkChoice() error {
 	switch {
 	case (f.def == "") == (f.definitions == ""):
@@ -93,7 +93,7 @@ func (f *codecFlags) codecOptions(patch protocol.Patch) protocol.Options {
 	return protocol.Options{Patch: patch, Padded: f.padded, Inline: f.inline, Strict: f.strict}
 }
 
-// readDefinition reads the file of --def. What it includes lies beside it.
+// readDefinition reads the file of --def. Files that it includes are in the same folder.
 func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, error) {
 	folder, err := source.OpenFolder(filepath.Dir(f.def))
 	var def *protocol.Definition
@@ -106,7 +106,7 @@ func (f *codecFlags) readDefinition(patch protocol.Patch) (*protocol.Table, erro
 	return protocol.Compile(def, f.codecOptions(patch))
 }
 
-// withHint says which flag helps against an error.
+// withHint adds the flag that helps against an error.
 func withHint(err error) error {
 	switch {
 	case errors.Is(err, packetjson.ErrNoName):
@@ -117,8 +117,8 @@ func withHint(err error) error {
 	return err
 }
 
-// maxHexLine is the longest line of hex: the longest packet with a space between its
-// bytes, and what is before it.
+// maxHexLine is the length of the longest line of hex: the longest packet with spaces
+// between its bytes, and what precedes it.
 const maxHexLine = 3*protocol.MaxPacket + 1024
 
 // input is what decode and encode read, part by part.
@@ -126,12 +126,12 @@ type input struct {
 	*bufio.Reader
 	io.Closer
 	name string
-	// at is the number of the part that was read last, a line unless values is set.
+	// at is the number of the last part: a line, unless values is set.
 	at     int
 	values bool
 }
 
-// place is where the part lies that was read last.
+// place returns the place of the last part, for errors.
 func (in *input) place() string {
 	if in.values {
 		return fmt.Sprintf("%s: value %d", in.name, in.at)
@@ -139,7 +139,7 @@ func (in *input) place() string {
 	return fmt.Sprintf("%s:%d", in.name, in.at)
 }
 
-// openInput opens the file that an argument names, or stdin for - and for nothing.
+// openInput opens the file of an argument, or stdin for - and for no argument.
 func openInput(c *cobra.Command, args []string) (*input, error) {
 	if err := atMostArgs(1)(c, args); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func openInput(c *cobra.Command, args []string) (*input, error) {
 	return &input{Reader: bufio.NewReaderSize(f, maxHexLine), Closer: f, name: args[0]}, nil
 }
 
-// line reads a line; the error is [io.EOF] behind the last one.
+// line reads a line. After the last one the error is [io.EOF].
 func (in *input) line() ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if errors.Is(err, io.EOF) && len(line) > 0 {
@@ -169,14 +169,14 @@ func (in *input) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// readValues reads JSON value by value.
+// readValues returns a function that reads JSON values one by one.
 func (in *input) readValues() func() ([]byte, error) {
 	in.values = true
 	return packetjson.NewValues(in.Reader, in.name).Next
 }
 
-// each reads part by part, and prints what do appends for each. A part that can't be
-// done is told and left out.
+// each reads all parts, and prints what do appends for each. It reports a part that fails,
+// and goes on with the next.
 func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst, part []byte) ([]byte, error)) error {
 	out := bufio.NewWriter(c.OutOrStdout())
 	failed := false
@@ -192,7 +192,7 @@ func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst
 		in.at++
 		if dst, err = do(dst[:0], part); err != nil {
 			failed = true
-			// In the order in which they come, as both may go to one terminal.
+			// Flush first, since both may go to one terminal.
 			err = errors.Join(out.Flush(), toldError(c, withHint(fmt.Errorf("%s: %w", in.place(), err))))
 		} else {
 			_, err = out.Write(dst)
@@ -207,7 +207,7 @@ func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst
 	return &commandError{code: exitFailure}
 }
 
-// toldError tells of a part that can't be done while others can.
+// toldError reports an error and lets the command go on.
 func toldError(c *cobra.Command, err error) error {
 	_, writeErr := shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", errorText(err))
 	return writeErr

@@ -32,23 +32,23 @@ import (
 )
 
 const (
-	// editorVar holds the mount that a process made from this test is to edit, and
-	// editorSeedVar what its choices come from.
+	// editorVar is the mount that a child process of this test edits, and editorSeedVar
+	// seeds its choices.
 	editorVar     = "LOREFS_CRASH_EDITOR"
 	editorSeedVar = "LOREFS_CRASH_SEED"
-	// crashSeedVar makes a run like one before, as far as the machine allows, and
-	// crashKillsVar a longer one.
+	// crashSeedVar repeats an earlier run, as far as the machine allows, and crashKillsVar
+	// makes a longer one.
 	crashSeedVar  = "LOREFS_CRASH_RUN"
 	crashKillsVar = "LOREFS_CRASH_KILLS"
-	// crashCommitsVar is how many commits of each kind of source are killed.
+	// crashCommitsVar sets how many commits of each kind of source are killed.
 	crashCommitsVar = "LOREFS_CRASH_COMMITS"
 
 	kills = 200
-	// commitKills is how many commits are killed, unless the environment says otherwise.
+	// commitKills is the default for that.
 	commitKills = 12
 )
 
-// The attributes that are edited. The last one is not there at first, nor is its node.
+// The attributes that are edited. The last one does not exist at first, nor does its node.
 var (
 	crashTexts = []string{"tree/ItemData/Item/name", "tree/ItemData/Item.1/name", "tree/ItemData.1/Item/name"}
 	crashInts  = []string{"tree/ItemData/Item.2/price", "tree/ItemData/Item.3/price"}
@@ -63,8 +63,8 @@ func init() {
 	}
 }
 
-// runEditor edits until its standard input ends, or something fails. It says of
-// each edit when it begins and when it has returned:
+// runEditor edits until its standard input ends, or something fails. It reports when each
+// edit begins and when it has returned:
 //
 //	begin PATH VALUE
 //	done PATH
@@ -98,11 +98,11 @@ type editor struct {
 	r    *rand.Rand
 	seed uint64
 	n    int
-	// squares are the texts of those that are edited, if it is a world.
+	// squares are the texts of the squares that are edited, if the source is a world.
 	squares map[string]string
 }
 
-// one makes an edit in one of the ways in which programs do.
+// one makes an edit in one of the ways of real programs.
 func (e *editor) one() error {
 	e.n++
 	if len(e.squares) > 0 {
@@ -118,14 +118,14 @@ func (e *editor) one() error {
 	return e.write(name, value, value+"\n")
 }
 
-// write writes a value, of which a file holds a text.
+// write writes a value by writing a text to a file.
 func (e *editor) write(name, value, text string) error {
 	ways := []func(file, text string) error{e.echo, e.fsync, e.sed, e.vim}
 	fmt.Println("begin", name, value)
 	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), text)
 }
 
-// done is called as soon as an edit has to last.
+// done reports that an edit must be durable from now on.
 func (e *editor) done(file string) {
 	name, err := filepath.Rel(e.dir, file)
 	if err != nil {
@@ -166,11 +166,11 @@ func (e *editor) fsync(file, value string) error {
 	return f.Close()
 }
 
-// sedTemp is how a file begins that sed writes. If it is killed, one is left, as in
-// any other folder.
+// sedTemp begins the names of sed's temporary files. If sed is killed, it leaves one, as in
+// any folder.
 const sedTemp = "sedTmp"
 
-// sed writes a file beside and renames it.
+// sed writes a file beside the old one and renames it.
 func (e *editor) sed(file, value string) error {
 	temp := filepath.Join(filepath.Dir(file), fmt.Sprintf("%s%d_%d", sedTemp, e.seed, e.n))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -187,7 +187,7 @@ func (e *editor) sed(file, value string) error {
 	return nil
 }
 
-// vim moves the file out of the way and writes it anew.
+// vim moves the file away and writes it again.
 func (e *editor) vim(file, value string) error {
 	swap, backup := filepath.Join(filepath.Dir(file), ".swp"), file+"~"
 	if err := os.WriteFile(swap, []byte("b0VIM"), 0o600); err != nil {
@@ -207,7 +207,7 @@ func (e *editor) vim(file, value string) error {
 	return errors.Join(f.Close(), os.Remove(backup), os.Remove(swap))
 }
 
-// made makes an attribute in a node of its own, or removes both.
+// made makes an attribute in a new node, or removes both.
 func (e *editor) made() error {
 	file := filepath.Join(e.dir, crashMade)
 	if _, err := os.Lstat(file); err == nil {
@@ -226,24 +226,24 @@ func (e *editor) made() error {
 	return e.echo(file, value+"\n")
 }
 
-// history is what was written to an attribute. The first value is what was there,
-// an empty one tells that there is no attribute.
+// history has the values that were written to an attribute. The first is the original one;
+// an empty value means that there is no attribute.
 type history struct {
 	values []string
-	// sure is the place of the last value of which the edit has returned.
+	// sure is the place of the last value whose edit has returned.
 	sure int
 }
 
-// crashed is a source that may be of any kind.
+// crashed is a source of some kind.
 type crashed interface {
-	// flags are those of its mount, and names the files that are edited in it.
+	// flags are the flags of its mount, and names the files in it that are edited.
 	flags() []string
 	names() []string
-	// value is what the text of such a file says, and values are those that are
-	// saved.
+	// value returns the value in the text of such a file, and values returns the saved
+	// values.
 	value(text string) string
 	values() map[string]string
-	// unchanged finds everything else as it was.
+	// unchanged checks that everything else is as before.
 	unchanged()
 }
 
@@ -253,21 +253,21 @@ type crash struct {
 	t         *testing.T
 	r         *rand.Rand
 	path, mnt string
-	// saving is how long a commit takes here.
+	// saving is how long a commit takes on this machine.
 	saving time.Duration
-	// What has happened so far, for the log.
+	// Counts for the log.
 	killed, inCommits, inUnmounts, edits int
 
-	// killing is set from when failures are to be expected.
+	// killing is set when failures are expected.
 	killing atomic.Bool
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu   sync.Mutex
 	said map[string]*history
 }
 
-// TestCrash kills the process of a mount at random moments, while files are edited
-// and while they are saved. Nothing may be missing afterwards of which a program
-// was told that it is kept, and nothing else may have changed.
+// TestCrash kills the process of a mount at random moments, while files are edited and
+// saved. Afterwards no edit may be missing that a program was told is durable, and nothing
+// else may have changed.
 func TestCrash(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	d := &crashedDataCenter{crash: c}
@@ -282,7 +282,7 @@ func newCrash(t *testing.T, source string) *crash {
 		t.Skip("kills many mounts")
 	}
 	ownFolders(t)
-	t.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second with -race
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with -race
 	seed := uint64(fromEnvironment(t, crashSeedVar, time.Now().UnixNano()))
 	t.Logf("%s=%d chooses the same", crashSeedVar, seed)
 	made, err := madeSample()
@@ -301,7 +301,7 @@ func newCrash(t *testing.T, source string) *crash {
 	return c
 }
 
-// fromEnvironment is a number that a variable holds, if it is set.
+// fromEnvironment returns the number in a variable, or a default.
 func fromEnvironment(t *testing.T, name string, otherwise int64) int64 {
 	t.Helper()
 	text := os.Getenv(name)
@@ -315,8 +315,8 @@ func fromEnvironment(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
-// TestCrashCommit kills the process of a mount while it saves, and mounts what that leaves
-// as it is, with the dead mount still there. Nothing else has to be done first.
+// TestCrashCommit kills the process of a mount while it saves, and mounts again over the
+// dead mount, without doing anything else first.
 func TestCrashCommit(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	d := &crashedDataCenter{crash: c}
@@ -324,7 +324,7 @@ func TestCrashCommit(t *testing.T) {
 	c.runCommits(d, commitKills)
 }
 
-// runCommits kills as many commits as it is told, unless the environment says otherwise.
+// runCommits kills a number of commits, which the environment can override.
 func (c *crash) runCommits(source crashed, kills int) {
 	c.t.Helper()
 	c.begin(source)
@@ -337,8 +337,8 @@ func (c *crash) runCommits(source crashed, kills int) {
 		c.killed, time.Since(began).Seconds(), c.inCommits, c.edits, c.saving)
 }
 
-// commitRound mounts, checks what those before have left, edits, and kills while a commit
-// puts new files in place.
+// commitRound mounts, checks the edits of earlier rounds, edits, and kills the process while
+// a commit replaces files.
 func (c *crash) commitRound() {
 	c.t.Helper()
 	c.killing.Store(false)
@@ -369,7 +369,7 @@ func (c *crash) commitRound() {
 	}
 }
 
-// writes returns as soon as a save writes a new file, or has ended.
+// writes returns when a save begins to write a new file, or has ended.
 func (c *crash) writes(save *command) {
 	c.t.Helper()
 	dir := c.path
@@ -384,7 +384,7 @@ func (c *crash) writes(save *command) {
 	}
 }
 
-// run kills as often as it is told, unless the environment says otherwise.
+// run kills a number of times, which the environment can override.
 func (c *crash) run(source crashed, kills int) {
 	c.t.Helper()
 	c.begin(source)
@@ -397,7 +397,7 @@ func (c *crash) run(source crashed, kills int) {
 		c.killed, time.Since(began).Seconds(), c.inCommits, c.inUnmounts, c.edits, c.saving)
 }
 
-// begin remembers what a source holds at first.
+// begin remembers the original content of a source.
 func (c *crash) begin(source crashed) {
 	c.t.Helper()
 	c.crashed = source
@@ -410,7 +410,7 @@ func (c *crash) begin(source crashed) {
 	}
 }
 
-// round mounts, checks what those before have left, edits, and kills.
+// round mounts, checks the edits of earlier rounds, edits, and kills the process.
 func (c *crash) round() {
 	c.t.Helper()
 	c.killing.Store(false)
@@ -425,7 +425,7 @@ func (c *crash) round() {
 	var save *command
 	longest := 30 * time.Millisecond
 	switch kind := c.r.IntN(10); {
-	case kind < 3: // no save
+	case kind < 3: // kill without a save
 	case kind < 8:
 		save, longest = launch(c.t, "lorefs", "commit", c.mnt), c.saving*5/4
 	default:
@@ -445,7 +445,7 @@ func (c *crash) round() {
 	c.inspect(sure)
 }
 
-// stat describes the files of the source.
+// stat returns the attributes of the source's files.
 func (c *crash) stat() (all []os.FileInfo) {
 	c.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(c.path, "*.zgd"))
@@ -462,8 +462,8 @@ func (c *crash) stat() (all []os.FileInfo) {
 	return all
 }
 
-// replaced waits for the moment in which a new file takes the place of another: too
-// much is to be done within so little time to leave it to chance.
+// replaced waits for the moment when a new file replaces an old one. The steps around it are
+// too quick to hit by chance.
 func (c *crash) replaced(before []os.FileInfo, save *command) {
 	c.t.Helper()
 	for !save.hasEnded() {
@@ -474,7 +474,7 @@ func (c *crash) replaced(before []os.FileInfo, save *command) {
 	}
 }
 
-// command is a program that runs.
+// command is a running program.
 type command struct {
 	cmd    *exec.Cmd
 	output bytes.Buffer
@@ -491,7 +491,7 @@ func launch(t *testing.T, name string, args ...string) *command {
 	return p
 }
 
-// start starts it, with something that reads what it prints.
+// start starts it; read reads its output.
 func (p *command) start(t *testing.T, read func()) {
 	t.Helper()
 	if err := p.cmd.Start(); err != nil {
@@ -504,14 +504,14 @@ func (p *command) start(t *testing.T, read func()) {
 	}()
 }
 
-// wait waits for the end, and tells why it was no good one.
+// wait waits for the end, and returns an error if the program failed.
 func (p *command) wait() error {
 	<-p.ended
 	return p.err
 }
 
-// saved tells whether a commit or unmount says that all is in the file. An unmount
-// that comes too late for that finds a dead mount, and takes it away.
+// saved reports whether a commit or unmount says that everything is saved. An unmount that
+// comes too late finds a dead mount and removes it.
 func (p *command) saved() bool {
 	return p.wait() == nil && p.output.Len() > 0
 }
@@ -525,8 +525,8 @@ func (p *command) hasEnded() bool {
 	}
 }
 
-// mount mounts in front, so that the process is one of ours, and returns when the
-// mount answers. Before that it must not be killed: go-fuse opens a file of the
+// mount mounts in the foreground, so that the process is a child of the test, and returns
+// when the mount answers. It must not be killed before that: go-fuse opens a file of the
 // mount for a moment, and a process that dies then waits for itself.
 func (c *crash) mount() *command {
 	c.t.Helper()
@@ -541,8 +541,8 @@ func (c *crash) mount() *command {
 	return p
 }
 
-// settle finds in the mount what was promised. From now on, that is what was
-// there at first.
+// settle checks that the mount has what was promised, and makes that the original state for
+// the next rounds.
 func (c *crash) settle() {
 	c.t.Helper()
 	c.mu.Lock()
@@ -558,8 +558,8 @@ func (c *crash) settle() {
 	}
 }
 
-// want wants a value that was written at a place of the history or behind it. The
-// caller holds mu.
+// want checks that a value was written at a place of the history or later. The caller holds
+// mu.
 func (c *crash) want(name, value string, from int) {
 	c.t.Helper()
 	if may := c.said[name].values[from:]; !slices.Contains(may, value) {
@@ -567,14 +567,14 @@ func (c *crash) want(name, value string, from int) {
 	}
 }
 
-// editorProcess is one that runs runEditor.
+// editorProcess is a process that runs runEditor.
 type editorProcess struct {
 	*command
 	c     *crash
 	stdin io.Closer
 }
 
-// edit starts a process that edits, and returns when it does.
+// edit starts a process that edits, and returns when it has begun.
 func (c *crash) edit() *editorProcess {
 	c.t.Helper()
 	exe, err := os.Executable()
@@ -598,14 +598,14 @@ func (c *crash) edit() *editorProcess {
 	return &editorProcess{p, c, stdin}
 }
 
-// finish has it end, and returns when it has.
+// finish ends the process, and returns when it has ended.
 func (e *editorProcess) finish() {
 	e.c.t.Helper()
-	_ = e.stdin.Close() // also the second time
+	_ = e.stdin.Close() // may be closed already
 	select {
 	case <-e.ended:
 	case <-time.After(patience):
-		_ = unix.Unmount(e.c.mnt, unix.MNT_FORCE) // or it would wait for ever
+		_ = unix.Unmount(e.c.mnt, unix.MNT_FORCE) // otherwise it would wait forever
 		e.c.t.Fatalf("after kill %d the editor hangs", e.c.killed)
 	}
 	if e.output.Len() > 0 {
@@ -613,7 +613,7 @@ func (e *editorProcess) finish() {
 	}
 }
 
-// listen notes what an editor says.
+// listen records what an editor reports.
 func (c *crash) listen(r io.Reader) {
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		what, rest, _ := strings.Cut(lines.Text(), " ")
@@ -638,7 +638,7 @@ func (c *crash) returned() int {
 	return c.edits
 }
 
-// sure are the places of the values of which the edits have returned.
+// sure returns the places of the values whose edits have returned.
 func (c *crash) sure() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -649,7 +649,7 @@ func (c *crash) sure() map[string]int {
 	return sure
 }
 
-// commit saves, and takes the time of that.
+// commit saves, and measures how long that takes.
 func (c *crash) commit() {
 	c.t.Helper()
 	sure, began := c.sure(), time.Now()
@@ -661,7 +661,7 @@ func (c *crash) commit() {
 	c.holds(sure)
 }
 
-// holds finds in the source what a save had to put there.
+// holds checks that the source has what a save must have written.
 func (c *crash) holds(sure map[string]int) {
 	c.t.Helper()
 	now := c.values()
@@ -672,7 +672,7 @@ func (c *crash) holds(sure map[string]int) {
 	}
 }
 
-// kill kills the process of a mount, unless it has ended by itself.
+// kill kills the process of a mount, unless it has ended already.
 func (c *crash) kill(mount, save *command) {
 	c.t.Helper()
 	running := save != nil && !save.hasEnded()
@@ -692,7 +692,7 @@ func (c *crash) kill(mount, save *command) {
 	}
 }
 
-// inspect looks at what a killed process has left behind.
+// inspect checks what a killed process has left.
 func (c *crash) inspect(sure map[string]int) {
 	c.t.Helper()
 	there, err := daemon.Mounted(c.mnt)
@@ -713,8 +713,8 @@ func (c *crash) inspect(sure map[string]int) {
 	}
 }
 
-// clearDead unmounts what a process has left that was killed, which tells whether
-// it has left edits.
+// clearDead unmounts what a killed process has left. unmount reports whether there are
+// edits.
 func clearDead(t *testing.T, mnt string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "lorefs", "unmount", mnt).CombinedOutput()
@@ -726,7 +726,7 @@ func clearDead(t *testing.T, mnt string) {
 	}
 }
 
-// finish mounts once more and unmounts, after which nothing is left to be done.
+// finish mounts once more and unmounts, and checks that nothing is left to do.
 func (c *crash) finish() {
 	c.t.Helper()
 	mount := c.mount()
@@ -748,10 +748,10 @@ func (c *crash) finish() {
 	}
 }
 
-// crashedDataCenter is a crashed that is a data center.
+// crashedDataCenter is a crashed data center.
 type crashedDataCenter struct {
 	*crash
-	// original is what all files held at first.
+	// original is the original content of all files.
 	original map[string]string
 }
 
@@ -760,7 +760,7 @@ func (d *crashedDataCenter) names() []string           { return crashAll() }
 func (d *crashedDataCenter) value(text string) string  { return strings.TrimSuffix(text, "\n") }
 func (d *crashedDataCenter) values() map[string]string { return d.contents() }
 
-// contents are those of all files of the source; of a directory it is "/".
+// contents returns the content of all files of the source; "/" for a directory.
 func (d *crashedDataCenter) contents() map[string]string {
 	d.t.Helper()
 	s, err := openSource(d.t.Context(), d.path, &sourceFlags{
@@ -777,7 +777,7 @@ func (d *crashedDataCenter) contents() map[string]string {
 			d.t.Fatal(err)
 		}
 		if strings.HasPrefix(e.Path, "sheets") {
-			continue // the same once more
+			continue // the same content again
 		}
 		all[e.Path] = "/"
 		if e.Kind == nodes.File {
@@ -791,12 +791,12 @@ func (d *crashedDataCenter) contents() map[string]string {
 	return all
 }
 
-// unchanged finds everything but the edited attributes as it was.
+// unchanged checks that everything but the edited attributes is as before.
 func (d *crashedDataCenter) unchanged() {
 	d.t.Helper()
 	was, now := maps.Clone(d.original), d.contents()
 	for _, all := range []map[string]string{was, now} {
-		delete(all, "datacenter.json") // it tells the size of the file
+		delete(all, "datacenter.json") // it has the size of the file
 		delete(all, path.Dir(crashMade))
 		for _, name := range crashAll() {
 			delete(all, name)

@@ -15,22 +15,23 @@ import (
 	"lorefs/geometry"
 )
 
-// worldKills is how often the mount of a world is killed, unless the environment says
-// otherwise: each time, zones are packed.
+// worldKills is how often the mount of a world is killed by default. It is less than for a
+// data center, since zones are packed each time.
 const worldKills = 20
 
-// worldCommitKills is the same of its commits.
+// worldCommitKills is how many commits are killed by default.
 const worldCommitKills = 6
 
-// crashSquares are the squares that are edited, by zones.
+// crashSquares are the squares that are edited, by zone.
 var crashSquares = map[string][]int{"x1000y1000": {0, 17*120 + 93}, "x1000y1001": {17*120 + 93}}
 
-// squareName is the path of a square in a mount.
+// squareName returns the path of a square in a mount.
 func squareName(zone string, square int) string {
 	return fmt.Sprintf("squares/%s/%03d-%03d.json", zone, square/120, square%120)
 }
 
-// readSquares reads the squares that are edited: none if the mount is of no world.
+// readSquares reads the squares that are edited. It returns none if the mount shows no
+// world.
 func readSquares(mnt string) (map[string]string, error) {
 	if _, err := os.Lstat(filepath.Join(mnt, "squares")); errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
@@ -48,11 +49,10 @@ func readSquares(mnt string) (map[string]string, error) {
 	return texts, nil
 }
 
-// firstVolume stands ahead of the z of the first volume of a square's first cell
-// that has some.
+// firstVolume precedes the z of the first volume of a square.
 const firstVolume = `"volumes":[[`
 
-// square gives a square's first volume another z, below all that the sample has.
+// square sets the z of a square's first volume to a value below all in the sample.
 func (e *editor) square() error {
 	names := slices.Sorted(maps.Keys(e.squares))
 	name := names[e.r.IntN(len(names))]
@@ -62,10 +62,10 @@ func (e *editor) square() error {
 	return e.write(name, z, before+firstVolume+z+","+behind)
 }
 
-// crashedWorld is a crashed that is a folder of world geometry.
+// crashedWorld is a crashed folder of world geometry.
 type crashedWorld struct {
 	*crash
-	// original are the files as they were at first.
+	// original has the original files.
 	original map[string][]byte
 }
 
@@ -86,7 +86,7 @@ func (w *crashedWorld) value(text string) string {
 	return z
 }
 
-// files are those of the folder, but for backups.
+// files returns the files of the folder, without backups.
 func (w *crashedWorld) files() map[string][]byte {
 	w.t.Helper()
 	all := map[string][]byte{}
@@ -158,7 +158,7 @@ func (w *crashedWorld) unchanged() {
 	}
 }
 
-// TestCrashWorld is TestCrash of a folder of which several files are edited.
+// TestCrashWorld is TestCrash for a folder in which several files are edited.
 func TestCrashWorld(t *testing.T) {
 	c := newCrash(t, "world")
 	w := &crashedWorld{crash: c}
@@ -166,7 +166,7 @@ func TestCrashWorld(t *testing.T) {
 	c.run(w, worldKills)
 }
 
-// TestCrashCommitWorld is TestCrashCommit of a folder of which several files are edited.
+// TestCrashCommitWorld is TestCrashCommit for a folder in which several files are edited.
 func TestCrashCommitWorld(t *testing.T) {
 	c := newCrash(t, "world")
 	w := &crashedWorld{crash: c}

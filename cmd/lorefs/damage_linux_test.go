@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// damagesVar is how often TestJournalDamage damages a journal, if not as often as
-	// damages, and damagesSeedVar makes a run like one before.
+	// damagesVar sets how often TestJournalDamage damages a journal; the default is damages.
+	// damagesSeedVar repeats an earlier run.
 	damagesVar     = "LOREFS_JOURNAL_DAMAGES"
 	damagesSeedVar = "LOREFS_JOURNAL_DAMAGES_SEED"
 	damages        = 16
 	syncedEdits    = 20
 )
 
-// TestJournalDamage damages the journal that a killed mount has left of edits that were
-// synced, each time in another way. Either all of them are saved all the same, or nothing
-// is, the exit code tells, and all that there is of the journal is kept.
+// TestJournalDamage damages the journal that a killed mount has left, with edits that were
+// synced, each time in another way. Either all edits are saved, or none is, the exit code
+// says so, and the journal is kept.
 func TestJournalDamage(t *testing.T) {
 	x := newTrouble(t)
 	x.t.Cleanup(func() { detachBelow(filepath.Dir(x.mnt)) })
@@ -48,17 +48,17 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
-// damagedJournal is a source, and the journal of its edits.
+// damagedJournal is a source and the journal of its edits.
 type damagedJournal struct {
 	*trouble
-	// journal is its path, and synced what it holds.
+	// journal is the path of the journal, and synced its content.
 	journal string
 	synced  []byte
-	// How often what was the case.
+	// Counts of what happened.
 	whole, refused, salvaged int
 }
 
-// value is what the source holds with so many edits.
+// value returns the value in the source after a number of edits.
 func (d *damagedJournal) value(edits int) string {
 	if edits == 0 {
 		return d.cat(d.original)
@@ -66,7 +66,7 @@ func (d *damagedJournal) value(edits int) string {
 	return fmt.Sprintf("edit %d", edits)
 }
 
-// cat is what a source holds.
+// cat returns the value in a source.
 func (d *damagedJournal) cat(source []byte) string {
 	d.t.Helper()
 	path := filepath.Join(d.t.TempDir(), "a.dat")
@@ -98,7 +98,7 @@ func (d *damagedJournal) make() {
 	if err := mount.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		d.t.Fatal(err)
 	}
-	_ = mount.wait() // It was killed.
+	_ = mount.wait() // it was killed
 	clearDead(d.t, d.mnt)
 	journals, err := filepath.Glob(filepath.Join(d.state, "lorefs", "journal", "*.journal"))
 	if err != nil || len(journals) != 1 {
@@ -110,8 +110,8 @@ func (d *damagedJournal) make() {
 	}
 }
 
-// damage flips bits, cuts, or zeroes a range; half the time among the records, which
-// are the last some hundred bytes.
+// damage flips bits, cuts off the end, or zeroes a range; half the time among the records,
+// which are at the end.
 func (d *damagedJournal) damage(r *rand.Rand, i int) (string, []byte) {
 	b := slices.Clone(d.synced)
 	const records = 600
@@ -131,11 +131,11 @@ func (d *damagedJournal) damage(r *rand.Rand, i int) (string, []byte) {
 	return fmt.Sprintf("zeros from %d to %d", from, to), b
 }
 
-// listed finds how many edits of a journal with damage are whole, and how many bytes are
-// no edits any more: none, if only nobody knows whether there were more.
+// listed matches the number of edits of a damaged journal that are intact, and the number of
+// unreadable bytes. It has none if it is only unknown whether there were more edits.
 var listed = regexp.MustCompile(`(?m)^damaged +([0-9]+) edits?( \([1-9][0-9]* bytes unreadable\))?  `)
 
-// check does with a damaged journal what its owner might do: mount it, or save it.
+// check treats a damaged journal as its owner might: it mounts it, or replays it.
 func (d *damagedJournal) check(what string, broken []byte, mount bool) {
 	d.t.Helper()
 	d.put(d.original)
@@ -167,7 +167,7 @@ func (d *damagedJournal) check(what string, broken []byte, mount bool) {
 	d.clean()
 }
 
-// save has the edits of the journal saved, and gives the exit code.
+// save saves the edits of the journal, and returns the exit code.
 func (d *damagedJournal) save(mount bool) int {
 	d.t.Helper()
 	if !mount {
@@ -191,7 +191,7 @@ func (d *damagedJournal) exitCode(args ...string) int {
 	return exitOK
 }
 
-// salvage takes what is whole of a journal that was listed.
+// salvage salvages the edits of a journal that was listed.
 func (d *damagedJournal) salvage(what string, broken []byte, list string) {
 	d.t.Helper()
 	found := listed.FindStringSubmatch(list)
@@ -215,7 +215,7 @@ func (d *damagedJournal) salvage(what string, broken []byte, list string) {
 		d.salvaged++
 	}
 	if kept, err := filepath.Glob(d.journal + ".damaged"); err != nil || len(kept) == 0 {
-		d.wantKept(what, d.journal, broken) // nothing can be read of it
+		d.wantKept(what, d.journal, broken) // none of it can be read
 		return
 	}
 	d.wantKept(what, d.journal+".damaged", broken)
@@ -228,7 +228,7 @@ func (d *damagedJournal) wantKept(what, path string, want []byte) {
 	}
 }
 
-// clean removes all that the last round has left.
+// clean removes what the last round has left.
 func (d *damagedJournal) clean() {
 	d.t.Helper()
 	left, err := filepath.Glob(d.journal + "*")

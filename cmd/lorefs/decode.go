@@ -50,8 +50,8 @@ A packet that can't be decoded is skipped; the exit code is 1 then.`,
 	return c
 }
 
-// hexWords joins arguments that are the digits of one packet. A file of such a name
-// needs a path.
+// hexWords joins arguments that are the hex digits of one packet. A file with such a name
+// must be given by a path.
 func hexWords(args []string) (digits string, ok bool) {
 	digits = strings.Join(strings.Fields(strings.Join(args, " ")), "")
 	return digits, len(digits) >= 8 && packetjson.IsHex(digits)
@@ -64,7 +64,7 @@ func decodeFrom(c *cobra.Command, k *packetjson.Codec, args []string) error {
 		return err
 	}
 	defer in.Close()
-	// The file may be shorter; what else is wrong with it will show again.
+	// The file may be shorter. Other errors will occur again.
 	head, _ := in.Peek(protocol.MaxPacket + 1)
 	if packetjson.IsPacket(head) && !packetjson.IsHex(strings.TrimSpace(string(head))) {
 		return in.each(c, func() ([]byte, error) {

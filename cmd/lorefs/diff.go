@@ -86,16 +86,17 @@ func (f *differing) print(d *diff.Difference) error {
 	return err
 }
 
-// sides are the two things that are compared.
+// sides are the two data centers to compare.
 type sides struct {
 	flags  *sourceFlags
 	log    *slog.Logger
 	opened []*kinds.Source
-	// temp is where folders are packed, empty if there are none.
+	// temp is the folder for packed sheets; empty if there is none.
 	temp string
 }
 
-// open opens both. A folder takes from the other side what no schema says.
+// open opens both. If one is a folder of sheets, it takes types and keys that no schema has
+// from the other.
 func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.File, err error) {
 	files := [2]*datacenter.File{}
 	paths := [2]string{a, b}
@@ -140,7 +141,7 @@ func (s *sides) add(ctx context.Context, path string) (*kinds.Source, error) {
 	return o, err
 }
 
-// packed makes a data center of a folder of sheets, for as long as it is compared.
+// packed packs a folder of sheets into a temporary data center.
 func (s *sides) packed(ctx context.Context, dir string, template func(string) (*xsd.Schema, error)) (*datacenter.File, error) {
 	if s.temp == "" {
 		var err error
@@ -158,7 +159,7 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 		Template: template, Progress: p.set,
 	})
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // the path is of no use to anybody
+		return nil, ctx.Err() // without the path, which tells nothing
 	}
 	if err != nil {
 		return nil, err

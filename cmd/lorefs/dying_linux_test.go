@@ -23,7 +23,7 @@ func (x *trouble) die() {
 	await(x.t.Fatalf, "the end of the mount's process", func() bool { return hasEnded(strconv.Itoa(pid)) })
 }
 
-// holdLock takes the lock that a dead process had, as if it had it still.
+// holdLock takes the lock of a dead process, as if that process still held it.
 func (x *trouble) holdLock() (release func()) {
 	x.t.Helper()
 	locks, err := filepath.Glob(filepath.Join(x.state, "lorefs", "lock", "*.lock"))
@@ -38,8 +38,8 @@ func (x *trouble) holdLock() (release func()) {
 	return func() { f.Close() }
 }
 
-// A process that was killed holds its lock for a moment when its mount is dead already:
-// that it has left edits is told all the same.
+// TestUnmountOfDying checks that edits are reported if a killed process still holds its lock
+// for a moment although its mount is dead.
 func TestUnmountOfDying(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()
@@ -52,7 +52,7 @@ func TestUnmountOfDying(t *testing.T) {
 		mounted, err := daemon.Mounted(x.mnt)
 		return err == nil && !mounted
 	})
-	time.Sleep(100 * time.Millisecond) // it looks at the lock now
+	time.Sleep(100 * time.Millisecond) // unmount is checking the lock now
 	if unmounting.hasEnded() {
 		t.Error("unmount has not waited for the process to end")
 	}
@@ -64,7 +64,8 @@ func TestUnmountOfDying(t *testing.T) {
 	x.heals("left")
 }
 
-// Edits that another mount has taken over are not lost, and nobody is waited for.
+// TestUnmountOfDeadTakenOver checks that edits are not reported as lost if another mount has
+// taken them over, and that unmount does not wait for that.
 func TestUnmountOfDeadTakenOver(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()
@@ -81,7 +82,7 @@ func TestUnmountOfDeadTakenOver(t *testing.T) {
 	x.says("unmount", x.lorefs(exitOK, "unmount", other), "saved 1 edit")
 }
 
-// A mount that nothing could be edited through has left nothing.
+// TestUnmountOfDeadReadOnly checks that a dead read-only mount has left no edits.
 func TestUnmountOfDeadReadOnly(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()

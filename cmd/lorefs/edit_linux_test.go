@@ -16,7 +16,7 @@ import (
 	"lorefs/nodes"
 )
 
-// mountEditable copies a file to a folder of its own and mounts it there.
+// mountEditable copies a file to a new folder and mounts it there for edits.
 func mountEditable(t *testing.T, from string) (path, mnt string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -32,16 +32,16 @@ func mountEditable(t *testing.T, from string) (path, mnt string) {
 	return path, mnt
 }
 
-// toolEdits is what TestEditing edits, as paths below tree/: sheets of several
-// kinds, and the nodes and attributes in them that its script names.
+// toolEdits is what TestEditing edits, as paths below tree/: sheets of several kinds, and
+// the nodes and attributes in them that its script names.
 type toolEdits struct {
 	*part
 	env []string
 }
 
-// TestEditing has the programs of every day edit some sheets of a mount, and the
-// same sheets in a plain folder. What is mounted afterwards has to be equal to
-// that folder, and everywhere else to what was there before.
+// TestEditing edits some sheets of a mount with ordinary tools, and the same sheets in a
+// plain folder. A new mount must then be equal to that folder, and everything else must be
+// as before.
 func TestEditing(t *testing.T) {
 	testneeds.FUSE(t)
 	for _, name := range []string{"vim", "rsync", "python3", "perl"} {
@@ -92,14 +92,14 @@ func (e *toolEdits) script(t *testing.T, dir string) {
 	}
 }
 
-// choose takes some sheets, and finds what the script wants among them.
+// choose selects some sheets, and finds what the script needs in them.
 func (e *toolEdits) choose(t *testing.T) {
 	t.Helper()
 	e.chooseSheets(t)
 	keys := map[string]bool{}
 	for _, def := range dataCenterFile(t, e.Source).KeyDefinitions() {
 		for _, key := range def {
-			keys[key] = true // to change one changes the order
+			keys[key] = true // changing one changes the order
 		}
 	}
 	found := map[string]string{}
@@ -139,8 +139,8 @@ func (e *toolEdits) choose(t *testing.T) {
 	}
 }
 
-// chooseSheets takes those that have a name of their own, so that none gets
-// another number, and that are neither tiny nor large.
+// chooseSheets selects sheets whose names are unique, so that none gets another number, and
+// that are neither tiny nor large.
 func (e *toolEdits) chooseSheets(t *testing.T) {
 	t.Helper()
 	const least, most, enough = 30, 8_000, 30_000
@@ -166,7 +166,7 @@ func (e *toolEdits) chooseSheets(t *testing.T) {
 	e.names = names
 }
 
-// alone keeps one edit from meeting another.
+// alone reports whether an edit is apart from all others.
 func (e *toolEdits) alone(found map[string]string, path string) bool {
 	sheet, _, _ := strings.Cut(path, "/")
 	if slices.Contains(e.names[:3], sheet) {
@@ -180,7 +180,7 @@ func (e *toolEdits) alone(found map[string]string, path string) bool {
 	return true
 }
 
-// compareOthers walks all sheets but the edited ones.
+// compareOthers compares all sheets but the edited ones.
 func (e *toolEdits) compareOthers(t *testing.T, now *part, edited []iofs.DirEntry) {
 	t.Helper()
 	before := openPart(t, testneeds.Fixture(t, smallX64), 1<<40)
@@ -192,7 +192,7 @@ func (e *toolEdits) compareOthers(t *testing.T, now *part, edited []iofs.DirEntr
 	wantSame(t, before, now)
 }
 
-// notPosix is what of go-fuse's suite does not apply, and why.
+// notPosix are the checks of go-fuse's suite that don't apply, and why.
 var notPosix = map[string]string{
 	"Fallocate":           "room can't be reserved",
 	"FallocateKeepSize":   "room can't be reserved",
@@ -209,9 +209,9 @@ var notPosix = map[string]string{
 	"XAttrLarge":          "nothing but types, keys and flags can be set",
 }
 
-// TestPosix runs go-fuse's suite in a node of a data center, one check after the
-// other: their files are not closed on exec, so that what was started meanwhile for
-// another one, as its mount, would keep them open.
+// TestPosix runs go-fuse's suite in a node of a data center. The checks run one after the
+// other: their files are not closed on exec, so a mount that another check starts would keep
+// them open.
 func TestPosix(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -225,8 +225,9 @@ func TestPosix(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
+			// Also behind a check that skips itself: the folder goes with the test.
+			defer runTool(t, "", "lorefs", "unmount", mnt)
 			check(t, dir)
-			runTool(t, "", "lorefs", "unmount", mnt)
 		})
 	}
 	for name := range notPosix {

@@ -18,13 +18,13 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// commandError is an error with an exit code and, where there is something to
-// be done about it, with a hint.
+// commandError is an error with an exit code and, if the user can do something about it, a
+// hint.
 type commandError struct {
 	code int
-	// hint is empty or tells how to go on.
+	// hint says how to go on; it may be empty.
 	hint string
-	// err is nil if all has been said already.
+	// err is nil if everything has been printed already.
 	err error
 }
 
@@ -37,7 +37,7 @@ func (e *commandError) Error() string {
 
 func (e *commandError) Unwrap() error { return e.err }
 
-// and is the error of two, each of which may be nil.
+// and joins two errors, each of which may be nil.
 func (e *commandError) and(other *commandError) *commandError {
 	switch {
 	case e == nil:
@@ -52,15 +52,15 @@ func (e *commandError) and(other *commandError) *commandError {
 	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: hint + other.hint}
 }
 
-// usageErrorf is a mistake in flags or arguments.
+// usageErrorf returns an error for a mistake in flags or arguments.
 func usageErrorf(format string, args ...any) error {
 	return &commandError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
 func exitCode(err error) int { return asCommandError(err).code }
 
-// errorText is what a user is told of err, on one line. It is empty if all has
-// been said already.
+// errorText returns the text of an error for users, on one line. It is empty if everything
+// has been printed already.
 func errorText(err error) string {
 	e := asCommandError(err)
 	if _, ok := errors.AsType[*commandError](err); !ok {
@@ -73,8 +73,8 @@ func errorText(err error) string {
 	return text
 }
 
-// asCommandError gives an error its exit code and, where something can be done about it, a
-// hint: packages below know neither exit codes nor flags.
+// asCommandError adds an exit code and a hint to an error: other packages know neither exit
+// codes nor flags.
 func asCommandError(err error) *commandError {
 	if e, ok := errors.AsType[*commandError](err); ok {
 		return e
@@ -100,7 +100,7 @@ func asCommandError(err error) *commandError {
 	return &commandError{code: exitFailure, err: err}
 }
 
-// explainSave is about edits and texts that were not saved: it says where they are.
+// explainSave explains edits and texts that were not saved: it says where they are.
 func explainSave(e *mounted.SaveError) *commandError {
 	var all *commandError
 	for _, f := range e.Failed {
@@ -135,7 +135,7 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 	return e
 }
 
-// explainSource is about a source that can't be read or edited.
+// explainSource explains why a source can't be read or edited.
 func explainSource(err error) *commandError {
 	if errors.Is(err, capture.ErrUnknown) {
 		return &commandError{code: exitKey, err: err}
@@ -143,7 +143,8 @@ func explainSource(err error) *commandError {
 	return cmp.Or(explainChoice(err), explainEdits(err), &commandError{code: exitSource, err: err})
 }
 
-// explainChoice is about a CASC storage that holds several things; nil if that is no trouble.
+// explainChoice explains what to choose from a CASC storage with several products or builds.
+// It returns nil for other errors.
 func explainChoice(err error) *commandError {
 	if _, ok := errors.AsType[*casc.ProductError](err); ok {
 		return &commandError{code: exitUsage, err: err, hint: "--product says which"}
@@ -157,7 +158,7 @@ func explainChoice(err error) *commandError {
 	return nil
 }
 
-// explainEdits is about edits that were left behind, or are made by somebody else.
+// explainEdits explains edits that were left by a crash, or that another process is making.
 func explainEdits(err error) *commandError {
 	if e, ok := errors.AsType[*kinds.UnnamedEditsError](err); ok {
 		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal replay " + e.Folder + " saves them"}

@@ -18,7 +18,7 @@ import (
 )
 
 // writeBomb writes a data center of less than a kilobyte whose sheets have many gigabytes:
-// on each of its levels all children are one, and there is a long text.
+// all children of a level are one shared node, and there is a long text.
 func writeBomb(path string) error {
 	const levels, children, text = 4, 60, 3_000
 	n := &dctest.Node{Name: "Leaf", Attrs: []dctest.Attr{dctest.Text(strings.Repeat("x", text))}}
@@ -30,8 +30,8 @@ func writeBomb(path string) error {
 	return os.WriteFile(path, dctest.Build(doc, dctest.Options{}), 0o600)
 }
 
-// A small source that is large once it is unpacked leaves room on the disk, and one
-// message, not one for each file.
+// TestExportFillsDisk checks that export of a small source with large files leaves some
+// space on the disk, and prints one message, not one for each file.
 func TestExportFillsDisk(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))

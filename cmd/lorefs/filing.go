@@ -19,11 +19,11 @@ import (
 // filing are the flags of commands that write many files to a folder.
 type filing struct {
 	overwrite bool
-	// files is how many there are, -1 if nobody has counted.
+	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
 
-// mostPresent is how many files are named that were there already.
+// mostPresent is how many existing files are named in a message.
 const mostPresent = 5
 
 func (f *filing) add(c *cobra.Command) {
@@ -31,8 +31,8 @@ func (f *filing) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 }
 
-// foresee tells how much is going to be written, and refuses what the disk has no room
-// for. It leaves out sources whose sizes are known only once their files are made.
+// foresee prints how much will be written, and returns an error if the disk has too little
+// space. It does neither for sources that must render files to know their sizes.
 func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
 	most := s.QuickSizes()
 	if most == 0 {
@@ -52,7 +52,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
 	space, err := diskspace.For(to)
 	if err != nil {
-		return nil //nolint:nilerr // not every file system says: writing ends when it is full
+		return nil //nolint:nilerr // if the free space is unknown, writing ends when the disk is full
 	}
 	if room := space.Room(); a.Bytes > room {
 		return fmt.Errorf("%s: there is no room for %s: the disk has %s free, of which %s are left for others; nothing was written",
@@ -61,7 +61,8 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	return nil
 }
 
-// run has files of a source written. It tells of those that are not, and how many are.
+// run writes files of a source by write. It reports those that are not written, and how many
+// were.
 func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := newCounter("files")
 	present := 0
@@ -98,7 +99,7 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	return f.outcome(&r)
 }
 
-// outcome is the error of what was not written, nil if there is nothing.
+// outcome returns an error for files that were not written, or nil.
 func (f *filing) outcome(r *treecopy.Report) error {
 	if r.Failed == 0 {
 		return nil
@@ -108,7 +109,7 @@ func (f *filing) outcome(r *treecopy.Report) error {
 	case r.Present == r.Failed:
 		err = fmt.Errorf("%s %s there already and %s left alone", shown.Plural(r.Present, "file"), shown.Was(r.Present), shown.Is(r.Present))
 	case r.Present > 0:
-		err = fmt.Errorf("%s could not be written, %d of them for being there already", shown.Plural(r.Failed, "file"), r.Present)
+		err = fmt.Errorf("%s could not be written; %d of them exist already", shown.Plural(r.Failed, "file"), r.Present)
 	default:
 		return fmt.Errorf("%s could not be written", shown.Plural(r.Failed, "file"))
 	}

@@ -19,20 +19,19 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// The tests here take away the room, the rights or the source under a mount with
-// edits. It has to say what is wrong and to keep the edits, so that once that is
-// mended they can be saved.
+// The tests in this file take away the space, the rights or the source of a mount with
+// edits. It must report the problem and keep the edits, so that they can be saved later.
 
 // The file below tree/ that is edited.
 const troubledFile = "ItemData/Item/name"
 
-// trouble is a mount with an edit in folders of its own.
+// trouble is a mount with an edit, in its own folders.
 type trouble struct {
 	t *testing.T
-	// dir is where the source lies, state where the journal does.
+	// dir is the folder of the source, and state that of the journal.
 	dir, state string
 	path, mnt  string
-	// original is the source as it was.
+	// original is the source before the edit.
 	original []byte
 }
 
@@ -49,7 +48,7 @@ func newTrouble(t *testing.T) *trouble {
 	x.path = filepath.Join(x.dir, "a.dat")
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
 	t.Setenv("XDG_STATE_HOME", x.state)
-	t.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second with -race
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with -race
 	for _, dir := range []string{x.dir, x.state, x.mnt} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -61,8 +60,7 @@ func newTrouble(t *testing.T) *trouble {
 	return x
 }
 
-// lorefs runs the program, which has to end with an exit code, and gives all that
-// it says.
+// lorefs runs the program, which must exit with a code, and returns its output.
 func (x *trouble) lorefs(code int, args ...string) string {
 	x.t.Helper()
 	c := exec.CommandContext(x.t.Context(), "lorefs", args...)
@@ -78,7 +76,7 @@ func (x *trouble) lorefs(code int, args ...string) string {
 	return out.String()
 }
 
-// tmpfs puts a small disk on a folder, for the rest of the test.
+// tmpfs mounts a small disk on a folder until the end of the test.
 func (x *trouble) tmpfs(dir string, size int) {
 	x.t.Helper()
 	if os.Geteuid() != 0 {
@@ -94,7 +92,7 @@ func (x *trouble) tmpfs(dir string, size int) {
 	})
 }
 
-// remount changes the disk on a folder.
+// remount changes the options of the disk on a folder.
 func (x *trouble) remount(dir, data string, flags uintptr) {
 	x.t.Helper()
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, data); err != nil {
@@ -102,7 +100,7 @@ func (x *trouble) remount(dir, data string, flags uintptr) {
 	}
 }
 
-// mount puts the source in its place and mounts it.
+// mount writes the source and mounts it.
 func (x *trouble) mount() {
 	x.t.Helper()
 	x.put(x.original)
@@ -131,7 +129,7 @@ func (x *trouble) edit(value string) {
 	}
 }
 
-// want checks what a file of the mount holds.
+// want checks the content of a file in the mount.
 func (x *trouble) want(value string) {
 	x.t.Helper()
 	if b, err := os.ReadFile(x.file()); err != nil || string(b) != value+"\n" {
@@ -139,7 +137,7 @@ func (x *trouble) want(value string) {
 	}
 }
 
-// status asks the mount how it is.
+// status returns the status of the mount.
 func (x *trouble) status() mounted.Status {
 	x.t.Helper()
 	var s mounted.Status
@@ -149,7 +147,7 @@ func (x *trouble) status() mounted.Status {
 	return s
 }
 
-// says wants a text in another.
+// says checks that a text has another one in it.
 func (x *trouble) says(where, got, want string) {
 	x.t.Helper()
 	if !strings.Contains(got, want) {
@@ -157,8 +155,8 @@ func (x *trouble) says(where, got, want string) {
 	}
 }
 
-// fails wants neither commit nor unmount to save, and both, as status does, to
-// tell why. The journal is kept, and named.
+// fails checks that neither commit nor unmount saves, that both and status say why, and that
+// the journal is kept and named.
 func (x *trouble) fails(why string) {
 	x.t.Helper()
 	before, err := os.ReadFile(x.path)
@@ -188,7 +186,7 @@ func (x *trouble) fails(why string) {
 	x.says("journal list", x.lorefs(exitOK, "journal", "list"), s.Editing.Journal)
 }
 
-// heals wants the edits back in a new mount, and saved by its end.
+// heals checks that a new mount has the edits, and saves them at its end.
 func (x *trouble) heals(value string) {
 	x.t.Helper()
 	x.says("mount", x.remountSource(), "edits of an earlier mount that were not saved are back")
@@ -196,14 +194,14 @@ func (x *trouble) heals(value string) {
 	x.saves(value)
 }
 
-// saves unmounts, which has to save.
+// saves unmounts, and checks that this saves.
 func (x *trouble) saves(value string) {
 	x.t.Helper()
 	x.says("unmount", x.lorefs(exitOK, "unmount", x.mnt), "saved ")
 	x.saved(value)
 }
 
-// saved wants all to be saved, and nothing to be left.
+// saved checks that everything is saved, and nothing else is left.
 func (x *trouble) saved(value string) {
 	x.t.Helper()
 	x.lorefs(exitOK, "verify", x.path)
@@ -218,7 +216,7 @@ func (x *trouble) saved(value string) {
 	}
 }
 
-// long is a value that can't be made much shorter.
+// long returns a value that does not compress well.
 func long(chars int) string {
 	r := rand.New(rand.NewPCG(3, 4))
 	text := make([]rune, chars)
@@ -228,13 +226,13 @@ func long(chars int) string {
 	return string(text)
 }
 
-// roomOf is how much room data takes on a small disk.
+// roomOf returns the space that data takes on a small disk.
 func roomOf(data []byte) int {
 	page := os.Getpagesize()
 	return (len(data)/page + 1) * page
 }
 
-// There is no room for a file of the size of the old one.
+// TestNoRoom checks a disk without space for a file of the old one's size.
 func TestNoRoom(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
@@ -245,7 +243,7 @@ func TestNoRoom(t *testing.T) {
 	x.heals("one")
 }
 
-// The room seems to be enough, but the new file is larger.
+// TestRoomRunsOut checks a disk whose space seems to be enough, but the new file is larger.
 func TestRoomRunsOut(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.dir, 2*roomOf(x.original)+16<<10)
@@ -257,7 +255,7 @@ func TestRoomRunsOut(t *testing.T) {
 	x.heals(value)
 }
 
-// There is room again while it is mounted still.
+// TestRoomComesBack checks that a save succeeds if there is space again during the mount.
 func TestRoomComesBack(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
@@ -274,7 +272,8 @@ func TestRoomComesBack(t *testing.T) {
 	x.saves("three")
 }
 
-// What the journal has no room for is refused at once, and all else goes on.
+// TestNoRoomForJournal checks that an edit for which the journal has no space is refused at
+// once, and that everything else works.
 func TestNoRoomForJournal(t *testing.T) {
 	for _, after := range []string{"goes on", "unmount", "kill"} {
 		t.Run(after, func(t *testing.T) {
@@ -306,8 +305,8 @@ func TestNoRoomForJournal(t *testing.T) {
 	}
 }
 
-// A sheet that the journal has no room for is not called a refused text: nothing is wrong
-// with it.
+// TestNoRoomForSheet checks that a sheet for which the journal has no space is not reported
+// as a refused text, since it has no mistake.
 func TestNoRoomForSheet(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.state, 128<<10)
@@ -348,7 +347,7 @@ func TestNoRoomForSheet(t *testing.T) {
 	}
 }
 
-// kill kills the process, and takes the mount away.
+// kill kills the process, and removes the mount.
 func (x *trouble) kill() {
 	x.t.Helper()
 	pid := x.status().PID
@@ -362,8 +361,8 @@ func (x *trouble) kill() {
 	clearDead(x.t, x.mnt)
 }
 
-// A state folder without any room, and the last edits in it, is no reason not to
-// save.
+// TestFullStateFolder checks that edits are saved also if the state folder has no space
+// left.
 func TestFullStateFolder(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.state, 256<<10)
@@ -380,7 +379,7 @@ func TestFullStateFolder(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	for i := 0; ; i++ { // until the journal's last page is full
+	for i := 0; ; i++ { // fill the journal's last page
 		value := fmt.Sprint("value ", i)
 		if err = os.WriteFile(x.file(), []byte(value+"\n"), 0); err != nil {
 			break
@@ -396,7 +395,7 @@ func TestFullStateFolder(t *testing.T) {
 	x.saves(strings.TrimSuffix(string(b), "\n"))
 }
 
-// The folder of the source becomes read-only.
+// TestReadOnlyFolder checks a source whose folder becomes read-only.
 func TestReadOnlyFolder(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.dir, 1<<20)
@@ -409,7 +408,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	x.heals("one")
 }
 
-// The state folder is read-only: from the start, or later on.
+// TestReadOnlyStateFolder checks a state folder that is read-only, from the start or later.
 func TestReadOnlyStateFolder(t *testing.T) {
 	x := newTrouble(t)
 	x.tmpfs(x.state, 1<<20)
@@ -422,7 +421,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 	x.remount(x.state, "", 0)
 	x.mount()
 	x.edit("one")
-	// What is open keeps its rights, so that only new files are refused.
+	// Open files keep their rights, so that only new files are refused.
 	if err := syscall.Mount(x.state, x.state, "", syscall.MS_BIND, ""); err != nil {
 		t.Skipf("a folder can't be mounted on itself here: %v", err)
 	}
@@ -446,7 +445,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 	x.saved("two")
 }
 
-// The source becomes another file, or a part of itself.
+// TestSourceChanges checks a source that is replaced, changed or truncated.
 func TestSourceChanges(t *testing.T) {
 	for name, change := range map[string]func(x *trouble) error{
 		"replaced": func(x *trouble) error {

@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Exit codes of a mount helper are mount(8)'s, not ours.
+// The exit codes of a mount helper, as mount(8) defines them.
 const (
 	helperUsage  = 1
 	helperFailed = 32
 )
 
-// isMountHelper tells whether mount(8) has called the program: by its name, for
-// a file system of type lorefs or fuse.lorefs, or by its arguments, as
-// mount.fuse(8) does: SOURCE MOUNTPOINT -o OPTIONS.
+// isMountHelper reports whether mount(8) has started the program: under its name for a file
+// system of type lorefs or fuse.lorefs, or with the arguments of mount.fuse(8), SOURCE
+// MOUNTPOINT -o OPTIONS.
 func isMountHelper(argv []string) bool {
 	switch filepath.Base(argv[0]) {
 	case "mount.lorefs", "mount.fuse.lorefs":
@@ -33,7 +33,7 @@ func isCommand(name string) bool {
 	return slices.ContainsFunc(newRoot().Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
-// runMountHelper does what mount does, told in mount(8)'s way.
+// runMountHelper mounts, with the flags and exit codes of a mount helper.
 func runMountHelper(ctx context.Context, argv []string) int {
 	c := newMountHelper(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	c.SetArgs(argv[1:])
@@ -49,8 +49,8 @@ func runMountHelper(ctx context.Context, argv []string) int {
 
 func newMountHelper(log *slog.Logger) *cobra.Command {
 	var f mountFlags
-	// The short flags of a helper mean other things than mount's, so those that
-	// -o sets are in a set of their own.
+	// The short flags of a helper differ from mount's, so the flags that -o sets are in a
+	// set of their own.
 	settable := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.add(settable)
 	var options []string

@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	// hostileTimeVar makes TestHostileInput take longer, such as 10m, and hostileSeedVar
-	// makes a run like one before.
+	// hostileTimeVar sets how long TestHostileInput takes, such as 10m, and hostileSeedVar
+	// repeats an earlier run.
 	hostileTimeVar = "LOREFS_HOSTILE_TIME"
 	hostileSeedVar = "LOREFS_HOSTILE_SEED"
 
 	hostileTime = 5 * time.Second
 
-	// What one command may take of a file that is small. The time is that of the
-	// processor: others may keep a machine busy.
+	// These limit what a command may take for a small file. The time is CPU time, since the
+	// machine may be busy.
 	hostileCPU    = 10 * time.Second
 	hostileMemory = 1 << 30
-	// hostileWait is when a command counts as one that never ends.
+	// hostileWait is the time after which a command counts as hanging.
 	hostileWait = 2 * time.Minute
 )
 
-// hostileFile is a file that is spoilt, and what is tried on it. In the arguments,
-// outDir stands for a folder that is not there yet.
+// hostileFile is a file to damage, and commands to run on it. In the arguments, outDir
+// stands for a folder that does not exist yet.
 type hostileFile struct {
 	name     string
 	path     string
@@ -53,7 +53,8 @@ type hostileFile struct {
 
 const outDir = "OUT"
 
-// Whatever is in a file, no command panics, hangs, or takes more memory than there is.
+// TestHostileInput checks that no command panics, hangs, or takes too much memory, whatever
+// is in a file.
 func TestHostileInput(t *testing.T) {
 	ownFolders(t)
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
@@ -88,8 +89,8 @@ func TestHostileInput(t *testing.T) {
 	t.Logf("exit codes: %v; at most %d MiB and %v", h.exits, h.memory>>20, h.cpu)
 }
 
-// A map is read in no time, whatever its names and numbers are: of one name with all of
-// them, each is a number that the name may have already.
+// TestHostileMaps checks that maps are read quickly, whatever names and numbers they have,
+// for example one name with every number.
 func TestHostileMaps(t *testing.T) {
 	ownFolders(t)
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
@@ -108,14 +109,14 @@ func TestHostileMaps(t *testing.T) {
 	}
 }
 
-// hostile spoils files and runs the program on them.
+// hostile damages files and runs the program on them.
 type hostile struct {
 	t     *testing.T
 	dir   string
 	r     *rand.Rand
 	files []*hostileFile
 
-	// exits counts the exit codes; memory and cpu are the most that a command took.
+	// exits counts exit codes; memory and cpu are the most that a command took.
 	exits  map[int]int
 	memory int64
 	cpu    time.Duration
@@ -142,7 +143,7 @@ func (h *hostile) add(path string, text bool, commands ...[]string) {
 	h.files = append(h.files, &hostileFile{name: filepath.Base(path), path: path, whole: whole, text: text, commands: commands})
 }
 
-// sessions adds a recorded session of each form.
+// sessions adds a recording in each form.
 func (h *hostile) sessions() {
 	packets, err := prototest.Session(1, 90)
 	if err != nil {
@@ -167,7 +168,7 @@ func (h *hostile) sessions() {
 	}
 }
 
-// definitions adds the files that sessions are read by.
+// definitions adds the definitions for the recordings.
 func (h *hostile) definitions() {
 	dir := writeDefinitions(h.t)
 	packets, err := prototest.Session(2, 20)
@@ -186,7 +187,7 @@ func (h *hostile) definitions() {
 	}
 }
 
-// packetJSON adds packets as decode prints them, and as they are without definitions.
+// packetJSON adds packets in the form of decode, with and without definitions.
 func (h *hostile) packetJSON() {
 	packets, err := prototest.Session(3, 40)
 	if err != nil {
@@ -226,7 +227,7 @@ func (h *hostile) write(path string, data []byte) {
 
 func (h *hostile) restore(f *hostileFile) { h.write(f.path, f.whole) }
 
-// run runs a command on a file that holds data, and gives its exit code.
+// run runs a command on a file with data, and returns its exit code.
 func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	h.write(f.path, data)
 	out := filepath.Join(h.dir, "out")
@@ -251,7 +252,7 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	h.memory, h.cpu = max(h.memory, memory), max(h.cpu, cpu)
-	// That of a panic is the one of wrong usage, and the arguments are good.
+	// exitUsage is also the exit code of a panic, and the arguments are correct.
 	if code < exitOK || code == exitUsage || code > exitUnsaved || memory > hostileMemory || cpu > hostileCPU {
 		h.t.Errorf("%s, kept as %s: lorefs %q exits with %d, %d MiB, %v, %v: %s",
 			f.name, h.keep(f, data), args, code, memory>>20, cpu, err, stderr)
@@ -259,7 +260,7 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	return code
 }
 
-// keep writes a file that nothing removes.
+// keep writes a file that is not removed.
 func (h *hostile) keep(f *hostileFile, data []byte) string {
 	dir, err := os.MkdirTemp("", "lorefs-hostile-")
 	if err != nil {
@@ -278,14 +279,14 @@ func (b *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spoil gives a copy of a file with some mistakes in it.
+// spoil returns a damaged copy of a file.
 func (h *hostile) spoil(f *hostileFile) (spoilt []byte) {
 	ways := []func([]byte) []byte{h.flip, h.cut, h.drop, h.insert, h.repeat, h.length}
 	if f.text {
 		ways = append(ways, h.number, h.nest)
 	}
 	b := slices.Clone(f.whole)
-	if f.deflated > 0 && h.r.IntN(4) > 0 { // the mistakes are in what is inflated
+	if f.deflated > 0 && h.r.IntN(4) > 0 { // damage the inflated data
 		b = h.inflate(b[f.deflated:])
 		defer func() { spoilt = slices.Concat(f.whole[:f.deflated], h.deflate(spoilt)) }()
 	}
@@ -297,7 +298,7 @@ func (h *hostile) spoil(f *hostileFile) (spoilt []byte) {
 	return b
 }
 
-// at is a place in b; some of them are in what it begins with, where headers are.
+// at returns a place in b, often near the beginning, where headers are.
 func (h *hostile) at(b []byte) int {
 	if h.r.IntN(4) == 0 {
 		return h.r.IntN(min(len(b), 256))
@@ -336,7 +337,7 @@ func (h *hostile) flip(b []byte) []byte {
 
 func (h *hostile) cut(b []byte) []byte { return b[:h.at(b)] }
 
-// block is a range of some bytes, or of many.
+// block returns a range of some bytes, or of many.
 func (h *hostile) block(b []byte) (from, to int) {
 	from = h.at(b)
 	return from, from + h.r.IntN(min(len(b)-from, 1<<h.r.IntN(17))+1)
@@ -357,7 +358,7 @@ func (h *hostile) insert(b []byte) []byte {
 	return slices.Insert(b, h.at(b), block...)
 }
 
-// repeat has a block again somewhere, perhaps many times.
+// repeat inserts a block again somewhere, perhaps many times.
 func (h *hostile) repeat(b []byte) []byte {
 	from, to := h.block(b)
 	times := 1
@@ -367,7 +368,7 @@ func (h *hostile) repeat(b []byte) []byte {
 	return slices.Insert(b, h.at(b), bytes.Repeat(b[from:to], times)...)
 }
 
-// length writes a number that some reader may take for a length or an offset.
+// length writes a number that a reader may take for a length or an offset.
 func (h *hostile) length(b []byte) []byte {
 	n := uint64(len(b))
 	numbers := []uint64{0, 1, n, n - 1, n + 1, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, h.r.Uint64()}
@@ -377,7 +378,7 @@ func (h *hostile) length(b []byte) []byte {
 	return b
 }
 
-// number has another number in the place of one in a text.
+// number replaces a number in a text.
 func (h *hostile) number(b []byte) []byte {
 	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
 	from := h.at(b)
@@ -392,7 +393,7 @@ func (h *hostile) number(b []byte) []byte {
 	return slices.Replace(b, from, to, []byte(numbers[h.r.IntN(len(numbers))])...)
 }
 
-// nest opens more than is closed.
+// nest opens more brackets than it closes.
 func (h *hostile) nest(b []byte) []byte {
 	open := []string{"[", `{"a":`, "- ", "array<", "<<<<<<< "}
 	return slices.Insert(b, h.at(b), bytes.Repeat([]byte(open[h.r.IntN(len(open))]), 1<<h.r.IntN(18))...)

@@ -10,22 +10,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Who interrupts a command is told so once, and its exit code is exitInterrupted. A command
-// that has something to put in order, or to tell, ends by itself when its context is done;
-// all others end at once.
+// A command that is interrupted says so once, and exits with exitInterrupted. A command that
+// has to clean up or to report something ends when its context does. All others end at once.
 
 // Annotations of commands.
 const (
-	// endsItself marks those that look at signals themselves.
+	// endsItself marks commands that handle signals themselves.
 	endsItself = "ends itself"
-	// goesOn is what goes on although the command has ended.
+	// goesOn says what goes on after the command has ended.
 	goesOn = "goes on"
 )
 
-// errInterrupted is the error of a command of which there is no more to tell.
+// errInterrupted is the error of an interrupted command that has nothing more to say.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible lets a command end by itself on a signal.
+// interruptible makes a command end by itself on a signal.
 func interruptible(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	annotate(c, endsItself, "true")
@@ -46,7 +45,7 @@ func annotate(c *cobra.Command, key, value string) *cobra.Command {
 	return c
 }
 
-// untilSignal gives a context that is done with the first signal. The second ends the
+// untilSignal returns a context that ends at the first signal. The second signal ends the
 // process, unless somebody else waits for it.
 func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, stop context.CancelFunc) {
 	ctx, stop = signal.NotifyContext(ctx, signals...)
@@ -54,12 +53,12 @@ func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, 
 	return ctx, stop
 }
 
-// wantedSignals are those of stopSignals that whoever started the program wants it to get:
-// nohup(1) does not want SIGHUP.
+// wantedSignals returns those of stopSignals that the process was not started to ignore:
+// nohup(1) ignores SIGHUP.
 func wantedSignals() []os.Signal { return slices.DeleteFunc(slices.Clone(stopSignals), signal.Ignored) }
 
-// interrupted is the error of a command that ended with err, if its context is done. What
-// it was about is of no use then, or temporary, unless it tells of edits.
+// interrupted replaces the error of a command whose context has ended, unless it is about
+// edits: it then tells nothing, or is about temporary files.
 func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -74,7 +73,7 @@ func interrupted(ctx context.Context, err error) error {
 	return &commandError{code: exitInterrupted, err: errInterrupted}
 }
 
-// endOnSignal ends the process with the first signal, unless the command ends itself.
+// endOnSignal ends the process at the first signal, unless the command handles signals.
 func endOnSignal(c *cobra.Command) {
 	if c.Annotations[endsItself] != "" {
 		return

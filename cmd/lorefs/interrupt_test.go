@@ -10,8 +10,8 @@ import (
 	"lorefs/internal/sample"
 )
 
-// Every command that ends by itself on a signal says so once, whatever it was about, and has
-// one exit code for it.
+// TestInterrupted checks that every command that handles signals says once that it was
+// interrupted, and exits with one code for it.
 func TestInterrupted(t *testing.T) {
 	dir, err := madeSample()
 	if err != nil {
@@ -56,7 +56,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		t.Run(strings.Join(args[:len(args)-1], " "), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // as by a signal at once
+			cancel() // like a signal at the start
 			root := newRoot()
 			root.SetArgs(args)
 			err := root.ExecuteContext(ctx)

@@ -116,7 +116,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
 	toldErr := told(w, &a)
 	if err != nil {
-		return err // which can still be known, as that of an interrupt
+		return err // it may still be a known one, such as an interrupt
 	}
 	return toldErr
 }

@@ -19,8 +19,8 @@ import (
 // A tenth of the large tree is 4,300,000.
 var largeWalk = flag.Int("entries", 1_200_000, "entries of the large tree that are walked through a mount")
 
-// TestWalkOfLargeTree walks a part of a real data center through a mount. What the
-// kernel knows of it must not pile up in the process: that would be 450 bytes each.
+// TestWalkOfLargeTree walks a part of a real data center through a mount. The process must
+// not keep data for each node that the kernel knows, which would be 450 bytes each.
 func TestWalkOfLargeTree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("walks a million entries")
@@ -38,7 +38,7 @@ func TestWalkOfLargeTree(t *testing.T) {
 	}
 }
 
-// findSome counts what find prints, and ends it after enough lines.
+// findSome counts the lines that find prints, and ends it after enough.
 func findSome(t testing.TB, dir string, enough int) (n int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "find", dir)
@@ -52,18 +52,18 @@ func findSome(t testing.TB, dir string, enough int) (n int) {
 	for lines := bufio.NewScanner(out); n < enough && lines.Scan(); {
 		n++
 	}
-	_ = c.Process.Kill() // it may have ended by itself
+	_ = c.Process.Kill() // it may have ended already
 	_ = c.Wait()
 	return n
 }
 
-// peakMemory is the most that was resident of the process behind a mount.
+// peakMemory returns the peak memory of the process behind a mount.
 func peakMemory(t *testing.T, mnt string) int64 {
 	t.Helper()
 	return peakOf(t, runTool(t, "", "lorefs", "status", "--json", mnt))
 }
 
-// peakOf is peakMemory of the mount with that status.
+// peakOf is peakMemory for a status.
 func peakOf(t testing.TB, status string) int64 {
 	t.Helper()
 	var s struct{ Pid int }
@@ -86,11 +86,11 @@ func peakOf(t testing.TB, status string) int64 {
 	return kib << 10
 }
 
-// readSeconds is how long many readers are at work. To see what 150 bring, it is a flag.
+// readSeconds is how long many readers are at work.
 var readSeconds = flag.Int("readseconds", 5, "how long 32 processes read a real data center through a mount")
 
-// Many readers of a small cache are served within a memory that is bounded, however many
-// they are, and none of them meets an error.
+// TestManyReadersOfSmallCache checks that many readers of a small cache get no errors, and
+// that the memory for them is bounded.
 func TestManyReadersOfSmallCache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads for some seconds")
@@ -106,7 +106,7 @@ func TestManyReadersOfSmallCache(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "sh", "-c", script)
 	c.Dir = filepath.Join(mnt, "sheets", "SkillData") // the largest
 	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Logf("the readers: %v: %s", err, out) // most end by the signal
+		t.Logf("the readers: %v: %s", err, out) // the signal ends most of them
 	}
 	const most = cache + 128<<20
 	if peak := peakMemory(t, mnt); peak > most {

@@ -54,8 +54,8 @@ if names are missing because the root of a CASC storage is damaged.`,
 	return c
 }
 
-// list shows the entries of a directory, or the one of a file. Entries may lack their
-// sizes unless sizes says that they are shown: to find them can take long.
+// list shows the entries of a directory, or the entry of a file. Finding sizes can take
+// long, so entries have them only if sizes is true.
 func list(ctx context.Context, s *kinds.Source, name string, sizes bool, show func(nodes.Entry) error) error {
 	e, err := s.Find(ctx, name)
 	if err != nil {
@@ -92,7 +92,7 @@ func entries(ctx context.Context, s *kinds.Source, e nodes.Entry) iter.Seq2[node
 	}
 }
 
-// lister picks the form of the output.
+// lister returns the function that prints an entry.
 func lister(w io.Writer, spell func(string) string, long, asJSON bool) func(nodes.Entry) error {
 	if asJSON {
 		enc := shown.JSONLines(w)
@@ -102,7 +102,7 @@ func lister(w io.Writer, spell func(string) string, long, asJSON bool) func(node
 	}
 	return func(e nodes.Entry) (err error) {
 		if long {
-			//nolint:forbidigo // data goes to a pipe byte for byte; spell sees to terminals
+			//nolint:forbidigo // data goes to a pipe unchanged; spell makes it safe for terminals
 			_, err = fmt.Fprintf(w, "%-4s %10d %s %s\n", kindName(e.Kind), e.Size, e.ModTime.Format("2006-01-02 15:04"), spell(e.Name))
 		} else {
 			_, err = fmt.Fprintln(w, spell(e.Name))

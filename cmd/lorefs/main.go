@@ -1,12 +1,11 @@
-// Command lorefs mounts game archives as ordinary directories, and looks into
-// them without a mount. README.md says how to use it.
+// Command lorefs mounts game archives as ordinary directories, and reads them without a
+// mount. README.md describes how to use it.
 //
-// This package is the only place for what users say and are told: flags, the
-// environment, standard output and exit codes. Each subcommand has a file of its own;
-// options.go is what flags, -o and the environment have in common, and source.go where
-// a path becomes a source, and what is told of one that can't be read. What the kinds of
-// sources are is internal/kinds', what a mount answers internal/mounted's, and its life in
-// the background internal/daemon's.
+// Only this package deals with users: with flags, the environment, standard output and exit
+// codes. Each subcommand has a file of its own. options.go has the table behind flags, -o
+// and the environment. source.go opens sources, and explains why one can't be read. Package
+// internal/kinds knows the kinds of sources, internal/mounted what a mount answers, and
+// internal/daemon how a mount lives in the background.
 package main
 
 import (
@@ -20,31 +19,31 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Exit codes. Scripts go by them: they are listed in README.md and do not change.
+// Exit codes. README.md lists them. Scripts rely on them, so they don't change.
 const (
 	exitOK = 0
-	// exitFailure: the command could not do all it was asked for, or verify found something.
+	// exitFailure means that the command could not do everything, or verify found something.
 	exitFailure = 1
-	// exitUsage: a wrong flag or argument.
+	// exitUsage means a wrong flag or argument.
 	exitUsage = 2
-	// exitSource: the source is not there, is no source that lorefs knows, or is damaged.
+	// exitSource means that the source does not exist, is of no known kind, or is damaged.
 	exitSource = 3
-	// exitKey: no key that was tried opens the source.
+	// exitKey means that none of the keys opens the source.
 	exitKey = 4
-	// exitMountpoint: the mount point cannot be used.
+	// exitMountpoint means that the mount point can't be used.
 	exitMountpoint = 5
-	// exitBusy: the mount is in use and was not unmounted.
+	// exitBusy means that the mount is in use and was not unmounted.
 	exitBusy = 6
-	// exitUnsaved: something was not saved, or edits could not be made again; the message
-	// says where that is kept.
+	// exitUnsaved means that something was not saved, or edits could not be replayed. The
+	// message says where they are kept.
 	exitUnsaved = 7
-	// exitInterrupted: a signal ended the command before it was done.
+	// exitInterrupted means that a signal ended the command early.
 	exitInterrupted = 130
 )
 
 func main() { os.Exit(run(context.Background(), os.Args)) }
 
-// run is main with an exit code.
+// run runs lorefs, or a mount helper, and returns the exit code.
 func run(ctx context.Context, argv []string) int {
 	if isMountHelper(argv) {
 		return runMountHelper(ctx, argv)
@@ -54,8 +53,8 @@ func run(ctx context.Context, argv []string) int {
 	return runCommand(ctx, root)
 }
 
-// runCommand runs a command and gives the exit code. Nothing of what others wrote reaches the terminal as it is: no message, and, if
-// stdout is a terminal, no data.
+// runCommand runs a command and returns the exit code. Messages never reach the terminal
+// unescaped, nor does data if stdout is a terminal: both may hold what others wrote.
 func runCommand(ctx context.Context, c *cobra.Command) int {
 	c.SetErr(shown.NewWriter(os.Stderr))
 	stdout := shown.NewWriter(io.Discard)
@@ -70,7 +69,7 @@ func runCommand(ctx context.Context, c *cobra.Command) int {
 	return report(err)
 }
 
-// report says on stderr what went wrong and picks the exit code.
+// report prints an error on stderr and returns the exit code.
 func report(err error) int {
 	if err == nil {
 		return exitOK
@@ -81,8 +80,8 @@ func report(err error) int {
 	return exitCode(err)
 }
 
-// spelling is how a command spells a piece of data, such as a name, that is not to break
-// its line: on a terminal as [shown.Text], else as it is.
+// spelling returns the function by which a command spells data that must not break its line,
+// such as a name: by [shown.Text] on a terminal, and otherwise unchanged.
 func spelling(c *cobra.Command) func(string) string {
 	if _, terminal := c.OutOrStdout().(*shown.Writer); terminal {
 		return shown.Text

@@ -23,7 +23,7 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
-			root.DisableAutoGenTag = true // it has the day on which it ran
+			root.DisableAutoGenTag = true // the tag has the date of the run
 			asMarkdown(root)
 			_, err := treecopy.Write(c.Context(), manPages(root), args[0], treecopy.Options{Overwrite: true, Workers: 1})
 			if err != nil {
@@ -34,7 +34,7 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 	}
 }
 
-// manPages are those of a command and the ones below it, as [doc.GenManTree] makes them.
+// manPages yields the pages of a command and all below it, as [doc.GenManTree] makes them.
 func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, sub := range c.Commands() {
@@ -56,11 +56,11 @@ func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 	}
 }
 
-// plain keeps Markdown from seeing markup in plain text.
+// plain escapes plain text for Markdown.
 var plain = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "<", "\\<", "[", "\\[", "{", "\\{")
 
-// asMarkdown turns the help of a command and those below it into the Markdown that
-// cobra makes man pages of.
+// asMarkdown converts the help of a command and all below it to Markdown, from which cobra
+// makes man pages.
 func asMarkdown(c *cobra.Command) {
 	lines := strings.SplitAfter(c.Long, "\n")
 	for i, line := range lines {

@@ -28,7 +28,7 @@ type mountFlags struct {
 	quality    int
 	logFile    string
 	lists      []string
-	// own are those besides the source's.
+	// own are the options besides the source's.
 	own optionSet
 }
 
@@ -39,7 +39,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
 }
 
-// table has what can be said about a mount, besides its source.
+// table returns the options of a mount besides its source.
 func (f *mountFlags) table() []option {
 	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
@@ -51,7 +51,7 @@ func (f *mountFlags) table() []option {
 	}
 }
 
-// applyLists sets what the lists of -o say.
+// applyLists applies the lists of -o.
 func (f *mountFlags) applyLists(lists []string, rules optionRules) error {
 	all := optionSet{known: slices.Concat(f.source.known, f.own.known), flags: f.own.flags}
 	return all.apply(lists, rules)
@@ -82,7 +82,7 @@ write to that folder, mount says so and leaves it as it is.`,
 	return c
 }
 
-// mount mounts in front or, by starting this program anew, in the background.
+// mount mounts in the foreground or, by starting this program again, in the background.
 func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
 		return err
@@ -108,12 +108,12 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	return err
 }
 
-// checkUnserved keeps a mount that does not answer, and would be aborted, if a process
-// serves it that does: it has too much to do.
+// checkUnserved returns an error if a living process serves a mount that does not answer,
+// because it is busy. Mounting there would abort that mount.
 func checkUnserved(name string) error {
 	there, err := daemon.StateOf(name)
 	if err != nil || there != daemon.Silent {
-		return nil //nolint:nilerr // CheckMountpoint tells
+		return nil //nolint:nilerr // CheckMountpoint reports it
 	}
 	_, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
 	if err != nil {
@@ -122,8 +122,8 @@ func checkUnserved(name string) error {
 	return errors.Join(fmt.Errorf("mount point %s: lorefs has mounted something there already, which is slow to answer", name), conn.Close())
 }
 
-// prepare does what is quick and may fail, and makes all paths absolute, as the
-// working directory is left later.
+// prepare does what is quick and can fail, and makes all paths absolute, since the working
+// directory changes later.
 func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, error) {
 	m := &mounting{flags: f, log: log}
 	var err error

@@ -23,16 +23,17 @@ import (
 )
 
 const (
-	// mountKillsVar makes a longer run of TestKilledWhileMounting.
+	// mountKillsVar sets how often TestKilledWhileMounting kills.
 	mountKillsVar = "LOREFS_MOUNT_KILLS"
 	mountKills    = 8
-	// mountBegins is the time in which a mount is killed, from when its process starts, and
-	// mountComes the one from when the kernel has the mount.
+	// mountBegins is the time after the start of the process in which a mount is killed, and
+	// mountComes the time after the kernel has the mount.
 	mountBegins = 50 * time.Millisecond
 	mountComes  = 3 * time.Millisecond
 )
 
-// Whenever a process is killed that is about to mount, the next mount needs no help.
+// TestKilledWhileMounting checks that the next mount works without help, whenever a process
+// is killed that is about to mount.
 func TestKilledWhileMounting(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	came := 0
@@ -54,7 +55,7 @@ func TestKilledWhileMounting(t *testing.T) {
 		select {
 		case <-next.ended:
 		case <-time.After(patience):
-			_ = unix.Unmount(c.mnt, unix.MNT_FORCE) // or it would wait for ever
+			_ = unix.Unmount(c.mnt, unix.MNT_FORCE) // otherwise it would wait forever
 			t.Fatalf("kill %d: the next mount hangs", kill)
 		}
 		if next.err != nil {
@@ -64,12 +65,12 @@ func TestKilledWhileMounting(t *testing.T) {
 			t.Fatalf("kill %d: %q, %v", kill, text, err)
 		}
 		runTool(t, "", "lorefs", "unmount", c.mnt)
-		_ = p.wait() // or it would be left behind
+		_ = p.wait() // otherwise it would stay as a zombie
 	}
 	t.Logf("the mount was there %d times", came)
 }
 
-// A request without an end is refused, and takes no memory.
+// TestEndlessRequest checks that an endless request is refused, and takes no memory.
 func TestEndlessRequest(t *testing.T) {
 	x := newTrouble(t)
 	x.mount()
@@ -98,8 +99,8 @@ func TestEndlessRequest(t *testing.T) {
 	x.lorefs(exitOK, "unmount", x.mnt)
 }
 
-// A mount whose process was killed and can't end is silent, and so is its socket. Here,
-// the process is stopped instead, which looks the same.
+// TestSilentMount checks a mount whose process was killed and can't end, so that neither it
+// nor its socket answers. The test stops the process instead, which looks the same.
 func TestSilentMount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for timeouts")
@@ -126,7 +127,8 @@ func TestSilentMount(t *testing.T) {
 	x.heals("kept")
 }
 
-// Another user is told whose the mount is, not what a helper program says.
+// TestUnmountOfOthers checks that another user reads whose mount it is, not the message of a
+// helper program.
 func TestUnmountOfOthers(t *testing.T) {
 	testneeds.FUSE(t)
 	if os.Geteuid() != 0 {
@@ -134,7 +136,7 @@ func TestUnmountOfOthers(t *testing.T) {
 	}
 	x := newTrouble(t)
 	x.mount()
-	// For others there is no way into folders of tests.
+	// Other users can't enter the folders of tests.
 	dir, err := os.MkdirTemp("", "lorefs-others-") //nolint:usetesting // as said
 	if err != nil {
 		t.Fatal(err)

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// listedEdit is what -o calls --rw: mount(8) says rw to every file system that is not ro.
+// listedEdit is the name of --rw in -o. mount(8) passes rw to every file system that is not
+// ro, so that can't be it.
 const listedEdit = "edit"
 
-// ignoredOptions are those that fstab(5) has for other programs than the file
-// system's, or that ask for what a mount has anyway.
+// ignoredOptions are options of fstab(5) that are for other programs, or that every mount
+// has anyway.
 var ignoredOptions = []string{
 	"ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "nofail", "_netdev",
 	"exec", "noexec", "suid", "nosuid", "dev", "nodev", "sync", "async", "dirsync", "silent", "loud",
@@ -17,15 +18,15 @@ var ignoredOptions = []string{
 	"lazytime", "nolazytime", "default_permissions",
 }
 
-// optionRules are what differs between mount and a mount helper.
+// optionRules are the differences between mount and a mount helper.
 type optionRules struct {
-	// ignoreRW takes rw for the absence of ro: mount(8) passes it unasked.
+	// ignoreRW ignores rw, which mount(8) passes unless ro is set.
 	ignoreRW bool
 	// sloppy ignores unknown options.
 	sloppy bool
 }
 
-// apply sets the flags that the lists of -o mean.
+// apply sets the flags for the lists of -o.
 func (s *optionSet) apply(lists []string, rules optionRules) error {
 	for _, list := range lists {
 		for _, option := range splitList(list) {
@@ -37,9 +38,9 @@ func (s *optionSet) apply(lists []string, rules optionRules) error {
 	return nil
 }
 
-// splitList splits a list of -o at its commas. As for mount(8), a backslash makes the comma
-// behind it a part of a value, and so it does with a backslash. Before anything else it is
-// one itself.
+// splitList splits a list of -o at its commas. As for mount(8), a backslash before a comma
+// or a backslash makes that a part of the value. Before other characters it stands for
+// itself.
 func splitList(list string) (parts []string) {
 	var part strings.Builder
 	for i := 0; i < len(list); i++ {

@@ -10,25 +10,25 @@ import (
 	"lorefs/internal/kinds"
 )
 
-// option is one thing that a user can say about a source or a mount. The flag, its name
-// in the lists of -o and in fstab, and what another process of lorefs is started with
-// all come from it; a test compares the tables in README.md with it.
+// option is an option of a source or a mount. Its flag, its name in the lists of -o and in
+// fstab, and the arguments for another process of lorefs come from it. A test compares the
+// tables in README.md with these.
 type option struct {
-	// name is that of the flag.
+	// name is the name of the flag.
 	name string
 	// listed is its name in -o, if that is not name with _ for each -.
 	listed string
-	// variable of the environment says the same if the flag is not given.
+	// variable is the environment variable that is used if the flag is not given.
 	variable string
-	// kinds are those of the sources that it is for; nil for every source.
+	// kinds are the kinds of sources that it is for; nil for all.
 	kinds []string
-	// value points to where the value goes, which is the default until then.
+	// value points to the value, which is the default at first.
 	value any
-	// help is what --help says. The argument is the word in back quotes.
+	// help is the text of --help. The word in back quotes names the argument.
 	help string
 }
 
-// listName is what -o calls the option.
+// listName returns the name of the option in -o.
 func (o *option) listName() string {
 	if o.listed != "" {
 		return o.listed
@@ -53,7 +53,7 @@ func (o *option) add(flags *pflag.FlagSet) {
 	}
 }
 
-// given is the flag of the option, or nil if it says no more than its default does.
+// given returns the flag of the option, or nil if it has its default value.
 func (o *option) given(flags *pflag.FlagSet) *pflag.Flag {
 	f := flags.Lookup(o.name)
 	if f == nil || !f.Changed || f.Value.String() == f.DefValue {
@@ -65,11 +65,11 @@ func (o *option) given(flags *pflag.FlagSet) *pflag.Flag {
 // optionSet holds flags that commands share.
 type optionSet struct {
 	known []option
-	// flags are those of the command; nil if no command line has them.
+	// flags are the flags of the command; nil without a command line.
 	flags *pflag.FlagSet
 }
 
-// addTo makes flags of a table.
+// addTo adds the flags of a table.
 func (s *optionSet) addTo(flags *pflag.FlagSet, table []option) {
 	s.flags, s.known = flags, table
 	for i := range table {
@@ -77,8 +77,8 @@ func (s *optionSet) addTo(flags *pflag.FlagSet, table []option) {
 	}
 }
 
-// checkKind refuses options that say nothing about a source of the kind k: who gives
-// them takes it for another one.
+// checkKind returns an error if options were given that are not for sources of the kind k:
+// the user probably expects another kind.
 func (s *optionSet) checkKind(path string, k *kinds.Kind) error {
 	if s.flags == nil {
 		return nil
@@ -92,7 +92,7 @@ func (s *optionSet) checkKind(path string, k *kinds.Kind) error {
 	return nil
 }
 
-// sources names what the option is for.
+// sources names the sources that the option is for.
 func (o *option) sources() string {
 	var names []string
 	for _, k := range kinds.All() {
@@ -103,8 +103,9 @@ func (o *option) sources() string {
 	return strings.Join(names, " or ")
 }
 
-// passOn gives what has to be said to another process of lorefs so that it has the same
-// options. What has a variable goes there, since other users can see arguments.
+// passOn returns the arguments and the environment that give another process of lorefs the
+// same options. Options with a variable are passed by it, since other users can see
+// arguments.
 func (s *optionSet) passOn() (args, env []string) {
 	for _, o := range s.known {
 		f := o.given(s.flags)

@@ -10,8 +10,8 @@ import (
 	"lorefs/casc"
 )
 
-// What is passed on to another process means the same there, each option once, and keys do
-// not become arguments, which other users can see.
+// TestPassOn checks that options that are passed to another process have the same effect
+// there, each once, and that keys do not become arguments, which other users can see.
 func TestPassOn(t *testing.T) {
 	flags := func() (*sourceFlags, *pflag.FlagSet) {
 		var f sourceFlags
@@ -21,7 +21,7 @@ func TestPassOn(t *testing.T) {
 	}
 	from, fromSet := flags()
 	for _, o := range from.known {
-		values := []string{"1M"} // is one of each type but bool
+		values := []string{"1M"} // valid for each type but bool
 		switch o.value.(type) {
 		case *bool:
 			values = []string{"true"}
@@ -60,7 +60,7 @@ func TestPassOn(t *testing.T) {
 	}
 }
 
-// --build and --cdn may be the same key, and each counts.
+// TestCASCKeyFlags checks that --build and --cdn both count, also if they are the same key.
 func TestCASCKeyFlags(t *testing.T) {
 	for _, c := range []struct{ build, cdn casc.Key }{{casc.Key{1}, casc.Key{1}}, {casc.Key{1}, casc.Key{2}}, {casc.Key{1}, casc.Key{}}, {casc.Key{}, casc.Key{2}}} {
 		f := cascFlags{}

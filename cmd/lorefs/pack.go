@@ -104,8 +104,8 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	return f.sheets(ctx, c, dir, to, opts, log)
 }
 
-// knownCache is for a data center that only tells types and keys, each of which is asked
-// for once: the usual cache would nearly double the memory that packing takes.
+// knownCache is the cache size for a data center that is only asked for types and keys, each
+// once. The default size would nearly double the memory for packing.
 const knownCache = 64 << 20
 
 // sheets packs sheets into a data center.
@@ -117,7 +117,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	if err != nil {
 		return err
 	}
-	defer claimed.Close() // It was only held.
+	defer claimed.Close() // nothing was written to it
 	for _, known := range []struct {
 		path string
 		to   *func(sheet string) (*xsd.Schema, error)
@@ -151,7 +151,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	}
 	for _, name := range r.Ignored {
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, iofs.ErrNotExist) {
-			continue // it was OUT, before that got its name
+			continue // OUT had this name before it was renamed
 		}
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
@@ -177,9 +177,8 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 	return err
 }
 
-// worldInputs are the zones and areas that a folder holds as JSON, or as the files
-// of the original server; none if it is a folder of sheets. One that has both needs
-// --kind.
+// worldInputs returns the zones and areas in a folder, as JSON or as files of the original
+// server. A folder of sheets has none. A folder with both needs --kind.
 func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []string, err error) {
 	if f.kind == kinds.DataCenterName {
 		return nil, nil, nil
@@ -189,7 +188,7 @@ func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []str
 	switch {
 	case f.kind == kinds.WorldName:
 		if err == nil && len(inputs) == 0 {
-			err = fmt.Errorf("%s: neither zones nor areas are in it", dir)
+			err = fmt.Errorf("%s: there are neither zones nor areas in it", dir)
 		}
 	case err != nil || len(inputs) > 0:
 		if sheet := aSheet(fsys); sheet != "" {
@@ -200,7 +199,7 @@ func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []str
 	return inputs, hidden, err
 }
 
-// aSheet is a file of a folder that is called like a sheet, empty if there is none.
+// aSheet returns a file of a folder with the name of a sheet, or "".
 func aSheet(fsys iofs.FS) string {
 	for _, pattern := range []string{"[^.]*-?*.xml", "[^.]*/[^.]*-?*.xml"} {
 		if found, err := iofs.Glob(fsys, pattern); err == nil && len(found) > 0 {
@@ -210,7 +209,7 @@ func aSheet(fsys iofs.FS) string {
 	return ""
 }
 
-// sayDoubts tells of what the types of are not certain.
+// sayDoubts prints values whose types are uncertain.
 func (f *packing) sayDoubts(c *cobra.Command, r *pack.Report) {
 	w := c.ErrOrStderr()
 	if n := len(r.Inferred); n > 0 {
@@ -233,11 +232,11 @@ func (f *packing) sayDoubts(c *cobra.Command, r *pack.Report) {
 	}
 }
 
-// notAmong refuses to write over a sheet or a schema of the folder that is packed.
+// notAmong returns an error if to is a sheet or a schema of the folder that is packed.
 func notAmong(dir, to string) error {
 	out, err := os.Stat(to)
 	if err != nil {
-		return nil //nolint:nilerr // there is nothing to write over; what else is wrong is told later
+		return nil //nolint:nilerr // there is nothing to overwrite; other errors are reported later
 	}
 	fsys := pack.Dir(dir)
 	return iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
@@ -264,7 +263,7 @@ func (f *packing) options() (pack.Options, error) {
 	return pack.Options{Write: write, Strict: f.strict}, nil
 }
 
-// isFolder tells whether a path leads to a folder.
+// isFolder returns an error unless a path is a folder.
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

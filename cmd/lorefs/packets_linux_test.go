@@ -18,17 +18,17 @@ import (
 	"lorefs/protocol/prototest"
 )
 
-// largeSession is how long the session is that TestPacketsLarge searches in each form.
-// 100,000 packets are 200,000 files, and half a minute.
+// largeSession is the number of packets that TestPacketsLarge searches in each form. 100,000
+// packets are 200,000 files, and take half a minute.
 var largeSession = flag.Int("packets", 2_000, "packets of the session that is searched through a mount")
 
-// sessionForms are all forms that a session can be recorded in.
+// sessionForms are all forms of recordings.
 var sessionForms = []struct {
 	format capture.Format
 	level  int
 }{{capture.TeraLog, 0}, {capture.Alkahest, 0}, {capture.Alkahest, 6}, {capture.Alkahest0, 6}, {capture.Flat, 0}, {capture.Hex, 0}}
 
-// mountSession mounts a recorded session with definitions, until the end of the test.
+// mountSession mounts a recording with definitions until the end of the test.
 func mountSession(t *testing.T, path, definitions string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func mountSession(t *testing.T, path, definitions string) string {
 	return dir
 }
 
-// writeSession writes a log of some format.
+// writeSession writes a recording in a form.
 func writeSession(t *testing.T, info capture.Info, level int, packets []capture.Packet) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -65,7 +65,7 @@ func writeSession(t *testing.T, info capture.Info, level int, packets []capture.
 	return path
 }
 
-// writeDefinitions writes the definitions that the sessions are read by.
+// writeDefinitions writes the definitions for the recordings.
 func writeDefinitions(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "definitions")
@@ -75,7 +75,8 @@ func writeDefinitions(t *testing.T) string {
 	return dir
 }
 
-// Sessions of all formats are found out, and mounted they show the same.
+// TestPacketsFormats checks that recordings in all forms are recognized, and that their
+// mounts show the same.
 func TestPacketsFormats(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -84,7 +85,7 @@ func TestPacketsFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	definitions := writeDefinitions(t)
-	want := map[string]string{} // of the first format
+	want := map[string]string{} // the JSON of the first form
 	for _, tt := range sessionForms {
 		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
 			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
@@ -105,8 +106,8 @@ func TestPacketsFormats(t *testing.T) {
 	}
 }
 
-// shownPackets checks the bytes and the sizes of all packets, and gives what the JSON
-// has behind the name of each: not all formats tell the direction.
+// shownPackets checks the bytes and the sizes of all packets. It returns the rest of the
+// JSON after the name of each, since not all forms have the direction.
 func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -114,7 +115,7 @@ func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string
 		t.Fatal(err)
 	}
 	shown := make(map[string]string)
-	for i, e := range entries { // by name, which is in the order of time
+	for i, e := range entries { // the order of names is that of time
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)
@@ -138,8 +139,8 @@ func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string
 	return shown
 }
 
-// A long session of any format is searched through a mount, with an index of it in
-// memory and no more.
+// TestPacketsLarge checks that a long recording in any form can be searched through a mount
+// with little more memory than for its index.
 func TestPacketsLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches 4,000 files in each form")
@@ -159,7 +160,7 @@ func TestPacketsLarge(t *testing.T) {
 	}
 }
 
-// searchSession mounts a session of n packets and looks for those of one definition.
+// searchSession mounts a recording of n packets and searches it for those of one definition.
 func searchSession(t *testing.T, path, definitions string, n int) {
 	t.Helper()
 	begin := time.Now()
@@ -179,7 +180,7 @@ func searchSession(t *testing.T, path, definitions string, n int) {
 	if sum := runTool(t, mnt, "sh", "-c", "grep -o '\"packets\": *[0-9]*' summary.json | head -n 1"); !strings.Contains(sum, strconv.Itoa(n)) {
 		t.Errorf("the summary has %s", sum)
 	}
-	const most = 130 << 20 // with the 2 MiB that packets are kept in
+	const most = 130 << 20 // including the 2 MiB cache of packets
 	if peak := peakMemory(t, mnt); peak > most {
 		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
 	}

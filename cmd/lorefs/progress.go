@@ -8,15 +8,15 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows a user how far something is that takes its time.
+// progress shows the user how far a long operation is.
 type progress interface {
-	// set tells that done bytes of total are through. A total of -1 is unknown.
+	// set shows that done bytes of total are done. total is -1 if it is unknown.
 	set(done, total int64)
-	// finish takes the show off the screen.
+	// finish removes it from the screen.
 	finish()
 }
 
-// newProgress shows a bar on stderr if that is a terminal, and nothing otherwise.
+// newProgress returns a bar on stderr if that is a terminal, and otherwise shows nothing.
 func newProgress(what string) progress {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return silence{}
@@ -24,7 +24,7 @@ func newProgress(what string) progress {
 	return &bar{what: what, bytes: true}
 }
 
-// newCounter is newProgress for things that are no bytes.
+// newCounter is newProgress for things other than bytes.
 func newCounter(what string) progress {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return silence{}
@@ -37,7 +37,7 @@ type silence struct{}
 func (silence) set(int64, int64) {}
 func (silence) finish()          {}
 
-// bar appears with the first bytes, so that what needs no time shows nothing.
+// bar appears at the first bytes, so that quick operations show nothing.
 type bar struct {
 	what  string
 	bytes bool
@@ -54,7 +54,7 @@ func (b *bar) set(done, total int64) {
 			progressbar.OptionClearOnFinish(),
 		)
 	}
-	// It only fails if stderr does, of which there is no way to tell the user.
+	// It fails only if stderr does, and then the user can't be told.
 	_ = b.bar.Set64(done)
 }
 

@@ -90,12 +90,12 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	return d.Check()
 }
 
-// jsonMatch is what --json prints of a match.
+// jsonMatch is a match as --json prints it.
 type jsonMatch struct {
 	Kind  string `json:"kind"`
 	Path  string `json:"path"`
 	XPath string `json:"xpath"`
-	// Type and Value are an attribute's.
+	// Type and Value are those of an attribute.
 	Type  string `json:"type,omitempty"`
 	Value string `json:"value,omitempty"`
 }

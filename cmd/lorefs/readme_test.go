@@ -24,8 +24,8 @@ var (
 	flagNamed = regexp.MustCompile("`--([a-z-]+)(?: ([A-Z]+))?`")
 )
 
-// The README's tables have each option, with its argument and the variable that says the
-// same, and nothing else.
+// TestReadmeOptions checks that the README's tables have all options and no others, with
+// their arguments and variables.
 func TestReadmeOptions(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testneeds.Root(t), "README.md"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestReadmeOptions(t *testing.T) {
 	}
 	var f mountFlags
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
-	want := map[string]string{} // the variable of each
+	want := map[string]string{} // the variable of each flag
 	for _, o := range slices.Concat(f.source.known, f.own.known) {
 		named := "--" + o.name
 		if argument, _ := pflag.UnquoteUsage(f.own.flags.Lookup(o.name)); argument != "" {
@@ -56,8 +56,8 @@ func TestReadmeOptions(t *testing.T) {
 	}
 }
 
-// TestReadme runs every command of the README, in order, in a folder like a fresh
-// clone. The tests themselves are left out, for this is one of them.
+// TestReadme runs every command of the README, in order, in a folder like a fresh clone. It
+// does not run the tests, since it is one of them.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program, and that without -race")
@@ -89,7 +89,7 @@ func TestReadme(t *testing.T) {
 		sh := exec.CommandContext(t.Context(), "sh", "-euxc", commands)
 		sh.Dir = clone
 		sh.Env = append(os.Environ(), "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home)
-		// Go's own cache is for all.
+		// Go's cache is shared.
 		if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
 			sh.Env = append(sh.Env, "GOCACHE="+strings.TrimSpace(string(cache)))
 		}

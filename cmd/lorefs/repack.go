@@ -45,12 +45,12 @@ the exit code is 6 then.`,
 }
 
 func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, log *slog.Logger) error {
-	// First of all: what is read must not be saved anew while it is repacked onto itself.
+	// This comes first: the file must not be saved while it is repacked onto itself.
 	claimed, err := output.Claim(to, tellKept(c))
 	if err != nil {
 		return err
 	}
-	defer claimed.Close() // It was only held.
+	defer claimed.Close() // nothing was written to it
 	s, err := openShown(ctx, from, f.source.reading(), log)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	return sayWritten(c, to)
 }
 
-// sameFile tells whether two paths lead to one file.
+// sameFile reports whether two paths are one file.
 func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRoot makes the command line. Nothing of it is global, so that tests may
-// have as many as they like.
+// newRoot returns the command line. Nothing of it is global, so tests may have several.
 func newRoot() *cobra.Command {
 	verbose := false
 	level := new(slog.LevelVar)
@@ -31,7 +30,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
-		// Two letters off is still taken for a mistyped command.
+		// Names that differ by two letters are suggested.
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRun: func(c *cobra.Command, _ []string) {
 			if verbose {
@@ -58,7 +57,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 	return root
 }
 
-// runRoot is reached when the first argument is no subcommand.
+// runRoot runs if the first argument is no subcommand.
 func runRoot(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
@@ -70,7 +69,7 @@ func runRoot(c *cobra.Command, args []string) error {
 	return &commandError{code: exitUsage, hint: hint, err: usageErrorf("unknown command %q", args[0])}
 }
 
-// version is that of the module or, in a checkout, of the commit.
+// version returns the version of the module or, in a checkout, the commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -83,7 +82,7 @@ func version() string {
 	return v + " " + info.GoVersion
 }
 
-// exactArgs wants one argument for each name.
+// exactArgs requires one argument for each name.
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {

@@ -25,28 +25,28 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands se
 func TestMain(m *testing.M) {
 	testscript.Main(cleaning{m}, map[string]func(){
 		"lorefs": main,
-		// The names by which mount(8) calls.
+		// The names under which mount(8) starts the program.
 		"mount.lorefs":      main,
 		"mount.fuse.lorefs": main,
 	})
 }
 
-// cleaning runs tests, and removes what is made once for all of them.
+// cleaning runs tests, and removes what they share.
 type cleaning struct{ m *testing.M }
 
-// Run is testscript.TestingM's.
+// Run implements testscript.TestingM.
 func (c cleaning) Run() int {
 	code := c.m.Run()
 	if atEnd != "" {
-		_ = os.RemoveAll(atEnd) // it is in the folder for temporary files anyway
+		_ = os.RemoveAll(atEnd) // it is in the temporary folder anyway
 	}
 	return code
 }
 
-// TestScript runs what needs no mount.
+// TestScript runs the scripts that need no mount.
 func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
 
-// TestMountScript runs what mounts.
+// TestMountScript runs the scripts that mount.
 func TestMountScript(t *testing.T) {
 	testneeds.FUSE(t)
 	runScripts(t, "testdata/mountscript")
@@ -66,7 +66,7 @@ func runScripts(t *testing.T, dir string) {
 	})
 }
 
-// setupScript gives a script folders and keys of its own.
+// setupScript gives a script its own folders and keys.
 func setupScript(env *testscript.Env) error {
 	for _, key := range []string{"LOREFS_KEY", "LOREFS_IV"} {
 		env.Setenv(key, "")
@@ -81,8 +81,8 @@ func setupScript(env *testscript.Env) error {
 	return os.Mkdir(filepath.Join(env.WorkDir, "mnt"), 0o700)
 }
 
-// Commands of the scripts, besides testscript's own. system_linux_test.go has
-// those that look at mounts and processes.
+// scriptCommands are the commands of scripts besides testscript's. system_linux_test.go has
+// those for mounts and processes.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
 	"sample":   cmdSample,
@@ -97,7 +97,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"ended":    cmdEnded,
 }
 
-// cmdExits is: exits CODE PROGRAM [ARG...].
+// cmdExits runs "exits CODE PROGRAM [ARG...]".
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARG...]")
@@ -116,8 +116,8 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// madeSample is a folder with what lorefs sample writes: to make it takes a program
-// built with -race some seconds, and most scripts begin with it.
+// madeSample returns a folder with the output of lorefs sample. Most scripts begin with it,
+// and a program with -race takes seconds to make it.
 var madeSample = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "lorefs-sample-")
 	if err == nil {
@@ -127,7 +127,7 @@ var madeSample = sync.OnceValues(func() (string, error) {
 	return dir, err
 })
 
-// madeSampleFile is the path of one of its files, which no test may change.
+// madeSampleFile returns the path of one of its files, which no test may change.
 func madeSampleFile(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := madeSample()
@@ -137,10 +137,10 @@ func madeSampleFile(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// atEnd is the folder that is removed when all tests are through.
+// atEnd is the folder that is removed after all tests.
 var atEnd string
 
-// cmdSample is: sample DIR. It does what lorefs sample does.
+// cmdSample runs "sample DIR", which has the result of lorefs sample.
 func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: sample DIR")
@@ -150,8 +150,8 @@ func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(made)))
 }
 
-// cmdScramble is: scramble PATTERN [BACK]. It changes a byte of each file, in the middle,
-// or so many bytes ahead of the end.
+// cmdScramble runs "scramble PATTERN [BACK]". It changes a byte of each file: in the middle,
+// or BACK bytes before the end.
 func cmdScramble(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: scramble PATTERN [BACK]")
@@ -179,8 +179,8 @@ func cmdScramble(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdDamaged is: damaged open|verify FILE. It writes a data center that breaks a
-// rule, which Open finds, or only Verify.
+// cmdDamaged runs "damaged open|verify FILE". It writes a data center that breaks a rule
+// which Open checks, or only Verify.
 func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: damaged open|verify FILE")
@@ -194,10 +194,10 @@ func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("dctest has no such file")
 }
 
-// held is what a script keeps open.
+// held is a file that a script keeps open.
 type held struct{ file *os.File }
 
-// cmdHold is: hold PATH. It keeps something open, which makes its mount busy.
+// cmdHold runs "hold PATH". It keeps a file open, so that its mount is busy.
 func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: hold PATH")
@@ -208,7 +208,7 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { f.Close() })
 }
 
-// cmdRelease is: release. It closes what hold keeps open.
+// cmdRelease runs "release". It closes the file that hold keeps open.
 func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: release")
@@ -216,11 +216,11 @@ func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Value(held{}).(*held).file.Close())
 }
 
-// patience is how long a test waits for what has to happen. It is no bound on
-// how fast it has to be.
+// patience is how long a test waits for an event. It does not limit how long anything may
+// take.
 const patience = 30 * time.Second
 
-// await waits until ok is true; what says for what.
+// await waits until ok returns true; what names the event.
 func await(fatalf func(string, ...any), what string, ok func() bool) {
 	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -229,7 +229,7 @@ func await(fatalf func(string, ...any), what string, ok func() bool) {
 	}
 }
 
-// cmdLogged is: logged FILE TEXT. It waits until the text is in the file.
+// cmdLogged runs "logged FILE TEXT". It waits until the text is in the file.
 func cmdLogged(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: logged FILE TEXT")

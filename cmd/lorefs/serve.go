@@ -15,30 +15,29 @@ import (
 	"lorefs/internal/mounted"
 )
 
-// baseMemory is what a mount needs besides its cache: the names, the index,
-// the inodes that the kernel knows, and room for requests.
+// baseMemory is what a mount needs besides its cache: for names, the index, the inodes that
+// the kernel knows, and requests.
 const baseMemory = 92 << 20
 
-// stopSignals ask a mount to end.
+// stopSignals are the signals that end a mount.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
-// mounting is a mount on its way.
+// mounting is a mount before it is served.
 type mounting struct {
 	flags *mountFlags
 	log   *slog.Logger
 	// source and dir are absolute.
 	source, dir string
 	logFile     *os.File
-	// parent waits for the mount if it is in the background, else it is nil.
+	// parent is the process that waits for a mount in the background, or nil.
 	parent *daemon.Parent
 }
 
-// serve mounts and returns when the mount is gone.
+// serve mounts, and returns when the mount is gone.
 func (m *mounting) serve(ctx context.Context) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, stopSignals...)
-	// The collector keeps to it by working more, where it would otherwise let
-	// garbage pile up to the size of the cache.
+	// Without a limit, the collector would let garbage grow to the size of the cache.
 	debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + baseMemory)
 	mount, err := m.start(ctx)
 	if err != nil {
@@ -50,10 +49,10 @@ func (m *mounting) serve(ctx context.Context) error {
 		m.log.Warn("lorefs status will not find this mount", "err", err)
 	}
 	if err := m.parent.Ready(m.logFile); err != nil {
-		// Nobody waits any more: the user has given up.
+		// The user has given up waiting.
 		return errors.Join(err, mount.Unmount())
 	}
-	debug.FreeOSMemory() // the first pass leaves much behind
+	debug.FreeOSMemory() // the first pass leaves much garbage
 	mount.UntilGone(signals)
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close(mount.Frames(err)...))
@@ -90,7 +89,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	}), nil
 }
 
-// edit begins to edit the source.
+// edit makes the source editable.
 func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 	layout, err := parseLayout(m.flags.source.layout)
 	if err != nil {
@@ -99,7 +98,7 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 	err = makeEditable(ctx, s, kinds.EditOptions{
 		Layout: layout, NoBackup: m.flags.noBackup, Quality: m.flags.quality, Logger: m.log,
 	})
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		if e.Replayed() > 0 {
 			m.log.Warn("edits of an earlier mount that were not saved are back",
 				"edits", e.Replayed(), "journal", e.Journal())
@@ -108,7 +107,7 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 	return err
 }
 
-// mountInBackground mounts by starting this program anew.
+// mountInBackground mounts by starting this program again.
 func mountInBackground() error {
 	p := newProgress("inflating")
 	defer p.finish()
@@ -119,8 +118,8 @@ func mountInBackground() error {
 	return err
 }
 
-// toldParent hands an error to the parent, which prints it. When nobody waits any more, it
-// goes to the log.
+// toldParent passes an error to the parent, which prints it. If the parent is gone, the
+// error goes to the log.
 func toldParent(parent *daemon.Parent, err error) error {
 	if err == nil {
 		return nil
@@ -132,14 +131,14 @@ func toldParent(parent *daemon.Parent, err error) error {
 	return &commandError{code: code}
 }
 
-// parentProgress is shown by the parent.
+// parentProgress is progress that the parent shows.
 type parentProgress func(done, total int64)
 
 func (p parentProgress) set(done, total int64) { p(done, total) }
 func (parentProgress) finish()                 {}
 
-// progress shows how far the mount is, here or at the parent's. gone is called if the
-// parent has died.
+// progress returns the progress of mounting, shown here or by the parent. gone is called if
+// the parent has died.
 func (m *mounting) progress(gone func()) progress {
 	if m.parent == nil {
 		return newProgress("inflating")

@@ -14,8 +14,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// TestSheetSums has sha256sum read every sheet through a mount, by the sums of what
-// novadrop-dc unpacks.
+// TestSheetSums checks every sheet in a mount by sha256sum, with the sums of novadrop-dc's
+// output.
 func TestSheetSums(t *testing.T) {
 	testneeds.FUSE(t)
 	for _, tt := range []struct{ file, sums string }{
@@ -42,8 +42,8 @@ func TestSheetSums(t *testing.T) {
 	}
 }
 
-// TestSheetsRoundTrip exports every sheet of the large file, packs them, and looks for what
-// is otherwise.
+// TestSheetsRoundTrip exports every sheet of the large file, packs them, and checks that
+// nothing differs.
 func TestSheetsRoundTrip(t *testing.T) {
 	path := testneeds.Fixture(t, "datacenter/p100_x64.dat")
 	if testing.Short() {
@@ -59,9 +59,8 @@ func TestSheetsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestPackOfSkewedSchemas packs sheets whose schemas are of another version: by those alone,
-// 1,102 values get another type than they have in the file that the sheets are from, and by
-// that file none.
+// TestPackOfSkewedSchemas packs sheets with schemas of another version. By these alone,
+// 1,102 values get another type than in the original file, and by that file none.
 func TestPackOfSkewedSchemas(t *testing.T) {
 	path, skewed := testneeds.Fixture(t, "datacenter/p100_x64.dat"), testneeds.Fixture(t, "datacenter/skewed-schemas")
 	if testing.Short() {
@@ -80,8 +79,8 @@ func TestPackOfSkewedSchemas(t *testing.T) {
 	}
 }
 
-// changedValues counts how a data center differs from another one in those kinds of sheets
-// that it has.
+// changedValues counts the differences between two data centers in those sheets that part
+// has.
 func changedValues(t *testing.T, of, part string) (n int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "lorefs", "diff", "--json", of, part)
@@ -107,7 +106,7 @@ func changedValues(t *testing.T, of, part string) (n int) {
 	return n
 }
 
-// runLorefs runs the program in a folder, whatever it says.
+// runLorefs runs the program in a folder, and ignores its output.
 func runLorefs(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "lorefs", args...)
@@ -117,9 +116,8 @@ func runLorefs(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestLanguages puts the strings of five languages into a data center, one after another, as
-// rsync brings them: each time all strings are those of the language, and nothing else
-// has changed.
+// TestLanguages copies the strings of five languages into a data center by rsync, one after
+// another. Each time all strings must be of that language, and nothing else may change.
 func TestLanguages(t *testing.T) {
 	testneeds.FUSE(t)
 	testneeds.Program(t, "rsync")
@@ -148,8 +146,8 @@ func TestLanguages(t *testing.T) {
 	runLorefs(t, "", "verify", "--strict", path)
 }
 
-// translate marks each string of the sheets as one of a language, instead of the one
-// that it was marked as before.
+// translate marks each string of the sheets as one of a language, in place of the mark
+// before.
 func translate(t *testing.T, dir, before, language string) (changed int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.xml"))
@@ -172,7 +170,8 @@ func translate(t *testing.T, dir, before, language string) (changed int) {
 
 func mark(language string) []byte { return fmt.Appendf(nil, ` string="[%s] `, language) }
 
-// differences counts how two data centers differ, which must be in strings that are marked.
+// differences counts the differences between two data centers, which must all be in marked
+// strings.
 func differences(t *testing.T, a, b, language string) (n int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "lorefs", "diff", "--json", a, b)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// byteSize is a flag that takes a number of bytes such as 4096, 32M or 1GiB.
-// All units are powers of 1024.
+// byteSize is a flag for a number of bytes, such as 4096, 32M or 1GiB. All units are powers
+// of 1024.
 type byteSize int64
 
 var sizeUnits = []struct {
@@ -28,7 +28,7 @@ func (s *byteSize) Set(text string) error {
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
 	if err != nil || n > math.MaxInt64>>shift {
-		return fmt.Errorf("%q is no size: want a number of bytes, or one with K, M or G", text)
+		return fmt.Errorf("%q is not a size: want a number of bytes, or one with K, M or G", text)
 	}
 	*s = byteSize(n << shift)
 	return nil
@@ -43,10 +43,10 @@ func (s *byteSize) String() string {
 	return strconv.FormatInt(int64(*s), 10)
 }
 
-// Type is what help texts call the value.
+// Type returns the word for the value in help texts.
 func (s *byteSize) Type() string { return "size" }
 
-// amount is a number of bytes for people, in units that are powers of 1024.
+// amount returns a number of bytes for people, in units of powers of 1024.
 func amount(n int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	if n < 1<<10 {

@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/kinds"
 )
 
-// kindOf finds out what a source is, unless --kind says so, and refuses options that are for
-// other kinds.
+// kindOf returns the kind of a source, which --kind can override. It returns an error for
+// options that are for other kinds.
 func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	name := f.kind
 	if name == kindAuto {
@@ -31,8 +31,8 @@ func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	return k, nil
 }
 
-// openSource opens a source of whatever kind. show is told how far the first pass over
-// it is.
+// openSource opens a source of any kind. show is called with the progress of the first pass
+// over it.
 func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, show func(done, total int64)) (*kinds.Source, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -49,14 +49,14 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	return s, f.explainKey(path, err)
 }
 
-// openShown is openSource with a bar on the terminal.
+// openShown calls openSource with a progress bar.
 func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logger) (*kinds.Source, error) {
 	p := newProgress("inflating")
 	defer p.finish()
 	return openSource(ctx, path, f, log, p.set)
 }
 
-// dataCenterOf is a source as what it has to be.
+// dataCenterOf returns a source as a data center, or an error for users.
 func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
 	d, ok := s.DataCenter()
 	if !ok {
@@ -65,7 +65,7 @@ func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
 	return d, nil
 }
 
-// complete is an error if names below a path are missing, of which the log told.
+// complete returns an error if names below a path are missing. The log has said which.
 func complete(s *kinds.Source, path string) error {
 	if s.Complete(path) {
 		return nil
@@ -73,7 +73,6 @@ func complete(s *kinds.Source, path string) error {
 	return &commandError{code: exitFailure}
 }
 
-// edit makes a source editable.
 func makeEditable(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
 	err := s.Edit(ctx, o)
 	if errors.Is(err, kinds.ErrReadOnly) {
@@ -82,8 +81,8 @@ func makeEditable(ctx context.Context, s *kinds.Source, o kinds.EditOptions) err
 	return err
 }
 
-// explainKey says what can be done about a data center that no key opens, or what was taken
-// for one.
+// explainKey adds a hint to the error of a data center that no key opens, which may be no
+// data center at all.
 func (f *sourceFlags) explainKey(path string, err error) error {
 	if !errors.Is(err, datacenter.ErrKey) {
 		return err

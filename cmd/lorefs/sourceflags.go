@@ -15,10 +15,10 @@ import (
 	"lorefs/protocol"
 )
 
-// kindAuto is the value of --kind that has the kind found out.
+// kindAuto is the value of --kind that lets lorefs recognize the kind.
 const kindAuto = "auto"
 
-// kindNames are the values of --kind.
+// kindNames returns the values of --kind.
 func kindNames() string {
 	names := []string{kindAuto}
 	for _, k := range kinds.All() {
@@ -27,7 +27,7 @@ func kindNames() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// sourceFlags are the flags of every command that opens a source.
+// sourceFlags are the flags of all commands that open a source.
 type sourceFlags struct {
 	kind      string
 	key, iv   string
@@ -39,24 +39,23 @@ type sourceFlags struct {
 	casc      cascFlags
 	optionSet
 
-	// cacheBase is where the index is kept instead of the user's cache folder. It
-	// is no flag.
+	// cacheBase replaces the user's cache folder for indexes. It has no flag.
 	cacheBase string
 }
 
-// defaultCacheSize holds all of a data center of the usual size.
+// defaultCacheSize is enough for all blocks of a data center of the usual size.
 const defaultCacheSize = 256 << 20
 
-// add is for commands that take any kind of source.
+// add adds the flags for commands that open any kind of source.
 func (f *sourceFlags) add(flags *pflag.FlagSet) { f.addTo(flags, f.table()) }
 
-// addDataCenter is for commands that take data centers only.
+// addDataCenter adds the flags for commands that only open data centers.
 func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.addTo(flags, f.dataCenterTable())
 	f.kind = kinds.DataCenterName
 }
 
-// table has all that can be said about a source.
+// table returns all options of a source.
 func (f *sourceFlags) table() []option {
 	f.kind = kindAuto
 	return slices.Concat(
@@ -68,14 +67,14 @@ func (f *sourceFlags) table() []option {
 	)
 }
 
-// The variables of the environment that the key of a data center is taken from.
+// Environment variables with the key of a data center.
 const (
 	keyVariable = "LOREFS_KEY"
 	ivVariable  = "LOREFS_IV"
 )
 
-// dataCenterTable has what can be said about a data center. Memory and the index are
-// those of sources of other kinds, too.
+// dataCenterTable returns the options of a data center. Those for memory and the index are
+// for all kinds.
 func (f *sourceFlags) dataCenterTable() []option {
 	f.cacheSize, f.layout = defaultCacheSize, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
@@ -88,8 +87,8 @@ func (f *sourceFlags) dataCenterTable() []option {
 	}
 }
 
-// parse says what the flags mean, but for the file of --keys: it finds mistakes before
-// anything is opened. A command without the flags of a kind has none of them.
+// parse returns the options that the flags set, without the file of --keys, so it finds
+// mistakes before anything is opened. A command without the flags of a kind uses defaults.
 func (f *sourceFlags) parse() (*kinds.Options, error) {
 	known := func(k *kinds.Kind) bool { return k.Name == f.kind }
 	if f.kind != kindAuto && !slices.ContainsFunc(kinds.All(), known) {
@@ -111,13 +110,13 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	return o, err
 }
 
-// check finds mistakes before anything is opened.
+// check finds mistakes in flags before anything is opened.
 func (f *sourceFlags) check() error {
 	_, err := f.parse()
 	return err
 }
 
-// options are what a source is opened with.
+// options returns the options for opening a source.
 func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*kinds.Options, error) {
 	o, err := f.parse()
 	if err != nil {
@@ -128,7 +127,7 @@ func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*
 	return o, err
 }
 
-// parseLayout reads the value of --layout.
+// parseLayout parses the value of --layout.
 func parseLayout(text string) (datacenter.Layout, error) {
 	l, err := datacenter.ParseLayout(text)
 	if err != nil {
@@ -137,15 +136,15 @@ func parseLayout(text string) (datacenter.Layout, error) {
 	return l, nil
 }
 
-// reading are the flags for a source that is to be written in f's layout, which
-// says nothing of the one that it has.
+// reading returns the flags for reading a source that will be written in f's layout, which
+// may differ from its own.
 func (f *sourceFlags) reading() *sourceFlags {
 	r := *f
 	r.layout = datacenter.LayoutAuto.String()
 	return &r
 }
 
-// dataCenterKeys are those to try: the one that was given, else the published ones.
+// dataCenterKeys returns the keys to try: the given one, or else the published ones.
 func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
 	from := keySource{"--key", "--iv", f.key, f.iv}
 	if from.key == "" && from.iv == "" {
@@ -161,7 +160,7 @@ func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
 	return []datacenter.Key{k}, nil
 }
 
-// keySource is where a user says a key and an IV, and what.
+// keySource is a key and an IV, and the names of the flags or variables that have them.
 type keySource struct{ keyName, ivName, key, iv string }
 
 func (s keySource) parse() (datacenter.Key, error) {
@@ -198,10 +197,10 @@ func (f *packetFlags) table() []option {
 	}
 }
 
-// parse says what the flags mean.
+// parse returns the options that the flags set.
 func (f *packetFlags) parse() (kinds.PacketOptions, error) {
 	patch, err := parsePatch(f.patch)
-	// It is a part of file names, whatever platforms there are.
+	// Platforms are parts of file names, and any name is allowed.
 	if _, ok := protocol.ParseFileName("NAME.1." + f.platform + ".def"); err == nil && f.platform != "" && !ok {
 		err = usageErrorf("--platform %q: want a name such as pc, console or classic", f.platform)
 	}
@@ -241,7 +240,7 @@ type cascFlags struct {
 	missing   string
 }
 
-// The values of --missing.
+// Values of --missing.
 const (
 	missingHide = "hide"
 	missingShow = "show"
@@ -261,7 +260,7 @@ func (f *cascFlags) table() []option {
 	}
 }
 
-// parse says what the flags mean, but for --keys.
+// parse returns the options that the flags set, without --keys.
 func (f *cascFlags) parse() (o kinds.CASCOptions, err error) {
 	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
 	if f.locale != "" {
@@ -287,7 +286,7 @@ func (f *cascFlags) parse() (o kinds.CASCOptions, err error) {
 	return o, usageErrorf("--missing %q is unknown: want hide or show", f.missing)
 }
 
-// keyRing reads the file of --keys; nil without one.
+// keyRing reads the file of --keys. It returns nil if there is none.
 func (f *cascFlags) keyRing() (blte.KeyRing, error) {
 	if f.keys == "" {
 		return nil, nil

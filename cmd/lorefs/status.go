@@ -55,7 +55,7 @@ func askStatus(dir string) (*mounted.Status, error) {
 	return a.Status, errors.Join(err, conn.Close())
 }
 
-// absent says what is on a mount point that no process of ours serves.
+// absent returns the error for a mount point that no process of the user serves.
 func absent(dir, name string) error {
 	switch there, err := daemon.StateOf(name); {
 	case err != nil:
@@ -76,7 +76,8 @@ func absent(dir, name string) error {
 	return nothingThere(dir, name)
 }
 
-// nothingThere says that a directory is no mount point, and which mount it is in.
+// nothingThere returns the error for a directory that is no mount point. It names the mount
+// that the directory is in.
 func nothingThere(dir, name string) error {
 	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
 	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
@@ -121,7 +122,7 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 	return t.Flush()
 }
 
-// printEditing prints what concerns editing.
+// printEditing prints the status of edits.
 func printEditing(w io.Writer, e *mounted.EditStatus) {
 	shown.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
 	if e.Journal != "" {
@@ -148,7 +149,7 @@ func printEditing(w io.Writer, e *mounted.EditStatus) {
 	}
 }
 
-// failure is a request that failed, and when.
+// failure returns a failed request, and when it failed.
 func failure(e *mounted.ErrorStatus) string {
 	text := e.Time.Local().Format(time.DateTime) + " " + e.Op
 	if e.Path != "" {

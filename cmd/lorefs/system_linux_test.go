@@ -17,7 +17,7 @@ import (
 	"lorefs/internal/mounted"
 )
 
-// cmdMounted is: [!] mounted DIR. It waits for the mount to come, or to go.
+// cmdMounted runs "[!] mounted DIR". It waits until the mount is there, or gone.
 func cmdMounted(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] mounted DIR")
@@ -30,7 +30,7 @@ func cmdMounted(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// cmdPid is: pid DIR. It sets $PID to the process that serves a mount.
+// cmdPid runs "pid DIR". It sets $PID to the process that serves a mount.
 func cmdPid(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: pid DIR")
@@ -41,7 +41,7 @@ func cmdPid(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PID", strconv.Itoa(s.PID))
 }
 
-// cmdSignal is: signal NAME PID.
+// cmdSignal runs "signal NAME PID".
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: signal NAME PID")
@@ -51,7 +51,7 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(pid, unix.SignalNum("SIG"+args[0])))
 }
 
-// cmdEnded is: ended PID. It waits until the process has ended.
+// cmdEnded runs "ended PID". It waits until the process has ended.
 func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ended PID")
@@ -59,8 +59,8 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts.Fatalf, "the end of process "+args[0], func() bool { return hasEnded(args[0]) })
 }
 
-// hasEnded is true for a process of which nothing but its exit code is left, too:
-// a container may have nobody to collect that.
+// hasEnded reports whether a process has ended. A zombie counts as ended, since a container
+// may have no process that collects it.
 func hasEnded(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -70,10 +70,10 @@ func hasEnded(pid string) bool {
 	return strings.HasPrefix(state, "Z")
 }
 
-// unescaped undoes what proc(5) says of mount points.
+// unescaped undoes the escapes of mount points, see proc(5).
 var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// detachBelow leaves no mount behind, however a test ended.
+// detachBelow detaches all mounts below a folder, however a test ended.
 func detachBelow(dir string) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {

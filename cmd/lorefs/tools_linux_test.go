@@ -26,7 +26,7 @@ import (
 	"lorefs/nodes"
 )
 
-// The files of the fixtures that the tools are tried on: one content, two layouts.
+// The fixtures for the tools: the same content in two layouts.
 const (
 	smallX64 = "datacenter/p115_small_x64.dat"
 	smallX86 = "datacenter/p115_small_x86.dat"
@@ -54,7 +54,7 @@ func ownFolders(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", dir)
 }
 
-// runTool runs a program and gives its output.
+// runTool runs a program and returns its output.
 func runTool(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	testneeds.Program(t, name)
@@ -72,17 +72,17 @@ func runTool(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// part is some of the sheets of a source, as the tools are to see them.
+// part is some of the sheets of a source, as tools should see them.
 type part struct {
 	*kinds.Source
 	names []string
-	// files and dirs are all that is below the sheets, and the sheets themselves.
-	// They and bytes are what count counts.
+	// files and dirs count the sheets and everything below them. They and bytes are what
+	// count counts.
 	files, dirs int
 	bytes       int64
 }
 
-// openPart opens a file and takes sheets of at most limit entries.
+// openPart opens a file and selects sheets of at most limit entries.
 func openPart(t *testing.T, path string, limit int64) *part {
 	t.Helper()
 	f := &sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize, cacheBase: t.TempDir()}
@@ -113,7 +113,7 @@ func openPart(t *testing.T, path string, limit int64) *part {
 	return p
 }
 
-// dataCenterFile is the file of a source that is a data center.
+// dataCenterFile returns the file of a source that is a data center.
 func dataCenterFile(t *testing.T, s *kinds.Source) *datacenter.File {
 	t.Helper()
 	d, err := dataCenterOf(s)
@@ -138,7 +138,7 @@ func (p *part) count(t *testing.T) {
 	}
 }
 
-// all yields the sheets and what is below, with paths below tree/.
+// all yields the sheets and everything below them, with paths below tree/.
 func (p *part) all(ctx context.Context) iter.Seq2[nodes.WalkEntry, error] {
 	return func(yield func(nodes.WalkEntry, error) bool) {
 		for _, name := range p.names {
@@ -168,7 +168,7 @@ func (p *part) content(ctx context.Context, e nodes.Entry) ([]byte, error) {
 // with appends the sheets to a program's arguments.
 func (p *part) with(args ...string) []string { return append(args, p.names...) }
 
-// TestTools sends the programs of every day through a mount of real data.
+// TestTools runs ordinary tools on a mount of real data.
 func TestTools(t *testing.T) {
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, smallX64)
@@ -257,13 +257,13 @@ func toolRsync(t *testing.T, p *part, tree string) {
 	}
 }
 
-// writable lets the test remove a copy of directories that were not.
+// writable makes a copy of read-only directories removable.
 func writable(t *testing.T, dir string) {
 	t.Helper()
 	runTool(t, dir, "chmod", "-R", "u+w", ".")
 }
 
-// compare checks that dir holds the part, with contents and times.
+// compare checks that dir has the part, with its contents and times.
 func (p *part) compare(t *testing.T, dir string) {
 	t.Helper()
 	n := 0
@@ -352,8 +352,7 @@ func toolGetfattr(t *testing.T, p *part, tree string) {
 	}
 }
 
-// TestSizes compares the size of every file, as told before any read, with what
-// a read finds.
+// TestSizes compares the size of every file before any read with the size that a read finds.
 func TestSizes(t *testing.T) {
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, smallX64)
@@ -377,8 +376,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestTwoMounts compares the numbers that two mounts show, of one layout and of
-// another.
+// TestTwoMounts compares the inode numbers in two mounts, of one layout and of another.
 func TestTwoMounts(t *testing.T) {
 	testneeds.FUSE(t)
 	path, other := testneeds.Fixture(t, smallX64), testneeds.Fixture(t, smallX86)
@@ -412,7 +410,7 @@ func inode(t *testing.T, path string) uint64 {
 	return info.Sys().(*syscall.Stat_t).Ino
 }
 
-// TestLayoutsAgree walks all of two files of the same content.
+// TestLayoutsAgree compares two files with the same content.
 func TestLayoutsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("walks two trees of 2.7 million entries")
@@ -423,7 +421,7 @@ func TestLayoutsAgree(t *testing.T) {
 	wantSame(t, a, b)
 }
 
-// wantSame walks two parts at once, and compares the contents of all files, too.
+// wantSame walks two parts at the same time, and compares their contents.
 func wantSame(t *testing.T, a, b *part) {
 	t.Helper()
 	if !slices.Equal(a.names, b.names) || len(a.names) == 0 {
@@ -459,8 +457,8 @@ func wantSame(t *testing.T, a, b *part) {
 	}
 }
 
-// TestMountType mounts by way of mount(8), which needs a helper in /sbin. It is
-// there for the time of the test only.
+// TestMountType mounts by mount(8), which needs a helper in /sbin. The test adds and removes
+// it.
 func TestMountType(t *testing.T) {
 	testneeds.FUSE(t)
 	if os.Geteuid() != 0 {
@@ -501,8 +499,8 @@ func installHelper(t *testing.T, name string) {
 	t.Cleanup(func() { os.Remove(path) })
 }
 
-// TestSixteenReaders reads one mount with sixteen processes at once; under the
-// race detector, the process that serves them has it, too.
+// TestSixteenReaders reads a mount with sixteen processes at once, which the race detector
+// checks.
 func TestSixteenReaders(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -513,8 +511,8 @@ func TestSixteenReaders(t *testing.T) {
 	readBySixteen(t, filepath.Join(mountFile(t, madeSampleFile(t, sample.DataCenterName)), "tree"), what...)
 }
 
-// readBySixteen has sixteen processes read some of a folder at once. They have to see the
-// same.
+// readBySixteen reads a part of a folder with sixteen processes at once, which must all see
+// the same.
 func readBySixteen(t *testing.T, folder string, what ...string) {
 	t.Helper()
 	const readers = 16

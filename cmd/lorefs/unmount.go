@@ -38,8 +38,8 @@ func newUnmount() *cobra.Command {
 	return c
 }
 
-// unmount asks the process that serves dir, whose [daemon.Name] is name, or takes
-// away itself what no process serves.
+// unmount asks the process that serves dir, whose [daemon.Name] is name, to unmount. If no
+// process serves dir, it unmounts itself.
 func unmount(w io.Writer, dir, name string, lazy bool) error {
 	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
 	switch {
@@ -58,12 +58,11 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
-	// Until the end the process has its locks, also if it could not save.
+	// The process has its locks until it ends, also if it could not save.
 	return errors.Join(err, awaitEnd(dir, conn, lazy), conn.Close())
 }
 
-// awaitSave returns when the other side has saved what was edited, however long
-// that takes.
+// awaitSave returns when the process has saved all edits, however long that takes.
 func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
@@ -85,8 +84,8 @@ func busy(dir string) error {
 	}
 }
 
-// awaitEnd returns when the other side is gone: only its end closes conn. A detached mount
-// may be in use for longer than it waits; that is told.
+// awaitEnd returns when the process has ended, which closes conn. A detached mount may be in
+// use for longer than awaitEnd waits; then it prints that.
 func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	timeout := daemon.EndTimeout
 	if lazy {
@@ -97,7 +96,7 @@ func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	}
 	var err error
 	for err == nil {
-		_, err = mounted.NextAnswer(conn) // what came of saving, to those who wait for that
+		_, err = mounted.NextAnswer(conn) // the result of the save
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
@@ -110,9 +109,9 @@ func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	return err
 }
 
-// unmountAlone is for a mount whose process is dead or can't be reached.
+// unmountAlone unmounts a mount whose process is dead or can't be reached.
 func unmountAlone(dir, name string, lazy bool) error {
-	edited := daemon.Edited(name) // only to tell of edits that are left
+	edited := daemon.Edited(name) // only for reporting edits that are left
 	there, err := daemon.StateOf(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
@@ -139,13 +138,13 @@ func unmountAlone(dir, name string, lazy bool) error {
 	return leftBehind(name, edited...)
 }
 
-// errOthers is what is said of a mount whose process can't be asked.
+// errOthers returns the error for a mount whose process can't be asked.
 func errOthers(dir string) error {
 	return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
 }
 
-// leftBehind is an error if the process of a mount that is dead has left edits of a path in a
-// journal, or if nobody can tell.
+// leftBehind returns an error if the dead process of a mount has left edits in a journal, or
+// if that is unknown.
 func leftBehind(name string, edited ...string) error {
 	var left *commandError
 	for _, path := range edited {
@@ -157,7 +156,7 @@ func leftBehind(name string, edited ...string) error {
 	return left
 }
 
-// leftOf is leftBehind of one thing that was edited; nil if nothing is left.
+// leftOf is leftBehind for one source; it returns nil if nothing is left.
 func leftOf(name, source string) *commandError {
 	j, taken, err := daemon.AwaitJournal(name, func() (save.Journal, error) { return kinds.JournalOf(source) })
 	switch {

@@ -12,8 +12,8 @@ import (
 	"lorefs/internal/save"
 )
 
-// Edits that a dead process has left are nobody else's until somebody takes them over for
-// good: who only tries to leaves them where they are.
+// TestLeftBehind checks that the edits of a dead process count as left behind if another process
+// locks them for a moment only, but not if it takes them over.
 func TestLeftBehind(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -47,7 +47,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// folderWithEdits is a folder with an edit that is not saved.
+// folderWithEdits returns a folder with an edit that is not saved.
 func folderWithEdits(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -67,7 +67,7 @@ func folderWithEdits(t *testing.T) string {
 	return dir
 }
 
-// listenedBefore leaves what a dead process that served a mount has.
+// listenedBefore leaves the files of a dead process that served a mount.
 func listenedBefore(t *testing.T, mount string) {
 	t.Helper()
 	socket, err := daemon.SocketPath(mount)

@@ -41,7 +41,7 @@ and for attributes whose types the sheet states itself.`,
 	return c
 }
 
-// jsonProblem is what --json prints of a problem.
+// jsonProblem is a problem as --json prints it.
 type jsonProblem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

@@ -49,7 +49,7 @@ type verifying struct {
 	own   optionSet
 
 	out *bufio.Writer
-	// count is how many findings there were.
+	// count is the number of findings.
 	count int
 }
 
@@ -88,10 +88,10 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	return v.end(c, path, nil)
 }
 
-// errEnough ends what has found as much as was asked for.
+// errEnough ends a check that has found as much as was asked for.
 var errEnough = errors.New("enough was found")
 
-// end is the outcome of a run that ended with err.
+// end returns the result of a run that ended with err.
 func (v *verifying) end(c *cobra.Command, path string, err error) error {
 	if flushErr := v.out.Flush(); flushErr != nil {
 		return flushErr
@@ -102,7 +102,7 @@ func (v *verifying) end(c *cobra.Command, path string, err error) error {
 	return v.verdict(c, path)
 }
 
-// found prints a finding, as an object or as text, and tells whether to go on.
+// found prints a finding, as an object or as text, and reports whether to go on.
 func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
 	v.count++
 	if v.asJSON {
@@ -113,7 +113,7 @@ func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) 
 	return err == nil && v.count != v.limit, err
 }
 
-// verdict sums up on stderr, as stdout is for the findings.
+// verdict prints a summary on stderr, since stdout is for the findings.
 func (v *verifying) verdict(c *cobra.Command, name string) error {
 	if v.count == 0 {
 		shown.Fprintf(c.ErrOrStderr(), "%s: nothing is wrong\n", name)

@@ -21,8 +21,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// What the mount shows of files that were packed and described by others is what
-// they say: to another program, in another language.
+// TestWorldFixtures checks, by another program in another language, that the mount of files
+// which others packed shows what their descriptions say.
 func TestWorldFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some 30 seconds of another program")
@@ -36,7 +36,8 @@ func TestWorldFixtures(t *testing.T) {
 	runTool(t, "testdata", "python3", "world.py", "all", mnt, dir, "x1002y1006.zgd", "single_zone_p.apd")
 }
 
-// What is packed of the JSON in a mount decompresses to the same bytes.
+// TestWorldRepacked checks that a file which is packed from the JSON in a mount decompresses
+// to the same bytes.
 func TestWorldRepacked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it packs whole zones")
@@ -74,8 +75,8 @@ func decompressedSum(t *testing.T, path string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// brokenWorld writes a folder of all that can be wrong with a file, one good zone and
-// one good area, and gives the errors by the names of the files.
+// brokenWorld writes a folder with every possible mistake, a valid zone and a valid area. It
+// returns the errors by file names.
 func brokenWorld(t *testing.T) (dir string, want map[string]string) {
 	t.Helper()
 	dir, want = t.TempDir(), map[string]string{}
@@ -99,7 +100,8 @@ func brokenWorld(t *testing.T) (dir string, want map[string]string) {
 	return dir, want
 }
 
-// Every bad file is one error that says what is wrong where, and the others are shown.
+// TestBrokenWorld checks that every bad file causes one error, which says what is wrong and
+// where, and that the other files are shown.
 func TestBrokenWorld(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
@@ -107,7 +109,7 @@ func TestBrokenWorld(t *testing.T) {
 	var info struct {
 		Bad []struct{ File, Error string }
 	}
-	text, err := exec.CommandContext(t.Context(), "lorefs", "info", "--json", dir).Output() // it warns as well
+	text, err := exec.CommandContext(t.Context(), "lorefs", "info", "--json", dir).Output() // it also prints warnings
 	if err = errors.Join(err, json.Unmarshal(text, &info)); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func TestBrokenWorld(t *testing.T) {
 		t.Errorf("%d files are bad, want %d", len(info.Bad), len(want))
 	}
 	for _, b := range info.Bad {
-		// What Brotli says of damage is its own.
+		// Only the beginning is compared, since Brotli's messages are its own.
 		if !strings.HasPrefix(b.Error, b.File+": "+want[b.File]) || want[b.File] == "" {
 			t.Errorf("%s: %q, want %q", b.File, b.Error, want[b.File])
 		}
@@ -141,7 +143,7 @@ func TestBrokenWorld(t *testing.T) {
 	}
 }
 
-// shownOf are some paths of what is made of a file.
+// shownOf returns some paths of what is shown of a file.
 func shownOf(file string) []string {
 	name, area := strings.CutSuffix(file, ".apd")
 	if area {

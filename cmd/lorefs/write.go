@@ -15,7 +15,7 @@ import (
 // writing are the flags of commands that write a data center.
 type writing struct {
 	level int
-	// revision is nil if it is not given: any number is one.
+	// revision is nil if it is not given, since every number is valid.
 	revision *uint32
 	output.Options
 }
@@ -32,8 +32,8 @@ func (w *writing) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&w.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
 }
 
-// options are those that a data center is written with. Without a layout it is the
-// default that other gives.
+// options returns the options for writing a data center. other is the layout if none is
+// given.
 func (w *writing) options(layout string, other datacenter.Layout) (datacenter.WriteOptions, error) {
 	const most = 9
 	if w.level < 0 || w.level > most {
@@ -49,12 +49,12 @@ func (w *writing) options(layout string, other datacenter.Layout) (datacenter.Wr
 	return datacenter.WriteOptions{Layout: l, Level: &w.level, Revision: w.revision}, nil
 }
 
-// tellKept prints what is kept of a run that was killed.
+// tellKept returns a function that prints what is kept of a run that was killed.
 func tellKept(c *cobra.Command) func(error) {
 	return func(kept error) { shown.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept) }
 }
 
-// sayWritten says what was written.
+// sayWritten prints what was written.
 func sayWritten(c *cobra.Command, path string) error {
 	info, err := os.Stat(path)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"lorefs/internal/kinds"
 )
 
-// interruptedRun is the error of a command line that is interrupted at once.
+// interruptedRun returns the error of a command that is interrupted at once.
 func interruptedRun(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -27,7 +27,8 @@ func interruptedRun(t *testing.T, args ...string) string {
 	return err.Error()
 }
 
-// All ways of writing many files say alike that they were interrupted.
+// TestFilesInterrupted checks that all commands that write many files report an interrupt in
+// the same way.
 func TestFilesInterrupted(t *testing.T) {
 	file := madeSampleFile(t, "DataCenter_Final_Sample.dat")
 	s, err := openSource(t.Context(), file, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, nil, silence{}.set)
@@ -60,7 +61,7 @@ func TestDiffInterrupted(t *testing.T) {
 	}
 }
 
-// forever is text without an end.
+// forever is an endless text.
 type forever struct{}
 
 func (forever) Read(p []byte) (int, error) {
@@ -70,7 +71,8 @@ func (forever) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A value of JSON that no packet needs is not read into memory.
+// TestEndlessValue checks that a JSON value which is too long for a packet is not read into
+// memory.
 func TestEndlessValue(t *testing.T) {
 	text := io.MultiReader(strings.NewReader("{}\n{\"a\": 1}\n\n{\"b\":\""), forever{})
 	in := &input{Reader: bufio.NewReader(text), name: "stdin"}

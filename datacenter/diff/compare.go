@@ -10,18 +10,18 @@ import (
 	"lorefs/internal/align"
 )
 
-// Options are what Compare may be told. The zero value compares all there is.
+// Options are the options of Compare. The zero value compares everything.
 type Options struct {
-	// IgnoreKeys and IgnoreFlags are for data that went through a form without
-	// them. Keys still tell which nodes belong together.
+	// IgnoreKeys and IgnoreFlags are for data that was converted from a form without them.
+	// Keys still identify nodes.
 	IgnoreKeys, IgnoreFlags bool
-	// IgnoreOrder leaves out OrderChanged.
+	// IgnoreOrder skips OrderChanged.
 	IgnoreOrder bool
 }
 
-// Compare yields what differs between a and b, as a walk of a meets it: of a node
-// its flags, its keys, its attributes, and what is below it. An error is yielded
-// last: of ctx, of a file, or of one in which two names are the same text.
+// Compare yields the differences between a and b, in the order of a walk of a: the flags of
+// a node, its keys, its attributes, and then its children. An error is yielded last: the end
+// of ctx, a mistake in a file, or two names in a file that are the same text.
 func Compare(ctx context.Context, a, b *datacenter.File, opts Options) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) {
 		err := compare(ctx, a, b, opts, yield)
@@ -31,7 +31,7 @@ func Compare(ctx context.Context, a, b *datacenter.File, opts Options) iter.Seq2
 	}
 }
 
-// errStopped ends a comparison whose reader wants no more.
+// errStopped ends a comparison whose reader has stopped.
 var errStopped = errors.New("stopped")
 
 // comparer compares two files.
@@ -39,12 +39,13 @@ type comparer struct {
 	ctx   context.Context
 	opts  Options
 	yield func(Difference, error) bool
-	found int64 // differences so far
+	found int64 // the number of differences so far
 
 	a, b *side
 	*datacenter.Comparer
 
-	// Scratch: attributes of either side, and lists of children that are not in use.
+	// x and y are buffers for the attributes of either side, and spare are lists of children
+	// for reuse.
 	x, y  []attribute
 	spare [][]child
 }
@@ -74,8 +75,7 @@ func (c *comparer) emit(d Difference) error {
 	return nil
 }
 
-// node tells what differs between two nodes that belong together, to which the
-// paths lead.
+// node compares two nodes that belong together. The paths lead to them.
 func (c *comparer) node(x, y datacenter.Node) error {
 	if err := c.self(x, y); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *comparer) node(x, y datacenter.Node) error {
 	return nil
 }
 
-// children is node for the children.
+// children compares the children of two nodes.
 func (c *comparer) children(x, y datacenter.Node) error {
 	xs, err := c.a.children(x, c.take())
 	defer func() { c.give(xs) }()
@@ -124,7 +124,7 @@ func (c *comparer) children(x, y datacenter.Node) error {
 	return nil
 }
 
-// endOf is where the children from i on that have a name end.
+// endOf returns the end of the children from i on that have a name.
 func endOf(list []child, i int, name uint32) int {
 	for i < len(list) && list[i].name == name {
 		i++
@@ -161,8 +161,8 @@ func (c *comparer) siblings(xs, ys []child) error {
 	return c.aligned(xs, ys, to)
 }
 
-// match tells which of ys belongs to each of xs: its place, or none. Both sides go by one
-// definition of keys, that of the first which has any.
+// match returns the place in ys of the child that belongs to each of xs, or none. Both sides
+// use the keys of the first one that has any.
 func (c *comparer) match(xs, ys []child) ([]int32, error) {
 	to := make([]int32, len(xs))
 	for i := range to {
@@ -178,8 +178,8 @@ func (c *comparer) match(xs, ys []child) ([]int32, error) {
 	return to, identity.Match(c.a.siblings(xs), c.b.siblings(ys), keys, to)
 }
 
-// aligned tells what differs between siblings, of which to says what belongs to
-// each of xs: a place among ys, or none.
+// aligned compares siblings. to has the place in ys of the sibling that belongs to each of
+// xs, or none.
 func (c *comparer) aligned(xs, ys []child, to []int32) error {
 	stays := align.Ascending(to)
 	taken := make([]bool, len(ys))
@@ -219,7 +219,7 @@ func (c *comparer) aligned(xs, ys []child, to []int32) error {
 	return added(len(ys))
 }
 
-// lone tells of a node that only one side has.
+// lone reports a node that only one side has.
 func (c *comparer) lone(s *side, n child, kind Kind) error {
 	s.push(n)
 	defer s.path.Pop()
@@ -240,7 +240,7 @@ func (c *comparer) pair(x, y child, moved bool) error {
 	return c.node(x.node, y.node)
 }
 
-// emitNode tells of the node to which the paths lead.
+// emitNode yields a difference of the node that the paths lead to.
 func (c *comparer) emitNode(kind Kind, old, now Value) error {
 	d := Difference{Kind: kind, Path: c.a.path.Node(), Old: old, New: now}
 	if p := c.b.path.Node(); p != d.Path {

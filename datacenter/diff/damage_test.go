@@ -9,8 +9,8 @@ import (
 	"lorefs/datacenter/diff"
 )
 
-// A broken file that can be opened gives differences or an error, and what it
-// differs in from itself is nothing but that error.
+// TestBrokenFiles checks that comparing broken files yields differences or an error, and
+// that a broken file compared with itself yields nothing but an error.
 func TestBrokenFiles(t *testing.T) {
 	opened, failed := 0, 0
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {

@@ -96,7 +96,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The tables' order is not the data's.
+// TestNamesInAnotherOrder checks that the order of names in the tables does not count.
 func TestNamesInAnotherOrder(t *testing.T) {
 	root := dctest.Root(sheet(keyed(1), keyed(2), withID(5, plain("x")), plain(3)), &node{Name: "T", Attrs: attrs{{Name: "S", Value: 1}}})
 	a := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
@@ -148,7 +148,7 @@ func TestManySiblings(t *testing.T) {
 	}
 }
 
-// What a million ways lead to is compared once.
+// TestSharedRuns checks that a run which a million paths lead to is compared once.
 func TestSharedRuns(t *testing.T) {
 	const levels = 14
 	tree := func(id int) *datacenter.File {
@@ -189,8 +189,7 @@ func TestCompareEnds(t *testing.T) {
 	}
 }
 
-// drawTree draws a tree in which siblings of one name are now and then equal, have
-// keys, or an id.
+// drawTree draws a tree in which some siblings of one name are equal, or have keys or an id.
 func drawTree(t *rapid.T, depth int) *node {
 	name := rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "name")
 	n := &node{Name: name, Flags: uint8(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "flags"))}
@@ -243,7 +242,8 @@ func drawOptions(t *rapid.T) dctest.Options {
 	}
 }
 
-// Of any two trees, the differences are right, and but for them there are none.
+// TestDifferencesExplainAll checks that the differences of any two trees are correct and
+// complete.
 func TestDifferencesExplainAll(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := sheet()
@@ -272,7 +272,8 @@ func TestDifferencesExplainAll(t *testing.T) {
 	})
 }
 
-// Where each node can be told from its siblings, the differences are the edits.
+// TestDifferencesAreTheEdits checks that the differences are exactly the edits if each node
+// can be distinguished from its siblings.
 func TestDifferencesAreTheEdits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		next := 0
@@ -351,7 +352,7 @@ func TestDifferencesAreTheEdits(t *testing.T) {
 	})
 }
 
-// idsOf holds the ids of all nodes below m by their paths.
+// idsOf returns the ids of all nodes below m by their paths.
 func idsOf(m *model) map[string]string {
 	ids := map[string]string{m.path: m.attrs["id"].Text}
 	for _, list := range m.kids {

@@ -7,21 +7,21 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Kind is what a Difference is about.
+// Kind is what kind of thing a Difference is about.
 type Kind uint8
 
 // The kinds.
 const (
-	// NodeRemoved and NodeAdded are of a node and all below it.
+	// NodeRemoved and NodeAdded are about a node and everything below it.
 	NodeRemoved Kind = iota + 1
 	NodeAdded
 	AttributeRemoved
 	AttributeAdded
-	// AttributeChanged is of another type or another value.
+	// AttributeChanged is about an attribute with another type or value.
 	AttributeChanged
 	KeysChanged
 	FlagsChanged
-	// OrderChanged is of a node that others of its name have passed.
+	// OrderChanged is about a node that moved among the nodes of its name.
 	OrderChanged
 )
 
@@ -31,7 +31,7 @@ var kindNames = [...]string{
 	KeysChanged: "keys changed", FlagsChanged: "flags changed", OrderChanged: "order changed",
 }
 
-// String is as in "node removed".
+// String returns a text like "node removed".
 func (k Kind) String() string {
 	if k >= NodeRemoved && int(k) < len(kindNames) {
 		return kindNames[k]
@@ -39,43 +39,40 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// MarshalText is String.
+// MarshalText returns the same as String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Value is one side of a difference.
 type Value struct {
-	// Type is int, float, string or bool of an attribute, else keys or flags.
+	// Type is int, float, string or bool for an attribute, and else keys or flags.
 	Type string `json:"type"`
-	// Text is spelled as in a mount. Keys have spaces between them.
+	// Text is the value as a mount shows it. Keys are separated by spaces.
 	Text string `json:"text"`
 }
 
-// Difference is one thing that is not the same in two data centers.
+// Difference is one difference between two data centers.
 type Difference struct {
 	Kind Kind `json:"kind"`
-	// Path is where it lies below the tree/ of a mount: of what was added in the
-	// second file, else in the first.
+	// Path is the path below the tree/ of a mount: in the second file if the thing was added
+	// there, else in the first.
 	Path string `json:"path"`
-	// NewPath is where it lies in the second file if that is elsewhere, because of
-	// siblings that came, went or moved; else it is empty.
+	// NewPath is the path in the second file if it differs, because siblings were added,
+	// removed or moved. Otherwise it is empty.
 	NewPath string `json:"new_path,omitempty"`
-	// Old and New are what the two files have. They are unset where there is
-	// nothing, and of nodes and their order.
+	// Old and New are the values in the two files. They are zero if there is none, and for
+	// nodes and their order.
 	Old Value `json:"old,omitzero"`
 	New Value `json:"new,omitzero"`
-	// Entries is how many nodes and attributes were removed or added with a node,
-	// itself included.
+	// Entries is how many nodes and attributes were removed or added, including the node
+	// itself.
 	Entries uint32 `json:"entries,omitempty"`
 }
 
-// Append appends the difference as lines that begin with - for what the first file
-// has and with + for what the second has, each with its newline:
+// Append appends the difference as lines, such as "- Item.4/rank = int 3" for the first file
+// and "+ Item.4/rank = int 4" for the second. Each ends with a newline.
 //
-//   - Item.4/rank = int 3
-//   - Item.4/rank = int 4
-//
-// Texts are spelled as [strconv.Quote] does; a node has a slash at its end and the
-// number of entries behind it.
+// Texts are quoted as by [strconv.Quote]. A node ends with a slash, and its number of
+// entries follows.
 func (d Difference) Append(dst []byte) []byte {
 	path := d.NewPath
 	if path == "" {
@@ -113,8 +110,8 @@ func (v Value) append(dst []byte, sign byte, path string) []byte {
 	return append(dst, '\n')
 }
 
-// spelled is a path as it is printed. Names may hold anything, also what would begin
-// a line or control a terminal.
+// spelled returns a path as it is printed. Names may hold anything, including newlines and
+// control sequences of terminals.
 func spelled(path string) string {
 	if shown.Text(path) != path {
 		return strconv.Quote(path)

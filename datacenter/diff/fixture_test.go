@@ -23,7 +23,8 @@ func fixture(t testing.TB, name string) *datacenter.File {
 	return dctest.Open(t, data)
 }
 
-// The small files are one tree in three layouts, three of them written by novadrop-dc.
+// TestLayoutsHoldTheSame compares the small files, which are one tree in three layouts.
+// Three of them were written by novadrop-dc.
 func TestLayoutsHoldTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files whole")
@@ -38,7 +39,7 @@ func TestLayoutsHoldTheSame(t *testing.T) {
 	}
 }
 
-// A real file and what it became by one edit differ in that, and nothing else.
+// TestOneEdit checks that a real file and a copy with one edit differ in that edit only.
 func TestOneEdit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files whole")
@@ -66,8 +67,8 @@ func TestOneEdit(t *testing.T) {
 	}
 }
 
-// findAttribute finds the first node that has, behind a number of entries, an
-// attribute that is no key and no id.
+// findAttribute finds the first node after a number of entries that has an attribute which
+// is neither a key nor an id.
 func findAttribute(t *testing.T, root datacenter.Node, behind edit.Number) (of edit.Number, n datacenter.Node, a datacenter.Attribute) {
 	t.Helper()
 	next := edit.Number(0)
@@ -101,7 +102,7 @@ func findAttribute(t *testing.T, root datacenter.Node, behind edit.Number) (of e
 	return of, n, a
 }
 
-// edited is what a file becomes by an edit.
+// edited returns a file after an edit.
 func edited(t *testing.T, f *datacenter.File, e edit.Edit) *datacenter.File {
 	t.Helper()
 	d, err := edit.NewDraft(f, nil)

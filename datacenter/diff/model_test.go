@@ -34,7 +34,7 @@ func compare(t testing.TB, a, b *datacenter.File, o diff.Options) (all []diff.Di
 	return all
 }
 
-// text is what would be printed.
+// text returns what would be printed.
 func text(all []diff.Difference) string {
 	var b []byte
 	for _, d := range all {
@@ -43,11 +43,11 @@ func text(all []diff.Difference) string {
 	return string(b)
 }
 
-// model is a node as a file holds it, whole in memory.
+// model is a node of a file, with all below it in memory.
 type model struct {
 	name, keys, flags string
 	attrs             map[string]diff.Value
-	kids              map[string][]*model // by name, in order
+	kids              map[string][]*model // the children of each name, in their order
 	entries           uint32
 	path              string
 }
@@ -99,7 +99,7 @@ func modelNode(n datacenter.Node, path string) (*model, error) {
 	return m, nil
 }
 
-// attributePath is where an attribute of m lies.
+// attributePath returns the path of an attribute of m.
 func (m *model) attributePath(name string) string {
 	if len(m.kids[name]) > 0 {
 		name = "@" + name
@@ -107,7 +107,7 @@ func (m *model) attributePath(name string) string {
 	return strings.TrimPrefix(m.path+"/"+name, "/")
 }
 
-// told holds differences by what they are about.
+// told has differences by what they are about.
 type told struct {
 	removed, added map[string]diff.Difference
 	moved          map[string]diff.Difference // by the old path
@@ -133,9 +133,8 @@ func tell(all []diff.Difference) told {
 
 func (d told) count() int { return len(d.removed) + len(d.added) + len(d.moved) + len(d.changed) }
 
-// explain tells what is wrong with the differences between x and y, which belong
-// together: each must be one, and but for them the two must be equal. Those that
-// are right are taken out.
+// explain checks the differences between x and y, which belong together: each must be true,
+// and there must be no others. It removes those that are correct.
 func (d told) explain(x, y *model) error {
 	newPath := func(was, is string) string {
 		if was == is {

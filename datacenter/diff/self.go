@@ -6,15 +6,14 @@ import (
 	"lorefs/datacenter"
 )
 
-// The types of values that are not those of attributes, and the one whose text is
-// quoted.
+// The types of values that are not attributes, and the type whose text is quoted.
 const (
 	typeKeys   = "keys"
 	typeFlags  = "flags"
 	typeString = "string"
 )
 
-// self tells what differs between two nodes themselves.
+// self compares two nodes themselves.
 func (c *comparer) self(x, y datacenter.Node) error {
 	if !c.SameFlags(x, y) {
 		if err := c.emitNode(FlagsChanged, flagsValue(x), flagsValue(y)); err != nil {
@@ -38,7 +37,7 @@ func flagsValue(n datacenter.Node) Value {
 
 func keysValue(n datacenter.Node) Value { return Value{Type: typeKeys, Text: n.Keys().String()} }
 
-// attributes tells what differs between the attributes of two nodes.
+// attributes compares the attributes of two nodes.
 func (c *comparer) attributes(x, y datacenter.Node) error {
 	var err error
 	if c.x, err = c.a.attributes(x, c.x[:0]); err != nil {
@@ -68,7 +67,7 @@ func (c *comparer) attributes(x, y datacenter.Node) error {
 	return nil
 }
 
-// loneAttribute tells of an attribute that only one side has.
+// loneAttribute reports an attribute that only one side has.
 func (c *comparer) loneAttribute(s *side, n datacenter.Node, a datacenter.Attribute, kind Kind) error {
 	path, err := s.path.Attribute(n, a.NameIndex())
 	if err != nil {
@@ -85,7 +84,7 @@ func (c *comparer) loneAttribute(s *side, n datacenter.Node, a datacenter.Attrib
 	return c.emit(d)
 }
 
-// attribute compares p, of x, with q, of y.
+// attribute compares the attributes p of x and q of y.
 func (c *comparer) attribute(x, y datacenter.Node, p, q datacenter.Attribute) error {
 	if same, err := c.SameValue(p, q); same || err != nil {
 		return err

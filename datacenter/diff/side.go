@@ -9,8 +9,8 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// side is one of the two files. What both have is given one number, since their
-// tables may be in different order.
+// side is one of the two files. A name that both have gets one number, since their tables
+// may be in different order.
 type side struct {
 	names    []uint32 // the number of each name index
 	path     *treepath.Path
@@ -30,7 +30,7 @@ type attribute struct {
 	name uint32
 }
 
-// open numbers what the files have.
+// open numbers the names of both files.
 func (c *comparer) open(a, b *datacenter.File) error {
 	names := map[string]uint32{}
 	var err error
@@ -41,7 +41,7 @@ func (c *comparer) open(a, b *datacenter.File) error {
 	return err
 }
 
-// number is that of a name, which may be new.
+// number returns the number of a name, and adds a new name.
 func number(names map[string]uint32, name string) uint32 {
 	n, ok := names[name]
 	if !ok {
@@ -68,8 +68,8 @@ func (c *comparer) side(f *datacenter.File, names map[string]uint32) (*side, err
 
 func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
 
-// children appends the children of n by the number of their name, those of one
-// name in the file's order.
+// children appends the children of n, sorted by the number of their name. Children of one
+// name keep their order.
 func (s *side) children(n datacenter.Node, dst []child) ([]child, error) {
 	inOrder := true
 	last := uint32(0)
@@ -93,7 +93,7 @@ func (s *side) children(n datacenter.Node, dst []child) ([]child, error) {
 	return dst, nil
 }
 
-// attributes appends the attributes of n by the number of their name.
+// attributes appends the attributes of n, sorted by the number of their name.
 func (s *side) attributes(n datacenter.Node, dst []attribute) ([]attribute, error) {
 	inOrder := true
 	last := uint32(0)
@@ -112,7 +112,7 @@ func (s *side) attributes(n datacenter.Node, dst []attribute) ([]attribute, erro
 	return dst, nil
 }
 
-// siblings are some children as they are to be told apart.
+// siblings returns some children for package identity.
 func (s *side) siblings(list []child) identity.Siblings[datacenter.Node] {
 	nodes := make([]datacenter.Node, len(list))
 	for i := range list {
@@ -121,7 +121,7 @@ func (s *side) siblings(list []child) identity.Siblings[datacenter.Node] {
 	return identity.Siblings[datacenter.Node]{Contents: s.contents, Nodes: nodes}
 }
 
-// take gives an empty list of children, and give takes it back.
+// take returns an empty list of children, and give takes it back for reuse.
 func (c *comparer) take() []child {
 	if len(c.spare) == 0 {
 		return nil

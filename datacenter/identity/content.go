@@ -10,11 +10,11 @@ import (
 	"lorefs/datacenter"
 )
 
-// Hashes tell what may belong together. Two that are equal by chance put together what
-// does not: that costs a longer list of differences, but no wrong one.
+// Nodes and values with equal hashes may belong together. If they are equal by chance, nodes
+// are matched that differ: the list of differences is then longer, but not wrong.
 
-// Contents gives hashes of all that nodes of a Tree hold but for keys, flags and types,
-// which a text does not always say. That of a stored run is found out once.
+// Contents returns hashes of all that nodes of a Tree hold, except for keys, flags and
+// types, which a text does not always have. The hash of a stored run is computed once.
 type Contents[N any] struct {
 	tree Tree[N]
 	runs map[datacenter.Run]uint64
@@ -22,16 +22,16 @@ type Contents[N any] struct {
 	exact bool
 }
 
-// maxRuns bounds how many runs are remembered.
+// maxRuns is the largest number of runs whose hashes are kept.
 const maxRuns = 1 << 21
 
-// NewContents makes one. It is for one goroutine.
+// NewContents returns a Contents. It is not safe for parallel use.
 func NewContents[N any](tree Tree[N]) *Contents[N] {
 	return &Contents[N]{tree: tree, runs: map[datacenter.Run]uint64{}}
 }
 
-// Hash is the same for nodes that hold the same. Neither the order of attributes counts,
-// nor that of children of different names.
+// Hash returns a hash of a node, which is equal for nodes that hold the same. It ignores the
+// order of attributes, and that of children with different names.
 func (c *Contents[N]) Hash(n N) (uint64, error) {
 	sum := uint64(0)
 	err := c.tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
@@ -41,7 +41,8 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 		} else {
 			h = hashValue(text)
 		}
-		sum += mix(h, xxhash.Sum64String(name))
+		// Mixed twice: else the same values by other names would have the same sum.
+		sum += mix(mix(xxhash.Sum64String(name), h), 0)
 	})
 	if err != nil {
 		return 0, err
@@ -50,7 +51,7 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 	return mix(sum, below), err
 }
 
-// below is the hash of a node's children.
+// below returns the hash of a node's children.
 func (c *Contents[N]) below(n N) (sum uint64, err error) {
 	run, stored := c.tree.Run(n)
 	if h, ok := c.runs[run]; ok && stored {
@@ -77,7 +78,7 @@ func (c *Contents[N]) below(n N) (sum uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum = mix(sum, h+name)
+		sum = mix(mix(sum, name), h)
 	}
 	if stored {
 		if len(c.runs) == maxRuns {
@@ -88,10 +89,10 @@ func (c *Contents[N]) below(n N) (sum uint64, err error) {
 	return sum, nil
 }
 
-// HashValues gives a hash of the attributes of n that are called names; all tells that it
-// lacks none of them.
+// HashValues returns a hash of the attributes of n with some names. all reports whether it
+// has all of them.
 func HashValues[N any](tree Tree[N], n N, names []string) (sum uint64, all bool, err error) {
-	var room [4]uint64 // a key definition has no more names
+	var room [4]uint64 // no key definition has more names
 	values, err := appendValues(room[:0], tree, n, names)
 	all = true
 	for _, h := range values {
@@ -101,7 +102,8 @@ func HashValues[N any](tree Tree[N], n N, names []string) (sum uint64, all bool,
 	return sum, all, err
 }
 
-// appendValues appends, for each of names, the hash of n's attribute; 0 if it has none.
+// appendValues appends the hash of n's attribute for each of names, or 0 if n does not have
+// it.
 func appendValues[N any](dst []uint64, tree Tree[N], n N, names []string) ([]uint64, error) {
 	from := len(dst)
 	for range names {
@@ -119,12 +121,12 @@ const golden = 0x9e3779b185ebca87
 
 func mix(h, next uint64) uint64 { return (h<<27|h>>37)*golden + next }
 
-// hashValue does not tell spellings of a value apart: 256.000000 is 256, 007 is 7, 1 is
-// true.
+// hashValue returns a hash that is equal for all spellings of a value: 256.000000 and 256,
+// 007 and 7, 1 and true.
 func hashValue(text []byte) uint64 { return xxhash.Sum64(plainest(text)) }
 
-// plainest gives the texts of one value, of whatever type, one spelling. That 1 is then
-// both true and 1.0 does no harm, see above.
+// plainest returns one spelling for all texts of a value, whatever its type. So 1 is both
+// true and 1.0, which does no harm: see above.
 func plainest(text []byte) []byte {
 	s := bytes.TrimSpace(text)
 	switch {
@@ -145,8 +147,8 @@ func plainest(text []byte) []byte {
 	return text
 }
 
-// isPlainInt tells of what most values of real sheets are: whole numbers as they are
-// written out.
+// isPlainInt reports whether a text is an integer without leading zeros, as most values of
+// real sheets are.
 func isPlainInt(s []byte) bool {
 	digits := bytes.TrimPrefix(s, []byte("-"))
 	if len(digits) == 0 || digits[0] == '0' {

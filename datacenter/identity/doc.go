@@ -1,29 +1,28 @@
-// Package identity tells nodes from their siblings, by what they hold.
+// Package identity decides which nodes are the same, by what they hold.
 //
-// It knows nodes by a small interface, [Tree], so that those of a file, of a draft and of
-// a sheet that was just read are all told apart by the same rules:
+// It knows nodes only by a small interface, [Tree], so the same rules apply to the nodes of
+// a file, of a draft, and of a sheet that was just parsed:
 //
-//   - [Match]: which siblings of one tree are those of another one (match.go)
-//   - [Paths]: an expression for package query that finds a node alone (path.go), by what
-//     tells it from its siblings (group.go)
-//   - [Contents]: a hash of all that a node holds (content.go)
+//   - [Match] matches the siblings of one tree with those of another (match.go).
+//   - [Paths] returns an expression for package query that finds one node only (path.go), by
+//     what distinguishes it from its siblings (group.go, table.go).
+//   - [Contents] returns a hash of all that a node holds (content.go).
 //
-// # What tells a node from its siblings
+// # What distinguishes a node from its siblings
 //
-// Siblings are the children of one name that a node has. Each of these is tried where the
-// one before it does not tell them apart:
+// Siblings are the children of a node that have one name. Each of these rules is tried if
+// the ones before leave several nodes:
 //
 //   - the values of their keys
 //   - an attribute id
-//   - up to three other attributes: of those whose names end in Id first, then index, key
-//     and name, then others; see rankOf
+//   - up to three other attributes: first those whose names end in Id, then index, key and
+//     name, then others; see rankOf
 //   - their place
 //
-// Of 9.9 million nodes of a real data center all but 3 % are told apart before it comes
-// to their place.
+// In a real data center only 3 % of 9.9 million nodes need their place.
 //
-// A path names what it goes by, so a group of siblings goes by one of these for each node:
-// the first set of attributes that no other has. A match can't: it takes all keys or all
-// ids, and attributes only where their names say what they are for, as a value that was
-// edited would else make another node of one.
+// A path says what it uses, so each node of a group can use another rule: the first set of
+// attributes whose values no sibling has. A match can't do that. It uses all keys or all
+// ids, and other attributes only if their names say that they identify nodes: otherwise a
+// node whose value was edited would be taken for another node.
 package identity

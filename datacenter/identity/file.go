@@ -6,14 +6,26 @@ import (
 	"lorefs/datacenter"
 )
 
-// File is the Tree of the nodes of a file. It is for one goroutine.
+// Tree gives access to nodes of type N.
+type Tree[N any] interface {
+	// Attributes calls visit for the attributes of n, including __value__, in any order. The
+	// type is 0 if it is unknown. The text is spelled as in a mount, and valid until visit
+	// returns.
+	Attributes(n N, visit func(name string, typ datacenter.Type, text []byte)) error
+	// Children calls visit for the children of n in their order.
+	Children(n N, visit func(name string, child N)) error
+	// Run returns the stored run with the children of n; ok is false if they are in none.
+	Run(n N) (run datacenter.Run, ok bool)
+}
+
+// File is the Tree of the nodes of a file. It is not safe for parallel use.
 type File struct {
 	ctx  context.Context
 	text []byte
 	keys map[uint16]datacenter.KeyDefinition
 }
 
-// NewFile makes one. Once ctx is done it reads no more.
+// NewFile returns a File. Once ctx has ended, Children returns its error.
 func NewFile(ctx context.Context) *File {
 	return &File{ctx: ctx, keys: map[uint16]datacenter.KeyDefinition{}}
 }

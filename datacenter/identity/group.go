@@ -7,39 +7,40 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// group is nodes of one name, its rows, and what tells each from the others.
+// group is nodes of one name, called rows, and what distinguishes each from the others.
 type group[N any] struct {
 	nodes []N
-	// first is where the children of each parent begin, and where the last ones end.
+	// first has the row of the first child of each parent, and then the number of all rows.
 	first []int
-	// sheets tells that they are sheets, of which those that nothing tells apart are one.
+	// sheets says that the rows are sheets. Sheets that nothing distinguishes count as one.
 	sheets bool
 	// without are attributes that no row goes by, unless they are keys or an id.
 	without []string
-	// choices has for each row what its path asks for: a place in sets, of which the first
-	// is empty. Where a choice is not alone, others are like the row.
+	// choices has the set that the path of each row uses, as an index of sets; sets[0] is
+	// empty. alone says that the set matches no other row.
 	choices []uint16
 	alone   []bool
 	sets    []attributeSet
-	// same are the rows that are like a row, and hashes those of all in such a list.
+	// same has the rows that the set of a row matches, and hashes the hash of all rows in
+	// such a list.
 	same   map[int32][]int32
 	hashes map[*int32]uint64
 }
 
-// attributeSet is attributes that a predicate asks for.
+// attributeSet is the attributes in a predicate.
 type attributeSet struct {
 	names []string
-	// given tells that they are keys or an id, which are there to tell nodes apart.
+	// given says that they are keys or an id, whose purpose is to identify nodes.
 	given bool
 }
 
-// maxDefinitions bounds the key definitions that siblings are told apart by. Those of real
-// data centers have one.
+// maxDefinitions is the largest number of key definitions that are tried for one group.
+// Groups of real data centers have one.
 const maxDefinitions = 4
 
-// tell finds out what tells each row from all others: keys, an id, or the first of the sets
-// of attributes that does. Keys and an id are asked for also where they leave some beside
-// the row; of sheets, whatever leaves fewest is.
+// tell chooses what distinguishes each row from all others: keys, an id, or the first set of
+// attributes that does. Keys and an id are used even if they match other rows too. For
+// sheets, the set is chosen that matches the fewest.
 func (g *group[N]) tell(tree PathTree[N]) error {
 	c := &chooser[N]{group: g, table: g.table(tree), left: make([]int32, len(g.nodes)), hashes: make([]uint64, len(g.nodes))}
 	c.counts = newCounts(len(g.nodes))
@@ -70,7 +71,7 @@ func (g *group[N]) tell(tree PathTree[N]) error {
 	return nil
 }
 
-// table gives the attributes of the rows.
+// table returns a table of the attributes of the rows.
 func (g *group[N]) table(tree PathTree[N]) table {
 	return table{rows: len(g.nodes), exact: true, each: func(row int, visit attributeVisitor) error {
 		return tree.Attributes(g.nodes[row], visit)
@@ -81,8 +82,8 @@ func (g *group[N]) table(tree PathTree[N]) table {
 type chooser[N any] struct {
 	*group[N]
 	table  table
-	left   []int32 // how many others the choice of each row leaves beside it
-	open   int     // how many rows are not told from all others
+	left   []int32 // how many others the choice of each row matches
+	open   int     // how many rows have a choice that matches others
 	hashes []uint64
 	counts *counts
 }
@@ -90,7 +91,7 @@ type chooser[N any] struct {
 // given tries keys, then an id.
 func (c *chooser[N]) given(tree PathTree[N]) error {
 	var defs []datacenter.KeyDefinition
-	of := make([]int, len(c.nodes)) // which definition each row has
+	of := make([]int, len(c.nodes)) // the definition of each row
 	for row, n := range c.nodes {
 		def := tree.Keys(n)
 		of[row] = slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
@@ -122,7 +123,7 @@ func (c *chooser[N]) tryNames(names []string, fits func(row int) bool) error {
 	return nil
 }
 
-// try chooses a set for those rows for which it is better than what they have.
+// try chooses a set for those rows for which it is better than their choice so far.
 func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
 	c.table.hash(set, c.hashes)
 	c.counts.count(c.hashes)
@@ -150,14 +151,14 @@ func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
 	}
 }
 
-// goesBy tells whether the path of a row goes by an attribute with one of some names, which
-// is neither a key nor an id.
+// goesBy reports whether the path of a row uses an attribute with one of some names that is
+// neither a key nor an id.
 func (g *group[N]) goesBy(row int, names []string) bool {
 	set := &g.sets[g.choices[row]]
 	return !set.given && slices.ContainsFunc(set.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// predicate gives the predicate of a row, and all rows for which it is true.
+// predicate returns the predicate of a row, and all rows that match it.
 func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same []int32, err error) {
 	set := g.sets[g.choices[row]]
 	if predicate, err = appendPredicate(nil, tree, g.nodes[row], set.names); err != nil {
@@ -170,7 +171,7 @@ func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same 
 	return predicate, same, err
 }
 
-// like gives the rows that have the attributes of a set as a row has.
+// like returns the rows whose attributes of a set are equal to those of a row.
 func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, error) {
 	if same, ok := g.same[int32(row)]; ok {
 		return same, nil
@@ -199,7 +200,7 @@ func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, e
 	return same, nil
 }
 
-// appendPredicate asks for the attributes of n that are called names.
+// appendPredicate appends a predicate for the attributes of n with some names.
 func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return dst, nil
@@ -229,7 +230,7 @@ func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]by
 	return append(dst, ']'), err
 }
 
-// counts counts hashes. It is a table that is made once, for as many as there are at most.
+// counts counts hashes. It is a hash table of a fixed size, which is reused.
 type counts struct {
 	hashes []uint64
 	times  []int32
@@ -243,7 +244,7 @@ func newCounts(n int) *counts {
 	return &counts{make([]uint64, size), make([]int32, size)}
 }
 
-// slot is where a hash is, or where it goes.
+// slot returns the index of a hash, or where to put it.
 func (c *counts) slot(h uint64) int {
 	mask := uint64(len(c.hashes) - 1)
 	at := h * golden >> 20 & mask
@@ -253,7 +254,7 @@ func (c *counts) slot(h uint64) int {
 	return int(at)
 }
 
-// count counts all but zeros, anew.
+// count counts hashes again from the start, without zeros.
 func (c *counts) count(hashes []uint64) {
 	clear(c.times)
 	for _, h := range hashes {

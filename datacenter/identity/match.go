@@ -4,21 +4,22 @@ import "lorefs/internal/align"
 
 const idName = "id"
 
-// Siblings are the children of one name that a node of a tree has, in their order.
+// Siblings are the children of a node that have one name, in their order.
 type Siblings[N any] struct {
 	Contents *Contents[N]
 	Nodes    []N
 }
 
-// Match finds out which of q belongs to each of p: to holds the places of those that are
-// known to belong together already, or align.None, and takes the others. What has nothing
-// that it belongs to keeps align.None.
+// Match finds out which node of q belongs to each node of p. to has the places in q of nodes
+// that are already matched, or align.None; Match sets the others. Nodes without a match keep
+// align.None.
 //
-// Those with equal values of keys belong together, of several the first with the first;
-// without keys, those with an equal id if all have one, and on either side no two the same.
-// Both leave over what was given another key or id. Else a longest common subsequence of
-// equal nodes belongs together, then equal ones that moved, then those with the same
-// attributes that tell them from all that is left, then what is left in the same place.
+// Nodes with equal keys match; if several have the same keys, the first matches the first.
+// Without keys, nodes with an equal id match, if all nodes have an id and no two on one side
+// have the same. A node that has keys or an id, but no match, stays without one. Otherwise
+// these match: first a longest common subsequence of equal nodes, then equal nodes that
+// moved, then nodes with equal values of the attributes that distinguish them from all that
+// are left, then nodes in the same place among those that are left.
 func Match[N any](p, q Siblings[N], keys []string, to []int32) error {
 	m := matcher[N]{p: p, q: q, to: to}
 	m.rest()
@@ -53,14 +54,15 @@ func Match[N any](p, q Siblings[N], keys []string, to []int32) error {
 	return nil
 }
 
-// matcher is a Match. xs and ys are the places of what is left; hashes are by place.
+// matcher is the state of a Match. xs and ys are the places of nodes without a match. Slices
+// of hashes have one for each place.
 type matcher[N any] struct {
 	p, q   Siblings[N]
 	to     []int32
 	xs, ys []int32
 }
 
-// rest finds out what is left.
+// rest collects the nodes without a match.
 func (m *matcher[N]) rest() {
 	m.xs, m.ys = nil, nil
 	taken := make([]bool, len(m.q.Nodes))
@@ -78,10 +80,10 @@ func (m *matcher[N]) rest() {
 	}
 }
 
-// over tells that nothing can belong together any more.
+// over reports whether no more nodes can match.
 func (m *matcher[N]) over() bool { return len(m.xs) == 0 || len(m.ys) == 0 }
 
-// match matches by hashes of what is left.
+// match matches nodes that are left by their hashes.
 func (m *matcher[N]) match(by func(x, y []uint64, to []int32), x, y []uint64) {
 	to := make([]int32, len(m.xs))
 	for i := range to {
@@ -104,7 +106,7 @@ func pick(hashes []uint64, places []int32) []uint64 {
 	return list
 }
 
-// hashes gives one for each of some places.
+// hashes returns a hash for each of some places.
 func (s *Siblings[N]) hashes(places []int32, hash func(n N) (uint64, error)) ([]uint64, error) {
 	list := make([]uint64, len(s.Nodes))
 	for _, at := range places {
@@ -116,8 +118,8 @@ func (s *Siblings[N]) hashes(places []int32, hash func(n N) (uint64, error)) ([]
 	return list, nil
 }
 
-// values gives hashes of the attributes called names that what is left has; all tells that
-// none lacks one of them.
+// values returns hashes of the attributes with some names, of the nodes that are left. all
+// reports whether all nodes have all of these attributes.
 func (m *matcher[N]) values(names []string) (x, y []uint64, all bool, err error) {
 	all = true
 	of := func(s *Siblings[N]) func(n N) (uint64, error) {
@@ -134,8 +136,8 @@ func (m *matcher[N]) values(names []string) (x, y []uint64, all bool, err error)
 	return x, y, all, err
 }
 
-// byContent matches equal nodes: those that kept their order, then those that moved. Where
-// too many differ for that, it matches those that come once on either side.
+// byContent matches equal nodes: first those in the same order, then those that moved. If
+// the sides differ too much for that, it matches nodes that occur once on either side.
 func (m *matcher[N]) byContent() error {
 	x, err := m.p.hashes(m.xs, m.p.Contents.Hash)
 	if err != nil {
@@ -157,8 +159,9 @@ func (m *matcher[N]) byContent() error {
 	return nil
 }
 
-// byAttributes matches by what tells what is left apart. Of an attribute whose name does
-// not say that it is for that, another value is a change.
+// byAttributes matches nodes by the attributes that distinguish those that are left. It
+// ignores attributes whose names do not say that they identify nodes, since another value of
+// these is an edit.
 func (m *matcher[N]) byAttributes() error {
 	if m.over() {
 		return nil
@@ -178,7 +181,7 @@ func (m *matcher[N]) byAttributes() error {
 	for set := range t.sets() {
 		t.hash(set, hashes)
 		for row, h := range hashes {
-			if h == 0 { // it is not to match another one that lacks something
+			if h == 0 { // two nodes that lack an attribute don't match by it
 				h = golden * uint64(row+1)
 			}
 			if row < len(xs) {

@@ -13,7 +13,7 @@ import (
 	"lorefs/internal/align"
 )
 
-// node is one that is in no file: what a sheet that was just read would have.
+// node is a node in no file, like those of a sheet that was just parsed.
 type node struct {
 	name  string
 	attrs []attr
@@ -40,7 +40,7 @@ func (parsed) Children(n *node, visit func(name string, child *node)) error {
 
 func (parsed) Run(*node) (datacenter.Run, bool) { return datacenter.Run{}, false }
 
-// row makes a node of attributes such as id=1, and of children, each in parentheses.
+// row makes a node from attributes such as id=1 and children, each in parentheses.
 func row(text string) *node {
 	n := &node{name: "Row"}
 	for word := range strings.FieldsSeq(text) {
@@ -78,6 +78,7 @@ func TestMatch(t *testing.T) {
 		{"an id twice", nil, []string{"id=1 v=1", "id=1 v=2"}, []string{"id=1 v=2", "id=1 v=1"}, []int32{1, 0}},
 		{"equal ones that moved", nil, []string{"v=1", "v=2", "v=3"}, []string{"v=3", "v=1", "v=2"}, []int32{1, 2, 0}},
 		{"equal ones below", nil, []string{"(v=1) v=1", "(v=2) v=1"}, []string{"(v=2) v=1", "(v=1) v=1"}, []int32{1, 0}},
+		{"the same values by other names", nil, []string{"v=1 w=2", "v=2 w=1"}, []string{"v=2 w=1", "v=8 w=9"}, []int32{-1, 0}},
 		{"another spelling", nil, []string{"v=1 w=a", "v=2 w=a"}, []string{"v=2.0 w=a", "v=01 w=a"}, []int32{1, 0}},
 		{"a name", nil, []string{"name=a v=1", "name=b v=2", "name=c v=3"}, []string{"name=c v=9", "name=a v=8", "name=b v=7"}, []int32{1, 2, 0}},
 		{"two names", nil, []string{"xId=1 yId=1 v=1", "xId=1 yId=2 v=2", "xId=2 yId=1 v=3"}, []string{"xId=2 yId=1 v=9", "xId=1 yId=1 v=8", "xId=1 yId=2 v=7"}, []int32{1, 2, 0}},
@@ -96,8 +97,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Whatever siblings there are, each belongs to one at most, what is known stays, and of
-// equal ones none is left over on both sides.
+// TestMatchIsOneToOne checks that each node has one match at most, that matches which were
+// given stay, and that of equal nodes none is left over on both sides.
 func TestMatchIsOneToOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {

@@ -17,73 +17,73 @@ type PathTree[N any] interface {
 	Keys(n N) datacenter.KeyDefinition
 }
 
-// Step leads from a node to one of its children, which is called Name and has Place others
-// of that name before it.
+// Step leads from a node to a child with this Name, which has Place siblings of that name
+// before it.
 type Step struct {
 	Name  string
 	Place int
-	// Changing are attributes that are about to get other values. Of the sets of
-	// attributes that are no keys, none with one of them is in the path.
+	// Changing are attributes that are about to change. No set with one of them is used in
+	// the path, unless it is the keys or an id.
 	Changing []string
 }
 
-// Place is a step that leads to a node by its place, since nothing else tells it from its
-// siblings.
+// Place describes a step that finds a node by its place, since nothing else distinguishes it
+// from its siblings.
 type Place struct {
-	// Step is how many steps there are before it, N the place from 1 on, and Of how many
-	// siblings there are.
+	// Step is the index of the step, N the place, counted from 1, and Of the number of
+	// siblings.
 	Step, N, Of int
-	// Group, Self, Before and After are hashes of all the siblings, of the node, and of
-	// those beside it, 0 if there is none. They tell whether the place is still the node's.
+	// Group, Self, Before and After are hashes: of all the siblings, of the node, and of its
+	// neighbours, 0 if there is none. They show whether the node is still at its place.
 	Group, Self, Before, After uint64
 }
 
 var (
 	// ErrNoNode means that steps lead to no node.
 	ErrNoNode = errors.New("no such node")
-	// ErrTooMany means that sheets which count as one have too many children of a name.
+	// ErrTooMany means that sheets which count as one have too many children of one name.
 	ErrTooMany = errors.New("too many nodes to tell apart")
 )
 
-// Paths finds paths of the nodes of a tree, as expressions for package query, each of which
-// finds that node alone. It is for one goroutine, and for as long as the tree doesn't change.
+// Paths finds paths of the nodes of a tree: expressions for package query that find one node
+// only. It is not safe for parallel use, and the tree must not change.
 //
-// A step has the keys and the id of its node also where the node is alone of its name, so
-// that the path goes on to find it when others come. A sheet is never told by its place:
-// sheets that nothing tells apart count as one, whose children have to be told apart
-// together. Only the path of such a sheet itself ends with a place.
+// A step uses the keys or the id of its node even if the node has no siblings, so that it
+// still finds the node when others are added. A sheet is not found by its place: sheets that
+// nothing distinguishes count as one, and their children are distinguished together. Only
+// the path of such a sheet itself ends with a place.
 type Paths[N any] struct {
 	tree   PathTree[N]
 	root   N
 	groups map[groupKey]*group[N]
-	rows   int // of all groups
+	rows   int // in all groups
 	exact  *Contents[N]
 }
 
-// maxRows bounds the nodes in a group, and in all groups that Paths remembers.
+// maxRows is the largest number of nodes in a group, and in all groups that Paths keeps.
 const maxRows = 1 << 20
 
-// NewPaths makes one for a tree below a root, whose children are the sheets.
+// NewPaths returns a Paths for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
 	exact := NewContents[N](tree)
 	exact.exact = true
 	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: exact}
 }
 
-// groupKey says which siblings are in a group: the children of a name of a stored run, or
-// those of the nodes that an expression finds, told apart without some attributes.
+// groupKey identifies a group: the children with a name of a stored run, or of all nodes
+// that an expression finds, told apart without some attributes.
 type groupKey struct {
 	run                 datacenter.Run
 	expr, name, without string
 }
 
-// Find finds the path of the node that steps lead to from the root.
+// Find returns the path of the node that steps lead to from the root.
 func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 	if len(steps) == 0 {
 		return "", nil, errors.New("the root has no path")
 	}
 	var path []byte
-	parents, above := []N{p.root}, 0 // the node above is parents[above]
+	parents, above := []N{p.root}, 0 // parents[above] is the node's parent
 	for i := range steps {
 		step := &steps[i]
 		g, err := p.group(parents, string(path), step.Name, i == 0, nil)
@@ -128,11 +128,11 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 	return string(path), places, nil
 }
 
-// Hash is that of all that a node holds, as Place.Self is.
+// Hash returns the hash of all that a node holds, as Place.Self is.
 func (p *Paths[N]) Hash(n N) (uint64, error) { return p.exact.Hash(n) }
 
-// appendPlace adds a place to a path: among the children of one node or, as of sheets that
-// count as one, among all.
+// appendPlace appends a place to a path: among the children of one node or, for sheets that
+// count as one, among the children of all.
 func appendPlace(path []byte, n int, ofAll bool) []byte {
 	if ofAll {
 		path = slices.Concat([]byte("("), path, []byte(")"))
@@ -142,7 +142,7 @@ func appendPlace(path []byte, n int, ofAll bool) []byte {
 	return append(path, ']')
 }
 
-// place describes the place of a row among those that nothing tells it from.
+// place describes the place of a row among the rows that nothing distinguishes it from.
 func (p *Paths[N]) place(g *group[N], row int, same []int32) (Place, error) {
 	n, _ := slices.BinarySearch(same, int32(row))
 	place := Place{N: n + 1, Of: len(same)}
@@ -177,8 +177,8 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 	return sum, nil
 }
 
-// group gives the children of a name that some nodes have together, told apart without some
-// attributes.
+// group returns the children with a name that all parents have together, told apart without
+// some attributes.
 func (p *Paths[N]) group(parents []N, expr, name string, sheets bool, without []string) (*group[N], error) {
 	key := groupKey{expr: expr, name: name, without: strings.Join(without, "\x00")}
 	if len(parents) == 1 {

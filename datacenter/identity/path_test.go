@@ -34,7 +34,7 @@ func pathsOf(t testing.TB, f *datacenter.File) *identity.Paths[datacenter.Node] 
 	return identity.NewPaths(identity.NewFile(t.Context()), root)
 }
 
-// steps takes a path below the tree/ of a mount apart: Item.3 is the fourth Item.
+// steps parses a path below the tree/ of a mount: Item.3 is the fourth Item.
 func steps(path string) (list []identity.Step) {
 	for name := range strings.SplitSeq(path, "/") {
 		name, place, _ := strings.Cut(name, ".")
@@ -45,7 +45,7 @@ func steps(path string) (list []identity.Step) {
 	return list
 }
 
-// finds runs an expression over a file.
+// finds returns the paths of the nodes that an expression finds in a file.
 func finds(t testing.TB, f *datacenter.File, expr string) (paths []string) {
 	t.Helper()
 	q, err := query.Compile(expr)
@@ -136,7 +136,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// What is about to change is in no path, unless it is a key or an id.
+// TestPathsWithoutWhatChanges checks that paths do not use attributes that are about to
+// change, except for keys and ids.
 func TestPathsWithoutWhatChanges(t *testing.T) {
 	p := pathsOf(t, open(t, under(of("S"), of("R", "name", "a", "v", 1), of("R", "name", "b", "v", 2), of("I", "id", 1), of("I", "id", 2))))
 	for _, tt := range []struct {
@@ -154,7 +155,7 @@ func TestPathsWithoutWhatChanges(t *testing.T) {
 	}
 }
 
-// The hashes beside a place tell whether the siblings are what they were.
+// TestPlaces checks that the hashes of a place show whether siblings have changed.
 func TestPlaces(t *testing.T) {
 	place := func(path string, kids ...*dctest.Node) identity.Place {
 		t.Helper()
@@ -178,7 +179,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What a file says in few bytes may be more than fits in memory.
+// TestTooManyToTellApart checks a small file whose nodes would not fit into memory.
 func TestTooManyToTellApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a large file")
@@ -194,7 +195,7 @@ func TestTooManyToTellApart(t *testing.T) {
 	}
 }
 
-// Every node has a path that finds it alone, whatever it is among.
+// TestPathsFindOneNode checks that the path of every node finds this node only.
 func TestPathsFindOneNode(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var draw func(depth int) *dctest.Node
@@ -278,7 +279,7 @@ func BenchmarkPaths(b *testing.B) {
 	}
 }
 
-// childAt is a child, the step to it, and which entries are its and below it.
+// childAt is a child, the step to it, and the numbers of the entries in it and below it.
 type childAt struct {
 	node       datacenter.Node
 	step       identity.Step
@@ -298,7 +299,7 @@ func childrenOf(b *testing.B, n datacenter.Node) (list []childAt) {
 	return list
 }
 
-// stepsTo goes on to the node that the entry with a number is, or is of.
+// stepsTo appends the steps from n to the node that is, or has, the entry with a number.
 func stepsTo(b *testing.B, list []identity.Step, n datacenter.Node, number uint32) []identity.Step {
 	if number <= uint32(n.AttributeCount()) {
 		return list

@@ -14,29 +14,31 @@ import (
 )
 
 const (
-	// maxColumns bounds the attributes that a table tries, and maxSet how many at a time.
+	// maxColumns is the largest number of attributes that a table tries, and maxSet of those
+	// in a set.
 	maxColumns = 10
 	maxSet     = 3
-	// maxText bounds a text that tells a node from others, in characters.
+	// maxText is the length in characters of the longest text that is used in a path.
 	maxText = 120
 )
 
 type attributeVisitor = func(name string, typ datacenter.Type, text []byte)
 
-// table holds the attributes that may tell some nodes, its rows, apart.
+// table holds the attributes that may distinguish some nodes, its rows.
 type table struct {
 	rows int
-	each func(row int, visit attributeVisitor) error // gives the attributes of a row
-	// exact tells values apart as a query does. Else spellings of one value are the same.
+	each func(row int, visit attributeVisitor) error // visits the attributes of a row
+	// exact says that values are compared as queries do. Otherwise all spellings of a value
+	// are equal.
 	exact   bool
-	without []string // names of attributes that find leaves out
+	without []string // names of attributes that find skips
 	columns []column
 }
 
-// column is the attributes of one name.
+// column has the values of one attribute.
 type column struct {
 	name string
-	// hashes has one for the value of each row; 0 if it has none that can be said.
+	// hashes has a hash for each row, or 0 if its value can't be used in a path.
 	hashes []uint64
 }
 
@@ -49,8 +51,8 @@ const (
 	rankOther
 )
 
-// rankOf tells how likely it is that an attribute is there to tell nodes apart. Those of
-// one rank are tried in the order of their names.
+// rankOf returns how likely it is that an attribute identifies nodes. Attributes of one rank
+// are tried in the order of their names.
 func rankOf(name string) int {
 	for rank, suffix := range [...]string{rankID: "Id", rankIndex: "Index", rankKey: "Key", rankName: "Name"} {
 		if strings.HasSuffix(name, suffix) || strings.EqualFold(name, suffix) {
@@ -60,12 +62,12 @@ func rankOf(name string) int {
 	return rankOther
 }
 
-// sayable tells whether a value can stand in a path that people read.
+// sayable reports whether a value can be used in a path that people read.
 func sayable(typ datacenter.Type, text []byte) bool {
 	switch typ {
 	case datacenter.Int, datacenter.Bool:
 		return true
-	case datacenter.Float: // NaN equals nothing, and no number is spelled like infinity
+	case datacenter.Float: // NaN equals nothing, and a query can't spell infinity
 		return !strings.ContainsAny(string(text), "NI")
 	}
 	if utf8.RuneCount(text) > maxText || !utf8.Valid(text) {
@@ -74,12 +76,12 @@ func sayable(typ datacenter.Type, text []byte) bool {
 	return strings.IndexFunc(string(text), unicode.IsControl) < 0
 }
 
-// find makes the columns of the attributes up to a rank that are not the same in all rows.
-// They are ints and strings: floats are measured rather than given.
+// find makes columns of the attributes up to a rank that differ between rows. They are ints
+// and strings: floats are measured, so they rarely identify anything.
 func (t *table) find(rank int) error {
 	type about struct {
 		rows  int
-		value uint64 // of the first
+		value uint64 // of the first row
 		vary  bool
 	}
 	names := map[string]*about{}
@@ -110,8 +112,8 @@ func (t *table) find(rank int) error {
 	return t.fill(list[:min(len(list), maxColumns)])
 }
 
-// fill makes the columns of some names. One with values of two types has none: a query may
-// find equal what is not.
+// fill makes the columns of some names. An attribute with values of two types has no column,
+// since a query may find values equal that are not.
 func (t *table) fill(names []string) error {
 	t.columns = nil
 	for _, name := range names {
@@ -136,7 +138,7 @@ func (t *table) fill(names []string) error {
 	return err
 }
 
-// visit gives the values of all rows that can be said.
+// visit calls visit for all values that can be used in a path.
 func (t *table) visit(visit func(row int, name string, typ datacenter.Type, hash uint64)) error {
 	for row := range t.rows {
 		err := t.each(row, func(name string, typ datacenter.Type, text []byte) {
@@ -155,11 +157,11 @@ func (t *table) visit(visit func(row int, name string, typ datacenter.Type, hash
 	return nil
 }
 
-// columnSet is columns by their places, ascending.
+// columnSet is a set of columns, by their ascending indexes.
 type columnSet []uint8
 
-// sets gives those of up to maxSet columns, the smaller ones first. Each is good until the
-// next.
+// sets yields the sets of up to maxSet columns, the smaller ones first. A set is valid until
+// the next.
 func (t *table) sets() iter.Seq[columnSet] {
 	return func(yield func(columnSet) bool) {
 		var set columnSet
@@ -186,7 +188,8 @@ func (t *table) sets() iter.Seq[columnSet] {
 	}
 }
 
-// hash gives hashes of a set of columns for all rows; 0 for those that lack one.
+// hash computes the hashes of a set of columns for all rows, 0 for rows that lack one of
+// them.
 func (t *table) hash(set columnSet, hashes []uint64) {
 	for row := range hashes {
 		sum := uint64(golden)

@@ -10,37 +10,35 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// indentation is that of each level.
+// indentation is the indentation of each level.
 const indentation = "    "
 
-// encoder writes one sheet, step by step: each step is a start tag, with all that
-// an element without children has, or an end tag. It holds nothing of the tree but
-// the way from the sheet to where it is. Between two steps it can be stopped, and
-// another one can go on.
+// encoder writes a sheet step by step. A step is a start tag, with the whole element if it
+// has no children, or an end tag. The encoder holds only the nodes on the path to where it
+// is. It can stop between two steps, and another encoder can go on.
 type encoder struct {
 	voc   *vocab.Vocabulary
-	draft *edit.Draft // nil if there is none
+	draft *edit.Draft // or nil
 	file  *datacenter.Private
 	tag   tagWriter
 
-	// texts are those of children, by their depth, tags those of attributes.
+	// texts caches the texts of children by their depth, and tags those of attributes.
 	texts, tags textCache
 	tagSizes    tagSizes
 
 	stack  []frame
 	groups []group
-	// batch holds batchSize children for each frame.
+	// batch has batchSize children for each frame.
 	batch []datacenter.Node
 	names []uint16
-	// out is a buffer for whoever has the encoder, scratch for texts that have to be
-	// escaped.
+	// out is a buffer for the encoder's user, and scratch for texts that need escapes.
 	out     []byte
 	scratch []byte
 }
 
 // item is a node of a sheet.
 type item struct {
-	node  datacenter.Node // of the file, if draft is nil
+	node  datacenter.Node // of the file; only set if draft is nil
 	draft *draftItem
 	name  vocab.NameID
 }
@@ -49,15 +47,15 @@ type item struct {
 type frame struct {
 	item
 	el *element
-	// The children at hand are those of groups[at], from place next of it on;
-	// those of a draft node are from next on.
+	// Stored children come from groups[at], and the next one is number next of that group.
+	// Children of a draft node are numbered by next alone.
 	first, at, end, next int
-	// batchAt is the place in the run of the first of batchLen children in batch.
+	// batchAt is the place in the run of the first of the batchLen children in batch.
 	batchAt, batchLen int
-	// textAt is where the text behind the start tag begins, in the buffer that was
-	// last emptied when it had been so flushed times.
+	// textAt is where the text after the start tag begins in the buffer, if that has been
+	// emptied flushed times.
 	textAt, flushed int
-	// kid is the element of the children called kidName.
+	// kid is the element of the children named kidName.
 	kidName vocab.NameID
 	kid     *element
 }
@@ -67,18 +65,17 @@ type group struct{ start, count, rank uint16 }
 
 const batchSize = 16
 
-// errSchema tells that a path is not in the schema. It was when the sheet's size
-// was found out.
+// errSchema means that a path is not in the schema. It was there when the size of the sheet
+// was computed.
 var errSchema = errors.New("the sheet changed while it was read")
 
-// begin makes ready for a sheet.
+// begin resets the encoder for a sheet.
 func (e *encoder) begin() {
 	e.stack, e.groups = e.stack[:0], e.groups[:0]
 }
 
-// step appends the next tag. One that has a body of no more than skip bytes is
-// passed with it: then skipped is the size of the body, with the end tag.
-// done is true if nothing is left.
+// step appends the next tag. If its element has a body of at most skip bytes, it skips the
+// body: skipped is then the size of the body with the end tag.
 func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, skipped int64, err error) {
 	f := &e.stack[len(e.stack)-1]
 	child, ok, err := e.nextChild(f)
@@ -97,7 +94,7 @@ func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, ski
 	return e.open(dst, child, f.kid, known, skip)
 }
 
-// done tells that all is written.
+// done reports whether all is written.
 func (e *encoder) done() bool { return len(e.stack) == 0 }
 
 // root appends the first tag.
@@ -111,7 +108,7 @@ func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
 	return dst, err
 }
 
-// open appends the start tag of a node, and goes on with its children.
+// open appends the start tag of a node, and enters its children.
 func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip int64) ([]byte, int64, error) {
 	from, depth, groups := len(dst), len(e.stack), len(e.groups)
 	if depth > 0 {
@@ -145,14 +142,13 @@ func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip in
 	return dst, 0, nil
 }
 
-// cached tells whether the text of a node's children depends on nothing but their
-// run and their depth, and is to be kept. That of a sheet itself is not: it is not
-// met again.
+// cached reports whether the text of a node's children depends only on their run and their
+// depth, and is worth caching. The text of a whole sheet is not: it is written only once.
 func (e *encoder) cached(n item) bool {
 	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root
 }
 
-// closeTag appends the end tag of the node at hand, and goes back to its parent.
+// closeTag appends the end tag of the current node, and returns to its parent.
 func (e *encoder) closeTag(dst []byte) []byte {
 	depth := len(e.stack) - 1
 	f := &e.stack[depth]
@@ -175,7 +171,7 @@ func (e *encoder) appendEndTag(dst []byte, depth int, name vocab.NameID) []byte 
 	return append(dst, '>')
 }
 
-// appendIndent begins a line.
+// appendIndent appends a newline and the indentation.
 func appendIndent(dst []byte, depth int) []byte {
 	const most = "\n" + indentation + indentation + indentation + indentation + indentation + indentation + indentation + indentation
 	n := min(depth, (len(most)-1)/len(indentation))
@@ -202,8 +198,8 @@ func (e *encoder) enter(f *frame) (parent bool, err error) {
 	return f.end > f.first, nil
 }
 
-// group appends the groups of the run whose names are in e.names: nodes of one
-// name lie together in most files.
+// group appends the groups of the run whose names are in e.names. In most files, the nodes
+// of one name lie together.
 func (e *encoder) group() {
 	first, sorted := len(e.groups), true
 	for i := 0; i < len(e.names); {
@@ -223,7 +219,7 @@ func (e *encoder) group() {
 	}
 }
 
-// nextChild gives the child at hand of a frame; ok is false behind the last.
+// nextChild returns the next child of a frame; ok is false after the last.
 func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 	if f.draft != nil {
 		if f.next == len(f.draft.kids) {
@@ -246,7 +242,7 @@ func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 		if missing := base + batchSize - len(e.batch); missing > 0 {
 			e.batch = append(e.batch, make([]datacenter.Node, missing)...)
 		}
-		// Up to the end of the run: the next group is likely to be the next one there.
+		// Read up to the end of the run: the next group most likely follows there.
 		b, err := f.node.AppendChildren(e.batch[base:base], place, batchSize)
 		if err != nil {
 			return child, false, err
@@ -257,7 +253,7 @@ func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 	return item{node: n, name: vocab.NameID(n.NameIndex())}, true, nil
 }
 
-// load gives the item of a stored sheet or of a draft's.
+// load returns the item of a sheet, stored or edited.
 func (e *encoder) load(s Sheet) (item, error) {
 	if e.draft != nil && e.draft.Touched(s.Number) {
 		d, err := e.draftItem(s.Number, s.name)

@@ -11,8 +11,8 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// draftItem is a node that was edited, or that has edited ones below it, as it was
-// when it was looked at.
+// draftItem is a node that was edited, or has edited nodes below it, at the time when it was
+// read.
 type draftItem struct {
 	name  vocab.NameID
 	keys  vocab.KeyID
@@ -20,10 +20,10 @@ type draftItem struct {
 	attrs []vocab.Attribute // without __value__
 	value *vocab.Attribute
 	kids  []edit.Entry   // in the order of the sheet
-	names []vocab.NameID // of kids
+	names []vocab.NameID // the names of kids
 }
 
-// draftItem looks at a node of the draft.
+// draftItem reads a node of the draft.
 func (e *encoder) draftItem(n edit.Number, name vocab.NameID) (*draftItem, error) {
 	info, ok := e.draft.Node(n)
 	if !ok {
@@ -40,8 +40,8 @@ func (e *encoder) draftItem(n edit.Number, name vocab.NameID) (*draftItem, error
 	return d, e.draftChildren(d, n)
 }
 
-// draftAttributes takes the attributes among the entries of a node, in the order
-// in which they would be written.
+// draftAttributes collects the attributes among the entries of a node, in the order in which
+// they are written.
 func (e *encoder) draftAttributes(d *draftItem, entries []edit.Entry) error {
 	for i := range entries {
 		entry := &entries[i]
@@ -78,7 +78,7 @@ func (e *encoder) draftChildren(d *draftItem, n edit.Number) error {
 	return nil
 }
 
-// draftChild gives a child of a node of the draft.
+// draftChild returns a child of a node of the draft.
 func (e *encoder) draftChild(d *draftItem, i int) (item, error) {
 	entry := &d.kids[i]
 	if e.draft.Touched(entry.Number) {

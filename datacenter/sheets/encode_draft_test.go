@@ -19,18 +19,18 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
-// editing is a draft, and the sheets of it, that a test edits.
+// editing is a draft that a test edits, and its sheets.
 type editing struct {
 	t     *rapid.T
 	draft *edit.Draft
 	src   *sheets.Source
-	// nodes are those that are known to be there, by their depth.
+	// nodes maps nodes that exist to their depth.
 	nodes map[edit.Number]int
 	next  uint32
 }
 
-// What a draft shows is, after each edit, what the file that is written of it will
-// show, for those who read all of it and for those who read parts.
+// TestDraftShowsWhatIsWritten checks that a draft shows, after each edit, the same as the
+// file that is written of it, to readers of whole sheets and of parts.
 func TestDraftShowsWhatIsWritten(t *testing.T) {
 	files := [][]byte{}
 	for _, data := range sources() {
@@ -64,7 +64,7 @@ func TestDraftShowsWhatIsWritten(t *testing.T) {
 	})
 }
 
-// find collects nodes, not too many.
+// find collects some nodes.
 func (e *editing) find(n edit.Number, depth int) {
 	const many = 60
 	if len(e.nodes) > many || depth > 4 || e.draft.Open(n) != nil {
@@ -97,7 +97,7 @@ func (e *editing) value() datacenter.Value {
 	return v
 }
 
-// edit makes one edit; one that is refused is none.
+// edit tries one edit.
 func (e *editing) edit() {
 	parent := edit.Number(0)
 	if len(e.nodes) > 0 && rapid.Bool().Draw(e.t, "deep") {
@@ -138,8 +138,7 @@ func (e *editing) edit() {
 	}
 }
 
-// look reads some of each sheet, so that there is something that could be out of
-// date after the next edit.
+// look reads a part of each sheet, so that caches can be out of date after the next edit.
 func (e *editing) look() {
 	p := make([]byte, 100)
 	for _, f := range e.src.Families() {
@@ -155,9 +154,8 @@ func (e *editing) look() {
 	}
 }
 
-// compare writes the draft and compares the sheets. What XSDs say may differ: here
-// they grow, there they are made anew. So only the data of a sheet is compared, and
-// what says how it is to be read is left out.
+// compare writes the draft and compares the sheets. It compares only their data, since the
+// schemas may differ: those of the draft grow, and those of the file are new.
 func (e *editing) compare() {
 	var out bytes.Buffer
 	s := e.draft.Snapshot()
@@ -180,7 +178,7 @@ func (e *editing) compare() {
 	}
 }
 
-// texts gives all sheets, sorted: siblings with keys get their places when they are
+// texts returns all sheets, sorted: siblings with keys get their places when they are
 // written.
 func (e *editing) texts(s *sheets.Source) []string {
 	var all []string
@@ -218,5 +216,5 @@ func (e *editing) parts(s *sheets.Source, sheet sheets.Sheet, want string) {
 	}
 }
 
-// schemaDependent is what a sheet says of its schema, and whether it says something.
+// schemaDependent matches the attributes that depend on the schema.
 var schemaDependent = regexp.MustCompile(` (dc:keys|dc:types|xmlns:dc)="[^"]*"`)

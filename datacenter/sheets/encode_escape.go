@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// What a byte of a text means to the encoder.
+// Classes of bytes in a text.
 const (
 	plain  = iota
-	markup // has to be written as a reference
-	bad    // nothing that XML can hold
-	lead   // begins what may be a character that XML can't hold
+	markup // is written as a reference
+	bad    // not allowed in XML
+	lead   // may begin a character that is not allowed in XML
 )
 
-// byteClasses tells what to look at in a text: nearly every byte is plain.
+// byteClasses has the class of each byte. Nearly all bytes are plain.
 type byteClasses [256]uint8
 
 // attributeText and elementText differ in white space and quotes.
@@ -38,8 +38,8 @@ const (
 	leadNoncharacter = 0xef
 )
 
-// badUnit gives the unit at the start of text, which is of class bad or lead, if XML
-// can't hold it, and its bytes.
+// badUnit returns the UTF-16 unit at the start of text, which is of class bad or lead, and
+// its size, if XML does not allow it.
 func badUnit(text []byte) (unit uint16, size int, isBad bool) {
 	if text[0] < ' ' {
 		return uint16(text[0]), 1, true
@@ -51,13 +51,13 @@ func badUnit(text []byte) (unit uint16, size int, isBad bool) {
 	return unit, 3, unit >= 0xd800 && unit < 0xe000 || unit >= 0xfffe
 }
 
-// references are what markup is written as.
+// references are the references for markup.
 var references = [...]string{
 	'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\n': "&#xA;", '\t': "&#x9;", '\r': "&#xD;",
 }
 
-// escapeTail escapes dst from start on. holds is false if XML could not hold the
-// text: then it has been spelled with \u as well.
+// escapeTail escapes dst from start on. If XML can't hold the text, holds is false and the
+// text has \u escapes too.
 func (e *encoder) escapeTail(dst []byte, start int, classes *byteClasses) (escaped []byte, holds bool) {
 	i, special := start, false
 	for ; i < len(dst); i++ {
@@ -93,7 +93,7 @@ func appendReferences(dst, text []byte, classes *byteClasses) []byte {
 	return append(dst, text[from:]...)
 }
 
-// appendBackslashed appends a text that dc:escaped is to name.
+// appendBackslashed appends a text with \u escapes, which dc:escaped must name.
 func appendBackslashed(dst, text []byte, classes *byteClasses) []byte {
 	for i := 0; i < len(text); i++ {
 		b := text[i]
@@ -118,7 +118,7 @@ func appendBackslashed(dst, text []byte, classes *byteClasses) []byte {
 	return dst
 }
 
-// blank tells whether a text is empty or such that a reader of XML may drop it.
+// blank reports whether a text is empty, or white space that an XML reader may drop.
 func blank(text []byte) bool {
 	for _, b := range text {
 		if b >= utf8.RuneSelf || b != ' ' && b != '\t' && b != '\n' && b != '\r' {

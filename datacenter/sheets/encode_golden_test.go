@@ -19,7 +19,7 @@ func openDoc(t testing.TB, root *dctest.Node) *datacenter.File {
 	return dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 }
 
-// texts gives all sheets by the names of their files, and the schemas.
+// texts returns all sheets and schemas by the names of their files.
 func texts(t testing.TB, s *sheets.Source) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -60,7 +60,8 @@ const extra = ` xmlns:dc="urn:lorefs:dc"`
 
 type attr = dctest.Attr
 
-// What is wanted follows from the package's documentation, not from its output.
+// TestSheetText checks sheets against texts that follow from the package's documentation,
+// not from its output.
 func TestSheetText(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -141,8 +142,8 @@ func TestSheetText(t *testing.T) {
 	}
 }
 
-// wellFormed has a reader look at a text that knows nothing of us. That is one of the
-// fourth edition of XML 1.0, whose names are within U+FFFF.
+// wellFormed checks a text by encoding/xml, which follows the fourth edition of XML 1.0 and
+// knows names up to U+FFFF only.
 func wellFormed(t testing.TB, text string) {
 	t.Helper()
 	if strings.ContainsFunc(text, func(r rune) bool { return r > 0xffff }) {
@@ -160,7 +161,8 @@ func wellFormed(t testing.TB, text string) {
 	}
 }
 
-// Sheets that differ from each other only in what another has are plain.
+// TestPlainSheetsBesideOthers checks that sheets stay plain if only other sheets of their
+// name need the namespace.
 func TestPlainSheetsBesideOthers(t *testing.T) {
 	s := newSource(t, openDoc(t, dctest.Root(
 		&dctest.Node{Name: "S", Attrs: []attr{{Name: "a", Value: 1}}},
@@ -179,7 +181,8 @@ func TestPlainSheetsBesideOthers(t *testing.T) {
 	}
 }
 
-// Two names of one text would give a sheet that nobody could read.
+// TestNamesThatComeTwice checks that a file with two names of one text is refused, since
+// nobody could read its sheets.
 func TestNamesThatComeTwice(t *testing.T) {
 	for i, data := range sources() {
 		f := dctest.Open(t, data)

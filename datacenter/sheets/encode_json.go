@@ -10,15 +10,15 @@ import (
 	"lorefs/datacenter/sheets/jsonsheet"
 )
 
-// JSONFile is the name of a sheet's file as JSON.
+// JSONFile returns the name of a sheet's file as JSON.
 func (f *Family) JSONFile(ordinal uint32) string {
 	return strings.TrimSuffix(f.SheetFile(ordinal), ".xml") + ".json"
 }
 
-// WriteJSON writes a sheet of a file as [jsonsheet.Write] does.
+// WriteJSON writes a sheet of a file by [jsonsheet.Write].
 func (s *Source) WriteJSON(ctx context.Context, w io.Writer, sheet Sheet) error {
 	if s.draft != nil {
-		return errors.New("sheets: a draft is not written as JSON")
+		return errors.New("sheets: a draft can't be written as JSON")
 	}
 	e, err := s.encoder(ctx)
 	if err != nil {

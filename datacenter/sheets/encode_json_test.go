@@ -13,7 +13,7 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
-// jsonNode is a node as WriteJSON writes it.
+// jsonNode is a node in the output of WriteJSON.
 type jsonNode struct {
 	Name       string
 	Keys       []string
@@ -64,7 +64,8 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// Every file that is right has its nodes and attributes in its JSON.
+// TestWriteJSONOfLegalFiles checks that the JSON of every valid file has all its nodes and
+// attributes.
 func TestWriteJSONOfLegalFiles(t *testing.T) {
 	for _, x := range dctest.Legal() {
 		t.Run(x.Name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// Sheets yields the sheets there are, each with the place behind it: from 0 on, or
-// from one that was yielded before. Those of the file come first.
+// Sheets yields the sheets, each with the place after it. It begins at place from: 0, or a
+// place that it has yielded. The sheets of the file come first.
 func (f *Family) Sheets(from uint64) iter.Seq2[Sheet, uint64] {
 	return func(yield func(Sheet, uint64) bool) {
 		f.src.poll()
@@ -23,7 +23,7 @@ func (f *Family) Sheets(from uint64) iter.Seq2[Sheet, uint64] {
 	}
 }
 
-// at is the sheet at a place; there is false if it has gone.
+// at returns the sheet at a place; there is false if it was removed.
 func (f *Family) at(i uint64) (sheet Sheet, there, more bool) {
 	if i < uint64(len(f.base)) {
 		sheet, there = f.src.current(f.base[i])
@@ -39,7 +39,7 @@ func (f *Family) at(i uint64) (sheet Sheet, there, more bool) {
 	return sheet, there && sheet.Name == f.Name, true
 }
 
-// current is what a sheet of the file is now: it may have gone, or be called otherwise.
+// current returns a sheet of the file as it is now: it may have been removed or renamed.
 func (s *Source) current(sheet Sheet) (now Sheet, there bool) {
 	if s.draft == nil || !s.draft.Touched(sheet.Number) && !s.changed(sheet.Number) {
 		return sheet, true
@@ -47,7 +47,7 @@ func (s *Source) current(sheet Sheet) (now Sheet, there bool) {
 	return s.edited(sheet.Number)
 }
 
-// Count is how many sheets there are.
+// Count returns the number of sheets.
 func (f *Family) Count() int {
 	if f.src.draft == nil {
 		return len(f.base)
@@ -59,7 +59,7 @@ func (f *Family) Count() int {
 	return n
 }
 
-// Sheet finds a sheet by its number.
+// Sheet returns the sheet with a number.
 func (s *Source) Sheet(n edit.Number) (Sheet, bool) {
 	s.poll()
 	sheet, ok := s.stored(n)
@@ -69,7 +69,7 @@ func (s *Source) Sheet(n edit.Number) (Sheet, bool) {
 	return s.edited(n)
 }
 
-// stored finds a sheet of the file by its number.
+// stored returns the sheet of the file with a number.
 func (s *Source) stored(n edit.Number) (Sheet, bool) {
 	i, ok := slices.BinarySearchFunc(s.sheets, n, func(x Sheet, n edit.Number) int { return cmp.Compare(x.Number, n) })
 	if !ok {
@@ -78,7 +78,7 @@ func (s *Source) stored(n edit.Number) (Sheet, bool) {
 	return s.sheets[i], true
 }
 
-// Named finds a sheet by the name of its file.
+// Named returns the sheet whose file has a name.
 func (f *Family) Named(file string) (Sheet, bool) {
 	n, ok := FileOrdinal(f.File, file)
 	if !ok {
@@ -97,7 +97,7 @@ func (f *Family) Named(file string) (Sheet, bool) {
 	return f.src.Sheet(child.Number)
 }
 
-// edited describes a sheet as the draft has it.
+// edited returns a sheet as it is in the draft.
 func (s *Source) edited(n edit.Number) (Sheet, bool) {
 	info, ok := s.draft.Node(n)
 	if !ok || info.Parent != 0 || n == 0 {
@@ -113,7 +113,7 @@ func (s *Source) edited(n edit.Number) (Sheet, bool) {
 	}, true
 }
 
-// ModTime is when a sheet was edited last; ok is false if it was not.
+// ModTime returns when a sheet was last edited; ok is false if it was not.
 func (s *Source) ModTime(n edit.Number) (at time.Time, ok bool) {
 	s.poll()
 	s.mu.RLock()
@@ -122,21 +122,21 @@ func (s *Source) ModTime(n edit.Number) (at time.Time, ok bool) {
 	return c.At, ok
 }
 
-// changed tells whether a sheet was edited.
+// changed reports whether a sheet was edited.
 func (s *Source) changed(n edit.Number) bool {
 	_, ok := s.edit(n)
 	return ok
 }
 
-// edit is the last edit of a sheet.
-func (s *Source) edit(n edit.Number) (change int64, ok bool) {
+// edit returns the number of the last edit of a sheet.
+func (s *Source) edit(n edit.Number) (last int64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c, ok := s.changes[n]
 	return c.Edit, ok
 }
 
-// of gives the family of a sheet.
+// of returns the family of a sheet.
 func (s *Source) of(sheet Sheet) *Family {
 	s.mu.RLock()
 	f, ok := s.byName[sheet.Name]

@@ -9,10 +9,10 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// flushSize is how much of a sheet is written at once.
+// flushSize is the size of a write.
 const flushSize = 256 << 10
 
-// WriteSheet writes a sheet to w, and gives its size.
+// WriteSheet writes a sheet to w, and returns its size.
 func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int64, error) {
 	v, err := s.view(ctx, sheet)
 	if err != nil {
@@ -49,12 +49,13 @@ func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int6
 	return written, err
 }
 
-// sizeError tells that a sheet is not as long as it was found to be.
+// sizeError returns the error for a sheet whose size differs from the one that was computed
+// before.
 func (v *view) sizeError(got int64) error {
 	return fmt.Errorf("datacenter: sheet %s %d has %d bytes, not %d: %w", v.sheet.Name, v.sheet.Ordinal, got, v.size.bytes, errSchema)
 }
 
-// start makes an encoder ready for a sheet, and appends its first tag.
+// start begins a sheet, and appends its first tag.
 func (e *encoder) start(dst []byte, v view) ([]byte, error) {
 	e.prepare(v)
 	n, err := e.load(v.sheet)
@@ -64,14 +65,14 @@ func (e *encoder) start(dst []byte, v view) ([]byte, error) {
 	return e.root(dst, n, v.elements.all[0])
 }
 
-// prepare sets what holds for all of a sheet.
+// prepare sets what is the same for the whole sheet.
 func (e *encoder) prepare(v view) {
 	e.begin()
 	e.tag.learner, e.tag.found, e.tag.extras = nil, v.size.found, v.size.found != 0
 }
 
-// ReadAt reads of a sheet's text, as [io.ReaderAt] does. Only what lies between the
-// nearest place that is known and the end of p is made.
+// ReadAt reads a part of a sheet's text, like [io.ReaderAt]. It encodes only from the
+// nearest known place to the end of p.
 func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (int, error) {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -80,7 +81,7 @@ func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (
 			return 0, err
 		}
 		n, err := s.readAt(ctx, v, p, off)
-		// A draft may be edited while it is read.
+		// The draft may be edited while it is read.
 		moving := errors.Is(err, errSchema) || errors.Is(err, edit.ErrGone)
 		if !moving || s.draft == nil || try == tries {
 			return n, err
@@ -120,17 +121,17 @@ func (s *Source) readAt(ctx context.Context, v view, p []byte, off int64) (int, 
 	return want, nil
 }
 
-// sheetReader reads a sheet from some place on.
+// sheetReader reads a sheet from any place on.
 type sheetReader struct {
 	e   *encoder
 	v   view
 	ctx context.Context
-	// at is the place in the text behind which rest comes, which was made already.
+	// at is the offset after rest, which is text that was encoded already.
 	at   int64
 	rest []byte
 }
 
-// resume goes on from a place, or begins if there is none.
+// resume goes on at a waypoint, or begins if p is nil.
 func (r *sheetReader) resume(p *waypoint) (err error) {
 	if p == nil {
 		r.rest, err = r.e.start(r.e.out[:0], r.v)
@@ -144,7 +145,7 @@ func (r *sheetReader) resume(p *waypoint) (err error) {
 	return r.e.restore(p)
 }
 
-// seek passes what lies before off.
+// seek skips the text before off.
 func (r *sheetReader) seek(off int64) error {
 	steps := 0
 	for r.at+int64(len(r.rest)) <= off {
@@ -168,7 +169,7 @@ func (r *sheetReader) seek(off int64) error {
 	return nil
 }
 
-// check ends long work if nobody waits for it any more.
+// check ends long work if the context has ended.
 func (r *sheetReader) check(steps *int) error {
 	const some = 1 << 10
 	if *steps++; *steps%some == 0 {
@@ -191,7 +192,7 @@ func (r *sheetReader) read(p []byte) error {
 		if err := r.check(&steps); err != nil {
 			return err
 		}
-		// Most of the time, it goes right to where it is wanted.
+		// Usually the text can go directly into p.
 		out, _, err := r.e.step(p[n:n:len(p)], nil, 0)
 		if err != nil {
 			return err

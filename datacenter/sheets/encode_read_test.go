@@ -21,7 +21,7 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
-// sources are files with all that the format allows.
+// sources are files with everything that the format allows.
 var sources = sync.OnceValue(func() (files [][]byte) {
 	for _, ex := range dctest.Legal() {
 		ex.Options.Seal = dctest.SealOptions{}
@@ -34,15 +34,15 @@ var sources = sync.OnceValue(func() (files [][]byte) {
 	return files
 })
 
-// A read from anywhere gives what is there in the whole text, in whatever order
-// reads come, and whether sizes were just found out or remembered.
+// TestReadAtAnywhere checks that a read from any offset returns that part of the text, in
+// any order of reads, with sizes that were just computed and with saved ones.
 func TestReadAtAnywhere(t *testing.T) {
 	for i, data := range sources() {
 		f := dctest.Open(t, data)
 		index := &memoryIndex{}
 		first, err := sheets.New(f, nil, sheets.Options{Index: index})
 		if err != nil {
-			continue // a name comes twice
+			continue // a name occurs twice
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			want := texts(t, first)
@@ -105,7 +105,7 @@ func (m *memoryIndex) Save(key string, data []byte) error {
 	return nil
 }
 
-// An index that is damaged, or of another file, is not believed.
+// TestDamagedIndex checks that an index is not used if it is damaged, or of another file.
 func TestDamagedIndex(t *testing.T) {
 	data := sources()[len(sources())-1]
 	f := dctest.Open(t, data)
@@ -135,8 +135,8 @@ func TestDamagedIndex(t *testing.T) {
 	})
 }
 
-// A read that is given up ends with the context's error, and whoever waits for the
-// same sizes finds them out.
+// TestCancelled checks that a read which is cancelled returns the context's error, and that
+// others who wait for the same sizes then compute them.
 func TestCancelled(t *testing.T) {
 	s := newSource(t, dctest.Open(t, sources()[len(sources())-1]), nil, sheets.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,7 +153,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The first bytes of a sheet cost no more than about that.
+// BenchmarkFirstBytes reads the first bytes of a sheet, which should not cost more than
+// that.
 func BenchmarkFirstBytes(b *testing.B) {
 	s := newSource(b, openFixture(b, "p100_x64.dat", datacenter.Options{}), nil, sheets.Options{})
 	largest, size := sheets.Sheet{}, int64(0)
@@ -173,8 +174,8 @@ func BenchmarkFirstBytes(b *testing.B) {
 	}
 }
 
-// BenchmarkExport writes all sheets to nowhere, on all processors: as the first time,
-// with the schemas to be found out, and as the next time.
+// BenchmarkExport writes all sheets on all cores and discards them: once when the schemas
+// must be computed, and once when they are known.
 func BenchmarkExport(b *testing.B) {
 	f := openFixture(b, "p100_x64.dat", datacenter.Options{})
 	index := &memoryIndex{}

@@ -13,71 +13,69 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// Options are what New may be told. The zero value is right.
+// Options are the options of New. The zero value is right for most uses.
 type Options struct {
 	// Strategy is how schemas are inferred. Default: Conservative.
 	Strategy Strategy
-	// Index remembers sizes and schemas, for the next time. Default: nothing is
-	// remembered.
+	// Index saves sizes and schemas between runs. Default: they are not saved.
 	Index datacenter.IndexStore
-	// Logger is told of an index that was damaged. Default: nobody is.
+	// Logger gets a warning if the index is damaged. Default: none.
 	Logger *slog.Logger
 }
 
 // Source is a data center as sheets. It is safe for parallel use.
 type Source struct {
 	file  *datacenter.File
-	draft *edit.Draft // nil if there is none
+	draft *edit.Draft // or nil
 	opts  Options
 	voc   *vocab.Vocabulary
 	store store
-	// sheets are those of the file, in its order.
+	// sheets are the sheets of the file, in its order.
 	sheets    []Sheet
 	waypoints waypoints
 	encoders  encoders
 
-	mu       sync.RWMutex // guards what follows
+	mu       sync.RWMutex // guards the fields below
 	families []*Family
 	byName   map[string]*Family
 	byFile   map[string]*Family
 	byID     map[uint32]*Family
-	// seen is the Edit up to which changes of the draft were taken notice of, and
-	// changes has the last one of each sheet.
+	// seen is the Edit of the draft up to which its changes were processed. changes has the
+	// last edit of each sheet.
 	seen    int64
 	changes map[edit.Number]edit.SheetChange
 }
 
 // Sheet is a child of the root.
 type Sheet struct {
-	// Number tells it from all others, as that of a [edit.Draft] does.
+	// Number identifies the sheet, as in a [edit.Draft].
 	Number edit.Number
-	// Name is the node's, Ordinal its place among those of its name. In a draft
-	// there may be gaps.
+	// Name is the name of the node, and Ordinal its place among those of its name. A draft may
+	// have gaps.
 	Name    string
 	Ordinal uint32
 
 	name vocab.NameID
-	addr datacenter.Address // if the file has it
+	addr datacenter.Address // for a sheet of the file
 }
 
 // Family is all sheets of one name.
 type Family struct {
-	// Name is the sheets', File what their folder is called.
+	// Name is the name of the sheets, and File the name of their folder.
 	Name, File string
 
 	src  *Source
 	name vocab.NameID
-	base []Sheet // those of the file
+	base []Sheet // the sheets of the file
 
-	// flight's mu guards what follows.
+	// flight.mu guards the fields below.
 	flight flight
-	info   *familyInfo // nil as long as it is not known
+	info   *familyInfo // nil until it is computed
 	draft  draftFamily
 }
 
-// New makes the sheets of f or, if d is not nil, of d, which has to be a draft of
-// f. Only the root's children are looked at here. It fails if two names of f are
-// the same text.
+// New returns the sheets of f or, if d is not nil, of d, which must be a draft of f. It
+// reads only the root's children. It fails if two names of f are the same text.
 func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -98,7 +96,7 @@ func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	return s, s.list()
 }
 
-// list finds the sheets of the file.
+// list collects the sheets of the file.
 func (s *Source) list() error {
 	root, err := s.file.Root()
 	if err != nil {
@@ -118,7 +116,8 @@ func (s *Source) list() error {
 	return nil
 }
 
-// family gives that of a name, which may be new. The caller holds mu, or is alone.
+// family returns the family of a name, and makes it if needed. The caller holds mu, or is
+// alone.
 func (s *Source) family(name string, id vocab.NameID) *Family {
 	if f, ok := s.byName[name]; ok {
 		return f
@@ -129,21 +128,22 @@ func (s *Source) family(name string, id vocab.NameID) *Family {
 	return f
 }
 
-// maxFolder leaves room for what the file name of a sheet has besides the folder's.
+// maxFolder is the length of the longest folder name. It leaves room for the rest of the
+// file name of a sheet.
 const maxFolder = 255 - len("-4294967295.xml")
 
-// folderName gives the name of the folder of sheets.
+// folderName returns the name of the folder of sheets.
 func (s *Source) folderName(name string, id vocab.NameID) string {
 	file := treepath.EscapeWithin(name, int(id), maxFolder)
-	if file == xsd.CommonFile { // as if its dot were a sibling's
+	if file == xsd.CommonFile { // escaped like the dot before an ordinal
 		return "DataCenter%2Exsd"
 	}
 	return file
 }
 
-// Families are all names of sheets, in the order in which the file has them, then
-// new ones in the order in which they were first seen. Those whose sheets have
-// all been removed since are among them.
+// Families returns all names of sheets: first those of the file in its order, then new ones
+// in the order in which they were first seen. They include names whose sheets were all
+// removed.
 func (s *Source) Families() []*Family {
 	s.poll()
 	s.mu.RLock()
@@ -151,7 +151,7 @@ func (s *Source) Families() []*Family {
 	return slices.Clip(s.families)
 }
 
-// Family finds those sheets that lie in a folder of that name.
+// Family returns the sheets in a folder.
 func (s *Source) Family(file string) (*Family, bool) {
 	s.poll()
 	s.mu.RLock()
@@ -160,7 +160,7 @@ func (s *Source) Family(file string) (*Family, bool) {
 	return f, ok
 }
 
-// FamilyByID finds those sheets whose ID is a number.
+// FamilyByID returns the sheets with an ID.
 func (s *Source) FamilyByID(id uint32) (*Family, bool) {
 	s.poll()
 	s.mu.RLock()
@@ -169,14 +169,14 @@ func (s *Source) FamilyByID(id uint32) (*Family, bool) {
 	return f, ok
 }
 
-// ID is the index of the name in the file or, if the file does not have it, a higher
-// number that is good as long as the Source is.
+// ID returns the index of the name in the file. A name that is not in the file has a higher
+// number, which is valid as long as the Source is.
 func (f *Family) ID() uint32 { return uint32(f.name) }
 
-// SchemaFile is the name of the file that has the schema.
+// SchemaFile returns the name of the schema's file.
 func (f *Family) SchemaFile() string { return f.File + ".xsd" }
 
-// SheetFile is the name of a sheet's file.
+// SheetFile returns the name of a sheet's file.
 func (f *Family) SheetFile(ordinal uint32) string { return sheetFileName(f.File, ordinal) }
 
 func sheetFileName(folder string, ordinal uint32) string {

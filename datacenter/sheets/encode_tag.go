@@ -8,38 +8,36 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// tagWriter is what one start tag is made of, besides the tag's own text.
+// tagWriter is the state for one start tag, besides its text.
 type tagWriter struct {
-	// root is set for the tag of the sheet itself.
+	// root is true for the tag of the sheet itself.
 	root bool
-	// extras tells whether to look for what novadrop loses. Without, the sheet is
-	// known to have nothing of that kind.
+	// extras says that the tag may need attributes of the extra namespace.
 	extras bool
-	// learner is told what the tags have, nil for nobody.
+	// learner learns the schema from the tags; it may be nil.
 	learner *learner
-	// found is what was found in all tags since it was 0.
+	// found collects what tags need of their sheet, since it was last set to 0.
 	found findings
-	// types and escaped are the lists of dc:types and dc:escaped.
+	// types and escaped are the values of dc:types and dc:escaped.
 	types, escaped []byte
-	// value is the __value__, escaped for where it will stand.
+	// value is the __value__, escaped for its place.
 	value    []byte
 	hasValue bool
-	// hint is the place of the next attribute in the element.
+	// hint is the likely place of the next attribute in the element.
 	hint int
 }
 
-// findings are what a sheet needs to be told as a whole.
+// findings are what tags need of their sheet.
 type findings uint8
 
 const (
-	// foundExtras: the sheet needs the extra namespace.
+	// foundExtras means that the sheet needs the extra namespace.
 	foundExtras findings = 1 << iota
-	// foundNames: its names are escaped.
+	// foundNames means that its names must be escaped.
 	foundNames
 )
 
-// startTag appends the tag of a node, with its text and its end if it has no
-// children.
+// startTag appends the start tag of a node, or the whole element if it has no children.
 func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte, error) {
 	t := &e.tag
 	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
@@ -56,7 +54,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	if err != nil {
 		return dst, err
 	}
-	inTag := false // whether the value stands in the tag
+	inTag := false // whether the value is in the tag
 	if t.hasValue {
 		inTag = t.extras && (parent || blank(t.value))
 		t.valueText(e, inTag)
@@ -86,7 +84,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	return append(dst, '>'), nil
 }
 
-// attributes appends the attributes, and keeps the __value__.
+// attributes appends the attributes, and sets value.
 func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
@@ -106,7 +104,7 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 	return dst, err
 }
 
-// storedTag is attributes for a node of the file.
+// storedTag appends the attributes of a node of the file.
 func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 	value := e.voc.Value
 	for a, err := range n.node.Attributes() {
@@ -134,7 +132,7 @@ func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 	return dst, nil
 }
 
-// draftTag is attributes for a node of a draft.
+// draftTag appends the attributes of a node of a draft.
 func (e *encoder) draftTag(dst []byte, d *draftItem, el *element) ([]byte, error) {
 	var err error
 	if d.value != nil {
@@ -180,7 +178,7 @@ func (e *encoder) attributeStart(dst []byte, name vocab.NameID, typ datacenter.T
 	return append(dst, `="`...)
 }
 
-// appendItem begins one more item of a list.
+// appendItem begins another item of a list.
 func appendItem(list []byte) []byte {
 	if len(list) > 0 {
 		list = append(list, ' ')
@@ -188,7 +186,7 @@ func appendItem(list []byte) []byte {
 	return list
 }
 
-// attributeText escapes the value of an attribute, which dst has from a place on.
+// attributeText escapes the value of an attribute, which is dst from from on.
 func (e *encoder) attributeText(dst []byte, from int, name vocab.NameID) []byte {
 	dst, holds := e.escapeTail(dst, from, attributeText)
 	if !holds {
@@ -198,7 +196,7 @@ func (e *encoder) attributeText(dst []byte, from int, name vocab.NameID) []byte 
 	return dst
 }
 
-// valueText escapes the __value__ for where it stands.
+// valueText escapes the __value__ for its place.
 func (t *tagWriter) valueText(e *encoder, inTag bool) {
 	classes := elementText
 	if inTag {
@@ -210,8 +208,8 @@ func (t *tagWriter) valueText(e *encoder, inTag bool) {
 	}
 }
 
-// appendExtras appends what novadrop loses of a node. The value is among that if
-// it stands in the tag.
+// appendExtras appends the attributes of the extra namespace, with dc:value if the value is
+// in the tag.
 func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool) []byte {
 	t, flags, keys := &e.tag, datacenter.KeyFlags(0), vocab.KeyID(0)
 	if n.draft != nil {

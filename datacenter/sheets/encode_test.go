@@ -18,7 +18,7 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// openFixture opens a data center of the fixtures.
+// openFixture opens a data center among the fixtures.
 func openFixture(t testing.TB, name string, opts datacenter.Options) *datacenter.File {
 	t.Helper()
 	r, err := os.Open(testneeds.Fixture(t, "datacenter/"+name))
@@ -46,7 +46,7 @@ func newSource(t testing.TB, f *datacenter.File, d *edit.Draft, opts sheets.Opti
 	return s
 }
 
-// sums reads a list of SHA-256 sums by file name.
+// sums reads a list of SHA-256 sums of files.
 func sums(t testing.TB, name string) map[string]string {
 	t.Helper()
 	r, err := os.Open(testneeds.Fixture(t, "datacenter/"+name))
@@ -68,7 +68,7 @@ type job struct {
 	sheet  sheets.Sheet
 }
 
-// everySheet calls do for all sheets, on all processors.
+// everySheet calls do for all sheets, on all cores.
 func everySheet(s *sheets.Source, do func(job) error) error {
 	jobs := make(chan job)
 	var errs errorList
@@ -104,8 +104,8 @@ func (l *errorList) add(err error) {
 	l.all = append(l.all, err)
 }
 
-// Every sheet has the bytes that novadrop-dc unpacks, of files that it wrote itself and of
-// others.
+// TestBytesOfNovadrop checks that every sheet has the same bytes as novadrop-dc's, for files
+// that novadrop-dc has written and for others.
 func TestBytesOfNovadrop(t *testing.T) {
 	const small, large = "p115_small.novadrop.sha256", "p100.novadrop.sha256"
 	for _, tt := range []struct{ file, sums string }{
@@ -129,7 +129,7 @@ func TestBytesOfNovadrop(t *testing.T) {
 	}
 }
 
-// compareSums encodes every sheet, and gives those that do not have their sum.
+// compareSums encodes every sheet, and returns those whose sum is wrong.
 func compareSums(t *testing.T, s *sheets.Source, want map[string]string) (differ []string) {
 	var mu sync.Mutex
 	err := everySheet(s, func(j job) error {

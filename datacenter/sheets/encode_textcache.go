@@ -2,13 +2,13 @@ package sheets
 
 import "lorefs/datacenter"
 
-// textCache keeps what was written of stored runs: a third of the nodes of a real
-// file stand for all of them, so that most of a sheet was written before.
+// textCache caches the texts of stored runs. A third of the nodes of a real file is shared
+// by all others, so most of a sheet has been written before.
 type textCache struct {
 	slots []textSlot
-	// used tells whether texts of children are kept, for which a sheet has to be
-	// written as a whole, into one buffer. flushed counts how often that was emptied:
-	// what is in it now is all from after that.
+	// used says that the texts of children are cached, for which a sheet must be written as
+	// a whole into one buffer. flushed counts how often that buffer was emptied: only text
+	// from after that is in it.
 	used    bool
 	flushed int
 }
@@ -19,7 +19,7 @@ type textSlot struct {
 	text  []byte
 }
 
-// A cache has at most textSlots times maxText bytes.
+// A cache takes at most textSlots times maxText bytes.
 const (
 	slotBits  = 13
 	textSlots = 1 << slotBits
@@ -28,7 +28,7 @@ const (
 
 func newTextCache() textCache { return textCache{slots: make([]textSlot, textSlots)} }
 
-// use has it keep texts, until used is unset.
+// use starts to cache texts, until used is set to false.
 func (c *textCache) use() {
 	if c.slots == nil {
 		*c = newTextCache()
@@ -36,14 +36,14 @@ func (c *textCache) use() {
 	c.used = true
 }
 
-// slot is the place of the only slot where the text of a run at a depth may be.
+// slot returns the slot for the text of a run at a depth.
 func (c *textCache) slot(run datacenter.Run, depth int) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	h := (run.First*31 + uint32(depth)) * spread
 	return &c.slots[h>>(32-slotBits)]
 }
 
-// get gives the text of a run; nil if it is not there.
+// get returns the text of a run, or nil.
 func (c *textCache) get(run datacenter.Run, depth int) []byte {
 	if s := c.slot(run, depth); s.run == run && s.depth == depth {
 		return s.text
@@ -51,7 +51,7 @@ func (c *textCache) get(run datacenter.Run, depth int) []byte {
 	return nil
 }
 
-// keep takes a text that was just written.
+// keep caches a text that was just written.
 func (c *textCache) keep(run datacenter.Run, depth int, text []byte) {
 	if len(text) > maxText {
 		return

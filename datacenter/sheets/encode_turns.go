@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// encoders are those that nobody uses. There is one for each core: more would make
-// nothing faster, but all would drop blocks from the cache that the others need next,
-// so that with many readers and a small cache each block is inflated again and again.
+// encoders are the idle encoders, and limit their number to one for each core. More would
+// not be faster, and would drop blocks from the cache that others need next: with many
+// readers and a small cache, each block would be inflated again and again.
 type encoders struct {
-	turns *semaphore.Weighted // those who wait come in the order in which they asked
+	turns *semaphore.Weighted // first come, first served
 	idle  sync.Pool           // of *encoder
 }
 
 const (
-	// rememberedBlocks is how many blocks all encoders may keep though the cache has
-	// dropped them, and leastRemembered what each may in any case.
+	// rememberedBlocks is how many blocks all encoders together keep beyond the cache, and
+	// leastRemembered how many each keeps at least.
 	rememberedBlocks = 8
 	leastRemembered  = 2
 )
@@ -29,8 +29,8 @@ func (p *encoders) init(newEncoder func(remembered int) *encoder) {
 	p.idle.New = func() any { return newEncoder(max(rememberedBlocks/n, leastRemembered)) }
 }
 
-// encoder gives one that is used by nobody, as soon as there is one. Who has it must not
-// ask for another, nor wait for somebody who does.
+// encoder returns an idle encoder, and waits for one if needed. Its user must not ask for
+// another one, nor wait for somebody who does.
 func (s *Source) encoder(ctx context.Context) (*encoder, error) {
 	if err := s.encoders.turns.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Source) encoder(ctx context.Context) (*encoder, error) {
 	return e, nil
 }
 
-// release takes it back.
+// release returns an encoder for reuse.
 func (s *Source) release(e *encoder) {
 	e.file.Forget()
 	e.texts.used = false

@@ -14,7 +14,7 @@ import (
 	"lorefs/datacenter/sheets"
 )
 
-// slowBlocks keeps no block, and counts those who want one at once.
+// slowBlocks caches no block, and counts how many are loaded at the same time.
 type slowBlocks struct{ now, most atomic.Int64 }
 
 func (b *slowBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
@@ -29,8 +29,8 @@ func (b *slowBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte,
 	return load(n)
 }
 
-// However many read sheets, only as many as there are cores are at work: the others would
-// take memory, and drop each other's blocks from a small cache.
+// TestReadersWaitForACore checks that of many readers only one for each core works at a
+// time.
 func TestReadersWaitForACore(t *testing.T) {
 	blocks := &slowBlocks{}
 	doc := dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 5, Nodes: 300, Layout: datacenter.LayoutV6X64})

@@ -8,25 +8,25 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// waypoint is where the reading of a sheet ended, so that it can go on there. It holds
-// the way from the sheet to the node at hand.
+// waypoint is the state of a reader at the end of a read, so that the next read can go on
+// there.
 type waypoint struct {
 	sheet  edit.Number
 	edit   int64
 	at     int64
-	rest   []byte // what was made of the text from at on
+	rest   []byte // text from at on that was encoded already
 	frames []waypointFrame
 	groups []group
 	used   uint64
 }
 
-// waypointFrame is a frame without what belongs to an encoder.
+// waypointFrame is a frame without the parts that belong to an encoder.
 type waypointFrame struct {
 	frame
 	addr datacenter.Address
 }
 
-// waypoint notes where an encoder is.
+// waypoint returns the state of the reader.
 func (r *sheetReader) waypoint() *waypoint {
 	p := &waypoint{
 		sheet: r.v.sheet.Number, edit: r.v.edit, at: r.at, rest: slices.Clone(r.rest),
@@ -39,7 +39,7 @@ func (r *sheetReader) waypoint() *waypoint {
 	return p
 }
 
-// restore puts an encoder to a place.
+// restore sets the encoder to a waypoint.
 func (e *encoder) restore(p *waypoint) error {
 	e.groups = append(e.groups[:0], p.groups...)
 	for i := range p.frames {
@@ -55,17 +55,17 @@ func (e *encoder) restore(p *waypoint) error {
 	return nil
 }
 
-// maxWaypoints is how many waypoints are remembered. Each takes some KB.
+// maxWaypoints is the number of waypoints that are kept. Each takes some KB.
 const maxWaypoints = 256
 
-// waypoints are those that were used last.
+// waypoints are the waypoints that were used last.
 type waypoints struct {
 	mu   sync.Mutex
 	all  []*waypoint
 	used uint64
 }
 
-// nearest gives the last place before an offset of a sheet, nil if there is none.
+// nearest returns the last waypoint before an offset of a sheet, or nil.
 func (c *waypoints) nearest(v view, off int64) *waypoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *waypoints) nearest(v view, off int64) *waypoint {
 	return best
 }
 
-// keep remembers a place instead of the one that was not used for longest.
+// keep stores a waypoint in place of the one that was unused for longest.
 func (c *waypoints) keep(p *waypoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

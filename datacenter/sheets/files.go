@@ -10,13 +10,13 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// What files are called that there are not yet.
+// These functions name files that need not exist yet.
 
-// FamilyOf finds the sheets that are called like one.
+// FamilyOf returns the family of a sheet.
 func (s *Source) FamilyOf(sheet Sheet) *Family { return s.of(sheet) }
 
-// NameOf gives the name of the sheets that lie in a folder, or could; ok is false if
-// none can lie in a folder of that name.
+// NameOf returns the name of the sheets that are in a folder, or could be; ok is false if no
+// sheets can be in a folder of that name.
 func (s *Source) NameOf(folder string) (name string, ok bool) {
 	if f, ok := s.Family(folder); ok {
 		return f.Name, true
@@ -31,8 +31,8 @@ func (s *Source) NameOf(folder string) (name string, ok bool) {
 	return name, true
 }
 
-// FileOrdinal gives the ordinal of the sheet that a file in a folder is, by its name; ok
-// is false if it is not called like a sheet of that folder.
+// FileOrdinal returns the ordinal of the sheet with a file name; ok is false if no sheet of
+// that folder can have it.
 func FileOrdinal(folder, file string) (ordinal uint32, ok bool) {
 	digits, ok := strings.CutPrefix(file, folder+"-")
 	if !ok {
@@ -46,7 +46,7 @@ func FileOrdinal(folder, file string) (ordinal uint32, ok bool) {
 	return uint32(n), true
 }
 
-// FolderOf is the folder in which the sheets of a name lie, or would.
+// FolderOf returns the folder for sheets of a name.
 func (s *Source) FolderOf(name string) string {
 	s.mu.RLock()
 	f, ok := s.byName[name]
@@ -57,5 +57,5 @@ func (s *Source) FolderOf(name string) string {
 	return s.folderName(name, 0)
 }
 
-// FileName is what the file of a sheet is called that lies in a folder.
+// FileName returns the name of a sheet's file in a folder.
 func FileName(folder string, ordinal uint32) string { return sheetFileName(folder, ordinal) }

@@ -13,17 +13,17 @@ import (
 	"lorefs/internal/shown"
 )
 
-// A small file can have many paths, of names that are long. The longest name of a type
-// in real schemas has 163 bytes, and the largest schema less than 100 KB.
+// A small file can have many paths with long names. In real schemas the longest type name
+// has 163 bytes, and the largest schema less than 100 KB.
 const (
 	maxTypeName = 512
-	// maxSchema bounds a schema's text, about, in bytes.
+	// maxSchema is the largest size of a schema's text in bytes, approximately.
 	maxSchema = 1 << 28
-	// entryText is about how many bytes an element or attribute has besides its name.
+	// entryText is the approximate size of an element or attribute without its name.
 	entryText = 100
 )
 
-// Schema gives the schema of the sheets of a family, those in a draft included.
+// Schema returns the schema of the sheets of a family, including those of a draft.
 func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 	if err := f.find(ctx); err != nil {
 		return nil, err
@@ -42,14 +42,14 @@ func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 	return &xsd.Schema{Sheet: f.Name, Root: root}, nil
 }
 
-// schemaBuilder makes types of elements, each once.
+// schemaBuilder makes one type for each element.
 type schemaBuilder struct {
 	voc   *vocab.Vocabulary
 	types []*xsd.ElementType
-	// taken are the names of types, with the number that the next one of that name
-	// gets behind it.
+	// taken has the names of types, with the number to append for the next type of that
+	// name.
 	taken map[string]int
-	// size is about how long the text gets. It is no schema beyond maxSchema.
+	// size is the approximate size of the text, up to maxSchema.
 	size int
 }
 
@@ -62,7 +62,7 @@ func (b *schemaBuilder) element(el *element, name string) *xsd.ElementType {
 		Attributes: make([]xsd.AttributeType, len(el.attrs)), Children: make([]xsd.ChildType, len(el.kids)),
 	}
 	b.types[el.id] = t
-	b.size += entryText + 2*len(t.Name) // where it is said, and where it is used
+	b.size += entryText + 2*len(t.Name) // its definition and its use
 	for i, a := range el.attrs {
 		t.Attributes[i] = xsd.AttributeType{Name: b.voc.Spelling(a.name).Raw, Type: a.typ, Required: a.seen == el.visits}
 		b.size += entryText + len(t.Attributes[i].Name)
@@ -90,8 +90,8 @@ func (b *schemaBuilder) element(el *element, name string) *xsd.ElementType {
 	return t
 }
 
-// unique gives a type a name that no other has. What would be longer than maxTypeName
-// gets one that does not tell its path.
+// unique returns a type name that no other type has. A path that is longer than maxTypeName
+// is not part of the name.
 func (b *schemaBuilder) unique(name string) string {
 	if len(name) > maxTypeName {
 		name = "Type"

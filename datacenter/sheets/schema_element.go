@@ -8,17 +8,17 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// element is an [xsd.ElementType] while it is found out, and for those who encode.
+// element is an [xsd.ElementType] while it is inferred, and for encoders.
 type element struct {
 	id   int
 	name vocab.NameID
 	keys vocab.KeyID
-	// text tells that a node without children has a __value__.
+	// text says that a node without children has a __value__.
 	text bool
-	// unkeyed tells that a node without keys was met before one with keys.
+	// unkeyed says that a node without keys occurred before one with keys.
 	unkeyed bool
-	// visits is how many nodes were met, and bodies how many different lists of
-	// children. What each of them has is required.
+	// visits counts the nodes, and bodies the different lists of children. An attribute or
+	// child that occurs in all of them is required.
 	visits, bodies uint32
 	attrs          []elementAttribute // by name
 	kids           []elementChild     // by name
@@ -34,12 +34,12 @@ type elementChild struct {
 	name     vocab.NameID
 	repeated bool
 	seen     uint32
-	count    int // of the node at hand
+	count    int // in the current node
 	elem     *element
 }
 
-// attribute is the place of an attribute, which is likely to be hint; or where it
-// would be.
+// attribute returns the place of an attribute, which is probably hint, or the place to
+// insert it.
 func (el *element) attribute(name vocab.NameID, hint int) (i int, found bool) {
 	if hint < len(el.attrs) && el.attrs[hint].name == name {
 		return hint, true
@@ -47,12 +47,12 @@ func (el *element) attribute(name vocab.NameID, hint int) (i int, found bool) {
 	return slices.BinarySearchFunc(el.attrs, name, func(a elementAttribute, name vocab.NameID) int { return cmp.Compare(a.name, name) })
 }
 
-// child is the place of a child likewise.
+// child returns the place of a child in the same way.
 func (el *element) child(name vocab.NameID) (i int, found bool) {
 	return slices.BinarySearchFunc(el.kids, name, func(c elementChild, name vocab.NameID) int { return cmp.Compare(c.name, name) })
 }
 
-// kid is the element of the children of a name; nil if there is none.
+// kid returns the element of the children of a name, or nil.
 func (el *element) kid(name vocab.NameID) *element {
 	if i, ok := el.child(name); ok {
 		return el.kids[i].elem
@@ -60,25 +60,25 @@ func (el *element) kid(name vocab.NameID) *element {
 	return nil
 }
 
-// Strategy says when an inferred schema is recursive.
+// Strategy says whether an inferred schema may be recursive.
 type Strategy uint8
 
 const (
-	// Conservative gives each path a type of its own.
+	// Conservative makes a type for each path.
 	Conservative Strategy = iota
-	// Aggressive takes a child that is called like its parent for the same type.
+	// Aggressive gives a child with the name of its parent the parent's type.
 	Aggressive
 )
 
-// maxPaths bounds the elements of a family that are there for one path. Runs that
-// are shared let a small file have any number of paths.
+// maxPaths is the largest number of elements of a family for one path each. With shared runs
+// a small file can have any number of paths.
 const maxPaths = 1 << 16
 
-// elements are those of one family. The first is that of the sheets.
+// elements are the elements of a family. The first is that of the sheets.
 type elements struct {
 	all      []*element
 	strategy Strategy
-	// common are, beyond maxPaths, the elements for a name.
+	// common has, beyond maxPaths, one element for each name.
 	common map[vocab.NameID]*element
 }
 
@@ -94,7 +94,7 @@ func (es *elements) add(name vocab.NameID) *element {
 	return el
 }
 
-// edge gives the place of the children of a name, which may be new.
+// edge returns the place of the children of a name, and adds it if needed.
 func (es *elements) edge(el *element, name vocab.NameID) int {
 	i, found := el.child(name)
 	if !found {
@@ -103,7 +103,7 @@ func (es *elements) edge(el *element, name vocab.NameID) int {
 	return i
 }
 
-// below is the element for new children of el.
+// below returns the element for new children of el.
 func (es *elements) below(el *element, name vocab.NameID) *element {
 	if es.strategy == Aggressive && name == el.name {
 		return el
@@ -122,8 +122,8 @@ func (es *elements) below(el *element, name vocab.NameID) *element {
 	return shared
 }
 
-// settle ends a pass: what was required so far goes on being so only if all
-// further nodes have it, too.
+// settle ends a pass: what was required so far stays required only if all further nodes have
+// it.
 func (es *elements) settle() {
 	for _, el := range es.all {
 		for i := range el.attrs {
@@ -136,7 +136,7 @@ func (es *elements) settle() {
 	}
 }
 
-// required is how often what is required was seen in one node.
+// required returns 1 for what is required, and else 0: how often one node has it.
 func required(is bool) uint32 {
 	if is {
 		return 1
@@ -144,8 +144,7 @@ func required(is bool) uint32 {
 	return 0
 }
 
-// clone copies all elements, so that those who use them are not disturbed by what
-// is found out next.
+// clone copies all elements, so that their users do not see later changes.
 func (es *elements) clone() *elements {
 	c := &elements{strategy: es.strategy, all: make([]*element, len(es.all))}
 	for i, el := range es.all {
@@ -167,7 +166,7 @@ func (es *elements) clone() *elements {
 	return c
 }
 
-// shareBeyondLimit finds out again which elements are common.
+// shareBeyondLimit rebuilds common.
 func (es *elements) shareBeyondLimit() {
 	for _, el := range es.all[min(len(es.all), maxPaths):] {
 		if es.common == nil {

@@ -7,19 +7,19 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// learner finds out the elements of a family from the nodes that it is told of.
+// learner infers the elements of a family from its nodes.
 type learner struct {
 	es *elements
-	// extending tells that sheets were encoded with the elements already: what they
-	// say must stay.
+	// extending says that sheets were encoded with the elements already, so what is known
+	// must not change.
 	extending bool
-	// settled tells that all nodes were seen once.
+	// settled says that all nodes were visited once.
 	settled bool
-	// again is set if a node without keys was met before its path got some.
+	// again is true if a node without keys occurred before its path got some.
 	again bool
 }
 
-// attribute takes notice of an attribute; hint is its likely place.
+// attribute learns an attribute; hint is its likely place.
 func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type, hint int) {
 	i, ok := el.attribute(name, hint)
 	if !ok {
@@ -30,7 +30,7 @@ func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type,
 	}
 }
 
-// keys takes notice of a node's key definition.
+// keys learns a node's key definition.
 func (l *learner) keys(el *element, keys vocab.KeyID) {
 	switch {
 	case el.keys != 0:
@@ -42,7 +42,7 @@ func (l *learner) keys(el *element, keys vocab.KeyID) {
 	}
 }
 
-// node takes notice of a node, after its attributes.
+// node learns a node, after its attributes.
 func (l *learner) node(el *element, text bool) {
 	if !l.settled {
 		el.visits++
@@ -50,8 +50,8 @@ func (l *learner) node(el *element, text bool) {
 	el.text = el.text || text
 }
 
-// body takes notice of a node's children, by their names in the file's order; that
-// of a placeholder is 0. Nodes that have the same children count once.
+// body learns a node's children from their names, in the file's order; a placeholder has the
+// name 0. Nodes with the same children count once.
 func (l *learner) body(el *element, names []vocab.NameID) {
 	for _, name := range names {
 		if name != 0 {

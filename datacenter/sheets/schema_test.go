@@ -19,7 +19,7 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// described is a sheet with one of each thing that a schema can say.
+// described returns a sheet with everything that a schema can express.
 func described() *dctest.Node {
 	item := func(id int, more ...attr) *dctest.Node {
 		return &dctest.Node{Name: "Item", Keys: []string{"id"}, Attrs: append([]attr{{Name: "id", Value: id}}, more...)}
@@ -48,7 +48,7 @@ func schemaOf(t *testing.T, root *dctest.Node, strategy sheets.Strategy) (*xsd.S
 
 const anyExtra = `<xsd:anyAttribute namespace="urn:lorefs:dc" processContents="lax" />`
 
-// The shape is that of novadrop's SchemaCommand.
+// TestSchemaText checks the text of a schema, which is that of novadrop's SchemaCommand.
 func TestSchemaText(t *testing.T) {
 	_, got := schemaOf(t, described(), sheets.Conservative)
 	want := `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:dc="https://vezel.dev/novadrop/dc" ` +
@@ -109,7 +109,8 @@ func TestSchemaText(t *testing.T) {
 	}
 }
 
-// An aggressive schema takes a child called like its parent for its parent's type.
+// TestAggressiveSchemaIsRecursive checks that an aggressive schema gives a child with the
+// name of its parent the parent's type.
 func TestAggressiveSchemaIsRecursive(t *testing.T) {
 	schema, text := schemaOf(t, described(), sheets.Aggressive)
 	once, _ := schema.Root.Child("Once")
@@ -122,7 +123,8 @@ func TestAggressiveSchemaIsRecursive(t *testing.T) {
 	}
 }
 
-// Paths that would give types of one name give several.
+// TestTypesOfOneName checks that paths whose types would have the same name get different
+// names.
 func TestTypesOfOneName(t *testing.T) {
 	_, text := schemaOf(t, dctest.Root(&dctest.Node{Name: "S", Children: []*dctest.Node{
 		{Name: "A", Children: []*dctest.Node{{Name: "B_C"}}}, {Name: "A_B", Children: []*dctest.Node{{Name: "C"}}},
@@ -134,8 +136,8 @@ func TestTypesOfOneName(t *testing.T) {
 	}
 }
 
-// The names of types do not grow with each node below: a chain of long names would make
-// a schema of gigabytes.
+// TestLongTypeNames checks that names of types do not grow with each level. Otherwise a
+// chain of long names would make a schema of gigabytes.
 func TestLongTypeNames(t *testing.T) {
 	name := strings.Repeat("n", 2000)
 	chain := &dctest.Node{Name: "Leaf"}
@@ -159,7 +161,7 @@ func TestLongTypeNames(t *testing.T) {
 	}
 }
 
-// A schema that nothing could hold is an error.
+// TestSchemaTooLarge checks that a schema which is too large is an error.
 func TestSchemaTooLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a schema of 256 MiB")
@@ -175,8 +177,8 @@ func TestSchemaTooLarge(t *testing.T) {
 	}
 }
 
-// A small file can have more paths than anything can hold. What is beyond a limit is
-// in common, and sheets are still what they are.
+// TestTooManyPaths checks a small file with more paths than fit into memory: those beyond
+// the limit share types, and the sheets are correct.
 func TestTooManyPaths(t *testing.T) {
 	below := []*dctest.Node{{Name: "L", Attrs: []attr{{Name: "a", Value: 1}}}}
 	for range 17 {
@@ -201,7 +203,7 @@ func TestTooManyPaths(t *testing.T) {
 	}
 }
 
-// counting is a writer to nowhere.
+// counting counts bytes and discards them.
 type counting struct{ n int64 }
 
 func (c *counting) Write(p []byte) (int, error) {
@@ -209,8 +211,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sheets are valid by their schemas, says a validator that knows nothing of us. That
-// leaves out values that no schema can describe.
+// TestSheetsAreValid checks by xmllint that sheets are valid by their schemas, except for
+// values that no schema can describe.
 func TestSheetsAreValid(t *testing.T) {
 	testneeds.Program(t, "xmllint")
 	for _, c := range []struct {
@@ -229,7 +231,8 @@ func TestSheetsAreValid(t *testing.T) {
 	}
 }
 
-// All real sheets, too; those of aggressive schemas up to some of each name.
+// TestRealSheetsAreValid checks the same for all real sheets, and for some sheets of each
+// name with aggressive schemas.
 func TestRealSheetsAreValid(t *testing.T) {
 	testneeds.Program(t, "xmllint")
 	if testing.Short() {
@@ -240,7 +243,7 @@ func TestRealSheetsAreValid(t *testing.T) {
 	validate(t, newSource(t, f, nil, sheets.Options{Strategy: sheets.Aggressive}), 60)
 }
 
-// validate has xmllint look at the first sheets of each family.
+// validate runs xmllint on the first sheets of each family.
 func validate(t *testing.T, s *sheets.Source, most uint32) {
 	t.Helper()
 	dir := t.TempDir()
@@ -273,7 +276,7 @@ func write(t *testing.T, file string, data []byte) {
 	}
 }
 
-// The order of names is that of UTF-16, which is not that of the bytes.
+// TestCompareNames checks that names are ordered by UTF-16 units, not by bytes.
 func TestCompareNames(t *testing.T) {
 	want := []string{"", "A", "B", "a", "aa", "b", "\u00e9", "한", "힣", "\U00010000", "\U0010ffff", "\ue000", "\uff21", "\uffff"}
 	got := slices.Clone(want)

@@ -9,20 +9,20 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// draftFamily is what the edits of a draft made of a family.
+// draftFamily is the state of a family in a draft.
 type draftFamily struct {
-	// added are the sheets that the file has not, or under another name, in the order
-	// in which they were seen.
+	// added are sheets that the file does not have, or has under another name, in the order
+	// in which they were first seen.
 	added []edit.Number
-	// dirty are those that were edited since they were measured.
+	// dirty are sheets that were edited since they were measured.
 	dirty map[edit.Number]bool
-	// elements are the file's, and what came in addition. They are not changed, but
-	// replaced.
+	// elements are those of the file, and what edits have added. They are replaced, never
+	// changed.
 	elements *elements
 	sizes    map[edit.Number]sheetSize
 }
 
-// poll takes notice of what was edited.
+// poll processes new edits of the draft.
 func (s *Source) poll() {
 	if s.draft == nil {
 		return
@@ -42,7 +42,7 @@ func (s *Source) poll() {
 	}
 }
 
-// note tells the family of a sheet that it was edited. The caller holds mu.
+// note marks a sheet as edited in its family. The caller holds mu.
 func (s *Source) note(n edit.Number) {
 	sheet, ok := s.edited(n)
 	if !ok {
@@ -61,8 +61,8 @@ func (s *Source) note(n edit.Number) {
 	}
 }
 
-// catchUp measures what was edited. The elements grow, so that what was found out
-// of other sheets stays true.
+// catchUp measures sheets that were edited. Elements only grow, so what is known about other
+// sheets stays true.
 func (f *Family) catchUp(ctx context.Context) error {
 	s := f.src
 	if s.draft == nil {
@@ -91,8 +91,7 @@ func (f *Family) catchUp(ctx context.Context) error {
 	})
 }
 
-// again makes sheets dirty that could not be measured. The caller holds the
-// flight's mu.
+// again marks sheets as dirty that could not be measured. The caller holds flight.mu.
 func (f *Family) again(sheets map[edit.Number]bool) {
 	if f.draft.dirty == nil {
 		f.draft.dirty = map[edit.Number]bool{}
@@ -102,7 +101,7 @@ func (f *Family) again(sheets map[edit.Number]bool) {
 	}
 }
 
-// current is what is known of the elements. The caller holds the flight's mu.
+// current returns the elements that are known. The caller holds flight.mu.
 func (f *Family) current() *elements {
 	if f.draft.elements != nil {
 		return f.draft.elements
@@ -110,7 +109,7 @@ func (f *Family) current() *elements {
 	return f.info.elements
 }
 
-// measureEdited measures sheets of a draft. One that goes meanwhile is left out.
+// measureEdited measures sheets of a draft. It skips those that are removed meanwhile.
 func (s *Source) measureEdited(
 	ctx context.Context, known *runSizes, es *elements, dirty map[edit.Number]bool,
 ) (map[edit.Number]sheetSize, error) {

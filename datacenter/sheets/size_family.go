@@ -7,30 +7,30 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// familyInfo is what was found out of the sheets of a family that the file has.
+// familyInfo is what is known about the stored sheets of a family.
 type familyInfo struct {
 	elements *elements
 	sizes    []sheetSize // in the order of the sheets
 	known    *runSizes
 }
 
-// view is what it takes to write a sheet.
+// view is what is needed to write a sheet.
 type view struct {
 	sheet    Sheet
-	edit     int64 // the last one of the sheet
+	edit     int64 // the last edit of the sheet
 	size     sheetSize
 	elements *elements
 	known    *runSizes
 }
 
-// view finds out all about a sheet.
+// view returns what is needed to write a sheet.
 func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 	f := s.of(sheet)
 	if err := f.find(ctx); err != nil {
 		return view{}, err
 	}
 	s.poll()
-	// Of an edit that comes from now on, the sheet may show something already.
+	// This comes first: the sheet may show a part of an edit that comes later.
 	change, _ := s.edit(sheet.Number)
 	if err := f.catchUp(ctx); err != nil {
 		return view{}, err
@@ -51,7 +51,7 @@ func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 	return v, fmt.Errorf("datacenter: sheet %s %d: %w", sheet.Name, sheet.Ordinal, edit.ErrGone)
 }
 
-// find makes sure that info is there.
+// find computes info unless it is known.
 func (f *Family) find(ctx context.Context) error {
 	return f.flight.do(ctx, func() bool { return f.info != nil }, func() error {
 		info, ok := f.src.store.load(f)
@@ -71,7 +71,7 @@ func (f *Family) find(ctx context.Context) error {
 	})
 }
 
-// measure finds out all about the sheets that the file has.
+// measure measures the stored sheets.
 func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 	s := f.src
 	e, err := s.encoder(ctx)
@@ -91,8 +91,8 @@ func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 	return &familyInfo{elements: m.learn.es, sizes: sizes, known: newRunSizes(m.memo)}, nil
 }
 
-// Size is the exact size of a sheet in bytes. The first time for a family, it looks
-// at all stored nodes of that.
+// Size returns the exact size of a sheet in bytes. The first call for a family visits all
+// its stored nodes.
 func (s *Source) Size(ctx context.Context, sheet Sheet) (int64, error) {
 	v, err := s.view(ctx, sheet)
 	return v.size.bytes, err

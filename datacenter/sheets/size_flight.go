@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// flight has work done by one of those who need it, while the others wait.
+// flight lets one of several goroutines do work that all need, while the others wait.
 type flight struct {
 	mu      sync.Mutex // not held during work
 	running chan struct{}
 }
 
-// do returns once ready is true, which is called with mu held. If it is not, work
-// is done. Its error goes to whoever did it; others try again.
+// do returns once ready returns true; it is called with mu held. If it returns false, one
+// goroutine does the work. If the work fails, that goroutine gets the error, and another
+// tries again.
 func (f *flight) do(ctx context.Context, ready func() bool, work func() error) error {
 	for {
 		f.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// What is kept of a family, in varints:
+// The saved form of a family, in varints:
 //
 //	elements: count, ( name, keys, text,
 //	                   attributes: count, ( name, type, required )…,
 //	                   children:   count, ( name, element, required, repeated )… )…
 //	sheets:   ( bytes, found )… as many as the file has
-//	runs:     count, ( first less that of the one before, element, count, found, bytes, lines )…
+//	runs:     count, ( first minus the first of the run before, element, count, found, bytes, lines )…
 //
 // Names and keys are the file's indexes.
 
@@ -68,8 +68,8 @@ func appendUint[T int | int64 | uint16 | uint32 | vocab.NameID | vocab.KeyID](b 
 
 func appendBool(b []byte, v bool) []byte { return append(b, byte(required(v))) }
 
-// parseFamily reads what is kept of f. A checksum says that it is what was saved,
-// so that only numbers that would lead astray are looked at.
+// parseFamily parses the saved form of f. A checksum has shown that it is unchanged, so it
+// checks only numbers that would be used as indexes.
 func parseFamily(data []byte, f *Family) (*familyInfo, error) {
 	c := indexReader{cursor.New(data)}
 	info := &familyInfo{
@@ -83,12 +83,12 @@ func parseFamily(data []byte, f *Family) (*familyInfo, error) {
 	return info, c.End()
 }
 
-// indexReader reads what was appended, and checks that numbers are in range.
+// indexReader reads the saved form, and checks that numbers are in range.
 type indexReader struct{ *cursor.Cursor }
 
 func (c indexReader) uint() uint64 { return c.Uvarint(math.MaxUint64) }
 
-// count reads how many items follow, each of at least one byte.
+// count reads the number of items that follow, each of at least one byte.
 func (c indexReader) count() int {
 	n := c.uint()
 	if n > uint64(c.Left()) {
@@ -98,10 +98,10 @@ func (c indexReader) count() int {
 	return int(n)
 }
 
-// part reads so many bytes as the number before them says.
+// part reads a length and as many bytes.
 func (c indexReader) part() []byte { return c.Bytes(c.count()) }
 
-// below reads a number that is less than limit.
+// below reads a number less than limit.
 func (c indexReader) below(limit int) int {
 	n := c.uint()
 	if n >= uint64(limit) {

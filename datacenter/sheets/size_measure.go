@@ -6,8 +6,8 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// measurer finds out how long sheets are, and what their schema is, by writing each
-// stored run once for each path that leads to it.
+// measurer computes the sizes of sheets and their schema, by writing each stored run once
+// for each path that leads to it.
 type measurer struct {
 	ctx   context.Context
 	e     *encoder
@@ -20,13 +20,13 @@ type measurer struct {
 	short []uint16
 }
 
-// sheetSize is what has to be known of a sheet before it is written.
+// sheetSize is what must be known about a sheet before it is written.
 type sheetSize struct {
 	bytes int64
 	found findings
 }
 
-// sheet measures one.
+// sheet measures a sheet.
 func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
 	t := &m.e.tag
 	t.root, t.found, t.learner = true, 0, m.learn
@@ -34,7 +34,7 @@ func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
 	if err != nil {
 		return sheetSize{}, err
 	}
-	// The tag depends on what is below it, so that it is written twice.
+	// The tag depends on what is below it, so it is written twice.
 	t.root, t.found, t.learner = true, body.found, nil
 	parent := body.lines > 1
 	m.buf, err = m.e.startTag(m.buf[:0], n, el, parent)
@@ -46,7 +46,7 @@ func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
 	return size, err
 }
 
-// node measures a node and all below it. For that of a sheet, the tag is left out.
+// node measures a node and all below it, for a sheet without its tag.
 func (m *measurer) node(n item, el *element) (runSize, error) {
 	t := &m.e.tag
 	root := t.root
@@ -98,8 +98,8 @@ func (m *measurer) tag(n item, el *element, parent bool) (size int64, found find
 	return int64(len(m.buf)), t.found, nil
 }
 
-// lookup tells what is known of a node's children. If that is nothing, their names
-// are in m.names, without placeholders.
+// lookup returns what is known about a node's children. If nothing is known, their names are
+// in m.names, without placeholders.
 func (m *measurer) lookup(n item, el *element) (body runSize, isKnown bool, err error) {
 	m.names = m.names[:0]
 	if n.draft != nil {
@@ -170,7 +170,7 @@ func (m *measurer) add(sum *runSize, child item, el *element) error {
 	return err
 }
 
-// family measures the sheets of a family of the file.
+// family measures the stored sheets of a family.
 func (m *measurer) family(sheets []Sheet) ([]sheetSize, error) {
 	sizes, err := m.pass(sheets)
 	if err == nil && m.learn.again {

@@ -7,30 +7,30 @@ import (
 	"lorefs/datacenter"
 )
 
-// runKey is a stored run of children in one place of the schema. The text of such
-// is always the same, but for its indentation.
+// runKey is a stored run of children at a place in the schema. The text of such a run is
+// always the same, except for its indentation.
 type runKey struct {
 	elem int
 	run  datacenter.Run
 }
 
-// runSize is the size of the text of a run: that of each line without indentation,
-// as far as the lines are not below others of the run.
+// runSize is the size of the text of a run without the indentation that its lines share, and
+// the number of lines.
 type runSize struct {
 	bytes, lines int64
 	found        findings
 }
 
-// at is the size at a depth.
+// at returns the size at a depth.
 func (s runSize) at(depth int) int64 {
 	return s.bytes + s.lines*int64(depth*len(indentation))
 }
 
-// minKnown is the size from which on a run's is kept. What is smaller is made anew
-// as fast as it is found.
+// minKnown is the smallest size of a run that is kept. Smaller runs are encoded as fast as
+// looked up.
 const minKnown = 4 << 10
 
-// runSizes are the sizes of the runs that are long, by their keys.
+// runSizes are the sizes of the long runs, sorted by their keys.
 type runSizes struct{ runs []knownRun }
 
 type knownRun struct {
@@ -40,7 +40,7 @@ type knownRun struct {
 	bytes, lines int64
 }
 
-// newRunSizes takes those of a memo that are long.
+// newRunSizes returns the sizes of the long runs in a memo.
 func newRunSizes(memo map[runKey]runSize) *runSizes {
 	r := &runSizes{}
 	for key, s := range memo {
@@ -72,7 +72,7 @@ func (r *runSizes) get(key runKey) (runSize, bool) {
 	return runSize{bytes: k.bytes, lines: k.lines, found: k.found}, true
 }
 
-// body is the size of the children of a node, if it is known.
+// body returns the size of the children of a node, if it is known.
 func (r *runSizes) body(el *element, n datacenter.Node, depth int) (int64, bool) {
 	s, ok := r.get(runKey{el.id, n.ChildRun()})
 	return s.at(depth), ok

@@ -15,36 +15,36 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// What an IndexStore keeps of a file's sheets, in varints:
+// The data about a file's sheets in an IndexStore, in varints:
 //
 //	( name + 1, length, family )… 0
 //
-// size_index.go says what a family is.
+// size_index.go describes a family.
 
-// storeKind changes with everything that changes what is kept, which includes the
-// bytes of a sheet.
+// storeKind must change whenever the saved data changes, which includes the bytes of a
+// sheet.
 const storeKind = "data center sheets 2"
 
-// store remembers what was found out of families between runs.
+// store saves what is known about families between runs.
 type store struct {
 	src   *Source
 	begin sync.Once
 
-	mu sync.Mutex // guards what follows
-	// kept is what was loaded, for each family that nobody has asked for.
+	mu sync.Mutex // guards the fields below
+	// kept is what was loaded, for each family that was not used yet.
 	kept map[vocab.NameID][]byte
-	// fresh is how many families were found out since the last saving.
+	// fresh counts the families that were measured since the last save.
 	fresh int
 }
 
 func (st *store) init(s *Source) { st.src = s }
 
-// kept names what is remembered of the source.
+// kept identifies the saved data of the source.
 func (s *Source) kept() cache.ID {
 	return cache.ID{Kind: storeKind, Of: sha256.Sum256(fmt.Appendf(nil, "%s %d", s.file.Identity(), s.opts.Strategy))}
 }
 
-// load gives what is remembered of a family.
+// load returns the saved data of a family.
 func (st *store) load(f *Family) (*familyInfo, bool) {
 	if st.src.opts.Index == nil || len(f.base) == 0 {
 		return nil, false
@@ -65,7 +65,7 @@ func (st *store) load(f *Family) (*familyInfo, bool) {
 	return info, true
 }
 
-// fetch loads all that is remembered.
+// fetch loads all saved data.
 func (st *store) fetch() {
 	data, err := st.src.kept().Load(st.src.opts.Index)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -84,7 +84,7 @@ func (st *store) fetch() {
 	st.kept = kept
 }
 
-// splitFamilies finds the families in what was saved.
+// splitFamilies splits the saved data into families.
 func splitFamilies(data []byte) (map[vocab.NameID][]byte, error) {
 	c := indexReader{cursor.New(data)}
 	kept := map[vocab.NameID][]byte{}
@@ -97,8 +97,8 @@ func splitFamilies(data []byte) (map[vocab.NameID][]byte, error) {
 	}
 }
 
-// found is told that one more family was found out. When none is left, all is
-// saved, lest a crash lose it.
+// found counts one more family that was measured. When all are, it saves them, so that a
+// crash does not lose them.
 func (st *store) found() {
 	st.mu.Lock()
 	st.fresh++
@@ -108,8 +108,8 @@ func (st *store) found() {
 	}
 }
 
-// Keep saves what was found out since the last time, for the next run. Whoever
-// made the Source should call it at the end.
+// Keep saves what was measured since the last save, for the next run. Whoever made the
+// Source should call it at the end.
 func (s *Source) Keep() {
 	s.store.mu.Lock()
 	fresh := s.store.fresh
@@ -119,7 +119,7 @@ func (s *Source) Keep() {
 	}
 }
 
-// save saves all that is known.
+// save saves what is known about all families.
 func (st *store) save() {
 	st.mu.Lock()
 	st.fresh = 0
@@ -140,11 +140,11 @@ func (st *store) save() {
 	}
 	b = binary.AppendUvarint(b, 0)
 	if err := id.Save(st.src.opts.Index, cache.Seal(b)); err != nil {
-		st.src.opts.Logger.Warn("the index of the sheets can't be kept", slog.Any("err", err))
+		st.src.opts.Logger.Warn("the index of the sheets can't be saved", slog.Any("err", err))
 	}
 }
 
-// storedFamilies are those that the file has.
+// storedFamilies returns the families of the file.
 func (s *Source) storedFamilies() []*Family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -157,14 +157,14 @@ func (s *Source) storedFamilies() []*Family {
 	return stored
 }
 
-// found is what was found out of a family's stored sheets, nil for nothing.
+// found returns what is known about a family's stored sheets, or nil.
 func (f *Family) found() *familyInfo {
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	return f.info
 }
 
-// allFound tells whether all families of the file are known.
+// allFound reports whether all families of the file were measured.
 func (s *Source) allFound() bool {
 	for _, f := range s.storedFamilies() {
 		if f.found() == nil {

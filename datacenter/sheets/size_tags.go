@@ -2,12 +2,12 @@ package sheets
 
 import "lorefs/datacenter"
 
-// tagSizes remembers how long the start tags of nodes are. Many nodes of one path
-// share their attributes, and so their tag, and the schema learns nothing from the
-// second one. Tags with a text are left out: where it stands depends on more.
+// tagSizes caches the sizes of start tags. Many nodes of one path share their attributes,
+// and so their tag, and the schema learns nothing from the second one. Tags with a text are
+// not cached, since its place depends on more.
 type tagSizes []tagSlot
 
-// tagKey is all that a tag of a node of the file depends on.
+// tagKey is everything that a tag of a node of the file depends on.
 type tagKey struct {
 	run    datacenter.Run
 	elem   int32
@@ -28,16 +28,16 @@ const (
 	tagSlots = 1 << tagBits
 )
 
-// measures makes an encoder ready for measuring sheets of a family.
+// measures prepares an encoder for measuring sheets of a family.
 func (e *encoder) measures() {
 	e.tag.extras = true
 	if e.tagSizes == nil {
 		e.tagSizes = make(tagSizes, tagSlots)
 	}
-	clear(e.tagSizes) // of another family
+	clear(e.tagSizes) // these may be of another family
 }
 
-// slot is the only place where the size of a tag may be, and the key of that.
+// slot returns the slot for the size of a tag, and the tag's key.
 func (s tagSizes) slot(n datacenter.Node, el *element, parent bool) (*tagSlot, tagKey) {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	key := tagKey{

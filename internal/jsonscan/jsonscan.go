@@ -1,10 +1,10 @@
-// Package jsonscan reads JSON in the order of its text, without building values of it.
+// Package jsonscan reads JSON from beginning to end without building values.
 //
-// encoding/json can't stand in for it: it puts U+FFFD in the place of a surrogate
-// without a partner, which official packets have where a name is cut, it loses the order
-// of members and all but the last of two with one name, and it takes several times as
-// long for the numbers of a zone. encoding/json/jsontext keeps the order, but needs
-// GOEXPERIMENT up to Go 1.26, and takes twice as long.
+// encoding/json does not fit for three reasons. It replaces unpaired surrogates with U+FFFD,
+// and official packets have them where a name is cut. It loses the order of members, and all
+// but the last of two members with one name. And it takes several times as long for the
+// numbers of a zone. encoding/json/jsontext keeps the order, but needs GOEXPERIMENT up to Go
+// 1.26 and takes twice as long.
 package jsonscan
 
 import (
@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner reads a text. It keeps its first error: from then on everything it gives is
-// zero, and loops end.
+// Scanner reads a text. It keeps its first error; after that all its methods return zero
+// values, and loops end.
 //
-// A list is read like this, and an object with Key in the loop:
+// This reads an array; an object is read the same way, with Key in the loop:
 //
 //	s.Open('[')
 //	for i := 0; s.More(i, ']'); i++ { … }
@@ -27,14 +27,14 @@ type Scanner struct {
 	failed *Error
 }
 
-// New reads text, which has to stay as it is meanwhile.
+// New returns a Scanner of text, which must not change meanwhile.
 func New(text []byte) Scanner { return Scanner{text: text} }
 
-// Error says where a text is wrong.
+// Error is a mistake in a text.
 type Error struct {
-	// Line and Column count from 1; a column is a character.
+	// Line and Column count from 1. A column is a character.
 	Line, Column int
-	// What was found and what was expected.
+	// What says what was found and what was expected.
 	What string
 }
 
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// Fail keeps an error at an offset of the text.
+// Fail makes the Scanner fail with an error at an offset, unless it has failed already.
 func (s *Scanner) Fail(pos int, format string, args ...any) {
 	if s.failed != nil {
 		return
@@ -59,19 +59,19 @@ func (s *Scanner) Fail(pos int, format string, args ...any) {
 // Failed reports whether there was an error.
 func (s *Scanner) Failed() bool { return s.failed != nil }
 
-// Err is the first error, or nil.
+// Err returns the first error, or nil.
 func (s *Scanner) Err() *Error { return s.failed }
 
-// Pos is the offset behind what was read.
+// Pos returns the offset after what was read.
 func (s *Scanner) Pos() int { return s.pos }
 
-// Next skips white space and gives the offset of what is behind it.
+// Next skips white space and returns the offset after it.
 func (s *Scanner) Next() int {
 	s.Peek()
 	return s.pos
 }
 
-// Peek skips white space and gives the byte behind it, 0 at the end.
+// Peek skips white space and returns the next byte, or 0 at the end.
 func (s *Scanner) Peek() byte {
 	for s.pos < len(s.text) {
 		switch c := s.text[s.pos]; c {
@@ -84,7 +84,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// found names what is at a place, for an error.
+// found names what is at an offset, for an error.
 func (s *Scanner) found(pos int) string {
 	if pos >= len(s.text) {
 		return "the end of the text"
@@ -110,8 +110,8 @@ func (s *Scanner) Open(c byte) {
 	s.pos++
 }
 
-// More reports whether there is an element i, and skips what is before it: nothing
-// before the first, else a comma. If there is none it skips the closing bracket.
+// More reports whether there is an element i. It skips the comma before all but the first,
+// or the closing bracket if there are no more elements.
 func (s *Scanner) More(i int, closing byte) bool {
 	if s.failed != nil {
 		return false
@@ -130,22 +130,22 @@ func (s *Scanner) More(i int, closing byte) bool {
 	return false
 }
 
-// End makes it an error if anything follows.
+// End fails if anything follows.
 func (s *Scanner) End() {
 	if s.failed == nil && s.Next() < len(s.text) {
 		s.Fail(s.pos, "found %s, want the end of the text", s.found(s.pos))
 	}
 }
 
-// Key reads the key of an object's element and the colon behind it.
+// Key reads the key of a member and the colon after it.
 func (s *Scanner) Key() string {
 	k := s.String()
 	s.Open(':')
 	return k
 }
 
-// Value skips a value of any kind, in which at most nesting brackets are open at a time,
-// and gives its text.
+// Value skips any value and returns its text. No more than nesting brackets may be open at a
+// time.
 func (s *Scanner) Value(nesting int) []byte {
 	if s.failed != nil {
 		return nil
@@ -158,7 +158,7 @@ func (s *Scanner) Value(nesting int) []byte {
 	return s.text[start:s.pos]
 }
 
-// skip skips a value; left is how many of the brackets may still be opened.
+// skip skips a value. left is the number of brackets that may still be opened.
 func (s *Scanner) skip(left, nesting int) {
 	if s.failed != nil {
 		return

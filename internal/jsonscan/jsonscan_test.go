@@ -9,10 +9,9 @@ import (
 	"lorefs/internal/jsonscan"
 )
 
-const nesting = 10_000 // as encoding/json has it
+const nesting = 10_000 // the limit of encoding/json
 
-// valid reports whether a text is one value, and gives what the value says if it is a
-// string.
+// valid reports whether a text is one value and, if it is a string, returns its content.
 func valid(text []byte) (said string, ok bool) {
 	s := jsonscan.New(text)
 	s.Value(nesting)
@@ -27,7 +26,7 @@ func valid(text []byte) (said string, ok bool) {
 	return said, !s.Failed()
 }
 
-// checkSame compares with what encoding/json says.
+// checkSame checks that encoding/json agrees.
 func checkSame(t *testing.T, text []byte) {
 	t.Helper()
 	said, ok := valid(text)
@@ -36,7 +35,7 @@ func checkSame(t *testing.T, text []byte) {
 	}
 	var want any
 	if json.Unmarshal(text, &want) != nil || !utf8.ValidString(said) {
-		return // a surrogate without a partner is U+FFFD for encoding/json
+		return // encoding/json replaces an unpaired surrogate with U+FFFD
 	}
 	if want, is := want.(string); is && said != want {
 		t.Errorf("%s says %q, want %q", text, said, want)
@@ -76,7 +75,7 @@ func TestSurrogateAlone(t *testing.T) {
 	}
 }
 
-// The first error is kept, and nothing is read behind it.
+// TestFirstError checks that the first error is kept and that reading stops there.
 func TestFirstError(t *testing.T) {
 	s := jsonscan.New([]byte("{\"몬\": [1,\n 2 x]}"))
 	s.Open('{')

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Number skips a number and gives its text.
+// Number skips a number and returns its text.
 func (s *Scanner) Number() []byte {
 	if s.failed != nil {
 		return nil
@@ -29,7 +29,7 @@ func (s *Scanner) Number() []byte {
 	return s.text[start:s.pos]
 }
 
-// skipOne skips one byte, if it is one of set.
+// skipOne skips one byte if it is in set.
 func (s *Scanner) skipOne(set string) bool {
 	if s.pos == len(s.text) {
 		return false
@@ -43,7 +43,7 @@ func (s *Scanner) skipOne(set string) bool {
 	return false
 }
 
-// digits skips one digit or more.
+// digits skips one or more digits.
 func (s *Scanner) digits() {
 	start := s.pos
 	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
@@ -54,7 +54,7 @@ func (s *Scanner) digits() {
 	}
 }
 
-// Integer reads a whole number from lo to hi; what names it in an error.
+// Integer reads an integer from lo to hi. what names it in errors.
 func (s *Scanner) Integer(what string, lo, hi int64) int64 {
 	if s.failed != nil {
 		return 0
@@ -73,8 +73,8 @@ func (s *Scanner) Integer(what string, lo, hi int64) int64 {
 	return v
 }
 
-// small reads a whole number of at most 9 digits with nothing special about it,
-// at once; else it reads nothing. Nearly all numbers are of this kind.
+// small reads an integer of at most 9 digits and no exponent, or nothing. It is quick, and
+// nearly all numbers are like this.
 func (s *Scanner) small() (int64, bool) {
 	i := s.pos
 	negative := i < len(s.text) && s.text[i] == '-'
@@ -98,7 +98,7 @@ func (s *Scanner) small() (int64, bool) {
 	return v, true
 }
 
-// Float reads a finite float32; what names it in an error.
+// Float reads a finite float32. what names it in errors.
 func (s *Scanner) Float(what string) float32 {
 	if s.failed != nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// String reads a string and gives what it says, in WTF-8. Bytes that are no UTF-8 become
+// String reads a string and returns its content in WTF-8. Bytes that are not UTF-8 become
 // U+FFFD.
 func (s *Scanner) String() string {
 	raw, plain := s.quoted()
@@ -19,8 +19,8 @@ func (s *Scanner) String() string {
 	return string(unquote(raw))
 }
 
-// quoted skips a string and gives what is between its quotes, as it is spelled. It is
-// plain if that is what the string says: all of it ASCII, and no escapes.
+// quoted skips a string and returns the text between its quotes. plain says that the text is
+// its content too: all ASCII, without escapes.
 func (s *Scanner) quoted() (raw []byte, plain bool) {
 	s.Open('"')
 	start, plain := s.pos, true
@@ -46,13 +46,13 @@ func (s *Scanner) quoted() (raw []byte, plain bool) {
 	return nil, true
 }
 
-// escapes are the letters of escapes, and escaped is what they stand for.
+// escapes are the letters after a backslash, and escaped what they mean.
 const (
 	escapes = `bfnrt"\/`
 	escaped = "\b\f\n\r\t\"\\/"
 )
 
-// escape skips a backslash and what belongs to it.
+// escape skips a backslash and the rest of its escape.
 func (s *Scanner) escape() {
 	rest := s.text[s.pos:]
 	if _, ok := unit(rest); ok {
@@ -64,7 +64,7 @@ func (s *Scanner) escape() {
 	}
 }
 
-// unit reads the \u escape at the start of raw.
+// unit parses the \u escape at the start of raw.
 func unit(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false
@@ -73,7 +73,7 @@ func unit(raw []byte) (rune, bool) {
 	return rune(u), err == nil
 }
 
-// unquote gives what is said by raw, whose escapes were checked.
+// unquote returns the content of raw, whose escapes were checked.
 func unquote(raw []byte) []byte {
 	dst := make([]byte, 0, len(raw))
 	for len(raw) > 0 {
@@ -93,8 +93,8 @@ func unquote(raw []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends what the escape at the start of raw stands for, and gives its
-// length.
+// appendEscaped appends the meaning of the escape at the start of raw, and returns the
+// length of the escape.
 func appendEscaped(dst, raw []byte) ([]byte, int) {
 	u, ok := unit(raw)
 	if !ok {

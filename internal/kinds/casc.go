@@ -21,13 +21,13 @@ import (
 type cascStorage struct {
 	plain
 	path string
-	// folder is what path led to when it was opened.
+	// folder is the folder at path when it was opened.
 	folder  iofs.FileInfo
 	since   time.Time
 	storage *casc.Storage
-	// tree is nil for one that is only verified.
+	// tree is nil if the storage is only verified.
 	tree *casctree.Tree
-	// index is nil where none is kept, and for one that is only verified.
+	// index is nil if no index is kept, or the storage is only verified.
 	index *indexStore
 }
 
@@ -53,7 +53,7 @@ func openCASC(ctx context.Context, path string, o opening) (archive, error) {
 	return c, nil
 }
 
-// newCASC opens a storage without its root. names and index may be nil.
+// newCASC opens a storage without reading its root. names and index may be nil.
 func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
 	opts := o.CASC.Storage
 	c := &cascStorage{path: path, index: index}
@@ -89,7 +89,7 @@ func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
 	return err
 }
 
-// noCASC is the error of a storage that can't be opened or read.
+// noCASC returns the error of a storage that can't be opened or read.
 func noCASC(path string, err error) error {
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path == path {
 		return Unreadable(path, err)
@@ -99,8 +99,8 @@ func noCASC(path string, err error) error {
 
 func (c *cascStorage) ModTime() time.Time { return c.since }
 
-// Check finds a folder that is gone, or in whose place another is. What a game writes
-// to its own storage is no change in this sense: the tree lives with it.
+// Check returns an error if the folder is gone or was replaced. A game may write to its own
+// storage while it is mounted: the tree follows such changes.
 func (c *cascStorage) Check() error {
 	now, err := os.Stat(c.path)
 	if err == nil && !os.SameFile(now, c.folder) {
@@ -112,11 +112,11 @@ func (c *cascStorage) Check() error {
 	return nil
 }
 
-// Notices tell what has become of the storage while it is mounted, and of the faults
-// that the mount lives with.
+// Notices returns what has happened to the storage since it was mounted, and faults that do
+// not keep it from being mounted.
 func (c *cascStorage) Notices() (all []string) {
 	if _, err := c.storage.Refresh(); err != nil {
-		all = append(all, "the storage can't be looked at: "+shown.Line(err))
+		all = append(all, "the storage can't be read: "+shown.Line(err))
 	}
 	if b, ok := c.storage.NewBuild(); ok {
 		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
@@ -131,22 +131,22 @@ func (c *cascStorage) Notices() (all []string) {
 	return all
 }
 
-// Complete is false if names below a path of the tree are missing.
+// Complete reports whether all files below a path of the tree have their names there.
 func (c *cascStorage) Complete(name string) bool {
 	top, _, _ := strings.Cut(strings.Trim(path.Clean(name), "/"), "/")
 	named := slices.ContainsFunc([]string{"", ".", "files", "unnamed"}, func(s string) bool { return strings.EqualFold(s, top) })
 	return !named || !slices.ContainsFunc(c.tree.Problems(), func(err error) bool { return errors.Is(err, casc.ErrNoRoot) })
 }
 
-// maxNotices bounds the problems of a storage that status tells of.
+// maxNotices is the largest number of problems that Notices returns.
 const maxNotices = 10
 
-// QuickSizes is more than any storage has: all sizes are in its tables.
+// QuickSizes is more than any storage has files: all sizes are in its tables.
 func (c *cascStorage) QuickSizes() int { return 1 << 24 }
 
 func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
 
-// Close waits until what was found out is saved.
+// Close closes the storage, after the indexes are saved.
 func (c *cascStorage) Close() error {
 	c.index.wait()
 	return c.storage.Close()

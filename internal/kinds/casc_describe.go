@@ -14,9 +14,8 @@ import (
 	"lorefs/nodes"
 )
 
-// cascDescription is what is known of a CASC storage as a whole: what casc.json has,
-// and more. The order of the fields is that of the output; scripts rely on their
-// names.
+// cascDescription is what info prints about a CASC storage: the content of casc.json, and
+// more. Its fields are printed in this order, and scripts rely on their names.
 type cascDescription struct {
 	Product             string   `json:"product,omitempty"`
 	Branch              string   `json:"branch,omitempty"`
@@ -33,14 +32,14 @@ type cascDescription struct {
 	Unnamed             int64    `json:"unnamed"`
 	NotLocal            int64    `json:"not_local"`
 	EncryptedWithoutKey int64    `json:"encrypted_without_key"`
-	// Problems are faults that the storage lives with.
+	// Problems are faults that do not keep the storage from being mounted.
 	Problems []string `json:"problems"`
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
 }
 
-// Describe reads casc.json, for which all files are looked at.
+// Describe returns the content of casc.json, which is computed from all files.
 func (c *cascStorage) Describe() (Description, error) {
 	ctx := context.Background()
 	e, err := c.tree.Lookup(ctx, nodes.Root, "casc.json")
@@ -55,14 +54,13 @@ func (c *cascStorage) Describe() (Description, error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("casc.json: %w", err)
 	}
-	d.Problems = []string{} // those of casc.json may have several lines
+	d.Problems = []string{} // the ones in casc.json may have several lines
 	for _, p := range c.tree.Problems() {
 		d.Problems = append(d.Problems, shown.Line(p))
 	}
 	return d, nil
 }
 
-// Print writes the description for people.
 func (d cascDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	text := func(name, value string) {

@@ -9,8 +9,8 @@ import (
 	"lorefs/casc"
 )
 
-// lists opens the list files when they are needed. That one is not there is told at
-// once.
+// lists returns functions that open the list files. It returns an error at once if one of
+// them does not exist.
 func (o *CASCOptions) lists() (lists []func() (io.ReadCloser, error), err error) {
 	for _, name := range o.ListFiles {
 		if _, err := os.Stat(name); err != nil {
@@ -21,8 +21,8 @@ func (o *CASCOptions) lists() (lists []func() (io.ReadCloser, error), err error)
 	return lists, nil
 }
 
-// names reads all list files as one, of which the first that has a name counts. It is
-// nil if there are none.
+// names reads all list files as one. The first name that they give a file counts. It returns
+// nil if there are no list files.
 func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 	if len(o.ListFiles) == 0 {
 		return nil, nil
@@ -38,7 +38,7 @@ func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 		size += fileSize(".", name)
 		parts = append(parts, withoutMark(file), strings.NewReader("\n"))
 	}
-	// A mount tells of lines that are left out; verify is about the storage.
+	// A mount logs lines that can't be read, but verify is only about the storage.
 	names, err = casc.ReadListFile(io.MultiReader(parts...), size, func(int, error) {})
 	if err != nil {
 		err = &Error{Option: "listfile", Err: err}
@@ -46,12 +46,13 @@ func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 	return names, err
 }
 
-// withoutMark takes a byte order mark off, which only the beginning of all may have.
+// withoutMark skips a byte order mark. The list files are read as one text, and only its
+// beginning may have one.
 func withoutMark(r io.Reader) io.Reader {
 	b := bufio.NewReader(r)
 	const mark = "\ufeff"
 	if head, err := b.Peek(len(mark)); err == nil && string(head) == mark {
-		_, _ = b.Discard(len(mark)) // they are there
+		_, _ = b.Discard(len(mark)) // Peek has just returned them
 	}
 	return b
 }

@@ -14,7 +14,7 @@ import (
 	"lorefs/casc/casctest/write"
 )
 
-// damagedStorage writes a storage of many files, of which every hundredth is damaged.
+// damagedStorage writes a storage of many files. Every hundredth is damaged.
 func damagedStorage(t *testing.T) string {
 	t.Helper()
 	var b write.Builder
@@ -39,8 +39,8 @@ func damagedStorage(t *testing.T) string {
 	return dir
 }
 
-// verifyStorage gives what Verify tells of damage, in order. If stopAt is above 0
-// it is interrupted when it has checked so many bytes.
+// verifyStorage returns the damage that Verify finds, sorted. If stopAt is above 0, the
+// check is interrupted after so many bytes.
 func verifyStorage(t *testing.T, dir, since string, stopAt int64) ([]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -70,8 +70,8 @@ func verifyStorage(t *testing.T, dir, since string, stopAt int64) ([]string, err
 	return found, nil
 }
 
-// verify goes on where it was interrupted, and both runs find what one does: the damage,
-// and the files that have it.
+// TestVerifyCASCSince checks that an interrupted check can go on later, and that both parts
+// together find the same as one check: the damage, and the files that have it.
 func TestVerifyCASCSince(t *testing.T) {
 	dir := damagedStorage(t)
 	want, err := verifyStorage(t, dir, "", 0)

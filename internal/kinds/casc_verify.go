@@ -11,8 +11,8 @@ import (
 	"lorefs/casc"
 )
 
-// cascFinding is the object of a finding in a CASC storage. What does not
-// apply is empty or zero.
+// cascFinding is a finding in a CASC storage as a JSON object. Fields that don't apply are
+// empty or zero.
 type cascFinding struct {
 	Kind    string `json:"kind"`
 	File    string `json:"file"`
@@ -22,7 +22,8 @@ type cascFinding struct {
 	What    string `json:"what"`
 }
 
-// verifyCASC checks a storage. When it is interrupted, it tells where to go on.
+// verifyCASC checks a storage. If it is interrupted, its error says where the next check can
+// go on.
 func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		names, err := o.CASC.names()
@@ -30,7 +31,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) it
 			yield(Finding{}, err)
 			return
 		}
-		o.Logger = slog.New(slog.DiscardHandler) // what it would tell of are findings
+		o.Logger = slog.New(slog.DiscardHandler) // it would log what Verify finds
 		c, err := newCASC(path, o, names, nil)
 		if err != nil {
 			yield(brokenCASC(path, err))
@@ -69,8 +70,8 @@ func cascFound(f casc.Finding) Finding {
 	}}
 }
 
-// brokenCASC is damage that nothing can be read behind, as the last finding. What is no
-// damage is an error.
+// brokenCASC returns damage that keeps the storage from being read, as the last finding. It
+// returns an error if the cause is not damage.
 func brokenCASC(path string, err error) (Finding, error) {
 	_, product := errors.AsType[*casc.ProductError](err)
 	_, builds := errors.AsType[*casc.BuildsError](err)

@@ -23,12 +23,12 @@ type DataCenter struct {
 	plain
 	file *source.File
 	dc   *datacenter.File
-	// index is nil where none is kept.
+	// index is nil if no index is kept.
 	index *indexStore
 	log   *slog.Logger
-	// sheets are those that are shown.
+	// sheets are the sheets that are shown.
 	sheets *sheets.Source
-	// world is nil where none is shown.
+	// world is nil if no world is shown.
 	world *world
 }
 
@@ -64,7 +64,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	return d, nil
 }
 
-// options are what datacenter is told in any case.
+// options returns the options that all uses of the datacenter package share.
 func (d *DataCenter) options(o opening) datacenter.Options {
 	return datacenter.Options{
 		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
@@ -72,21 +72,23 @@ func (d *DataCenter) options(o opening) datacenter.Options {
 	}
 }
 
-// File is what the data center holds.
+// File returns the data center in its file.
 func (d *DataCenter) File() *datacenter.File { return d.dc }
 
 func (d *DataCenter) reader() guarded { return guarded{d.file} }
 
-// ModTime is that of the file.
+// ModTime implements archive.
 func (d *DataCenter) ModTime() time.Time { return d.file.ModTime() }
 
-// unchanged is Check without the world, and cheap.
+// unchanged is a cheap Check of the data center without the world.
 func (d *DataCenter) unchanged() error { return changed(d.file.Check()) }
 
-// CheckFile is Check without the world.
+// CheckFile returns an error if the file has changed since it was opened. It does not check
+// the world.
 func (d *DataCenter) CheckFile() error { return changed(d.file.CheckNow()) }
 
-// Check looks at the file and, if there is one, at the world.
+// Check returns an error if the file has changed since it was opened, or the world if there
+// is one.
 func (d *DataCenter) Check() error {
 	err := d.CheckFile()
 	if err == nil && d.world != nil {
@@ -95,11 +97,11 @@ func (d *DataCenter) Check() error {
 	return err
 }
 
-// Describe tells what the header and the counts of the file say.
+// Describe returns what the header and the counts of the file say.
 func (d *DataCenter) Describe() (Description, error) { return describeDataCenter(d), nil }
 
-// QuickSizes is that of the sheets and their schemas, of each of which there are at most
-// 2^16. All of tree/ has millions of files.
+// QuickSizes is the largest number of sheets and schemas, at most 2^16 of each. All of tree/
+// has millions of files.
 func (d *DataCenter) QuickSizes() int {
 	if d.world != nil {
 		return 0
@@ -122,7 +124,8 @@ func (d *DataCenter) mounts() ([]nodes.Mount, error) {
 	return d.mountsWith(tree, d.sheetTree(), world)
 }
 
-// mountsWith is mounts with trees of d that can be edited, or not. world may be nil.
+// mountsWith returns the entries of the root with the given trees, which may be editable.
+// world may be nil.
 func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, error) {
 	text, err := shown.JSONText(describeDataCenter(d))
 	if err != nil {
@@ -139,7 +142,7 @@ func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, 
 	return mounts, nil
 }
 
-// makeSheets makes the sheets of the file or, if draft is not nil, of that.
+// makeSheets makes the sheets of the file or, if draft is not nil, of the draft.
 func (d *DataCenter) makeSheets(draft *edit.Draft) error {
 	opts := sheets.Options{Logger: d.log}
 	if d.index != nil {
@@ -162,7 +165,7 @@ func (d *DataCenter) tree() (*dctree.Tree, error) {
 	})
 }
 
-// Close waits until what is to be known the next time is saved.
+// Close closes the data center, after the indexes are saved.
 func (d *DataCenter) Close() error {
 	var err error
 	if d.sheets != nil {
@@ -175,7 +178,8 @@ func (d *DataCenter) Close() error {
 	return errors.Join(err, d.file.Close())
 }
 
-// verifyDataCenter needs nothing of the file to be right, so it opens it by itself.
+// verifyDataCenter opens the file itself, because a file that is damaged anywhere can't be
+// opened as a source.
 func verifyDataCenter(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		file, err := source.Open(path)

@@ -12,18 +12,17 @@ import (
 	"lorefs/internal/shown"
 )
 
-// dataCenterDescription is what is known of a data center as a whole: the output of
-// info and the content of datacenter.json. The order of the fields is that of the
-// output; scripts rely on their names.
+// dataCenterDescription is the output of info for a data center, and the content of
+// datacenter.json. Its fields are printed in this order, and scripts rely on their names.
 type dataCenterDescription struct {
 	Version uint32 `json:"version"`
 	Layout  string `json:"layout"`
-	// Timestamp is null where the file holds no number.
+	// Timestamp is null if the number in the file is NaN or infinite.
 	Timestamp *float64 `json:"timestamp"`
 	Revision  uint32   `json:"revision"`
 	datacenter.Counts
 
-	Time                  *time.Time `json:"time"` // of Timestamp, if that is one
+	Time                  *time.Time `json:"time"` // what Timestamp means, or null
 	Unknown               [5]int32   `json:"unknown"`
 	KeyName               string     `json:"key_name"`
 	KeyDefinitions        [][]string `json:"key_definitions"`
@@ -60,7 +59,6 @@ func describeDataCenter(s *DataCenter) dataCenterDescription {
 	return d
 }
 
-// Print writes the description for people.
 func (d dataCenterDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	when := "none"
@@ -84,7 +82,7 @@ func (d dataCenterDescription) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-// odd lists what is not as it should be and can be told without verify.
+// odd returns what is unusual about the file, as far as that is known without verify.
 func (d dataCenterDescription) odd() []string {
 	var odd []string
 	if d.Footer == nil {

@@ -11,55 +11,55 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/sheettree"
 )
 
-// dataCenterEditor is a data center that is being edited.
-type dataCenterEditor struct {
-	file    string
-	session *dcsave.Session
-	tree    *dctree.Editable
-	sheets  *sheettree.Editable
-	// saved are the blocks of files that were saved. The last of them stays open.
+// dataCenterSession is a data center that is being edited.
+type dataCenterSession struct {
+	file   string
+	dc     *dcsave.Session
+	tree   *dctree.Editable
+	sheets *sheettree.Editable
+	// saved is the cache of blocks of the files that were saved. The last of these files
+	// stays open.
 	saved *blockcache.Cache
-	// layout is the one to write.
+	// layout is the layout to write.
 	layout datacenter.Layout
 }
 
-// edit makes the data center editable.
-func (d *DataCenter) edit(ctx context.Context, o EditOptions) (editors []Editor, mounts []nodes.Mount, err error) {
-	e, err := d.editor(ctx, o)
+func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Session, mounts []nodes.Mount, err error) {
+	s, err := d.session(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	editors = []Editor{e}
+	sessions = []Session{s}
 	w, err := d.editWorld(ctx, o)
 	if err == nil {
 		var world nodes.Tree
 		if w != nil {
-			editors, world = append(editors, w), w.tree
+			sessions, world = append(sessions, w), w.tree
 		} else if d.world != nil {
 			world = d.world.tree
 		}
-		mounts, err = d.mountsWith(e.tree, e.sheets, world)
+		mounts, err = d.mountsWith(s.tree, s.sheets, world)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, closeEditors(editors))
+		return nil, nil, errors.Join(err, closeSessions(sessions))
 	}
-	return editors, mounts, nil
+	return sessions, mounts, nil
 }
 
-// editor makes the file editable.
-func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEditor, err error) {
+// session locks the file, and opens it for edits.
+func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
 	saved := blockcache.New(baseCache)
-	s, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
+	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
 				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.Logger,
 			}
-			if d.index != nil { // the next mount is of the new file
+			if d.index != nil { // the next mount opens the new file
 				opts.Index = d.index
 			}
 			return opts
@@ -70,57 +70,57 @@ func (d *DataCenter) editor(ctx context.Context, o EditOptions) (_ *dataCenterEd
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.Close())
+			err = errors.Join(err, dc.Close())
 		}
 	}()
 	tree, err := d.tree()
 	if err != nil {
 		return nil, err
 	}
-	if err := d.makeSheets(s.Draft()); err != nil {
+	if err := d.makeSheets(dc.Draft()); err != nil {
 		return nil, err
 	}
-	e := &dataCenterEditor{file: d.file.Path(), session: s, saved: saved, layout: o.Layout}
-	e.tree = dctree.NewEditable(tree, s.Draft(), dctree.EditOptions{Sync: s.Sync, Check: d.CheckFile})
-	e.sheets = sheettree.NewEditable(d.sheetTree(), s.Draft(), sheettree.EditOptions{
-		Sync: s.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
+	s := &dataCenterSession{file: d.file.Path(), dc: dc, saved: saved, layout: o.Layout}
+	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
+	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
+		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
 	})
-	return e, nil
+	return s, nil
 }
 
-func (e *dataCenterEditor) Path() string    { return e.file }
-func (e *dataCenterEditor) Pending() int64  { return e.session.Draft().Pending() }
-func (e *dataCenterEditor) Journal() string { return e.session.Journal() }
-func (e *dataCenterEditor) Replayed() int   { return e.session.Replayed() }
-func (e *dataCenterEditor) Close() error    { return e.session.Close() }
+func (s *dataCenterSession) Path() string    { return s.file }
+func (s *dataCenterSession) Pending() int64  { return s.dc.Draft().Pending() }
+func (s *dataCenterSession) Journal() string { return s.dc.Journal() }
+func (s *dataCenterSession) Replayed() int   { return s.dc.Replayed() }
+func (s *dataCenterSession) Close() error    { return s.dc.Close() }
 
-func (e *dataCenterEditor) Converts() string {
-	if e.session.Converts() {
-		return e.layout.String()
+func (s *dataCenterSession) Converts() string {
+	if s.dc.Converts() {
+		return s.layout.String()
 	}
 	return ""
 }
 
-func (e *dataCenterEditor) Refused() []editing.Refused {
-	return refusedIn("sheets/", e.sheets.Refused())
+func (s *dataCenterSession) Refused() []overlay.Refused {
+	return refusedIn("sheets/", s.sheets.Refused())
 }
 
-func (e *dataCenterEditor) Loose() editing.Loose {
-	tree, sheets := looseIn("tree/", e.tree.Loose()), looseIn("sheets/", e.sheets.Loose())
-	return editing.Loose{
+func (s *dataCenterSession) Loose() overlay.Loose {
+	tree, sheets := looseIn("tree/", s.tree.Loose()), looseIn("sheets/", s.sheets.Loose())
+	return overlay.Loose{
 		Scratch: append(tree.Scratch, sheets.Scratch...), Strays: append(tree.Strays, sheets.Strays...),
 	}
 }
 
-// refusedIn and looseIn put a directory of the mount in front of paths.
-func refusedIn(dir string, texts []editing.Refused) []editing.Refused {
+// refusedIn and looseIn put a directory of the mount before paths.
+func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 	for i := range texts {
 		texts[i].Path = dir + texts[i].Path
 	}
 	return texts
 }
 
-func looseIn(dir string, l editing.Loose) editing.Loose {
+func looseIn(dir string, l overlay.Loose) overlay.Loose {
 	for _, list := range [][]string{l.Scratch, l.Strays} {
 		for i := range list {
 			list[i] = dir + list[i]
@@ -129,30 +129,32 @@ func looseIn(dir string, l editing.Loose) editing.Loose {
 	return l
 }
 
-func (e *dataCenterEditor) Notices() []string { return e.sheets.Notices() }
+func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
 
-func (e *dataCenterEditor) KeepText(changed error) string { return e.session.KeepText(changed) }
+func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepText(changed) }
 
-// Save saves the draft. An attribute that an editor has renamed to a scratch file, to write it
-// anew, goes only if nobody is in the middle of that: if the process died before it is written,
-// all of it would be lost with the scratch file.
-func (e *dataCenterEditor) Save(ctx context.Context, last bool) (save.Report, error) {
+// Save saves the draft. last says that no program is in the middle of an edit. Only then
+// attributes are removed that an editor has renamed to a scratch file in order to write them
+// anew: if the process died in between, their values would be lost with the scratch file.
+func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, error) {
 	if last {
-		err := e.sheets.RemoveHidden(ctx)
+		err := s.sheets.RemoveHidden(ctx)
 		if err == nil {
-			err = e.tree.RemoveHidden(ctx)
+			err = s.tree.RemoveHidden(ctx)
 		}
 		if err != nil {
 			return save.Report{}, err
 		}
 	}
-	defer e.saved.SetBudget(e.saved.SetBudget(reopenCache))
-	return e.session.Save(ctx)
+	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
+	return s.dc.Save(ctx)
 }
 
 const (
-	// reopenCache is for reading back, once and in order, what was saved.
+	// reopenCache is the size of the cache for reading back a file that was saved, once and
+	// in order.
 	reopenCache = 64 << 20
-	// baseCache is for what of that is read when it is edited: little, in one place.
+	// baseCache is the size of the cache for reading that file later, while it is edited:
+	// few blocks, close to each other.
 	baseCache = 4 << 20
 )

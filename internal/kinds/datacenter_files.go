@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/treecopy"
 )
 
-// JSONFiles are all sheets, each as a JSON document.
+// JSONFiles yields all sheets as JSON documents.
 func (d *DataCenter) JSONFiles() iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, family := range d.sheets.Families() {
@@ -30,7 +30,7 @@ func (d *DataCenter) JSONFiles() iter.Seq[treecopy.File] {
 	}
 }
 
-// SchemaFiles are the schemas of all sheets.
+// SchemaFiles yields the schemas of all sheets.
 func (d *DataCenter) SchemaFiles(strategy sheets.Strategy) (iter.Seq[treecopy.File], error) {
 	src, err := sheets.New(d.dc, nil, sheets.Options{Strategy: strategy})
 	if err != nil {

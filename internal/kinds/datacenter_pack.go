@@ -17,7 +17,7 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// PackSheets packs the sheets of a folder into a data center, and looks at what was written.
+// PackSheets packs the sheets of a folder into a data center, and checks what was written.
 func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options) (r pack.Report, err error) {
 	err = output.Write(ctx, to, o,
 		func(out io.Writer) (err error) {
@@ -28,7 +28,7 @@ func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 	return r, err
 }
 
-// inFolder makes an error that names a file below a folder one that says where it is.
+// inFolder puts the path of a folder before an error that names a file below it.
 func inFolder(dir string, err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +46,7 @@ func inFolder(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// counted opens what was written and holds its size against the report's.
+// counted checks that a file that was written has the counts of the report.
 func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report) error {
 	g, err := ReadBack(ctx, file, key)
 	if err != nil {
@@ -59,7 +59,8 @@ func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Rep
 	return nil
 }
 
-// Schemas gives the schemas of the sheets of the data center; nil of names that it lacks.
+// Schemas returns a function that returns the schema of a sheet, or nil if the data center
+// has no such sheet.
 func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
 	src, err := sheets.New(d.dc, nil, sheets.Options{})
 	if err != nil {
@@ -73,11 +74,11 @@ func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Sche
 		if f := families[sheet]; f != nil {
 			return f.Schema(ctx)
 		}
-		return nil, nil //nolint:nilnil // nil says that there is none
+		return nil, nil //nolint:nilnil // nil means that there is none
 	}, nil
 }
 
-// ReadBack opens what was just written.
+// ReadBack opens a data center that was just written.
 func ReadBack(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {
 	info, err := file.Stat()
 	if err != nil {

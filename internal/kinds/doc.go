@@ -1,16 +1,16 @@
-// Package kinds knows the kinds of sources, and makes of each what commands need: it finds
-// out which kind lies at a path, opens it as a tree, describes it, checks it, and lets it be
-// edited. What users say, and how they are told, is the caller's: options come as values, and
+// Package kinds recognizes the kinds of sources, and gives commands what they need of each:
+// it opens a source as a tree, describes it, checks it, and makes it editable. How users
+// name a source and what they read about it is up to the caller: options are values, and
 // errors have types (errors.go).
 //
-// Each kind is a [Kind], which has a file of its own:
+// Each kind is a [Kind] in a file of its own:
 //
-//   - datacenter.go: a file of TERA's data, with the folder of geometry that it names
+//   - datacenter.go: a TERA data center, with the folder of world geometry that it names
 //   - world.go: a folder of TERA's world geometry
-//   - casc.go: a CASC storage, as a game or a mirror has it
+//   - casc.go: a CASC storage of a game or of a mirror
 //   - packets.go: a recorded session, or a folder of packet definitions
 //
-// [Find] gives the kind of a path, [Open] a [Source] of it, and [Kind.Verify] what is wrong
-// with it. Source.Edit makes a source editable; its editors then know what is not saved yet,
-// and what can't be (leftout.go).
+// [Find] returns the kind of the source at a path, [Kind.Open] opens it as a [Source], and
+// [Kind.Verify] checks it. [Source.Edit] makes it editable; [Source.LeftOut] returns what a
+// save would not write.
 package kinds

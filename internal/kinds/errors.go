@@ -12,7 +12,7 @@ import (
 )
 
 // Error means that a source does not exist, is of no known kind, or can't be read. Its text
-// names the file; its cause is an error of the format, such as [datacenter.ErrKey].
+// names the file. Its cause is an error of the format, such as [datacenter.ErrKey].
 type Error struct {
 	// Option is the name of the option that named the file; empty for the source itself.
 	Option string
@@ -30,8 +30,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func errorf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
 
-// at puts the path of a source in front of an error that does not name it. It returns an
-// Error, or the end of the context, as it is.
+// at puts the path of a source before an error that does not name it. It does not change an
+// [Error] or the end of a context.
 func at(path string, err error) error {
 	if known(err) {
 		return err
@@ -44,8 +44,8 @@ func known(err error) bool {
 	return is || err == nil || errors.Is(err, context.Canceled)
 }
 
-// Unreadable is the error of a path that can't be opened. Of a [fs.PathError] it drops the
-// operation, which says nothing to users; other errors are expected to name the path.
+// Unreadable returns the error of a path that can't be opened. It drops the operation of a
+// [iofs.PathError], which tells users nothing. Other errors must name the path themselves.
 func Unreadable(path string, err error) error {
 	if known(err) {
 		return err
@@ -59,20 +59,20 @@ func Unreadable(path string, err error) error {
 // ErrReadOnly means that sources of a kind can't be edited.
 var ErrReadOnly = errors.New("sources of this kind can't be edited")
 
-// UnnamedEditsError means that a crash has left edits of files which the data center does
-// not name in the folder of world geometry that is shown with it.
+// UnnamedEditsError means that a crash has left edits of world geometry which the data
+// center does not name.
 type UnnamedEditsError struct {
 	Folder string
 	Err    error
 }
 
 func (e *UnnamedEditsError) Error() string {
-	return "edits were left behind of what the data center does not name: " + e.Err.Error()
+	return "a crash has left edits of files that the data center does not name: " + e.Err.Error()
 }
 
 func (e *UnnamedEditsError) Unwrap() error { return e.Err }
 
-// InterruptedError says how far a check was when its context ended.
+// InterruptedError says how far a check had come when its context ended.
 type InterruptedError struct {
 	Path        string
 	Done, Total int64
@@ -98,7 +98,7 @@ func (e *changedError) Error() string        { return e.err.Error() }
 func (e *changedError) Unwrap() error        { return e.err }
 func (e *changedError) Is(target error) bool { return target == nodes.ErrChanged }
 
-// guarded reads a source, with the errors that trees return for a changed one.
+// guarded reads a file, with errors that match [nodes.ErrChanged] if it has changed.
 type guarded struct{ file *source.File }
 
 func (g guarded) ReadAt(p []byte, off int64) (int, error) {
@@ -106,7 +106,7 @@ func (g guarded) ReadAt(p []byte, off int64) (int, error) {
 	return n, changed(err)
 }
 
-// guardedFS does the same for a folder.
+// guardedFS does the same in a folder.
 type guardedFS struct{ folder *source.Folder }
 
 func (g guardedFS) Open(name string) (iofs.File, error) {

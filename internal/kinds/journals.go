@@ -7,12 +7,11 @@ import (
 	"lorefs/internal/save/dcsave"
 )
 
-// Journals are those of all kinds of sources that can be edited: to a user they are the
-// same.
+// Journals are the kinds of journals, which users do not tell apart.
 var Journals = save.Kinds{dcsave.Kind, save.Folders}
 
-// JournalOf looks for the journal of a source, which may be gone, or for one by its own
-// path. An error matches [iofs.ErrNotExist] if there is none.
+// JournalOf returns the journal of a source, or the journal with that path. The source need
+// not exist any more. If there is no journal, the error matches [iofs.ErrNotExist].
 func JournalOf(path string) (save.Journal, error) {
 	path, err := withoutLinks(path)
 	if err != nil {
@@ -21,7 +20,8 @@ func JournalOf(path string) (save.Journal, error) {
 	return Journals.Find(path)
 }
 
-// withoutLinks is a path as journals have it, also of a source that is gone.
+// withoutLinks returns a path as journals name it: absolute and without links, as far as it
+// still exists.
 func withoutLinks(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

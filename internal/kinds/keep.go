@@ -16,13 +16,14 @@ import (
 	"lorefs/internal/replace"
 	"lorefs/internal/shown"
 	"lorefs/internal/userdir"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
-// refusedFolder is the folder that has a folder for each mount that texts were kept of.
+// refusedFolder is the folder with the texts that could not be saved, in a folder for each
+// mount.
 const refusedFolder = "refused"
 
-// RefusedPath is where that folder is. Where it can't be made, it is told by its name.
+// RefusedPath returns the path of refusedFolder, or only its name if it can't be made.
 func RefusedPath() string {
 	d, err := userdir.State(refusedFolder)
 	if err != nil {
@@ -32,17 +33,18 @@ func RefusedPath() string {
 	return d.Path()
 }
 
-// mostLosses is how many texts are told of that could not be kept.
+// mostLosses is the largest number of lost texts that an error lists.
 const mostLosses = 20
 
-// KeepTexts writes what would go with a mount to a folder of the user's state: somebody
-// has written it, and most tools say little of why it was not taken. Where that can't be, as
-// where the disk is full that the journal is on, it writes beside the source. The name of the
-// folder begins with name. It gives the folders, and an error of the texts that are lost.
+// KeepTexts writes the texts that were not saved to a folder of the user's state, because
+// they would be lost with the mount, and most programs do not show why a text was refused.
+// If that fails, for example because the disk is full, it writes them beside the source. The
+// names of the folders begin with name. It returns the folders, and an error for the texts
+// that are lost.
 func (s *Source) KeepTexts(ctx context.Context, name string, now time.Time, log *slog.Logger) (folders []string, lost error) {
 	suffix := "-" + now.UTC().Format("20060102-150405.000")
 	k := keeper{name: name + suffix}
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		k.beside = e.Path() + refusedMark + suffix
 		for _, r := range e.Refused() {
 			folder, err := k.keep(ctx, r)
@@ -50,29 +52,28 @@ func (s *Source) KeepTexts(ctx context.Context, name string, now time.Time, log 
 				k.lose(r.Path, err)
 				continue
 			}
-			log.Warn("a text that is not saved is kept", "file", r.Path, "in", folder, "err", r.Problem)
+			log.Warn("a text that was not saved is kept", "file", r.Path, "in", folder, "err", r.Problem)
 		}
 	}
 	return k.folders, k.lost()
 }
 
-// refusedMark stands behind the source's name in that of the folder beside it.
+// refusedMark follows the name of the source in the name of the folder beside it.
 const refusedMark = ".refused"
 
-// keeper keeps texts.
+// keeper writes texts that were not saved to folders.
 type keeper struct {
-	// name is that of the folder in refusedFolder, and beside the path of the one that is
-	// taken where that can't be. folders are those that were made.
+	// name is the name of the folder in refusedFolder, and beside is the path of the folder
+	// to use if that one can't be written. folders are the folders that were made.
 	name, beside string
 	folders      []string
-	// losses are why texts could not be kept, the first mostLosses, and more how many
-	// others there are.
+	// losses has an error for each of the first mostLosses texts that are lost, and more
+	// counts the others.
 	losses []error
 	more   int
 }
 
-// keep keeps a text.
-func (k *keeper) keep(ctx context.Context, r editing.Refused) (folder string, err error) {
+func (k *keeper) keep(ctx context.Context, r overlay.Refused) (folder string, err error) {
 	folder, err = keepText(k.name, r)
 	if err != nil {
 		if besideErr := keepBeside(ctx, k.beside, r); besideErr != nil {
@@ -86,7 +87,7 @@ func (k *keeper) keep(ctx context.Context, r editing.Refused) (folder string, er
 	return folder, nil
 }
 
-// lose notes that a text is lost.
+// lose remembers that a text is lost.
 func (k *keeper) lose(path string, err error) {
 	if len(k.losses) == mostLosses {
 		k.more++
@@ -95,7 +96,7 @@ func (k *keeper) lose(path string, err error) {
 	k.losses = append(k.losses, fmt.Errorf("the text of %s is lost, it could not be kept: %w", path, err))
 }
 
-// lost is the error of texts that could not be kept, nil if there are none.
+// lost returns an error for the texts that are lost, or nil.
 func (k *keeper) lost() error {
 	if len(k.losses) == 0 {
 		return nil
@@ -107,7 +108,7 @@ func (k *keeper) lost() error {
 	return err
 }
 
-func keepText(name string, r editing.Refused) (folder string, err error) {
+func keepText(name string, r overlay.Refused) (folder string, err error) {
 	top, err := userdir.State(refusedFolder, name)
 	if err != nil {
 		return "", err
@@ -123,8 +124,8 @@ func keepText(name string, r editing.Refused) (folder string, err error) {
 	return top.Path(), d.WriteFile(file, r.Text)
 }
 
-// keepBeside keeps a text in a folder that is not in the user's state.
-func keepBeside(ctx context.Context, folder string, r editing.Refused) error {
+// keepBeside writes a text to a folder outside of the user's state.
+func keepBeside(ctx context.Context, folder string, r overlay.Refused) error {
 	const perm = 0o700
 	dir, file := filepath.Split(filepath.Join(folder, filepath.FromSlash(r.Path)))
 	dir, err := links.MakeDir(dir, perm)

@@ -14,8 +14,9 @@ import (
 	"lorefs/nodes"
 )
 
-// Each kind recognizes its sources, opens, describes and checks them, and says whether they
-// can be edited. The storage has files without content and files of an unknown key.
+// TestKinds checks that each kind recognizes, opens, describes and checks its sources, and
+// knows whether they can be edited. The CASC storage has files without content and files
+// whose key is unknown.
 func TestKinds(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := t.TempDir()
@@ -69,14 +70,15 @@ func TestKinds(t *testing.T) {
 			if errors.Is(err, kinds.ErrReadOnly) == want.editable || want.editable && err != nil {
 				t.Errorf("editing it: %v", err)
 			}
-			if (len(s.Editors) > 0) != want.editable {
-				t.Errorf("it has %d editors", len(s.Editors))
+			if (len(s.Sessions) > 0) != want.editable {
+				t.Errorf("it has %d sessions", len(s.Sessions))
 			}
 		})
 	}
 }
 
-// describes wants a table and an object of a source that has not changed.
+// describes checks that a source has a description as a table and as an object, and has not
+// changed.
 func describes(t *testing.T, s *kinds.Source) {
 	t.Helper()
 	d, err := s.Describe()
@@ -96,7 +98,7 @@ func describes(t *testing.T, s *kinds.Source) {
 	}
 }
 
-// What is no source, or is not there, is an Error that names the path.
+// TestNoSource checks that the error of a path without a source names the path.
 func TestNoSource(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "missing")} {

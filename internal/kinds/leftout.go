@@ -7,38 +7,38 @@ import (
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
-// LeftOut is what lies in a mount and is not saved with it.
+// LeftOut is what a mount shows and a save does not write.
 type LeftOut struct {
-	// Refused are texts that can't become what their files hold.
+	// Refused are texts that can't become the content of their files.
 	Refused []RefusedText `json:"refused"`
-	// Failed are texts with which nothing is wrong, but that could not be taken: the journal
-	// had no space for them, or the source was changed by another program.
+	// Failed are texts without a mistake that could not be taken: the journal had no space
+	// for them, or another program has changed the source.
 	Failed []RefusedText `json:"failed"`
-	// Scratch are editors' files, Strays all others without a value, such as new files and
-	// those that are no part of the source.
+	// Scratch are files of editors. Strays are all other files without a value, such as new
+	// files and files that are no part of the source.
 	Scratch SomeFiles `json:"scratch"`
 	Strays  SomeFiles `json:"strays"`
 }
 
-// RefusedText tells of a text that is not saved.
+// RefusedText is a text that was not saved, and why.
 type RefusedText struct {
 	Path string `json:"path"`
-	// Line and Column count from 1. They are 0 if no place in the text is to blame.
+	// Line and Column count from 1. They are 0 if the reason has no place in the text.
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Reason string `json:"reason"`
 }
 
-// SomeFiles are counted, and some are named.
+// SomeFiles counts files and names the first of them.
 type SomeFiles struct {
 	Count int      `json:"count"`
 	Names []string `json:"names"`
 }
 
-// mostNames is how many are named.
+// mostNames is the largest number of files that SomeFiles names.
 const mostNames = 5
 
 func (s *SomeFiles) add(files []string) {
@@ -46,13 +46,13 @@ func (s *SomeFiles) add(files []string) {
 	s.Names = append(s.Names, files[:min(len(files), mostNames-len(s.Names))]...)
 }
 
-// LeftOut is what all editors leave out.
+// LeftOut returns what none of the sessions would save.
 func (s *Source) LeftOut() LeftOut {
 	l := LeftOut{
 		Refused: []RefusedText{}, Failed: []RefusedText{},
 		Scratch: SomeFiles{Names: []string{}}, Strays: SomeFiles{Names: []string{}},
 	}
-	for _, e := range s.Editors {
+	for _, e := range s.Sessions {
 		for _, r := range e.Refused() {
 			if isFailure(r.Problem) {
 				l.Failed = append(l.Failed, tellRefused(&r))
@@ -67,7 +67,7 @@ func (s *Source) LeftOut() LeftOut {
 	return l
 }
 
-// isFailure tells why a text was not taken from what is wrong with the text itself.
+// isFailure reports whether a text without a mistake could not be taken.
 func isFailure(problem error) bool {
 	_, unjournalled := errors.AsType[*save.AppendError](problem)
 	return unjournalled || errors.Is(problem, source.ErrChanged) || errors.Is(problem, nodes.ErrChanged)
@@ -79,7 +79,7 @@ type placed interface {
 	Place() (line, column int, what string)
 }
 
-func tellRefused(r *editing.Refused) RefusedText {
+func tellRefused(r *overlay.Refused) RefusedText {
 	t := RefusedText{Path: r.Path, Reason: r.Problem.Error()}
 	if p, ok := errors.AsType[placed](r.Problem); ok {
 		t.Line, t.Column, t.Reason = p.Place()
@@ -89,7 +89,7 @@ func tellRefused(r *editing.Refused) RefusedText {
 	return t
 }
 
-// String is as compilers tell of a mistake: FILE:LINE:COLUMN: REASON.
+// String returns FILE:LINE:COLUMN: REASON, as compilers report mistakes.
 func (t *RefusedText) String() string {
 	if t.Line == 0 {
 		return fmt.Sprintf("%s: %s", t.Path, t.Reason)
@@ -97,5 +97,5 @@ func (t *RefusedText) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", t.Path, t.Line, t.Column, t.Reason)
 }
 
-// Texts is how many texts are not saved.
+// Texts returns the number of texts that were not saved.
 func (l *LeftOut) Texts() int { return len(l.Refused) + len(l.Failed) }

@@ -15,51 +15,50 @@ import (
 
 // archive is an open source of some kind.
 type archive interface {
-	// ModTime returns when the source had last changed when it was opened.
+	// ModTime returns the modification time that the source had when it was opened.
 	ModTime() time.Time
-	// Describe returns what is known of the whole source. It may have to read all of it.
+	// Describe describes the whole source. It may have to read all of it.
 	Describe() (Description, error)
 	// Check returns an error if the source has changed since it was opened.
 	Check() error
-	// Complete reports whether all names below a path are there. Where some are missing, the
-	// log says so, and a command that lists or copies that path has not done all of its work.
+	// Complete reports whether all names below a path are there. If some are missing, the
+	// log says so, and a command that lists or copies the path has not done all of its work.
 	Complete(path string) bool
-	// Notices are changes of the source since it was opened, and faults that it was opened
-	// in spite of.
+	// Notices returns how the source has changed since it was opened, and faults that did
+	// not keep it from being opened.
 	Notices() []string
-	// QuickSizes is how many files may be asked for their sizes at once. It is 0 if a file has
-	// to be made to know its size, like a picture, a mesh or a packet.
+	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
+	// file has to be rendered to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
-	// Close closes the source.
 	Close() error
 
 	// mounts returns the entries of the root of a mount. Inode numbers depend on their
-	// order: a new entry has to be the last. A single tree without a name is the root
+	// order, so a new entry has to be the last. A single tree without a name is the root
 	// itself, see wholeRoot.
 	mounts() ([]nodes.Mount, error)
-	// edit starts to edit, and replays edits that a crash has left behind. It returns what
-	// mounts does, with trees that can be changed. Each editor saves its own files; the
-	// first is that of the source itself.
-	edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error)
+	// edit makes the source editable, and replays edits that a crash has left. It returns
+	// the same entries as mounts, with editable trees. The first session is for the source
+	// itself; each saves its own files.
+	edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
 }
 
-// plain gives the answers of a source that can't be edited and has nothing to tell. Kinds
-// embed it and say what is different.
+// plain implements archive for a source that can't be edited and has no notices. Kinds embed
+// it.
 type plain struct{}
 
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
 
-func (plain) edit(context.Context, EditOptions) ([]Editor, []nodes.Mount, error) {
+func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
 }
 
-// wholeRoot is the result of mounts for a tree that is the root of the mount itself.
+// wholeRoot returns the result of mounts for a tree that is the root of the mount.
 func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
 
-// Description is what is known of a whole source: what info prints. It is encoded as a JSON
-// object, on whose names scripts rely.
+// Description describes a whole source, for info. It is encoded as a JSON object, and
+// scripts rely on the names of its members.
 type Description interface {
 	// Print writes it as a table for people.
 	Print(w io.Writer) error
@@ -69,16 +68,16 @@ type Description interface {
 type Source struct {
 	archive
 	Kind *Kind
-	// Tree is what a mount shows, and Views are the trees that it is made of.
+	// Tree is what a mount shows. Views are the trees below its root.
 	Tree  nodes.Tree
 	Views []View
 	// Blocks is the cache of decoded blocks.
 	Blocks *blockcache.Cache
-	// Editors are there once the source is edited.
-	Editors []Editor
+	// Sessions is nil until the source is edited.
+	Sessions []Session
 }
 
-// View is a tree that is a directory in the root or, without a name, the root itself.
+// View is a tree with its directory in the root. Without a name it is the root itself.
 type View struct {
 	Name  string `json:"name"`
 	Nodes int64  `json:"nodes"`
@@ -102,7 +101,7 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 	return s, nil
 }
 
-// mux puts all views under one root.
+// mux shows all views under one root.
 func (s *Source) mux(mounts []nodes.Mount) error {
 	if len(mounts) == 1 && mounts[0].Name == "" {
 		s.Tree = mounts[0].Tree
@@ -133,7 +132,7 @@ func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
 		if part == "" {
 			continue
 		}
-		if e.Kind != nodes.Dir { // the error of the tree would name it by a number
+		if e.Kind != nodes.Dir { // the tree's error would name it by a number
 			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
 		}
 		next, err := s.Tree.Lookup(ctx, e.ID, part)
@@ -159,7 +158,7 @@ func contentOf(ctx context.Context, tree nodes.Tree, e nodes.Entry) *io.SectionR
 
 // content is an [io.ReaderAt] of a file of a tree.
 type content struct {
-	ctx  context.Context //nolint:containedctx // io.ReaderAt has no room for it
+	ctx  context.Context //nolint:containedctx // io.ReaderAt takes no context
 	tree nodes.Tree
 	id   nodes.ID
 }
@@ -168,7 +167,7 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 	return c.tree.ReadAt(c.ctx, c.id, p, off)
 }
 
-// Close closes the editors and the source.
+// Close closes the sessions and the source.
 func (s *Source) Close() error {
-	return errors.Join(closeEditors(s.Editors), s.archive.Close())
+	return errors.Join(closeSessions(s.Sessions), s.archive.Close())
 }

@@ -9,12 +9,12 @@ import (
 	"lorefs/protocol"
 )
 
-// Options are what a source is opened with. Each kind takes what is its own.
+// Options are options for opening a source. Each kind uses its own.
 type Options struct {
-	// CacheSize is how many bytes of decoded blocks are kept.
+	// CacheSize is the size in bytes of the cache of decoded blocks.
 	CacheSize int64
-	// NoIndex keeps no index for a quick start the next time, and uses none. CacheBase is
-	// the folder for indexes; the default is the user's cache folder.
+	// NoIndex neither uses nor saves an index, which makes the next start quicker. CacheBase
+	// is the folder for indexes; the default is the user's cache folder.
 	NoIndex   bool
 	CacheBase string
 
@@ -22,7 +22,8 @@ type Options struct {
 	CASC       CASCOptions
 	Packets    PacketOptions
 
-	// Progress, if it is not nil, is told how far the first pass over the source is.
+	// Progress, if it is not nil, is called with the progress of the first pass over the
+	// source.
 	Progress func(done, total int64)
 	Logger   *slog.Logger
 }
@@ -38,9 +39,10 @@ type DataCenterOptions struct {
 
 // CASCOptions are for CASC storages.
 type CASCOptions struct {
-	// Storage is passed on to the storage; this package fills in what users don't choose.
+	// Storage are the options of package casc; this package sets the ones that users can't
+	// choose.
 	Storage casc.Options
-	// ListFiles are paths of files that list names.
+	// ListFiles are paths of files that list names of files.
 	ListFiles []string
 	// ShowMissing shows files whose content is not in the storage.
 	ShowMissing bool
@@ -48,10 +50,10 @@ type CASCOptions struct {
 
 // PacketOptions are for recorded sessions and packet definitions.
 type PacketOptions struct {
-	// Definitions is the folder of definitions for a recorded session; empty for none.
+	// Definitions is the folder of definitions for a recording; empty for none.
 	Definitions string
-	// Patch is the version of the game, Revision that of its client. By default they are
-	// what the session says.
+	// Patch is the version of the game, Revision the version of its client. The default is
+	// what the recording says.
 	Patch    protocol.Patch
 	Revision string
 	// Platform is the platform whose definitions are preferred.
@@ -60,7 +62,7 @@ type PacketOptions struct {
 	Inline bool
 }
 
-// opening is what a kind needs to open a source.
+// opening has the options and what sources share.
 type opening struct {
 	*Options
 	// blocks is the cache of decoded blocks.

@@ -31,7 +31,7 @@ func packetsKind() *Kind {
 	}
 }
 
-// isPackets tells a recorded session or a folder of definitions.
+// isPackets reports whether a file is a recorded session, or a folder has definitions.
 func isPackets(path string, info iofs.FileInfo) (bool, error) {
 	if info.IsDir() {
 		return holdsDefinitions(path)
@@ -47,8 +47,8 @@ func isPackets(path string, info iofs.FileInfo) (bool, error) {
 	return is, errors.Join(err, f.Close())
 }
 
-// holdsDefinitions tells whether there are definitions or maps in a folder, or in one
-// right below it, as tera-data has them.
+// holdsDefinitions reports whether a folder has definitions or maps, or a folder directly
+// below it has, as in the tera-data repository.
 func holdsDefinitions(dir string) (bool, error) {
 	folder, err := source.OpenFolder(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func holdsDefinitions(dir string) (bool, error) {
 		}
 		below, err := iofs.ReadDir(folder, e.Name())
 		if err != nil {
-			continue // it may be nobody's business
+			continue // a folder that can't be read has none for us
 		}
 		if anyDefinition(folder, e.Name(), below) {
 			return true, nil
@@ -79,8 +79,8 @@ func anyDefinition(folder iofs.FS, dir string, entries []iofs.DirEntry) bool {
 	})
 }
 
-// isDefinition tells definitions and maps by their names, but maps in JSON by what they
-// hold, as anything can have such a name.
+// isDefinition reports whether a file is a definition or a map, by its name or, if the name
+// ends in .json, by its content, since anything may have such a name.
 func isDefinition(folder iofs.FS, name string) bool {
 	if n, ok := protocol.ParseFileName(path.Base(name)); ok {
 		return !n.Script
@@ -92,26 +92,26 @@ func isDefinition(folder iofs.FS, name string) bool {
 	return err == nil && m.Len() > 0 && len(m.Wrong) == 0
 }
 
-// packets is an open recorded session with its definitions, or a folder of them.
+// packets is an open recording with its definitions, or a folder of definitions.
 type packets struct {
 	plain
-	// file and session are nil for a folder.
-	file    *source.File
-	session *dissect.Session
-	// folder and lib are nil for a session without definitions.
+	// file and recording are nil for a folder.
+	file      *source.File
+	recording *dissect.Recording
+	// folder and lib are nil for a recording without definitions.
 	folder *source.Folder
 	lib    *protocol.Library
-	// since is when the source last changed, and size how large it is, without the
-	// definitions of a session.
+	// since is the modification time of the source. size is its size in bytes; for a
+	// recording it does not include the definitions.
 	since time.Time
 	size  int64
-	// blocks keeps packets for a while; nil for one that is only verified.
+	// blocks is the cache of packets; it is nil if the source is only verified.
 	blocks *blockcache.Cache
 }
 
-// packetCache is enough: a packet is decoded in microseconds, so keeping it pays only
-// from one read of a large file to the next. Small ones cost more to keep than they
-// have bytes.
+// packetCache is the size of that cache. It is small, since a packet is decoded in
+// microseconds: a packet is kept only from one read of a large file to the next, and small
+// ones are not worth their entries.
 const packetCache = 2 << 20
 
 func openPackets(ctx context.Context, path string, o opening) (archive, error) {
@@ -119,8 +119,8 @@ func openPackets(ctx context.Context, path string, o opening) (archive, error) {
 	if err != nil {
 		return nil, UnreadablePackets(path, err)
 	}
-	if p.session != nil && p.session.Map() != nil {
-		for _, d := range p.session.Map().Wrong {
+	if p.recording != nil && p.recording.Map() != nil {
+		for _, d := range p.recording.Map().Wrong {
 			o.Logger.Warn("a line of the map is left out", "file", d.File, "line", d.Line, "err", d.Text)
 		}
 	}
@@ -149,7 +149,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	}
 	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
 	if err == nil {
-		p.session, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
+		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -157,7 +157,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	return p, nil
 }
 
-// newDefinitions opens a folder of definitions as the source itself.
+// newDefinitions opens a folder of definitions that is the source itself.
 func newDefinitions(path string, info iofs.FileInfo, opts protocol.LibraryOptions) (p *packets, err error) {
 	p = &packets{since: info.ModTime()}
 	if p.folder, p.lib, err = OpenDefinitions(path, opts); err != nil {
@@ -172,7 +172,7 @@ func newDefinitions(path string, info iofs.FileInfo, opts protocol.LibraryOption
 	return p, nil
 }
 
-// fileSize is for statistics: a file of which it can't be told counts as empty.
+// fileSize returns the size of a file for statistics, and 0 if it is unknown.
 func fileSize(dir, name string) int64 {
 	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -181,7 +181,7 @@ func fileSize(dir, name string) int64 {
 	return info.Size()
 }
 
-// OpenDefinitions looks through a folder of definitions and maps.
+// OpenDefinitions opens a folder of definitions and maps.
 func OpenDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, *protocol.Library, error) {
 	folder, err := source.OpenFolder(dir)
 	if err != nil {
@@ -197,13 +197,13 @@ func OpenDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, 
 	return folder, lib, nil
 }
 
-// UnreadablePackets is [Unreadable] of a session, or of definitions, that can't be opened or read.
+// UnreadablePackets is [Unreadable] for recordings and definitions.
 func UnreadablePackets(path string, err error) error {
 	if errors.Is(err, capture.ErrUnknown) {
 		return at(path, err)
 	}
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok && pe.Path != path {
-		return &Error{Err: err} // of a file in the folder, which it names
+		return &Error{Err: err} // it names a file in the folder
 	}
 	if _, ok := errors.AsType[*capture.FormatError](err); ok {
 		return at(path, err)
@@ -211,10 +211,10 @@ func UnreadablePackets(path string, err error) error {
 	return Unreadable(path, err)
 }
 
-// ModTime is that of the session, or of the folder.
+// ModTime implements archive.
 func (p *packets) ModTime() time.Time { return p.since }
 
-// Check looks at the session and at its definitions.
+// Check returns an error if the recording or its definitions have changed.
 func (p *packets) Check() error {
 	if p.file != nil {
 		if err := p.file.Check(); err != nil {
@@ -228,7 +228,7 @@ func (p *packets) Check() error {
 }
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
-	return wholeRoot(packettree.New(p.session, p.lib, packettree.Options{
+	return wholeRoot(packettree.New(p.recording, p.lib, packettree.Options{
 		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check,
 	})), nil
 }

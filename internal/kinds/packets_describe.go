@@ -11,29 +11,28 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// packetsDescription is what is known of a recorded session or of a folder of
-// definitions as a whole: the output of info. The order of the fields is that of
-// the output; scripts rely on their names.
+// packetsDescription is the output of info for a recording or a folder of definitions. Its
+// fields are printed in this order, and scripts rely on their names.
 type packetsDescription struct {
-	Session *sessionDescription `json:"session"` // null for a folder
-	Library *libraryDescription `json:"library"` // null for a session without one
+	Recording *recordingDescription `json:"session"` // null for a folder
+	Library   *libraryDescription   `json:"library"` // null for a recording without one
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
 }
 
-type sessionDescription struct {
+type recordingDescription struct {
 	Format   string `json:"format"`
 	Revision string `json:"revision,omitempty"`
 	Region   string `json:"region,omitempty"`
 	Patch    string `json:"patch,omitempty"`
 	Map      string `json:"map,omitempty"`
-	// Old is set for a TeraConnectionLog whose packets have two bytes too many.
+	// Old is true for a TeraConnectionLog whose packets have two extra bytes.
 	Old        bool             `json:"old,omitempty"`
 	Servers    []capture.Server `json:"servers,omitempty"`
 	Incomplete string           `json:"incomplete,omitempty"`
-	// First and Last are when the first and the last packet were sent; null if the
-	// log does not tell.
+	// First and Last are the times of the first and the last packet; null if they are
+	// unknown.
 	First   *time.Time `json:"first"`
 	Last    *time.Time `json:"last"`
 	Seconds float64    `json:"seconds"`
@@ -41,7 +40,7 @@ type sessionDescription struct {
 	Names []nameDescription `json:"names"`
 }
 
-// nameDescription is what is known of the packets of one code.
+// nameDescription describes the packets of one code.
 type nameDescription struct {
 	Name       string `json:"name"`
 	Code       uint16 `json:"code"`
@@ -52,11 +51,11 @@ type nameDescription struct {
 
 type libraryDescription struct {
 	Definitions int `json:"definitions"`
-	// Hidden is how many definitions are not used because others have their names.
+	// Hidden counts definitions that are not used because others have their names.
 	Hidden int `json:"hidden,omitempty"`
 	Maps   int `json:"maps"`
-	// Wrong is how many lines can't be made sense of, and Guessed how many parts of
-	// definitions are read by a guess.
+	// Wrong counts lines that can't be read, and Guessed parts of definitions that are read
+	// by a guess.
 	Wrong   int `json:"wrong"`
 	Guessed int `json:"guessed,omitempty"`
 }
@@ -66,8 +65,8 @@ func (p *packets) Describe() (Description, error) {
 	ctx := context.Background()
 	d := packetsDescription{SourceSize: p.size, SourceMtime: p.since.UTC()}
 	var err error
-	if p.session != nil {
-		if d.Session, err = describeSession(ctx, p.session); err != nil {
+	if p.recording != nil {
+		if d.Recording, err = describeRecording(ctx, p.recording); err != nil {
 			return nil, err
 		}
 	}
@@ -87,9 +86,9 @@ func (p *packets) Describe() (Description, error) {
 	return d, p.Check()
 }
 
-func describeSession(ctx context.Context, s *dissect.Session) (*sessionDescription, error) {
+func describeRecording(ctx context.Context, s *dissect.Recording) (*recordingDescription, error) {
 	info := s.Log().Info()
-	d := &sessionDescription{
+	d := &recordingDescription{
 		Format: info.Format.String(), Revision: s.Revision(), Region: info.Region, Map: s.MapFile(),
 		Old: info.Old, Servers: info.Servers, Names: []nameDescription{},
 	}
@@ -121,8 +120,8 @@ func describeSession(ctx context.Context, s *dissect.Session) (*sessionDescripti
 	return d, nil
 }
 
-// times asks for those of the first and the last packet.
-func (d *sessionDescription) times(log *capture.Log) error {
+// times sets the times of the first and the last packet.
+func (d *recordingDescription) times(log *capture.Log) error {
 	for i, at := range map[int]**time.Time{0: &d.First, log.Len() - 1: &d.Last} {
 		if log.Len() == 0 {
 			return nil
@@ -141,11 +140,10 @@ func (d *sessionDescription) times(log *capture.Log) error {
 	return nil
 }
 
-// Print writes the description for people.
 func (d packetsDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if d.Session != nil {
-		d.Session.print(t)
+	if d.Recording != nil {
+		d.Recording.print(t)
 	}
 	if d.Library != nil {
 		shown.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
@@ -163,7 +161,7 @@ func (d packetsDescription) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-func (d *sessionDescription) print(t *tabwriter.Writer) {
+func (d *recordingDescription) print(t *tabwriter.Writer) {
 	shown.Fprintf(t, "format\t%s\n", d.Format)
 	for _, line := range []struct{ key, text string }{
 		{"revision", d.Revision},

@@ -7,14 +7,14 @@ import (
 	"lorefs/protocol/dissect"
 )
 
-// lineFinding is the object of a finding in a definition or in a map.
+// lineFinding is a finding in a definition or a map as a JSON object.
 type lineFinding struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	What string `json:"what"`
 }
 
-// verifyPackets checks every definition, and every packet of a session by them.
+// verifyPackets checks every definition, and decodes every packet of a recording.
 func verifyPackets(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		p, err := newPackets(ctx, path, &o.Packets, v.Strict)
@@ -41,8 +41,8 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 	return func(yield func(Finding, error) bool) {
 		if p.lib != nil {
 			patch := o.Packets.Patch
-			if p.session != nil {
-				patch = p.session.Patch()
+			if p.recording != nil {
+				patch = p.recording.Patch()
 			}
 			for f, err := range dissect.VerifyLibrary(ctx, p.lib, patch, strict) {
 				if !yield(Finding{lineFinding{f.File, f.Line, f.What}, f}, err) || err != nil {
@@ -50,10 +50,10 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 				}
 			}
 		}
-		if p.session == nil {
+		if p.recording == nil {
 			return
 		}
-		for f, err := range p.session.Verify(ctx, o.Progress) {
+		for f, err := range p.recording.Verify(ctx, o.Progress) {
 			if !yield(Finding{inflatedFinding{f.Off, !f.Inflated, f.Where(), f.What}, f}, err) || err != nil {
 				return
 			}

@@ -7,12 +7,12 @@ import (
 	"lorefs/internal/userdir"
 )
 
-// maxIndexBytes is how much of the cache folder the indexes of sources may take;
-// that of a large data center has some 25 MB.
+// maxIndexBytes is how much of the cache folder the indexes may take. The index of a large
+// data center has some 25 MB.
 const maxIndexBytes = 2 << 30
 
-// store returns where indexes are kept between runs, or nil if none are kept. If the folder
-// can't be used, only the next start is slower.
+// store returns the store for indexes, or nil if none are kept. If its folder can't be used,
+// only the next start is slower.
 func (o *Options) store() *indexStore {
 	if o.NoIndex {
 		return nil
@@ -23,31 +23,30 @@ func (o *Options) store() *indexStore {
 	}
 	dir, err := open("index")
 	if err != nil {
-		o.Logger.Warn("the index is not kept for the next time", "err", err)
+		o.Logger.Warn("the index is not saved, so the next start will be slower", "err", err)
 		return nil
 	}
 	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger}
 }
 
-// indexStore saves in the background: writing and syncing 20 MB can take as long as
-// inflating the source.
+// indexStore saves indexes in the background, since writing and syncing 20 MB can take as
+// long as inflating the source.
 type indexStore struct {
 	*userdir.Store
 	log    *slog.Logger
 	saving sync.WaitGroup
 }
 
-// Save returns at once; wait waits until it is done.
+// Save returns at once; wait returns when all is saved.
 func (s *indexStore) Save(key string, data []byte) error {
 	s.saving.Go(func() {
 		if err := s.Store.Save(key, data); err != nil {
-			s.log.Warn("the index is not kept for the next time", "err", err)
+			s.log.Warn("the index is not saved, so the next start will be slower", "err", err)
 		}
 	})
 	return nil
 }
 
-// wait returns when everything is saved. s may be nil.
 func (s *indexStore) wait() {
 	if s != nil {
 		s.saving.Wait()

@@ -8,7 +8,7 @@ import (
 	"lorefs/casc"
 )
 
-// VerifyOptions say what a check looks for.
+// VerifyOptions are the options of Verify.
 type VerifyOptions struct {
 	// Strict also finds what the format allows but a careful writer avoids.
 	Strict bool
@@ -19,12 +19,12 @@ type VerifyOptions struct {
 
 // Finding is something that breaks a rule of a format.
 type Finding struct {
-	// Object is the finding for JSON, Line for people.
+	// Object is the finding for JSON, and Line for people.
 	Object any
 	Line   fmt.Stringer
 }
 
-// inflatedFinding is the object of a finding in a file that is stored compressed.
+// inflatedFinding is a finding in a compressed file as a JSON object.
 type inflatedFinding struct {
 	Offset int64  `json:"offset"`
 	InFile bool   `json:"in_file"`
@@ -32,8 +32,8 @@ type inflatedFinding struct {
 	What   string `json:"what"`
 }
 
-// Verify checks everything that the format allows to be checked. Errors of opening the source
-// are an [*Error]; one of a check that can go on later is an [*InterruptedError].
+// Verify checks everything that the format defines. Errors of opening the source are an
+// [*Error]. A check that can go on later ends with an [*InterruptedError].
 func (k *Kind) Verify(ctx context.Context, path string, opts *Options, v VerifyOptions) iter.Seq2[Finding, error] {
 	return k.verify(ctx, path, newOpening(opts), v)
 }

@@ -22,7 +22,7 @@ type world struct {
 	dir  string
 	info iofs.FileInfo
 	tree *worldtree.Tree
-	// index is nil where none is kept.
+	// index is nil if no index is kept.
 	index *indexStore
 }
 
@@ -30,7 +30,7 @@ func worldKind() *Kind {
 	return &Kind{Name: WorldName, Noun: "world geometry", Plain: "zones", is: isWorld, open: openWorld, verify: verifyWorld}
 }
 
-// isWorld tells a folder that has zones or areas in it.
+// isWorld reports whether a folder has zones or areas.
 func isWorld(path string, info iofs.FileInfo) (bool, error) {
 	if !info.IsDir() {
 		return false, nil
@@ -65,8 +65,8 @@ func openWorld(_ context.Context, path string, o opening) (archive, error) {
 	return w, nil
 }
 
-// newWorld opens a folder; of opts, it fills in what is the same for all folders.
-// opts.Folder names what is chosen of it.
+// newWorld opens a folder. opts.Folder chooses its files; newWorld sets the options that are
+// the same for all folders.
 func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
 	dir, err := filepath.Abs(path)
 	if err != nil {
@@ -87,15 +87,15 @@ func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
 	return w, err
 }
 
-// ModTime is that of the folder.
+// ModTime returns the modification time of the folder.
 func (w *world) ModTime() time.Time { return w.info.ModTime() }
 
-// Check looks at the files that were read.
+// Check returns an error if a file has changed that was read.
 func (w *world) Check() error { return w.tree.Check() }
 
 func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
 
-// Close waits until what was found out is saved.
+// Close saves the index.
 func (w *world) Close() error {
 	err := w.tree.Remember()
 	w.index.wait()

@@ -10,13 +10,12 @@ import (
 	"lorefs/internal/shown"
 )
 
-// worldDescription is what is known of a folder of world geometry as a whole: the
-// output of info. The order of the fields is that of the output; scripts rely on
-// their names.
+// worldDescription is the output of info for a folder of world geometry. Its fields are
+// printed in this order, and scripts rely on their names.
 type worldDescription struct {
 	Zones zonesDescription `json:"zones"`
 	Areas areasDescription `json:"areas"`
-	// Bad are the files that can't be decoded, LeftOut those whose names don't fit.
+	// Bad are the files that can't be decoded, and LeftOut the files whose names don't fit.
 	Bad     []fileProblem `json:"bad"`
 	LeftOut []fileProblem `json:"left_out"`
 
@@ -29,8 +28,8 @@ type zonesDescription struct {
 	Bytes    int64 `json:"bytes"`
 	RawBytes int64 `json:"raw_bytes"`
 	Volumes  int64 `json:"volumes"`
-	// First and Last are the corners of the smallest rectangle around the zones;
-	// null if there are none.
+	// First and Last are the corners of the smallest rectangle around all zones; null if
+	// there are none.
 	First *[2]uint32 `json:"first"`
 	Last  *[2]uint32 `json:"last"`
 }
@@ -48,7 +47,7 @@ type fileProblem struct {
 	Error string `json:"error"`
 }
 
-// Describe decodes every file that is not remembered.
+// Describe decodes every file that is not in the index.
 func (w *world) Describe() (Description, error) {
 	all, err := w.tree.Summaries(context.Background())
 	if err != nil {
@@ -77,7 +76,7 @@ func (w *world) Describe() (Description, error) {
 	return d, nil
 }
 
-// surround makes the rectangle large enough for one more zone.
+// surround extends the rectangle to one more zone.
 func (z *zonesDescription) surround(at geometry.ZonePosition) {
 	if z.First == nil {
 		z.First, z.Last = &[2]uint32{at.X, at.Y}, &[2]uint32{at.X, at.Y}
@@ -87,7 +86,6 @@ func (z *zonesDescription) surround(at geometry.ZonePosition) {
 	z.Last[0], z.Last[1] = max(z.Last[0], at.X), max(z.Last[1], at.Y)
 }
 
-// Print writes the description for people.
 func (d worldDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	shown.Fprintf(t, "zones\t%s of %d bytes, decompressed %d\n", shown.Plural(d.Zones.Count, "file"), d.Zones.Bytes, d.Zones.RawBytes)

@@ -11,29 +11,29 @@ import (
 	"lorefs/internal/save"
 	"lorefs/internal/source"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
-// worldEditor is a folder of world geometry that is being edited.
-type worldEditor struct {
+// worldSession is a folder of world geometry that is being edited.
+type worldSession struct {
 	dir string
-	// at is where the folder is shown: empty, or with a slash behind it.
-	at      string
-	session *save.Set
-	tree    *worldtree.Editable
+	// at is the directory of the mount that shows the folder, with a slash at its end; empty
+	// for the root.
+	at    string
+	files *save.Set
+	tree  *worldtree.Editable
 }
 
-// edit makes the folder editable.
-func (w *world) edit(ctx context.Context, o EditOptions) ([]Editor, []nodes.Mount, error) {
-	e, err := w.editor(ctx, "", o)
+func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
+	s, err := w.session(ctx, "", o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return []Editor{e}, wholeRoot(e.tree), nil
+	return []Session{s}, wholeRoot(s.tree), nil
 }
 
-func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEditor, error) {
+func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSession, error) {
 	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -41,45 +41,46 @@ func (w *world) editor(ctx context.Context, at string, o EditOptions) (*worldEdi
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
 		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
 	})
-	// Whoever had the lock before may have replaced files since the tree was made.
+	// Another process that had the lock before may have replaced files since the tree was
+	// made.
 	if err = w.tree.Check(); err == nil {
 		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &worldEditor{w.dir, at, s, tree}, nil
+	return &worldSession{w.dir, at, s, tree}, nil
 }
 
-func (e *worldEditor) Path() string        { return e.dir }
-func (e *worldEditor) Pending() int64      { return e.session.Pending() }
-func (e *worldEditor) Journal() string     { return e.session.Journal() }
-func (e *worldEditor) Replayed() int       { return e.session.Replayed() }
-func (e *worldEditor) Converts() string    { return "" }
-func (*worldEditor) Notices() []string     { return nil }
-func (*worldEditor) KeepText(error) string { return "" }
-func (e *worldEditor) Close() error        { return e.session.Close() }
+func (s *worldSession) Path() string        { return s.dir }
+func (s *worldSession) Pending() int64      { return s.files.Pending() }
+func (s *worldSession) Journal() string     { return s.files.Journal() }
+func (s *worldSession) Replayed() int       { return s.files.Replayed() }
+func (s *worldSession) Converts() string    { return "" }
+func (*worldSession) Notices() []string     { return nil }
+func (*worldSession) KeepText(error) string { return "" }
+func (s *worldSession) Close() error        { return s.files.Close() }
 
-func (e *worldEditor) Refused() []editing.Refused { return refusedIn(e.at, e.tree.Refused()) }
-func (e *worldEditor) Loose() editing.Loose       { return looseIn(e.at, e.tree.Loose()) }
+func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
+func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
 
-// Save saves the files that were edited. Some are packed at once; they are put in place
-// one after the other.
-func (e *worldEditor) Save(ctx context.Context, _ bool) (save.Report, error) {
+// Save saves the files that were edited. It packs several at the same time, and replaces one
+// after the other.
+func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
-	err := e.tree.Save(ctx, func(c *worldtree.Changed) error {
+	err := s.tree.Save(ctx, func(c *worldtree.Changed) error {
 		if c.Same {
-			return e.session.Settle(c.File)
+			return s.files.Settle(c.File)
 		}
-		f := &changedFile{c: c, files: e.session}
-		saved, err := e.session.Commit(ctx, c.File, f)
+		f := &changedFile{c: c, files: s.files}
+		saved, err := s.files.Commit(ctx, c.File, f)
 		if errors.Is(err, source.ErrChanged) {
-			err = e.session.Rescue(ctx, c.File, f, nil, err)
+			err = s.files.Rescue(ctx, c.File, f, nil, err)
 		}
 		if saved.Info != nil {
 			r.Edits += saved.Edits
-			r.Add(e.dir, saved)
+			r.Add(s.dir, saved)
 		}
 		return err
 	})
@@ -87,8 +88,7 @@ func (e *worldEditor) Save(ctx context.Context, _ bool) (save.Report, error) {
 	return r, err
 }
 
-// changedFile makes a new file of the folder by packing all of it. What was changed is a
-// snapshot by itself.
+// changedFile is an edited file of the folder. All of it is packed anew from a snapshot.
 type changedFile struct {
 	c     *worldtree.Changed
 	files *save.Set
@@ -96,13 +96,13 @@ type changedFile struct {
 	info os.FileInfo
 }
 
-// Check is [save.Edited]'s.
+// Check implements [save.Edited].
 func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
 
-// Snapshot is [save.Edited]'s.
+// Snapshot implements [save.Edited].
 func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f}, nil }
 
-// wholeFile is a [save.Snapshot].
+// wholeFile implements [save.Snapshot].
 type wholeFile struct{ *changedFile }
 
 func (f wholeFile) Size() int64 { return f.c.Size }
@@ -116,7 +116,7 @@ func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
 	return f.c.Compare(g)
 }
 
-// Rebase is [worldtree.Changed.Replace].
+// Rebase implements [save.Snapshot].
 func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
 	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
 		err := publish(later)
@@ -127,7 +127,7 @@ func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error)
 	})
 }
 
-// Index has nothing to do: what is kept of a world is found out when it is looked at.
+// Index does nothing, since the index of a world is computed when the new file is looked at.
 func (f wholeFile) Index() error { return nil }
 
 func (f wholeFile) Close() {}

@@ -10,24 +10,24 @@ import (
 	"lorefs/geometry"
 )
 
-// worldList is what a data center's AreaList says of the world.
+// worldList is the part of the world that the AreaList sheets of a data center name.
 type worldList struct {
-	// zones are those that are named, each with the origin of its continent: the
-	// zone in which the origin of the world's coordinates is.
+	// zones are the named zones, each with the origin of its continent: the zone that has
+	// the origin of the world's coordinates.
 	zones map[geometry.ZonePosition]geometry.ZonePosition
-	// others are the further origins of zones that several continents have, which
-	// are shown for the first only.
+	// others has the other origins of zones that belong to several continents. Zones are
+	// shown for the first one only.
 	others map[geometry.ZonePosition][]geometry.ZonePosition
-	// areas has the names of areas as they are spelled, by their lower case.
+	// areas maps the names of areas in lower case to the names as they are written.
 	areas map[string]string
 }
 
-// maxWorldList bounds what is read of a file that claims anything. Real lists have
-// some 3,000 nodes and attributes.
+// maxWorldList limits the number of nodes and attributes that are read, since a file may
+// claim any number. Real lists have some 3,000.
 const maxWorldList = 1 << 20
 
-// readWorldList reads the sheets AreaList of a data center: zones in areas in
-// continents, which are told by the names of their nodes, however they nest.
+// readWorldList reads the AreaList sheets of a data center. They have zones in areas in
+// continents, which are recognized by the names of their nodes at any depth.
 func readWorldList(dc *datacenter.File) (*worldList, error) {
 	l := &worldList{
 		zones:  map[geometry.ZonePosition]geometry.ZonePosition{},
@@ -57,8 +57,7 @@ func readWorldList(dc *datacenter.File) (*worldList, error) {
 	return l, nil
 }
 
-// add takes in a node and what is below it. Nodes nest no deeper than the data
-// center allows.
+// add adds a node and all below it. The data center limits how deep nodes nest.
 func (l *worldList) add(n datacenter.Node, origin geometry.ZonePosition) error {
 	var err error
 	switch n.Name() {
@@ -99,7 +98,7 @@ func (l *worldList) addZone(at, origin geometry.ZonePosition) {
 	}
 }
 
-// textOf is an attribute of a node as text.
+// textOf returns an attribute of a node as text.
 func textOf(n datacenter.Node, name string) (text string, ok bool, err error) {
 	for a, err := range n.Attributes() {
 		if err != nil {
@@ -113,8 +112,8 @@ func textOf(n datacenter.Node, name string) (text string, ok bool, err error) {
 	return "", false, nil
 }
 
-// positionOf reads two attributes. missing is what is meant if both are left out;
-// without it they have to be there.
+// positionOf reads a position from two attributes. missing is the position if both are
+// absent; if it is nil, they are required.
 func positionOf(n datacenter.Node, x, y string, missing *geometry.ZonePosition) (geometry.ZonePosition, error) {
 	textX, okX, err := textOf(n, x)
 	if err != nil {

@@ -16,13 +16,14 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// WorldDir is the directory of a data center that shows the folder of world geometry.
+// WorldDir is the directory of the mount of a data center that shows the folder of world
+// geometry.
 const WorldDir = "world"
 
-// worldOption is the option that names that folder.
+// worldOption is the name of the option for that folder.
 const worldOption = "world"
 
-// openWorld opens the folder of world geometry: of its zones and areas, those that d names.
+// openWorld opens the zones and areas of the folder that the data center names.
 func (d *DataCenter) openWorld(o opening) (*world, error) {
 	list, err := readWorldList(d.dc)
 	if err != nil {
@@ -43,13 +44,13 @@ func (d *DataCenter) openWorld(o opening) (*world, error) {
 	return w, nil
 }
 
-// editWorld makes the folder of world geometry editable, if there is one. One that nobody may
-// write to can be looked at all the same: then the editor is nil.
-func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldEditor, error) {
+// editWorld makes the folder of world geometry editable. The session is nil if there is no
+// folder, or if it can only be read.
+func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldSession, error) {
 	if d.world == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	e, err := d.world.editor(ctx, WorldDir+"/", o)
+	e, err := d.world.session(ctx, WorldDir+"/", o)
 	switch {
 	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
 		o.Logger.Warn("the files of "+WorldDir+" can't be edited", "folder", d.world.dir, "err", err)
@@ -62,13 +63,13 @@ func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldEditor
 	return e, nil
 }
 
-// missing is what world/missing.json holds.
+// missing is the content of world/missing.json.
 type missing struct {
 	About []string `json:"about"`
-	// Zones and Areas are named, but there is no file for them.
+	// Zones and Areas are named by the data center, but have no files.
 	Zones []string `json:"zones"`
 	Areas []string `json:"areas"`
-	// Ambiguous are zones that continents with other origins have as well.
+	// Ambiguous are zones that belong to several continents with different origins.
 	Ambiguous []ambiguous `json:"ambiguous"`
 }
 
@@ -83,7 +84,7 @@ var aboutMissing = []string{
 	"ambiguous are zones of several continents with different origins: positions in the world are those of the first, origin.",
 }
 
-// missing compares what is named with what is there.
+// missing compares the names in the list with the files in the folder.
 func (l *worldList) missing(files []worldtree.File) missing {
 	zones, areas := maps.Clone(l.zones), maps.Clone(l.areas)
 	for _, f := range files {

@@ -16,21 +16,22 @@ import (
 	"lorefs/internal/output"
 )
 
-// WorldPacking says how zones and areas are packed.
+// WorldPacking are the options of PackWorld.
 type WorldPacking struct {
 	output.Options
-	// Quality is that of compression, 0 for the best.
+	// Quality is the quality of compression; 0 is the best.
 	Quality int
-	// Progress is told how many of all files are done, from one goroutine at a time.
+	// Progress is called with the number of files that are done, from one goroutine at a
+	// time.
 	Progress func(done, total int64)
-	// Tell is told of what is kept of a run that was killed.
+	// Tell is called with what a run that was killed has left.
 	Tell func(error)
 }
 
-// PackWorld packs inputs of a folder, each into a file of the folder to, which is made if
-// it is not there.
+// PackWorld packs the inputs of a folder, each into a file in the folder to, which it makes
+// if needed.
 func PackWorld(ctx context.Context, dir, to string, inputs []geometry.Input, o WorldPacking) error {
-	const dirPerm = 0o777 // as open as the umask lets it be
+	const dirPerm = 0o777 // the umask takes away from it
 	folder, err := links.MakeDir(to, dirPerm)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func PackWorld(ctx context.Context, dir, to string, inputs []geometry.Input, o W
 	if err != nil {
 		return err
 	}
-	defer claimed.Close() // It was only held.
+	defer claimed.Close() // nothing was written to it
 	var mu sync.Mutex     // guards done and Progress
 	done := int64(0)
 	group, ctx := errgroup.WithContext(ctx)
@@ -75,7 +76,7 @@ func (o *WorldPacking) pack(ctx context.Context, dir, to string, in geometry.Inp
 	}, decodes(in.Name))
 }
 
-// decodes reads back a zone or an area that was written.
+// decodes checks that a zone or an area that was written can be decoded.
 func decodes(name string) func(*os.File) error {
 	return func(file *os.File) error {
 		data, err := io.ReadAll(file)

@@ -13,10 +13,10 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// worldFinding is what verify tells of a file of a folder.
+// worldFinding is a finding in a file of a folder as a JSON object.
 type worldFinding struct {
 	File string `json:"file"`
-	// Offset is one in In: "zone" and "area" are decompressed.
+	// Offset is an offset in In. "zone" and "area" mean the decompressed content.
 	Offset int64  `json:"offset"`
 	In     string `json:"in"`
 	What   string `json:"what"`
@@ -26,10 +26,10 @@ func (f worldFinding) String() string {
 	return fmt.Sprintf("%s: offset %d of the %s: %s", f.File, f.Offset, f.In, f.What)
 }
 
-// verifyWorld decodes each file of a folder, and looks at the names of the files.
+// verifyWorld decodes each file of a folder, and checks the names of the files.
 func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		o.Logger = slog.New(slog.DiscardHandler) // what it would tell of are findings
+		o.Logger = slog.New(slog.DiscardHandler) // it would log what Verify finds
 		w, err := newWorld(path, o, worldtree.Options{})
 		if err != nil {
 			yield(Finding{}, Unreadable(path, err))
@@ -57,7 +57,7 @@ func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) i
 	}
 }
 
-// verify gives what there is to find in one file.
+// verify yields the findings in one file.
 func (w *world) verify(ctx context.Context, file worldtree.File, strict bool) iter.Seq2[worldFinding, error] {
 	return func(yield func(worldFinding, error) bool) {
 		if err := ctx.Err(); err != nil {
@@ -81,8 +81,8 @@ func (w *world) verify(ctx context.Context, file worldtree.File, strict bool) it
 	}
 }
 
-// readGeometry reads a file as a whole. One that is larger than what it could
-// decompress to is none.
+// readGeometry reads a whole file. It refuses a file that is larger than any decompressed
+// zone or area.
 func readGeometry(path string) ([]byte, error) {
 	f, err := source.Open(path)
 	if err != nil {

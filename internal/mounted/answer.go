@@ -12,27 +12,28 @@ import (
 	"lorefs/internal/save"
 )
 
-// Answer is what a mount says to a request. Error is empty if all is well.
+// Answer is the answer of a mount to a request. Error is empty if the request succeeded.
 type Answer struct {
-	// More tells that this is a part of an answer, which the next frames go on with.
+	// More says that the answer goes on in the next frames.
 	More   bool    `json:"more,omitempty"`
 	Error  string  `json:"error,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
-	// Saved are what was saved by each editor, none if nothing can be.
+	// Saved has a report of each session; it is empty if the mount is read-only.
 	Saved []save.Report `json:"saved,omitempty"`
-	// Left is what was not saved with it.
+	// Left is what the save did not write.
 	Left kinds.LeftOut `json:"left,omitzero"`
-	// Kept is the folder that texts are put into at the end that were not saved.
+	// Kept is the folder that will get the texts that are not saved by the end of the mount.
 	Kept string `json:"kept,omitempty"`
-	// Unsaved tells that Error is why something was not saved.
+	// Unsaved says that Error is about edits that were not saved.
 	Unsaved bool `json:"unsaved,omitempty"`
-	// Editing tells that an answer follows when all is saved, Begun what is about to be.
+	// Editing says that another answer follows when all is saved, and Begun what will be
+	// saved.
 	Editing bool    `json:"editing,omitempty"`
 	Begun   []Begun `json:"begun,omitempty"`
 }
 
-// left is where the answer has what is not saved.
+// left returns the part of the answer with what is not saved.
 func (a *Answer) left() *kinds.LeftOut {
 	if a.Status != nil && a.Status.Editing != nil {
 		return &a.Status.Editing.LeftOut
@@ -40,11 +41,11 @@ func (a *Answer) left() *kinds.LeftOut {
 	return &a.Left
 }
 
-// textsAtOnce is how many texts of a kind a frame tells of at most. Each has a path and a
-// reason of some hundred bytes, of some thousand at worst.
+// textsAtOnce is the largest number of texts of a kind in a frame. Each has a path and a
+// reason of some hundred bytes, at worst some thousand.
 const textsAtOnce = 64
 
-// frames are as many as the texts of an answer take.
+// frames splits an answer with many texts into several frames.
 func (a Answer) frames() (all []any) {
 	left := a.left()
 	for len(left.Refused) > textsAtOnce {
@@ -58,7 +59,8 @@ func (a Answer) frames() (all []any) {
 	return append(all, a)
 }
 
-// NextAnswer reads the frames of an answer. At the end, and within it, it gives io.EOF.
+// NextAnswer reads the frames of an answer. It returns io.EOF if the mount closes the
+// connection.
 func NextAnswer(line *daemon.Line) (Answer, error) {
 	refused, failed := []kinds.RefusedText{}, []kinds.RefusedText{}
 	for {
@@ -75,16 +77,17 @@ func NextAnswer(line *daemon.Line) (Answer, error) {
 	}
 }
 
-// Begun tells of edits that are saved once nobody uses the mount any more.
+// Begun describes edits that will be saved once nobody uses the mount any more.
 type Begun struct {
 	Path  string `json:"path"`
 	Edits int64  `json:"edits"`
-	// Converts is the layout that saving makes of the source, empty if it stays.
+	// Converts is the layout that the save will give the source, or empty if it does not
+	// change.
 	Converts string `json:"converts,omitempty"`
 }
 
-// AnswerOf tells of a save, and by tell of what failed. Nothing was to be saved if there are
-// no reports.
+// AnswerOf returns the answer about a save; tell makes the text of its error. reports is
+// empty if there was nothing to save.
 func AnswerOf(reports []save.Report, left kinds.LeftOut, err error, tell func(error) string) Answer {
 	a := Answer{Saved: reports, Left: left}
 	if err != nil {
@@ -94,12 +97,12 @@ func AnswerOf(reports []save.Report, left kinds.LeftOut, err error, tell func(er
 	return a
 }
 
-// Wrote tells whether something was saved.
+// Wrote reports whether something was saved.
 func (a *Answer) Wrote() bool {
 	return slices.ContainsFunc(a.Saved, func(r save.Report) bool { return r.Path != "" })
 }
 
-// Talk asks the mount on name, a [daemon.Name].
+// Talk sends a request to the mount with a [daemon.Name].
 func Talk(name string, r daemon.Request) (a Answer, line *daemon.Line, err error) {
 	line, err = daemon.Talk(name, r, func(l *daemon.Line) (err error) {
 		a, err = NextAnswer(l)
@@ -108,8 +111,8 @@ func Talk(name string, r daemon.Request) (a Answer, line *daemon.Line, err error
 	return a, line, err
 }
 
-// answer does what a request asks for. Who was granted an unmount stays to be told of the
-// end.
+// answer does what a request asks for. stays says that the caller waits for the end of the
+// mount.
 func (m *Mount) answer(r daemon.Request) (a Answer, stays bool) {
 	switch r.Do {
 	case daemon.Status:
@@ -125,14 +128,14 @@ func (m *Mount) answer(r daemon.Request) (a Answer, stays bool) {
 	return Answer{Error: fmt.Sprintf("unknown request %q", r.Do)}, false
 }
 
-// granted is the answer to an unmount that was granted. Who does not wait for the end is
-// told what there is to save.
+// granted returns the answer to an unmount that will happen. A caller that does not wait for
+// the end learns what there is to save.
 func (m *Mount) granted(lazy bool) Answer {
-	a := Answer{Editing: m.source.Editors != nil}
+	a := Answer{Editing: m.source.Sessions != nil}
 	if !lazy || !a.Editing {
 		return a
 	}
-	for _, e := range m.source.Editors {
+	for _, e := range m.source.Sessions {
 		if e.Pending() > 0 || e.Converts() != "" {
 			a.Begun = append(a.Begun, Begun{e.Path(), e.Pending(), e.Converts()})
 		}
@@ -141,11 +144,11 @@ func (m *Mount) granted(lazy bool) Answer {
 	return a
 }
 
-// Listen lets the mount be asked.
+// Listen starts to answer requests.
 func (m *Mount) Listen() (*daemon.Control, error) {
 	beside := ""
-	if len(m.source.Editors) > 1 {
-		beside = m.source.Editors[1].Path()
+	if len(m.source.Sessions) > 1 {
+		beside = m.source.Sessions[1].Path()
 	}
 	return daemon.Listen(m.opts.Dir, beside, func(r daemon.Request) ([]any, bool) {
 		a, stays := m.answer(r)

@@ -13,14 +13,14 @@ import (
 	"lorefs/internal/kinds"
 )
 
-// Options are what a Mount knows besides its source.
+// Options are what a Mount needs besides its source.
 type Options struct {
-	// Path is that of the source, Dir the [daemon.Name] of the mount point.
+	// Path is the path of the source, and Dir the [daemon.Name] of the mount point.
 	Path, Dir string
-	// CacheSize is how many bytes of decoded blocks are kept.
+	// CacheSize is the size in bytes of the cache of decoded blocks.
 	CacheSize int64
 	Logger    *slog.Logger
-	// Tell returns what users read about an error.
+	// Tell returns the text of an error for users.
 	Tell func(error) string
 }
 
@@ -35,7 +35,7 @@ type Mount struct {
 	saves saves
 }
 
-// New takes over a source that is being served.
+// New returns the Mount of a source that is being served.
 func New(source *kinds.Source, server *fs.Server, o Options) *Mount {
 	return &Mount{
 		opts: o, source: source, server: server,
@@ -49,8 +49,8 @@ func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals
 // Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
 
-// Frames is the last answer, for processes that wait for the end of the mount. err is the
-// error of Save.
+// Frames returns the last answer, for processes that wait for the end of the mount. err is
+// the error of Save.
 func (m *Mount) Frames(err error) []any {
 	return AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell).frames()
 }

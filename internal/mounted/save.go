@@ -15,17 +15,21 @@ import (
 )
 
 const (
-	// savingCache is how much of the source is kept inflated while it is saved.
+	// savingCache is the size of the cache of decoded blocks during a save.
 	savingCache = 64 << 20
-	// saveMemory is what the process may have meanwhile: the new file in its
-	// inflated form, where each part of it went, and room for garbage.
+	// saveMemory is the memory limit of the process during a save: for the inflated new
+	// file, where each part of it went, and garbage.
 	saveMemory = 670 << 20
 )
 
-// saves remembers what came of saving.
+// saves has the results of the last save.
 type saves struct {
+	// running is held while the editors save: each is to do that once at a time, and what the
+	// process may have meanwhile is to be set back to what it was.
+	running sync.Mutex
+
 	mu sync.Mutex
-	// reports are those of the editors, as far as it came.
+	// reports are the reports of the sessions that the save reached.
 	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
@@ -51,11 +55,11 @@ func (s *saves) problem() error {
 
 // SaveError says which edits and texts were not saved.
 type SaveError struct {
-	// Failed are the editors that could not save.
+	// Failed are the sessions that could not save.
 	Failed []*kinds.UnsavedError
-	// Left has the texts that can't be saved. While the source is mounted they stay in the
-	// mount. Once that has Ended they are in the folders Kept, and Lost is the error of those
-	// that could not be kept.
+	// Left has the texts that can't be saved. They stay in the mount while the source is
+	// mounted. Once it has Ended, they are in the folders Kept, and Lost is the error for
+	// texts that are lost.
 	Left  kinds.LeftOut
 	Ended bool
 	Kept  []string
@@ -64,7 +68,7 @@ type SaveError struct {
 
 func (e *SaveError) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
-// Unwrap returns the errors of the editors and of the texts.
+// Unwrap returns the errors of the sessions and of the texts.
 func (e *SaveError) Unwrap() []error {
 	var errs []error
 	for _, f := range e.Failed {
@@ -89,11 +93,11 @@ func (e *SaveError) orNil() error {
 
 // Save saves what was edited, after the mount is gone. The error is a [*SaveError].
 func (m *Mount) Save(ctx context.Context) error {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return nil
 	}
 	e := SaveError{Ended: true}
-	// First, as it is quick.
+	// Texts come first, since they are quick to write.
 	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
 	e.Left = m.source.LeftOut()
 	e.Failed = m.save(ctx, true)
@@ -102,7 +106,7 @@ func (m *Mount) Save(ctx context.Context) error {
 
 // commit saves while the source stays mounted.
 func (m *Mount) commit() Answer {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}
 	failed := m.save(context.Background(), false)
@@ -110,8 +114,10 @@ func (m *Mount) commit() Answer {
 	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
 }
 
-// save has the editors save. last means that no program is in the middle of an edit.
+// save saves all sessions. last says that no program is in the middle of an edit.
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
+	m.saves.running.Lock()
+	defer m.saves.running.Unlock()
 	// Saving reads all of the source once or twice. Blocks that are kept for later would only
 	// take memory from the new file.
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))

@@ -9,7 +9,7 @@ import (
 	"lorefs/internal/save"
 )
 
-// Status is what a mount tells of itself.
+// Status describes a mount.
 type Status struct {
 	Source     string    `json:"source"`
 	Mountpoint string    `json:"mountpoint"`
@@ -18,43 +18,44 @@ type Status struct {
 	Since      time.Time `json:"since"`
 	// Problem is why nothing can be read any more, or empty.
 	Problem string `json:"problem"`
-	// Notices are what else is to be known of the source, such as that there is a newer
-	// one in its place.
+	// Notices are other news of the source, such as a newer one in its place.
 	Notices []string     `json:"notices,omitempty"`
 	Views   []kinds.View `json:"views"`
 	Cache   CacheStatus  `json:"cache"`
 	// Editing is null in a read-only mount.
 	Editing *EditStatus `json:"editing"`
-	// Inodes is how many the kernel knows.
+	// Inodes is the number of nodes that the kernel knows.
 	Inodes     int           `json:"inodes"`
 	Requests   RequestStatus `json:"requests"`
 	Errors     uint64        `json:"errors"`
 	LastErrors []ErrorStatus `json:"last_errors"`
 }
 
-// EditStatus tells of a mount that can be edited.
+// EditStatus describes a mount that can be edited.
 type EditStatus struct {
-	// Pending is how many edits of the source are not saved yet, Journal where they are.
+	// Pending is the number of edits of the source that are not saved yet, and Journal the
+	// file with them.
 	Pending int64  `json:"pending"`
 	Journal string `json:"journal"`
-	// What will not be saved.
+	// LeftOut is what a save would not write.
 	kinds.LeftOut
-	// Text is the file that has the edits as text, as the source was written over while it
-	// was edited, empty for none.
+	// Text is the file with the edits as text, if another program has written to the source
+	// while it was edited. Otherwise it is empty.
 	Text string `json:"text,omitempty"`
-	// Converts is the layout that the source will have, empty if it stays.
+	// Converts is the layout that a save will give the source, or empty if it does not
+	// change.
 	Converts string `json:"converts,omitempty"`
 	// Problem is why the last save failed, or empty.
 	Problem string `json:"problem"`
-	// Notices are what is not stored of what was written.
+	// Notices are what was written and is not stored.
 	Notices []string `json:"notices,omitempty"`
-	// Saved is what the last save did, null if there was none.
+	// Saved is the report of the last save, or null.
 	Saved *save.Report `json:"saved"`
-	// World is what of that concerns the folder of --world, nil if it is not edited.
+	// World is the status of the folder of --world, or nil if it is not edited.
 	World *WorldEditStatus `json:"world,omitempty"`
 }
 
-// WorldEditStatus tells of the folder of --world what EditStatus does of the source.
+// WorldEditStatus is the part of an EditStatus for the folder of --world.
 type WorldEditStatus struct {
 	Pending int64        `json:"pending"`
 	Journal string       `json:"journal"`
@@ -62,15 +63,15 @@ type WorldEditStatus struct {
 }
 
 func (m *Mount) editing() *EditStatus {
-	if m.source.Editors == nil {
+	if m.source.Sessions == nil {
 		return nil
 	}
-	first, reports := m.source.Editors[0], m.saves.last()
+	first, reports := m.source.Sessions[0], m.saves.last()
 	e := &EditStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts()}
 	if len(reports) > 0 {
 		e.Saved = &reports[0]
 	}
-	for i, w := range m.source.Editors[1:] {
+	for i, w := range m.source.Sessions[1:] {
 		e.World = &WorldEditStatus{Pending: w.Pending(), Journal: w.Journal()}
 		if len(reports) > i+1 {
 			e.World.Saved = &reports[i+1]
@@ -84,16 +85,16 @@ func (m *Mount) editing() *EditStatus {
 	return e
 }
 
-// keepText has editors keep their edits as text that can't be saved any more.
-func (e *EditStatus) keepText(editors []kinds.Editor, changed error) {
-	for _, editor := range editors {
-		if text := editor.KeepText(changed); text != "" {
+// keepText saves the edits as text if they can't be saved any more.
+func (e *EditStatus) keepText(sessions []kinds.Session, changed error) {
+	for _, s := range sessions {
+		if text := s.KeepText(changed); text != "" {
 			e.Text = text
 		}
 	}
 }
 
-// CacheStatus tells how the cache of blocks is used.
+// CacheStatus describes the cache of blocks.
 type CacheStatus struct {
 	Budget    int64 `json:"budget"`
 	Bytes     int64 `json:"bytes"`
@@ -102,7 +103,7 @@ type CacheStatus struct {
 	Evictions int64 `json:"evictions"`
 }
 
-// RequestStatus counts requests of the kernel by their kind.
+// RequestStatus counts requests of the kernel of each kind.
 type RequestStatus struct {
 	Total     uint64 `json:"total"`
 	Lookups   uint64 `json:"lookups"`
@@ -121,7 +122,7 @@ type ErrorStatus struct {
 	Op    string    `json:"op"`
 	Path  string    `json:"path"`
 	Error string    `json:"error"`
-	// Times is how often the same happened, Time when it did last.
+	// Times counts how often the same error occurred, and Time is when it last did.
 	Times int `json:"times"`
 }
 
@@ -137,7 +138,7 @@ func (m *Mount) status() *Status {
 	}
 	if err := m.source.Check(); err != nil {
 		s.Problem = err.Error()
-		s.Editing.keepText(m.source.Editors, err)
+		s.Editing.keepText(m.source.Sessions, err)
 	}
 	s.Notices = m.source.Notices()
 	for _, e := range st.LastErrors {

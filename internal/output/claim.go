@@ -14,10 +14,11 @@ import (
 	"lorefs/internal/save"
 )
 
-// Claim keeps others from editing a file that is to be written, or the files in a folder,
-// until the claim is closed. If somebody does already, the mount would lose its source:
-// the error is an [*InUseError] then. What is not there yet, nobody can edit. tell is told of
-// what it keeps of a run that was killed.
+// Claim keeps other processes from editing a file that is to be written, or the files of a
+// folder, until the claim is closed. If the file is being edited already, the error is an
+// [*InUseError]: writing it would take away the source of a mount. A file that does not
+// exist yet needs no lock. tell is called with what Claim finds of a run that was killed,
+// and keeps.
 func Claim(path string, tell func(error)) (*save.Lock, error) {
 	above := filepath.Dir(path)
 	if info, err := os.Stat(above); errors.Is(err, iofs.ErrNotExist) {
@@ -25,8 +26,8 @@ func Claim(path string, tell func(error)) (*save.Lock, error) {
 	} else if err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s can't be written: %s is no folder", path, above)
 	}
-	// Before the file is locked: what a save has left can be another name of it, which
-	// would look as if its writer lived.
+	// This must come before the lock: a save that was killed may have left another name of
+	// the file, and the lock would then look like that of a living writer.
 	Sweep(path, tell)
 	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -45,14 +46,15 @@ func Claim(path string, tell func(error)) (*save.Lock, error) {
 	return lock, nil
 }
 
-// canBeEdited tells files and folders from what only opening can have effects on.
+// canBeEdited reports whether a path leads to a file or a folder. Opening anything else can
+// have effects.
 func canBeEdited(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && (info.Mode().IsRegular() || info.IsDir())
 }
 
-// Sweep removes what a run has left beside a file that was killed, and tells of what
-// it keeps. What can't be removed is in nobody's way.
+// Sweep removes what a run that was killed has left beside a file, and calls tell with what
+// it keeps. It ignores what it can't remove, since that does no harm.
 func Sweep(path string, tell func(error)) {
 	_, err := replace.Sweep(path)
 	if kept, ok := errors.AsType[*replace.KeptError](err); ok {
@@ -60,7 +62,7 @@ func Sweep(path string, tell func(error)) {
 	}
 }
 
-// InUseError means that a file is not written because somebody edits it.
+// InUseError means that a file was not written because it is being edited.
 type InUseError struct {
 	Path string
 	Err  error
@@ -72,12 +74,12 @@ func (e *InUseError) Error() string {
 
 func (e *InUseError) Unwrap() error { return e.Err }
 
-// MayReplace is an error if somebody edits a file that is there already, or the folder of
-// world geometry that it belongs to.
+// MayReplace returns an error if a file is being edited, or the folder of world geometry
+// that it belongs to.
 func MayReplace(path string) error {
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil || !canBeEdited(whole) {
-		return nil //nolint:nilerr // nobody can edit what is not there
+		return nil //nolint:nilerr // nobody can edit a file that does not exist
 	}
 	err = save.Held(whole)
 	if err == nil && geometry.IsFile(whole) {

@@ -1,5 +1,5 @@
-// Package output writes files that may replace others. Each is written whole or not at all,
-// what somebody edits is left alone, and some of the disk is left free.
+// Package output writes files that may replace others. Each file is written as a whole or
+// not at all, files that are being edited are not replaced, and some of the disk stays free.
 package output
 
 import (
@@ -15,18 +15,18 @@ import (
 	"lorefs/internal/replace"
 )
 
-// Options say how a file is written.
+// Options are options for writing a file.
 type Options struct {
-	// NoBackup makes no copy of a file that is replaced.
+	// NoBackup keeps no backup of a file that is replaced.
 	NoBackup bool
-	// Check, if it is not nil, is called when the new file is written: by an error it keeps
-	// the old one in its place.
+	// Check, if it is not nil, is called when the new file is written. If it returns an
+	// error, the old file stays.
 	Check func() error
 }
 
-// Write writes a file, and replaces the one of its name, which becomes NAME.bak. The caller
-// has a claim on it. verify, if it is not nil, reads what was written before it is put into
-// its place.
+// Write writes a file. If there is one already, that becomes NAME.bak. The caller must have
+// a claim on it. verify, if it is not nil, reads the new file before it replaces the old
+// one.
 func Write(ctx context.Context, path string, opts Options, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: opts.NoBackup, Check: opts.Check}
 	p := producer{write: write, guard: diskspace.NewGuard(filepath.Dir(path))}
@@ -39,14 +39,15 @@ func Write(ctx context.Context, path string, opts Options, write func(io.Writer)
 	return p.explain(path, err)
 }
 
-// producer remembers why a file could not be written: what fails is most often what
-// is to be written, of which the name of a temporary file says nothing.
+// producer remembers why a file could not be written. The cause is most often in the data to
+// write, and then the name of a temporary file would tell users nothing.
 type producer struct {
 	write func(io.Writer) error
 	to    io.Writer
-	// guard leaves some room on the disk.
+	// guard keeps some of the disk free.
 	guard *diskspace.Guard
-	// own is the error of write, unless that is full, the one of writing.
+	// own is the error of write, unless that is full, which is the error of writing to the
+	// disk.
 	own, full error
 }
 
@@ -71,7 +72,7 @@ func (p *producer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// explain is what to tell of err, which replacing the file at path gave.
+// explain returns the error for users, where err is the error of replacing the file at path.
 func (p *producer) explain(path string, err error) error {
 	step, ok := errors.AsType[*replace.StepError](err)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"lorefs/internal/source"
 )
 
-// What kept a file from being written is told by the file's name, or as it is: the name of
-// a temporary file says nothing.
+// TestWriteErrors checks that an error names the file, or comes back unchanged: the name of
+// a temporary file would tell users nothing.
 func TestWriteErrors(t *testing.T) {
 	broken := errors.New("the sheet is broken")
 	full := &os.PathError{Op: "write", Path: "/x/.o.dat.lorefs-0.tmp", Err: errors.New("no room")}
@@ -39,7 +39,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// A file that was written to, or replaced, while a new one was made of it stays.
+// TestWriteChanged checks that a file stays if it was written to or replaced while the new
+// one was written.
 func TestWriteChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "o.dat")
 	text := func(text string) func(io.Writer) error {
@@ -67,7 +68,8 @@ func TestWriteChanged(t *testing.T) {
 	}
 }
 
-// Errors of writing are not the producer's.
+// TestProducerOfFullDisk checks that an error of writing is not taken for one of the
+// producer.
 func TestProducerOfFullDisk(t *testing.T) {
 	full := errors.New("no room")
 	p := producer{guard: diskspace.NewGuard(t.TempDir()), write: func(w io.Writer) error {

@@ -11,17 +11,18 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// IsHex tells whether a text is nothing but the digits of whole bytes.
+// IsHex reports whether a text has only the hex digits of whole bytes.
 func IsHex(s string) bool {
 	return len(s)%2 == 0 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
-// IsPacket tells a packet from other bytes: it has the length that it says.
+// IsPacket reports whether bytes have the length that a packet with this header has.
 func IsPacket(b []byte) bool {
 	return len(b) >= 4 && len(b) <= protocol.MaxPacket && int(binary.LittleEndian.Uint16(b)) == len(b)
 }
 
-// DecodeLine appends the packet of a line as a line of JSON, and nothing for a remark.
+// DecodeLine appends the packet of a line as a line of JSON. It appends nothing if the line
+// is a comment.
 func (k *Codec) DecodeLine(dst []byte, line string) ([]byte, error) {
 	p, ok, err := capture.ParseLine(joinDigits(line))
 	if err != nil || !ok {
@@ -30,7 +31,7 @@ func (k *Codec) DecodeLine(dst []byte, line string) ([]byte, error) {
 	return k.decode(dst, &p)
 }
 
-// joinDigits takes the spaces out of a line of nothing but one packet's digits. Other
+// joinDigits removes the spaces from a line that has only the digits of one packet. Other
 // lines may have numbers before the packet.
 func joinDigits(line string) string {
 	digits := strings.Join(strings.Fields(line), "")

@@ -13,8 +13,8 @@ import (
 	"lorefs/protocol"
 )
 
-// envelopeKeys are the members of a packet with what is known of it, as decode and a
-// mount show it. It has packet, or hex for one that nobody could decode.
+// envelopeKeys are the members of the object that decode and a mount show for a packet. It
+// has packet, or hex if the packet could not be decoded.
 var envelopeKeys = []string{"number", "time", "from", "fake", "name", "definition", "packet", "error", "hex"}
 
 // Encode appends a packet as a line of hex digits.
@@ -29,7 +29,7 @@ func (k *Codec) Encode(dst, value []byte) ([]byte, error) {
 		return k.appendEncoded(dst, Name{}, value, members)
 	}
 	if decoded && raw {
-		return dst, errors.New("packet and hex are both there: want one of them")
+		return dst, errors.New("both packet and hex are given: want one of them")
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(envelopeKeys, key) {
@@ -50,8 +50,8 @@ func (k *Codec) Encode(dst, value []byte) ([]byte, error) {
 	return k.appendEncoded(dst, named, packet, members)
 }
 
-// objectMembers gives the members of an object. One that is there twice is an error:
-// nobody knows which one counts.
+// objectMembers returns the members of an object. A member that is there twice is an error,
+// because it is unknown which one counts.
 func objectMembers(value []byte) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(value))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -88,8 +88,8 @@ func appendRaw(dst, digits []byte) ([]byte, error) {
 	return appendHexLine(dst, packet), nil
 }
 
-// namedBy is what an object says of its definition: which one it is, or just the name of
-// the packet. It may say nothing.
+// namedBy returns the definition that an object names, or only the name of its packet. It
+// may have neither.
 func namedBy(members map[string]json.RawMessage) (named Name, err error) {
 	for _, key := range []string{"definition", "name"} {
 		value, ok := members[key]
@@ -108,7 +108,7 @@ func namedBy(members map[string]json.RawMessage) (named Name, err error) {
 	return named, err
 }
 
-// appendEncoded appends the packet that value is, with its members.
+// appendEncoded appends the packet that value describes; members are its members.
 func (k *Codec) appendEncoded(dst []byte, named Name, value []byte, members map[string]json.RawMessage) ([]byte, error) {
 	var code *uint16
 	if text, ok := members["code"]; ok {
@@ -145,7 +145,8 @@ func (k *Codec) encodePacket(named Name, code *uint16, value []byte) ([]byte, er
 	return encodeMessage(table, m)
 }
 
-// encodeMessage says what helps against a layout that no longer fits.
+// encodeMessage encodes a message. Its error says how to mend a packet that does not fit its
+// definition.
 func encodeMessage(table *protocol.Table, m *protocol.Message) ([]byte, error) {
 	packet, err := table.Encode(m)
 	if errors.Is(err, protocol.ErrLayout) {

@@ -1,10 +1,9 @@
-// Package packetjson turns packets into JSON and JSON into packets, one by one. Each is read
-// by the definition that it names, or that a map has for its code. A packet can be hex
-// digits, bytes, or JSON: its fields alone, or an object as a mount of a recorded session
-// shows it.
+// Package packetjson converts packets to JSON and back, one by one. A packet is read by the
+// definition that it names, or by the one that a map has for its code. It can be hex digits,
+// bytes, or JSON: its fields alone, or an object as a mount of a recording shows it.
 //
-// decode.go goes from packets to JSON, encode.go back, and values.go reads JSON value by
-// value.
+// decode.go converts packets to JSON, encode.go converts them back, and values.go splits
+// JSON into values.
 package packetjson
 
 import (
@@ -25,21 +24,21 @@ var (
 	ErrNoCode = errors.New("no code is there for")
 )
 
-// Options say how packets are read.
+// Options are the options of a Codec.
 type Options struct {
 	// Table is the definition of all packets. If it is nil, Library has the definitions.
 	Table   *protocol.Table
 	Library *protocol.Library
-	// Revision is that of the client, which decides on the map. Patch is the version of the
-	// game; by default the library knows that of the revision.
+	// Revision is the revision of the client, which selects the map. Patch is the version of
+	// the game; the default is the one that the library has for the revision.
 	Revision string
 	Patch    protocol.Patch
-	// Named and Code, if they are set, replace what packets say.
+	// Named and Code, if they are set, override what packets say.
 	Named Name
 	Code  *uint16
 	// Writing is set for encoding, which refuses some definitions.
 	Writing bool
-	// Tell gets remarks about maps and definitions.
+	// Tell is called with remarks about maps and definitions.
 	Tell func(error) error
 }
 
@@ -48,7 +47,7 @@ type Codec struct {
 	opts Options
 	// names may be nil.
 	names *protocol.Map
-	// guessed has the tables that Tell was told to be a guess.
+	// guessed has the tables that Tell was called for because they are guesses.
 	guessed map[*protocol.Table]bool
 }
 
@@ -72,12 +71,11 @@ func New(o Options) (*Codec, error) {
 	return k, k.tellAll(k.names.Wrong)
 }
 
-// Name is the name of packets, and how [protocol.Library.Choose] finds their
-// definition.
+// Name is the name of packets, and selects a definition for [protocol.Library.Choose].
 type Name struct{ name, version string }
 
-// ParseName reads NAME, or the name of a definition as [protocol.Table.Name]
-// gives it: NAME.VERSION or NAME.VERSION.PLATFORM.
+// ParseName parses NAME, or the name of a definition as [protocol.Table.Name] returns it:
+// NAME.VERSION or NAME.VERSION.PLATFORM.
 func ParseName(text string) (Name, error) {
 	name, version, has := strings.Cut(text, ".")
 	if !has {
@@ -98,8 +96,8 @@ func (k *Codec) tellAll(list []protocol.Diagnostic) error {
 	return nil
 }
 
-// table is the one for packets of a name, where the packet itself says it; else that is
-// empty. If it is a guess, that is told once.
+// table returns the table for a packet: by the name in the packet if it has one, and else by
+// its code. If the table is a guess, it calls Tell once.
 func (k *Codec) table(named Name, code uint16) (*protocol.Table, error) {
 	t, err := k.find(named, code)
 	if err != nil || k.guessed[t] {
@@ -135,7 +133,7 @@ func (k *Codec) find(named Name, code uint16) (*protocol.Table, error) {
 	return k.opts.Library.Table(i, k.opts.Patch)
 }
 
-// codeOf is the code of packets of a definition, for those that do not say.
+// codeOf returns the code for packets of a definition that do not have one themselves.
 func (k *Codec) codeOf(t *protocol.Table) (uint16, error) {
 	if k.opts.Code != nil {
 		return *k.opts.Code, nil

@@ -10,21 +10,21 @@ import (
 	"lorefs/protocol"
 )
 
-// Values reads JSON value by value, whatever the space between them.
+// Values reads JSON values one by one, with any space between them.
 type Values struct {
 	name  string
 	lines *lineCounter
 	dec   *json.Decoder
 }
 
-// NewValues reads from r, which errors call name.
+// NewValues reads values from r. Errors name it name.
 func NewValues(r io.Reader, name string) *Values {
 	lines := &lineCounter{r: r}
 	return &Values{name, lines, json.NewDecoder(lines)}
 }
 
-// Next reads a value; the error is [io.EOF] behind the last one. A mistake in the JSON
-// itself ends it, as there is no telling where the next value begins.
+// Next reads a value. After the last one the error is [io.EOF]. A syntax error ends the
+// values, since it is unknown where the next one begins.
 func (v *Values) Next() ([]byte, error) {
 	v.lines.forget(v.dec.InputOffset())
 	var value json.RawMessage
@@ -39,16 +39,17 @@ func (v *Values) Next() ([]byte, error) {
 	return value, err
 }
 
-// maxValue is the longest value that is read: a packet with what is known of it.
+// maxValue is the size of the longest value that is read: a packet in its object.
 const maxValue = protocol.MaxJSON + 1<<10
 
-// lineCounter counts the lines of what is read through it, and bounds values.
+// lineCounter counts the lines of the text that is read through it, and limits the size of a
+// value.
 type lineCounter struct {
 	r io.Reader
-	// start is where the value begins that is being read.
+	// start is the offset of the value that is being read.
 	start int64
-	// read is how much was read, and ends are the offsets behind each end of a line in it,
-	// but for those that were forgotten.
+	// read is the number of bytes that were read. ends are the offsets after each newline in
+	// them, except those that were forgotten.
 	read      int64
 	ends      []int64
 	forgotten int
@@ -69,13 +70,13 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// before is how many ends of lines there are up to an offset, without the forgotten ones.
+// before returns how many newlines are before an offset, without the forgotten ones.
 func (l *lineCounter) before(off int64) int {
 	n, _ := slices.BinarySearch(l.ends, off+1)
 	return n
 }
 
-// forget keeps what lies before an offset, where a value begins, only as a number.
+// forget replaces the newlines before an offset, where a value begins, with their number.
 func (l *lineCounter) forget(off int64) {
 	n := l.before(off)
 	l.ends = slices.Delete(l.ends, 0, n)
@@ -83,5 +84,5 @@ func (l *lineCounter) forget(off int64) {
 	l.start = off
 }
 
-// line is the number of the line that an offset is in, from 1.
+// line returns the number of the line with an offset, from 1.
 func (l *lineCounter) line(off int64) int { return l.forgotten + l.before(off) + 1 }

@@ -7,20 +7,20 @@ import (
 	"os"
 )
 
-// errUnlike means that a second name does not look as if it led to the same file.
+// errUnlike means that the second name does not look like a name of the same file.
 var errUnlike = errors.New("what was linked looks like another file")
 
-// KeepOld makes the old file NAME.bak: it gets a second name, which is then renamed. What
-// was linked is compared with the old file: another program's that came to NAME since Hold
-// would otherwise become the backup, in the place of one that is worth more. The folder is
-// synced, as the old file must have a lasting name before it loses its own.
+// KeepOld makes the old file NAME.bak: it gives it a second name, and renames that. It
+// compares the linked file with the old one, since a file that another program has put at
+// NAME since Hold must not become the backup, in the place of one that is worth more. It
+// syncs the folder, because the old file must have a durable name before it loses NAME.
 func (f *File) KeepOld() error {
 	to := f.Backup()
 	if to == "" {
 		return nil
 	}
-	// If NAME.bak is the old file already, as after a crash, there is nothing to do, and
-	// rename(2) would do nothing and leave both names.
+	// If NAME.bak is the old file already, as after a crash, there is nothing to do:
+	// rename(2) would leave both names.
 	if !f.isOldAt(to) {
 		if err := f.step(StepLink, f.path, f.secondName); err != nil {
 			return err
@@ -33,8 +33,8 @@ func (f *File) KeepOld() error {
 	return f.step(StepSyncBackup, f.dir(), func() error { return f.disk.SyncDir(f.dir()) })
 }
 
-// secondName gives the old file another name, or copies it where files have only
-// one: the ways in which systems say that are too many to list.
+// secondName gives the old file another name. It copies the file if that fails, since
+// systems report in many ways that files can have only one name.
 func (f *File) secondName() error {
 	second := f.temp.sibling(backupMark)
 	linkErr := f.disk.Link(f.path, second)
@@ -43,12 +43,12 @@ func (f *File) secondName() error {
 		if f.isOldAt(second) {
 			return nil
 		}
-		// Whoever came to the file's place since it was looked at has their own file
-		// linked, for which the backup that there is must not go.
+		// If another file has come to path since it was checked, that was linked, and must
+		// not replace the backup.
 		if !f.isOldAt(f.path) {
 			return f.changed()
 		}
-		// An overlay can number the names of one file differently.
+		// An overlay may give the names of one file different numbers.
 		if err := f.disk.Remove(second); err != nil {
 			return err
 		}
@@ -68,12 +68,12 @@ func (f *File) copyOld() error {
 		if from, err = f.disk.Open(f.path, os.O_RDONLY); err != nil {
 			return err
 		}
-		defer from.Close() // It was only read.
+		defer from.Close() // nothing was written to it
 	}
 	second := f.temp.sibling(copyMark)
 	to, err := f.disk.Open(second, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return err // Whatever has the name is somebody else's, and stays.
+		return err // another program's file has the name, and stays
 	}
 	f.backup = second
 	err = f.writeAll(to, func(w io.Writer) error {

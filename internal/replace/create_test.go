@@ -38,7 +38,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Without a model, a file is as open as its folder.
+// TestCreateLikeFolder checks that a file without a model gets the permission bits of its
+// folder.
 func TestCreateLikeFolder(t *testing.T) {
 	if closeFirst {
 		t.Skip("this system has no permission bits")
@@ -56,7 +57,8 @@ func TestCreateLikeFolder(t *testing.T) {
 	}
 }
 
-// Whatever comes to the path while the new file is written stays.
+// TestCreateTooLate checks that a file which comes to the path while the new file is written
+// stays.
 func TestCreateTooLate(t *testing.T) {
 	for _, noLinks := range []bool{false, true} {
 		dir := filepath.Dir(oldFile(t))

@@ -7,17 +7,17 @@ import (
 	"syscall"
 )
 
-// ErrUnsynced means that the new file is in place, but that a power cut may bring
-// the old one back.
+// ErrUnsynced means that the new file is in place, but that a power cut may bring back the
+// old one.
 var ErrUnsynced = errors.New("the new file is in place, but may not outlast a power cut")
 
-// ErrChanged means that another file came to the old one's place, or the old one was
-// written to, since the caller was asked about it. What has come is in its place.
+// ErrChanged means that another program has replaced or changed the old file since the
+// caller was asked about it. That program's file is in place.
 var ErrChanged = errors.New("another program has replaced or changed the file meanwhile")
 
-// KeptError tells of a file that was under a temporary name and has no other.
+// KeptError means that a file had only a temporary name, and got a lasting one.
 type KeptError struct {
-	// File is where it may have been before, and Kept where it is now.
+	// File is the path that it may have had before, and Kept the path that it has now.
 	File, Kept string
 }
 
@@ -25,10 +25,10 @@ func (e *KeptError) Error() string {
 	return fmt.Sprintf("%s holds a file that was in the place of %s: look whether you want it", e.Kept, e.File)
 }
 
-// Step is a part of replacing a file, in the order of these constants.
+// Step is a step of replacing a file. The constants are in the order of the steps.
 type Step string
 
-// The steps. Up to StepRename, the old file is in its place as it was, and again if
+// The steps. Until StepRename, the old file is in its place unchanged. It is there again if
 // StepLook fails.
 const (
 	StepFind       Step = "find"              // follow links, look at the old file
@@ -60,7 +60,7 @@ func (e *StepError) Error() string { return fmt.Sprintf("replace: %s %s: %v", e.
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// stepError leaves out what the system's errors would say a second time.
+// stepError makes a StepError, without what the system's error would repeat.
 func stepError(step Step, path string, err error) error {
 	if err == nil {
 		return nil
@@ -71,14 +71,14 @@ func stepError(step Step, path string, err error) error {
 	return &StepError{Step: step, Path: path, Err: err}
 }
 
-// SpaceError says how much room is missing. It matches [syscall.ENOSPC].
+// SpaceError says how much space is missing. It matches [syscall.ENOSPC].
 type SpaceError struct {
-	// Need and Free are bytes: what the new file takes, as the caller estimates,
-	// and what the file system offers this process.
+	// Need is the size of the new file in bytes, as the caller estimates it. Free is what
+	// the file system offers this process.
 	Need, Free int64
 }
 
-// Missing is how many bytes have to be freed.
+// Missing returns how many bytes have to be freed.
 func (e *SpaceError) Missing() int64 { return e.Need - e.Free }
 
 func (e *SpaceError) Error() string {

@@ -23,7 +23,7 @@ func mountTest(t *testing.T, kind, options string) (dir string) {
 	return dir
 }
 
-// A disk that is full, or fills up, keeps the old file.
+// TestFullDisk checks that the old file stays if the disk is full, or fills up.
 func TestFullDisk(t *testing.T) {
 	dir := mountTest(t, "tmpfs", "size=5m")
 	path := filepath.Join(dir, "file.dat")
@@ -41,7 +41,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		wantFiles(t, dir, map[string]int{"file.dat": 1})
 	}
-	// Where only the copy of the old file does not fit, that is no reason either.
+	// A backup that does not fit is no reason to lose a file either.
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=7m"); err != nil {
 		t.Fatal(err)
 	}

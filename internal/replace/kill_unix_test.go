@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// childVar holds the file that a child process is to replace.
+	// childVar is the file that a child process replaces.
 	childVar = "LOREFS_REPLACE_CHILD"
-	// opVar holds the number of the operation before which it kills itself.
+	// opVar is the number of the operation before which the child kills itself.
 	opVar = "LOREFS_REPLACE_OP"
 )
 
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// replaceForever replaces a file by its next version, says which, and goes on
-// until it is killed.
+// replaceForever replaces a file with its next version, prints its number, and goes on until
+// it is killed.
 func replaceForever(path, die string) error {
 	o := Options{}
 	if die != "" {
@@ -68,8 +68,8 @@ func replaceOnce(path string, o Options, version int) error {
 	return Replace(context.Background(), path, o, writeText(version), nil)
 }
 
-// runChild lets a child replace a file until something kills it, and gives the
-// last version that it says is in place.
+// runChild runs a child that replaces a file until it is killed. It returns the last version
+// that the child has reported to be in place.
 func runChild(t *testing.T, path, die string, kill func(*os.Process)) int {
 	t.Helper()
 	exe, err := os.Executable()
@@ -108,8 +108,8 @@ func runChild(t *testing.T, path, die string, kill func(*os.Process)) int {
 	return version
 }
 
-// checkSurvivor wants a whole file of the version that was last known to be in
-// place or the next, a whole backup, and nothing else after a sweep.
+// checkSurvivor checks that a whole file is in place, of the version that was last reported
+// or the next one, and a whole backup, and that nothing else is left after a sweep.
 func checkSurvivor(t *testing.T, path string, last int) {
 	t.Helper()
 	now := versionAt(t, path)
@@ -135,7 +135,8 @@ func killRounds() int {
 	return 50
 }
 
-// Killed at any moment, a writer leaves a whole file, old or new.
+// TestKillAnywhere checks that a writer which is killed at any moment leaves a whole file,
+// old or new.
 func TestKillAnywhere(t *testing.T) {
 	path := oldFile(t)
 	if err := replaceOnce(path, Options{}, 2); err != nil {
@@ -159,7 +160,7 @@ func TestKillAnywhere(t *testing.T) {
 	t.Logf("%d of the children got as far as to replace something, %d times in all", advanced, last-2)
 }
 
-// The same just before each operation.
+// TestKillAtOp checks the same for a kill right before each operation.
 func TestKillAtOp(t *testing.T) {
 	placed := false
 	for nth, op := range systems()[len(systems())-1].ops(t) {

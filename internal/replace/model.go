@@ -12,12 +12,12 @@ func (f *File) setMode() error {
 	case !f.fresh:
 		old, err := filelock.OpenFile(f.path, os.O_RDONLY, 0)
 		if err != nil {
-			// It may be gone, which check tells. If it is not, nobody can tell whom it
-			// lets in.
+			// It may be gone, which check finds out. If it is not, it is unknown whom its
+			// access control list admits.
 			f.own(f.temp.OS(), f.old, f.ownerOnly(f.old, err))
 			break
 		}
-		defer old.Close() // It was only read.
+		defer old.Close() // nothing was written to it
 		f.model(f.temp.OS(), old, f.old)
 	case f.like != nil:
 		info, err := f.like.Stat()
@@ -32,9 +32,9 @@ func (f *File) setMode() error {
 	return nil
 }
 
-// model makes to the like of a file that info describes, as far as that can be: what it
-// holds is worth more than how it looks. An access control list moves the permission
-// bits, which so come last.
+// model gives to the attributes of like, which info describes, as far as possible: the
+// content is worth more than the attributes. Setting an access control list changes the
+// permission bits, so these come last.
 func (f *File) model(to, like *os.File, info os.FileInfo) {
 	mode := info.Mode() & allBits
 	if err := takeAccessList(to, like); err != nil {
@@ -46,11 +46,11 @@ func (f *File) model(to, like *os.File, info os.FileInfo) {
 	f.own(to, info, mode)
 }
 
-// allBits are those of a mode that a new file takes over.
+// allBits are the mode bits that a new file takes over.
 const allBits = os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky
 
-// own gives a file an owner and mode bits. Until then it is private, so that if it
-// can't, nobody may read it who should not.
+// own gives a file an owner and mode bits. Until it succeeds the file is private, so that
+// nobody may read it who could not read the old one.
 func (f *File) own(to *os.File, like os.FileInfo, mode os.FileMode) {
 	if err := takeOver(to, like, mode); err != nil {
 		f.lost(err)
@@ -58,16 +58,16 @@ func (f *File) own(to *os.File, like os.FileInfo, mode os.FileMode) {
 }
 
 func (f *File) lost(err error) {
-	f.o.Logger.Warn("the new file does not look as it should: not all attributes were carried over",
+	f.o.Logger.Warn("not all attributes of the old file could be carried over to the new one",
 		"path", f.path, "err", err)
 }
 
-// ownerOnly gives the permission bits of a file whose access control list is not
-// carried over. With a list, the group's bits are but the most that it lets anybody
-// have, and whoever it shuts out by name may be one of those who are let in without it.
+// ownerOnly returns the permission bits for a file whose access control list is not carried
+// over. With a list, the bits of the group are the most that it allows anybody, and users
+// whom it excludes by name may belong to those whom the bits admit.
 func (f *File) ownerOnly(info os.FileInfo, err error) os.FileMode {
 	const ofOwner = 0o700
-	f.o.Logger.Warn("nobody but its owner may use the new file: the access control list was not carried over",
+	f.o.Logger.Warn("only its owner may use the new file, because the access control list could not be carried over",
 		"path", f.path, "err", err)
 	return info.Mode().Perm() & ofOwner
 }

@@ -8,15 +8,15 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// judge has the caller look at the old file, and remembers which one that was: no other
-// is replaced from here on.
+// judge asks the caller about the old file, and remembers it: no other file is replaced
+// later.
 func (f *File) judge() error {
 	if f.fresh {
 		return f.check()
 	}
 	holdErr := f.hold()
 	if err := f.check(); err != nil {
-		return err // which says more
+		return err // it says more
 	}
 	if holdErr != nil {
 		return holdErr
@@ -27,7 +27,6 @@ func (f *File) judge() error {
 	return nil
 }
 
-// check asks the caller.
 func (f *File) check() error {
 	if f.o.Check == nil {
 		return nil
@@ -35,8 +34,8 @@ func (f *File) check() error {
 	return f.o.Check()
 }
 
-// hold keeps the old file open, so that no other file can get its number. One that may
-// not be read is remembered by what it looks like.
+// hold keeps the old file open, so that no other file can get its number. If the process may
+// not read it, it is remembered by its attributes.
 func (f *File) hold() error {
 	held, err := f.disk.Open(f.path, os.O_RDONLY)
 	switch {
@@ -55,19 +54,19 @@ func (f *File) hold() error {
 	return err
 }
 
-// letGo closes the old file.
 func (f *File) letGo() {
 	if f.held != nil {
-		_ = f.held.Close() // It was only read.
+		_ = f.held.Close() // nothing was written to it
 		f.held = nil
 	}
 }
 
-// isOld tells whether a file is the old one, as it was when the caller looked at it.
+// isOld reports whether a file is the old one, unchanged since the caller was asked.
 func (f *File) isOld(info os.FileInfo) bool {
 	old := f.old
 	if f.held != nil {
-		// Asked anew, because some file systems number a file anew when it is linked.
+		// Stat it again, because some file systems give a file another number when it is
+		// linked.
 		now, err := f.held.Stat()
 		if err != nil {
 			return false
@@ -77,20 +76,20 @@ func (f *File) isOld(info os.FileInfo) bool {
 	return os.SameFile(old, info) && info.Size() == f.old.Size() && info.ModTime().Equal(f.old.ModTime())
 }
 
-// isOldAt is isOld of what a path leads to, which is not followed if it is a link.
+// isOldAt reports whether a path is the old file. It does not follow links.
 func (f *File) isOldAt(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && f.isOld(info)
 }
 
-// isNew tells whether a file is the new one.
+// isNew reports whether a file is the new one.
 func (f *File) isNew(info os.FileInfo) bool {
 	mine, err := f.temp.Stat()
 	return err == nil && os.SameFile(mine, info)
 }
 
-// changed says that the old file is not in its place any more, in the caller's words
-// if it has some.
+// changed returns the error for an old file that has been replaced: the caller's, if it has
+// one.
 func (f *File) changed() error {
 	if err := f.check(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// as does something as another user who is in one group.
+// as calls do as another user who is in one group.
 func as(t *testing.T, uid, gid int, do func() error) error {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -18,7 +18,7 @@ func as(t *testing.T, uid, gid int, do func() error) error {
 	}
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocks it: the thread is no good for others
+		runtime.LockOSThread() // never unlocked, since the thread stays that user's
 		_, gidErr := unix.SetfsgidRetGid(gid)
 		_, uidErr := unix.SetfsuidRetUid(uid)
 		err := errors.Join(gidErr, uidErr)
@@ -30,7 +30,8 @@ func as(t *testing.T, uid, gid int, do func() error) error {
 	return <-done
 }
 
-// A file whose group the process can't give to the new one lets nobody in for its group.
+// TestForeignGroup checks that a file whose group the process can't set admits nobody by its
+// group.
 func TestForeignGroup(t *testing.T) {
 	const uid, gid, foreign = 12345, 12346, 23456
 	path := oldFile(t)

@@ -9,9 +9,8 @@ import (
 	"lorefs/internal/disk"
 )
 
-// Place gives the new file the place of the old one. It is the one moment at which the new
-// file becomes the file. If another program's file came at the last moment, that gets its
-// place back.
+// Place replaces the old file: from here on, path is the new file. If a file of another
+// program came at the last moment, Place puts that back.
 func (f *File) Place() error {
 	if !f.fresh && disk.CanExchange {
 		if err := f.step(StepName, f.path, f.nameToSwap); err != nil {
@@ -28,9 +27,9 @@ func (f *File) Place() error {
 	return nil
 }
 
-// SyncDir gives up all names but the new file's, while its lock still keeps Sweep from
-// taking them for abandoned, and makes that last. Only then the new file is sure to stay: an
-// error matches ErrUnsynced.
+// SyncDir removes all names but the last one of the new file, while its lock still keeps
+// Sweep away, and syncs the folder. If it fails, the new file may not outlast a power cut:
+// the error matches ErrUnsynced.
 func (f *File) SyncDir() error {
 	f.left = f.dropNames()
 	err := f.disk.SyncDir(f.dir())
@@ -43,9 +42,9 @@ func (f *File) SyncDir() error {
 	return stepError(StepSyncDir, f.dir(), err)
 }
 
-// nameToSwap gives the new file the name that is to be exchanged. Its other one stays:
-// by that, Sweep can tell whether the exchange was made, and whether the writer lives.
-// Where files have only one name, nothing is exchanged.
+// nameToSwap gives the new file the name that is exchanged. It keeps its other name, by
+// which Sweep can tell whether the exchange took place, and whether the writer lives. If
+// files can have only one name, nothing is exchanged.
 func (f *File) nameToSwap() error {
 	swap := f.temp.sibling(swapMark)
 	if f.disk.Link(f.temp.path, swap) == nil {
@@ -56,7 +55,7 @@ func (f *File) nameToSwap() error {
 
 // place gives the new file the name of the old one, or a new name.
 func (f *File) place() error {
-	// Asked again, since to keep the old file takes the disk some time.
+	// Ask again, since keeping the old file takes time.
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -73,8 +72,8 @@ func (f *File) place() error {
 		if f.disk.Exchange(f.swap, f.path) == nil {
 			return nil
 		}
-		// The file system may not know how to, which has too many names to list them. If
-		// it is something else, renaming fails as well.
+		// The file system may not support it, and reports that in many ways. If there is
+		// another cause, the rename below fails too.
 		if err := f.dropSwap(); err != nil {
 			return err
 		}
@@ -85,9 +84,8 @@ func (f *File) place() error {
 	return f.disk.Rename(f.temp.path, f.path)
 }
 
-// placeNew gives the new file a name that there is not yet. Only where a system can
-// neither link nor rename without replacing, a file is replaced that comes within the
-// last moment.
+// placeNew gives the new file its name, which must not exist yet. It can replace a file that
+// comes at the last moment only if the system can neither link nor rename without replacing.
 func (f *File) placeNew() error {
 	err := f.disk.Link(f.temp.path, f.path)
 	if err == nil || errors.Is(err, iofs.ErrExist) {
@@ -103,7 +101,7 @@ func (f *File) placeNew() error {
 	return f.disk.Rename(f.temp.path, f.path)
 }
 
-// giveBack puts what is not the old file back in its place.
+// giveBack puts the file of another program back in its place.
 func (f *File) giveBack() error {
 	if err := f.step(StepGiveBack, f.path, f.swapBack); err != nil {
 		return errors.Join(stepError(StepLook, f.path, ErrChanged), err)
@@ -112,9 +110,8 @@ func (f *File) giveBack() error {
 	return stepError(StepLook, f.path, f.changed())
 }
 
-// swapBack exchanges the two names again. If that does not bring out what was put in
-// place the last time, another file has come there meanwhile. It is the newest one, so
-// the place is its own.
+// swapBack exchanges the two names again. If what comes out is not what was put in place
+// before, another file has come meanwhile. That is the newest, so it gets the place.
 func (f *File) swapBack() error {
 	inPlace, err := f.temp.Stat()
 	if err != nil {
@@ -138,8 +135,8 @@ func (f *File) swapBack() error {
 	return fmt.Errorf("other files came to its place %d times: %w", most, ErrChanged)
 }
 
-// dropSwap gives up the name that is exchanged, if the file that it leads to has
-// another one or is not wanted any more. Else the file keeps a name that lasts.
+// dropSwap removes the name that was exchanged if its file has another name or is not needed
+// any more. Otherwise it gives the file a lasting name.
 func (f *File) dropSwap() error {
 	info, err := os.Lstat(f.swap)
 	if err == nil && (f.isNew(info) || f.looked && f.isOld(info)) {

@@ -18,7 +18,7 @@ import (
 
 const theirs = 7777 // the version of a file that another program puts in place
 
-// come has another program put a version in the place of a file.
+// come puts a version in the place of a file, as another program.
 func come(t *testing.T, path string, version int) {
 	t.Helper()
 	beside := path + ".theirs"
@@ -27,7 +27,7 @@ func come(t *testing.T, path string, version int) {
 	}
 }
 
-// before calls do ahead of operations of a name.
+// before returns a disk that calls do before operations with a name.
 func before(name string, do func()) disk.FS {
 	d := disktest.New()
 	d.Before = func(op disktest.Op) error {
@@ -39,7 +39,7 @@ func before(name string, do func()) disk.FS {
 	return d
 }
 
-// kept gives the version of the file that was kept beside another, and removes it.
+// kept returns the version of the file that was kept beside another, and removes it.
 func kept(t *testing.T, path string) int {
 	t.Helper()
 	found, err := filepath.Glob(path + ".kept-*")
@@ -58,15 +58,15 @@ func kept(t *testing.T, path string) int {
 	return version
 }
 
-// Another program's file that comes to the place of the old one after the caller has
-// looked at that is neither replaced nor taken for the backup, whichever step it comes
-// before, and also if it is the old file that was written to.
+// TestAnotherComes checks that a file which another program puts in the place of the old
+// one, after the caller was asked, is neither replaced nor taken for the backup. It may come
+// before any step, and may also be the old file with new content.
 func TestAnotherComes(t *testing.T) {
 	ways := map[string]func(t *testing.T, path string){
 		"renamed": func(t *testing.T, path string) { t.Helper(); come(t, path, theirs) },
 		"written to": func(t *testing.T, path string) {
 			t.Helper()
-			now := time.Now().Add(time.Second) // whatever the file system's clock is worth
+			now := time.Now().Add(time.Second) // however coarse the file system's clock is
 			if err := errors.Join(os.WriteFile(path, text(theirs), 0), os.Chtimes(path, now, now)); err != nil {
 				t.Fatal(err)
 			}
@@ -92,13 +92,13 @@ func TestAnotherComes(t *testing.T) {
 					if !errors.Is(err, ErrChanged) {
 						t.Errorf("the error is %v", err)
 					}
-					// Once the backup is made, it is the old file. If that has several names,
-					// what is written to it is written to all.
+					// Now the backup is the old file, and a write to one of its names
+					// changes all of them.
 					want := map[string]int{"file.dat": theirs, "file.dat.bak": 0}
 					linked := s.name != "no links"
 					switch {
 					case nth < backup:
-						// The backup is that of the save before.
+						// The backup is the one of the save before.
 					case linked && way == "written to":
 						want["file.dat.bak"] = theirs
 					default:
@@ -111,7 +111,8 @@ func TestAnotherComes(t *testing.T) {
 	}
 }
 
-// The last moment is that of the exchange itself, and of the link.
+// TestAnotherComesAtLast checks the same at the very last moment: before the exchange and
+// before the link.
 func TestAnotherComesAtLast(t *testing.T) {
 	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
@@ -154,8 +155,8 @@ func TestAnotherComesAtLast(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": theirs, "file.dat.bak": 0})
 }
 
-// If files keep coming while a place is given back, the newest one has it, and the one
-// that made room for it is kept.
+// TestOthersKeepComing checks that, if more files come while a place is given back, the
+// newest one gets it and the other ones are kept.
 func TestOthersKeepComing(t *testing.T) {
 	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
@@ -180,7 +181,7 @@ func TestOthersKeepComing(t *testing.T) {
 	}
 }
 
-// What came out and cannot be given back is kept, whatever it is.
+// TestNotGivenBack checks that a file which can't be given back is kept.
 func TestNotGivenBack(t *testing.T) {
 	if !disk.CanExchange {
 		t.Skip("this system cannot exchange files")
@@ -208,8 +209,8 @@ func TestNotGivenBack(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2})
 }
 
-// A file system that knows no exchange, or only one name of a file, gets all the same a
-// new file and a backup.
+// TestOtherSystems checks that there is a new file and a backup also if the file system
+// can't exchange names, or gives a file only one name.
 func TestOtherSystems(t *testing.T) {
 	for _, name := range []string{"exchange", "link"} {
 		for _, code := range []error{syscall.EINVAL, syscall.ENOSYS, syscall.ENOTSUP} {
@@ -222,7 +223,7 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// copies is a disk on which links are copies.
+// copies is a disk that copies files instead of linking them.
 type copies struct{ *disktest.Disk }
 
 func (copies) Link(from, to string) error {
@@ -233,7 +234,8 @@ func (copies) Link(from, to string) error {
 	return os.WriteFile(to, content, 0o600)
 }
 
-// Some overlays give the names of one file different numbers until they are mounted anew.
+// TestUnlikeLinks checks a file system that gives the names of one file different numbers,
+// as some overlays do until they are mounted again.
 func TestUnlikeLinks(t *testing.T) {
 	path := oldFile(t)
 	o := Options{Disk: copies{disktest.New()}}
@@ -243,7 +245,7 @@ func TestUnlikeLinks(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
 }
 
-// One whose old file may not be read has it replaced all the same.
+// TestUnreadable checks that a file which the process may not read is replaced too.
 func TestUnreadable(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
 		t.Skip("everything can be read")
@@ -262,16 +264,17 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Whatever a writer leaves that dies, a file that has no other name than a temporary one
-// stays.
+// TestSweepKeepsTheOnlyCopy checks that a file of a dead writer stays if it has only a
+// temporary name.
 func TestSweepKeepsTheOnlyCopy(t *testing.T) {
 	const temp, swap, backup = ".file.dat.lorefs-0123456789abcdef.tmp", ".file.dat.lorefs-0123456789abcdef.swap.tmp",
 		".file.dat.lorefs-0123456789abcdef.bak.tmp"
 	cases := map[string]struct {
-		// is are files by their versions, and links other names of them.
+		// is maps names to the versions of their files, and links to other names of the same
+		// file.
 		is    map[string]int
 		links map[string]string
-		// keeps is the version that is kept, and left are those of the other files.
+		// keeps is the version that is kept, and left are the versions of the other files.
 		keeps int
 		left  map[string]int
 	}{

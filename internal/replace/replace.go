@@ -16,43 +16,40 @@ import (
 	"lorefs/internal/links"
 )
 
-// Options say what is done besides replacing. The zero value makes a backup and
-// asks nobody.
+// Options are options for replacing a file. The zero value makes a backup and asks nobody.
 type Options struct {
-	// Size is about how many bytes the new file will have. If the file system has
-	// less room, nothing is written and the error wraps a *SpaceError. 0 means
-	// unknown, and the room is not looked at. A backup that has to be copied, where
-	// files have only one name, is not part of it.
+	// Size is about how many bytes the new file will have. If the file system has less
+	// space, nothing is written and the error wraps a *SpaceError. 0 means unknown. A backup
+	// that has to be copied, because files can have only one name, is not included.
 	Size int64
-	// NoBackup leaves NAME.bak as it is.
+	// NoBackup leaves NAME.bak unchanged.
 	NoBackup bool
-	// Check is asked by Hold and again by Place, whether the file at path is still the one
-	// to be replaced; its error keeps it.
+	// Check is called by Hold, and again by Place. It returns an error if the file at path
+	// is not the one to replace.
 	Check func() error
-	// Private makes a file that Create has nothing to model on its owner's alone,
-	// where it is otherwise as open as its folder.
+	// Private makes a file without a model readable by its owner only. Otherwise Create
+	// gives it the permission bits of its folder.
 	Private bool
-	// Logger is told what of a file could not be carried over to the new one.
-	// Default: nobody is.
+	// Logger gets a warning if attributes of the old file can't be carried over. Default:
+	// none.
 	Logger *slog.Logger
-	// Disk is what is written to, nil for the one that is really there.
+	// Disk is the file system to write to; nil is the real one.
 	Disk disk.FS
 }
 
-// backupSuffix is what the old file's name gets behind it.
+// backupSuffix is added to the old file's name.
 const backupSuffix = ".bak"
 
-// Replace replaces the regular file at path by what write writes. Before that is
-// put in place, verify (if not nil) reads it from a file that was opened anew;
-// write and verify must not keep what they are given. If two replace a file at
-// once, one of them may fail with ErrChanged, so those who mind hold a lock (see package
-// filelock).
+// Replace replaces the regular file at path with what write writes. Before that, verify (if
+// not nil) reads the new file, opened again. write and verify must not keep the files. If
+// two processes replace a file at the same time, one may fail with ErrChanged, so callers
+// should hold a lock (see package filelock).
 //
-// An error is a *StepError, maybe with others. Unless it matches ErrUnsynced, what was in
-// place is, and no temporary file is left; if it was the last rename that failed, NAME.bak
-// is the old file already. If another program's file came meanwhile, the error matches
-// ErrChanged, or is that of o.Check. Cancelling ctx has the same outcome, until the new
-// file is in place.
+// The error is a *StepError, possibly joined with others. Unless it matches ErrUnsynced, the
+// old file is still in place, and no temporary file is left; if only the last rename failed,
+// NAME.bak is the old file already. If another program has replaced the file meanwhile, the
+// error matches ErrChanged or is the error of o.Check. Cancelling ctx has the same result,
+// until the new file is in place.
 func Replace(ctx context.Context, path string, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
@@ -63,10 +60,10 @@ func Replace(ctx context.Context, path string, o Options,
 	return f.run(write, verify)
 }
 
-// Create writes a new file at path, where there must be nothing, by the same
-// steps. It gets the permission bits, the owner and the extended attributes that like
-// has, which may be gone from its folder but must be open until Create returns, or, if
-// like is nil, the bits of its folder, as far as they are a file's.
+// Create writes a new file at path, where no file may exist, by the same steps. It gets the
+// permission bits, the owner and the extended attributes of like, which may have lost its
+// name but must be open until Create returns. If like is nil, it gets the permission bits of
+// its folder, without those for searching it.
 func Create(ctx context.Context, path string, like *os.File, o Options,
 	write func(w io.Writer) error, verify func(f *os.File) error,
 ) error {
@@ -77,9 +74,9 @@ func Create(ctx context.Context, path string, like *os.File, o Options,
 	return f.run(write, verify)
 }
 
-// run is all the steps, for who has nothing to announce.
+// run takes all the steps.
 func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error) (err error) {
-	defer func() { err = errors.Join(err, f.Cleanup()) }() // also when a callback panics
+	defer func() { err = errors.Join(err, f.Cleanup()) }() // even if a callback panics
 	if err := f.Write(write); err != nil {
 		return err
 	}
@@ -101,8 +98,8 @@ func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error)
 	return f.SyncDir()
 }
 
-// File is a new file on its way into the place of an old one. Its methods are the steps, to
-// be called in this order, and Cleanup in any case:
+// File is a new file that is to replace an old one. Its methods are the steps, to be called
+// in this order; Cleanup must be called in any case:
 //
 //	Begin or BeginNew, Write, Sync, ReadBack, Hold, KeepOld, Place, SyncDir
 type File struct {
@@ -110,37 +107,36 @@ type File struct {
 	o    Options
 	disk disk.FS
 
-	// path is what is replaced: once found, without links. old describes the file that
-	// may be replaced: what was found, and then what the caller was asked about. That
-	// one is held open, if it may be read.
+	// path is the file to replace, without links. old describes the file that may be
+	// replaced: first what was found, then what the caller was asked about. That one is held
+	// open if it may be read.
 	path string
 	old  os.FileInfo
 	held disk.File
-	// fresh tells that there is nothing to be replaced. like is what the new file is
-	// modelled on then, nil for nothing.
+	// fresh means that no file is replaced. like is then the model of the new file, or nil.
 	fresh bool
 	like  *os.File
 
-	// temp is the new file. It stays open and locked until it is in place.
+	// temp is the new file. It is open and locked until it is in place.
 	temp *tempFile
-	// backup is the old file's second name, until that becomes NAME.bak.
+	// backup is the old file's second name, until it becomes NAME.bak.
 	backup string
-	// swap is the new file's second name, until it is exchanged with the old one's.
+	// swap is the new file's second name, until it is exchanged with NAME.
 	swap string
-	// inPlace tells that the new file is, and looked that nothing but the old one has
-	// made room for it.
+	// inPlace means that the new file is in place, and looked that it replaced the old file
+	// and no other.
 	inPlace, looked bool
-	// left is what could not be given up.
+	// left is the error of names that could not be removed.
 	left error
 }
 
-// Begin makes the new file, beside the one at path.
+// Begin makes the new file, beside the file at path.
 func Begin(ctx context.Context, path string, o Options) (*File, error) {
 	f := newFile(ctx, path, o)
 	return f, f.create(f.find)
 }
 
-// BeginNew makes a new file beside path, where there must be nothing. See [Create].
+// BeginNew makes a new file beside path, where no file may exist. See [Create].
 func BeginNew(ctx context.Context, path string, like *os.File, o Options) (*File, error) {
 	o.NoBackup = true
 	f := newFile(ctx, path, o)
@@ -155,15 +151,15 @@ func newFile(ctx context.Context, path string, o Options) *File {
 	return &File{ctx: ctx, o: o, disk: disk.Or(o.Disk), path: path}
 }
 
-// begin is the error of a step that is not to begin, as the work was cancelled.
+// begin returns an error if the work was cancelled.
 func (f *File) begin() error {
 	if f.inPlace {
-		return nil // There is nothing that cancelling could still prevent.
+		return nil // too late to cancel
 	}
 	return context.Cause(f.ctx)
 }
 
-// step does one step, unless the work was cancelled.
+// step takes one step, unless the work was cancelled.
 func (f *File) step(s Step, path string, do func() error) error {
 	err := f.begin()
 	if err == nil {
@@ -172,8 +168,8 @@ func (f *File) step(s Step, path string, do func() error) error {
 	return stepError(s, path, err)
 }
 
-// create finds what is replaced, looks for room, and makes and locks the new file. A disk
-// that is too full is told of before the work is done.
+// create finds the old file, checks the free space, and makes and locks the new file. A disk
+// that is too full is reported before the work is done.
 func (f *File) create(find func() error) error {
 	if err := f.step(StepFind, f.path, find); err != nil {
 		return err
@@ -187,7 +183,7 @@ func (f *File) create(find func() error) error {
 	})
 }
 
-// find follows links, so that the file is replaced and not the link to it.
+// find follows links, so that the file is replaced and not a link to it.
 func (f *File) find() error {
 	path, err := links.Resolve(f.path)
 	if err != nil {
@@ -204,8 +200,8 @@ func (f *File) find() error {
 	return nil
 }
 
-// findNothing makes sure that nothing is replaced. Whatever comes to the path
-// before the new file does is safe as well, see place.
+// findNothing checks that there is no file at path. One that comes later is safe too, see
+// place.
 func (f *File) findNothing() error {
 	dir, err := links.Resolve(filepath.Dir(f.path))
 	if err != nil {
@@ -236,14 +232,14 @@ func (f *File) checkSpace() error {
 	return err
 }
 
-// Write has write write the new file.
+// Write calls write to write the new file.
 func (f *File) Write(write func(w io.Writer) error) error {
 	return f.step(StepWrite, f.temp.path, func() error { return f.writeAll(f.temp.File, write) })
 }
 
 // Sync gives the new file the owner, the permission bits and the extended attributes of the
-// old one, as far as the process may set them, and makes it last: a name must not last
-// longer than what the file holds.
+// old one, as far as the process may set them, and syncs it: its name must not become
+// durable before its content.
 func (f *File) Sync() error {
 	if err := f.step(StepMode, f.temp.path, f.setMode); err != nil {
 		return err
@@ -251,7 +247,7 @@ func (f *File) Sync() error {
 	return f.step(StepSync, f.temp.path, f.temp.Sync)
 }
 
-// ReadBack has verify, if it is not nil, read the new file, opened anew.
+// ReadBack opens the new file again and calls verify, if it is not nil.
 func (f *File) ReadBack(verify func(f *os.File) error) error {
 	if verify == nil {
 		return nil
@@ -273,18 +269,17 @@ func (f *File) ReadBack(verify func(f *os.File) error) error {
 	})
 }
 
-// Hold asks o.Check about the old file, and remembers which one that was. From here on, that
-// is the only file which may be replaced, and it is held open, so that no other can get its
-// number.
+// Hold asks o.Check about the old file, and remembers it. After that, only this file may be
+// replaced. It is held open, so that no other file can get its number.
 func (f *File) Hold() error { return f.step(StepCheck, f.path, f.judge) }
 
 // Info describes the new file as it will be in its place.
 func (f *File) Info() (os.FileInfo, error) { return f.temp.Stat() }
 
-// Path is where the new file will be, without links.
+// Path returns the path that the new file will have, without links.
 func (f *File) Path() string { return f.path }
 
-// Backup is the path of the old file, empty if it is not kept.
+// Backup returns the path of the old file's backup, or nothing if it is not kept.
 func (f *File) Backup() string {
 	if f.fresh || f.o.NoBackup {
 		return ""
@@ -292,8 +287,8 @@ func (f *File) Backup() string {
 	return f.path + backupSuffix
 }
 
-// Cleanup leaves nothing open and no temporary names, whatever happened. Its error tells of
-// those that are left all the same.
+// Cleanup closes all files and removes all temporary names, also after an error. Its error
+// names those that are left.
 func (f *File) Cleanup() error {
 	defer f.letGo()
 	if f.temp == nil {
@@ -303,16 +298,16 @@ func (f *File) Cleanup() error {
 		return f.left
 	}
 	if closeFirst {
-		_ = f.temp.close() // Nothing is lost: the file goes.
+		_ = f.temp.close() // the file is removed anyway
 	}
 	err := f.dropNames()
-	_ = f.temp.close() // As above, or closed long ago.
+	_ = f.temp.close() // as above, or closed already
 	return err
 }
 
-// dropNames leaves no temporary name, but to a file that has no other and that somebody
-// may want. The backup's and the swapped one go first: Sweep takes them for abandoned
-// once the new file's is gone.
+// dropNames removes all temporary names, except the last name of a file that may be worth
+// keeping. The names of the backup and of the exchange come first, since Sweep takes them
+// for abandoned once the new file's name is gone.
 func (f *File) dropNames() error {
 	var errs []error
 	if f.backup != "" {

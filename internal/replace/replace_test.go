@@ -22,7 +22,7 @@ import (
 
 var errInjected = errors.New("injected")
 
-// text is the content of a version: some writes long.
+// text returns the content of a version, of several writes.
 func text(version int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "version %04d\n", version), 3*writeSize/13)
 }
@@ -54,7 +54,7 @@ func oldFile(t *testing.T) string {
 	return path
 }
 
-// versionOf finds the version of a content, which has to be whole.
+// versionOf returns the version that a content has, which must be complete.
 func versionOf(content []byte) (int, error) {
 	head, _, _ := bytes.Cut(content, []byte("\n"))
 	version, err := strconv.Atoi(strings.TrimPrefix(string(head), "version "))
@@ -80,7 +80,7 @@ func versionAt(t *testing.T, path string) int {
 	return version
 }
 
-// wantFiles checks that exactly these files are in a folder: by name, the version.
+// wantFiles checks that a folder has exactly these files, by the versions of their names.
 func wantFiles(t *testing.T, dir string, want map[string]int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -100,8 +100,8 @@ func wantFiles(t *testing.T, dir string, want map[string]int) {
 	}
 }
 
-// wantOps checks which operations there were, one after the other. Several of a kind count
-// as one.
+// wantOps checks that there were these operations, in this order. Several of a kind in a row
+// count as one.
 func wantOps(t *testing.T, ops []disktest.Op, want ...string) {
 	t.Helper()
 	var got []string
@@ -158,7 +158,7 @@ func TestReplace(t *testing.T) {
 	if runtime.GOOS != "windows" && (info.Mode() != 0o640 || ready.Mode() != 0o640) {
 		t.Errorf("the mode is %v, announced %v, want that of the old file", info.Mode(), ready.Mode())
 	}
-	// An older backup gives way.
+	// An older backup is replaced.
 	if err := Replace(t.Context(), path, Options{}, writeText(3), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,8 @@ func TestReplace(t *testing.T) {
 	wantFiles(t, dir, map[string]int{"file.dat": 4, "file.dat.bak": 2})
 }
 
-// The new file is nobody else's to read until it is complete.
+// TestPrivateUntilComplete checks that nobody else may read the new file until it is
+// complete.
 func TestPrivateUntilComplete(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes say nothing here")
@@ -190,7 +191,7 @@ func TestPrivateUntilComplete(t *testing.T) {
 	}
 }
 
-// failing is a disk on which operations of a name fail.
+// failing returns a disk on which operations with a name fail.
 func failing(name string, err error) disk.FS {
 	d := disktest.New()
 	d.Before = failingOps(name, err)
@@ -208,8 +209,8 @@ func failingOps(name string, err error) func(op disktest.Op) error {
 
 var noLinks = failing("link", syscall.EPERM)
 
-// at calls do ahead of the nth operation that changes something, from 0, and other ahead
-// of all.
+// at returns a disk that calls do before the nth operation that changes something, from 0,
+// and other before all of them.
 func at(nth int, do func() error, other func(op disktest.Op) error) *disktest.Disk {
 	d := disktest.New()
 	d.Before = func(op disktest.Op) error {
@@ -228,15 +229,15 @@ func at(nth int, do func() error, other func(op disktest.Op) error) *disktest.Di
 	return d
 }
 
-// system is one of those that there are.
+// system is a kind of file system.
 type system struct {
 	name string
-	// before has operations fail that it does not know.
+	// before makes operations fail that the system does not support.
 	before func(op disktest.Op) error
 }
 
-// systems are those of which one can exchange files and the others can not, or know only
-// one name of a file.
+// systems returns three systems: one that can exchange names, one that can't, and one that
+// gives a file only one name.
 func systems() []system {
 	all := []system{{"no exchange", failingOps("exchange", syscall.EINVAL)}, {"no links", failingOps("link", syscall.EPERM)}}
 	if disk.CanExchange {
@@ -245,7 +246,7 @@ func systems() []system {
 	return all
 }
 
-// ops are the operations of replacing a file, also those that fail on the system.
+// ops returns the operations of replacing a file, including those that fail on the system.
 func (s system) ops(t *testing.T) (ops []disktest.Op) {
 	t.Helper()
 	d := disktest.New()
@@ -264,7 +265,8 @@ func (s system) ops(t *testing.T) (ops []disktest.Op) {
 	return ops
 }
 
-// Whichever operation fails, the old file or the new one is there, and nothing else.
+// TestFaults checks that, whichever operation fails, the old file or the new one is there,
+// and nothing else.
 func TestFaults(t *testing.T) {
 	for _, s := range systems() {
 		placed := false
@@ -279,7 +281,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// isPlacing tells whether an operation, if it succeeds, puts the new file in its place.
+// isPlacing reports whether an operation, if it succeeds, puts the new file in its place.
 func isPlacing(s system, op disktest.Op) bool {
 	return filepath.Base(op.Path) == "file.dat" && (op.Name == "rename" || s.before == nil)
 }
@@ -301,7 +303,7 @@ func testFault(t *testing.T, s system, nth int, op disktest.Op, withCancel, plac
 	if err != nil && !errors.Is(err, errInjected) {
 		t.Errorf("the error is %v", err)
 	}
-	if op.Name == "remove" { // a name is left then
+	if op.Name == "remove" { // then a name is left
 		if _, err := Sweep(path); err != nil {
 			t.Error(err)
 		}
@@ -316,7 +318,8 @@ func testFault(t *testing.T, s system, nth int, op disktest.Op, withCancel, plac
 	wantFiles(t, filepath.Dir(path), want)
 }
 
-// The caller's own refusals keep the old file, and come out as they are.
+// TestRefused checks that an error of the caller keeps the old file, and comes back
+// unchanged.
 func TestRefused(t *testing.T) {
 	ok := func(io.Writer) error { return nil }
 	cases := map[Step]func(path string) error{
@@ -346,7 +349,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A writer that does not look at errors does not pass for one that succeeded.
+// TestIgnoredWriteError checks that an error of writing counts even if the caller ignores
+// it.
 func TestIgnoredWriteError(t *testing.T) {
 	path := oldFile(t)
 	o := Options{Disk: at(2, func() error { return errInjected }, nil)} // the second write
@@ -391,7 +395,8 @@ func TestNoRoom(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 1})
 }
 
-// Without a second name, the backup is a copy that looks the same.
+// TestCopiedBackup checks that, if files have only one name, the backup is a copy with the
+// same attributes.
 func TestCopiedBackup(t *testing.T) {
 	path := oldFile(t)
 	before, err := os.Stat(path)
@@ -417,8 +422,8 @@ func TestCopiedBackup(t *testing.T) {
 	}
 }
 
-// A crash between the two renames leaves one file by two names: rename(2) then
-// does nothing at all.
+// TestBackupIsTheFile checks the state after a crash between the two renames: one file has
+// both names, and rename(2) does nothing.
 func TestBackupIsTheFile(t *testing.T) {
 	path := oldFile(t)
 	if err := os.Link(path, path+".bak"); err != nil {
@@ -445,7 +450,7 @@ func TestNothingToReplace(t *testing.T) {
 	if err := Replace(ctx, path, Options{}, write, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before it began: %v", err)
 	}
-	// What cannot become a backup is no reason to lose anything.
+	// If there can be no backup, no file may be lost.
 	if err := os.Mkdir(path+".bak", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 	"lorefs/internal/disk"
 )
 
-// A link stays a link; what it leads to is replaced where it lies.
+// TestLink checks that a link stays a link, and the file that it leads to is replaced in its
+// own folder.
 func TestLink(t *testing.T) {
 	path := oldFile(t)
 	dir := t.TempDir()
@@ -56,8 +57,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// The bits above the permissions are the old file's too, which changing the owner or
-// writing takes away.
+// TestSpecialBits checks that the new file gets the setuid, setgid and sticky bits, which
+// writing or changing the owner removes.
 func TestSpecialBits(t *testing.T) {
 	for _, special := range []os.FileMode{os.ModeSetgid, os.ModeSetuid, os.ModeSticky, os.ModeSetuid | os.ModeSetgid} {
 		for _, fs := range []disk.FS{nil, noLinks} {
@@ -86,7 +87,7 @@ func TestSpecialBits(t *testing.T) {
 	}
 }
 
-// Whoever the old file's group was, the new one's must not be let in for it.
+// TestModeFor checks that a new owner or group gets no rights that only the old ones had.
 func TestModeFor(t *testing.T) {
 	for _, c := range []struct {
 		mode                 os.FileMode
@@ -98,7 +99,7 @@ func TestModeFor(t *testing.T) {
 		{os.ModeSetuid | os.ModeSetgid | 0o751, true, false, os.ModeSetuid | 0o711},
 		{os.ModeSetgid | 0o660, false, false, 0o600},
 		{0o664, true, false, 0o644},
-		{0o604, true, false, 0o600}, // the group was shut out, and is among the others now
+		{0o604, true, false, 0o600}, // the old group had no rights, and now belongs to the others
 		{os.ModeSticky | 0o777, false, false, os.ModeSticky | 0o777},
 	} {
 		if got := modeFor(c.mode, c.sameOwner, c.sameGroup); got != c.want {
@@ -115,7 +116,7 @@ func TestForbidden(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Chmod(filepath.Dir(path), 0o700) //nolint:errcheck // or the folder cannot be cleaned up, which fails the test
+	defer os.Chmod(filepath.Dir(path), 0o700) //nolint:errcheck // if it fails, the folder can't be removed, and that fails the test
 	err := Replace(t.Context(), path, Options{}, writeText(2), nil)
 	if at, ok := errors.AsType[*StepError](err); !ok || at.Step != StepCreate || !errors.Is(err, os.ErrPermission) {
 		t.Errorf("%v", err)

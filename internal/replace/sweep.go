@@ -14,11 +14,11 @@ import (
 	"lorefs/internal/links"
 )
 
-// Sweep removes what writers that died left beside the file at path, which need not be
-// there itself, and gives the paths of what it removed. It touches only names that Replace
-// makes, and none of a writer that lives. A file that was in the place of the one at path,
-// and has no other name, is kept under one that shows: the error is a [*KeptError] then,
-// and may be others as well.
+// Sweep removes what writers that died have left beside the file at path, and returns the
+// paths that it removed. The file itself need not exist. Sweep touches only names that
+// Replace makes, and no name of a living writer. A file that was in the place of the one at
+// path, and has no other name, gets a lasting name: the error is then a [*KeptError],
+// possibly joined with others.
 func Sweep(path string) ([]string, error) {
 	dir, base, err := resolveName(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func Sweep(path string) ([]string, error) {
 			})
 		}
 	}
-	// What else belongs to a new file goes first, as long as that tells what it is.
+	// The other names of a new file come first, since they are recognized by its own.
 	slices.SortStableFunc(left, func(a, b leftover) int { return strings.Compare(b.mark, a.mark) })
 	var removed []string
 	var kept error
@@ -57,7 +57,7 @@ func Sweep(path string) ([]string, error) {
 	return removed, kept
 }
 
-// resolveName splits the path of a file, of which links are followed if it is there.
+// resolveName splits the path of a file. It follows links if the file exists.
 func resolveName(path string) (dir, base string, err error) {
 	whole, err := links.Resolve(path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -70,31 +70,30 @@ func resolveName(path string) (dir, base string, err error) {
 
 // leftover is a temporary name.
 type leftover struct {
-	// path is the name itself, owner that of the new file it belongs to, which may be
-	// itself, and file that of the file which is replaced.
+	// path is the name itself, owner that of the new file that it belongs to, which may be
+	// the same, and file that of the file to replace.
 	path, owner, file string
 	mark              string
 }
 
-// errLeave means that a name is not ours to remove, or is gone.
+// errLeave means that a name is not ours to remove, or does not exist any more.
 var errLeave = errors.New("left alone")
 
-// sweep removes the name if its owner is abandoned: not there, or not locked. Other names
-// have no lock of their own, as they may lead to the old file, which others lock for
-// other reasons.
+// sweep removes the name if its owner does not exist or is not locked. The other names have
+// no locks of their own: they may lead to the old file, which others lock for other reasons.
 func (l *leftover) sweep() error {
 	f, err := filelock.OpenFile(l.owner, os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		// Its writer is gone or through; names are never used twice.
+		// Its writer died or has finished; names are never used twice.
 	case err != nil:
-		return errLeave // What cannot be opened is somebody else's.
+		return errLeave // a file that can't be opened is not ours
 	default:
-		// The lock is held until the file is removed, or a writer that has made it
-		// this very moment would lock it and lose it.
+		// Hold the lock until the file is removed. Otherwise a writer that has just made it
+		// could lock it and then lose it.
 		defer f.Close()
 		if err := filelock.LockFile(f); err != nil {
-			return errLeave // Its writer lives, or nobody can tell.
+			return errLeave // its writer lives, or that is unknown
 		}
 		if closeFirst {
 			f.Close()
@@ -114,9 +113,8 @@ func (l *leftover) sweep() error {
 	return err
 }
 
-// hasOtherName tells whether the file is also to be had by one of the names that
-// replacing gives it. If it is not, it may be the only copy of the old file, or another
-// program's that came to its place.
+// hasOtherName reports whether the file also has one of the other names that Replace gives
+// it. If not, it may be the only copy of the old file, or a file of another program.
 func (l *leftover) hasOtherName() bool {
 	for _, name := range []string{l.owner, l.file, l.file + backupSuffix} {
 		if same(l.path, name) {
@@ -126,7 +124,7 @@ func (l *leftover) hasOtherName() bool {
 	return false
 }
 
-// same tells whether two paths, not followed if they are links, are one file.
+// same reports whether two paths are one file. It does not follow links.
 func same(a, b string) bool {
 	infoA, errA := os.Lstat(a)
 	infoB, errB := os.Lstat(b)

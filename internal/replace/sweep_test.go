@@ -14,7 +14,8 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// Names that others made, or that look nearly like ours, are not ours to remove.
+// TestSweepNames checks that names which others made are not removed, even if they look
+// nearly like ours.
 func TestSweepNames(t *testing.T) {
 	const random = "0123456789abcdef"
 	cases := map[string]bool{
@@ -59,8 +60,8 @@ func TestSweepNames(t *testing.T) {
 	}
 }
 
-// The files of a writer that lives stay, the backup's too, whoever locks that one
-// as the old file; it stays also if it is a folder or a link.
+// TestSweepLive checks that the files of a living writer stay, and so does its backup, which
+// others may lock as the old file or which may be a folder or a link.
 func TestSweepLive(t *testing.T) {
 	path := oldFile(t)
 	f, err := os.Open(path)
@@ -116,7 +117,7 @@ func TestSweepOthers(t *testing.T) {
 	wantFiles(t, filepath.Dir(outside), map[string]int{"file.dat": 1})
 }
 
-// The file itself may be gone, or may never have come.
+// TestSweepWithoutFile checks that Sweep works if the file does not exist.
 func TestSweepWithoutFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file.dat")
 	left := filepath.Join(filepath.Dir(path), ".file.dat.lorefs-0123456789abcdef.tmp")
@@ -129,7 +130,7 @@ func TestSweepWithoutFile(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), map[string]int{})
 }
 
-// Sweeping while others write is never in their way.
+// TestSweepRace checks that Sweep does not disturb others that write at the same time.
 func TestSweepRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file.dat")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -153,12 +154,12 @@ func TestSweepRace(t *testing.T) {
 	for range 3 {
 		writers.Go(func() {
 			for range 30 {
-				// The backup is left out: many writers at once take it from each other.
+				// No backup is made, since several writers at once take it from each other.
 				err := Replace(t.Context(), path, Options{NoBackup: true}, func(w io.Writer) error {
 					_, err := io.WriteString(w, "short")
 					return err
 				}, nil)
-				if err != nil && !errors.Is(err, ErrChanged) { // by another writer
+				if err != nil && !errors.Is(err, ErrChanged) { // another writer was first
 					t.Error(err)
 					return
 				}

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// closeFirst is false: an open file can be renamed and removed.
+// closeFirst says that a file must be closed before it is renamed or removed.
 const closeFirst = false
 
-// takeOver gives f the owner of old, as far as this process may, and then the mode:
-// changing the owner takes bits away.
+// takeOver gives f the owner of old, as far as this process may, and then the mode, since
+// changing the owner clears bits.
 func takeOver(f *os.File, old os.FileInfo, mode os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -21,7 +21,7 @@ func takeOver(f *os.File, old os.FileInfo, mode os.FileMode) error {
 	is, ok2 := info.Sys().(*syscall.Stat_t)
 	if ok && ok2 && (was.Uid != is.Uid || was.Gid != is.Gid) {
 		if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil {
-			_ = f.Chown(-1, int(was.Gid)) // Owners may choose among their groups.
+			_ = f.Chown(-1, int(was.Gid)) // an owner may choose one of its groups
 		}
 		if info, err = f.Stat(); err != nil {
 			return err
@@ -31,13 +31,13 @@ func takeOver(f *os.File, old os.FileInfo, mode os.FileMode) error {
 		}
 	}
 	if info.Mode()&allBits == mode {
-		return nil // Some file systems have only the bits that they were mounted with.
+		return nil // some file systems have fixed bits
 	}
 	return f.Chmod(mode)
 }
 
-// modeFor is the mode of a file that may have got another owner or group than the one it is
-// modelled on: what it let these do must not become what it lets others do.
+// modeFor returns the mode for a file whose owner or group may differ from its model's. A
+// new owner or group must not get rights that only the old ones had.
 func modeFor(mode os.FileMode, sameOwner, sameGroup bool) os.FileMode {
 	const (
 		ofGroup = 0o070
@@ -47,7 +47,7 @@ func modeFor(mode os.FileMode, sameOwner, sameGroup bool) os.FileMode {
 		mode &^= os.ModeSetuid
 	}
 	if !sameGroup {
-		// The old group's members are among all others now, and the other way round.
+		// The members of the old group now belong to the others, and vice versa.
 		both := mode & (mode & ofGroup >> toGroup)
 		mode = mode&^(os.ModeSetgid|ofGroup|ofGroup>>toGroup) | both | both<<toGroup
 	}

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// tempMark is what stands between a file's name and the random part.
+	// tempMark separates a file's name from the random part.
 	tempMark   = ".lorefs-"
 	tempSuffix = ".tmp"
 	// randomLen is the length of the random part, in hexadecimal digits.
 	randomLen = 16
 
-	// tries is how often a name is made up. A second one is needed only if Sweep
-	// runs elsewhere at that moment.
+	// tries is how often a name is tried. More than one is needed only if Sweep runs at the
+	// same time.
 	tries = 100
 )
 
@@ -49,8 +49,8 @@ func createTemp(fs disk.FS, path string) (*tempFile, error) {
 			return nil, err
 		}
 		t := &tempFile{File: f, disk: fs, path: temp}
-		// Between making and locking, Sweep may take the file for abandoned. Any
-		// other failure means that locks cannot be had; then Sweep keeps off too.
+		// Sweep may take the file for abandoned before it is locked. Any other error means
+		// that the system has no locks; then Sweep removes nothing.
 		last = filelock.LockFile(f.OS())
 		if !errors.Is(last, filelock.ErrLocked) && t.isAt(temp) {
 			return t, nil
@@ -70,7 +70,7 @@ func (t *tempFile) discard() error {
 	return err
 }
 
-// isAt tells whether a path leads to this file.
+// isAt reports whether a path is this file.
 func (t *tempFile) isAt(path string) bool {
 	mine, err := t.Stat()
 	if err != nil {
@@ -80,7 +80,6 @@ func (t *tempFile) isAt(path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// close closes the file once.
 func (t *tempFile) close() error {
 	if t.closed {
 		return nil
@@ -89,24 +88,23 @@ func (t *tempFile) close() error {
 	return t.Close()
 }
 
-// The marks of names that belong to a new file, and stand behind its random part.
+// These marks follow the random part in names that belong to a new file.
 const (
 	backupMark = ".bak"  // a second name of the old file
-	copyMark   = ".copy" // a copy of the old file, maybe half written
-	swapMark   = ".swap" // a second name of the new file, or the old file behind the exchange
+	copyMark   = ".copy" // a copy of the old file, possibly incomplete
+	swapMark   = ".swap" // a second name of the new file or, after the exchange, the old file
 )
 
-// sibling is a temporary name that belongs to this file.
+// sibling returns a temporary name that belongs to this file.
 func (t *tempFile) sibling(mark string) string {
 	return strings.TrimSuffix(t.path, tempSuffix) + mark + tempSuffix
 }
 
-// keptMark stands between a file's name and the random part, in the name of a file that
-// has no other and that somebody may want.
+// keptMark separates a file's name from the random part in the name of a file that has no
+// other name and may be worth keeping.
 const keptMark = ".kept-"
 
-// keep gives a file with a temporary name one that shows, beside the one that it came
-// from.
+// keep gives a file with a temporary name a lasting one beside path.
 func keep(fs disk.FS, temp, path string) (string, error) {
 	mark, ok := parseName(filepath.Base(temp), filepath.Base(path))
 	if !ok {
@@ -119,15 +117,15 @@ func keep(fs disk.FS, temp, path string) (string, error) {
 	return kept, nil
 }
 
-// tempName is what a temporary name says.
+// tempName is a parsed temporary name.
 type tempName struct {
-	// random is its random part, and mark what stands behind it: empty for a new file.
+	// random is its random part, and mark what follows that: empty for a new file.
 	random, mark string
-	// owner is the name of the new file that it belongs to, which may be itself.
+	// owner is the name of the new file that it belongs to, which may be the same.
 	owner string
 }
 
-// parseName tells whether a name is one that replacing base makes.
+// parseName parses a name, and reports whether replacing base makes such names.
 func parseName(name, base string) (tempName, bool) {
 	prefix := "." + base + tempMark
 	rest, ok := strings.CutPrefix(name, prefix)

@@ -7,12 +7,11 @@ import (
 	"lorefs/internal/disk"
 )
 
-// writeSize is how much is handed to the system at once. Cancelling is noticed
-// as often.
+// writeSize is the size of a write to the system. After each, cancellation is checked.
 const writeSize = 1 << 20
 
-// writeAll runs write on a buffered writer to a new file. Errors of writing are found also
-// if write does not look at them.
+// writeAll calls write with a buffered writer to a new file. It returns errors of writing
+// even if write ignores them.
 func (f *File) writeAll(to disk.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(&writer{f: f, to: to}, writeSize)
 	if err := write(w); err != nil {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// noAttribute is the error of an attribute that is gone.
+	// noAttribute is the error for an attribute that does not exist.
 	noAttribute = unix.ENOATTR
-	// accessList is no attribute's name: lists are something else here.
+	// accessList names no attribute: here lists are not attributes.
 	accessList = ""
 )
 
-// takeAccessList does nothing: there are no lists that are known here.
+// takeAccessList does nothing: access control lists are not supported here.
 func takeAccessList(_, _ *os.File) error { return nil }

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// noAttribute is the error of an attribute that is gone.
+	// noAttribute is the error for an attribute that does not exist.
 	noAttribute = unix.ENODATA
-	// accessList is the attribute that holds the access control list.
+	// accessList is the attribute with the access control list.
 	accessList = "system.posix_acl_access"
 )
 
-// takeAccessList gives f the access control list of old, or none if that has none: f
-// may have one from its folder.
+// takeAccessList gives f the access control list of old. If old has none, it removes the one
+// that f may have from its folder.
 func takeAccessList(f, old *os.File) error {
 	list, err := attribute(old, accessList)
 	switch {
@@ -29,5 +29,5 @@ func takeAccessList(f, old *os.File) error {
 	return os.NewSyscallError("access control list", err)
 }
 
-// isNone tells that a file has no list, or can have none.
+// isNone reports whether a file has no list, or can have none.
 func isNone(err error) bool { return errors.Is(err, noAttribute) || errors.Is(err, unix.ENOTSUP) }

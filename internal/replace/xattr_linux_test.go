@@ -17,8 +17,8 @@ import (
 	"lorefs/internal/disk/disktest"
 )
 
-// listOf is an access control list: what the owning group may, a user by number, and
-// the most that any of them may, which is the group's bits of the mode.
+// listOf returns an access control list: the rights of the owning group, those of a user by
+// number, and the most that any of them may have, which the mode shows as the group's bits.
 func listOf(group, user, mask uint16) []byte {
 	const uid, nobody = 12345, 0xFFFFFFFF
 	b := binary.LittleEndian.AppendUint32(nil, 2)
@@ -33,7 +33,7 @@ func listOf(group, user, mask uint16) []byte {
 	return b
 }
 
-// setAttribute sets an extended attribute, or skips the test where there are none.
+// setAttribute sets an extended attribute, or skips the test if the file system has none.
 func setAttribute(t *testing.T, path, name string, value []byte) {
 	t.Helper()
 	err := unix.Setxattr(path, name, value, 0)
@@ -45,7 +45,7 @@ func setAttribute(t *testing.T, path, name string, value []byte) {
 	}
 }
 
-// wantList checks what access control list a file has, and its mode.
+// wantList checks the access control list and the mode of a file.
 func wantList(t *testing.T, path string, list []byte, mode os.FileMode) {
 	t.Helper()
 	got := make([]byte, 4096)
@@ -65,8 +65,8 @@ func wantList(t *testing.T, path string, list []byte, mode os.FileMode) {
 	}
 }
 
-// A new file lets in whom its model lets in, and nobody besides: without the list, the
-// mode would let the owning group in.
+// TestCreateAccessList checks that a new file admits the same users as its model. Without
+// the list, its mode would admit the owning group.
 func TestCreateAccessList(t *testing.T) {
 	like := oldFile(t)
 	list := listOf(0, 6, 6)
@@ -83,7 +83,7 @@ func TestCreateAccessList(t *testing.T) {
 	wantList(t, gone, nil, 0o600)
 }
 
-// Where the list can't be set, the file is its owner's alone.
+// TestAccessListLost checks that only the owner may use a file whose list can't be set.
 func TestAccessListLost(t *testing.T) {
 	path := oldFile(t)
 	setAttribute(t, path, accessList, listOf(0, 6, 6))
@@ -105,8 +105,8 @@ func TestAccessListLost(t *testing.T) {
 	}
 }
 
-// The new file has the old one's extended attributes, and so has a backup that had to be
-// copied.
+// TestAttributes checks that the new file has the old one's extended attributes, and so has
+// a backup that was copied.
 func TestAttributes(t *testing.T) {
 	path := oldFile(t)
 	want := map[string][]byte{
@@ -149,7 +149,8 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// What a folder gives to new files does not come to a file that had it not.
+// TestAttributesAdded checks that attributes which a folder gives new files are removed if
+// the old file has none.
 func TestAttributesAdded(t *testing.T) {
 	path := oldFile(t)
 	setAttribute(t, path, "user.note", []byte("mine"))
@@ -178,15 +179,15 @@ func TestAttributesAdded(t *testing.T) {
 	}
 }
 
-// An attribute for which there is no room keeps no file from being replaced, nor the
-// other attributes from being there.
+// TestAttributeTooLarge checks that a file is replaced, with its other attributes, if one
+// attribute does not fit.
 func TestAttributeTooLarge(t *testing.T) {
-	// Here what owners call attributes counts as files do, a kilobyte each.
+	// On tmpfs user attributes count towards the inodes, a kilobyte each.
 	path := filepath.Join(mountTest(t, "tmpfs", "nr_inodes=16"), "file.dat")
 	if err := os.WriteFile(path, text(1), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	// Whichever comes first, the others have room.
+	// The others fit in any order.
 	setAttribute(t, path, "user.a", []byte("a"))
 	setAttribute(t, path, "user.large", make([]byte, 9<<10))
 	setAttribute(t, path, "user.z", []byte("z"))
@@ -207,7 +208,8 @@ func TestAttributeTooLarge(t *testing.T) {
 	}
 }
 
-// Sizes that are never right are not asked for without end.
+// TestAttributeGrows checks that a file system which returns wrong sizes is not asked
+// forever.
 func TestAttributeGrows(t *testing.T) {
 	asked := 0
 	_, err := sized(func(p []byte) (int, error) {
@@ -224,7 +226,7 @@ func TestAttributeGrows(t *testing.T) {
 	}
 }
 
-// What may not be copied is left out.
+// TestAttributesRefused checks which errors are ignored.
 func TestAttributesRefused(t *testing.T) {
 	for err, want := range map[error]bool{
 		unix.EPERM: true, unix.EACCES: true, unix.ENOTSUP: true, unix.ENODATA: true, unix.ENOSPC: false, unix.EIO: false,

@@ -4,8 +4,8 @@ package replace
 
 import "os"
 
-// takeAccessList does nothing: there are no lists that are known here.
+// takeAccessList does nothing: access control lists are not supported here.
 func takeAccessList(_, _ *os.File) error { return nil }
 
-// takeAttributes does nothing: there are none that are known here.
+// takeAttributes does nothing: extended attributes are not supported here.
 func takeAttributes(_, _ *os.File) error { return nil }

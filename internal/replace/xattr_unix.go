@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ofContent are extended attributes that vouch for what a file holds: a new file needs
-// its own.
+// ofContent are extended attributes that vouch for the content of a file. They are not
+// carried over.
 var ofContent = []string{"security.ima", "security.evm", "security.capability"}
 
 // ofSystem begins the names of attributes that the system gives each file. They can be
-// others' values, but never go.
+// changed, but not removed.
 const ofSystem = "security."
 
-// takeAttributes gives f the extended attributes of old and no others, as far as this
-// process may and the file system can; its error says what went wrong besides. The
-// access control list is not among them.
+// takeAttributes gives f the extended attributes of old and no others, without the access
+// control list. Its error does not include attributes that this process may not set, or that
+// the file system does not support.
 func takeAttributes(f, old *os.File) error {
 	names, err := attributes(old)
 	if refused(err) {
@@ -43,7 +43,8 @@ func takeAttributes(f, old *os.File) error {
 	return errors.Join(errs...)
 }
 
-// removeOthers removes what f has from its folder: it comes first, as it takes room.
+// removeOthers removes attributes that f has from its folder. It comes first, since they
+// take space.
 func removeOthers(f *os.File, names []string) error {
 	has, err := attributes(f)
 	if refused(err) {
@@ -61,8 +62,8 @@ func removeOthers(f *os.File, names []string) error {
 	return errors.Join(errs...)
 }
 
-// attributes are the names of a file's attributes, without those that are not carried
-// over, or not as others are.
+// attributes returns the names of a file's attributes, except those that are not carried
+// over or are carried over separately.
 func attributes(f *os.File) ([]string, error) {
 	list, err := sized(func(p []byte) (int, error) { return unix.Flistxattr(int(f.Fd()), p) })
 	if err != nil {
@@ -77,7 +78,7 @@ func attribute(f *os.File, name string) ([]byte, error) {
 	return sized(func(p []byte) (int, error) { return unix.Fgetxattr(int(f.Fd()), name, p) })
 }
 
-// refused tells errors of what may not be done, or can't be there, from others.
+// refused reports whether an error means that an attribute is not allowed, or not supported.
 func refused(err error) bool {
 	for _, is := range []error{unix.ENOTSUP, unix.EOPNOTSUPP, unix.EPERM, unix.EACCES, unix.EINVAL, noAttribute} {
 		if errors.Is(err, is) {
@@ -87,8 +88,9 @@ func refused(err error) bool {
 	return false
 }
 
-// sized has get fill a buffer of the size that it asks for, which can grow meanwhile:
-// not forever, or a file system that gives wrong sizes would keep a save from ending.
+// sized calls get with a buffer of the size that it asks for, which may grow meanwhile. It
+// gives up after some calls, so that a file system which returns wrong sizes can't block a
+// save.
 func sized(get func(p []byte) (int, error)) ([]byte, error) {
 	const asks = 10
 	for range asks {

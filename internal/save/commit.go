@@ -193,7 +193,7 @@ func (s *Set) announce(file string, id Identity, later [][]byte) error {
 	for _, record := range later {
 		records = append(records, s.kind.editRecord(recordLater, file, record))
 	}
-	return s.ledger.announce(len(later) > 0, append(records, aboutFile(recordSaving, file, id))...)
+	return s.ledger.announce(len(later) > 0, append(records, announcement(file, id, len(later)))...)
 }
 
 // savedAs tells of a file that is in place.

@@ -396,3 +396,43 @@ func TestRemoveFails(t *testing.T) {
 		f.wantReplayed(0, "a.1")
 	})
 }
+
+// Edits that were noted for a save that came to nothing are none of the file of the next one,
+// which holds them.
+func TestLaterOfFailedSave(t *testing.T) { ofBoth(t, testLaterOfFailedSave) }
+
+func testLaterOfFailedSave(t *testing.T, kind *Kind) {
+	t.Helper()
+	f := newFolderOf(t, kind)
+	full, unsynced := savetest.Failing("append S", 1), savetest.Unsynced(f.path("a"), 1)
+	edited := false
+	d := disktest.New()
+	d.Before = func(op disktest.Op) error {
+		if op.Name == "write" && strings.Contains(op.Path, ".lorefs-") && !edited {
+			edited = true
+			f.edit("a", "2")
+		}
+		return errors.Join(full.Before(op), unsynced.Before(op))
+	}
+	f.opts.Disk = d
+	f.mustOpen()
+	f.edit("a", "1")
+	if _, err := f.save("a"); !errors.Is(err, disktest.ErrFault) {
+		t.Fatal(err)
+	}
+	f.holds("a", "a.")
+	if kind.Many {
+		f.edit("b", "3")
+	}
+	if _, err := f.save("a"); !errors.Is(err, replace.ErrUnsynced) {
+		t.Fatal(err)
+	}
+	f.holds("a", "a.12")
+	f.crash()
+	f.opts.Disk = nil
+	f.mustOpen()
+	if text, again := f.texts["a"]; again {
+		t.Errorf("made again on top of a.12: %q", text)
+	}
+	f.close()
+}

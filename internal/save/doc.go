@@ -23,8 +23,9 @@
 //
 //	'F' {json}                the file to which the edits behind belong; for one file, the header
 //	'E' length:2 name record  an edit; for one file, without length and name
-//	'N' length:2 name record  likewise, an edit of the file that the next 'S' announces
-//	'S' {json}                the file that is about to take the place, or that may be put there
+//	'N' length:2 name record  likewise, an edit of the file that the 'S' behind announces
+//	'S' {json}                the file that is about to take the place, or that may be put there,
+//	                          and how many 'N' right ahead are edits of it
 //	'D' {json}                it has taken the place, or the file is what the edits make of it
 //	'b' length:2 name mark note  what the file holds that the edits belong to: its SHA-256 begins
 //	                          with the 8 bytes of mark; for one file, without length and name

@@ -42,6 +42,9 @@ type header struct {
 type fileRecord struct {
 	File string `json:"file,omitempty"`
 	Identity
+	// Later is how many records right ahead of an announcement are edits of that file. There
+	// may be more, of a save that came to nothing before it was announced.
+	Later int `json:"later,omitempty"`
 }
 
 // fileState is what a journal says about a file.
@@ -56,8 +59,8 @@ type fileState struct {
 	later span
 	// saved is what the file was about to become with all edits, nil for nothing.
 	saved *saving
-	// next are the records for the file that is announced next.
-	next span
+	// next has how many edits each record has for a file that was not announced so far.
+	next []int
 	// conflict is where what was edited was rescued to, empty if it was not.
 	conflict string
 	// unsynced tells that the file that is in place may not outlast a power cut.
@@ -120,9 +123,19 @@ func identify(path string) (Identity, error) {
 
 // aboutFile is a record that says something about a file.
 func aboutFile(kind byte, file string, id Identity) []byte {
-	b, err := json.Marshal(fileRecord{file, id})
+	return (&fileRecord{File: file, Identity: id}).as(kind)
+}
+
+// announcement is the record of a file that is about to take the place, behind so many of
+// later edits.
+func announcement(file string, id Identity, later int) []byte {
+	return (&fileRecord{file, id, later}).as(recordSaving)
+}
+
+func (r *fileRecord) as(kind byte) []byte {
+	b, err := json.Marshal(r)
 	if err != nil {
-		panic(fmt.Sprintf("BUG: %q is no JSON: %v", file, err))
+		panic(fmt.Sprintf("BUG: %q is no JSON: %v", r.File, err))
 	}
 	return append([]byte{kind}, b...)
 }
@@ -258,7 +271,7 @@ func (k *Kind) digest(contents *journal.Contents) (summary, error) {
 func (d *summary) add(place int, record []byte) error {
 	switch record[0] {
 	case recordEdit, recordLater:
-		return d.addEdit(place, record)
+		return d.addEdit(record)
 	case recordFile, recordSaving, recordDone:
 		return d.addFile(place, record)
 	}
@@ -268,7 +281,7 @@ func (d *summary) add(place int, record []byte) error {
 	return nil
 }
 
-func (d *summary) addEdit(place int, record []byte) error {
+func (d *summary) addEdit(record []byte) error {
 	file, edit, err := d.kind.parseEdit(record)
 	if err != nil {
 		return err
@@ -283,13 +296,10 @@ func (d *summary) addEdit(place int, record []byte) error {
 	}
 	if record[0] == recordEdit {
 		f.edits += int64(n)
-		f.saved, f.next = nil, span{}
+		f.saved, f.next = nil, nil
 		return nil
 	}
-	if f.next.edits == 0 {
-		f.next.from = place
-	}
-	f.next.to, f.next.edits = place+1, f.next.edits+int64(n)
+	f.next = append(f.next, n)
 	return nil
 }
 
@@ -310,7 +320,15 @@ func (d *summary) addFile(place int, record []byte) error {
 		}
 		d.files[r.File] = &fileState{base: r.Identity, first: place}
 	case recordSaving:
-		f.saved, f.next = &saving{r.Identity, place, f.next}, span{}
+		first := len(f.next) - r.Later
+		if r.Later < 0 || first < 0 {
+			return fmt.Errorf("%d edits of %q are noted for a file that is to have %d", len(f.next), r.File, r.Later)
+		}
+		later := span{from: place - r.Later, to: place}
+		for _, n := range f.next[first:] {
+			later.edits += int64(n)
+		}
+		f.saved, f.next = &saving{r.Identity, place, later}, nil
 	case recordDone:
 		later := span{}
 		if f.saved != nil && f.saved.id == r.Identity {

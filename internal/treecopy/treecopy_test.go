@@ -27,7 +27,7 @@ func sample() (nodes.Tree, map[string]string) {
 	for i := range 200 {
 		files[fmt.Sprintf("many/%03d", i)] = fmt.Sprint("file ", i)
 	}
-	return nodes.MemFiles(testTime, files), files
+	return nodetest.MemFiles(testTime, files), files
 }
 
 func root() nodes.Entry { return nodes.Entry{ID: nodes.Root, Kind: nodes.Dir, ModTime: testTime} }
@@ -78,7 +78,7 @@ func TestCopy(t *testing.T) {
 }
 
 func TestEmptyDirectory(t *testing.T) {
-	var b nodes.Builder
+	var b nodetest.Builder
 	b.Dir(nodes.Root, "hollow")
 	tree, err := b.Build(testTime)
 	if err != nil {
@@ -307,7 +307,7 @@ func TestOverwrite(t *testing.T) {
 // TestLinksAndLateSizes copies links as links, and whole files whose sizes a listing
 // doesn't know.
 func TestLinksAndLateSizes(t *testing.T) {
-	var b nodes.Builder
+	var b nodetest.Builder
 	dir := b.Dir(nodes.Root, "dir")
 	b.File(dir, "file", "text")
 	b.Link(nodes.Root, "link", "dir/file")

@@ -8,7 +8,6 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -63,7 +62,7 @@ func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 		bare: map[edit.Number]bool{}, marked: map[edit.Number]bool{}, types: map[attributeKey]datacenter.Type{},
 	}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
-		Empty: true, Now: opts.Now, Limits: editing.Limits{Text: maxContent, Texts: opts.MaxTexts},
+		Empty: true, Now: opts.Now, Limits: overlay.Limits{Text: maxContent, Texts: opts.MaxTexts},
 		Logger: slog.New(slog.DiscardHandler),
 	})}
 }

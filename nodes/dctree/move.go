@@ -2,6 +2,7 @@ package dctree
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"lorefs/datacenter"
@@ -13,9 +14,12 @@ import (
 // Move implements [overlay.Source].
 func (e *edits) Move(ctx context.Context, m overlay.Move) error {
 	n, attribute, ok := number(m.ID)
+	_, other, _ := number(m.To.ID)
 	switch {
 	case !ok:
 		return nodes.NotExist(m.ID)
+	case m.Exchange && attribute != other:
+		return fmt.Errorf("%w: a value and a directory can't be exchanged", nodes.ErrInvalid)
 	case !attribute && m.Exchange:
 		return e.exchangeNodes(ctx, n, m.To)
 	case !attribute:

@@ -11,7 +11,6 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -138,7 +137,7 @@ func (e *edits) attributeFile(file string) (name string, marked bool, err error)
 
 // childFile takes the name of a node's directory apart.
 func (e *edits) childFile(file string) (name string, ordinal uint32, err error) {
-	if editing.IsScratch(file) {
+	if overlay.IsScratch(file) {
 		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
 	}
 	plain, n, ok := treepath.SplitOrdinal(file)
@@ -211,7 +210,7 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 		return at, err
 	}
 	at.Dir = overlay.Made{Own: true, Err: e.mayBeNode(name)}
-	if editing.IsScratch(name) {
+	if overlay.IsScratch(name) {
 		return at, nil
 	}
 	at.File = overlay.Made{Own: true, Err: e.mayBeAttribute(in, name)}

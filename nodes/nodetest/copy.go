@@ -10,7 +10,7 @@ import (
 // Copy makes a tree in memory with all names, contents, times and attributes of
 // another, in the same order. The numbers are its own. Benchmarks serve it to see
 // what a source costs beyond its shape.
-func Copy(ctx context.Context, tree nodes.Tree) (*nodes.Mem, error) {
+func Copy(ctx context.Context, tree nodes.Tree) (*Mem, error) {
 	root, err := tree.Attr(ctx, nodes.Root)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ type copier struct {
 	tree   nodes.Tree
 	xattrs nodes.Xattrer
 	root   nodes.Attr
-	b      nodes.Builder
+	b      Builder
 }
 
 func (c *copier) dir(ctx context.Context, from, to nodes.ID) error {

@@ -2,6 +2,7 @@ package nodetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -268,6 +269,20 @@ func (s *suite) checkContent(ctx context.Context, e nodes.Entry) error {
 		return fmt.Errorf("a read at -1 = %d, %w; want an error", n, err)
 	}
 	return nil
+}
+
+// ReadFile reads a file whole, past any mount.
+func ReadFile(ctx context.Context, tree nodes.Tree, id nodes.ID) ([]byte, error) {
+	attr, err := tree.Attr(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]byte, attr.Size)
+	n, err := tree.ReadAt(ctx, id, p, 0)
+	if n < len(p) || (err != nil && !atEnd(err)) {
+		return nil, fmt.Errorf("%d of %d bytes: %w", n, len(p), cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return p, nil
 }
 
 // atEnd tells whether err is the one that ends a file.

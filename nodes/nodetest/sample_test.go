@@ -13,9 +13,9 @@ import (
 
 // wide makes a tree of directories below each other, fan wide each, with one
 // file in each of the innermost.
-func wide(t *testing.T, fan ...int) *nodes.Mem {
+func wide(t *testing.T, fan ...int) *Mem {
 	t.Helper()
-	var b nodes.Builder
+	var b Builder
 	var fill func(dir nodes.ID, fan []int)
 	fill = func(dir nodes.ID, fan []int) {
 		if len(fan) == 0 {
@@ -80,7 +80,7 @@ func (r *reporter) Errorf(format string, args ...any) {
 
 // aliasing lists the directory "a" a second time, as "b", or the file "f" as "g".
 type aliasing struct {
-	*nodes.Mem
+	*Mem
 	from, to string
 }
 
@@ -101,7 +101,7 @@ func (a aliasing) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter
 }
 
 func TestOnlyFilesMayHaveTwoNames(t *testing.T) {
-	files := nodes.MemFiles(time.Unix(1_500_000_000, 0), map[string]string{"a/x": "text", "f": "text"})
+	files := MemFiles(time.Unix(1_500_000_000, 0), map[string]string{"a/x": "text", "f": "text"})
 	for _, c := range []struct {
 		from, to string
 		faulty   bool

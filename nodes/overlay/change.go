@@ -159,7 +159,7 @@ func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &file{id: id, kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.owner.Now()}
+	f := &file{id: id, kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.now()}
 	if kind == nodes.File {
 		f.fresh = p.of.ID == 0 && p.of.File.Own
 		f.Keep()
@@ -228,7 +228,7 @@ func (t *Tree) removeSource(ctx context.Context, p *place) error {
 	}
 	of := p.source()
 	err = t.src.Remove(ctx, of)
-	if isNotPermitted(err) && p.file != nil && p.file.Problem() != nil {
+	if isNotPermitted(err) && p.file != nil && p.file.problem != nil {
 		return t.giveUp(ctx, p)
 	}
 	if err != nil {
@@ -301,7 +301,7 @@ func (t *Tree) replaced(p *place, before Content) {
 	}
 	f := p.file
 	if f == nil {
-		f = &file{id: p.ID, kind: p.Kind, of: p.of.ID, mtime: t.owner.Now()}
+		f = &file{id: p.ID, kind: p.Kind, of: p.of.ID, mtime: t.now()}
 		t.files[f.id] = f
 	}
 	f.was = before

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -25,7 +24,7 @@ type desk struct {
 	told []nodes.Change
 }
 
-func newDesk(t *testing.T, limits editing.Limits) *desk {
+func newDesk(t *testing.T, limits overlay.Limits) *desk {
 	t.Helper()
 	d := &desk{T: t, now: shelfTime.Add(time.Hour)}
 	s := &shelf{now: func() time.Time { return d.now }, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
@@ -248,7 +247,7 @@ func TestRefuseStays(t *testing.T) {
 		{"written", "somebody is writing it", "half"},
 		{"full", "texts that are not saved have", "1"},
 	} {
-		d := newDesk(t, editing.Limits{Text: 100, Texts: 40})
+		d := newDesk(t, overlay.Limits{Text: 100, Texts: 40})
 		d.create("temp", "!bad bad bad bad bad bad")
 		if tt.what == "written" {
 			d.write(d.open(one), tt.text)
@@ -278,7 +277,7 @@ func TestRefuseCanceled(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	d := newDesk(t, editing.Limits{Text: 100, Texts: 250})
+	d := newDesk(t, overlay.Limits{Text: 100, Texts: 250})
 	d.create("a", strings.Repeat("a", 96))
 	d.create("b", strings.Repeat("b", 96))
 	other, err := d.Create(t.Context(), box, "c")

@@ -77,7 +77,7 @@
 //
 // A source may be changed by others than the overlay. It tells the [Watcher] behind the edit.
 // What has to be noted of a file waits for the lock of edits, and not the other way round
-// ([editing.Lock]): Edited lets it have the time of its source again, Gone makes it a removed
+// (see below): Edited lets it have the time of its source again, Gone makes it a removed
 // file, with the text that is held, and a new one makes it when it is closed.
 //
 // # Numbers and cursors
@@ -88,9 +88,23 @@
 // itself, and a file keeps its number: nothing has to be known of one that was saved by
 // renaming.
 //
+// # From the first write to the close
+//
+// A text is held from the first write on: what the file shows so far, if the write leaves any
+// of that. From then on everybody reads the text, but it is only what somebody writes at the
+// moment. Flush puts it, and the source then has the content again. One that was emptied and
+// not written to since is left alone until the last Writer is released, because shells close a
+// file between the two.
+//
 // # Locks
 //
-// They are those of package editing: Tree.editing is taken before all others, those of the
-// source behind it. Tree.mu is held while the source is asked for Where, and taken by the
-// Watcher: a source must not tell of a change under a lock that Where needs.
+// A Tree has two. Tree.editing is held by whoever changes something, for as long as that
+// takes, also while the source is read or a journal written. Tree.mu guards what is in memory,
+// for as long as that is looked at, and nothing is read or written meanwhile, but that a source
+// is asked for Where: it must not tell of a change under a lock that Where needs, as the Watcher
+// takes Tree.mu. Tree.editing is taken before Tree.mu, and before all locks of the source. Who
+// holds it may look without Tree.mu at what only such holders change; readers need Tree.mu, and
+// change nothing. What the Watcher has to note waits until nobody holds Tree.editing, and he who
+// made the change does not: he may hold what the other waits for. Times have a lock of their
+// own, under which nothing else is taken.
 package overlay

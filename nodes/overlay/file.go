@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,8 +35,8 @@ type file struct {
 	// was is what it showed when it was removed, if no text is held.
 	was Content
 
-	// draft is what is read, if it is held.
-	draft
+	// text is what is read, if it is held.
+	text
 	mtime time.Time // when it was made or written to
 }
 
@@ -76,17 +77,28 @@ func (t *Tree) hold(ctx context.Context, f *file) error {
 		return nil
 	}
 	attr, err := t.Attr(ctx, f.id)
-	if err == nil {
-		err = t.owner.Hold(ctx, f.id, &f.Text)
-	}
 	if err != nil {
 		return err
 	}
+	b := make([]byte, attr.Size)
+	if n, err := t.ReadAt(ctx, f.id, b, 0); n < len(b) {
+		return fmt.Errorf("read %d bytes of %d: %w", n, len(b), err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	f.Hold(b)
 	f.mtime = attr.ModTime
 	t.count(f)
 	return nil
+}
+
+// holdAs has a file hold a text, unless it holds something. The caller holds editing.
+func (t *Tree) holdAs(f *file, text []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !f.Held() {
+		f.Hold(text)
+	}
 }
 
 // hiddenBy is the file of the source of which a scratch file is all that is to be seen, 0 for
@@ -137,7 +149,7 @@ func (t *Tree) refusedHidden() map[nodes.ID]bool {
 	defer t.mu.RUnlock()
 	all := map[nodes.ID]bool{}
 	for _, f := range t.files {
-		if f.hides != 0 && f.Problem() != nil {
+		if f.hides != 0 && f.problem != nil {
 			all[f.hides] = true
 		}
 	}
@@ -192,14 +204,14 @@ func (t *Tree) orphaned(f *file) {
 
 // touch notes that a file is written to now. The caller holds mu.
 func (t *Tree) touch(f *file) {
-	f.mtime = t.owner.Now()
+	f.mtime = t.now()
 	t.times.Drop(f.id)
 }
 
 // settle forgets the text of a file of the source, and the file if it is nothing else. The
 // caller holds editing and mu.
 func (t *Tree) settle(f *file) {
-	if f.of == 0 || f.Dirty() || f.pending || f.Problem() != nil {
+	if f.of == 0 || f.Dirty() || f.pending || f.problem != nil {
 		return
 	}
 	f.Drop()

@@ -6,14 +6,13 @@ import (
 	"iter"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // directory is what there is in one beyond what the source has.
 type directory struct {
 	// names has its scratch files, order has them in the order of their cursors.
 	names map[string]*file
-	order editing.Order[file]
+	order order[file]
 }
 
 // scratchCursor is the first cursor of the scratch files, behind all of a source's.

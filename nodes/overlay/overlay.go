@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
@@ -18,16 +17,18 @@ type Tree struct {
 	valued Valued
 	// empty is [Options.Empty].
 	empty bool
-	// owner has the handles of files, and whom to tell. times are those of nodes that have
-	// another one than their source tells; a file that is written to has its own, see file.
-	owner  *editing.Owner
-	times  *editing.Times
-	limits editing.Limits
+	now   func() time.Time
+	// tell tells of a change that nobody asked for by its number.
+	tell func(nodes.Change)
+	// times are those of nodes that have another one than their source tells; a file that is
+	// written to has its own, see file.
+	times  *times
+	limits Limits
 	logger *slog.Logger
 
 	// editing is held by whoever changes something, also while the source decodes or logs.
 	// It is taken before mu, and before all locks of the source.
-	editing editing.Lock
+	editing lock
 	// nextID is the next number that is given. It is guarded by editing.
 	nextID nodes.ID
 	// mu guards everything below, and the files, for as long as memory is looked
@@ -54,14 +55,15 @@ var (
 
 // New makes the editable tree of a source.
 func New(src Source, opts Options) *Tree {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	t := &Tree{
-		src: src, empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
+		src: src, now: opts.Now, tell: func(nodes.Change) {}, times: newTimes(opts.Now), empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
 		limits: opts.Limits, logger: opts.Logger,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
 	t.valued, _ = src.(Valued)
-	t.owner = editing.NewOwner(t, &t.editing, &t.mu, src.Sync, opts.Now)
-	t.times = t.owner.Times
 	src.Watch(watcher{t})
 	return t
 }
@@ -87,10 +89,10 @@ func (t *Tree) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) err
 }
 
 // Sync implements [nodes.Mutable].
-func (t *Tree) Sync(context.Context) error { return t.owner.Sync() }
+func (t *Tree) Sync(context.Context) error { return t.src.Sync() }
 
 // Watch implements [nodes.Mutable].
-func (t *Tree) Watch(f func(nodes.Change)) { t.owner.Tell = f }
+func (t *Tree) Watch(f func(nodes.Change)) { t.tell = f }
 
 // Usage counts the scratch files as well.
 func (t *Tree) Usage() nodes.Usage {
@@ -104,11 +106,11 @@ func (t *Tree) Usage() nodes.Usage {
 }
 
 // Loose gives the files that are none of the source's, apart from texts that were refused.
-func (t *Tree) Loose() (loose editing.Loose) {
+func (t *Tree) Loose() (loose Loose) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, f := range t.files {
-		if !f.removed && f.kind != nodes.Dir && f.Problem() == nil && !f.isSource() {
+		if !f.removed && f.kind != nodes.Dir && f.problem == nil && !f.isSource() {
 			loose.Add(t.path(f))
 		}
 	}

@@ -8,33 +8,7 @@ import (
 	"strings"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
-
-// draft is a text that is to become what a file holds in its source. One that can't is
-// refused, but stays, with the problem that it has. It is changed as an [editing.Text] is.
-type draft struct {
-	editing.Text
-	problem error
-	// counted is how much of it Tree.bytes has.
-	counted int64
-}
-
-// Problem is why the text was refused, nil if it was not.
-func (d *draft) Problem() error { return d.problem }
-
-// Tried notes what came of the text: nil, or why it was refused. Nothing of it waits for
-// a commit any more.
-func (d *draft) Tried(problem error) {
-	d.Clean()
-	d.problem = problem
-}
-
-// Drop lets go of the text and of its problem: the file shows its source again.
-func (d *draft) Drop() {
-	d.Text.Drop()
-	d.problem = nil
-}
 
 // count keeps account of the memory that the text of a file takes, after it was changed. That
 // of one that is removed is not counted: only who has it open can read it. The caller holds mu.
@@ -50,8 +24,8 @@ func (t *Tree) count(f *file) {
 // room tells whether the text of a file can have a size: [nodes.ErrTooLarge],
 // [nodes.ErrNoSpace]. The caller holds editing.
 func (t *Tree) room(f *file, size int64) error {
-	if err := editing.CheckSize(size, t.limits.Text); err != nil {
-		return err
+	if size > t.limits.Text {
+		return fmt.Errorf("%w: a text of %d bytes, where %d are the most", nodes.ErrTooLarge, size, t.limits.Text)
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -99,9 +73,9 @@ func (t *Tree) keep(text []byte, to *place, cause error) error {
 	t.touch(f)
 	t.count(f)
 	t.mu.Unlock()
-	t.owner.Tell(nodes.Change{ID: f.id})
+	t.tell(nodes.Change{ID: f.id})
 	if !to.Exists() {
-		t.owner.Tell(nodes.Change{Dir: to.dir, Name: to.Name})
+		t.tell(nodes.Change{Dir: to.dir, Name: to.Name})
 	}
 	return nil
 }
@@ -148,18 +122,26 @@ func (t *Tree) giveUp(ctx context.Context, p *place) error {
 // the text is.
 func isNotPermitted(err error) bool { return errors.Is(err, nodes.ErrNotPermitted) }
 
+// Refused is a text that could not become what the file holds that shows it.
+type Refused struct {
+	// Path is where it is in the tree.
+	Path    string
+	Text    []byte
+	Problem error
+}
+
 // Refused gives the texts that were refused and not saved anew since. They must not be
 // changed.
-func (t *Tree) Refused() []editing.Refused {
+func (t *Tree) Refused() []Refused {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	var list []editing.Refused
+	var list []Refused
 	for _, f := range t.files {
 		if !f.removed && f.problem != nil {
-			list = append(list, editing.Refused{Path: t.path(f), Text: f.Bytes(), Problem: f.problem})
+			list = append(list, Refused{Path: t.path(f), Text: f.Bytes(), Problem: f.problem})
 		}
 	}
-	slices.SortFunc(list, func(a, b editing.Refused) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b Refused) int { return strings.Compare(a.Path, b.Path) })
 	return list
 }
 

@@ -168,8 +168,8 @@ func (t *Tree) exchange(ctx context.Context, from, to *place) error {
 	}
 	both := from.source() != 0 && to.source() != 0
 	switch {
-	case t.valued != nil && (!both || from.Kind != to.Kind):
-		return fmt.Errorf("%w: only two values or two directories can be exchanged", nodes.ErrInvalid)
+	case t.valued != nil && !both:
+		return fmt.Errorf("%w: only what has a value or is a directory can be exchanged", nodes.ErrInvalid)
 	case both, one.source() != 0 && other.of.ID == 0:
 		return t.moveBoth(ctx, one, other)
 	case from.isSource(), to.isSource():
@@ -293,5 +293,5 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 	t.lost(to.of.TwinID)
 	t.mu.Unlock()
 	t.written(f, at, said)
-	return t.owner.Sync()
+	return t.src.Sync()
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/nodetest"
 	"lorefs/nodes/overlay"
 )
@@ -41,14 +40,14 @@ var (
 	inside    = map[nodes.ID][]nodes.ID{nodes.Root: {box}, box: {one, two}}
 )
 
-func newShelf(limits editing.Limits) (*overlay.Tree, *shelf) {
+func newShelf(limits overlay.Limits) (*overlay.Tree, *shelf) {
 	s := &shelf{now: time.Now, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
 	return overlay.New(s, overlay.Options{
 		FirstID: firstID, Empty: true, Now: s.now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
 	}), s
 }
 
-var roomy = editing.Limits{Text: 1 << 20, Texts: 1 << 20}
+var roomy = overlay.Limits{Text: 1 << 20, Texts: 1 << 20}
 
 func (s *shelf) Attr(_ context.Context, id nodes.ID) (nodes.Attr, error) {
 	s.mu.Lock()

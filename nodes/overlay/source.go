@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // Source is a tree whose files can be given other contents. Its nodes are numbered by it,
@@ -115,6 +114,10 @@ type Watcher interface {
 	Gone(id nodes.ID, kind nodes.Kind, was Content)
 	// Holds tells of a directory whether something is in it besides what the source has.
 	Holds(dir nodes.ID) bool
+	// Keeps tells of a file that it shows a text which the source does not have: somebody
+	// writes it, or it was refused. A source must not let such a file go by itself, unless it
+	// tells that it is Gone.
+	Keeps(file nodes.ID) bool
 }
 
 // Name is what a source says of a name in a directory.
@@ -160,10 +163,17 @@ type Options struct {
 	// Empty tells that a new file which nobody has written to becomes one of the source,
 	// with an empty text, when it is closed. Else it waits for its text.
 	Empty bool
-	// Now is the time that edits happen at.
+	// Now is the time that edits happen at. Default: time.Now.
 	Now func() time.Time
 	// Limits are how much all texts may have that are held in memory.
-	Limits editing.Limits
+	Limits Limits
 	// Logger is told of texts that were refused and can't be kept under both names.
 	Logger *slog.Logger
 }
+
+// MaxTexts is how many bytes the texts of a Tree may have together, unless it is told
+// otherwise.
+const MaxTexts = 1 << 30
+
+// Limits are how many bytes a text may have, and all that are held together.
+type Limits struct{ Text, Texts int64 }

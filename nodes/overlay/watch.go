@@ -15,9 +15,9 @@ func (w watcher) Changed(c nodes.Change) {
 	if w.t.valued != nil && c.Dir != 0 {
 		w.t.times.Touch(c.Dir)
 	}
-	w.t.owner.Tell(c)
+	w.t.tell(c)
 	if f := w.t.showing(c.ID); f != nil && f.id != c.ID {
-		w.t.owner.Tell(nodes.Change{ID: f.id})
+		w.t.tell(nodes.Change{ID: f.id})
 	}
 }
 
@@ -49,7 +49,7 @@ func (t *Tree) edited(of nodes.ID) {
 	case f == nil || !f.Held():
 		t.times.Drop(id)
 	}
-	if f != nil && f.isSource() && !f.Dirty() && f.Problem() == nil {
+	if f != nil && f.isSource() && !f.Dirty() && f.problem == nil {
 		f.Drop()
 		t.count(f)
 	}
@@ -95,7 +95,7 @@ func (t *Tree) loseDir(id nodes.ID) {
 	var in []*file
 	t.mu.Lock()
 	t.lost(id)
-	t.files[id] = &file{id: id, kind: nodes.Dir, removed: true, mtime: t.owner.Now()}
+	t.files[id] = &file{id: id, kind: nodes.Dir, removed: true, mtime: t.now()}
 	for dir := range t.dirs {
 		if dir == id || !t.isThere(dir) {
 			t.clear(dir)
@@ -151,4 +151,15 @@ func (w watcher) Holds(dir nodes.ID) bool {
 	defer w.t.mu.RUnlock()
 	d := w.t.dirs[dir]
 	return d != nil && len(d.names) > 0
+}
+
+// Keeps implements [Watcher].
+func (w watcher) Keeps(file nodes.ID) bool {
+	w.t.mu.RLock()
+	defer w.t.mu.RUnlock()
+	f := w.t.shown[file]
+	if f == nil {
+		f = w.t.files[file]
+	}
+	return f != nil && f.isSource() && f.of == file && (f.Dirty() || f.problem != nil)
 }

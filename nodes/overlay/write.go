@@ -2,12 +2,12 @@ package overlay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 // OpenWrite implements [nodes.Mutable].
@@ -24,11 +24,8 @@ func (t *Tree) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.files[id] = f
-	h := handle{t: t, f: f}
-	if t.valued != nil {
-		return t.owner.Open(&f.Text, &valuedHandle{h}), nil
-	}
-	return t.owner.Open(&f.Text, &h), nil
+	f.writers++
+	return &writer{t: t, f: f}, nil
 }
 
 // open gives a file that can be written to. The caller holds editing.
@@ -54,8 +51,8 @@ func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
 	return f, nil
 }
 
-// handle is a file that is open for writing.
-type handle struct {
+// writer is a handle of a file that is open for writing.
+type writer struct {
 	t *Tree
 	f *file
 	// raw is the text that this handle has put: what it writes later goes on from there,
@@ -63,56 +60,168 @@ type handle struct {
 	raw []byte
 }
 
-var _ editing.File = (*handle)(nil)
+var _ nodes.Writer = (*writer)(nil)
 
-func (h *handle) Room(size int64) error { return h.t.room(h.f, size) }
-func (h *handle) Settle()               { h.t.settle(h.f) }
-
-func (h *handle) Hold(ctx context.Context) error {
-	if h.raw != nil {
-		h.t.owner.HoldAs(&h.f.Text, h.raw)
+// WriteAt implements [nodes.Writer].
+func (w *writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) {
+	end := off + int64(len(p))
+	if off < 0 || end < off {
+		return 0, fmt.Errorf("%w: %d bytes at %d", nodes.ErrTooLarge, len(p), off)
 	}
-	return h.t.hold(ctx, h.f)
+	w.t.editing.Lock()
+	defer w.t.editing.Unlock()
+	if err := w.hold(ctx); err != nil {
+		return 0, err
+	}
+	if len(p) > 0 {
+		if err := w.t.room(w.f, max(end, w.f.Size())); err != nil {
+			return 0, err
+		}
+		if err := w.refuse(p, off); err != nil {
+			return 0, err
+		}
+	}
+	w.change(func() { w.f.write(p, off) })
+	return len(p), nil
 }
 
-func (h *handle) Touched() {
-	h.raw = nil
-	h.t.touch(h.f)
-	h.t.count(h.f)
+// hold sees to it that the text of the file is held.
+func (w *writer) hold(ctx context.Context) error {
+	if w.raw != nil {
+		w.t.holdAs(w.f, w.raw)
+	}
+	return w.t.hold(ctx, w.f)
 }
 
-func (h *handle) Commit(ctx context.Context) error {
-	text := h.f.Bytes()
-	err := h.t.commit(ctx, h.f)
-	if err == nil && !h.f.Held() && h.t.valued == nil {
-		h.raw = text
+// change changes the text of the file.
+func (w *writer) change(f func()) {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	f()
+	w.raw = nil
+	w.t.touch(w.f)
+	w.t.count(w.f)
+}
+
+// refuse is the error if the text becomes a value by p at off that is hopeless, and the
+// program goes on with it from here: most programs look at an error of write(2), but not at
+// one of close(2).
+func (w *writer) refuse(p []byte, off int64) error {
+	t, f, size := w.t, w.f, w.f.Size()
+	if t.valued == nil || f.of == 0 && !f.fresh || off > size || off+int64(len(p)) < size {
+		return nil
+	}
+	begin := slices.Concat(f.Bytes()[:off], p)
+	err := t.valued.Refuse(f.place(), begin, From{File: f.id, Note: f.note})
+	if err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		f.refuse()
 	}
 	return err
 }
 
-// Incomplete tells of a file that is to be one of the source that it is empty.
-func (h *handle) Incomplete() bool {
-	return h.t.empty && (h.f.pending || h.f.fresh) && h.f.Size() == 0
+// Truncate implements [nodes.Writer].
+func (w *writer) Truncate(ctx context.Context, size int64) error {
+	if size < 0 {
+		return fmt.Errorf("%w: a file of %d bytes", nodes.ErrInvalid, size)
+	}
+	w.t.editing.Lock()
+	defer w.t.editing.Unlock()
+	if size == 0 {
+		w.t.holdAs(w.f, nil) // nothing of it is wanted
+	}
+	if err := w.hold(ctx); err != nil {
+		return err
+	}
+	if err := w.t.room(w.f, size); err != nil {
+		return err
+	}
+	w.change(func() { w.f.truncate(size) })
+	return nil
 }
 
-// valuedHandle is a handle of a file that is a value.
-type valuedHandle struct{ handle }
+// Flush implements [nodes.Writer].
+func (w *writer) Flush(ctx context.Context) error {
+	committed, err := w.flush(ctx)
+	if committed && err == nil {
+		err = w.t.src.Sync()
+	}
+	return err
+}
 
-var _ editing.Refuser = (*valuedHandle)(nil)
+func (w *writer) flush(ctx context.Context) (committed bool, err error) {
+	w.t.editing.Lock()
+	defer w.t.editing.Unlock()
+	switch w.f.state {
+	case refused:
+		return false, w.revert()
+	case written:
+		return true, w.commit(ctx)
+	case clean, cut:
+	}
+	return false, nil
+}
 
-// Refuse is the error of a text that the program goes on with from here, but which is
-// hopeless.
-func (h *valuedHandle) Refuse(p []byte, off int64) error {
-	t, f, size := h.t, h.f, h.f.Size()
-	if f.of == 0 && !f.fresh || off > size || off+int64(len(p)) < size {
+// errRefused is the answer to the close of a file to which a write was refused.
+var errRefused = fmt.Errorf("%w: a part of it was refused", nodes.ErrInvalid)
+
+// revert gives up a text of which a part was refused.
+func (w *writer) revert() error {
+	w.t.revert(w.f)
+	return errRefused
+}
+
+// Sync implements [nodes.Writer].
+func (w *writer) Sync(ctx context.Context) error {
+	_, err := w.flush(ctx)
+	return errors.Join(err, w.t.src.Sync())
+}
+
+// Release implements [nodes.Writer].
+func (w *writer) Release() error {
+	w.t.editing.Lock()
+	defer w.t.editing.Unlock()
+	if w.leave() {
 		return nil
 	}
-	begin := slices.Concat(f.Bytes()[:off], p)
-	return t.valued.Refuse(f.place(), begin, From{File: f.id, Note: f.note})
+	err := w.last()
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	w.t.settle(w.f)
+	return err
 }
 
-// Revert implements [editing.Refuser].
-func (h *valuedHandle) Revert() { h.t.revert(h.f) }
+// leave tells whether others still have the text open.
+func (w *writer) leave() bool {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	w.f.writers--
+	return w.f.Open()
+}
+
+// last flushes what the last writer leaves. A file that is to be one of the source may be
+// empty.
+func (w *writer) last() error {
+	f := w.f
+	incomplete := w.t.empty && (f.pending || f.fresh) && f.Size() == 0
+	switch {
+	case f.state == refused:
+		return w.revert()
+	case f.Dirty(), incomplete:
+		return w.commit(context.Background())
+	}
+	return nil
+}
+
+func (w *writer) commit(ctx context.Context) error {
+	text := w.f.Bytes()
+	err := w.t.commit(ctx, w.f)
+	if err == nil && !w.f.Held() && w.t.valued == nil {
+		w.raw = text
+	}
+	return err
+}
 
 // revert makes a file what it was before it was written to.
 func (t *Tree) revert(f *file) {
@@ -125,7 +234,7 @@ func (t *Tree) revert(f *file) {
 	}
 	t.count(f)
 	t.mu.Unlock()
-	t.owner.Tell(nodes.Change{ID: f.id})
+	t.tell(nodes.Change{ID: f.id})
 }
 
 // commit makes what was written the content of the file that it is. If it can't be that,
@@ -188,7 +297,7 @@ func (t *Tree) written(f *file, at time.Time, said bool) {
 	}
 	t.times.Set(f.id, at)
 	if t.valued == nil {
-		t.owner.Tell(nodes.Change{ID: f.id})
+		t.tell(nodes.Change{ID: f.id})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // codeOf returns the description of packet i's code.
-func (t *Tree) codeOf(i int) *dissect.Code { return t.session.Code(t.log.Code(i)) }
+func (t *Tree) codeOf(i int) *dissect.Code { return t.recording.Code(t.log.Code(i)) }
 
 func (t *Tree) packetName(k kind, i int) string {
 	end := ".json"

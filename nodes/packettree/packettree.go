@@ -33,11 +33,11 @@ const defaultCache = 2 << 20
 
 // Tree is a session and its definitions as a tree. It is safe for parallel use.
 type Tree struct {
-	session *dissect.Session
-	log     *capture.Log // of the session
-	lib     *protocol.Library
-	opts    Options
-	cache   *blockcache.View
+	recording *dissect.Recording
+	log       *capture.Log // of the recording
+	lib       *protocol.Library
+	opts      Options
+	cache     *blockcache.View
 
 	top    []nodes.Entry // of the root
 	digits int           // of a packet's number
@@ -61,17 +61,17 @@ type buffers struct{ packet, json []byte }
 
 // New makes the tree of a session and a library. Either may be nil: the tree then has no
 // packets, or no definitions.
-func New(session *dissect.Session, lib *protocol.Library, opts Options) *Tree {
+func New(recording *dissect.Recording, lib *protocol.Library, opts Options) *Tree {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
 	}
 	if opts.Cache == nil {
 		opts.Cache = blockcache.New(defaultCache)
 	}
-	t := &Tree{session: session, lib: lib, opts: opts, cache: opts.Cache.View()}
+	t := &Tree{recording: recording, lib: lib, opts: opts, cache: opts.Cache.View()}
 	t.buffers.New = func() any { return new(buffers) }
-	if session != nil {
-		t.log = session.Log()
+	if recording != nil {
+		t.log = recording.Log()
 		t.jsonSizes = make([]atomic.Uint32, t.log.Len())
 		t.digits = max(6, len(fmt.Sprint(t.log.Len()-1)))
 	}

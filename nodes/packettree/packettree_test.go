@@ -53,7 +53,7 @@ func session(t testing.TB, n int) *capture.Log {
 
 func newTree(t testing.TB, log *capture.Log, lib *protocol.Library) *packettree.Tree {
 	t.Helper()
-	var s *dissect.Session
+	var s *dissect.Recording
 	if log != nil {
 		var err error
 		if s, err = dissect.New(log, lib, dissect.Options{}); err != nil {

@@ -17,7 +17,7 @@ const maxPacket = 65535
 func (t *Tree) summary(ctx context.Context) ([]byte, error) {
 	counts := t.counts.Load()
 	if counts == nil {
-		all, err := t.session.Count(ctx)
+		all, err := t.recording.Count(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -37,10 +37,10 @@ func (t *Tree) appendSummary(dst []byte, all map[uint16]dissect.Count) []byte {
 	info := t.log.Info()
 	dst = fmt.Appendf(dst, "{\"format\":%q", info.Format)
 	for _, part := range []struct{ key, text string }{
-		{"revision", t.session.Revision()},
+		{"revision", t.recording.Revision()},
 		{"region", info.Region},
-		{"patch", patchText(t.session.Patch())},
-		{"map", t.session.MapFile()},
+		{"patch", patchText(t.recording.Patch())},
+		{"map", t.recording.MapFile()},
 		{"incomplete", incomplete(info)},
 	} {
 		if part.text != "" {
@@ -50,11 +50,11 @@ func (t *Tree) appendSummary(dst []byte, all map[uint16]dissect.Count) []byte {
 	width := len(fmt.Sprint(int64(t.log.Len()) * maxPacket))
 	dst = appendCount(append(dst, ",\n"...), total, width)
 	dst = append(dst, ",\n\"names\":["...)
-	for i, c := range t.session.Codes() {
+	for i, c := range t.recording.Codes() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		one := t.session.Code(c)
+		one := t.recording.Code(c)
 		dst = fmt.Appendf(dst, "\n{\"name\":%q,\"code\":%d,", one.Name, c)
 		if one.Table != nil {
 			dst = fmt.Appendf(dst, "\"definition\":%q,", one.Table.Name())

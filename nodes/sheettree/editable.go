@@ -8,7 +8,6 @@ import (
 
 	"lorefs/datacenter/edit"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -48,7 +47,7 @@ func (o *EditOptions) setDefaults() {
 		o.MaxText = defaultMaxText
 	}
 	if o.MaxTexts == 0 {
-		o.MaxTexts = editing.MaxTexts
+		o.MaxTexts = overlay.MaxTexts
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -73,7 +72,7 @@ func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
 	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
 		FirstID: scratch.id(0), Now: opts.Now, Logger: opts.Logger,
-		Limits: editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
+		Limits: overlay.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
 	})}
 }
 

@@ -9,7 +9,7 @@ import (
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
+	"lorefs/nodes/overlay"
 )
 
 // folderState is what is to know of a folder beyond what the data center knows. It
@@ -75,7 +75,7 @@ func (e *edits) identify(f *folderState) {
 // isThere tells whether there is a folder of a name.
 func (e *edits) isThere(name string) bool {
 	f := e.state(name)
-	return f.stays || f.written != nil || e.hasSheets(name) || e.Holds(e.folderID(name))
+	return f.stays || e.hasSheets(name) || name != "" && e.hasSchema(name) || e.Holds(e.folderID(name))
 }
 
 // hasSheets tells whether the data center has sheets that lie in a folder.
@@ -104,10 +104,11 @@ func (e *edits) folderID(name string) nodes.ID {
 	return 0
 }
 
-// hasSchema tells whether a folder has a schema: the root has one as well.
+// hasSchema tells whether a folder has a schema: the root has one as well. What is made out of
+// sheets goes with the last of them, unless a text is shown in its place.
 func (e *edits) hasSchema(name string) bool {
 	f := e.state(name)
-	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name))
+	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name)) || e.Keeps(e.schemaID(name))
 }
 
 // schemaID is the ID of the schema of a folder.
@@ -206,7 +207,7 @@ const (
 // classOf tells what a file of a name is in a folder.
 func classOf(dir, name string) class {
 	switch {
-	case editing.IsScratch(name), editing.IsScratch(dir):
+	case overlay.IsScratch(name), overlay.IsScratch(dir):
 		return scratchFile
 	case dir == "" && name == xsd.CommonFile, dir != "" && name == dir+".xsd":
 		return schemaFile

@@ -6,7 +6,6 @@ import (
 
 	"lorefs/datacenter/sheets"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -83,7 +82,7 @@ func (e *edits) mayBeFolder(in, name string) error {
 	if in != "" {
 		return fmt.Errorf("%w: folders of sheets have no folders in them", nodes.ErrNotPermitted)
 	}
-	if _, ok := e.src.NameOf(name); !ok && !editing.IsScratch(name) {
+	if _, ok := e.src.NameOf(name); !ok && !overlay.IsScratch(name) {
 		return fmt.Errorf("%w: no sheets can be called %q", nodes.ErrInvalid, name)
 	}
 	return nil

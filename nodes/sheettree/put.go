@@ -246,7 +246,9 @@ func (e *edits) removeSchema(id nodes.ID) {
 	if err != nil || a.kind != schema {
 		return
 	}
+	last := a.folder != "" && !e.hasSheets(a.folder)
 	e.change(a.folder, func(f *folderState) {
+		f.stays = f.stays || last // until somebody removes it
 		if f.written != nil {
 			e.texts -= int64(len(f.written.text))
 		}

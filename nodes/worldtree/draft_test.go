@@ -13,8 +13,8 @@ import (
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/nodetest"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
@@ -35,7 +35,7 @@ func (d *edited) shows(path, text, problem string) {
 }
 
 // paths returns the paths of refused texts, which may be long themselves.
-func paths(list []editing.Refused) (all []string) {
+func paths(list []overlay.Refused) (all []string) {
 	for _, r := range list {
 		all = append(all, r.Path)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 	"lorefs/nodes/overlay"
 )
 
@@ -55,7 +54,7 @@ func (o *EditOptions) setDefaults() {
 		o.MaxText = defaultMaxText
 	}
 	if o.MaxTexts == 0 {
-		o.MaxTexts = editing.MaxTexts
+		o.MaxTexts = overlay.MaxTexts
 	}
 }
 
@@ -81,7 +80,7 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	e := &edits{Tree: t, opts: opts}
 	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{
 		FirstID: madeID, Empty: true, Now: opts.Now, Logger: t.opts.Logger,
-		Limits: editing.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
+		Limits: overlay.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
 	})}
 }
 

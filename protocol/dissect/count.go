@@ -27,22 +27,22 @@ func (c *Count) Add(o Count) {
 const askEvery = 1024
 
 // Count decodes every packet, and returns the count of each code.
-func (s *Session) Count(ctx context.Context) (map[uint16]Count, error) {
-	all := make(map[uint16]Count, len(s.codes))
+func (r *Recording) Count(ctx context.Context) (map[uint16]Count, error) {
+	all := make(map[uint16]Count, len(r.codes))
 	var packet, text []byte
-	for i := range s.log.Len() {
+	for i := range r.log.Len() {
 		if i%askEvery == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := s.log.Packet(i, packet)
+		p, err := r.log.Packet(i, packet)
 		if err != nil && !IsDamage(err) {
 			return nil, err
 		}
 		if cap(p.Data) > cap(packet) {
 			packet = p.Data
 		}
-		c := s.log.Code(i)
-		sum, one := all[c], s.codes[c]
+		c := r.log.Code(i)
+		sum, one := all[c], r.codes[c]
 		sum.Packets++
 		sum.Bytes += int64(len(p.Data))
 		switch {

@@ -33,7 +33,7 @@ func library(t testing.TB, files fstest.MapFS) *protocol.Library {
 	return lib
 }
 
-func newSession(t testing.TB, log *capture.Log, lib *protocol.Library, opts dissect.Options) *dissect.Session {
+func newRecording(t testing.TB, log *capture.Log, lib *protocol.Library, opts dissect.Options) *dissect.Recording {
 	t.Helper()
 	s, err := dissect.New(log, lib, opts)
 	if err != nil {
@@ -52,7 +52,7 @@ func generated(t testing.TB, n int) *capture.Log {
 }
 
 // names returns the names of a session with their definitions.
-func names(s *dissect.Session) string {
+func names(s *dissect.Recording) string {
 	var list []string
 	for _, c := range s.Codes() {
 		one := s.Code(c)
@@ -93,7 +93,7 @@ func TestNames(t *testing.T) {
 			"9998 C_CHECK_VERSION S_CHAT=S_CHAT.2 S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7",
 		},
 	} {
-		s := newSession(t, log, tt.lib, tt.opts)
+		s := newRecording(t, log, tt.lib, tt.opts)
 		if got := names(s); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
@@ -101,11 +101,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: revision %s", tt.name, s.Revision())
 		}
 	}
-	if s := newSession(t, generated(t, 20), library(t, files), dissect.Options{}); s.Patch() != 9802 || s.MapFile() != "protocol.373824.map" {
+	if s := newRecording(t, generated(t, 20), library(t, files), dissect.Options{}); s.Patch() != 9802 || s.MapFile() != "protocol.373824.map" {
 		t.Errorf("patch %v, map %s", s.Patch(), s.MapFile())
 	}
 	files["map/protocol.6.map"] = &fstest.MapFile{Data: []byte(strings.Repeat("S_", 101) + " 5002\n" + strings.Repeat("C_", 100) + " 9998\n")}
-	s := newSession(t, log, library(t, files), dissect.Options{Revision: "6"})
+	s := newRecording(t, log, library(t, files), dissect.Options{Revision: "6"})
 	if got, want := names(s), "C_CHECK_VERSION "+strings.Repeat("C_", 100)+" S_PARTY_MEMBER_LIST=S_PARTY_MEMBER_LIST.7 S_SPAWN_USER=S_SPAWN_USER.15"; got != want {
 		t.Errorf("a map with a long name: got %s, want %s", got, want)
 	}
@@ -116,7 +116,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	s := newSession(t, generated(t, 900), library(t, prototest.Files()), dissect.Options{})
+	s := newRecording(t, generated(t, 900), library(t, prototest.Files()), dissect.Options{})
 	counts, err := s.Count(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func findings(t *testing.T, s *dissect.Session) []dissect.Finding {
+func findings(t *testing.T, s *dissect.Recording) []dissect.Finding {
 	t.Helper()
 	var list []dissect.Finding
 	for f, err := range s.Verify(t.Context(), func(int64, int64) {}) {
@@ -152,7 +152,7 @@ func findings(t *testing.T, s *dissect.Session) []dissect.Finding {
 // TestVerify expects the packets that were cut short, each with its place.
 func TestVerify(t *testing.T) {
 	log := generated(t, 270)
-	list := findings(t, newSession(t, log, library(t, prototest.Files()), dissect.Options{}))
+	list := findings(t, newRecording(t, log, library(t, prototest.Files()), dissect.Options{}))
 	if len(list) != 10 {
 		t.Fatalf("got %d findings: %v", len(list), list)
 	}
@@ -162,10 +162,10 @@ func TestVerify(t *testing.T) {
 			t.Errorf("got %v", f)
 		}
 	}
-	if got := findings(t, newSession(t, log, nil, dissect.Options{})); len(got) != 0 {
+	if got := findings(t, newRecording(t, log, nil, dissect.Options{})); len(got) != 0 {
 		t.Errorf("without definitions: %v", got)
 	}
-	for f, err := range newSession(t, log, library(t, prototest.Files()), dissect.Options{}).Verify(t.Context(), nil) {
+	for f, err := range newRecording(t, log, library(t, prototest.Files()), dissect.Options{}).Verify(t.Context(), nil) {
 		if err != nil || f.Packet != 1 {
 			t.Errorf("first is %v, %v", f, err)
 		}
@@ -178,7 +178,7 @@ func TestVerifyDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := findings(t, newSession(t, openLog(t, data[:len(data)-3]), nil, dissect.Options{}))
+	list := findings(t, newRecording(t, openLog(t, data[:len(data)-3]), nil, dissect.Options{}))
 	if len(list) != 1 || list[0].Packet != -1 || list[0].Off == 0 || !strings.Contains(list[0].String(), "end of the log: the file ends within a block") {
 		t.Errorf("got %v", list)
 	}
@@ -197,7 +197,7 @@ func TestVerifyDamage(t *testing.T) {
 	}
 	flat := b.Bytes()
 	flat[bytes.LastIndex(flat, []byte("S_CHAT"))-3] = 0xff // the length of the last name
-	list = findings(t, newSession(t, openLog(t, flat), nil, dissect.Options{}))
+	list = findings(t, newRecording(t, openLog(t, flat), nil, dissect.Options{}))
 	if len(list) != 1 || list[0].Packet != 2 || !strings.Contains(list[0].What, "a name of 65286 bytes") {
 		t.Errorf("got %v", list)
 	}

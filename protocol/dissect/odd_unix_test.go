@@ -47,7 +47,7 @@ func oddFolder(t *testing.T) *protocol.Library {
 // end.
 func TestOddEntries(t *testing.T) {
 	lib := oddFolder(t)
-	s := newSession(t, generated(t, 9), lib, dissect.Options{})
+	s := newRecording(t, generated(t, 9), lib, dissect.Options{})
 	want := "5007 C_CHECK_VERSION C_PLAYER_LOCATION=C_PLAYER_LOCATION.5 S_CHAT=wrong S_LOGIN=wrong " +
 		"S_PARTY_MEMBER_LIST=wrong S_SPAWN_USER=S_SPAWN_USER.15 S_WRONG=wrong"
 	if got := names(s); got != want {

@@ -61,28 +61,28 @@ func (f Finding) String() string {
 // packets done.
 //
 // An error comes from reading and ends it.
-func (s *Session) Verify(ctx context.Context, progress func(done, total int64)) iter.Seq2[Finding, error] {
+func (r *Recording) Verify(ctx context.Context, progress func(done, total int64)) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier
-		for i := range s.log.Len() {
+		for i := range r.log.Len() {
 			if i%askEvery == 0 {
 				if ctx.Err() != nil {
 					yield(Finding{}, context.Cause(ctx))
 					return
 				}
 				if progress != nil {
-					progress(int64(i), int64(s.log.Len()))
+					progress(int64(i), int64(r.log.Len()))
 				}
 			}
-			what, err := v.packet(s, i)
+			what, err := v.packet(r, i)
 			if err == nil && what == "" {
 				continue
 			}
-			if !yield(s.finding(i, what), err) || err != nil {
+			if !yield(r.finding(i, what), err) || err != nil {
 				return
 			}
 		}
-		if end := s.log.Info().Incomplete; end != nil {
+		if end := r.log.Info().Incomplete; end != nil {
 			yield(atEnd(end), nil)
 		}
 	}
@@ -100,9 +100,9 @@ func atEnd(err error) Finding {
 	return f
 }
 
-func (s *Session) finding(i int, what string) Finding {
-	f := Finding{Packet: i, Name: s.codes[s.log.Code(i)].Name, What: what}
-	f.Off, f.Inflated = s.log.Offset(i)
+func (r *Recording) finding(i int, what string) Finding {
+	f := Finding{Packet: i, Name: r.codes[r.log.Code(i)].Name, What: what}
+	f.Off, f.Inflated = r.log.Offset(i)
 	return f
 }
 
@@ -110,8 +110,8 @@ func (s *Session) finding(i int, what string) Finding {
 type verifier struct{ packetBytes, text []byte }
 
 // packet returns what is wrong with packet i, or "".
-func (v *verifier) packet(s *Session, i int) (what string, err error) {
-	p, err := s.log.Packet(i, v.packetBytes)
+func (v *verifier) packet(r *Recording, i int) (what string, err error) {
+	p, err := r.log.Packet(i, v.packetBytes)
 	switch {
 	case IsDamage(err):
 		return err.Error(), nil
@@ -121,7 +121,7 @@ func (v *verifier) packet(s *Session, i int) (what string, err error) {
 	if cap(p.Data) > cap(v.packetBytes) {
 		v.packetBytes = p.Data
 	}
-	table := s.codes[s.log.Code(i)].Table
+	table := r.codes[r.log.Code(i)].Table
 	if table == nil {
 		return "", nil
 	}

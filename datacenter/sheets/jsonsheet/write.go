@@ -13,18 +13,19 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// bufferSize is how much of a sheet is written at once.
+// bufferSize is the size of a write.
 const bufferSize = 256 << 10
 
-// Write writes a node of a file and all below it as one JSON document, a node a line:
+// Write writes a node of a file and all below it as one JSON document, with one node on a
+// line:
 //
 //	{"name":"Item","keys":["id"],"flags":1,"attributes":{"id":1,"rate":0.5,"rare":true},"text":"…","children":[
 //	{"name":"Item",…}]}
 //
-// What a node does not have is left out. Attributes and children are in the file's
-// order. Floats always have a point or an exponent, so that they can be told from
-// ints; those that are no numbers are "NaN", "Infinity" and "-Infinity". Strings are
-// as they are, with a surrogate that has no partner as \ud800.
+// Members that a node does not have are omitted. Attributes and children are in the file's
+// order. Floats always have a point or an exponent, which distinguishes them from ints; NaN
+// and infinities are "NaN", "Infinity" and "-Infinity". An unpaired surrogate in a string is
+// written as \ud800.
 func Write(ctx context.Context, w io.Writer, n datacenter.Node) error {
 	j := jsonWriter{ctx: ctx, w: bufio.NewWriterSize(w, bufferSize)}
 	if err := j.node(n, ""); err != nil {
@@ -37,16 +38,16 @@ func Write(ctx context.Context, w io.Writer, n datacenter.Node) error {
 }
 
 type jsonWriter struct {
-	ctx  context.Context //nolint:containedctx // it lives as long as Write
+	ctx  context.Context //nolint:containedctx // only lives during Write
 	w    *bufio.Writer
 	text []byte
-	// value is the __value__ of the node at hand.
+	// value is the __value__ of the current node.
 	value    []byte
 	hasValue bool
 }
 
-// node writes a node and all below it, of which there are [datacenter.MaxDepth]
-// levels at most. before is what stands between it and what was written last.
+// node writes a node and all below it, which is at most [datacenter.MaxDepth] levels deep.
+// before separates it from what was written last.
 func (j *jsonWriter) node(n datacenter.Node, before string) error {
 	if err := j.ctx.Err(); err != nil {
 		return err
@@ -68,7 +69,7 @@ func (j *jsonWriter) node(n datacenter.Node, before string) error {
 	return err
 }
 
-// head writes all of a node but its children.
+// head writes a node without its children.
 func (j *jsonWriter) head(n datacenter.Node, before string) error {
 	b := append(append(j.text[:0], before...), `{"name":`...)
 	b = wtf8.AppendJSON(b, []byte(n.Name()))
@@ -108,7 +109,7 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 		if j.value, err = a.AppendText(j.value[:0]); err != nil {
 			return b, err
 		}
-		if a.Name() == spell.ValueName { // the last of a run
+		if a.Name() == spell.ValueName { // always the last attribute
 			j.hasValue = true
 			break
 		}
@@ -127,7 +128,7 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 	return b, nil
 }
 
-// appendJSONValue appends a value by its text.
+// appendJSONValue appends a value from its text.
 func appendJSONValue(b []byte, t datacenter.Type, text []byte) []byte {
 	switch t {
 	case datacenter.Int, datacenter.Bool:

@@ -7,21 +7,22 @@ import (
 	"lorefs/internal/align"
 )
 
-// siblings are the children of one name that a node has, and those that it is to have.
+// siblings are the children of a node that have one name: xs as they are, and ys as the text
+// wants them.
 type siblings struct {
 	parent edit.Number
 	xs     []oldKid
 	ys     []newKid
-	// to tells which of ys belongs to each of xs.
+	// to has the place in ys of the node that belongs to each of xs.
 	to []int32
-	// classes tells of each of ys among which of them its order counts: where keys
-	// order them, only among those with equal ones. It is nil if it counts among all.
+	// classes has a class for each of ys. The order counts only within a class: if keys
+	// order siblings, a class has equal keys. If it is nil, the order counts among all.
 	classes []uint64
-	// rekeyed tells that some of what belongs together has other keys than before.
+	// rekeyed says that nodes which belong together have different keys.
 	rekeyed bool
 }
 
-// diffSiblings adds the edits for siblings.
+// diffSiblings adds the edits of siblings.
 func (p *planner) diffSiblings(s siblings) error {
 	if s.unchanged() {
 		return nil
@@ -43,7 +44,7 @@ func (p *planner) diffSiblings(s siblings) error {
 	return p.order(&s, taken)
 }
 
-// unchanged tells that all is as it was, which costs little to find out.
+// unchanged is a quick check for siblings that are all equal.
 func (s *siblings) unchanged() bool {
 	if len(s.xs) != len(s.ys) {
 		return false
@@ -56,8 +57,8 @@ func (s *siblings) unchanged() bool {
 	return true
 }
 
-// align finds out what belongs together: what is equal, what the rules of identity say,
-// and what is in the same place, since a text may give other keys to a node.
+// align matches xs with ys: equal nodes, then by the rules of package identity, and then
+// nodes in the same place, since a text may give a node other keys.
 func (p *planner) align(s *siblings) error {
 	s.to = make([]int32, len(s.xs))
 	for i := range s.to {
@@ -91,7 +92,7 @@ func (p *planner) align(s *siblings) error {
 	return nil
 }
 
-// alignEqual takes what was found to be equal when the text was read.
+// alignEqual matches nodes that were found to be equal while the text was read.
 func (s *siblings) alignEqual() {
 	var places map[edit.Number]int32
 	next := int32(0)
@@ -117,7 +118,7 @@ func (s *siblings) alignEqual() {
 	}
 }
 
-// keysOf gives the key definition that orders siblings.
+// keysOf returns the key definition that orders siblings.
 func (p *planner) keysOf(s *siblings) (datacenter.KeyDefinition, error) {
 	if len(s.xs) > 0 {
 		keys, _, err := p.oldKeys(s.xs[0].oldNode)
@@ -130,7 +131,7 @@ func (p *planner) keysOf(s *siblings) (datacenter.KeyDefinition, error) {
 	return p.typesHere().keys(), nil
 }
 
-// tree is the nodes of the text and of the sheet as it is.
+// tree is an [identity.Tree] of the nodes of the text and of the sheet.
 type tree struct{ p *planner }
 
 // Attributes implements [identity.Tree].

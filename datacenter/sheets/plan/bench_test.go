@@ -10,8 +10,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// BenchmarkPlan is for one value of the largest sheet of a real data center that was
-// edited, and for the sheet in the middle.
+// BenchmarkPlan plans an edit of one value, for the largest sheet of a real data center and for
+// the one in the middle of the file.
 func BenchmarkPlan(b *testing.B) {
 	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p100_x64.dat"))
 	if err != nil {

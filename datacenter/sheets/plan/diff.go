@@ -8,7 +8,7 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// diff adds the edits that make of x what y says. The path is that of both.
+// diff adds the edits that turn x into y. Both are at the current path.
 func (p *planner) diff(x oldNode, y newRef) error {
 	if y.at < 0 && y.old.number == x.number {
 		return nil
@@ -28,8 +28,7 @@ func (p *planner) diff(x oldNode, y newRef) error {
 	return p.diffKids(x, y)
 }
 
-// diffAttributes is diff for the attributes; same tells that but for __value__ there
-// is no difference.
+// diffAttributes adds the edits of attributes. same says that only __value__ may differ.
 func (p *planner) diffAttributes(x oldNode, y newRef, same bool) error {
 	if same && p.sameText(x, y) {
 		return nil
@@ -65,7 +64,7 @@ func (p *planner) diffAttributes(x oldNode, y newRef, same bool) error {
 	return nil
 }
 
-// sameText tells whether a node has the text that one of the file has.
+// sameText reports whether a node of the text has the same __value__ as a node of the file.
 func (p *planner) sameText(x oldNode, y newRef) bool {
 	n := &p.nodes[y.at]
 	old, ok, err := p.oldValue(x)
@@ -76,7 +75,7 @@ func (p *planner) removeAttribute(x oldNode, name vocab.NameID) {
 	p.edits = append(p.edits, edit.Edit{Op: edit.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
 }
 
-// setAttribute gives x an attribute; old is the one that it has, or nil.
+// setAttribute adds the edit that sets an attribute of x; old is its attribute now, or nil.
 func (p *planner) setAttribute(x oldNode, old *vocab.Attribute, w *wanted) error {
 	t := w.typ
 	if old != nil {
@@ -114,7 +113,7 @@ func (p *planner) diffKeys(x oldNode, y newRef) error {
 	return nil
 }
 
-// diffKids is diff for the children: those of one name at a time.
+// diffKids adds the edits of the children, name by name.
 func (p *planner) diffKids(x oldNode, y newRef) error {
 	xs, err := p.oldKids(x, nil)
 	if err != nil {
@@ -151,15 +150,15 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 	return nil
 }
 
-// slot is where a node goes. It has no rank if the ordinal says it.
+// slot is a place for a node. It has no rank if the ordinal decides.
 type slot struct {
 	parent  edit.Number
 	ordinal uint32
 	rank    uint64
 }
 
-// add adds the edits that make a node, called like the end of the path, with all
-// below it.
+// add adds the edits that make a node, with the last name of the path, and everything below
+// it.
 func (p *planner) add(at slot, y newRef, types *pathTypes) error {
 	if err := p.check(); err != nil {
 		return err

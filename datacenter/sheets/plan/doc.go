@@ -1,6 +1,6 @@
-// Package plan finds out which edits make of a sheet what a text says.
+// Package plan computes the edits that make a sheet equal to a text.
 //
-// [Make] reads the text once, beside the sheet as it is, and keeps of what is equal on both
-// sides no more than where that is. Then it aligns what is left, siblings of one name at a
-// time, and adds the edits: of values, of nodes that come and go, and of the order.
+// [Make] parses the text once and compares it with the sheet. For parts that are equal it
+// only keeps their place. Then it matches the rest, siblings of one name at a time, and adds
+// edits of values, of nodes that were added or removed, and of the order.
 package plan

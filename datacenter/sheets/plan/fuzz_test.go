@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter/sheets/plan"
 )
 
-// FuzzPlan makes a sheet what any text says: then there is nothing more to do.
+// FuzzPlan makes a sheet equal to any text, and checks that a second plan has no edits.
 func FuzzPlan(f *testing.F) {
 	data := zoo()
 	p := planOf(f, data)

@@ -7,19 +7,19 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// planNames gives numbers to the names that a plan meets. Those of the file have
-// their own; what a text makes up is forgotten with the plan.
+// planNames numbers the names in a plan. Names of the file keep their numbers; new names of
+// the text are dropped with the plan.
 type planNames struct {
-	of   map[string]vocab.NameID // the file's
+	of   map[string]vocab.NameID // names of the file
 	voc  *vocab.Vocabulary
 	own  map[string]vocab.NameID
-	text []string // of own, by their numbers
+	text []string // new names, by their numbers
 }
 
-// firstOwn is the number of the first name that is not the file's.
+// firstOwn is the number of the first new name.
 const firstOwn vocab.NameID = math.MaxUint16 + 1
 
-// id is that of a name of the text.
+// id returns the number of a name of the text.
 func (x *planNames) id(name []byte) vocab.NameID {
 	if id, ok := x.of[string(name)]; ok {
 		return id
@@ -36,7 +36,7 @@ func (x *planNames) id(name []byte) vocab.NameID {
 	return id
 }
 
-// stored is the id of a name of the draft.
+// stored returns the number of a name of the draft.
 func (x *planNames) stored(index uint16, name string) vocab.NameID {
 	if int(index) < len(x.voc.Names) {
 		return vocab.NameID(index)
@@ -44,7 +44,7 @@ func (x *planNames) stored(index uint16, name string) vocab.NameID {
 	return x.id([]byte(name))
 }
 
-// name is the text of an id.
+// name returns the text of a name.
 func (x *planNames) name(id vocab.NameID) string {
 	if id < firstOwn {
 		return x.voc.Names[id].Raw

@@ -6,14 +6,14 @@ import (
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
-// newRef is a node that the sheet is to have: one of the text or, if at is below 0,
-// one that is equal to a node of the sheet as it is.
+// newRef is a node that the text wants: a node of the text or, if at is below 0, a node of
+// the sheet that is equal to it.
 type newRef struct {
 	at  int32 // in planner.nodes
 	old oldNode
 }
 
-// ref gives a node of the text.
+// ref returns a node of the text.
 func (p *planner) ref(at int32) newRef {
 	if n := &p.nodes[at]; n.equal {
 		return newRef{at: -1, old: n.old}
@@ -21,15 +21,15 @@ func (p *planner) ref(at int32) newRef {
 	return newRef{at: at}
 }
 
-// wanted is an attribute that a node is to have.
+// wanted is an attribute that the text wants.
 type wanted struct {
 	name vocab.NameID
-	typ  datacenter.Type // 0 if nobody says it
+	typ  datacenter.Type // 0 if unknown
 	text []byte
-	at   int // in the file, -1 if it is not from there
+	at   int // the offset in the text, -1 if there is none
 }
 
-// wantedAttributes gives the attributes of a node, __value__ among them.
+// wantedAttributes returns the attributes of a node, including __value__.
 func (p *planner) wantedAttributes(y newRef) ([]wanted, error) {
 	if y.at < 0 {
 		return p.wantedOf(y.old, true)
@@ -53,7 +53,7 @@ func (p *planner) wantedAttributes(y newRef) ([]wanted, error) {
 	return list, nil
 }
 
-// wantedOf gives the attributes of a node as it is.
+// wantedOf returns the attributes of a node of the sheet.
 func (p *planner) wantedOf(o oldNode, withValue bool) ([]wanted, error) {
 	attrs, err := p.oldAttributes(o, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ type newKid struct {
 	newRef
 }
 
-// wantedKids gives the children of a node, in their order.
+// wantedKids returns the children of a node, in their order.
 func (p *planner) wantedKids(y newRef) ([]newKid, error) {
 	var list []newKid
 	if y.at < 0 {
@@ -97,7 +97,7 @@ func (p *planner) wantedKids(y newRef) ([]newKid, error) {
 	return list, nil
 }
 
-// wantedKeys gives the key definition of a node, if it says one, and its flags.
+// wantedKeys returns the key definition of a node, if it has one, and its flags.
 func (p *planner) wantedKeys(y newRef) (keys datacenter.KeyDefinition, ok bool, flags datacenter.KeyFlags, err error) {
 	switch {
 	case y.at < 0:

@@ -13,20 +13,20 @@ import (
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
-// oldNode is a node of the sheet as it is: of the file or, if touched, of the draft.
+// oldNode is a node of the sheet: of the file or, if touched, of the draft.
 type oldNode struct {
 	number  edit.Number
 	node    datacenter.Node
 	touched bool
 }
 
-// oldKid is a child.
+// oldKid is a child of an oldNode.
 type oldKid struct {
 	name vocab.NameID
 	oldNode
 }
 
-// oldNode gives a node by its number; addr is where the file has it, if it does.
+// oldNode returns a node by its number. addr is its place in the file, if it has one.
 func (p *planner) oldNode(n edit.Number, addr datacenter.Address) (oldNode, error) {
 	if p.draft.Touched(n) {
 		return oldNode{number: n, touched: true}, nil
@@ -35,12 +35,12 @@ func (p *planner) oldNode(n edit.Number, addr datacenter.Address) (oldNode, erro
 	return oldNode{number: n, node: node}, err
 }
 
-// gone is the error for a node that is not there any more.
+// gone returns the error for a node that was removed.
 func gone(n edit.Number) error {
 	return fmt.Errorf("datacenter: node %d: %w", n, edit.ErrGone)
 }
 
-// oldAttributes appends the attributes of a node, __value__ among them.
+// oldAttributes appends the attributes of a node, including __value__.
 func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attribute, error) {
 	if !o.touched {
 		for a, err := range o.node.Attributes() {
@@ -72,7 +72,7 @@ func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attri
 	return dst, nil
 }
 
-// oldKids appends the children of a node in the order in which a sheet has them.
+// oldKids appends the children of a node in the order of a sheet.
 func (p *planner) oldKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 	from := len(dst)
 	var err error
@@ -124,7 +124,7 @@ func (p *planner) draftKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 	return dst, nil
 }
 
-// oldKeys is the key definition of a node, and its flags.
+// oldKeys returns the key definition of a node, and its flags.
 func (p *planner) oldKeys(o oldNode) (datacenter.KeyDefinition, datacenter.KeyFlags, error) {
 	if !o.touched {
 		return o.node.Keys(), o.node.Flags(), nil
@@ -136,7 +136,7 @@ func (p *planner) oldKeys(o oldNode) (datacenter.KeyDefinition, datacenter.KeyFl
 	return n.Keys, n.Flags, nil
 }
 
-// oldValue is the text of a node, in scratch.
+// oldValue returns the __value__ of a node, in scratch.
 func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 	if !o.touched {
 		if p.names.voc.Value == 0 {
@@ -163,8 +163,8 @@ func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 	return p.scratch, true, err
 }
 
-// sameValue tells whether a text is the value of an attribute. A type that the sheet
-// says is the attribute's, or it is another value.
+// sameValue reports whether a text is the value of an attribute. If the sheet gives a type,
+// it must be the attribute's.
 func (p *planner) sameValue(a *vocab.Attribute, text []byte, typ datacenter.Type) (bool, error) {
 	t := a.Type()
 	if typ != 0 && typ != t {
@@ -182,15 +182,15 @@ func (p *planner) sameValue(a *vocab.Attribute, text []byte, typ datacenter.Type
 	}
 	v, err := datacenter.ParseValue(t, string(text))
 	if err != nil {
-		return false, nil //nolint:nilerr // it is another text; who sets it finds out what is wrong
+		return false, nil //nolint:nilerr // the text differs, and setting it reports what is wrong
 	}
 	same := v.Text() == string(p.scratch)
 	p.respelled = p.respelled || same
 	return same, nil
 }
 
-// sameSelf tells whether a node has the attributes, but __value__, keys and flags of
-// one of the text.
+// sameSelf reports whether a node has the same attributes (without __value__), keys and
+// flags as a node of the text.
 func (p *planner) sameSelf(o oldNode, n *xmlsheet.Node) (bool, error) {
 	if !o.touched && (o.node.Flags() != n.Flags || o.node.AttributeCount() < len(n.Attributes)) {
 		return false, nil
@@ -222,13 +222,13 @@ func (p *planner) sameSelf(o oldNode, n *xmlsheet.Node) (bool, error) {
 	return p.sameKeys(o, n)
 }
 
-// findAttribute finds an attribute of the text, most likely at a place; it is -1 if
-// there is none.
+// findAttribute returns the place of an attribute in the text, which is probably likely; it
+// is -1 if there is none.
 func findAttribute(n *xmlsheet.Node, name string, likely int) int {
 	if likely < len(n.Attributes) && string(n.Attributes[likely].Name) == name {
 		return likely
 	}
-	const few = 64 // of more, only the order that is likely is looked at
+	const few = 64 // for more attributes, only the likely order is tried
 	if len(n.Attributes) > few {
 		return -1
 	}
@@ -237,7 +237,7 @@ func findAttribute(n *xmlsheet.Node, name string, likely int) int {
 
 func (p *planner) sameKeys(o oldNode, n *xmlsheet.Node) (bool, error) {
 	if !o.touched && !n.HasKeys {
-		return true, nil // the flags were compared
+		return true, nil // the flags were compared above
 	}
 	keys, flags, err := p.oldKeys(o)
 	return flags == n.Flags && (!n.HasKeys || slices.Equal(keys, n.Keys)), err

@@ -8,9 +8,9 @@ import (
 	"lorefs/internal/align"
 )
 
-// order adds the edits that make the siblings that are new, and that bring the others
-// in their order. What stays where it is keeps its rank; what goes between two
-// others gets one between theirs. taken tells which of ys are not new.
+// order adds the edits that make new siblings, and that put the others in order. A node that
+// stays in its place keeps its rank. A node that goes between two others gets a rank between
+// theirs. taken says which of ys are not new.
 func (p *planner) order(s *siblings, taken []bool) error {
 	o := ordering{p: p, s: s, from: make([]int32, len(s.ys))}
 	for j := range o.from {
@@ -54,17 +54,17 @@ type ordering struct {
 	s *siblings
 	// from is the inverse of to.
 	from []int32
-	// old has the ordinal and the rank of each of xs, and byRank its place by rank:
-	// with other keys than before, that may differ from the order of xs.
+	// old has the ordinal and the rank of each of xs. byRank has their places sorted by
+	// rank, which may differ from the order of xs if keys have changed.
 	old    []slot
 	byRank []int32
-	// last is the highest rank that there is, ordinal the next that is free.
+	// last is the highest rank in use, and ordinal the next free ordinal.
 	last    uint64
 	ordinal uint32
 	types   *pathTypes
 }
 
-// ranks finds out those of what there is.
+// ranks sets old, byRank and last.
 func (o *ordering) ranks() error {
 	if len(o.s.xs) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (o *ordering) ranks() error {
 	return nil
 }
 
-// byKeys gives those of ys whose order counts among each other.
+// byKeys returns the classes of ys whose order counts.
 func (o *ordering) byKeys() [][]int32 {
 	var classes [][]int32
 	places := map[uint64]int{}
@@ -118,7 +118,7 @@ func (o *ordering) byKeys() [][]int32 {
 	return classes
 }
 
-// class brings some of ys in their order.
+// class puts a class of ys in order.
 func (o *ordering) class(ys []int32) error {
 	from := make([]int32, len(ys))
 	for k, j := range ys {
@@ -133,12 +133,12 @@ func (o *ordering) class(ys []int32) error {
 		for end < len(ys) && !stays[end] {
 			end++
 		}
-		high := uint64(0) // nothing comes behind
+		high := uint64(0) // no node follows
 		if end < len(ys) {
 			high = o.old[o.from[ys[end]]].rank
 		}
 		step, ok := room(low, high, end-k)
-		if !ok { // all that follows goes behind everything
+		if !ok { // append all that follow
 			clear(stays[k:])
 			continue
 		}
@@ -159,8 +159,8 @@ func (o *ordering) class(ys []int32) error {
 	return nil
 }
 
-// room is how far n ranks are apart that go between two; high 0 is none. ok is false
-// if there is no room.
+// room returns the step between n ranks that go between two others. high 0 means that there
+// is no upper limit. ok is false if they do not fit.
 func room(low, high uint64, n int) (step uint64, ok bool) {
 	if high == 0 || n == 0 {
 		return 0, true
@@ -172,7 +172,7 @@ func room(low, high uint64, n int) (step uint64, ok bool) {
 	return step, step > 0
 }
 
-// put makes a sibling with a rank, or gives one another rank.
+// put adds a sibling with a rank, or changes the rank of one.
 func (o *ordering) put(j int32, rank uint64) error {
 	p, s := o.p, o.s
 	if i := o.from[j]; i != align.None {

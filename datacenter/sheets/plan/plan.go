@@ -16,60 +16,59 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Options are what Plan may be told. The zero value is right.
+// Options are the options of Make. The zero value is right for most uses.
 type Options struct {
-	// Schema gives types and keys for what the data center does not know, such as that
-	// of an XSD beside the sheet. Default: they are made out from the text.
+	// Schema has types and keys that the data center does not have, for example from an XSD
+	// beside the sheet. Default: they are inferred from the text.
 	Schema *xsd.Schema
 }
 
 // Plan is what makes a sheet equal to a text.
 type Plan struct {
-	// Edits are for [edit.Draft.Apply], none if they are equal already.
+	// Edits are the edits for [edit.Draft.Apply]; there are none if sheet and text are
+	// equal.
 	Edits []edit.Edit
-	// Comments and Spellings tell that the text has what is not stored: comments, and
-	// numbers that a sheet spells otherwise.
+	// Comments and Spellings say that the text has something that is not stored: comments,
+	// or numbers in another spelling than a sheet's.
 	Comments, Spellings bool
 }
 
-// Base is the data center that is planned for. Neither the draft nor the sheet may be
-// changed meanwhile.
+// Base is the data center of the plan. Neither the draft nor the sheet may change meanwhile.
 type Base struct {
 	Draft *edit.Draft
 	File  *datacenter.File
 	Names *vocab.Vocabulary
-	// Known is what is known of the sheets of the name, nil if there are none yet. Most
-	// plans never ask.
+	// Known returns the type of the sheets of the name, or nil if there are none yet. Most
+	// plans never call it.
 	Known func() *xsd.ElementType
 }
 
-// Target is the sheet that is to be as the text says. Without Number it is one that is
-// to be made.
+// Target is the sheet that is to become equal to the text. It has no Number if it is new.
 type Target struct {
 	Number  edit.Number
 	Name    string
 	Ordinal uint32
-	// Addr is where the file has it, if it does.
+	// Addr is its place in the file, if it has one.
 	Addr datacenter.Address
 }
 
-// Make finds out what makes a sheet of the draft equal to a text. The name of the file is
-// for errors, and data must not be changed meanwhile. Nor must the draft: whoever
-// applies the edits has to see to that.
+// Make computes the edits that make a sheet of the draft equal to a text. file is the name
+// for errors. Neither data nor the draft may change meanwhile, nor the draft before the
+// edits are applied; the caller must ensure that.
 //
-// The element of the text has to be called like the sheet.
+// The root element of the text must have the name of the sheet.
 //
-// What belongs together is told by equality, by keys, by an id that no two have, or
-// by the place, so that all that stays keeps its number, its place among its
-// siblings, and what it shares. The order of attributes, and that of children of
-// different names, means nothing. Nor does the spelling of a number.
+// Nodes belong together if they are equal, or by their keys, by a unique id, or by their
+// place. So everything that stays keeps its number, its place among its siblings, and the
+// parts that it shares. The order of attributes does not count, nor that of children with
+// different names, nor the spelling of a number.
 //
-// An attribute that is there keeps its type, unless dc:types has another one. A new one
-// has that of its path in the sheets of the name, else that of opts.Schema, else the
-// one that suits the values that it has on its path in the text. Likewise with keys:
-// a node that is there keeps them, unless it has dc:keys.
+// An attribute that exists keeps its type, unless dc:types has another one. A new attribute
+// gets the type of its path in the sheets of the name, else that of opts.Schema, else one
+// that fits all its values on its path in the text. Keys follow the same rule: a node that
+// exists keeps them, unless it has dc:keys.
 //
-// Errors of the text are an [xmltext.SyntaxError] or an [xmltext.ValueError].
+// Errors in the text are an [xmltext.SyntaxError] or an [xmltext.ValueError].
 func Make(ctx context.Context, base Base, sheet Target, file string, data []byte, opts Options) (Plan, error) {
 	parser, err := xmlsheet.New(file, data)
 	if err != nil {
@@ -103,8 +102,8 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 	return Plan{Edits: removalsFirst(p.edits), Comments: parser.Comments(), Spellings: p.respelled}, nil
 }
 
-// removalsFirst makes room before it is needed: a node can have no more than so many
-// attributes and children.
+// removalsFirst puts removals first, since the number of attributes and children of a node
+// is limited.
 func removalsFirst(edits []edit.Edit) []edit.Edit {
 	removes := func(e edit.Edit) bool {
 		return e.Op == edit.RemoveAttribute || e.Op == edit.RemoveNode
@@ -124,9 +123,8 @@ func removalsFirst(edits []edit.Edit) []edit.Edit {
 	return edits
 }
 
-// planner makes a plan. It goes through the text once, beside the sheet as it is: of
-// what is equal on both sides it keeps no more than where that is. Then it goes
-// through what is left.
+// planner makes a plan. It first reads the text, compares it with the sheet, and keeps only
+// the place of parts that are equal. Then it compares the rest.
 type planner struct {
 	ctx    context.Context
 	draft  *edit.Draft
@@ -137,34 +135,34 @@ type planner struct {
 	xsd    *xsd.Schema
 	names  planNames
 
-	// What the text holds, see newNode.
+	// The nodes of the text, see newNode.
 	nodes []newNode
 	attrs []newAttr
-	kids  []int32 // places in nodes
+	kids  []int32 // indexes of nodes
 	keys  []datacenter.KeyDefinition
 	bytes []byte // values
 
-	// Of the nodes of the text that are open.
+	// The nodes of the text that are open.
 	frames  []planFrame
-	pending []int32 // their children
+	pending []int32 // the children of open nodes
 	beside  []oldKid
 	groups  []kidGroup
 
-	// path is that of the node at hand, with the sheet's name.
+	// path is the path of the current node, with the sheet's name.
 	path   []vocab.NameID
 	survey *textTypes
-	// contents are of what is compared with what.
+	// contents are hashes of the nodes that are matched.
 	contents *identity.Contents[newRef]
 	scratch  []byte
 	same     []vocab.Attribute
 	entries  []edit.Entry
 	steps    int
 	edits    []edit.Edit
-	// respelled tells that the text spells a number otherwise than a sheet does.
+	// respelled says that the text spells a number differently than a sheet does.
 	respelled bool
 }
 
-// check ends long work if nobody waits for it any more.
+// check ends long work if the context has ended.
 func (p *planner) check() error {
 	const some = 1 << 12
 	if p.steps++; p.steps%some == 0 {
@@ -173,7 +171,7 @@ func (p *planner) check() error {
 	return nil
 }
 
-// read reads the text, and compares it with a sheet, if there is one.
+// read reads the text, and compares it with the sheet, if there is one.
 func (p *planner) read(root oldNode) error {
 	for {
 		event, err := p.parser.Next()
@@ -198,7 +196,7 @@ func (p *planner) read(root oldNode) error {
 	}
 }
 
-// wrongName is the error of a text that is that of another sheet.
+// wrongName returns the error for a text with the root element of another sheet.
 func (p *planner) wrongName(n *xmlsheet.Node) error {
 	return p.parser.Errorf(n.Offset, "the element %s: want %s, as the file is one of its sheets", shown.Quote(n.Name), shown.Quote(p.sheet.Name))
 }

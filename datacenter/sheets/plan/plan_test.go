@@ -40,7 +40,7 @@ func planOf(t testing.TB, data []byte) *planned {
 	return &planned{t, d, src}
 }
 
-// sheet finds one by the name of its file.
+// sheet returns a sheet by its folder and ordinal.
 func (p *planned) sheet(folder string, ordinal uint32) sheets.Sheet {
 	p.Helper()
 	f, ok := p.src.Family(folder)
@@ -63,7 +63,7 @@ func (p *planned) text(s sheets.Sheet) string {
 	return b.String()
 }
 
-// save applies what makes a sheet equal to a text, and gives the edits.
+// save makes a sheet equal to a text, and returns the edits.
 func (p *planned) save(s sheets.Sheet, text string) []edit.Edit {
 	p.Helper()
 	plan, err := p.src.Plan(context.Background(), s, "x.xml", []byte(text), plan.Options{})
@@ -76,7 +76,7 @@ func (p *planned) save(s sheets.Sheet, text string) []edit.Edit {
 	return plan.Edits
 }
 
-// ops are what edits do.
+// ops returns the operations of edits.
 func ops(edits []edit.Edit) string {
 	names := map[edit.Op]string{
 		edit.SetAttribute: "set", edit.RemoveAttribute: "unset", edit.AddNode: "add",
@@ -93,7 +93,8 @@ func leaf(name string, attrs ...dctest.Attr) *dctest.Node {
 	return &dctest.Node{Name: name, Attrs: attrs}
 }
 
-// zoo is a sheet with what aligns by keys, by an id, by content and by place.
+// zoo returns a file with a sheet whose nodes match by keys, by an id, by content and by
+// place.
 func zoo() []byte {
 	sheet := &dctest.Node{Name: "Zoo", Attrs: []dctest.Attr{{Name: "rate", Value: float32(256)}}}
 	for i := range 6 {
@@ -117,7 +118,7 @@ func zoo() []byte {
 	return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
 }
 
-// What is done to a text is done by as few edits as there can be.
+// TestPlanIsSmall checks that an edit of a text makes as few edits as possible.
 func TestPlanIsSmall(t *testing.T) {
 	const keyed, item, row = `    <Keyed name="n2" key="4" />`, `    <Item id="98" name="x" />`, "    <Row>\n        <Cell v=\"2\" />\n        <Cell v=\"7\" />\n    </Row>"
 	cases := []struct{ name, from, to, want string }{
@@ -172,7 +173,7 @@ func TestPlanIsSmall(t *testing.T) {
 	}
 }
 
-// Nodes go in between others of their name again and again.
+// TestPlanBetween inserts nodes between others of their name again and again.
 func TestPlanBetween(t *testing.T) {
 	p := planOf(t, zoo())
 	s := p.sheet("Zoo", 0)
@@ -190,7 +191,8 @@ func TestPlanBetween(t *testing.T) {
 	}
 }
 
-// What does not fit is told of with its place, and there is no plan.
+// TestPlanErrors checks that mistakes are reported with their place, and that there is no
+// plan then.
 func TestPlanErrors(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"not well-formed", "</Row>", "</Raw>", `x.xml:`},
@@ -216,7 +218,8 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// What is not stored of a text is told, whether or not anything else is.
+// TestPlanTellsWhatIsLost checks that a plan reports what is not stored, also if it has no
+// edits.
 func TestPlanTellsWhatIsLost(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to      string
@@ -244,7 +247,8 @@ func TestPlanTellsWhatIsLost(t *testing.T) {
 	}
 }
 
-// New sheets get types from the sheets of their name, from a schema, or from the text.
+// TestPlanNewSheet checks that new sheets get types from the sheets of their name, from a
+// schema, or from the text.
 func TestPlanNewSheet(t *testing.T) {
 	p := planOf(t, zoo())
 	fresh, err := xsd.Read("Fresh.xsd", []byte(`<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="https://vezel.dev/novadrop/dc/Fresh" xmlns:dc="https://vezel.dev/novadrop/dc" targetNamespace="https://vezel.dev/novadrop/dc/Fresh" elementFormDefault="qualified">
@@ -295,8 +299,7 @@ func TestPlanNewSheet(t *testing.T) {
 	}
 }
 
-// The attributes of a generated node have one type by their names, and one that their
-// texts tell.
+// typed draws attributes. Their names decide their types, and so do their texts.
 var typed = map[string]func(*rapid.T) any{
 	"id":   func(t *rapid.T) any { return rapid.Int32Range(0, 9).Draw(t, "id") },
 	"name": func(t *rapid.T) any { return rapid.SampledFrom([]string{"", "a", "b", "x & y", "\n"}).Draw(t, "name") },
@@ -304,7 +307,7 @@ var typed = map[string]func(*rapid.T) any{
 	"flag": func(t *rapid.T) any { return rapid.Bool().Draw(t, "flag") },
 }
 
-// drawTyped makes a node whose types and keys depend on names only.
+// drawTyped draws a node whose types and keys depend on names only.
 func drawTyped(t *rapid.T, name string, depth int) *dctest.Node {
 	n := &dctest.Node{Name: name}
 	if name == "K" {
@@ -326,7 +329,7 @@ func drawTyped(t *rapid.T, name string, depth int) *dctest.Node {
 	return n
 }
 
-// change edits a copy of a node a little.
+// change makes a few edits in a copy of a node.
 func change(t *rapid.T, n *dctest.Node, depth int) *dctest.Node {
 	c := *n
 	c.Attrs, c.Children = slices.Clone(n.Attrs), nil
@@ -350,12 +353,12 @@ func change(t *rapid.T, n *dctest.Node, depth int) *dctest.Node {
 	return &c
 }
 
-// Any sheet becomes what the text of any other says, also if that is written in
-// another order; and then there is nothing more to do.
+// TestPlanMakesWhatTheTextSays checks that any sheet becomes equal to the text of any other,
+// also if that is written in another order, and that a second plan has no edits.
 func TestPlanMakesWhatTheTextSays(t *testing.T) {
 	build := func(n *dctest.Node) []byte {
 		root := dctest.Root()
-		// All names are in one order, and known.
+		// All names are known, in one order.
 		names := &dctest.Node{Name: "Names", Keys: []string{"id"}}
 		for _, a := range []string{"id", "name", "rate", "flag"} {
 			names.Attrs = append(names.Attrs, dctest.Attr{Name: a, Value: 0})

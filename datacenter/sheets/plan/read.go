@@ -9,56 +9,56 @@ import (
 	"lorefs/datacenter/sheets/xmlsheet"
 )
 
-// newNode is a node of the text. One that is equal to a node of the sheet as it is
-// stands for that, and nothing below it is kept.
+// newNode is a node of the text. If it is equal to a node of the sheet, it only refers to
+// that, and nothing below it is kept.
 type newNode struct {
 	name vocab.NameID
-	// like tells that it has the attributes, but __value__, keys and flags of old;
-	// equal that it is equal to old as a whole.
+	// like says that it has the same attributes (without __value__), keys and flags as old;
+	// equal, that it is equal to old as a whole.
 	like, equal bool
 	old         oldNode
-	// What it has itself, unless it is like or equal: places in attrs and in keys,
-	// of which the first is that of nodes that say nothing.
+	// Unless it is like or equal: its attributes in attrs, and its keys in keys, where the
+	// first entry is for nodes without dc:keys.
 	attrFrom, attrTo int32
 	keys             int32
 	flags            datacenter.KeyFlags
-	// Its __value__ is in bytes. Its children are those in kids.
+	// Its __value__ in bytes, and its children in kids.
 	hasText          bool
 	textFrom, textTo int
 	kidFrom, kidTo   int32
-	// at is where it begins in the file, textAt where its text does.
+	// at is the offset of the element in the text, and textAt that of its content.
 	at, textAt int
 }
 
 // newAttr is an attribute of a newNode.
 type newAttr struct {
 	name     vocab.NameID
-	typ      datacenter.Type // 0 if the text does not say it
-	from, to int             // of the value, in bytes
-	at       int             // in the file
+	typ      datacenter.Type // 0 if the text does not have it
+	from, to int             // the value, in bytes
+	at       int             // the offset in the text
 }
 
 // planFrame is a node of the text that is open.
 type planFrame struct {
-	node    int32 // its place in nodes
-	pending int   // its children are in pending, from there on
-	// What was there when it began, to be there again if it is all equal.
+	node    int32 // its index in nodes
+	pending int   // where its children begin in pending
+	// The lengths when it began, to return to if it is equal to old.
 	attrs, kids, bytes, keys int
-	// old is what it is compared with, if hasOld. The children of that are in
-	// beside, from there on, and in groups by their names.
+	// old is the node to compare it with, if hasOld. Its children begin at these places of
+	// planner.beside and, by their names, of planner.groups.
 	hasOld         bool
 	old            oldNode
 	beside, groups int
-	group          int // the last one that was used
-	// equal counts the children that are equal to one beside.
+	group          int // the last group that was used
+	// equal counts the children that are equal to one of old.
 	equal int
 }
 
-// kidGroup is the children of one name that a node beside has.
+// kidGroup is the children of old that have one name.
 type kidGroup struct {
 	name vocab.NameID
-	// next is the first child that none of the text was found equal to, of those up to
-	// end; missed counts the children of the text since.
+	// next is the first child, up to end, that no child of the text has matched; missed
+	// counts the children of the text since then.
 	next, end, missed int
 }
 
@@ -79,7 +79,6 @@ func (p *planner) begin(root oldNode) error {
 	return p.open(n, root, true, like)
 }
 
-// beginChild begins a node that has one above it.
 func (p *planner) beginChild() error {
 	n := p.parser.Node()
 	old, found, like, err := p.counterpart(n)
@@ -89,15 +88,16 @@ func (p *planner) beginChild() error {
 	return p.open(n, old, found, like)
 }
 
-// counterpart finds the child beside that the next child of the text may be equal to:
-// that is no decision, but saves memory if it is right.
+// counterpart returns the child of old that the next child of the text is probably equal to.
+// A wrong guess only costs memory.
 func (p *planner) counterpart(n *xmlsheet.Node) (old oldNode, found, like bool, err error) {
 	f := &p.frames[len(p.frames)-1]
 	g := p.kidGroup(f, n.Name)
 	if g == nil {
 		return old, false, false, nil
 	}
-	// Where nodes were edited, added or removed, the two sides go apart by some.
+	// Edits that added or removed nodes shift the two sides against each other by some
+	// nodes.
 	const around = 8
 	likely := g.next + g.missed
 	try := func(i int) bool {
@@ -129,8 +129,8 @@ func (p *planner) counterpart(n *xmlsheet.Node) (old oldNode, found, like bool, 
 	return old, false, false, err
 }
 
-// kidGroup finds the children beside of a name. It looks at no more than some: they
-// are mostly in order.
+// kidGroup returns the children of old with a name. It looks at a few groups only, since
+// they are mostly in order.
 func (p *planner) kidGroup(f *planFrame, name []byte) *kidGroup {
 	const some = 64
 	groups := p.groups[f.groups:]
@@ -144,7 +144,7 @@ func (p *planner) kidGroup(f *planFrame, name []byte) *kidGroup {
 	return nil
 }
 
-// open opens a node, and lists the children of the one beside.
+// open opens a node, and lists the children of its counterpart.
 func (p *planner) open(n *xmlsheet.Node, old oldNode, hasOld, like bool) error {
 	f := planFrame{
 		node: int32(len(p.nodes)), pending: len(p.pending),
@@ -169,7 +169,7 @@ func (p *planner) open(n *xmlsheet.Node, old oldNode, hasOld, like bool) error {
 	return nil
 }
 
-// group makes groups of the children beside that begin at a place.
+// group makes groups of the children in beside from from on.
 func (p *planner) group(from int) {
 	for i := from; i < len(p.beside); {
 		end := i + 1
@@ -181,7 +181,7 @@ func (p *planner) group(from int) {
 	}
 }
 
-// keep keeps what a start tag says.
+// keep stores the attributes, keys and flags of a start tag.
 func (p *planner) keep(m *newNode, n *xmlsheet.Node) {
 	m.flags = n.Flags
 	m.attrFrom = int32(len(p.attrs))
@@ -198,7 +198,6 @@ func (p *planner) keep(m *newNode, n *xmlsheet.Node) {
 	}
 }
 
-// end ends a node.
 func (p *planner) end() error {
 	f := p.frames[len(p.frames)-1]
 	p.frames = p.frames[:len(p.frames)-1]
@@ -236,9 +235,8 @@ func (p *planner) keepText(m *newNode) {
 	m.textTo = len(p.bytes)
 }
 
-// isEqual tells whether the node that ends is equal to the one beside. If as many of
-// its children as it has, and as there are, are each equal to another one of the
-// same place or a later one than that before, then all are.
+// isEqual reports whether the node that ends is equal to old. It is, if both have the same
+// number of children and each child is equal to one of old in the same order.
 func (p *planner) isEqual(f *planFrame) (bool, error) {
 	count := len(p.pending) - f.pending
 	if !f.hasOld || !p.nodes[f.node].like || f.equal != count || count != len(p.beside)-f.beside {

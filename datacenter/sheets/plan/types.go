@@ -10,14 +10,14 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// pathTypes is what is known of a path: by the sheets of the name, by an XSD, and by
-// the text. Each may be nil.
+// pathTypes has the types of a path: in the sheets of the name, in an XSD, and in the text.
+// Each may be nil.
 type pathTypes struct {
 	known, xsd *xsd.ElementType
 	text       *textTypes
 }
 
-// typesHere is what is known of the path of the node at hand.
+// typesHere returns the types of the current path.
 func (p *planner) typesHere() *pathTypes {
 	t := &pathTypes{known: p.known(), text: p.surveyed()}
 	if p.xsd != nil {
@@ -29,7 +29,7 @@ func (p *planner) typesHere() *pathTypes {
 	return t
 }
 
-// child is what is known of the path below.
+// child returns the types of the path of a child.
 func (t *pathTypes) child(p *planner, name vocab.NameID) *pathTypes {
 	below := &pathTypes{}
 	below.known = childType(t.known, p.names.name(name))
@@ -51,7 +51,7 @@ func childType(e *xsd.ElementType, name string) *xsd.ElementType {
 	return c.Type
 }
 
-// attribute is the type of a new attribute.
+// attribute returns the type for a new attribute.
 func (t *pathTypes) attribute(name vocab.NameID, text string) datacenter.Type {
 	for _, e := range []*xsd.ElementType{t.known, t.xsd} {
 		if e == nil {
@@ -67,7 +67,7 @@ func (t *pathTypes) attribute(name vocab.NameID, text string) datacenter.Type {
 	return datacenter.String
 }
 
-// keys is the key definition of a new node.
+// keys returns the key definition for a new node.
 func (t *pathTypes) keys() datacenter.KeyDefinition {
 	switch {
 	case t.known != nil:
@@ -78,8 +78,8 @@ func (t *pathTypes) keys() datacenter.KeyDefinition {
 	return nil
 }
 
-// textTypes is which types suit the attributes of a path, and of those below, by what
-// the text has. What is equal to something that is there already is not counted.
+// textTypes has the types that fit the attributes of a path and of those below it, by their
+// values in the text. Nodes that are equal to existing ones do not count.
 type textTypes struct {
 	attrs map[vocab.NameID]infer.Types
 	kids  map[vocab.NameID]*textTypes
@@ -89,7 +89,7 @@ func newTextTypes() *textTypes {
 	return &textTypes{attrs: map[vocab.NameID]infer.Types{}, kids: map[vocab.NameID]*textTypes{}}
 }
 
-// surveyed looks at all of the text once.
+// surveyed collects the types of the text on its first call.
 func (p *planner) surveyed() *textTypes {
 	if p.survey == nil {
 		p.survey = newTextTypes()
@@ -124,7 +124,7 @@ func (p *planner) look(s *textTypes, at int32) {
 	}
 }
 
-// value makes a value of a text, of which at tells where it is.
+// value parses the value of an attribute.
 func (p *planner) value(t datacenter.Type, w *wanted) (datacenter.Value, error) {
 	v, err := datacenter.ParseValue(t, string(w.text))
 	if err == nil {

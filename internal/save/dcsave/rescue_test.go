@@ -110,10 +110,13 @@ func TestConflictInPlaceAfterASave(t *testing.T) {
 	if err := os.Truncate(p.path, 100); err != nil {
 		t.Fatal(err)
 	}
-	_, err := e.save()
+	r, err := e.save()
 	c, ok := errors.AsType[*save.ConflictError](err)
 	if !ok || !errors.Is(err, source.ErrChanged) {
 		t.Fatalf("saved: %v", err)
+	}
+	if r.Edits != 0 || r.Path != "" {
+		t.Errorf("reported: %+v", r)
 	}
 	p.want(c.Path, rescue)
 }

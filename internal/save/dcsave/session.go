@@ -185,8 +185,8 @@ func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)
+		r.Edits = s.edits
 	}
-	r.Edits = s.edits
 	if errors.Is(err, source.ErrChanged) {
 		err = s.rescue(ctx, err)
 	}

@@ -9,6 +9,23 @@ import (
 	"lorefs/internal/wtf8"
 )
 
+// The namespaces of sheets and schemas.
+const (
+	// SpaceLore is the namespace for what novadrop loses.
+	SpaceLore = "urn:lorefs:dc"
+	// SpaceNovadrop is the namespace of novadrop's attributes in schemas; that of a sheet
+	// is below it.
+	SpaceNovadrop = "https://vezel.dev/novadrop/dc"
+	SpaceSchema   = "http://www.w3.org/2001/XMLSchema"
+	SpaceInstance = "http://www.w3.org/2001/XMLSchema-instance"
+)
+
+// The names with a meaning of their own.
+const (
+	RootName  = "__root__"
+	ValueName = "__value__"
+)
+
 // Spelling is the form of a name in sheets.
 type Spelling struct {
 	// Raw is the name itself, as WTF-8, Element its form for an element. An attribute

@@ -5,17 +5,18 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// Attribute is an attribute with a value of its own, or with the file's.
+// Attribute is an attribute of the file, or one with a new value.
 type Attribute struct {
 	Name NameID
-	// Order is the index of the name, which attributes are sorted by.
+	// Order is the index of the name, by which attributes are sorted.
 	Order uint16
-	// Stored is the file's, Value its own, of type 0 if it is the file's.
+	// Stored is the attribute in the file. Value is its new value, of type 0 if there is
+	// none.
 	Stored datacenter.Attribute
 	Value  datacenter.Value
 }
 
-// OfEntry is the attribute that an entry of a Draft of the file describes.
+// OfEntry returns the attribute in an entry of a Draft.
 func OfEntry(file *datacenter.Private, e *edit.Entry, name NameID) (Attribute, error) {
 	a := Attribute{Name: name, Order: e.NameIndex, Value: e.Value}
 	if a.Value.Type() != 0 {
@@ -26,10 +27,10 @@ func OfEntry(file *datacenter.Private, e *edit.Entry, name NameID) (Attribute, e
 	return a, err
 }
 
-// MaxEntries is more than a node can have.
+// MaxEntries is more than the number of entries that a node can have.
 const MaxEntries = 1 << 18
 
-// Type is its type.
+// Type returns its type.
 func (a *Attribute) Type() datacenter.Type {
 	if t := a.Value.Type(); t != 0 {
 		return t

@@ -1,4 +1,4 @@
-// Package vocab gives numbers to the names and key definitions of a data center and its
-// draft, which stay the same as long as both live, and knows how sheets spell them. Who
-// encodes and who plans have it in common.
+// Package vocab numbers the names and key definitions of a data center and its draft, and
+// knows how sheets spell them. The numbers stay the same as long as file and draft are in
+// use. Encoders and planners share them.
 package vocab

@@ -10,43 +10,43 @@ import (
 	"lorefs/datacenter/sheets/internal/spell"
 )
 
-// NameID is the index of a name in the file, or a number above those for a name
-// that only a draft has. It means the same as long as the Source lives.
+// NameID is the index of a name in the file, or a higher number for a name that only a draft
+// has. It stays the same as long as the Source is in use.
 type NameID uint32
 
-// KeyID is a key definition likewise; 0 is the empty one.
+// KeyID is the number of a key definition; 0 is the empty one.
 type KeyID uint32
 
-// Vocabulary is how names and key definitions are spelled.
+// Vocabulary spells names and key definitions.
 type Vocabulary struct {
-	// Names holds those of the file, from 1 on, and Rank their order by
-	// [spell.Compare]. Value is __value__, 0 if the file has no such name.
+	// Names has the names of the file, from 1 on, and Rank their order by [spell.Compare].
+	// Value is __value__, or 0 if the file has no such name.
 	Names []spell.Spelling
 	Rank  []uint16
 	Value NameID
-	// FileKeys is the KeyID for each of the file's indexes.
+	// FileKeys has the KeyID of each key definition of the file.
 	FileKeys []KeyID
 
 	once sync.Once
-	// texts finds the names of the file by their texts. Only who plans needs them.
+	// texts has the names of the file by their texts. Only planners need it.
 	texts map[string]NameID
 
-	mu       sync.RWMutex // guards what follows
+	mu       sync.RWMutex // guards the fields below
 	newNames []spell.Spelling
 	newIndex map[string]NameID
 	keys     []KeySpelling
 	keyIndex map[string]KeyID
 }
 
-// KeySpelling is a key definition as dc:keys has it.
+// KeySpelling is a key definition as spelled in dc:keys.
 type KeySpelling struct {
 	Def     datacenter.KeyDefinition
 	Text    string
 	Escaped bool
 }
 
-// New spells what f has. Two names of one text would make sheets that
-// nobody can read.
+// New returns a Vocabulary of f. It fails if two names are the same text, since nobody could
+// read such sheets.
 func New(f *datacenter.File) (*Vocabulary, error) {
 	texts := f.Names()
 	v := &Vocabulary{
@@ -75,7 +75,7 @@ func New(f *datacenter.File) (*Vocabulary, error) {
 	return v, nil
 }
 
-// ByText gives the names of the file by their texts. It is not to be changed.
+// ByText returns the names of the file by their texts. The caller must not change it.
 func (v *Vocabulary) ByText() map[string]NameID {
 	v.once.Do(func() {
 		v.texts = make(map[string]NameID, len(v.Names))
@@ -86,7 +86,7 @@ func (v *Vocabulary) ByText() map[string]NameID {
 	return v.texts
 }
 
-// Spelling gives that of a name.
+// Spelling returns the spelling of a name.
 func (v *Vocabulary) Spelling(name NameID) *spell.Spelling {
 	if int(name) < len(v.Names) {
 		return &v.Names[name]
@@ -96,8 +96,8 @@ func (v *Vocabulary) Spelling(name NameID) *spell.Spelling {
 	return &v.newNames[int(name)-len(v.Names)]
 }
 
-// DraftName gives the NameID of what a draft has. Its own indexes of new names may
-// come to mean others.
+// DraftName returns the NameID of a name of a draft. It needs the text, since a draft's
+// index of a new name may change its meaning.
 func (v *Vocabulary) DraftName(index uint16, text string) NameID {
 	if int(index) < len(v.Names) {
 		return NameID(index)
@@ -108,13 +108,13 @@ func (v *Vocabulary) DraftName(index uint16, text string) NameID {
 		return id
 	}
 	id := NameID(len(v.Names) + len(v.newNames))
-	// The spellings stay where they are, for those who hold one.
+	// Callers may hold pointers to older spellings, which stay valid.
 	v.newNames = append(v.newNames, spell.Name(text))
 	v.newIndex[text] = id
 	return id
 }
 
-// StoredKeys is the key definition of a node of the file.
+// StoredKeys returns the key definition of a node of the file.
 func (v *Vocabulary) StoredKeys(n datacenter.Node) KeyID {
 	if i := int(n.KeyIndex()); i < len(v.FileKeys) {
 		return v.FileKeys[i]
@@ -122,9 +122,9 @@ func (v *Vocabulary) StoredKeys(n datacenter.Node) KeyID {
 	return 0
 }
 
-// Key gives the keyID of a definition.
+// Key returns the KeyID of a definition.
 func (v *Vocabulary) Key(def datacenter.KeyDefinition) KeyID {
-	name := strings.Join(def, "\x00") // which no name holds
+	name := strings.Join(def, "\x00") // no name has a NUL
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if id, ok := v.keyIndex[name]; ok && len(v.keys[id].Def) == len(def) {
@@ -145,7 +145,7 @@ func (v *Vocabulary) Key(def datacenter.KeyDefinition) KeyID {
 	return id
 }
 
-// KeySpelling gives that of a definition.
+// KeySpelling returns the spelling of a definition.
 func (v *Vocabulary) KeySpelling(id KeyID) KeySpelling {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

@@ -1,11 +1,11 @@
-package editing
+package overlay
 
 import (
 	"slices"
 	"strings"
 )
 
-// Loose are the files of a tree that hold nothing that can be saved, apart from texts that
+// Loose are the files of a Tree that hold nothing that can be saved, apart from texts that
 // were refused. Both lists have paths, in order.
 type Loose struct {
 	// Scratch are an editor's own, see [IsScratch].

@@ -1,4 +1,4 @@
-package editing_test
+package overlay
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/nodes"
-	"lorefs/nodes/editing"
 )
 
 var (
@@ -19,7 +18,7 @@ var (
 
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var o editing.Order[uint64]
+		var o order[uint64]
 		var want []uint64
 		for next := range uint64(rapid.IntRange(1, 200).Draw(t, "steps")) {
 			if cursor := rapid.Uint64Range(0, next).Draw(t, "cursor"); rapid.Bool().Draw(t, "take") {
@@ -45,7 +44,7 @@ func TestOrder(t *testing.T) {
 // What has gone is forgotten once most has.
 func TestOrderForgets(t *testing.T) {
 	const all, kept = 1000, 10
-	var o editing.Order[int]
+	var o order[int]
 	for i := range all {
 		o.Put(uint64(i), &i)
 	}
@@ -72,7 +71,7 @@ func TestOrderForgets(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	times := editing.NewTimes(func() time.Time { return edited })
+	times := newTimes(func() time.Time { return edited })
 	want := func(id nodes.ID, want time.Time) {
 		t.Helper()
 		if got := times.Of(id, source); !got.Equal(want) {

@@ -1,16 +1,14 @@
-package editing_test
+package overlay
 
 import (
 	"slices"
 	"sync"
 	"testing"
-
-	"lorefs/nodes/editing"
 )
 
 // What others do waits for who holds the lock, in its order, and they do not wait.
 func TestLockDo(t *testing.T) {
-	var l editing.Lock
+	var l lock
 	var done []int
 	do := func(i int) { l.Do(func() { done = append(done, i) }) }
 	do(1)
@@ -34,7 +32,7 @@ func TestLockDo(t *testing.T) {
 
 // Nothing is left undone, and nothing is done at once with something else.
 func TestLockLosesNothing(t *testing.T) {
-	var l editing.Lock
+	var l lock
 	var work sync.WaitGroup
 	const each = 1000
 	n := 0

@@ -1,4 +1,4 @@
-package nodes
+package nodetest
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lorefs/nodes"
 )
 
 // The permissions of everything that a tree shows.
@@ -24,9 +26,9 @@ const maxLinks = 40
 // FS shows a tree as an [iofs.FS]. Its files implement [io.ReaderAt] and [io.Seeker] too.
 // Names that are not UTF-8 are listed but can't be opened, as io/fs requires. Links are
 // followed if they lead to something in the tree.
-func FS(tree Tree) iofs.FS { return treeFS{tree} }
+func FS(tree nodes.Tree) iofs.FS { return treeFS{tree} }
 
-type treeFS struct{ tree Tree }
+type treeFS struct{ tree nodes.Tree }
 
 var (
 	_ iofs.ReadDirFS  = treeFS{}
@@ -40,11 +42,11 @@ func (f treeFS) find(op, name string) (fileInfo, error) {
 	at := name
 	for range maxLinks {
 		info, err := f.findLink(op, at)
-		if err != nil || info.attr.Kind != Link {
+		if err != nil || info.attr.Kind != nodes.Link {
 			info.name = path.Base(name)
 			return info, err
 		}
-		target, err := Readlink(context.Background(), f.tree, info.id)
+		target, err := nodes.Readlink(context.Background(), f.tree, info.id)
 		if err != nil {
 			return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: err}
 		}
@@ -59,7 +61,7 @@ func (f treeFS) findLink(op, name string) (fileInfo, error) {
 		return fileInfo{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrInvalid}
 	}
 	ctx := context.Background()
-	id := Root
+	id := nodes.Root
 	if name != "." {
 		for part := range strings.SplitSeq(name, "/") {
 			e, err := f.tree.Lookup(ctx, id, part)
@@ -89,7 +91,7 @@ func (f treeFS) ReadLink(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	target, err := Readlink(context.Background(), f.tree, info.id)
+	target, err := nodes.Readlink(context.Background(), f.tree, info.id)
 	if err != nil {
 		return "", &iofs.PathError{Op: "readlink", Path: name, Err: err}
 	}
@@ -144,7 +146,7 @@ func (f treeFS) ReadFile(name string) ([]byte, error) {
 
 // nodeReader reads one file's content as an [io.ReaderAt].
 type nodeReader struct {
-	tree Tree
+	tree nodes.Tree
 	info fileInfo
 }
 
@@ -174,7 +176,7 @@ func (f *openFile) Close() error                 { return nil }
 // openDir is an open directory. Like an [os.File] it remembers how far it was listed, and
 // is not safe for parallel use.
 type openDir struct {
-	tree   Tree
+	tree   nodes.Tree
 	info   fileInfo
 	path   string
 	cursor uint64
@@ -184,7 +186,7 @@ func (d *openDir) Stat() (iofs.FileInfo, error) { return d.info, nil }
 func (d *openDir) Close() error                 { return nil }
 
 func (d *openDir) Read([]byte) (int, error) {
-	return 0, &iofs.PathError{Op: "read", Path: d.path, Err: ErrIsDir}
+	return 0, &iofs.PathError{Op: "read", Path: d.path, Err: nodes.ErrIsDir}
 }
 
 func (d *openDir) ReadDir(n int) ([]iofs.DirEntry, error) {
@@ -206,18 +208,18 @@ func (d *openDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 }
 
 type dirEntry struct {
-	tree Tree
-	e    Entry
+	tree nodes.Tree
+	e    nodes.Entry
 }
 
 func (d dirEntry) Name() string { return d.e.Name }
-func (d dirEntry) IsDir() bool  { return d.e.Kind == Dir }
+func (d dirEntry) IsDir() bool  { return d.e.Kind == nodes.Dir }
 
 func (d dirEntry) Type() iofs.FileMode {
 	switch d.e.Kind {
-	case Dir:
+	case nodes.Dir:
 		return iofs.ModeDir
-	case Link:
+	case nodes.Link:
 		return iofs.ModeSymlink
 	}
 	return 0
@@ -235,23 +237,23 @@ func (d dirEntry) String() string { return iofs.FormatDirEntry(d) }
 
 type fileInfo struct {
 	name string
-	id   ID
-	attr Attr
+	id   nodes.ID
+	attr nodes.Attr
 }
 
 func (i fileInfo) Name() string       { return i.name }
 func (i fileInfo) Size() int64        { return i.attr.Size }
 func (i fileInfo) ModTime() time.Time { return i.attr.ModTime }
-func (i fileInfo) IsDir() bool        { return i.attr.Kind == Dir }
+func (i fileInfo) IsDir() bool        { return i.attr.Kind == nodes.Dir }
 
-// Sys returns the node's [ID].
+// Sys returns the node's [nodes.ID].
 func (i fileInfo) Sys() any { return i.id }
 
 func (i fileInfo) Mode() iofs.FileMode {
 	switch i.attr.Kind {
-	case Dir:
+	case nodes.Dir:
 		return iofs.ModeDir | dirPerm
-	case Link:
+	case nodes.Link:
 		return iofs.ModeSymlink | linkPerm
 	}
 	return filePerm

@@ -1,4 +1,4 @@
-package editing
+package overlay
 
 import (
 	"sync"
@@ -7,20 +7,20 @@ import (
 	"lorefs/nodes"
 )
 
-// Times are those of nodes that have another one than their source tells. They are
+// times are those of nodes that have another one than their source tells. They are
 // safe for parallel use.
-type Times struct {
+type times struct {
 	now func() time.Time
 
 	mu sync.RWMutex
 	at map[nodes.ID]time.Time
 }
 
-// NewTimes makes Times that are told by a clock.
-func NewTimes(now func() time.Time) *Times { return &Times{now: now, at: map[nodes.ID]time.Time{}} }
+// newTimes makes times that are told by a clock.
+func newTimes(now func() time.Time) *times { return &times{now: now, at: map[nodes.ID]time.Time{}} }
 
 // Of is the time of a node, or its source's if there is no other.
-func (t *Times) Of(id nodes.ID, source time.Time) time.Time {
+func (t *times) Of(id nodes.ID, source time.Time) time.Time {
 	if at, ok := t.Own(id); ok {
 		return at
 	}
@@ -29,7 +29,7 @@ func (t *Times) Of(id nodes.ID, source time.Time) time.Time {
 
 // Own is the time of a node that has another one than its source's; ok is false if it has
 // none.
-func (t *Times) Own(id nodes.ID) (at time.Time, ok bool) {
+func (t *times) Own(id nodes.ID) (at time.Time, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	at, ok = t.at[id]
@@ -37,7 +37,7 @@ func (t *Times) Own(id nodes.ID) (at time.Time, ok bool) {
 }
 
 // Touch gives nodes the time of now.
-func (t *Times) Touch(ids ...nodes.ID) {
+func (t *times) Touch(ids ...nodes.ID) {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,14 +47,14 @@ func (t *Times) Touch(ids ...nodes.ID) {
 }
 
 // Set gives a node a time.
-func (t *Times) Set(id nodes.ID, at time.Time) {
+func (t *times) Set(id nodes.ID, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at[id] = at
 }
 
 // Drop lets a node have its source's time again.
-func (t *Times) Drop(id nodes.ID) {
+func (t *times) Drop(id nodes.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.at, id)

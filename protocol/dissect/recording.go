@@ -11,9 +11,9 @@ import (
 	"lorefs/protocol/capture"
 )
 
-// Session is a log with the names and definitions of its packets. It is immutable and safe
+// Recording is a log with the names and definitions of its packets. It is immutable and safe
 // for parallel use.
-type Session struct {
+type Recording struct {
 	log  *capture.Log
 	lib  *protocol.Library
 	opts Options
@@ -61,102 +61,102 @@ func NameOf(m *protocol.Map, code uint16) string {
 // packet has a definition.
 //
 // An error comes from reading, or from the map that names the packets.
-func New(log *capture.Log, lib *protocol.Library, opts Options) (*Session, error) {
+func New(log *capture.Log, lib *protocol.Library, opts Options) (*Recording, error) {
 	if opts.Revision == "" {
 		opts.Revision = log.Info().Revision
 	}
-	s := &Session{log: log, lib: lib, opts: opts, codes: make(map[uint16]*Code)}
+	r := &Recording{log: log, lib: lib, opts: opts, codes: make(map[uint16]*Code)}
 	var err error
-	if s.names, err = s.findNames(); err != nil {
+	if r.names, err = r.findNames(); err != nil {
 		return nil, err
 	}
 	for i := range log.Len() {
 		c := log.Code(i)
-		if s.codes[c] != nil {
+		if r.codes[c] != nil {
 			continue
 		}
-		if s.codes[c], err = s.identify(c); err != nil {
+		if r.codes[c], err = r.identify(c); err != nil {
 			return nil, err
 		}
-		s.sorted = append(s.sorted, c)
+		r.sorted = append(r.sorted, c)
 	}
-	slices.SortFunc(s.sorted, func(a, b uint16) int {
-		return cmp.Or(strings.Compare(s.codes[a].Name, s.codes[b].Name), int(a)-int(b))
+	slices.SortFunc(r.sorted, func(a, b uint16) int {
+		return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
 	})
-	return s, nil
+	return r, nil
 }
 
 // Log returns the log.
-func (s *Session) Log() *capture.Log { return s.log }
+func (r *Recording) Log() *capture.Log { return r.log }
 
 // Patch returns the version of the game that packets are read by, 0 for the newest.
-func (s *Session) Patch() protocol.Patch { return s.opts.Patch }
+func (r *Recording) Patch() protocol.Patch { return r.opts.Patch }
 
 // Revision returns the client revision that the packets are named by, or "".
-func (s *Session) Revision() string { return s.opts.Revision }
+func (r *Recording) Revision() string { return r.opts.Revision }
 
 // Map returns the map that the packets are named by, or nil.
-func (s *Session) Map() *protocol.Map { return s.names }
+func (r *Recording) Map() *protocol.Map { return r.names }
 
 // MapFile returns the name of the map's file, or "".
-func (s *Session) MapFile() string {
-	if s.names == nil {
+func (r *Recording) MapFile() string {
+	if r.names == nil {
 		return ""
 	}
-	return s.names.File
+	return r.names.File
 }
 
 // Codes returns the operation codes in the log, sorted by the names of their packets.
-func (s *Session) Codes() []uint16 { return slices.Clip(s.sorted) }
+func (r *Recording) Codes() []uint16 { return slices.Clip(r.sorted) }
 
 // Code returns the description of a code in the log, or nil.
-func (s *Session) Code(code uint16) *Code { return s.codes[code] }
+func (r *Recording) Code(code uint16) *Code { return r.codes[code] }
 
 // findNames returns the map of the revision, or nil, and sets the patch.
-func (s *Session) findNames() (*protocol.Map, error) {
-	if s.lib == nil {
+func (r *Recording) findNames() (*protocol.Map, error) {
+	if r.lib == nil {
 		return nil, nil
 	}
-	if r, ok := s.lib.Revisions[s.opts.Revision]; ok && s.opts.Patch == 0 {
-		s.opts.Patch = r.Patch
+	if rev, ok := r.lib.Revisions[r.opts.Revision]; ok && r.opts.Patch == 0 {
+		r.opts.Patch = rev.Patch
 	}
-	i, ok := s.lib.FindMap("protocol", s.opts.Revision)
+	i, ok := r.lib.FindMap("protocol", r.opts.Revision)
 	if !ok {
 		return nil, nil
 	}
-	return s.lib.Map(i)
+	return r.lib.Map(i)
 }
 
 // identify finds the name and the definition of a code.
-func (s *Session) identify(c uint16) (*Code, error) {
-	one, version := &Code{Name: NameOf(s.names, c)}, "*"
+func (r *Recording) identify(c uint16) (*Code, error) {
+	one, version := &Code{Name: NameOf(r.names, c)}, "*"
 	if one.Name == "" {
 		var n int
-		if one.Name, n = s.log.Label(c); n > 0 {
+		if one.Name, n = r.log.Label(c); n > 0 {
 			version = strconv.Itoa(n)
 		}
 	}
 	if one.Name == "" {
 		one.Name = strconv.Itoa(int(c))
 	}
-	return one, s.define(one, version)
+	return one, r.define(one, version)
 }
 
 // define finds the definition of a code. It returns only errors of reading; a wrong
 // definition is reported for each packet that needs it.
-func (s *Session) define(c *Code, version string) error {
-	if s.lib == nil {
+func (r *Recording) define(c *Code, version string) error {
+	if r.lib == nil {
 		return nil
 	}
-	i, err := s.lib.Choose(c.Name, version, s.opts.Patch)
+	i, err := r.lib.Choose(c.Name, version, r.opts.Patch)
 	if errors.Is(err, protocol.ErrNoDefinition) && version != "*" {
-		i, err = s.lib.Choose(c.Name, "*", s.opts.Patch)
+		i, err = r.lib.Choose(c.Name, "*", r.opts.Patch)
 	}
 	if errors.Is(err, protocol.ErrNoDefinition) {
 		return nil
 	}
 	if err == nil {
-		c.Table, err = s.lib.Table(i, s.opts.Patch)
+		c.Table, err = r.lib.Table(i, r.opts.Patch)
 	}
 	if isSyntax(err) {
 		c.Err = err

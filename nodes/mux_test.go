@@ -1,9 +1,11 @@
 package nodes_test
 
 import (
+	"context"
 	"errors"
 	iofs "io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -14,8 +16,8 @@ import (
 
 var testTime = time.Unix(1_500_000_000, 123_456_789)
 
-func testFiles() *nodes.Mem {
-	return nodes.MemFiles(testTime, map[string]string{
+func testFiles() *nodetest.Mem {
+	return nodetest.MemFiles(testTime, map[string]string{
 		"a/b/c":     "deep\n",
 		"a/empty":   "",
 		"a/zzz":     strings.Repeat("0123456789", 1000),
@@ -25,30 +27,10 @@ func testFiles() *nodes.Mem {
 	})
 }
 
-func TestMem(t *testing.T) {
-	nodetest.Run(t, testFiles())
-}
-
-func TestMemXattrs(t *testing.T) {
-	var b nodes.Builder
-	dir := b.Dir(nodes.Root, "dir")
-	file := b.File(dir, "file", "text")
-	b.SetXattr(file, "user.lorefs.type", []byte("int"))
-	b.SetModTime(dir, testTime.Add(time.Hour))
-	m, err := b.Build(testTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodetest.Run(t, m)
-	if v, err := m.Xattr(t.Context(), file, "user.lorefs.type"); err != nil || string(v) != "int" {
-		t.Errorf("Xattr = %q, %v", v, err)
-	}
-}
-
 // linked has links to a file, to a directory, to another link, to nothing and to itself.
 func linked(t *testing.T) nodes.Tree {
 	t.Helper()
-	var b nodes.Builder
+	var b nodetest.Builder
 	dir := b.Dir(nodes.Root, "dir")
 	b.File(dir, "file", "text")
 	b.Link(dir, "beside", "file")
@@ -73,7 +55,7 @@ func TestLinks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodetest.Run(t, c.tree)
-			fsys := nodes.FS(c.tree)
+			fsys := nodetest.FS(c.tree)
 			if b, err := iofs.ReadFile(fsys, c.at+"into"); err != nil || string(b) != "text" {
 				t.Errorf("into = %q, %v", b, err)
 			}
@@ -96,37 +78,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLateSizes leaves sizes to Attr in listings.
-func TestLateSizes(t *testing.T) {
-	tree := &nodetest.LateSizes{Tree: testFiles()}
-	nodetest.Run(t, tree)
-	if err := fstest.TestFS(nodes.FS(tree), "a/b/c", "readme"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBuilderRefusesWhatIsNoTree(t *testing.T) {
-	for name, build := range map[string]func(*nodes.Builder){
-		"name twice":       func(b *nodes.Builder) { b.File(nodes.Root, "a", ""); b.Dir(nodes.Root, "a") },
-		"slash":            func(b *nodes.Builder) { b.File(nodes.Root, "a/b", "") },
-		"dots":             func(b *nodes.Builder) { b.Dir(nodes.Root, "..") },
-		"no name":          func(b *nodes.Builder) { b.Dir(nodes.Root, "") },
-		"long name":        func(b *nodes.Builder) { b.Dir(nodes.Root, strings.Repeat("x", 256)) },
-		"file as parent":   func(b *nodes.Builder) { b.File(b.File(nodes.Root, "a", ""), "b", "") },
-		"parent not there": func(b *nodes.Builder) { b.File(99, "a", "") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var b nodes.Builder
-			build(&b)
-			if m, err := b.Build(testTime); err == nil {
-				t.Errorf("got a tree of %d nodes", m.Usage().Nodes)
-			}
-		})
-	}
-}
-
 func TestMux(t *testing.T) {
-	inner, other := testFiles(), nodes.MemFiles(testTime.Add(time.Hour), map[string]string{"only": "one"})
+	inner, other := testFiles(), nodetest.MemFiles(testTime.Add(time.Hour), map[string]string{"only": "one"})
 	m, err := nodes.NewMux(testTime, []nodes.Mount{
 		{Name: "tree", Tree: inner},
 		{Name: "info.json", Content: "{}\n"},
@@ -136,7 +89,7 @@ func TestMux(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodetest.Run(t, m)
-	if err := fstest.TestFS(nodes.FS(m), "tree/a/b/c", "info.json", "other/only"); err != nil {
+	if err := fstest.TestFS(nodetest.FS(m), "tree/a/b/c", "info.json", "other/only"); err != nil {
 		t.Error(err)
 	}
 	e, err := m.Lookup(t.Context(), nodes.Root, "other")
@@ -158,9 +111,44 @@ func TestMuxRefusesEightTrees(t *testing.T) {
 	}
 }
 
-func TestFS(t *testing.T) {
-	if err := fstest.TestFS(nodes.FS(testFiles()), "a/b/c", "a/empty", "hollow", "Sheet.1/x"); err != nil {
-		t.Error(err)
+func TestMuxRefusesNames(t *testing.T) {
+	for _, name := range []string{"", ".", "..", "a/b", "a\x00", strings.Repeat("x", 256), "twice"} {
+		for _, tree := range []nodes.Tree{nil, testFiles()} {
+			if _, err := nodes.NewMux(testTime, []nodes.Mount{{Name: "twice"}, {Name: name, Tree: tree}}); err == nil {
+				t.Errorf("a mount may be called %q", name)
+			}
+		}
+	}
+}
+
+// rootless can't say anything about its root.
+type rootless struct{ *nodetest.Mem }
+
+func (r rootless) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	if id == nodes.Root {
+		return nodes.Attr{}, errors.New("the header is damaged")
+	}
+	return r.Mem.Attr(ctx, id)
+}
+
+func TestMuxListsAroundABrokenTree(t *testing.T) {
+	broken := rootless{testFiles()}
+	m, err := nodes.NewMux(testTime, []nodes.Mount{{Name: "broken", Tree: broken}, {Name: "good", Tree: testFiles()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for e, err := range m.ReadDir(t.Context(), nodes.Root, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.ModTime.Equal(testTime) {
+			t.Errorf("%s has the time %v, want %v", e.Name, e.ModTime, testTime)
+		}
+		names = append(names, e.Name)
+	}
+	if len(names) != 2 {
+		t.Errorf("listed %q", names)
 	}
 }
 
@@ -178,13 +166,12 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-func TestCopy(t *testing.T) {
-	m, err := nodetest.Copy(t.Context(), testFiles())
-	if err != nil {
-		t.Fatal(err)
+func TestNotExist(t *testing.T) {
+	err := nodes.NotExist("x")
+	if !errors.Is(err, nodes.ErrNotExist) || !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("NotExist = %v matches too little", err)
 	}
-	nodetest.Run(t, m)
-	if got, want := m.Usage(), testFiles().Usage(); got != want {
-		t.Errorf("usage %+v, want %+v", got, want)
+	if err := &(iofs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}); errors.Is(err, nodes.ErrNotExist) {
+		t.Error("a file that the source lacks is taken for a name that the tree lacks")
 	}
 }

@@ -1,11 +1,11 @@
-package editing
+package overlay
 
 import "sync"
 
-// Lock is what a tree has as Editing whose source is changed by others, too. What such a
+// lock is what a Tree has as editing, whose source is changed by others, too. What such a
 // change asks for under the lock waits for who holds it, and not who makes the change: he
-// may hold what the other waits for. The zero Lock is free.
-type Lock struct {
+// may hold what the other waits for. The zero lock is free.
+type lock struct {
 	held sync.Mutex
 	// mu guards waiting. Nothing else is taken under it.
 	mu      sync.Mutex
@@ -13,17 +13,17 @@ type Lock struct {
 }
 
 // Lock implements [sync.Locker].
-func (l *Lock) Lock() { l.held.Lock() }
+func (l *lock) Lock() { l.held.Lock() }
 
 // Unlock implements [sync.Locker].
-func (l *Lock) Unlock() {
+func (l *lock) Unlock() {
 	l.held.Unlock()
 	l.catchUp()
 }
 
 // Do calls f under the lock: at once if nobody holds it, else when it is unlocked. It does
 // not wait.
-func (l *Lock) Do(f func()) {
+func (l *lock) Do(f func()) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, f)
 	l.mu.Unlock()
@@ -31,7 +31,7 @@ func (l *Lock) Do(f func()) {
 }
 
 // catchUp does what waits, unless somebody holds the lock: he does it.
-func (l *Lock) catchUp() {
+func (l *lock) catchUp() {
 	for l.waits() && l.held.TryLock() {
 		for _, f := range l.take() {
 			f()
@@ -40,13 +40,13 @@ func (l *Lock) catchUp() {
 	}
 }
 
-func (l *Lock) waits() bool {
+func (l *lock) waits() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.waiting) > 0
 }
 
-func (l *Lock) take() []func() {
+func (l *lock) take() []func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.waiting

@@ -1,4 +1,4 @@
-package nodes
+package nodetest
 
 import (
 	"cmp"
@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lorefs/nodes"
 )
 
-// Mem is a [Tree] held in memory, made by a [Builder] or by [MemFiles]. It never changes,
+// Mem is a [nodes.Tree] held in memory, made by a [Builder] or by [MemFiles]. It never changes,
 // so it is safe for parallel use.
 //
 // A node costs 64 bytes plus its name and content, so that tests and benchmarks can hold
@@ -25,8 +27,8 @@ type Mem struct {
 	// sorted by name.
 	byName []uint32
 	// mtimes and xattrs are maps because few nodes have them.
-	mtimes map[ID]time.Time
-	xattrs map[ID][]memXattr
+	mtimes map[nodes.ID]time.Time
+	xattrs map[nodes.ID][]memXattr
 	bytes  int64
 }
 
@@ -40,7 +42,7 @@ type memNode struct {
 	first, last uint32
 	// sorted and children are the run in Mem.byName.
 	sorted, children uint32
-	kind             Kind
+	kind             nodes.Kind
 }
 
 type memXattr struct {
@@ -61,33 +63,33 @@ type Builder struct {
 const maxNameLen = 255
 
 // Dir adds a directory to parent and returns its ID.
-func (b *Builder) Dir(parent ID, name string) ID {
-	return b.add(parent, memNode{name: name, kind: Dir})
+func (b *Builder) Dir(parent nodes.ID, name string) nodes.ID {
+	return b.add(parent, memNode{name: name, kind: nodes.Dir})
 }
 
 // File adds a file to parent and returns its ID.
-func (b *Builder) File(parent ID, name, content string) ID {
+func (b *Builder) File(parent nodes.ID, name, content string) nodes.ID {
 	b.m.bytes += int64(len(content))
-	return b.add(parent, memNode{name: name, kind: File, content: content})
+	return b.add(parent, memNode{name: name, kind: nodes.File, content: content})
 }
 
 // Link adds a symbolic link to parent and returns its ID.
-func (b *Builder) Link(parent ID, name, target string) ID {
-	return b.add(parent, memNode{name: name, kind: Link, content: target})
+func (b *Builder) Link(parent nodes.ID, name, target string) nodes.ID {
+	return b.add(parent, memNode{name: name, kind: nodes.Link, content: target})
 }
 
 // SetModTime sets the modification time of one node.
-func (b *Builder) SetModTime(id ID, mtime time.Time) {
+func (b *Builder) SetModTime(id nodes.ID, mtime time.Time) {
 	if b.m.mtimes == nil {
-		b.m.mtimes = make(map[ID]time.Time)
+		b.m.mtimes = make(map[nodes.ID]time.Time)
 	}
 	b.m.mtimes[id] = mtime
 }
 
 // SetXattr adds an extended attribute to a node.
-func (b *Builder) SetXattr(id ID, name string, value []byte) {
+func (b *Builder) SetXattr(id nodes.ID, name string, value []byte) {
 	if b.m.xattrs == nil {
-		b.m.xattrs = make(map[ID][]memXattr)
+		b.m.xattrs = make(map[nodes.ID][]memXattr)
 	}
 	b.m.xattrs[id] = append(b.m.xattrs[id], memXattr{name: name, value: value})
 }
@@ -102,7 +104,7 @@ func (b *Builder) Build(mtime time.Time) (*Mem, error) {
 	m.mtime = mtime
 	m.byName = make([]uint32, 0, len(m.nodes))
 	for id := range m.nodes {
-		if err := m.sortChildren(ID(id)); err != nil {
+		if err := m.sortChildren(nodes.ID(id)); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -114,19 +116,19 @@ func (b *Builder) Build(mtime time.Time) (*Mem, error) {
 
 func (b *Builder) init() {
 	if b.m.nodes == nil {
-		b.m.nodes = []memNode{{}, {kind: Dir}}
+		b.m.nodes = []memNode{{}, {kind: nodes.Dir}}
 	}
 }
 
-func (b *Builder) add(parent ID, n memNode) ID {
+func (b *Builder) add(parent nodes.ID, n memNode) nodes.ID {
 	b.init()
-	id := ID(len(b.m.nodes))
+	id := nodes.ID(len(b.m.nodes))
 	n.parent = uint32(parent)
 	b.m.nodes = append(b.m.nodes, n)
 	if n.name == "" || n.name == "." || n.name == ".." || len(n.name) > maxNameLen || strings.ContainsAny(n.name, "/\x00") {
 		b.errs = append(b.errs, fmt.Errorf("bad name %q", n.name))
 	}
-	if parent == 0 || parent >= id || b.m.nodes[parent].kind != Dir {
+	if parent == 0 || parent >= id || b.m.nodes[parent].kind != nodes.Dir {
 		b.errs = append(b.errs, fmt.Errorf("%q: parent %d is no directory", n.name, parent))
 		return id
 	}
@@ -142,7 +144,7 @@ func (b *Builder) add(parent ID, n memNode) ID {
 }
 
 // sortChildren fills the run of byName that Lookup searches.
-func (m *Mem) sortChildren(dir ID) error {
+func (m *Mem) sortChildren(dir nodes.ID) error {
 	d := &m.nodes[dir]
 	d.sorted = uint32(len(m.byName))
 	for id := d.first; id != 0; id = m.nodes[id].next {
@@ -163,9 +165,9 @@ func (m *Mem) sortChildren(dir ID) error {
 // map is no tree, because such maps are written in code.
 func MemFiles(mtime time.Time, files map[string]string) *Mem {
 	var b Builder
-	dirs := map[string]ID{".": Root}
-	var mkdir func(dir string) ID
-	mkdir = func(dir string) ID {
+	dirs := map[string]nodes.ID{".": nodes.Root}
+	var mkdir func(dir string) nodes.ID
+	mkdir = func(dir string) nodes.ID {
 		id, ok := dirs[dir]
 		if !ok {
 			id = b.Dir(mkdir(path.Dir(dir)), path.Base(dir))
@@ -195,42 +197,42 @@ func MemFiles(mtime time.Time, files map[string]string) *Mem {
 	return m
 }
 
-func (m *Mem) node(id ID) (*memNode, error) {
-	if id == 0 || id >= ID(len(m.nodes)) {
-		return nil, NotExist(fmt.Sprintf("node %d", id))
+func (m *Mem) node(id nodes.ID) (*memNode, error) {
+	if id == 0 || id >= nodes.ID(len(m.nodes)) {
+		return nil, nodes.NotExist(fmt.Sprintf("node %d", id))
 	}
 	return &m.nodes[id], nil
 }
 
-func (m *Mem) dir(id ID) (*memNode, error) {
+func (m *Mem) dir(id nodes.ID) (*memNode, error) {
 	n, err := m.node(id)
-	if err == nil && n.kind != Dir {
-		return nil, ErrNotDir
+	if err == nil && n.kind != nodes.Dir {
+		return nil, nodes.ErrNotDir
 	}
 	return n, err
 }
 
-// Attr implements [Tree].
-func (m *Mem) Attr(_ context.Context, id ID) (Attr, error) {
+// Attr implements [nodes.Tree].
+func (m *Mem) Attr(_ context.Context, id nodes.ID) (nodes.Attr, error) {
 	n, err := m.node(id)
 	if err != nil {
-		return Attr{}, err
+		return nodes.Attr{}, err
 	}
-	return Attr{Kind: n.kind, Size: int64(len(n.content)), ModTime: m.modTime(id)}, nil
+	return nodes.Attr{Kind: n.kind, Size: int64(len(n.content)), ModTime: m.modTime(id)}, nil
 }
 
-// Lookup implements [Tree].
-func (m *Mem) Lookup(_ context.Context, dir ID, name string) (Entry, error) {
+// Lookup implements [nodes.Tree].
+func (m *Mem) Lookup(_ context.Context, dir nodes.ID, name string) (nodes.Entry, error) {
 	d, err := m.dir(dir)
 	if err != nil {
-		return Entry{}, err
+		return nodes.Entry{}, err
 	}
 	run := m.byName[d.sorted : d.sorted+d.children]
 	i, ok := slices.BinarySearchFunc(run, name, func(id uint32, name string) int {
 		return cmp.Compare(m.nodes[id].name, name)
 	})
 	if !ok {
-		return Entry{}, NotExist(name)
+		return nodes.Entry{}, nodes.NotExist(name)
 	}
 	e := m.entry(run[i])
 	e.Next = 0
@@ -238,34 +240,34 @@ func (m *Mem) Lookup(_ context.Context, dir ID, name string) (Entry, error) {
 }
 
 // entry returns the entry of a node. The node's ID is the cursor of the next one.
-func (m *Mem) entry(id uint32) Entry {
+func (m *Mem) entry(id uint32) nodes.Entry {
 	n := &m.nodes[id]
-	return Entry{
-		Name: n.name, ID: ID(id), Kind: n.kind, Size: int64(len(n.content)),
-		ModTime: m.modTime(ID(id)), Next: uint64(id),
+	return nodes.Entry{
+		Name: n.name, ID: nodes.ID(id), Kind: n.kind, Size: int64(len(n.content)),
+		ModTime: m.modTime(nodes.ID(id)), Next: uint64(id),
 	}
 }
 
-func (m *Mem) modTime(id ID) time.Time {
+func (m *Mem) modTime(id nodes.ID) time.Time {
 	if mtime, ok := m.mtimes[id]; ok {
 		return mtime
 	}
 	return m.mtime
 }
 
-// ReadDir implements [Tree].
-func (m *Mem) ReadDir(_ context.Context, dir ID, cursor uint64) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+// ReadDir implements [nodes.Tree].
+func (m *Mem) ReadDir(_ context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
 		d, err := m.dir(dir)
 		if err != nil {
-			yield(Entry{}, err)
+			yield(nodes.Entry{}, err)
 			return
 		}
 		id := d.first
 		if cursor != 0 {
-			last, err := m.node(ID(cursor))
+			last, err := m.node(nodes.ID(cursor))
 			if err != nil || last.parent != uint32(dir) {
-				yield(Entry{}, NotExist(fmt.Sprintf("cursor %d of directory %d", cursor, dir)))
+				yield(nodes.Entry{}, nodes.NotExist(fmt.Sprintf("cursor %d of directory %d", cursor, dir)))
 				return
 			}
 			id = last.next
@@ -278,25 +280,25 @@ func (m *Mem) ReadDir(_ context.Context, dir ID, cursor uint64) iter.Seq2[Entry,
 	}
 }
 
-// ReadAt implements [Tree].
-func (m *Mem) ReadAt(_ context.Context, file ID, p []byte, off int64) (int, error) {
+// ReadAt implements [nodes.Tree].
+func (m *Mem) ReadAt(_ context.Context, file nodes.ID, p []byte, off int64) (int, error) {
 	n, err := m.node(file)
 	switch {
 	case err != nil:
 		return 0, err
-	case n.kind == Dir:
-		return 0, ErrIsDir
-	case n.kind == Link:
-		return 0, fmt.Errorf("read a link: %w", ErrInvalid)
+	case n.kind == nodes.Dir:
+		return 0, nodes.ErrIsDir
+	case n.kind == nodes.Link:
+		return 0, fmt.Errorf("read a link: %w", nodes.ErrInvalid)
 	}
-	return ReadContent(n.content, p, off)
+	return nodes.ReadContent(n.content, p, off)
 }
 
-// Readlink implements [Linker].
-func (m *Mem) Readlink(_ context.Context, link ID) (string, error) {
+// Readlink implements [nodes.Linker].
+func (m *Mem) Readlink(_ context.Context, link nodes.ID) (string, error) {
 	n, err := m.node(link)
-	if err == nil && n.kind != Link {
-		err = fmt.Errorf("the link %d is a %v: %w", link, n.kind, ErrInvalid)
+	if err == nil && n.kind != nodes.Link {
+		err = fmt.Errorf("the link %d is a %v: %w", link, n.kind, nodes.ErrInvalid)
 	}
 	if err != nil {
 		return "", err
@@ -304,13 +306,13 @@ func (m *Mem) Readlink(_ context.Context, link ID) (string, error) {
 	return n.content, nil
 }
 
-// Usage implements [Tree].
-func (m *Mem) Usage() Usage {
-	return Usage{Bytes: m.bytes, Nodes: int64(len(m.nodes) - 1)}
+// Usage implements [nodes.Tree].
+func (m *Mem) Usage() nodes.Usage {
+	return nodes.Usage{Bytes: m.bytes, Nodes: int64(len(m.nodes) - 1)}
 }
 
-// Xattr implements [Xattrer].
-func (m *Mem) Xattr(_ context.Context, id ID, name string) ([]byte, error) {
+// Xattr implements [nodes.Xattrer].
+func (m *Mem) Xattr(_ context.Context, id nodes.ID, name string) ([]byte, error) {
 	if _, err := m.node(id); err != nil {
 		return nil, err
 	}
@@ -319,11 +321,11 @@ func (m *Mem) Xattr(_ context.Context, id ID, name string) ([]byte, error) {
 			return slices.Clone(x.value), nil
 		}
 	}
-	return nil, ErrNoXattr
+	return nil, nodes.ErrNoXattr
 }
 
-// Xattrs implements [Xattrer].
-func (m *Mem) Xattrs(_ context.Context, id ID) ([]string, error) {
+// Xattrs implements [nodes.Xattrer].
+func (m *Mem) Xattrs(_ context.Context, id nodes.ID) ([]string, error) {
 	if _, err := m.node(id); err != nil {
 		return nil, err
 	}
