@@ -120,3 +120,18 @@ func TestTwoSpellings(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestHiddenGivesWay checks that a hidden attribute stays out of sight when a node gets its
+// name, and that it is not lost.
+func TestHiddenGivesWay(t *testing.T) {
+	e := editable(t, weapon())
+	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item/name~"))
+	must(t, e.rename(t, "Weapon/Item.1", "Weapon/Item/name"))
+	for _, path := range []string{"Weapon/Item/@name", "Weapon/Item/name/name"} {
+		if _, err := e.at(path); (err == nil) != (path == "Weapon/Item/name/name") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	must(t, e.rename(t, "Weapon/Item/name~", "Weapon/Item/@name"))
+	e.holds(t, "Weapon/Item/@name", "sword\n")
+}

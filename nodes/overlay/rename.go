@@ -143,8 +143,10 @@ func (t *Tree) move(ctx context.Context, from, to *place) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(to, was)
-	t.lost(to.of.ID)
-	t.lost(to.of.TwinID)
+	if to.Exists() || !from.IsDir() { // else a file that is hidden gave way, and is still there
+		t.lost(to.of.ID)
+		t.lost(to.of.TwinID)
+	}
 	t.valuedAnew(from)
 	return nil
 }
