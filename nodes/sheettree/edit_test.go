@@ -506,7 +506,7 @@ func TestSchemaWithoutSheets(t *testing.T) {
 			},
 		} {
 			t.Run(name+" "+by, func(t *testing.T) {
-				e := edit(t, items(), sheettree.EditOptions{})
+				e := editSheets(t, items(), sheettree.EditOptions{})
 				end := write(e)
 				e.must(e.tree.Remove(t.Context(), must(at(t, e.tree, "Other")), "a", nodes.File))
 				e.must(remove(e))
