@@ -83,10 +83,10 @@
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/sheets/plan  Make           compares the text with the sheet: edits
 //	datacenter/edit  Draft.apply           makes them, all or none
-//	internal/save/dcsave  Session.log      the source is still what was edited
-//	internal/save     Set.Log              has the journal keep their record
+//	internal/app/save/dcsave  Session.log      the source is still what was edited
+//	internal/app/save     Set.Log              has the journal keep their record
 //	internal/journal  Journal.Append
-//	internal/save/dcsave  noter.take       what the file held is noted there a little later
+//	internal/app/save/dcsave  noter.take       what the file held is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
@@ -94,13 +94,13 @@
 //
 // A save of a data center, by commit or at the end of a mount:
 //
-//	internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
-//	internal/kinds  Source.Save, dataCenterSession.Save
+//	internal/app/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
+//	internal/app/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
-//	internal/save/dcsave  Session.Save     whether there is something to save
-//	internal/save  Set.Commit              the protocol, from top to bottom
+//	internal/app/save/dcsave  Session.Save     whether there is something to save
+//	internal/app/save  Set.Commit              the protocol, from top to bottom
 //	  internal/replace  File.Write ...     its steps, a method each
-//	  internal/save/dcsave  whole          writes a snapshot, reads back and compares
+//	  internal/app/save/dcsave  whole          writes a snapshot, reads back and compares
 //	  datacenter/edit  Draft.Rebase        goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in

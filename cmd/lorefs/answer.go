@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"lorefs/internal/kinds"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/shown"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/cfb"
-	"lorefs/internal/kinds"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )

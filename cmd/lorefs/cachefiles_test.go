@@ -20,7 +20,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
-	"lorefs/internal/sample"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )

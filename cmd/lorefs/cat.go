@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 	"lorefs/nodes"
 )
 

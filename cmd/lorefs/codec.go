@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/kinds"
-	"lorefs/internal/packetjson"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/packetjson"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
 )
 
 func newCommit() *cobra.Command {

@@ -25,8 +25,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lorefs/datacenter"
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
 )
 
 const (

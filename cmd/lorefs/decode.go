@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/packetjson"
+	"lorefs/internal/app/packetjson"
 	"lorefs/protocol"
 )
 

@@ -15,8 +15,8 @@ import (
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/kinds"
-	"lorefs/internal/output"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/output"
 	"lorefs/internal/shown"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lorefs/internal/daemon"
+	"lorefs/internal/app/daemon"
 )
 
 // die kills the process of a mount, and returns when it has ended.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
 
-	"lorefs/internal/sample"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/output"
+	"lorefs/internal/app/treecopy"
 	"lorefs/internal/diskspace"
-	"lorefs/internal/kinds"
-	"lorefs/internal/output"
 	"lorefs/internal/shown"
-	"lorefs/internal/treecopy"
 	"lorefs/nodes"
 )
 

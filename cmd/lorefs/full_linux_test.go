@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
-	"lorefs/internal/sample"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 )
 

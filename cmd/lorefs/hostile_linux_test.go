@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/prototest"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/sample"
+	"lorefs/internal/app/sample"
 )
 
 // TestInterrupted checks that every command that handles signals says once that it was

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
-	"lorefs/internal/kinds"
-	"lorefs/internal/mounted"
-	"lorefs/internal/save"
 	"lorefs/internal/shown"
 )
 

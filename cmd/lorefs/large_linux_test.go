@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"testing"
 
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/testneeds"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )

@@ -4,8 +4,8 @@
 // Only this package deals with users: with flags, the environment, standard output and exit
 // codes. Each subcommand has a file of its own. options.go has the table behind flags, -o
 // and the environment. source.go opens sources, and explains why one can't be read. Package
-// internal/kinds knows the kinds of sources, internal/mounted what a mount answers, and
-// internal/daemon how a mount lives in the background.
+// internal/app/kinds knows the kinds of sources, internal/app/mounted what a mount answers, and
+// internal/app/daemon how a mount lives in the background.
 package main
 
 import (

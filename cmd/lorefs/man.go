@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/treecopy"
+	"lorefs/internal/app/treecopy"
 )
 
 func newMan() *cobra.Command {

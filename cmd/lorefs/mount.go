@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/fs"
-	"lorefs/internal/daemon"
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/links"
-	"lorefs/internal/mounted"
 )
 
 // mountFlags are the flags of mount.

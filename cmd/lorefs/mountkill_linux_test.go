@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/testneeds"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 )
 
 // option is an option of a source or a mount. Its flag, its name in the lists of -o and in

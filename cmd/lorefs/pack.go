@@ -16,8 +16,8 @@ import (
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/geometry"
-	"lorefs/internal/kinds"
-	"lorefs/internal/output"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/output"
 	"lorefs/internal/shown"
 )
 

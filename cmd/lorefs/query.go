@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/query"
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/shown"
 )
 

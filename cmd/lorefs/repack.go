@@ -10,8 +10,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/kinds"
-	"lorefs/internal/output"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/output"
 )
 
 // repacking are the flags of repack.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/sample"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/shown"
 )
 

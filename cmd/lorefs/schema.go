@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/kinds"
-	"lorefs/internal/treecopy"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/treecopy"
 )
 
 const (

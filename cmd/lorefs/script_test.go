@@ -16,7 +16,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
-	"lorefs/internal/sample"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 )
 

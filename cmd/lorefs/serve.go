@@ -10,9 +10,9 @@ import (
 	"syscall"
 
 	"lorefs/fs"
-	"lorefs/internal/daemon"
-	"lorefs/internal/kinds"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
 )
 
 // baseMemory is what a mount needs besides its cache: for names, the index, the inodes that

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"lorefs/datacenter"
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 )
 
 // kindOf returns the kind of a source, which --kind can override. It returns an error for

@@ -11,7 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/datacenter"
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 	"lorefs/protocol"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/kinds"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
 	"lorefs/internal/shown"
 )
 

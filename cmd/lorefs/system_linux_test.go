@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lorefs/fs"
-	"lorefs/internal/daemon"
-	"lorefs/internal/mounted"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/mounted"
 )
 
 // cmdMounted runs "[!] mounted DIR". It waits until the mount is there, or gone.

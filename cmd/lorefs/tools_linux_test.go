@@ -20,8 +20,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/kinds"
-	"lorefs/internal/sample"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

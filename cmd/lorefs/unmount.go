@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/fs"
-	"lorefs/internal/daemon"
-	"lorefs/internal/kinds"
-	"lorefs/internal/mounted"
-	"lorefs/internal/save"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
 	"lorefs/internal/shown"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lorefs/internal/daemon"
-	"lorefs/internal/save"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/save"
 )
 
 // TestLeftBehind checks that the edits of a dead process count as left behind if another process

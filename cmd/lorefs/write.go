@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/datacenter"
-	"lorefs/internal/output"
+	"lorefs/internal/app/output"
 	"lorefs/internal/shown"
 )
 

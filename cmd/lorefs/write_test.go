@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/kinds"
+	"lorefs/internal/app/kinds"
 )
 
 // interruptedRun returns the error of a command that is interrupted at once.

@@ -1,0 +1,160 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+
+	"lorefs/datacenter"
+	"lorefs/internal/app/save"
+	"lorefs/internal/app/save/dcsave"
+	"lorefs/internal/journal"
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/dctree"
+	"lorefs/nodes/overlay"
+	"lorefs/nodes/sheettree"
+)
+
+// dataCenterSession is a data center that is being edited.
+type dataCenterSession struct {
+	file   string
+	dc     *dcsave.Session
+	tree   *dctree.Editable
+	sheets *sheettree.Editable
+	// saved is the cache of blocks of the files that were saved. The last of these files
+	// stays open.
+	saved *blockcache.Cache
+	// layout is the layout to write.
+	layout datacenter.Layout
+}
+
+func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Session, mounts []nodes.Mount, err error) {
+	s, err := d.session(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions = []Session{s}
+	w, err := d.editWorld(ctx, o)
+	if err == nil {
+		var world nodes.Tree
+		if w != nil {
+			sessions, world = append(sessions, w), w.tree
+		} else if d.world != nil {
+			world = d.world.tree
+		}
+		mounts, err = d.mountsWith(s.tree, s.sheets, world)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeSessions(sessions))
+	}
+	return sessions, mounts, nil
+}
+
+// session locks the file, and opens it for edits.
+func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
+	saved := blockcache.New(baseCache)
+	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
+		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
+		Reopen: func() datacenter.Options {
+			opts := datacenter.Options{
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.Logger,
+			}
+			if d.index != nil { // the next mount opens the new file
+				opts.Index = d.index
+			}
+			return opts
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, dc.Close())
+		}
+	}()
+	tree, err := d.tree()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.makeSheets(dc.Draft()); err != nil {
+		return nil, err
+	}
+	s := &dataCenterSession{file: d.file.Path(), dc: dc, saved: saved, layout: o.Layout}
+	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
+	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
+		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
+	})
+	return s, nil
+}
+
+func (s *dataCenterSession) Path() string    { return s.file }
+func (s *dataCenterSession) Pending() int64  { return s.dc.Draft().Pending() }
+func (s *dataCenterSession) Journal() string { return s.dc.Journal() }
+func (s *dataCenterSession) Replayed() int   { return s.dc.Replayed() }
+func (s *dataCenterSession) Close() error    { return s.dc.Close() }
+
+func (s *dataCenterSession) Converts() string {
+	if s.dc.Converts() {
+		return s.layout.String()
+	}
+	return ""
+}
+
+func (s *dataCenterSession) Refused() []overlay.Refused {
+	return refusedIn("sheets/", s.sheets.Refused())
+}
+
+func (s *dataCenterSession) Loose() overlay.Loose {
+	tree, sheets := looseIn("tree/", s.tree.Loose()), looseIn("sheets/", s.sheets.Loose())
+	return overlay.Loose{
+		Scratch: append(tree.Scratch, sheets.Scratch...), Strays: append(tree.Strays, sheets.Strays...),
+	}
+}
+
+// refusedIn and looseIn put a directory of the mount before paths.
+func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
+	for i := range texts {
+		texts[i].Path = dir + texts[i].Path
+	}
+	return texts
+}
+
+func looseIn(dir string, l overlay.Loose) overlay.Loose {
+	for _, list := range [][]string{l.Scratch, l.Strays} {
+		for i := range list {
+			list[i] = dir + list[i]
+		}
+	}
+	return l
+}
+
+func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
+
+func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepText(changed) }
+
+// Save saves the draft. last says that no program is in the middle of an edit. Only then
+// attributes are removed that an editor has renamed to a scratch file in order to write them
+// anew: if the process died in between, their values would be lost with the scratch file.
+func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, error) {
+	if last {
+		err := s.sheets.RemoveHidden(ctx)
+		if err == nil {
+			err = s.tree.RemoveHidden(ctx)
+		}
+		if err != nil {
+			return save.Report{}, err
+		}
+	}
+	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
+	return s.dc.Save(ctx)
+}
+
+const (
+	// reopenCache is the size of the cache for reading back a file that was saved, once and
+	// in order.
+	reopenCache = 64 << 20
+	// baseCache is the size of the cache for reading that file later, while it is edited:
+	// few blocks, close to each other.
+	baseCache = 4 << 20
+)

@@ -1,0 +1,94 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/app/output"
+	"lorefs/nodes/blockcache"
+)
+
+// PackSheets packs the sheets of a folder into a data center, and checks what was written.
+func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options) (r pack.Report, err error) {
+	err = output.Write(ctx, to, o,
+		func(out io.Writer) (err error) {
+			r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
+			return inFolder(dir, err)
+		},
+		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
+	return r, err
+}
+
+// inFolder puts the path of a folder before an error that names a file below it.
+func inFolder(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+		at := *e
+		at.File = filepath.Join(dir, e.File)
+		return &at
+	}
+	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
+		at := *e
+		at.File = filepath.Join(dir, e.File)
+		return &at
+	}
+	return fmt.Errorf("%s: %w", dir, err)
+}
+
+// counted checks that a file that was written has the counts of the report.
+func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report) error {
+	g, err := ReadBack(ctx, file, key)
+	if err != nil {
+		return err
+	}
+	if n := g.Counts(); n.Nodes != r.Nodes || n.Attributes != r.Attributes || n.Sheets != int64(r.Sheets) {
+		return fmt.Errorf("what was written has %d sheets, %d nodes and %d attributes, where %d, %d and %d were packed",
+			n.Sheets, n.Nodes, n.Attributes, r.Sheets, r.Nodes, r.Attributes)
+	}
+	return nil
+}
+
+// Schemas returns a function that returns the schema of a sheet, or nil if the data center
+// has no such sheet.
+func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
+	src, err := sheets.New(d.dc, nil, sheets.Options{})
+	if err != nil {
+		return nil, err
+	}
+	families := map[string]*sheets.Family{}
+	for _, f := range src.Families() {
+		families[f.Name] = f
+	}
+	return func(sheet string) (*xsd.Schema, error) {
+		if f := families[sheet]; f != nil {
+			return f.Schema(ctx)
+		}
+		return nil, nil //nolint:nilnil // nil means that there is none
+	}, nil
+}
+
+// ReadBack opens a data center that was just written.
+func ReadBack(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading back what was written: %w", err)
+	}
+	return g, nil
+}

@@ -1,0 +1,114 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"lorefs/datacenter"
+	"lorefs/internal/app/save"
+	"lorefs/internal/replace"
+	"lorefs/nodes/overlay"
+)
+
+// Session is a source that is being edited, or a folder that is edited with it and saved by
+// itself.
+type Session interface {
+	// Path is the path of the source.
+	Path() string
+	// Pending returns the number of edits that are not saved yet, and Journal the file with
+	// them; it is empty if there are none.
+	Pending() int64
+	Journal() string
+	// Replayed returns how many edits were replayed that a crash had left.
+	Replayed() int
+	// Converts returns the layout that a save will give the source, or nothing if it does
+	// not change.
+	Converts() string
+	// Refused returns the texts that exist nowhere else, because they were refused or could
+	// not be written to the journal. Loose returns the other files that can't be saved. Both
+	// name files by their paths in the mount.
+	Refused() []overlay.Refused
+	Loose() overlay.Loose
+	// Notices returns what was written and is not stored.
+	Notices() []string
+	// KeepText writes the edits of a source that has changed to a file as text, since they
+	// can't be saved any more. It returns the path of the file, or nothing if the edits are
+	// safe.
+	KeepText(changed error) string
+	// Save saves all edits, once at a time. last says that no program is in the middle of an edit.
+	Save(ctx context.Context, last bool) (save.Report, error)
+	Close() error
+}
+
+// EditOptions are the options of Edit.
+type EditOptions struct {
+	// Layout is the layout of the data center to write.
+	Layout   datacenter.Layout
+	NoBackup bool
+	// Salvage replays the undamaged records of a damaged journal.
+	Salvage bool
+	// Quality is the quality of compression; 0 is the best.
+	Quality int
+	Logger  *slog.Logger
+}
+
+// Edit makes the source editable. The error is [ErrReadOnly] or an [*Error].
+func (s *Source) Edit(ctx context.Context, o EditOptions) error {
+	sessions, mounts, err := s.edit(ctx, o)
+	switch {
+	case errors.Is(err, ErrReadOnly), known(err) && err != nil:
+		return err
+	case err != nil:
+		return &Error{Err: err}
+	}
+	s.Sessions = sessions
+	return s.mux(mounts)
+}
+
+// Replayed returns how many edits were replayed that a crash had left.
+func (s *Source) Replayed() (count int) {
+	for _, e := range s.Sessions {
+		count += e.Replayed()
+	}
+	return count
+}
+
+// UnsavedError means that edits could not be saved.
+type UnsavedError struct {
+	// Path is the source, and Journal the file that has its edits; it is empty if there is
+	// none.
+	Path, Journal string
+	Err           error
+}
+
+func (e *UnsavedError) Error() string {
+	outcome := "was not saved"
+	if errors.Is(e.Err, replace.ErrUnsynced) {
+		outcome = "may not be saved for good"
+	}
+	return fmt.Sprintf("%s %s: %v", e.Path, outcome, e.Err)
+}
+
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
+// Save saves all sessions, even if one fails.
+func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
+	for _, e := range s.Sessions {
+		r, err := e.Save(ctx, last)
+		reports = append(reports, r)
+		if err != nil {
+			failed = append(failed, &UnsavedError{e.Path(), e.Journal(), err})
+		}
+	}
+	return reports, failed
+}
+
+func closeSessions(sessions []Session) error {
+	var errs []error
+	for _, e := range sessions {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,133 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"lorefs/geometry"
+	"lorefs/internal/app/save"
+	"lorefs/internal/source"
+	"lorefs/nodes"
+	"lorefs/nodes/overlay"
+	"lorefs/nodes/worldtree"
+)
+
+// worldSession is a folder of world geometry that is being edited.
+type worldSession struct {
+	dir string
+	// at is the directory of the mount that shows the folder, with a slash at its end; empty
+	// for the root.
+	at    string
+	files *save.Set
+	tree  *worldtree.Editable
+}
+
+func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
+	s, err := w.session(ctx, "", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []Session{s}, wholeRoot(s.tree), nil
+}
+
+func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSession, error) {
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
+		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
+	})
+	// Another process that had the lock before may have replaced files since the tree was
+	// made.
+	if err = w.tree.Check(); err == nil {
+		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &worldSession{w.dir, at, s, tree}, nil
+}
+
+func (s *worldSession) Path() string        { return s.dir }
+func (s *worldSession) Pending() int64      { return s.files.Pending() }
+func (s *worldSession) Journal() string     { return s.files.Journal() }
+func (s *worldSession) Replayed() int       { return s.files.Replayed() }
+func (s *worldSession) Converts() string    { return "" }
+func (*worldSession) Notices() []string     { return nil }
+func (*worldSession) KeepText(error) string { return "" }
+func (s *worldSession) Close() error        { return s.files.Close() }
+
+func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
+func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
+
+// Save saves the files that were edited. It packs several at the same time, and replaces one
+// after the other.
+func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
+	began := time.Now()
+	var r save.Report
+	err := s.tree.Save(ctx, func(c *worldtree.Changed) error {
+		if c.Same {
+			return s.files.Settle(c.File)
+		}
+		f := &changedFile{c: c, files: s.files}
+		saved, err := s.files.Commit(ctx, c.File, f)
+		if errors.Is(err, source.ErrChanged) {
+			err = s.files.Rescue(ctx, c.File, f, nil, err)
+		}
+		if saved.Info != nil {
+			r.Edits += saved.Edits
+			r.Add(s.dir, saved)
+		}
+		return err
+	})
+	r.Seconds = time.Since(began).Seconds()
+	return r, err
+}
+
+// changedFile is an edited file of the folder. All of it is packed anew from a snapshot.
+type changedFile struct {
+	c     *worldtree.Changed
+	files *save.Set
+	// info describes the file that was checked last.
+	info os.FileInfo
+}
+
+// Check implements [save.Edited].
+func (f *changedFile) Check() error { return f.files.CheckFile(f.c.File) }
+
+// Snapshot implements [save.Edited].
+func (f *changedFile) Snapshot() (save.Snapshot, error) { return wholeFile{f}, nil }
+
+// wholeFile implements [save.Snapshot].
+type wholeFile struct{ *changedFile }
+
+func (f wholeFile) Size() int64 { return f.c.Size }
+
+func (f wholeFile) Write(ctx context.Context, w io.Writer) error { return f.c.Write(ctx, w) }
+
+func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+	if f.info, err = g.Stat(); err != nil {
+		return err
+	}
+	return f.c.Compare(g)
+}
+
+// Rebase implements [save.Snapshot].
+func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
+	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
+		err := publish(later)
+		if err != nil && !save.IsInPlace(err) {
+			return nil, err
+		}
+		return f.info, err
+	})
+}
+
+// Index does nothing, since the index of a world is computed when the new file is looked at.
+func (f wholeFile) Index() error { return nil }
+
+func (f wholeFile) Close() {}

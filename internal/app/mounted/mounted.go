@@ -1,0 +1,59 @@
+// Package mounted is a source while it is mounted. It answers requests of other processes
+// (answer.go), reports its status (status.go), and saves what was edited (save.go). Package
+// internal/app/daemon puts it into the background, finds it and unmounts it.
+package mounted
+
+import (
+	"log/slog"
+	"os"
+	"time"
+
+	"lorefs/fs"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+)
+
+// Options are what a Mount needs besides its source.
+type Options struct {
+	// Path is the path of the source, and Dir the [daemon.Name] of the mount point.
+	Path, Dir string
+	// CacheSize is the size in bytes of the cache of decoded blocks.
+	CacheSize int64
+	Logger    *slog.Logger
+	// Tell returns the text of an error for users.
+	Tell func(error) string
+}
+
+// Mount is a source that is mounted.
+type Mount struct {
+	opts   Options
+	source *kinds.Source
+	server *fs.Server
+	served *daemon.Served
+	since  time.Time
+	// saves has the results of the last save.
+	saves saves
+}
+
+// New returns the Mount of a source that is being served.
+func New(source *kinds.Source, server *fs.Server, o Options) *Mount {
+	return &Mount{
+		opts: o, source: source, server: server,
+		served: daemon.NewServed(server, o.Dir, o.Logger), since: time.Now(),
+	}
+}
+
+// UntilGone unmounts on a signal, and returns when the mount is gone.
+func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals) }
+
+// Unmount unmounts at once.
+func (m *Mount) Unmount() error { return m.server.Unmount() }
+
+// Frames returns the last answer, for processes that wait for the end of the mount. err is
+// the error of Save.
+func (m *Mount) Frames(err error) []any {
+	return AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell).frames()
+}
+
+// Close closes the source.
+func (m *Mount) Close() error { return m.source.Close() }

@@ -1,0 +1,134 @@
+package mounted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/save"
+	"lorefs/internal/shown"
+)
+
+const (
+	// savingCache is the size of the cache of decoded blocks during a save.
+	savingCache = 64 << 20
+	// saveMemory is the memory limit of the process during a save: for the inflated new
+	// file, where each part of it went, and garbage.
+	saveMemory = 670 << 20
+)
+
+// saves has the results of the last save.
+type saves struct {
+	// running is held while the editors save: each is to do that once at a time, and what the
+	// process may have meanwhile is to be set back to what it was.
+	running sync.Mutex
+
+	mu sync.Mutex
+	// reports are the reports of the sessions that the save reached.
+	reports []save.Report
+	// failed is why the last attempt failed, or nil.
+	failed error
+}
+
+func (s *saves) note(reports []save.Report, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reports, s.failed = reports, err
+}
+
+func (s *saves) last() []save.Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reports
+}
+
+func (s *saves) problem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// SaveError says which edits and texts were not saved.
+type SaveError struct {
+	// Failed are the sessions that could not save.
+	Failed []*kinds.UnsavedError
+	// Left has the texts that can't be saved. They stay in the mount while the source is
+	// mounted. Once it has Ended, they are in the folders Kept, and Lost is the error for
+	// texts that are lost.
+	Left  kinds.LeftOut
+	Ended bool
+	Kept  []string
+	Lost  error
+}
+
+func (e *SaveError) Error() string { return errors.Join(e.Unwrap()...).Error() }
+
+// Unwrap returns the errors of the sessions and of the texts.
+func (e *SaveError) Unwrap() []error {
+	var errs []error
+	for _, f := range e.Failed {
+		errs = append(errs, f)
+	}
+	if e.Lost != nil {
+		errs = append(errs, e.Lost)
+	}
+	if n := e.Left.Texts(); n > 0 {
+		errs = append(errs, fmt.Errorf("%s not saved", shown.Plural(n, "text")))
+	}
+	return errs
+}
+
+// orNil returns nil if everything was saved.
+func (e *SaveError) orNil() error {
+	if len(e.Failed) == 0 && e.Lost == nil && e.Left.Texts() == 0 {
+		return nil
+	}
+	return e
+}
+
+// Save saves what was edited, after the mount is gone. The error is a [*SaveError].
+func (m *Mount) Save(ctx context.Context) error {
+	if m.source.Sessions == nil {
+		return nil
+	}
+	e := SaveError{Ended: true}
+	// Texts come first, since they are quick to write.
+	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
+	e.Left = m.source.LeftOut()
+	e.Failed = m.save(ctx, true)
+	return e.orNil()
+}
+
+// commit saves while the source stays mounted.
+func (m *Mount) commit() Answer {
+	if m.source.Sessions == nil {
+		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
+	}
+	failed := m.save(context.Background(), false)
+	e := SaveError{Failed: failed, Left: m.source.LeftOut()}
+	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
+}
+
+// save saves all sessions. last says that no program is in the middle of an edit.
+func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
+	m.saves.running.Lock()
+	defer m.saves.running.Unlock()
+	// Saving reads all of the source once or twice. Blocks that are kept for later would only
+	// take memory from the new file.
+	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
+	limit := debug.SetMemoryLimit(saveMemory)
+	reports, failed := m.source.Save(ctx, last)
+	debug.SetMemoryLimit(limit)
+	m.source.Blocks.SetBudget(budget)
+	debug.FreeOSMemory()
+	for _, err := range failed {
+		m.opts.Logger.Error("the edits were not saved", "err", err)
+	}
+	m.saves.note(reports, (&SaveError{Failed: failed}).orNil())
+	return failed
+}

@@ -1,0 +1,61 @@
+package mounted
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/save"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/overlay"
+)
+
+// slowSession saves until it is told to go on.
+type slowSession struct {
+	kinds.Session
+	goOn         chan struct{}
+	began        chan struct{}
+	saving, most atomic.Int32
+}
+
+func (e *slowSession) Refused() []overlay.Refused { return nil }
+func (e *slowSession) Loose() overlay.Loose       { return overlay.Loose{} }
+
+func (e *slowSession) Save(context.Context, bool) (save.Report, error) {
+	now := e.saving.Add(1)
+	defer e.saving.Add(-1)
+	e.most.Store(max(e.most.Load(), now))
+	e.began <- struct{}{}
+	<-e.goOn
+	return save.Report{}, nil
+}
+
+// Saves that are asked for at the same time run one after the other, and leave no limit behind.
+func TestSaveOneAtATime(t *testing.T) {
+	const budget = 1 << 30
+	editor := &slowSession{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
+	blocks := blockcache.New(budget)
+	m := &Mount{
+		opts:   Options{CacheSize: budget, Logger: slog.New(slog.DiscardHandler), Tell: error.Error},
+		source: &kinds.Source{Blocks: blocks, Sessions: []kinds.Session{editor}},
+	}
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() { m.commit() })
+	}
+	<-editor.began
+	const chance = 100 * time.Millisecond // for the other one to begin too early
+	time.Sleep(chance)
+	close(editor.goOn)
+	both.Wait()
+	if editor.most.Load() > 1 {
+		t.Error("an editor is to save twice at the same time")
+	}
+	if got := blocks.SetBudget(0); got != budget {
+		t.Errorf("%d bytes of blocks are kept, want %d", got, budget)
+	}
+}

@@ -1,0 +1,205 @@
+package dcsave
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/internal/app/save/savetest"
+	"lorefs/internal/disk/disktest"
+	"lorefs/internal/journal"
+)
+
+// dying is a place of which all moments are recorded.
+type dying struct {
+	*place
+	*savetest.World
+}
+
+func newDying(t *testing.T) *dying {
+	t.Helper()
+	p := newPlace(t, 0)
+	return &dying{p, savetest.NewWorld(t, p.dir, p.state, first())}
+}
+
+// edit makes edits, of pairs of a name and a value.
+func (w *dying) edit(e *editing, pairs ...string) {
+	w.t.Helper()
+	for pair := range slices.Chunk(pairs, 2) {
+		w.Edit(w.Model().With(pair[0], pair[1]), func() { e.mustSet(pair[0], pair[1]) })
+	}
+}
+
+func (w *dying) sync(e *editing) {
+	w.t.Helper()
+	w.Sync(func() {
+		if err := e.Sync(); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+func (w *dying) save(e *editing) {
+	w.t.Helper()
+	w.Sync(func() { e.mustSave() })
+}
+
+// finish saves what a moment has left.
+func (w *dying) finish(t *testing.T, damaged bool) model {
+	t.Helper()
+	p := *w.place
+	p.t = t
+	if _, err := read(t.Context(), p.path); err != nil {
+		t.Fatalf("the source is not whole: %v", err)
+	}
+	if damaged {
+		if _, err := p.open(Options{}); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("a damaged journal: %v", err)
+		}
+	}
+	e := p.mustOpen(Options{Salvage: damaged, Disk: disktest.New()}) // which does not wait for the real one
+	e.mustSave()
+	e.close()
+	got, err := read(t.Context(), p.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// A session that dies at any moment, or whose machine does, loses nothing that it
+// has promised to keep.
+func TestCrashAnywhere(t *testing.T) {
+	w := newDying(t)
+	o := Options{Disk: w}
+	e := w.mustOpen(o)
+	w.edit(e, "A", "a1", "D", "d1")
+	w.sync(e)
+	w.edit(e, "B", "")
+	w.save(e)
+	w.edit(e, "D", "d2", "E", "e1")
+	w.sync(e)
+	w.edit(e, "E", "")
+	w.save(e)
+	w.edit(e, "C", "c1", "B", "b2")
+	e.close()
+	w.Closed()
+
+	e = w.mustOpen(o) // that finds edits
+	w.edit(e, "A", "")
+	w.sync(e)
+	w.edit(e, "F", "f1")
+	w.save(e)
+	e.close()
+	w.All(1, w.finish)
+}
+
+// The same of saves that fail, with more edits and saves behind them, and of a
+// session that finds what a crash after a save has left.
+func TestCrashAfterFailures(t *testing.T) {
+	for name := range savetest.Faults("") {
+		t.Run(name, func(t *testing.T) {
+			w := newDying(t)
+			fails := savetest.Faults(w.path)[name]
+			w.Before = func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) }
+			o := Options{Disk: w}
+			e := w.mustOpen(o)
+			w.edit(e, "A", "a1")
+			w.sync(e)
+			if _, err := e.save(); !errors.Is(err, disktest.ErrFault) {
+				t.Fatal(err)
+			}
+			if name == "sync folder" {
+				e.close()
+				w.Closed()
+				e = w.mustOpen(o) // that finds all saved
+			}
+			w.edit(e, "D", "d1", "A", "a2")
+			w.sync(e)
+			w.edit(e, "B", "")
+			w.save(e)
+			w.edit(e, "D", "d2")
+			e.close()
+			const some = 4 // TestCrashAnywhere meets most of them
+			w.All(some, w.finish)
+		})
+	}
+}
+
+// The same of saves while which edits are made: they are in the journal, and neither lost nor
+// made in the wrong file, in whose numbers they would change something else.
+func TestCrashWhileEdited(t *testing.T) {
+	w := newDying(t)
+	e := w.mustOpen(Options{Disk: w})
+	w.edit(e, "A", "a1", "D", "d1")
+	w.sync(e)
+	// The numbers of C and D are others in the new file.
+	meanwhile := [][]string{{"C", "c1", "E", "e1"}, {"E", "", "D", "d2"}, {"F", "f1"}}
+	w.Before = func(op disktest.Op) error {
+		err := w.Step(op)
+		isNew := strings.Contains(op.Path, ".lorefs-") || strings.HasSuffix(op.Path, ".bak")
+		if len(meanwhile) > 0 && isNew && (op.Name == "write" || op.Name == "sync" || op.Name == "rename") {
+			w.edit(e, meanwhile[0]...)
+			meanwhile = meanwhile[1:]
+		}
+		return err
+	}
+	w.edit(e, "B", "")
+	w.save(e)
+	if len(meanwhile) > 0 || e.Draft().Pending() == 0 {
+		t.Errorf("%v was not edited during the save, %d edits are pending", meanwhile, e.Draft().Pending())
+	}
+	w.edit(e, "C", "c2")
+	w.sync(e)
+	meanwhile = [][]string{{"A", "a2"}, {"C", ""}}
+	w.save(e)
+	w.edit(e, "A", "a3", "D", "d3")
+	e.close()
+	w.Closed()
+	w.All(1, w.finish)
+}
+
+// Edits go on while many saves run.
+func TestSaveWhileEdited(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	stop, done := make(chan bool), make(chan model)
+	go func() {
+		m := first()
+		defer func() { done <- m }()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			name := string(rune('A' + i%10))
+			value := fmt.Sprint("v", i)
+			if _, there := m[name]; there && i%3 == 0 {
+				value = ""
+			}
+			if err := e.set(name, value); err != nil {
+				t.Error(err)
+				return
+			}
+			m = m.With(name, value)
+		}
+	}()
+	const want = 20
+	for late := 0; late < want; { // edits were made during so many
+		if !e.Pending() {
+			runtime.Gosched()
+			continue
+		}
+		if e.mustSave(); e.Draft().Pending() > 0 {
+			late++
+		}
+	}
+	close(stop)
+	m := <-done
+	e.close() // as a crash: what is left is in the journal
+	wantReplayed(p, !p.hasJournal(), m)
+}

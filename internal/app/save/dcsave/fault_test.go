@@ -1,0 +1,155 @@
+package dcsave
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"lorefs/internal/app/save/savetest"
+	"lorefs/internal/disk/disktest"
+	"lorefs/internal/replace"
+)
+
+// A save of which any operation fails leaves a whole file, old or new, and all edits.
+func TestSaveFails(t *testing.T) {
+	p := newPlace(t, 0)
+	d := disktest.New()
+	e := p.mustOpen(Options{Disk: d})
+	editBefore(e)
+	from := len(d.Ops())
+	e.mustSave()
+	e.close()
+	failed, unsynced := 0, 0
+	for nth, op := range d.Ops()[from:] {
+		if op.Name == "stat" {
+			continue // what can't be told apart from others' files is left to them
+		}
+		for _, dies := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d,%s,dies=%v", nth, op.Name, dies), func(t *testing.T) {
+				err := testSaveFails(t, nth, dies)
+				if err != nil {
+					failed++
+				}
+				if errors.Is(err, replace.ErrUnsynced) {
+					unsynced++
+				}
+			})
+		}
+	}
+	if failed < 12 || unsynced == 0 {
+		t.Errorf("%d saves failed, %d of them at the end", failed, unsynced)
+	}
+}
+
+func editBefore(e *editing) {
+	e.mustSet("A", "a1")
+	e.mustSet("D", "d1")
+	e.mustSet("B", "")
+}
+
+func testSaveFails(t *testing.T, nth int, dies bool) error {
+	t.Helper()
+	p := newPlace(t, 0)
+	before := p.bytes()
+	d := disktest.New()
+	e := p.mustOpen(Options{Disk: d})
+	editBefore(e)
+	edited := model{"A": "a1", "C": "c0", "D": "d1"}
+	d.Before = func(disktest.Op) error {
+		if nth--; nth == -1 {
+			return disktest.ErrFault
+		}
+		return nil
+	}
+	r, err := e.save()
+	d.Before = nil
+	if err == nil { // as it was the journal's, or a second name's
+		p.want(p.path, edited)
+		e.close()
+		wantReplayed(p, true, edited)
+		return nil
+	}
+	if !errors.Is(err, disktest.ErrFault) || r.Problem != "" {
+		t.Fatalf("saved: %+v, %v", r, err)
+	}
+	unsynced := errors.Is(err, replace.ErrUnsynced)
+	if (r.Path != "") != unsynced {
+		t.Errorf("%+v, %v", r, err)
+	}
+	switch {
+	case unsynced:
+		p.want(p.path, edited)
+	case string(p.bytes()) != string(before):
+		t.Error("the source has changed")
+	}
+	if !p.hasJournal() {
+		t.Error("there is no journal any more")
+	}
+	if dies {
+		e.close()
+		wantReplayed(p, unsynced, edited)
+		return err
+	}
+	if err := e.set("C", "c1"); (err != nil) != unsynced {
+		t.Errorf("an edit afterwards: %v", err)
+	} else if err == nil {
+		edited["C"] = "c1"
+	}
+	e.mustSave()
+	p.want(p.path, edited)
+	p.want(p.path+".bak", first())
+	p.only("a.dat", "a.dat.bak")
+	if p.hasJournal() || e.Pending() {
+		t.Error("all is saved, and there is a journal still")
+	}
+	e.mustSet("E", "e1") // and on it goes
+	e.close()
+	wantReplayed(p, false, edited.With("E", "e1"))
+	return err
+}
+
+// wantReplayed opens the source after a crash, saves, and checks what there is.
+func wantReplayed(p *place, saved bool, m model) {
+	p.t.Helper()
+	e := p.mustOpen(Options{})
+	defer e.close()
+	if saved {
+		if e.Replayed() != 0 || e.Pending() {
+			p.t.Errorf("replayed %d edits that were saved", e.Replayed())
+		}
+	} else if e.Replayed() == 0 || !e.Pending() {
+		p.t.Errorf("replayed %d edits", e.Replayed())
+	}
+	e.mustSave()
+	p.want(p.path, m)
+	p.only("a.dat", "a.dat.bak")
+	if p.hasJournal() {
+		p.t.Error("there is a journal still")
+	}
+}
+
+// As long as the new file may not outlast a power cut, saving fails, and the
+// backup stays what it is.
+func TestUnsyncedAgain(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{Disk: savetest.Unsynced(p.path, 3)})
+	e.mustSet("A", "a1")
+	for range 3 {
+		if _, err := e.save(); !errors.Is(err, replace.ErrUnsynced) {
+			t.Fatal(err)
+		}
+		if err := e.set("B", "b1"); !errors.Is(err, replace.ErrUnsynced) {
+			t.Errorf("%v", err)
+		}
+		p.want(p.path+".bak", first())
+	}
+	if r := e.mustSave(); r.Edits != 1 || r.Backup != p.path+".bak" {
+		t.Errorf("%+v", r)
+	}
+	p.want(p.path+".bak", first())
+	e.mustSet("B", "b1")
+	e.mustSave()
+	p.want(p.path, model{"A": "a1", "B": "b1", "C": "c0"})
+	p.want(p.path+".bak", first().With("A", "a1"))
+	e.close()
+}

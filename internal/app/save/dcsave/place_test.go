@@ -1,0 +1,310 @@
+package dcsave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
+	"lorefs/internal/app/save"
+	"lorefs/internal/app/save/savetest"
+	"lorefs/internal/source"
+)
+
+// The tests edit the children of one sheet, each of which has another name and
+// one attribute. A model of a file is the values by these names.
+const (
+	sheetName     = "Sheet"
+	attributeName = "v"
+	// sheet is the number of the sheet: nothing but the root lies ahead of it.
+	sheet edit.Number = 1
+)
+
+type model = savetest.Model
+
+// first is what a place begins with.
+func first() model { return model{"A": "a0", "B": "b0", "C": "c0"} }
+
+// build makes a file of a model, besides which it has pad bytes that can't be
+// compressed.
+func build(m model, pad int) []byte {
+	sheet := &dctest.Node{Name: sheetName}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: name, Attrs: []dctest.Attr{{Name: attributeName, Value: m[name]}}})
+	}
+	root := dctest.Root(sheet)
+	r := rand.New(rand.NewPCG(1, 2))
+	for pad > 0 {
+		text := make([]uint16, min(pad/2, 30_000)+1)
+		for i := range text {
+			text[i] = uint16(r.IntN(0xD000) + 1)
+		}
+		pad -= 2 * len(text)
+		root.Children = append(root.Children, &dctest.Node{Name: "Tail", Attrs: []dctest.Attr{{Name: attributeName, Value: text}}})
+	}
+	return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
+}
+
+// place is a folder with a source, and a state folder.
+type place struct {
+	t    *testing.T
+	dir  string // where the source lies
+	path string
+	// state is the folder that XDG_STATE_HOME names.
+	state string
+}
+
+func newPlace(t *testing.T, pad int) *place {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, dir: filepath.Join(base, "source"), state: filepath.Join(base, "state")}
+	p.path = filepath.Join(p.dir, "a.dat")
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", p.state)
+	p.put(build(first(), pad))
+	return p
+}
+
+// put replaces the source by hand.
+func (p *place) put(data []byte) {
+	p.t.Helper()
+	temp := filepath.Join(p.dir, "put")
+	if err := errors.Join(os.WriteFile(temp, data, 0o600), os.Rename(temp, p.path)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) bytes() []byte {
+	p.t.Helper()
+	b, err := os.ReadFile(p.path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}
+
+// journal is the path of the source's journal.
+func (p *place) journal() string {
+	p.t.Helper()
+	path, err := Kind.JournalPath(p.path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// all are the kinds of journals that the tests make.
+var all = save.Kinds{Kind}
+
+// drop gives up the edits of a source, and tells how many.
+func drop(path string) (edits int, err error) {
+	j, err := all.Find(path)
+	if err == nil {
+		err = j.Drop()
+	}
+	return j.Edits, err
+}
+
+// describe is the journal as it is listed.
+func (p *place) describe() save.Journal {
+	p.t.Helper()
+	j, err := all.Find(p.journal())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return j
+}
+
+func (p *place) hasJournal() bool {
+	_, err := os.Lstat(p.journal())
+	return err == nil
+}
+
+// want checks that a file is whole and holds what a model says.
+func (p *place) want(path string, m model) {
+	p.t.Helper()
+	got, err := read(p.t.Context(), path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if !maps.Equal(got, m) {
+		p.t.Errorf("%s holds %v, want %v", filepath.Base(path), got, m)
+	}
+}
+
+// read checks a file against all rules and reads its model.
+func read(ctx context.Context, path string) (model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	for finding, err := range datacenter.Verify(ctx, f, info.Size(), datacenter.Options{}) {
+		if err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %v", path, finding)
+	}
+	dc, err := datacenter.Open(ctx, f, info.Size(), datacenter.Options{})
+	if err != nil {
+		return nil, err
+	}
+	root, err := dc.Root()
+	if err != nil {
+		return nil, err
+	}
+	m := model{}
+	for top, err := range root.Children() {
+		if err != nil || top.Name() != sheetName {
+			return m, err
+		}
+		for n, err := range top.Children() {
+			if err != nil {
+				return nil, err
+			}
+			if err := addTo(m, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// addTo takes a node that was read. One that was made twice is an error.
+func addTo(m model, n datacenter.Node) error {
+	if _, twice := m[n.Name()]; twice || n.AttributeCount() != 1 {
+		return fmt.Errorf("%s comes twice, or has %d attributes", n.Name(), n.AttributeCount())
+	}
+	for a, err := range n.Attributes() {
+		if err != nil {
+			return err
+		}
+		text, err := a.AppendText(nil)
+		if err != nil {
+			return err
+		}
+		m[n.Name()] = string(text)
+	}
+	return nil
+}
+
+// editing is a session and what it is made from.
+type editing struct {
+	*Session
+	p   *place
+	src *source.File
+	dc  *datacenter.File
+}
+
+// open begins a session of the place's source.
+func (p *place) open(o Options) (*editing, error) { return p.openAt(p.path, o) }
+
+func (p *place) openAt(path string, o Options) (*editing, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	dc, err := datacenter.Open(p.t.Context(), src, src.Size(), datacenter.Options{})
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	s, err := Open(p.t.Context(), src, dc, o)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return &editing{s, p, src, dc}, nil
+}
+
+func (p *place) mustOpen(o Options) *editing {
+	p.t.Helper()
+	e, err := p.open(o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return e
+}
+
+// close ends a session, as a process does that has not saved.
+func (e *editing) close() {
+	e.p.t.Helper()
+	if err := errors.Join(e.Close(), e.src.Close()); err != nil {
+		e.p.t.Error(err)
+	}
+}
+
+// set gives a node a value, makes the node if need be, and removes it if the
+// value is empty.
+func (e *editing) set(name, value string) error {
+	d := e.Draft()
+	if err := d.Open(sheet); err != nil {
+		return err
+	}
+	var edits []edit.Edit
+	child, there := d.Child(sheet, name, 0)
+	if value == "" {
+		return d.Apply(e.p.t.Context(), edit.Edit{Op: edit.RemoveNode, Node: child.Number})
+	}
+	if !there {
+		child.Number = d.NewNumber()
+		edits = append(edits, edit.Edit{Op: edit.AddNode, Node: child.Number, Parent: sheet, Name: name})
+	}
+	v, err := datacenter.StringValue(value)
+	if err != nil {
+		return err
+	}
+	return d.Apply(e.p.t.Context(), append(edits,
+		edit.Edit{Op: edit.SetAttribute, Node: child.Number, Name: attributeName, Value: v})...)
+}
+
+func (e *editing) mustSet(name, value string) {
+	e.p.t.Helper()
+	if err := e.set(name, value); err != nil {
+		e.p.t.Fatal(err)
+	}
+}
+
+func (e *editing) save() (save.Report, error) {
+	return e.Save(e.p.t.Context())
+}
+
+func (e *editing) mustSave() save.Report {
+	e.p.t.Helper()
+	r, err := e.save()
+	if err != nil {
+		e.p.t.Fatal(err)
+	}
+	return r
+}
+
+// only checks that nothing but these files lies beside the source.
+func (p *place) only(names ...string) {
+	p.t.Helper()
+	var got []string
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, names) {
+		p.t.Errorf("in the folder are %v, want %v", got, names)
+	}
+}

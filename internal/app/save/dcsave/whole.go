@@ -1,0 +1,148 @@
+package dcsave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+	"lorefs/internal/app/save"
+	"lorefs/internal/source"
+)
+
+// Check is [save.Edited]'s.
+func (s *Session) Check() error { return s.src.CheckNow() }
+
+// Snapshot is [save.Edited]'s.
+func (s *Session) Snapshot() (save.Snapshot, error) {
+	w := &whole{Snapshot: s.draft.Snapshot(), s: s}
+	s.edits = w.Pending()
+	return w, nil
+}
+
+// onFirst is a Session of which all that was edited since it began is written on top of the
+// first file: nobody can tell whether what was put in place since can still be read.
+type onFirst struct{ *Session }
+
+// Snapshot is [save.Edited]'s.
+func (s onFirst) Snapshot() (save.Snapshot, error) {
+	return &whole{Snapshot: s.draft.Snapshot().OnFirst(), s: s.Session}, nil
+}
+
+// whole makes a new file by packing all of a draft.
+type whole struct {
+	*edit.Snapshot
+	s *Session
+	// written is what was written last, and to the file that was read back and checked.
+	written *edit.Written
+	to      *base
+	index   heldIndex
+}
+
+// base is a file that a draft is based on.
+type base struct {
+	file *datacenter.File
+	from *source.File
+}
+
+func (b *base) close() error {
+	if b == nil {
+		return nil
+	}
+	return b.from.Close()
+}
+
+// Size is about that of the file that was edited.
+func (w *whole) Size() int64 { return w.s.src.Size() }
+
+// Write is [save.Snapshot]'s.
+func (w *whole) Write(ctx context.Context, to io.Writer) (err error) {
+	w.written, err = w.Snapshot.Write(ctx, w.s.opts.Write, to)
+	return err
+}
+
+// Check opens the new file and compares it with the draft. It stays open, as the draft is to
+// be based on it.
+func (w *whole) Check(ctx context.Context, f *os.File) error {
+	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes that of another place
+		return fmt.Errorf("reading back what was written: %w", err)
+	}
+	return w.written.Compare(ctx, w.to.file)
+}
+
+func (w *whole) open(ctx context.Context, f *os.File) error {
+	w.to = nil
+	from, err := source.Open(f.Name())
+	if err != nil {
+		return err
+	}
+	w.to = &base{from: from}
+	info, err := f.Stat()
+	if err == nil && !os.SameFile(from.Info(), info) {
+		err = fmt.Errorf("%s: %w", f.Name(), source.ErrChanged)
+	}
+	if err != nil {
+		return err
+	}
+	opts := w.s.opts.Reopen()
+	opts.ModTime = info.ModTime()
+	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
+		opts.Index = &w.index
+	}
+	w.to.file, err = datacenter.Open(ctx, from, info.Size(), opts)
+	return err
+}
+
+// Rebase is [save.Snapshot]'s. Reads don't wait for it, and may find either file in the place.
+func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
+	info := w.to.from.Info()
+	w.s.src.Expect(info)
+	next, err := newDescriber(w.to.file, w.to.from.Intact)
+	if err == nil {
+		err = w.s.draft.Rebase(ctx, w.written, w.to.file, func(later [][]byte) error {
+			return w.s.notes.rebase(next, later, publish)
+		})
+	}
+	if err != nil && !save.IsInPlace(err) {
+		w.s.src.Expect(nil)
+		return err
+	}
+	w.s.src.Adopt(info)
+	if err == nil {
+		w.s.base, w.to = w.to, w.s.base // which goes with the snapshot
+		w.s.layout.Store(int64(w.s.opts.Write.Layout))
+	}
+	return err
+}
+
+// Index keeps the index of the new file.
+func (w *whole) Index() error { return w.index.save() }
+
+// Close gives up the snapshot, and the file that nothing is based on any more.
+func (w *whole) Close() {
+	w.Snapshot.Close()
+	_ = w.to.close() // It was only read.
+}
+
+// heldIndex is an index that is kept only once its file is in its place.
+type heldIndex struct {
+	datacenter.IndexStore
+	key  string
+	data []byte
+}
+
+// Save is [datacenter.IndexStore]'s.
+func (h *heldIndex) Save(key string, data []byte) error {
+	h.key, h.data = key, data
+	return nil
+}
+
+func (h *heldIndex) save() error {
+	if h.data == nil {
+		return nil
+	}
+	return h.IndexStore.Save(h.key, h.data)
+}
