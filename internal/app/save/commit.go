@@ -11,78 +11,79 @@ import (
 	"lorefs/internal/source"
 )
 
-// Edited is a file that was edited, as its owner has it.
+// Edited is an edited file. Its owner implements it.
 type Edited interface {
-	// Check tells whether the file is still the one that was edited: nil, or an error that
-	// matches [source.ErrChanged]. It is asked before and behind all work.
+	// Check returns nil if the file is still the one that was edited, or else an error that matches
+	// [source.ErrChanged]. It is called before and after all work.
 	Check() error
-	// Snapshot is what the file is to hold with all edits made so far. Edits go on meanwhile.
+	// Snapshot returns the content of the file with all edits made so far. Users may go on editing
+	// meanwhile.
 	Snapshot() (Snapshot, error)
 }
 
-// Snapshot is what a file is to hold, and the way in which its bytes are made.
+// Snapshot is the content of a new file, and writes it.
 type Snapshot interface {
-	// Size is about how many bytes the file will have.
+	// Size returns the approximate size of the new file, in bytes.
 	Size() int64
-	// Write writes the new file, Check reads it back and tells whether it holds what it should.
-	// Both may be called a second time, for another place.
+	// Write writes the new file. Check reads it back and returns an error if it is not as expected.
+	// Both may be called again, for another place.
 	Write(ctx context.Context, w io.Writer) error
 	Check(ctx context.Context, f *os.File) error
-	// Index keeps what was found out about the file that was checked last, so that the next
-	// who opens it needs no pass over it. It is called once the file is in its place.
+	// Index stores the index of the file that was checked last, so that the next open need not read
+	// the whole file. It is called when the file is in place.
 	Index() error
-	// Rebase lets nobody edit, and calls publish with the records of the edits made since the
-	// snapshot, as they are of the file that was checked last. Once publish has succeeded,
-	// edits are of that file.
+	// Rebase blocks edits and calls publish with the records of the edits made since the snapshot,
+	// as edits of the file that was checked last. If publish succeeds, further edits belong to that
+	// file.
 	Rebase(ctx context.Context, publish func(later [][]byte) error) error
-	// Close gives up what is kept for the snapshot.
+	// Close releases the snapshot.
 	Close()
 }
 
-// Saved says what was saved of a file. It is empty if the file is as it was.
+// Saved describes a saved file. It is empty if the file was not replaced.
 type Saved struct {
-	// Path is where the file lies, without links.
+	// Path is the path of the file, with links resolved.
 	Path string
-	// Edits is how many records the file holds that the one before did not.
+	// Edits is the number of records that were saved.
 	Edits int64
-	// Info is what the new file looks like.
+	// Info describes the new file.
 	Info os.FileInfo
-	// Backup is the path of the file before, empty if it was not kept.
+	// Backup is the path of the old file, empty if it was not kept.
 	Backup string
-	// Problem is why nothing can be edited any more although all is saved, or nil.
+	// Problem says why nothing can be edited any more although everything is saved, or is nil.
 	Problem error
 }
 
-// Commit puts a new file in the place of one that was edited. Other files may be saved at the
-// same time, but not this one; it may be edited meanwhile.
+// Commit replaces an edited file by a new one. Other files may be saved at the same time, but not
+// this one. Users may go on editing it.
 //
-// If Commit fails, the file is as it was and its edits stay in the journal, unless the error
-// matches [replace.ErrUnsynced]: then the new file is in place, as Saved says, and nothing can
-// be edited any more; the journal stays, and the next session decides, or a save that succeeds.
-// An error matches [source.ErrChanged] if the file is not the one any more that was edited: see
-// Rescue.
+// If Commit fails, the file is unchanged and its edits stay in the journal. The exception is an
+// error that matches [replace.ErrUnsynced]: then the new file is in place, as Saved says, and
+// nothing can be edited any more. The journal stays until a save succeeds, or the next session
+// compares it with the file. If the file is no longer the one that was edited, the error matches
+// [source.ErrChanged]; call Rescue then.
 //
-// Whenever the process dies, or the power goes, the old file or the new one is in the place,
-// whole, and what the journal says is enough to go on with either.
+// If the process dies or the power fails, at any point, either the whole old file or the whole new
+// file is in place, and the journal has what is needed to go on with either.
 func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Saved, err error) {
-	// Whatever was edited is to outlast a power cut from here on. The journal is needed only
-	// if the process dies: that it fails is no reason not to save.
+	// From here on, earlier edits survive a power cut. A save needs the journal only if the process
+	// dies, so it goes on if the journal fails.
 	s.ledger.syncToSave()
 
-	// Before the work, which takes long: there is none to do in another program's place.
+	// Check now, because the work takes long and is useless if another program's file is in place.
 	if err := edited.Check(); err != nil {
 		return Saved{}, err
 	}
 
-	// What is edited from here on is not part of the new file, but of the journal.
+	// Later edits are in the journal, but not in the new file.
 	snapshot, err := edited.Snapshot()
 	if err != nil {
 		return Saved{}, err
 	}
 	defer snapshot.Close()
 
-	// The new file is made beside the old one, for its owner only, and locked: by that a
-	// sweep knows that its writer lives. Whatever goes wrong, its temporary names go.
+	// Create the new file beside the old one, readable only by its owner. It is locked, so that a
+	// sweep sees that its writer is alive. Whatever fails, its temporary names are removed.
 	f, err := replace.Begin(ctx, s.pathOf(file), replace.Options{
 		Size: snapshot.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(file), Check: edited.Check,
 		Logger: s.opts.Logger, Disk: s.opts.Disk,
@@ -92,58 +93,58 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 	}
 	defer func() { err = s.cleanUp(f, &saved, err) }()
 
-	// It is written, and its identity summed up on the way.
+	// Write it, and compute its identity on the way.
 	id, err := write(ctx, f, snapshot)
 	if err != nil {
 		return Saved{}, err
 	}
 
-	// It gets the old one's owner, mode and attributes, and is synced: its name must not last
-	// longer than its bytes.
+	// Give it the old file's owner, mode and attributes, and sync it: the name must not become
+	// durable before the content.
 	if err := f.Sync(); err != nil {
 		return Saved{}, err
 	}
 
-	// It is opened anew, read, and compared with what it was to hold.
+	// Open it again, read it, and compare it with the snapshot.
 	if err := f.ReadBack(func(g *os.File) error { return snapshot.Check(ctx, g) }); err != nil {
 		return Saved{}, err
 	}
 
-	// The old file is still the one that was edited, and from here on held open: no other is
-	// replaced or becomes the backup.
+	// Check that the old file is still the one that was edited, and keep it open, so that no other
+	// file is replaced or becomes the backup.
 	if err := f.Hold(); err != nil {
 		return Saved{}, err
 	}
 
-	// It gets the name NAME.bak, which is synced, before it loses its own.
+	// Give the old file the name NAME.bak, and sync that, before it loses its own name.
 	if err := f.KeepOld(); err != nil {
 		return Saved{}, err
 	}
 
-	err = snapshot.Rebase(ctx, func(later [][]byte) error { // nobody edits from here on
-		// What was edited meanwhile is added to the journal once more, as edits of the new
-		// file, and behind that the new file's identity; both are synced. From here on, who
-		// finds the old file makes all edits again, and who finds the new one the later ones.
+	err = snapshot.Rebase(ctx, func(later [][]byte) error { // edits are blocked from here on
+		// Add the edits made meanwhile to the journal again, as edits of the new file, then the
+		// identity of the new file, and sync both. From here on, a session that finds the old file
+		// replays all edits, and one that finds the new file replays the later ones.
 		if err := s.announce(file, id, later); err != nil {
 			return err
 		}
 
-		// The two files swap their names, at one moment. If what comes out is not the old
-		// file, another program was faster: it gets its place back.
+		// Exchange the two files atomically. If the file that comes out is not the old one, another
+		// program was faster: its file is put back.
 		if err := f.Place(); err != nil {
 			return err
 		}
 		saved = s.savedAs(f, file, later)
 
-		// The temporary names go, and the folder is synced. If it can't be, nobody knows which
-		// of the two files a power cut would leave: no edit is taken that could belong to
-		// either.
+		// Remove the temporary names and sync the folder. If that fails, either file may be there
+		// after a power cut. No more edits are taken, since they would belong to one of the two
+		// only.
 		if err := f.SyncDir(); err != nil {
 			s.unsynced(file, err)
 			return err
 		}
 
-		// The journal is told. If it has no more to say, it goes.
+		// Tell the journal. If everything is saved, it is removed.
 		saved.Problem = s.done(file, id, later)
 		return nil
 	})
@@ -151,14 +152,14 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 		return saved, err
 	}
 
-	// The next who opens the file needs no pass over it. That can wait, and it can fail.
+	// Store the index, so that the next open need not read the whole file. This may fail.
 	if err := snapshot.Index(); err != nil {
 		s.opts.Logger.Info("what was found out about the new file is not kept", "file", saved.Path, "err", err)
 	}
 	return saved, nil
 }
 
-// write writes a snapshot, and gives the identity of what was written.
+// write writes a snapshot and returns the identity of the written file.
 func write(ctx context.Context, f *replace.File, snapshot Snapshot) (Identity, error) {
 	var sum *summer
 	err := f.Write(func(w io.Writer) error {
@@ -171,8 +172,8 @@ func write(ctx context.Context, f *replace.File, snapshot Snapshot) (Identity, e
 	return sum.identity(), nil
 }
 
-// cleanUp leaves no temporary names. If one is left all the same though the new file is in
-// place, that is no reason to call it not saved: the next session sweeps it.
+// cleanUp removes the temporary names. If that fails although the new file is in place, the save
+// has still succeeded: the next session sweeps them.
 func (s *Set) cleanUp(f *replace.File, saved *Saved, err error) error {
 	cleanErr := f.Cleanup()
 	switch {
@@ -185,9 +186,9 @@ func (s *Set) cleanUp(f *replace.File, saved *Saved, err error) error {
 	return err
 }
 
-// announce notes in the journal what is about to take the place of a file, and what was
-// edited since, as edits of that. Without the later edits there, the new file may not be put
-// in place.
+// announce writes to the journal that a new file is about to replace an old one, with the edits
+// made since the snapshot as edits of the new file. If it can't write these edits it fails, and the
+// new file must not be put in place.
 func (s *Set) announce(file string, id Identity, later [][]byte) error {
 	records := make([][]byte, 0, len(later)+1)
 	for _, record := range later {
@@ -196,24 +197,24 @@ func (s *Set) announce(file string, id Identity, later [][]byte) error {
 	return s.ledger.announce(len(later) > 0, append(records, announcement(file, id, len(later)))...)
 }
 
-// savedAs tells of a file that is in place.
+// savedAs describes a file that is in place.
 func (s *Set) savedAs(f *replace.File, file string, later [][]byte) Saved {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	saved := Saved{Path: f.Path(), Edits: s.files[file].edits - int64(len(later))}
 	if !s.opts.NoBackup {
-		saved.Backup = f.Path() + ".bak" // also if it is that of a save before
+		saved.Backup = f.Path() + ".bak" // may be the one of an earlier save
 	}
 	info, err := f.Info()
-	if err != nil { // that of an open file
+	if err != nil { // the open file can't be examined
 		info, _ = os.Stat(f.Path())
 	}
 	saved.Info = info
 	return saved
 }
 
-// isUnsynced tells whether the file in place is one that is to be saved again:
-// the one before it is the backup then.
+// isUnsynced reports whether the file in place is a new one whose folder could not be synced. The
+// save is repeated then, and the backup is already the right one.
 func (s *Set) isUnsynced(file string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,8 +222,8 @@ func (s *Set) isUnsynced(file string) bool {
 	return f != nil && f.unsynced
 }
 
-// unsynced notes that a file is in place that may not last. To save it anew is the only way
-// to have the folder synced for certain.
+// unsynced records that the file in place may not survive a power cut. Only another save makes sure
+// that the folder is synced.
 func (s *Set) unsynced(file string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,8 +234,7 @@ func (s *Set) unsynced(file string, err error) {
 	}
 }
 
-// done goes on with the file that is in place. Its error is why nothing can be edited any
-// more.
+// done continues with the new file. Its error says why nothing can be edited any more.
 func (s *Set) done(file string, id Identity, later [][]byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +250,7 @@ func (s *Set) done(file string, id Identity, later [][]byte) error {
 	return s.failed
 }
 
-// lockAgain locks the file that is in the source's place.
+// lockAgain locks the file that is now at the path of the source.
 func (s *Set) lockAgain() error {
 	if s.kind.Many {
 		return nil // the folder is locked
@@ -258,8 +258,8 @@ func (s *Set) lockAgain() error {
 	return s.ledger.lockAgain()
 }
 
-// settled has the journal go if all that it holds is saved. Else it is told what is. The
-// caller holds mu.
+// settled removes the journal if everything in it is saved. Otherwise it writes to the journal that
+// the file is. The caller holds mu.
 func (s *Set) settled(file string, id Identity) {
 	if s.kind.Many || s.pending() > 0 {
 		_ = s.ledger.announce(false, aboutFile(recordDone, file, id))
@@ -269,7 +269,7 @@ func (s *Set) settled(file string, id Identity) {
 	}
 }
 
-// Settle tells that a file holds all its edits as it is.
+// Settle marks the edits of a file as saved, because the file already has them all.
 func (s *Set) Settle(file string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,7 +285,7 @@ func (s *Set) Settle(file string) error {
 	return nil
 }
 
-// CheckFile tells whether a file has the content that was edited: nil, or an error that
+// CheckFile returns nil if a file still has the content that was edited, or else an error that
 // matches [source.ErrChanged].
 func (s *Set) CheckFile(file string) error {
 	s.mu.Lock()
@@ -297,7 +297,7 @@ func (s *Set) CheckFile(file string) error {
 	return mustBe(s.pathOf(file), f.base)
 }
 
-// mustBe is an error if a file is another one now.
+// mustBe returns an error if a file does not have the content want.
 func mustBe(path string, want Identity) error {
 	now, err := identify(path)
 	if err == nil && now == want {
@@ -306,21 +306,21 @@ func mustBe(path string, want Identity) error {
 	return errors.Join(fmt.Errorf("%s: %w", path, source.ErrChanged), err)
 }
 
-// errKept ends a Rebase, as the file that was edited stays the one that is.
+// errKept ends a Rebase without success, so that further edits still belong to the old file.
 var errKept = errors.New("the file stays")
 
-// Rescue writes what was edited to a file of its own, as somebody else has taken the place of
-// the file, and gives a [*ConflictError]. like is what the new file is modelled on: nil for
-// what is in that place now. changed is why.
+// Rescue writes the edited content to a file of its own, since another program has replaced the
+// file, and returns a [*ConflictError]. The new file gets the attributes of like or, if that is
+// nil, of the file that is in place now. changed says what happened.
 //
-// The journal is told of it, so that it has done its duty once somebody puts the new file in
-// the place of that one.
+// Rescue announces the new file in the journal. So if the user puts it in place, the next session
+// sees that all edits are saved.
 func (s *Set) Rescue(ctx context.Context, file string, edited Edited, like *os.File, changed error) error {
 	path := s.pathOf(file)
 	s.mu.Lock()
 	kept := s.files[file].conflict
 	s.mu.Unlock()
-	if kept == "" { // else nothing was edited since
+	if kept == "" { // else there was no edit since the last rescue
 		var err error
 		if kept, err = s.ledger.rescue(path, func(to string) error { return s.rescue(ctx, file, edited, like, to) }); err != nil {
 			return fmt.Errorf("%w; nor could what was edited be written elsewhere: %w", changed, err)
@@ -329,7 +329,7 @@ func (s *Set) Rescue(ctx context.Context, file string, edited Edited, like *os.F
 	return &ConflictError{File: path, Path: kept, Err: changed}
 }
 
-// rescue writes a new file, like another.
+// rescue writes a new file with the attributes of like.
 func (s *Set) rescue(ctx context.Context, file string, edited Edited, like *os.File, to string) (err error) {
 	if like == nil {
 		if there, err := source.Open(s.pathOf(file)); err == nil {
@@ -369,7 +369,7 @@ func (s *Set) rescue(ctx context.Context, file string, edited Edited, like *os.F
 		if err := f.SyncDir(); err != nil {
 			return err
 		}
-		if len(later) == 0 { // else what is edited has another rescue
+		if len(later) == 0 { // else the next rescue has to write the later edits
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.files[file].conflict = to

@@ -1,68 +1,72 @@
-// Package save edits a set of files in their places, so that nothing is lost: it keeps the
-// edits that are not saved yet, so that they outlast the process, and puts new files in the
-// place of old ones. A source is a folder of files or one file, which is a set of one, and goes
-// by its path without links. What is in the files, and what an edit is, others know.
+// Package save saves edits of files without losing any of them. It keeps unsaved edits in a
+// journal, so that they survive the death of the process, and replaces each edited file by a new
+// one. What a file contains, and what an edit is, its callers know. What is edited at a time is a
+// source: a folder of files, or a single file, which is a set of one. A source is known by its path
+// with all links resolved.
 //
-// [Set.Commit] is the protocol of a save: it is one function, to be read from top to bottom.
+// [Set.Commit] is the protocol of a save. Read it from top to bottom.
 //
-// Of each source there may be, in the user's state folder,
+// The user's state folder may hold two files for each source:
 //
-//	lock/HASH.lock      held by the process that edits it (package filelock)
-//	KIND/HASH.journal   edits that are not saved (package journal)
+//	lock/HASH.lock      held by the process that edits the source (package filelock)
+//	KIND/HASH.journal   unsaved edits (package journal)
 //
-// where HASH is made of its path, and KIND is the folder of a [Kind] of sources. A
-// journal of a source that was moved has lost it, until it is moved back: [Kinds.List]
-// shows it all the same, as its header has the path.
+// HASH is made of the path of the source, and KIND is the folder of its [Kind]. If a source is
+// moved, its journal is not found until it is moved back. [Kinds.List] shows the journal all the
+// same, since its header has the path.
 //
 // # The journal
 //
-// A journal is made when there is the first edit to keep, and removed when all of it is saved
-// and sure to last. Its header is JSON, of which unknown fields are passed over, and says which
-// folder it belongs to, or which file and what that was (an [Identity]: size and SHA-256). Its
-// records begin with a letter. In a folder they are about one file each, by its name:
+// A journal is made for the first edit, and removed when all edits are saved and the new files are
+// durable. Its header is JSON; a reader ignores fields that it does not know. It has the path of
+// the folder, or the path of the file and its [Identity] (size and SHA-256). The first byte of a
+// record is a letter that says what kind it is. If the source is a folder, each record is about one
+// of its files and has the name of that file:
 //
-//	'F' {json}                the file to which the edits behind belong; for one file, the header
-//	'E' length:2 name record  an edit; for one file, without length and name
-//	'N' length:2 name record  likewise, an edit of the file that the 'S' behind announces
-//	'S' {json}                the file that is about to take the place, or that may be put there,
-//	                          and how many 'N' right ahead are edits of it
-//	'D' {json}                it has taken the place, or the file is what the edits make of it
-//	'b' length:2 name mark note  what the file holds that the edits belong to: its SHA-256 begins
-//	                          with the 8 bytes of mark; for one file, without length and name
+//	'F' {json}                the file that the following edits belong to; if the source is a file,
+//	                          the header says so instead
+//	'E' length:2 name record  an edit; if the source is a file, without length and name
+//	'N' length:2 name record  like 'E', but an edit of the file that the next 'S' announces
+//	'S' {json}                the new file that is about to replace the old one, or that the user
+//	                          may put there, and how many 'N' right before it are edits of it
+//	'D' {json}                the new file is in place, or the file already has all edits
+//	'b' length:2 name mark note  content of the file that the edits belong to; mark is the first
+//	                          8 bytes of its SHA-256; if the source is a file, without length and name
 //
-// A new file is written from a snapshot, and may be edited meanwhile: such edits are added as
-// 'E' of the old file first, as that is all there is, and all of them once more as 'N' of the
-// new one before that is announced. So after a crash each file is one of three things:
+// A new file is written from a snapshot, and users may go on editing meanwhile. Each such edit is
+// first added as an 'E' of the old file, which is still in place. Before the new file is announced,
+// all of them are added again as 'N' of the new file. So after a crash, each file is one of three:
 //
-//   - what 'F' or 'D' says last: the 'E' behind that are made again, and the 'N' ahead of 'D',
-//   - what 'S' says: the 'N' ahead of it are made again, and if there are none, all is saved,
-//   - another, as somebody else has changed it: nothing is made again, nor lost, until its owner
-//     decides.
+//   - The file of the last 'F' or 'D'. The 'E' after that record are replayed, and the 'N' before
+//     the 'D'.
+//   - The file of the 'S'. The 'N' before it are replayed. If there are none, everything is saved.
+//   - Any other file: another program changed it. Nothing is replayed, and nothing is lost, until the
+//     user decides.
 //
-// That both are in one file makes announcing one append and one sync, of which a crash leaves
-// all or nothing that counts. A second journal would have to be made, named and synced, and take
-// the place of the first, while nobody can edit.
+// Because the edits of both files are in one journal, the announcement takes one append and one
+// sync. A crash leaves all of it, or nothing that counts. A second journal would have to be made,
+// named, synced and moved to the place of the first, while nobody could edit.
 //
-// A 'b' says nothing about an edit, but about the file, which another process may have replaced
-// by the time that somebody reads the journal: with it, the edits can still be told. So it may
-// come at any time, or never, and what it says can't get out of step with the edits: it is
-// passed over unless the edits that are not saved belong to the file with its mark.
+// A 'b' describes the file, not an edit: another process may have replaced the file by the time
+// that somebody reads the journal, and the edits can still be explained with it. It may come at any
+// time, or never. It can't be applied to the wrong file: a reader ignores it unless the unsaved
+// edits belong to the file with its mark.
 //
-// A later version may add kinds of records. Those that begin with a small letter are passed
-// over by who does not know them; any other makes the journal one that is refused.
+// Later versions may add kinds of records. A reader ignores unknown kinds with a small letter, and
+// refuses a journal with any other unknown kind.
 //
-// A journal with damage is refused, or salvaged: the records ahead of the damage
-// take its place. One that ends in a torn record goes on with the records ahead of it,
-// without being asked. In both cases it is kept as NAME.journal.damaged, or
-// NAME.journal.damaged.N, which is listed until somebody gives it up. A journal of an
-// earlier version of the format is written anew before anything is added to it.
+// A damaged journal is refused or, if the user asks for it, salvaged: a journal of the records
+// before the damage replaces it. A journal that ends in a torn record is cut before that record
+// without asking. Either way the original is kept as NAME.journal.damaged or
+// NAME.journal.damaged.N, and is listed until the user drops it. A journal of an earlier version of
+// the format is rewritten before anything is added to it.
 //
-// # Another program's file
+// # Files of other programs
 //
-// If a file was replaced by somebody else while it was edited, its place is theirs:
-// what was edited is written to a new file, NAME.conflict-TIME beside it or, where
-// that can't be, beside the journal, which is kept as well. The journal has an 'S' of it: it may
-// be put in the file's place. If the file was written over in its place, nobody has what the
-// edits were made on any more: they are written as text, for people, beside the journal:
+// If another program replaced a file while it was edited, its file stays. The edited content is
+// written to a new file, NAME.conflict-TIME, beside it or, if that fails, beside the journal. The
+// journal is kept as well, and gets an 'S' of the new file, because the user may put that in place.
+// If the other program overwrote the file itself, nobody has the content any more that the edits
+// were made on. Then the edits are written as text, for people, beside the journal:
 // HASH-NAME.edits-TIME.txt.
 package save

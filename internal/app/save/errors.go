@@ -9,18 +9,18 @@ import (
 	"lorefs/internal/journal"
 )
 
-// ErrStale means that there is a journal of edits that can't be made again: a file
-// is neither what they belong to nor what they were saved as.
+// ErrStale means that a journal has edits that can't be replayed: the file has neither the content
+// that they belong to nor the content that they were saved as.
 var ErrStale = errors.New("edits were left behind that belong to another version of the file")
 
-// StaleError is an [ErrStale]: it says which journal it is.
+// StaleError describes the journal of an [ErrStale].
 type StaleError struct {
 	Journal string
-	// File is the one that is another one now; of several, it is one of them.
+	// File is the file that has changed; if there are several, one of them.
 	File  string
 	Edits int
-	// Text is the file in which they were written as text, and Backup the one that they
-	// belong to: each is empty if there is none.
+	// Text is the path of a text of the edits, and Backup the path of the file that they belong to.
+	// Each is empty if there is none.
 	Text, Backup string
 }
 
@@ -35,9 +35,8 @@ func (e *StaleError) Error() string {
 // Is makes the error match [ErrStale].
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// JournalError means that edits were left behind that can't be read, or not be made
-// again. It matches [journal.ErrDamaged] whatever the cause, as there is the same
-// to be done about it.
+// JournalError means that a crash has left edits that can't be read or replayed. It matches
+// [journal.ErrDamaged] whatever the cause, because the user has the same choices.
 type JournalError struct {
 	// Path is the journal.
 	Path string
@@ -53,8 +52,8 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // Is makes the error match [journal.ErrDamaged].
 func (e *JournalError) Is(target error) bool { return target == journal.ErrDamaged }
 
-// AppendError means that the journal can't take an edit, which was not made for that
-// reason: there is nothing wrong with the edit itself.
+// AppendError means that the journal could not store an edit. The edit was refused, although
+// nothing is wrong with the edit itself.
 type AppendError struct {
 	Journal string
 	Err     error
@@ -69,10 +68,10 @@ func (e *AppendError) Error() string {
 
 func (e *AppendError) Unwrap() error { return e.Err }
 
-// ConflictError means that a file is no longer the one that was edited, so that what
-// was edited has become a file of its own. The journal is kept, too.
+// ConflictError means that a file is no longer the one that was edited. The edited content was
+// written to a file of its own. The journal is kept, too.
 type ConflictError struct {
-	// File is the file that was edited, and Path the one that holds all of that.
+	// File is the edited file, and Path the new one with all edits.
 	File, Path string
 	// Err matches [source.ErrChanged].
 	Err error
@@ -84,10 +83,10 @@ func (e *ConflictError) Error() string {
 
 func (e *ConflictError) Unwrap() error { return e.Err }
 
-// TextError means that what was edited can't be saved any more, as the file was written over
-// while it was edited. The edits have become a text of their own. The journal is kept, too.
+// TextError means that the edits can't be saved any more, because the file was overwritten while it
+// was edited. They were written as text. The journal is kept, too.
 type TextError struct {
-	// File is the file that was edited, and Path the text.
+	// File is the edited file, and Path the text.
 	File, Path string
 	// Err matches [source.ErrChanged].
 	Err error
@@ -99,7 +98,7 @@ func (e *TextError) Error() string {
 
 func (e *TextError) Unwrap() error { return e.Err }
 
-// Conflicts are all that an error tells of.
+// Conflicts returns all conflicts that an error wraps.
 func Conflicts(err error) []*ConflictError {
 	switch e := err.(type) { //nolint:errorlint // it walks through all that is wrapped
 	case *ConflictError:

@@ -9,35 +9,36 @@ import (
 	"lorefs/internal/userdir"
 )
 
-// Kind is a kind of sources, whose journals say the same things.
+// Kind describes a kind of sources. The journals of a kind have the same sort of records.
 type Kind struct {
-	// Folder is that of the journals, in the state folder.
+	// Folder is the name of the folder of the journals in the state folder.
 	Folder string
-	// What is a source of the kind: "a data center", "a folder".
+	// What names a source of the kind in messages: "a data center", "a folder".
 	What string
-	// Many tells that a source is a folder of files, and not a file.
+	// Many says that a source is a folder of files, not a single file.
 	Many bool
-	// Count tells how many edits a record has. Default: one.
+	// Count returns the number of edits in a record. If it is nil, each record is one edit.
 	Count func(record []byte) (int, error)
 }
 
-// Folders are folders of files, each of which is saved by itself.
+// Folders is the kind of folders whose files are saved one by one.
 var Folders = &Kind{Folder: "folder-journal", What: "a folder", Many: true}
 
-// State is what the edits of a journal are worth.
+// State says whether the edits of a journal can be used.
 type State string
 
 const (
-	// StateOpen tells that the edits belong to the source as it is.
+	// StateOpen means that the edits belong to the source as it is.
 	StateOpen State = "not saved yet"
-	// StateSaved tells that the source is what the edits were saved as.
+	// StateSaved means that the source has all edits.
 	StateSaved State = "saved"
-	// StateStale tells that the source is neither.
+	// StateStale means that the source has changed: it is neither the file that the edits belong to
+	// nor the one that they were saved as.
 	StateStale State = "stale"
-	// StateInUse tells that somebody edits the source.
+	// StateInUse means that a process is editing the source.
 	StateInUse State = "in use"
-	// StateDamaged tells that the journal can't be read, or not to its end, or is one that was
-	// kept because of that.
+	// StateDamaged means that the journal can't be read to its end, or was put aside because of
+	// damage.
 	StateDamaged State = "damaged"
 )
 
@@ -47,7 +48,7 @@ const (
 	lockSuffix    = ".lock"
 )
 
-// statePath is the path of a file in a folder of the state folder.
+// statePath returns the path of a file in a folder of the state folder.
 func statePath(folder, name string) (string, error) {
 	dir, err := userdir.State(folder)
 	if err != nil {
@@ -57,21 +58,21 @@ func statePath(folder, name string) (string, error) {
 	return filepath.Join(dir.Path(), name), nil
 }
 
-// nameOf is what the files of a source are called by.
+// nameOf returns the name that all files of a source begin with.
 func nameOf(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:8])
 }
 
-// JournalPath is where the journal of a source is.
+// JournalPath returns the path of the journal of a source.
 func (k *Kind) JournalPath(source string) (string, error) {
 	return statePath(k.Folder, nameOf(source)+journalSuffix)
 }
 
-// lockPath is the lock file of whoever edits the source that a name is made of.
+// lockPath returns the path of the lock file that belongs to a name made by nameOf.
 func lockPath(name string) (string, error) { return statePath(lockFolder, name+lockSuffix) }
 
-// acquire takes that lock.
+// acquire takes the lock of a source, whose nameOf is name.
 func acquire(name, source string) (*filelock.Lock, error) {
 	path, err := lockPath(name)
 	if err != nil {

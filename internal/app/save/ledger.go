@@ -12,8 +12,8 @@ import (
 	"lorefs/internal/journal"
 )
 
-// ledger is the journal of a source that this process edits, and its locks. The methods may
-// be called from many goroutines at once.
+// ledger holds the journal and the locks of a source that this process edits. Its methods are safe
+// for parallel use.
 type ledger struct {
 	kind   *Kind
 	source string
@@ -21,30 +21,29 @@ type ledger struct {
 	disk   disk.FS
 	lock   *filelock.Lock
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu sync.Mutex
-	// locked is the source, locked for other users.
+	// locked is the source, opened to lock it against other users.
 	locked *os.File
-	// journal is nil until there is something to keep, and info describes its file.
+	// journal is nil until there is an edit to keep. info describes its file.
 	journal *journal.Journal
 	info    os.FileInfo
-	// spent is a journal of which all is saved, but that could not be removed.
+	// spent is a journal whose edits are all saved, but that could not be removed.
 	spent  *journal.Journal
 	closed bool
 }
 
-// hold takes a source, whose path has no links, for this process alone. An error
-// matches [filelock.ErrLocked] while somebody else has it. What a save has left beside it
-// that did not end is removed, if the source is a file. What a crash has left behind is to
-// be had by resume, before anything else.
+// hold locks a source for this process. Its path must have no links. If another process has it, the
+// error matches [filelock.ErrLocked]. If the source is a file, hold removes what an unfinished save
+// has left beside it. Call resume next, to get the journal that a crash has left.
 func (k *Kind) hold(source string, o *Options) (*ledger, error) {
 	e := &ledger{kind: k, source: source, log: o.Logger, disk: o.Disk}
 	var err error
 	if e.lock, err = acquire(nameOf(source), source); err != nil {
 		return nil, err
 	}
-	// Before the source is locked: what a save has left can be another name of it, which
-	// would look as if its writer lived.
+	// Sweep before locking the source: what a save has left may be another name of the source, and
+	// a locked file looks as if its writer were alive.
 	if !k.Many {
 		e.sweep(source)
 	}
@@ -54,8 +53,9 @@ func (k *Kind) hold(source string, o *Options) (*ledger, error) {
 	return e, nil
 }
 
-// lockSource locks a source for other users, as far as they ask and it can be locked:
-// folders, and files on some network file systems, can't be.
+// lockSource locks a source against other users, whose locks are in another state folder. Nothing
+// is locked where that is impossible: folders can't be locked, nor files on some network file
+// systems.
 func lockSource(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,8 +67,7 @@ func lockSource(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lockAgain moves the lock for other users to the file that is now in the source's
-// place.
+// lockAgain locks the file that is now at the path of the source, instead of the earlier one.
 func (e *ledger) lockAgain() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +79,7 @@ func (e *ledger) lockAgain() error {
 	return errors.Join(closeErr, err)
 }
 
-// path is the path of the journal, empty if there is none.
+// path returns the path of the journal, empty if there is none.
 func (e *ledger) path() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,8 +89,8 @@ func (e *ledger) path() string {
 	return e.journal.Path()
 }
 
-// append keeps records. If there is no journal, it is made, with the header that
-// head gives. An error is an [*AppendError], unless all is closed.
+// append adds records to the journal. If there is none it is made, with the header that head
+// returns. An error is an [*AppendError], unless the ledger is closed.
 func (e *ledger) append(head func() ([]byte, error), records ...[]byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -107,7 +106,7 @@ func (e *ledger) append(head func() ([]byte, error), records ...[]byte) error {
 	return nil
 }
 
-// appendOne is append. The caller holds mu.
+// appendOne adds one record. The caller holds mu.
 func (e *ledger) appendOne(head func() ([]byte, error), record []byte) error {
 	if e.journal == nil {
 		if err := e.begin(head); err != nil {
@@ -120,8 +119,8 @@ func (e *ledger) appendOne(head func() ([]byte, error), record []byte) error {
 	return e.journal.Append(record)
 }
 
-// inPlace tells whether a crash would leave the journal that is written to. The
-// caller holds mu.
+// inPlace reports whether the open journal is still at its path, where the next session would find
+// it. The caller holds mu.
 func (e *ledger) inPlace() bool {
 	info, err := os.Lstat(e.journal.Path())
 	return err == nil && os.SameFile(info, e.info)
@@ -153,7 +152,7 @@ func (e *ledger) begin(head func() ([]byte, error)) error {
 	return nil
 }
 
-// take goes on with a journal. The caller holds mu.
+// take makes j the journal of the ledger. The caller holds mu.
 func (e *ledger) take(j *journal.Journal) error {
 	info, err := os.Lstat(j.Path())
 	if err == nil {
@@ -162,10 +161,10 @@ func (e *ledger) take(j *journal.Journal) error {
 	return err
 }
 
-// announce notes in the journal, if there is one, what is about to be saved or was saved,
-// and makes that last. If that fails and must is not set, it is told of, and no reason not to
-// save: without the note, a process that dies before the journal is removed leaves a stale
-// one, of which no edit is lost, but somebody has to look at it.
+// announce writes to the journal, if there is one, what is about to be saved or was saved, and
+// syncs it. If that fails and must is not set, it only logs the error. A save can go on without
+// these records: if the process dies before the journal is removed, no edit is lost, but the
+// journal is stale and the user has to decide about it.
 func (e *ledger) announce(must bool, records ...[]byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -188,7 +187,7 @@ func (e *ledger) announce(must bool, records ...[]byte) error {
 	return nil
 }
 
-// note adds a record, if there is a journal. Nothing waits for it to last.
+// note adds a record, if there is a journal. It does not sync.
 func (e *ledger) note(record []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,10 +197,10 @@ func (e *ledger) note(record []byte) error {
 	return e.journal.Append(record)
 }
 
-// settle removes the journal of a source that is known to hold all of it. Whoever put
-// it there may have died before that would last: a power cut must not bring the old
-// one back when the journal is gone. dir is the folder that the source's name, or
-// those of its files, are in.
+// settle removes the journal of a source that has all edits. dir is the folder of the source or, if
+// the source is a folder, that folder. settle syncs it first, since the process that saved the
+// edits may have died before doing so: a power cut could bring the old file back when the journal
+// is gone.
 func (e *ledger) settle(dir string) error {
 	if err := e.disk.SyncDir(dir); err != nil {
 		return err
@@ -211,15 +210,15 @@ func (e *ledger) settle(dir string) error {
 	return nil
 }
 
-// retire removes the journal, of which all is saved. If that fails, it does no
-// harm: the next edit tries again, and so does the next session.
+// retire removes the journal, whose edits are all saved. If that fails it does no harm: the next
+// edit tries again, and so does the next session.
 func (e *ledger) retire() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.drop()
 }
 
-// drop is retire. The caller holds mu.
+// drop is retire for callers that hold mu.
 func (e *ledger) drop() {
 	if e.journal == nil {
 		return
@@ -246,27 +245,27 @@ func (e *ledger) sync() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.journal != j && !e.closed {
-		return nil // All that was in it was saved meanwhile.
+		return nil // All its edits were saved meanwhile.
 	}
 	return err
 }
 
-// syncToSave is sync ahead of a save, which needs no journal unless the process dies
-// meanwhile: that it fails is told, and no reason not to save.
+// syncToSave is sync before a save. A save needs the journal only if the process dies, so an error
+// is logged only.
 func (e *ledger) syncToSave() {
 	if err := e.sync(); err != nil {
 		e.log.Warn("the journal fails: a power cut before all is saved would lose edits", "err", err)
 	}
 }
 
-// close gives everything back. Edits that are not saved stay in the journal.
+// close releases the locks and closes the journal. Unsaved edits stay in the journal.
 func (e *ledger) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
 	var errs []error
 	if e.journal != nil && e.journal.Records() == 0 {
-		e.drop() // the first edit did not get into it
+		e.drop() // the first edit could not be added to it
 	}
 	if e.journal != nil {
 		errs = append(errs, e.journal.Close())

@@ -14,27 +14,28 @@ import (
 	"lorefs/internal/journal"
 )
 
-// Journal describes one that was left behind, or is in use.
+// Journal describes a journal that is in use or was left by a crash.
 type Journal struct {
 	Path   string    `json:"path"`
 	Source string    `json:"source,omitempty"`
 	Began  time.Time `json:"began"`
 	Edits  int       `json:"edits"`
 	State  State     `json:"state"`
-	// Unreadable is how many bytes hold no edits any more that once did.
+	// Unreadable is the number of bytes that hold no readable record.
 	Unreadable int64 `json:"unreadable_bytes,omitempty"`
-	// Problem says more of a State that is one.
+	// Problem explains a State that the user has to act on.
 	Problem string `json:"problem,omitempty"`
-	// Held is when whoever has it InUse took it, else zero.
+	// Held is when the process that is editing the source took its lock. It is zero unless the
+	// State is StateInUse.
 	Held time.Time `json:"-"`
 
 	kind *Kind
 }
 
-// Kinds are all that there are, in the order in which they are listed.
+// Kinds are all kinds of sources, in the order in which their journals are listed.
 type Kinds []*Kind
 
-// List describes all journals of the user, with those that were kept because of damage.
+// List describes all journals of the user, and those that were put aside because of damage.
 func (all Kinds) List() ([]Journal, error) {
 	list := []Journal{}
 	for _, k := range all {
@@ -55,9 +56,9 @@ func (all Kinds) List() ([]Journal, error) {
 	return list, nil
 }
 
-// Find looks for the journal of a source, whose path has no links, or for one by its
-// own path as List gives it, also if its source is gone. An error matches
-// [iofs.ErrNotExist] if there is none. Nothing is changed.
+// Find describes the journal of a source. path is the path of the source without links, or the path
+// of a journal as List returns it, whose source may be gone. If there is none, the error matches
+// [iofs.ErrNotExist]. Find changes nothing.
 func (all Kinds) Find(path string) (Journal, error) {
 	for _, k := range all {
 		found, err := k.JournalPath(path)
@@ -78,14 +79,14 @@ func (all Kinds) Find(path string) (Journal, error) {
 	return Journal{}, fmt.Errorf("%s has no journal: %w", path, iofs.ErrNotExist)
 }
 
-// same tells whether two paths lead to one folder.
+// same reports whether two paths lead to the same folder.
 func same(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// describe looks at a journal.
+// describe describes a journal.
 func (k *Kind) describe(path string) Journal {
 	j := Journal{Path: path, kind: k}
 	if err := j.describe(); err != nil {
@@ -114,7 +115,7 @@ func (j *Journal) describe() error {
 		j.State, j.Held = StateInUse, held.Since
 		return nil
 	}
-	j.Unreadable = contents.Unreadable() // torn: what is in use may just be written
+	j.Unreadable = contents.Unreadable() // not while in use, when a record may be half written
 	state, compareErr := d.compare()
 	j.State, j.Edits = state, d.edits()
 	if err = errors.Join(compareErr, err); err != nil {
@@ -123,9 +124,9 @@ func (j *Journal) describe() error {
 	return nil
 }
 
-// Unsaved gives what a journal holds of edits that are not saved, as far as it knows: what was
-// noted about the files that they belong to ([Set.Note]), then the records of the edits, in
-// their order. Of a damaged journal it gives what lies ahead of the damage, and then the error.
+// Unsaved calls note for each note about the files that unsaved edits belong to ([Set.Note]), then
+// edit for each record of an unsaved edit, in their order. If the journal is damaged, it does so
+// for the part before the damage, and then returns the error.
 func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file string, record []byte) error) error {
 	contents, err := journal.Read(j.Path)
 	if err != nil {
@@ -147,24 +148,24 @@ func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file st
 	return d.edited(contents, edit)
 }
 
-// nameOfJournal is what the files of a journal's source are called by. It goes by the
-// name of its file, as its header may be damaged; ok is false if that is none.
+// nameOfJournal returns the nameOf of a journal's source. It uses the name of the journal's file,
+// since the header may be damaged. ok is false if that is not the name of a journal.
 func nameOfJournal(file string) (name string, ok bool) {
 	name, rest, ok := strings.Cut(file, journalSuffix)
 	return name, ok && name != "" && name[0] != '.' && (rest == "" || strings.HasPrefix(rest, damagedSuffix))
 }
 
-// kept tells whether the journal is out of use, and kept because of what is wrong with it.
+// kept reports whether the journal was put aside because of damage.
 func (j *Journal) kept() bool { return !strings.HasSuffix(j.Path, journalSuffix) }
 
-// name is what the files of the journal's source are called by.
+// name returns the nameOf of the journal's source.
 func (j *Journal) name() string {
 	name, _ := nameOfJournal(filepath.Base(j.Path))
 	return name
 }
 
-// probe is a [*filelock.HeldError] while somebody edits the source. Who only looks must
-// not be taken for one who does, so that it takes no lock.
+// probe returns a [*filelock.HeldError] if a process is editing the source. It takes no lock, so
+// that a process that only looks is not taken for one that edits.
 func (j *Journal) probe() error {
 	path, err := lockPath(j.name())
 	if err != nil {
@@ -173,8 +174,8 @@ func (j *Journal) probe() error {
 	return filelock.Probe(path)
 }
 
-// Drop removes a journal for good, also one that is damaged. Nobody may be editing its
-// source: else the error matches [filelock.ErrLocked].
+// Drop removes a journal for good, even if it is damaged. If a process is editing its source, the
+// error matches [filelock.ErrLocked].
 func (j *Journal) Drop() error {
 	lock, err := acquire(j.name(), j.Source)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// Lock is held by a process that writes a source anew, without edits of its own.
+// Lock is held by a process that replaces a source without edits of its own.
 type Lock struct {
 	own  *filelock.Lock
 	file *os.File
 }
 
-// Take takes a source for this process alone, as [Open] does: its path has no
-// links, and an error matches [filelock.ErrLocked] while somebody else edits it. Where
-// locks can't be had, nobody can edit, and no lock is needed.
+// Take locks a source for this process, as [Open] does. Its path must have no links. If another
+// process is editing it, the error matches [filelock.ErrLocked]. On systems without locks nobody
+// can edit, and Take succeeds without one.
 func Take(source string) (*Lock, error) {
 	own, err := acquire(nameOf(source), source)
 	if errors.Is(err, filelock.ErrLocked) {
@@ -24,7 +24,7 @@ func Take(source string) (*Lock, error) {
 	}
 	l := &Lock{own: own}
 	if runtime.GOOS == "windows" {
-		return l, nil // A file that is open can't be replaced there.
+		return l, nil // An open file can't be replaced there.
 	}
 	l.file, err = lockSource(source)
 	if errors.Is(err, filelock.ErrLocked) {
@@ -33,7 +33,7 @@ func Take(source string) (*Lock, error) {
 	return l, nil
 }
 
-// Close gives the source back.
+// Close releases the lock.
 func (l *Lock) Close() error {
 	var errs []error
 	if l.file != nil {
@@ -45,8 +45,8 @@ func (l *Lock) Close() error {
 	return errors.Join(errs...)
 }
 
-// Held is an error that matches [filelock.ErrLocked] while somebody edits a source,
-// whose path has no links. No lock is kept.
+// Held returns an error that matches [filelock.ErrLocked] if a process is editing a source, whose
+// path has no links. It keeps no lock.
 func Held(source string) error {
 	if path, err := lockPath(nameOf(source)); err == nil {
 		if err := filelock.Probe(path); errors.Is(err, filelock.ErrLocked) {

@@ -19,62 +19,63 @@ import (
 
 // Kinds of records: their first byte.
 const (
-	recordFile   = 'F' // the file to which the edits behind belong
+	recordFile   = 'F' // the file that the following edits belong to
 	recordEdit   = 'E' // an edit
-	recordLater  = 'N' // an edit of the file that the next 'S' announces, behind what that holds
-	recordSaving = 'S' // the file that is about to take the place
-	recordDone   = 'D' // it has taken the place
-	recordBase   = 'b' // what the file holds that the edits belong to
+	recordLater  = 'N' // an edit made after the snapshot of the file that the next 'S' announces
+	recordSaving = 'S' // the new file that is about to replace the old one
+	recordDone   = 'D' // the new file is in place
+	recordBase   = 'b' // content of the file that the edits belong to
 )
 
-// header is what a journal begins with.
+// header is the header of a journal.
 type header struct {
-	// Source is the path of a file, without links, and the Identity what it was; Folder is
-	// the path of a folder.
+	// Source is the path of a file, without links, and Identity its content before the edits.
+	// Folder is the path of a folder.
 	Source string `json:"source,omitempty"`
 	Folder string `json:"folder,omitempty"`
 	*Identity
-	// Began is when the first edit was made.
+	// Began is the time of the first edit.
 	Began time.Time `json:"began"`
 }
 
-// fileRecord says something about a file. If the source is a file, it has no name.
+// fileRecord is a record about a file. If the source is a file, File is empty.
 type fileRecord struct {
 	File string `json:"file,omitempty"`
 	Identity
-	// Later is how many records right ahead of an announcement are edits of that file. There
-	// may be more, of a save that came to nothing before it was announced.
+	// Later is the number of records right before an announcement that are edits of the announced
+	// file. There may be more such records before these, of a save that failed before its
+	// announcement.
 	Later int `json:"later,omitempty"`
 }
 
 // fileState is what a journal says about a file.
 type fileState struct {
-	// base is the file that the edits belong to.
+	// base identifies the file that the edits belong to.
 	base Identity
-	// edits is how many are not known to be saved.
+	// edits is the number of edits that are not known to be saved.
 	edits int64
-	// first is the place of the record that base is known from: edits behind it count.
-	// Those in later, ahead of it, do as well.
+	// first is the place of the record that base comes from. The unsaved edits are the 'E' after
+	// it, and the 'N' in later, before it.
 	first int
 	later span
-	// saved is what the file was about to become with all edits, nil for nothing.
+	// saved is the file that was announced with all edits so far, nil if there is none.
 	saved *saving
-	// next has how many edits each record has for a file that was not announced so far.
+	// next has the number of edits of each 'N' since the last announcement.
 	next []int
-	// conflict is where what was edited was rescued to, empty if it was not.
+	// conflict is the path to which the edits were rescued, empty if they were not.
 	conflict string
-	// unsynced tells that the file that is in place may not outlast a power cut.
+	// unsynced says that the file in place may not survive a power cut.
 	unsynced bool
 }
 
-// saving is an announcement.
+// saving is an announcement: the new file, the place of the record, and the edits of the new file.
 type saving struct {
 	id    Identity
 	place int
 	later span
 }
 
-// span are the places of records, from which on and up to which.
+// span is a range of places of records, from included, to excluded, and the number of edits there.
 type span struct {
 	from, to int
 	edits    int64
@@ -82,13 +83,13 @@ type span struct {
 
 func (s span) has(place int) bool { return s.from <= place && place < s.to }
 
-// become goes on with a file that has taken the place.
+// become continues with a new file, which is in place.
 func (f *fileState) become(id Identity, place int, later span) {
 	*f = fileState{base: id, first: place, later: later, edits: later.edits}
 }
 
-// compare tells what the edits of a file are worth, given what the file is now. If that is
-// what was announced, those behind it are left.
+// compare reads the file and says whether its edits are unsaved, saved or stale. If the file is the
+// one that was announced, f becomes the state of that file.
 func (f *fileState) compare(path string) (State, error) {
 	if f.edits == 0 {
 		return StateSaved, nil
@@ -108,8 +109,8 @@ func (f *fileState) compare(path string) (State, error) {
 	return StateOpen, nil
 }
 
-// identify reads all of a file, as it is now. A link is followed, as when the file is
-// replaced.
+// identify reads the whole file and returns its identity. It follows links, as replacing the file
+// does.
 func identify(path string) (Identity, error) {
 	f, err := source.Open(path)
 	if err != nil {
@@ -121,13 +122,13 @@ func identify(path string) (Identity, error) {
 	return sum.identity(), err
 }
 
-// aboutFile is a record that says something about a file.
+// aboutFile returns a record of some kind about a file.
 func aboutFile(kind byte, file string, id Identity) []byte {
 	return (&fileRecord{File: file, Identity: id}).as(kind)
 }
 
-// announcement is the record of a file that is about to take the place, behind so many of
-// later edits.
+// announcement returns the record of a new file that is about to replace the old one. later is the
+// number of records right before it that are edits of the new file.
 func announcement(file string, id Identity, later int) []byte {
 	return (&fileRecord{file, id, later}).as(recordSaving)
 }
@@ -140,7 +141,8 @@ func (r *fileRecord) as(kind byte) []byte {
 	return append([]byte{kind}, b...)
 }
 
-// editRecord is the record of an edit. If the source is a file, no name is in it.
+// editRecord returns the record of an edit. It has the name of the file only if the source is a
+// folder.
 func (k *Kind) editRecord(kind byte, file string, record []byte) []byte {
 	b := make([]byte, 0, 3+len(file)+len(record))
 	b = append(b, kind)
@@ -151,25 +153,25 @@ func (k *Kind) editRecord(kind byte, file string, record []byte) []byte {
 	return append(b, record...)
 }
 
-// markSize is the size of the mark of a file in a record about what it holds.
+// markSize is the size of the mark of a file in a 'b'.
 const markSize = 8
 
-// mark tells a file from others that were in its place.
+// mark distinguishes a file from others that were at the same path.
 func (id *Identity) mark() []byte {
 	b, err := hex.DecodeString(id.SHA256)
 	if err != nil || len(b) < markSize {
-		return make([]byte, markSize) // of a header that nobody here has written
+		return make([]byte, markSize) // a header that this package did not write
 	}
 	return b[:markSize]
 }
 
-// baseRecord is a record about what a file holds.
+// baseRecord returns a note about the content of a file.
 func (k *Kind) baseRecord(file string, base *Identity, note []byte) []byte {
 	return k.editRecord(recordBase, file, append(base.mark(), note...))
 }
 
-// notes gives what a journal says about files that edits belong to. What it says about others
-// that were in their places is left out.
+// notes calls visit for each note about the files that unsaved edits belong to, and skips notes
+// about files that were at the same paths.
 func (d *summary) notes(contents *journal.Contents, visit func(file string, note []byte)) error {
 	for b, err := range contents.Records() {
 		if err != nil {
@@ -186,7 +188,7 @@ func (d *summary) notes(contents *journal.Contents, visit func(file string, note
 	return nil
 }
 
-// edited gives the records of the edits in a journal that are not saved.
+// edited calls visit for each record of unsaved edits.
 func (d *summary) edited(contents *journal.Contents, visit func(file string, record []byte) error) error {
 	place := -1
 	for b, err := range contents.Records() {
@@ -223,7 +225,7 @@ func (k *Kind) parseEdit(b []byte) (file string, record []byte, err error) {
 	return string(b[3:n]), b[n:], nil
 }
 
-// count is how many edits a record has.
+// count returns the number of edits in a record.
 func (k *Kind) count(record []byte) (int, error) {
 	if k.Count == nil {
 		return 1, nil
@@ -231,17 +233,18 @@ func (k *Kind) count(record []byte) (int, error) {
 	return k.Count(record)
 }
 
-// summary is what a journal says, but for the edits themselves.
+// summary is the content of a journal without the edits themselves.
 type summary struct {
 	kind *Kind
 	header
 	files map[string]*fileState
 }
 
-// source is the path of what was edited.
+// source returns the path of the source.
 func (d *summary) source() string { return d.Source + d.Folder }
 
-// digest reads a journal. Of a damaged one it gives what lies ahead of the damage.
+// digest reads a journal. If the journal is damaged, it returns the summary of the records before
+// the damage, and the error.
 func (k *Kind) digest(contents *journal.Contents) (summary, error) {
 	d := summary{kind: k, files: map[string]*fileState{}}
 	err := json.Unmarshal(contents.Header(), &d.header)
@@ -267,7 +270,7 @@ func (k *Kind) digest(contents *journal.Contents) (summary, error) {
 	return d, contents.Damage()
 }
 
-// add takes in the record at a place.
+// add applies the record at a place.
 func (d *summary) add(place int, record []byte) error {
 	switch record[0] {
 	case recordEdit, recordLater:
@@ -303,7 +306,7 @@ func (d *summary) addEdit(record []byte) error {
 	return nil
 }
 
-// addFile takes in a record that says something about a file.
+// addFile applies a record about a file.
 func (d *summary) addFile(place int, record []byte) error {
 	var r fileRecord
 	if err := json.Unmarshal(record[1:], &r); err != nil {
@@ -339,7 +342,7 @@ func (d *summary) addFile(place int, record []byte) error {
 	return nil
 }
 
-// edits counts those that are not known to be saved.
+// edits returns the number of edits that are not known to be saved.
 func (d *summary) edits() (n int) {
 	for _, f := range d.files {
 		n += int(f.edits)
@@ -347,7 +350,7 @@ func (d *summary) edits() (n int) {
 	return n
 }
 
-// compare tells what the journal is worth as a whole.
+// compare returns the state of the whole journal: stale if one file is, else open if one is.
 func (d *summary) compare() (State, error) {
 	worth := StateSaved
 	for file, f := range d.files {

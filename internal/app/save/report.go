@@ -7,23 +7,23 @@ import (
 	"lorefs/internal/replace"
 )
 
-// Report tells a user what was saved of a source.
+// Report tells the user what was saved of a source.
 type Report struct {
-	// Path is the source, empty if there was nothing to save.
+	// Path is the path of the source, empty if there was nothing to save.
 	Path string `json:"path,omitempty"`
-	// Edits is how many it holds that the one before did not, Bytes the size of what was
-	// written.
+	// Edits is the number of edits that were saved, and Bytes the size of the new files.
 	Edits int64 `json:"edits"`
 	Bytes int64 `json:"bytes"`
-	// Backup is the path of the file before, empty if it was not kept, and of several *.bak.
+	// Backup is the path of the old file, or a pattern *.bak if there are several. It is empty if
+	// none was kept.
 	Backup string `json:"backup,omitempty"`
-	// Seconds is how long it took.
+	// Seconds is the time that the save took.
 	Seconds float64 `json:"seconds"`
-	// Problem is why nothing can be edited any more although all is saved, or empty.
+	// Problem says why nothing can be edited any more although everything is saved, or is empty.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Add adds a file of the source at path. Edits are for the caller to count.
+// Add adds a saved file of the source at path. The caller counts the edits.
 func (r *Report) Add(path string, s Saved) {
 	r.Path, r.Bytes = path, r.Bytes+s.Info.Size()
 	switch {
@@ -37,5 +37,5 @@ func (r *Report) Add(path string, s Saved) {
 	}
 }
 
-// IsInPlace tells of an error of a save whether the new file is in its place all the same.
+// IsInPlace reports whether the new file is in place although a save has failed with err.
 func IsInPlace(err error) bool { return errors.Is(err, replace.ErrUnsynced) }

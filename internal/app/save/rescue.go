@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// conflictMark stands behind a file's name in that of its conflict file, and
-	// conflictTime, which tells when it was written, behind that.
+	// A conflict file has the name of the edited file, conflictMark, and the time in the form
+	// conflictTime.
 	conflictMark = ".conflict-"
 	conflictTime = "20060102-150405"
 )
 
-// rescue has write make a file of what was edited, where there is none: beside the
-// file, which somebody else has replaced, or, where that can't be, beside the
-// journal. It gives the path of what was written.
+// rescue calls write with the path of a conflict file and returns that path: beside the file, which
+// another program has replaced, or, if that fails, beside the journal.
 func (e *ledger) rescue(file string, write func(path string) error) (string, error) {
 	suffix := conflictMark + time.Now().Format(conflictTime)
 	beside := file + suffix
@@ -40,23 +39,22 @@ func (e *ledger) rescue(file string, write func(path string) error) (string, err
 	return state, nil
 }
 
-// besideJournal is what conflict files of a file that are not beside it begin with.
+// besideJournal returns the path that conflict files and texts beside the journal begin with.
 func (e *ledger) besideJournal(file string) (string, error) {
 	return statePath(e.kind.Folder, nameOf(e.source)+"-"+filepath.Base(file))
 }
 
 const (
-	// textMark stands behind a file's name in that of the text of its edits, textSuffix
-	// behind the time.
+	// A text of edits has the name of the edited file, textMark, the time, and textSuffix.
 	textMark   = ".edits-"
 	textSuffix = ".txt"
 )
 
-// KeepText writes the edits of a source as text, and gives the path of that: see keepText.
+// KeepText writes the edits of a source as text, and returns the path of the text; see keepText.
 func (s *Set) KeepText(text []byte) (string, error) { return s.ledger.keepText(s.path, text) }
 
-// keepText writes the edits of a file as text, which is for people: beside the journal or,
-// where that can't be, beside the file. It gives the path of the text.
+// keepText writes the edits of a file as text, for people: beside the journal or, if that fails,
+// beside the file. It returns the path of the text.
 func (e *ledger) keepText(file string, text []byte) (string, error) {
 	suffix := textMark + time.Now().Format(conflictTime) + textSuffix
 	state, err := e.besideJournal(file)
@@ -74,7 +72,7 @@ func (e *ledger) keepText(file string, text []byte) (string, error) {
 	return beside, nil
 }
 
-// writeText makes a file that lasts.
+// writeText makes a durable file.
 func (e *ledger) writeText(path string, text []byte) error {
 	return replace.Create(context.Background(), path, nil, replace.Options{Private: true, Disk: e.disk}, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -82,8 +80,8 @@ func (e *ledger) writeText(path string, text []byte) error {
 	}, nil)
 }
 
-// stale is the error of edits that belong to a file that is another one now: base is what
-// it was, and began when the first of them was made.
+// stale returns the error of edits whose file has changed. base identifies the file before that,
+// and began is the time of the first edit.
 func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *StaleError {
 	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Text: e.lastText(file, began)}
 	if backup := file + ".bak"; identifies(backup, base) {
@@ -92,9 +90,9 @@ func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *
 	return s
 }
 
-// lastText is the newest text of a file's edits, empty if there is none that was written
-// since a time: an older one has other edits, and who believed that it has these would give
-// up the journal.
+// lastText returns the newest text of a file's edits, empty if none was written since the first
+// edit. An older text has other edits; a user who took it for these would drop the journal and lose
+// them.
 func (e *ledger) lastText(file string, since time.Time) (newest string) {
 	state, err := e.besideJournal(file)
 	if err != nil {
@@ -106,7 +104,7 @@ func (e *ledger) lastText(file string, since time.Time) (newest string) {
 		if err != nil {
 			continue
 		}
-		for _, entry := range entries { // in the order of their names, and so of their times
+		for _, entry := range entries { // sorted by name, and so by time
 			name := entry.Name()
 			if !strings.HasPrefix(name, base+textMark) || !strings.HasSuffix(name, textSuffix) {
 				continue
@@ -119,7 +117,8 @@ func (e *ledger) lastText(file string, since time.Time) (newest string) {
 	return newest
 }
 
-// identifies tells whether a file has a content. One that can't be read has not.
+// identifies reports whether a file has the content want. It is false for a file that can't be
+// read.
 func identifies(path string, want Identity) bool {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() != want.Size {
@@ -129,13 +128,13 @@ func identifies(path string, want Identity) bool {
 	return err == nil && now == want
 }
 
-// conflictsBegun are the paths of conflict files of which a temporary one is there. All
-// of them begin with the path file.
+// conflictsBegun returns the paths of conflict files that have a temporary file. All of them begin
+// with the path file.
 func conflictsBegun(file string) []string {
 	dir, base := filepath.Split(file)
 	entries, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil {
-		return nil // whoever opens the file will tell
+		return nil // opening the file reports it
 	}
 	var paths []string
 	for _, e := range entries {

@@ -14,9 +14,9 @@ import (
 	"lorefs/internal/replace"
 )
 
-// resume goes on with the journal that a crash has left behind, and gives what it
-// holds: nil if there is none. With salvage, what is whole is taken of a damaged one;
-// without, it is refused. An error of the journal is a [*JournalError].
+// resume opens the journal that a crash has left, and returns its contents, nil if there is none.
+// If it is damaged it is refused, unless salvage is set: then its records before the damage are
+// used. An error of the journal is a [*JournalError].
 func (e *ledger) resume(salvage bool) (*journal.Contents, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,8 +42,8 @@ func (e *ledger) resume(salvage bool) (*journal.Contents, error) {
 	return contents, nil
 }
 
-// sweep removes what a save of a file has left that did not end, or its rescue. It tells of
-// what it keeps.
+// sweep removes what an unfinished save or rescue of a file has left. It logs what it removes, and
+// what it must not remove.
 func (e *ledger) sweep(file string) {
 	files := append(conflictsBegun(file), file)
 	if state, err := e.besideJournal(file); err == nil { // else nothing was written there
@@ -61,12 +61,13 @@ func (e *ledger) sweep(file string) {
 	}
 }
 
-// sweepJournal removes what is left of making a journal when the process died over it.
+// sweepJournal removes the temporary files of a process that died while making or renewing the
+// journal.
 func (e *ledger) sweepJournal(path string) {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // whoever opens the journal will tell
+		return // opening the journal reports it
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -79,13 +80,13 @@ func (e *ledger) sweepJournal(path string) {
 	}
 }
 
-// damagedSuffix is what the name of a damaged journal gets behind it.
+// damagedSuffix is appended to the name of a damaged journal.
 const damagedSuffix = ".damaged"
 
-// mend makes a journal such that it can be resumed: what is whole takes its place if it
-// was torn, if it is damaged and to be salvaged, or if it is of an earlier version. As
-// soon as any byte is dropped by that, the file is kept under another name: what looks
-// like a torn record may be more. Killed at any point, it leaves one or the other in place.
+// mend makes sure that a journal can be resumed. If it is torn, of an earlier version, or damaged
+// and to be salvaged, a journal of its whole records replaces it. If bytes are lost by that, the
+// old file is kept under another name, since what looks like a torn record may be more. A crash at
+// any point leaves the old journal or the new one in place.
 func (e *ledger) mend(path string, salvage bool) error {
 	contents, err := journal.Read(path)
 	if err != nil {
@@ -121,8 +122,8 @@ func (e *ledger) mend(path string, salvage bool) error {
 	return nil
 }
 
-// keep gives a file a second name that no other has, or where files have only one, makes
-// a copy of that name.
+// keep gives a file a second name that is not in use. Where files can have only one name, it makes
+// a copy.
 func (e *ledger) keep(path string) (string, error) {
 	for i := range 1000 {
 		name := path + damagedSuffix

@@ -16,46 +16,45 @@ import (
 	"lorefs/internal/links"
 )
 
-// Options are what Open may be told.
+// Options are the options of Open.
 type Options struct {
-	// NoBackup leaves no NAME.bak behind.
+	// NoBackup keeps no NAME.bak.
 	NoBackup bool
-	// Salvage takes what is whole of a damaged journal, and keeps the journal as
-	// NAME.journal.damaged. Without it, such a journal is refused.
+	// Salvage uses the records before the damage in a damaged journal, and keeps the journal as
+	// NAME.journal.damaged. Without it, Open refuses such a journal.
 	Salvage bool
-	// Check is asked once nobody else can edit the source any more, whether it is what the
-	// caller has opened: whoever had the lock before may have replaced it since.
+	// Check is called when the source is locked. It returns an error if the source is no longer
+	// what the caller has opened: another process may have had the lock and replaced it since.
 	Check func() error
-	// Logger is told of what was replayed and cleaned up. Default: nobody is.
+	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
-	// Disk is what is written to, nil for the one that is really there.
+	// Disk is the file system to write to. Default: [disk.OS].
 	Disk disk.FS
 }
 
-// Set is a set of files that are being edited: those of a folder, or a source that is one
-// file, of which the name in the set is empty. Its methods may be called from many
-// goroutines at once.
+// Set is a set of files that are being edited: those of a folder, or a single file, whose name in
+// the set is empty. Its methods are safe for parallel use.
 type Set struct {
 	kind   *Kind
 	path   string // of the source, without links
 	opts   Options
 	ledger *ledger
 
-	// mu guards what follows. Nothing is called that could edit while it is held.
+	// mu guards the fields below. Nothing that could make an edit is called while it is held.
 	mu sync.Mutex
-	// files are those that were begun, and maybe edited, since they were saved.
+	// files are the files that were begun since they were last saved. They need not have edits.
 	files map[string]*fileState
-	// left is what a crash has left behind, until it is replayed.
+	// left is the journal that a crash has left, until it is replayed.
 	left     *journal.Contents
 	replayed int
-	// failed is why nothing can be edited any more.
+	// failed says why nothing can be edited any more.
 	failed error
 }
 
-// Open begins to edit a source. Errors match [filelock.ErrLocked] while somebody else edits
-// it, [ErrStale] if there are edits that belong to other files, and [journal.ErrDamaged] if
-// there are some that can't be read. Edits that are left from before have to be made again by
-// Replay, before anything else.
+// Open begins to edit a source. An error matches [filelock.ErrLocked] if another process is editing
+// it, [ErrStale] if there are edits of a file that has changed, and [journal.ErrDamaged] if there
+// are edits that can't be read. The caller must call Replay before anything else, to make the edits
+// again that a crash has left.
 func Open(kind *Kind, path string, o Options) (*Set, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -84,8 +83,8 @@ func Open(kind *Kind, path string, o Options) (*Set, error) {
 	return s, nil
 }
 
-// writable tells early what saving would find out: whether a file can be replaced, or those
-// of a folder.
+// writable returns an error if a file, or the files of a folder, can't be replaced. Otherwise only
+// saving would find out.
 func writable(path string) error {
 	dir := path
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -106,13 +105,13 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// pathOf is where a file lies, which may be a link.
+// pathOf returns the path of a file, which may be a link.
 func (s *Set) pathOf(file string) string { return filepath.Join(s.path, file) }
 
-// Path is where the source lies, without links.
+// Path returns the path of the source, without links.
 func (s *Set) Path() string { return s.path }
 
-// dir is the folder that has the names of the files.
+// dir returns the folder that holds the names of the files.
 func (s *Set) dir() string {
 	if s.kind.Many {
 		return s.path
@@ -120,14 +119,14 @@ func (s *Set) dir() string {
 	return filepath.Dir(s.path)
 }
 
-// resume looks for a journal that was left behind.
+// resume opens the journal that a crash has left, if there is one.
 func (s *Set) resume() error {
 	contents, err := s.ledger.resume(s.opts.Salvage)
 	if err != nil {
 		return err
 	}
 	if contents != nil {
-		s.left = contents // until it is known that nothing of it is to be replayed
+		s.left = contents // decide may find that all of it is saved
 		d, err := s.kind.digest(contents)
 		if err != nil {
 			return s.unfit(err)
@@ -142,15 +141,15 @@ func (s *Set) resume() error {
 	return nil
 }
 
-// unfit is the error of a journal that can't be replayed.
+// unfit returns the error of a journal that can't be replayed.
 func (s *Set) unfit(err error) error { return &JournalError{Path: s.ledger.path(), Err: err} }
 
-// decide finds out which edits of a journal are to be made again. Of files that hold
-// all of theirs nothing is known any more: what is edited next has a record of its own
-// of what it belongs to. Whoever put such a file in place may have died before that
-// would last, so it is made to; and before the journal could be told, so it is. Else
-// the next session would take the file's edits for unsaved ones as soon as its owner
-// changes it, or puts the one before back.
+// decide finds out which edits of a journal have to be replayed. Files that have all their edits
+// are forgotten, so that the next edit writes a new 'F'.
+//
+// The process that put such a file in place may have died before it synced the folder and told the
+// journal, so decide does both. Otherwise the next session would replay the edits, or call them
+// stale, once the user changes the file or puts the backup back.
 func (s *Set) decide(d *summary) error {
 	edits := d.edits()
 	inPlace := map[string]Identity{}
@@ -189,7 +188,7 @@ func (s *Set) decide(d *summary) error {
 	return nil
 }
 
-// syncElsewhere makes a file last that a link leads to.
+// syncElsewhere syncs the folder of the file that a link leads to.
 func (s *Set) syncElsewhere(path string) error {
 	dir, err := s.elsewhere(path)
 	if err != nil || dir == "" {
@@ -198,8 +197,8 @@ func (s *Set) syncElsewhere(path string) error {
 	return s.opts.Disk.SyncDir(dir)
 }
 
-// elsewhere is the folder in which a file is replaced that lies in another than the source
-// has it: the one that a link leads to. It is empty for most files.
+// elsewhere returns the folder of a file that a link leads to, if it is not the folder of the
+// source. It is empty for most files.
 func (s *Set) elsewhere(path string) (dir string, err error) {
 	whole, err := links.Resolve(path)
 	if err != nil || filepath.Dir(whole) == s.dir() {
@@ -208,7 +207,7 @@ func (s *Set) elsewhere(path string) (dir string, err error) {
 	return filepath.Dir(whole), nil
 }
 
-// Notes gives what Note has kept about files whose edits Replay is about to make again.
+// Notes calls visit for what Note has kept about the files whose edits Replay will make again.
 func (s *Set) Notes(visit func(file string, note []byte)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,8 +218,8 @@ func (s *Set) Notes(visit func(file string, note []byte)) error {
 	return d.notes(s.left, visit)
 }
 
-// Replay has apply make the edits again that a crash has left behind, in their
-// order. An error matches [journal.ErrDamaged], but that of ctx.
+// Replay calls apply for each edit that a crash has left, in their order. An error matches
+// [journal.ErrDamaged], unless it is that of ctx.
 func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +239,7 @@ func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte)
 	return err
 }
 
-// replay makes the edits of a record.
+// replay makes the edits of a record again.
 func (s *Set) replay(ctx context.Context, file string, record []byte, apply func(file string, record []byte) error) error {
 	n, err := s.kind.count(record)
 	if err == nil {
@@ -256,17 +255,17 @@ func (s *Set) replay(ctx context.Context, file string, record []byte, apply func
 	return nil
 }
 
-// Journal is the path of the journal, empty if there is none.
+// Journal returns the path of the journal, empty if there is none.
 func (s *Set) Journal() string { return s.ledger.path() }
 
-// Replayed is how many edits Replay has made again.
+// Replayed returns the number of edits that Replay has made again.
 func (s *Set) Replayed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.replayed
 }
 
-// Pending is how many records are not saved yet.
+// Pending returns the number of records that are not saved yet.
 func (s *Set) Pending() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,9 +279,9 @@ func (s *Set) pending() (count int64) {
 	return count
 }
 
-// Begin is called before anything of a file of a folder is looked at that decides about an
-// edit of it: what is logged next belongs to the file as it is now. If somebody replaces it
-// from here on, saving finds out. It does nothing for a file with edits that are not saved.
+// Begin must be called before an edit of a file of a folder looks at the file: edits that are
+// logged next belong to the file as it is now. If another program replaces it later, saving finds
+// out. Begin does nothing if the file has unsaved edits.
 func (s *Set) Begin(file string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +302,7 @@ func (s *Set) Begin(file string) error {
 	return s.begin(file)
 }
 
-// begin is Begin. The caller holds mu.
+// begin is Begin for callers that hold mu.
 func (s *Set) begin(file string) error {
 	id, err := identify(s.pathOf(file))
 	if err == nil {
@@ -312,7 +311,8 @@ func (s *Set) begin(file string) error {
 	return err
 }
 
-// Log keeps the record of an edit of a file that was begun, of 1 byte to some 60 MiB.
+// Log adds the record of an edit to the journal. The file must have been begun. A record has 1 byte
+// to about 60 MiB.
 func (s *Set) Log(file string, record []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +324,7 @@ func (s *Set) Log(file string, record []byte) error {
 		return fmt.Errorf("%s was not begun", file)
 	}
 	records := [][]byte{s.kind.editRecord(recordEdit, file, record)}
-	if f.edits == 0 && s.kind.Many { // the journal knows nothing of it, or of what it was before
+	if f.edits == 0 && s.kind.Many { // the journal has no 'F' of it, or an outdated one
 		records = [][]byte{aboutFile(recordFile, file, f.base), records[0]}
 	}
 	if err := s.ledger.append(s.header, records...); err != nil {
@@ -335,8 +335,9 @@ func (s *Set) Log(file string, record []byte) error {
 	return nil
 }
 
-// Note keeps something about the file that the edits of a file belong to, as long as they do:
-// of 1 byte to some 60 MiB, which no edit needs. It does nothing if all is saved.
+// Note adds a note about the file that the edits of a file belong to, of 1 byte to about 60 MiB.
+// The note lasts as long as these edits, which are valid without it. Note does nothing if all edits
+// are saved.
 func (s *Set) Note(file string, note []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -347,7 +348,7 @@ func (s *Set) Note(file string, note []byte) error {
 	return s.ledger.note(s.kind.baseRecord(file, &f.base, note))
 }
 
-// header is what a journal begins with. The caller holds mu.
+// header returns the header of a new journal. The caller holds mu.
 func (s *Set) header() ([]byte, error) {
 	h := header{Folder: s.path, Began: time.Now().UTC().Truncate(time.Second)}
 	if !s.kind.Many {
@@ -359,13 +360,13 @@ func (s *Set) header() ([]byte, error) {
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Set) Sync() error { return s.ledger.sync() }
 
-// Close gives everything back. Edits that are not saved stay in the journal.
+// Close releases the source. Unsaved edits stay in the journal.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = os.ErrClosed
 	if s.left == nil && s.pending() == 0 {
-		s.ledger.retire() // an edit that did not get into it leaves it empty
+		s.ledger.retire() // it is empty if the first edit could not be added
 	}
 	return s.ledger.close()
 }
