@@ -12,10 +12,10 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// What a journal notes about the file that its edits belong to, the payload of a 'b' of package
-// save, so that the edits can be told without the file:
+// A note describes the file that the edits of a journal belong to, so that the edits can be
+// explained without the file. It is the note of a 'b' of package save:
 //
-//	note      = version:1 node …          version is 1; a note of another one is passed over
+//	note      = version:1 node …          version is 1; a reader ignores notes of other versions
 //	node      = what:1 number:uvarint parent:uvarint name:string place:uvarint
 //	            flags:1 keys path:string guards attributes [ hash:8 [ element ] ]
 //	guards    = count:uvarint ( step:uvarint n:uvarint of:uvarint group:8 self:8 before:8 after:8 ) …
@@ -23,19 +23,21 @@ import (
 //	element   = name:string flags:1 keys attributes children
 //	children  = count:uvarint element …
 //
-// string, value and keys are those of a record of edits (package datacenter), and so are the
-// numbers of nodes. what is a sum of bits:
+// string, value, keys and the numbers of nodes are encoded as in a record of edits (package
+// datacenter). what is a sum of bits:
 //
-//	1  there is a path; else the string is empty, as there are too many nodes to tell apart
-//	2  the hash is there, and the node was removed or moved
-//	4  the element is there: all that the node held, unless that was too large
-//	8  nodes came behind it, and it is the last of its name below its parent
+//	1  there is a path; without it the string is empty, since too many nodes look the same
+//	2  there is a hash; the node was removed or moved
+//	4  there is an element: the node with everything below it, unless that is too large
+//	8  nodes were put behind the node, which is the last of its name below its parent
 //
-// place is how many siblings of its name come before the node, and the guards are those of
-// the places in its path (identity.Place). Of its attributes, those are there that are edited;
-// has is 0 if the file has none of the name. Several nodes of one number add up; the path is
-// that of the last. All is as the file has it, whatever was edited before: so it is always
-// true, and what an edit replaced is told by the edits ahead of it, and by this.
+// place is the number of siblings of the same name before the node. The guards belong to the places
+// in the path (identity.Place). The attributes are only the edited ones; has is 0 if the node in
+// the file does not have the attribute. Several nodes with the same number add up; the last path
+// counts.
+//
+// A note describes the unedited file, so edits can't make it wrong. What an edit replaced follows
+// from the note and the edits before it.
 const noteVersion = 1
 
 const (
@@ -45,33 +47,34 @@ const (
 	isLast
 )
 
-// Before is what the file that edits belong to holds of a node.
+// Before describes a node of the file that the edits belong to.
 type Before struct {
-	// Number is the node's in that file, and Parent that of the one above it. Place is how
-	// many siblings of its Name come before it.
+	// Number is the node's number in the file, and Parent the number of its parent. Place is the
+	// number of siblings before it that have the same Name.
 	Number, Parent edit.Number
 	Name           string
 	Place          int
-	// Last tells that no sibling of its name comes behind it. It is set only if that matters
-	// to where an edit puts a node.
+	// Last means that no sibling of the same name follows. It is set only if an edit puts a node
+	// behind this one.
 	Last bool
-	// Path is an expression for package query that finds the node alone in that file, "/" for
-	// the root, and empty if there are too many to tell apart. Guards are of the places in it.
+	// Path is an expression for package query that finds only this node in the file: "/" for the
+	// root, empty if too many nodes look the same. Guards belong to the places in it.
 	Path   string
 	Guards []identity.Place
 	Keys   datacenter.KeyDefinition
 	Flags  datacenter.KeyFlags
-	// Attributes are those that are edited, by name. One that the node has not has no type.
+	// Attributes are the edited attributes, by name. The value has no type if the node does not
+	// have the attribute.
 	Attributes map[string]datacenter.Value
-	// Taken tells that the node was removed or moved. Hash is then of all that it held
-	// (identity.Paths.Hash), and Element that itself, nil if it was too large. What is to be
-	// made without it needs the file, or has to do with the Hash.
+	// Taken means that the node was removed or moved. Then Hash is the hash of the node with
+	// everything below it (identity.Paths.Hash), and Element is its content, nil if that was too
+	// large: then only the file has the content, and the Hash identifies it.
 	Taken   bool
 	Hash    uint64
 	Element *Element
 }
 
-// Element is a node with all below it.
+// Element is a node with everything below it.
 type Element struct {
 	Name       string
 	Keys       datacenter.KeyDefinition
@@ -80,14 +83,15 @@ type Element struct {
 	Children   []Element
 }
 
-// Attribute is one of an Element. Its value has no type if there is none.
+// Attribute is an attribute of an Element, or an edited one. Its value has no type if the node does
+// not have it.
 type Attribute struct {
 	Name  string
 	Value datacenter.Value
 }
 
-// appendBefore appends a node, whose attributes and, if element is not nil, element are given
-// as they are written.
+// appendBefore appends a node. attributes are its edited attributes, and element, which may be nil,
+// is its encoded element.
 func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) []byte {
 	what := byte(0)
 	if n.Path != "" {
@@ -148,8 +152,8 @@ func appendAttribute(b []byte, name string, v datacenter.Value) []byte {
 // errLarge means that an element is too large for a note.
 var errLarge = errors.New("too large for a note")
 
-// appendElement appends a node of a file with all below it, unless that is longer than most
-// bytes: then the error is errLarge.
+// appendElement appends a node of a file with everything below it. If the result would be longer
+// than most bytes, the error is errLarge.
 func appendElement(b []byte, n datacenter.Node, most int) ([]byte, error) {
 	b = edit.AppendText(b, n.Name())
 	b = edit.AppendKeys(append(b, byte(n.Flags())), n.Keys())
@@ -186,10 +190,10 @@ func appendElement(b []byte, n datacenter.Node, most int) ([]byte, error) {
 	return b, nil
 }
 
-// noteReader reads a note.
+// noteReader decodes a note.
 type noteReader struct{ edit.RecordReader }
 
-// parseNote gives the nodes of a note; none of a later version.
+// parseNote returns the nodes of a note, and none if the note has another version.
 func parseNote(note []byte) (list []Before, err error) {
 	r := noteReader{edit.RecordReader{Cursor: cursor.New(note)}}
 	if r.U8() != noteVersion {
@@ -232,7 +236,7 @@ func (r noteReader) before() (n Before) {
 	return n
 }
 
-// count reads how many there are of something that has a byte at least.
+// count reads the number of items that follow, each of which has at least one byte.
 func (r noteReader) count() int { return int(r.Uvarint(math.MaxInt32)) }
 
 func (r noteReader) guards() (list []identity.Place) {

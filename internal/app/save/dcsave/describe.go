@@ -11,49 +11,52 @@ import (
 )
 
 const (
-	// noteSize is how long a note gets, unless a single node takes more. One that is longer
-	// than maxNote is left out.
+	// noteSize is the length at which a note is complete and the next one begins. A note longer
+	// than maxNote, because of a single node, is left out.
 	noteSize = 256 << 10
 	maxNote  = 32 << 20
-	// maxElement bounds one element, and maxElements all of a file together.
+	// maxElement is the largest size of an element, and maxElements of all elements of a file
+	// together.
 	maxElement  = 64 << 10
 	maxElements = 64 << 20
-	// blocksToNote are those of a file that are kept in memory while it is described.
+	// blocksToNote is the number of blocks of the file that are kept in memory while it is
+	// described.
 	blocksToNote = 8
 )
 
-// describer tells what a file held of what is edited. It is for one goroutine.
+// describer describes the nodes of a file that are edited. It is not safe for parallel use.
 type describer struct {
 	file   *datacenter.Private
 	intact func() error
-	// entries is how many the file has: higher numbers are of nodes that edits made.
+	// entries is the number of nodes in the file. Nodes that edits added have higher numbers.
 	entries edit.Number
-	// edited is what is edited of each node, and untold what is not told of that. behind
-	// are the places at which nodes came to be among siblings.
+	// edited has the edits of each node, and untold those that no note describes yet. behind has
+	// the places of nodes that were put among siblings.
 	edited map[edit.Number]*nodeEdits
 	untold map[edit.Number]*nodeEdits
 	behind map[siblings][]int
-	// room is how many bytes of elements may still be told.
+	// room is the number of bytes left for elements.
 	room int
-	// paths are nil until they are needed.
+	// paths and locator are nil until they are needed.
 	paths   *identity.Paths[datacenter.Node]
 	locator *identity.Locator
 }
 
-// nodeEdits is what is edited of a node: some attributes, sorted, and whether it is taken away;
-// last tells that something came behind it, the last of its name.
+// nodeEdits says what is edited of a node: some attributes, sorted; taken, if the node was removed
+// or moved; last, if it is the last of its name and a node was put behind it.
 type nodeEdits struct {
 	attributes  []string
 	taken, last bool
 }
 
-// siblings are the children of a node that have one name.
+// siblings are the children of a node that have the same name.
 type siblings struct {
 	parent edit.Number
 	name   string
 }
 
-// newDescriber makes one. intact tells whether the file is as it was opened.
+// newDescriber returns a describer of a file. intact returns an error if the file has changed since
+// it was opened.
 func newDescriber(file *datacenter.File, intact func() error) (*describer, error) {
 	root, err := file.Root()
 	if err != nil {
@@ -65,7 +68,7 @@ func newDescriber(file *datacenter.File, intact func() error) (*describer, error
 	}, nil
 }
 
-// told takes what a note says, so that it is not told again.
+// told records what an existing note describes, so that it is not described again.
 func (d *describer) told(nodes []Before) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -77,7 +80,7 @@ func (d *describer) told(nodes []Before) {
 	}
 }
 
-// of gives what is edited of a node.
+// of returns the edits of a node.
 func (d *describer) of(in map[edit.Number]*nodeEdits, n edit.Number) *nodeEdits {
 	e := in[n]
 	if e == nil {
@@ -87,14 +90,14 @@ func (d *describer) of(in map[edit.Number]*nodeEdits, n edit.Number) *nodeEdits 
 	return e
 }
 
-// add adds an attribute, unless it is there.
+// add adds the name of an attribute.
 func (e *nodeEdits) add(name string) {
 	if i, there := slices.BinarySearch(e.attributes, name); !there {
 		e.attributes = slices.Insert(e.attributes, i, name)
 	}
 }
 
-// has tells whether all of more is in e.
+// has reports whether all edits in more are in e.
 func (e *nodeEdits) has(more *nodeEdits) bool {
 	for _, name := range more.attributes {
 		if _, there := slices.BinarySearch(e.attributes, name); !there {
@@ -104,7 +107,7 @@ func (e *nodeEdits) has(more *nodeEdits) bool {
 	return (e.taken || !more.taken) && (e.last || !more.last)
 }
 
-// join adds all of more.
+// join adds all edits in more.
 func (e *nodeEdits) join(more *nodeEdits) {
 	for _, name := range more.attributes {
 		e.add(name)
@@ -112,7 +115,7 @@ func (e *nodeEdits) join(more *nodeEdits) {
 	e.taken, e.last = e.taken || more.taken, e.last || more.last
 }
 
-// take takes in what records edit, which is to be told.
+// take records which nodes some records edit. tell describes them later.
 func (d *describer) take(records [][]byte) error {
 	for _, r := range records {
 		if err := d.takeOne(r); err != nil {
@@ -144,7 +147,7 @@ func (d *describer) takeOne(record []byte) error {
 	return nil
 }
 
-// edit notes that something of a node is edited.
+// edit records that a node of the file is edited.
 func (d *describer) edit(n edit.Number, what nodeEdits) {
 	if e := d.edited[n]; n < d.entries && (e == nil || !e.has(&what)) {
 		d.of(d.edited, n).join(&what)
@@ -152,7 +155,8 @@ func (d *describer) edit(n edit.Number, what nodeEdits) {
 	}
 }
 
-// come notes that a node comes to a parent: also told is the sibling that it is behind.
+// come records that an edit puts a node below a parent. The parent has to be described, and the
+// sibling before the new place.
 func (d *describer) come(e *edit.Edit) {
 	d.edit(e.Parent, nodeEdits{})
 	place, s := placeBehind(e.Rank), siblings{e.Parent, e.Name}
@@ -165,25 +169,25 @@ func (d *describer) come(e *edit.Edit) {
 	}
 }
 
-// placeBehind is the place of the sibling in the file behind which a rank is, if there are so
-// many: -1 if it is ahead of all.
+// placeBehind returns the place of the sibling in the file after which a rank lies, -1 if the rank
+// is before all of them. The file may have fewer siblings than that.
 func placeBehind(rank uint64) int { return int((max(rank, 1)-1)/edit.RankGap) - 1 }
 
-// isDone tells whether all was told.
+// isDone reports whether everything is described.
 func (d *describer) isDone() bool { return len(d.untold)+len(d.behind) == 0 }
 
-// forget gives up memory that is only there to be fast.
+// forget frees memory that only makes things faster.
 func (d *describer) forget() {
 	d.paths, d.locator = nil, nil
 	d.file.Forget()
 }
 
-// tell has put take notes of all that is not told. If ctx ends meanwhile, the rest is left for
-// the next time.
+// tell calls put with notes of everything that is not described yet. When ctx ends it stops, and
+// the next call describes the rest.
 func (d *describer) tell(ctx context.Context, put func(note []byte) error) error {
 	defer func() {
 		if ctx.Err() != nil {
-			d.forget() // it goes with ctx
+			d.forget() // paths stops working when ctx ends
 		}
 	}()
 	if err := d.begin(ctx); err != nil {
@@ -207,7 +211,7 @@ func (d *describer) tell(ctx context.Context, put func(note []byte) error) error
 		if err == nil {
 			note = whole
 		} else {
-			failed = err // nothing is known of this one
+			failed = err // this node is left out
 		}
 		if len(note) < noteSize && i < len(numbers)-1 {
 			continue
@@ -223,7 +227,7 @@ func (d *describer) tell(ctx context.Context, put func(note []byte) error) error
 	return failed
 }
 
-// put puts a note, if the file that it is about was as it is to be.
+// put calls put with a note if the file has not changed: otherwise the note may be wrong.
 func (d *describer) put(note []byte, put func(note []byte) error) error {
 	if err := d.intact(); err != nil || len(note) == 1 || len(note) > maxNote {
 		return err
@@ -231,7 +235,7 @@ func (d *describer) put(note []byte, put func(note []byte) error) error {
 	return put(note)
 }
 
-// begin makes what finds nodes and their paths.
+// begin makes the locator, which finds nodes, and paths.
 func (d *describer) begin(ctx context.Context) (err error) {
 	if d.paths != nil {
 		return nil
@@ -247,7 +251,7 @@ func (d *describer) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// neighbours finds the siblings behind which nodes came to be.
+// neighbours finds the siblings behind which nodes were put.
 func (d *describer) neighbours() error {
 	for s, places := range d.behind {
 		way, err := d.locator.Find(uint32(s.parent))
@@ -269,7 +273,7 @@ func (d *describer) neighbours() error {
 	return nil
 }
 
-// node appends what is to be told of a node.
+// node appends the description of a node.
 func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
 	way, err := d.locator.Find(uint32(number))
 	if err != nil {
@@ -305,7 +309,7 @@ func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
 	return appendBefore(note, b, attributes, element), err
 }
 
-// steps are those of a way, which go by what is not edited as far as they can.
+// steps returns the steps of a way. A path made of them avoids edited attributes where it can.
 func (d *describer) steps(way []identity.Located) []identity.Step {
 	steps := make([]identity.Step, 0, len(way)-1)
 	for i := range way[1:] {
@@ -318,7 +322,8 @@ func (d *describer) steps(way []identity.Located) []identity.Step {
 	return steps
 }
 
-// attributes are some of a node; one that it has not has no type.
+// attributes returns the attributes of a node that have the given names. One that the node does not
+// have has no type.
 func (d *describer) attributes(n datacenter.Node, names []string) ([]Attribute, error) {
 	list := make([]Attribute, len(names))
 	for i, name := range names {

@@ -9,46 +9,48 @@ import (
 	"lorefs/internal/app/save"
 )
 
-// Edited is an edit that a journal holds, with what it was made on. Numbers of nodes are those
-// of the file that the edits belong to, or of nodes that edits made.
+// Edited is an edit in a journal, together with what it changed. Numbers of nodes are those of the
+// file that the edits belong to, or of nodes that edits added.
 type Edited struct {
 	edit.Edit
-	// On is where Node is, and Into where Parent is if the edit has one.
+	// On is the spot of Node, and Into the spot of Parent if the edit has one.
 	On, Into Spot
-	// Behind is the sibling in the file that a node comes behind; nil if it comes first, or
-	// into a node that edits made, or if nobody knows.
+	// Behind is the sibling in the file after which the edit puts a node. It is nil if the node
+	// comes first, if an edit added the parent, or if the sibling is not known.
 	Behind *Before
-	// Known tells that it is known what there was before the edit, as edits ahead of it left
-	// it: the attribute in Old, which has no type if there was none, or the keys and flags.
+	// Known means that the state before the edit, with earlier edits applied, is known. The
+	// attribute is in Old, which has no type if there was none; the keys and flags are in OldKeys
+	// and OldFlags.
 	Known    bool
 	Old      datacenter.Value
 	OldKeys  datacenter.KeyDefinition
 	OldFlags datacenter.KeyFlags
 }
 
-// Spot tells where a node is: a node of the file, or below one.
+// Spot says where a node is: a node of the file, and the way down from there over added nodes.
 type Spot struct {
-	// Base is the node of the file; nil if the journal doesn't say more than its Number. What
-	// edits did to it, such as moving it, doesn't count here.
+	// Number is the number of the node of the file, or of an added node whose parents form a cycle.
+	// Base describes the node, and is nil if the journal does not. It ignores edits of that node, such
+	// as moving it.
 	Number edit.Number
 	Base   *Before
-	// Made leads on from there, over nodes that edits made.
+	// Made are the nodes that edits added, from Base down.
 	Made []Made
 }
 
-// Made is a node that an edit made.
+// Made is a node that an edit added.
 type Made struct {
 	Name string
-	// Rank orders it among its siblings of that name; see [edit.Edit].
+	// Rank orders the node among siblings of its name; see [edit.Edit].
 	Rank uint64
-	// Edit is which edit of the journal made it, from 0 on.
+	// Edit is the number of the edit in the journal, from 0, that added the node.
 	Edit int
 }
 
-// EditsOf gives the edits of a journal that are not saved, in their order, with what they were
-// made on as far as that was noted. Neither the file nor its place is needed for that. What is
-// net of them: the first Old of an attribute and the last Value, of each node that has not
-// been removed; what was in one that was is in [Before].
+// EditsOf calls visit for each unsaved edit of a journal, in their order, with what it changed as
+// far as notes say. It does not need the file. To get the net change, take the first Old and the
+// last Value of each attribute, of each node that is not removed; [Before] has the content of
+// removed nodes.
 func EditsOf(j *save.Journal, visit func(*Edited) error) error {
 	r := newJournalReader()
 	var noteErr error
@@ -66,9 +68,10 @@ func EditsOf(j *save.Journal, visit func(*Edited) error) error {
 	return err
 }
 
-// journalReader reads a journal.
+// journalReader reads the notes and edits of a journal.
 type journalReader struct {
-	// before are nodes of the file, and children the same by what is above them.
+	// before has the described nodes of the file, children the same nodes by parent, name and
+	// place, and last the last nodes of a name.
 	before   map[edit.Number]*Before
 	children map[childOf]*Before
 	last     map[siblings]*Before
@@ -84,29 +87,29 @@ func newJournalReader() *journalReader {
 	}
 }
 
-// childOf is a place among the children of a node.
+// childOf is a place among the children of a node that have the same name.
 type childOf struct {
 	parent edit.Number
 	name   string
 	place  int
 }
 
-// madeNode is a node that edits made.
+// madeNode is a node that an edit added.
 type madeNode struct {
 	Made
 	parent edit.Number
 }
 
-// nodeNow is what edits so far left of a node.
+// nodeNow is the state of a node after the edits so far.
 type nodeNow struct {
 	attributes map[string]datacenter.Value
 	keys       datacenter.KeyDefinition
 	flags      datacenter.KeyFlags
-	// hasKeys and hasFlags tell that these are known.
+	// hasKeys and hasFlags mean that keys and flags are known.
 	hasKeys, hasFlags bool
 }
 
-// note takes in a note.
+// note adds the nodes of a note.
 func (r *journalReader) note(note []byte) error {
 	nodes, err := parseNote(note)
 	for i := range nodes {
@@ -125,7 +128,7 @@ func (r *journalReader) note(note []byte) error {
 	return err
 }
 
-// add takes in what another note says of the same node.
+// add adds the description of the same node in another note.
 func (n *Before) add(more *Before) {
 	maps.Copy(n.Attributes, more.Attributes)
 	n.Path, n.Guards, n.Last = more.Path, more.Guards, n.Last || more.Last
@@ -134,7 +137,7 @@ func (n *Before) add(more *Before) {
 	}
 }
 
-// record gives the edits of a record.
+// record calls visit for each edit of a record.
 func (r *journalReader) record(record []byte, visit func(*Edited) error) error {
 	for e, err := range edit.ParseRecord(record) {
 		if err != nil {
@@ -148,7 +151,7 @@ func (r *journalReader) record(record []byte, visit func(*Edited) error) error {
 	return nil
 }
 
-// edit tells what an edit was made on, and takes in what it does.
+// edit returns what an edit changed, and applies the edit.
 func (r *journalReader) edit(e edit.Edit) *Edited {
 	x := &Edited{Edit: e}
 	if e.Op == edit.AddNode {
@@ -184,7 +187,7 @@ func (r *journalReader) edit(e edit.Edit) *Edited {
 	return x
 }
 
-// nodeNow gives what edits so far left of a node.
+// nodeNow returns the state of a node after the edits so far.
 func (r *journalReader) nodeNow(n edit.Number) *nodeNow {
 	now := r.now[n]
 	if now == nil {
@@ -197,9 +200,9 @@ func (r *journalReader) nodeNow(n edit.Number) *nodeNow {
 	return now
 }
 
-// spot tells where a node is.
+// spot returns the spot of a node.
 func (r *journalReader) spot(n edit.Number) (s Spot) {
-	for len(s.Made) <= datacenter.MaxDepth { // a journal that is made to harm has rings
+	for len(s.Made) <= datacenter.MaxDepth { // a malicious journal may have cycles
 		m := r.made[n]
 		if m == nil {
 			break
@@ -212,7 +215,7 @@ func (r *journalReader) spot(n edit.Number) (s Spot) {
 	return s
 }
 
-// behind gives the sibling that a node comes behind.
+// behind returns the sibling after which an edit puts a node.
 func (r *journalReader) behind(e *edit.Edit) *Before {
 	place := placeBehind(e.Rank)
 	if b := r.children[childOf{e.Parent, e.Name, place}]; b != nil {

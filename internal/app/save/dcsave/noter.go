@@ -10,39 +10,39 @@ import (
 )
 
 const (
-	// noteAfter is how long it is waited for the next edit until it is noted what they were
-	// made on, and noteWithin for how long at most: to find the first path among many siblings
-	// takes longer than an edit may.
+	// A note is written noteAfter the last edit, but at most noteWithin after the first: finding
+	// the first path among many siblings takes longer than an edit may take.
 	noteAfter  = 500 * time.Millisecond
 	noteWithin = 5 * time.Second
-	// forgetAfter is how long what is known of siblings is kept for the next edit.
+	// forgetAfter is how long the memory for finding paths is kept for the next edit.
 	forgetAfter = 10 * time.Second
-	// noteAtLast bounds how long a session that ends notes what is left.
+	// noteAtLast is the longest time that closing a session takes to write the last notes.
 	noteAtLast = 10 * time.Second
 )
 
-// noter notes in the journal what the file held of what was edited, see noteVersion. It does
-// so a little later than the edit, which doesn't wait for it. If the process dies before, the
-// next session does it, as long as the file is still there.
+// noter writes notes about edited nodes to the journal (see noteVersion). It does so a little after
+// the edits, which don't wait for it. If the process dies before that, the next session writes the
+// notes, if the file is still there.
 type noter struct {
 	put func(note []byte) error
 	log *slog.Logger
 
-	// working is held by who describes. It is taken before mu.
+	// working is held while nodes are described. It is taken before mu.
 	working sync.Mutex
 
-	// mu guards what follows. It is held while a note is put, so that no note is taken for one
-	// about the file that comes next.
+	// mu guards the fields below. It is held while a note is written, so that no note is taken for
+	// one about the next file.
 	mu sync.Mutex
 	d  *describer
-	// records are those of which nothing was noted, the first of them since a time.
+	// records are the records without notes; the first of them was added at since.
 	records [][]byte
 	since   time.Time
-	// timer runs work, and busy tells that this runs. held counts who wants it to wait.
+	// timer runs work; busy is set while work runs. held is the number of callers of hold that have
+	// not called release.
 	timer *time.Timer
 	busy  bool
 	held  int
-	// ctx ends when work is to stop.
+	// ctx ends when work has to stop.
 	ctx  context.Context
 	stop context.CancelFunc
 }
@@ -53,7 +53,7 @@ func newNoter(put func(note []byte) error, log *slog.Logger) *noter {
 	return n
 }
 
-// take has it noted what the edits of a record are made on.
+// take schedules a note about the edits of a record.
 func (n *noter) take(record []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,7 +66,7 @@ func (n *noter) take(record []byte) {
 	}
 }
 
-// wake has work run. The caller holds mu.
+// wake schedules work. The caller holds mu.
 func (n *noter) wake(after time.Duration) {
 	if n.held > 0 || n.busy {
 		return
@@ -75,7 +75,7 @@ func (n *noter) wake(after time.Duration) {
 	n.timer = time.AfterFunc(after, n.work)
 }
 
-// sleep gives up what wake did. The caller holds mu.
+// sleep cancels wake. The caller holds mu.
 func (n *noter) sleep() {
 	if n.timer != nil {
 		n.timer.Stop()
@@ -83,8 +83,8 @@ func (n *noter) sleep() {
 	}
 }
 
-// describe goes on with another file, to which the edits of some records belong. The caller
-// holds mu, unless nobody else knows n yet.
+// describe continues with another file, to which the edits of some records belong. The caller holds
+// mu, unless n is not shared yet.
 func (n *noter) describe(d *describer, records [][]byte) {
 	n.d, n.records = d, nil
 	for _, r := range records {
@@ -92,7 +92,8 @@ func (n *noter) describe(d *describer, records [][]byte) {
 	}
 }
 
-// rebase goes on with another file if publish succeeds. Meanwhile nothing is noted.
+// rebase calls publish and, if that succeeds, continues with another file. It blocks notes
+// meanwhile.
 func (n *noter) rebase(d *describer, later [][]byte, publish func(later [][]byte) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,7 +104,7 @@ func (n *noter) rebase(d *describer, later [][]byte, publish func(later [][]byte
 	return err
 }
 
-// hold has nothing noted until release: a save has no time for it, and most likely no need.
+// hold stops work until release: a save needs the time, and usually makes the notes unnecessary.
 func (n *noter) hold() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,7 +123,8 @@ func (n *noter) release() {
 	n.wake(noteAfter)
 }
 
-// close ends all. First it notes what is left, if there are edits that stay in the journal.
+// close stops the noter. If edits is set, unsaved edits stay in the journal, and close writes their
+// notes first.
 func (n *noter) close(edits bool) {
 	n.hold()
 	if edits {
@@ -137,7 +139,7 @@ func (n *noter) close(edits bool) {
 	defer n.working.Unlock()
 }
 
-// work notes what there is to note.
+// work writes notes for all records that have none.
 func (n *noter) work() {
 	n.working.Lock()
 	defer n.working.Unlock()
@@ -168,7 +170,7 @@ func (n *noter) work() {
 	}
 }
 
-// next gives what there is to do: nothing if d is nil.
+// next returns what work has to do. If d is nil, there is nothing to do.
 func (n *noter) next() (d *describer, records [][]byte, ctx context.Context) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -181,7 +183,7 @@ func (n *noter) next() (d *describer, records [][]byte, ctx context.Context) {
 	return n.d, records, n.ctx
 }
 
-// putAbout puts a note about the file of d, if that is still the one that is edited.
+// putAbout writes a note about the file of d, if that is still the edited file.
 func (n *noter) putAbout(d *describer, note []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -191,5 +193,5 @@ func (n *noter) putAbout(d *describer, note []byte) error {
 	return n.put(note)
 }
 
-// errOther ends work on a file that is not edited any more.
+// errOther ends the work on a file that is no longer the edited one.
 var errOther = errors.New("another file is edited")

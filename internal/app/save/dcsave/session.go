@@ -1,13 +1,13 @@
-// Package dcsave edits a data center in its place: it joins the draft, the journal and the
-// save of package save, for which a data center is a set of one file.
+// Package dcsave edits a data center in place. It connects the draft (package edit) with the
+// journal and the protocol of package save, for which a data center is a set of one file.
 //
-// If the open file itself is no longer what it was, as another program wrote over it, nothing
-// can be saved: the edits become a text. If the journal fails, edits are refused, but saving
-// goes on without it, as the draft has all that it holds.
+// If another program overwrites the open file itself, nothing can be saved any more, and the edits
+// are written as text. If the journal fails, edits are refused, but saving still works, since the
+// draft has all edits.
 //
-// A record of edits has numbers of nodes, which mean nothing without the file. A note beside
-// it has what the file held (see noteVersion), so that [EditsOf] can tell the edits by paths
-// and old values when that file is gone.
+// A record of edits refers to nodes by numbers, which mean nothing without the file. So notes in
+// the journal describe the edited nodes (see noteVersion), and [EditsOf] can show the edits with
+// paths and old values when the file is gone.
 package dcsave
 
 import (
@@ -26,27 +26,26 @@ import (
 	"lorefs/internal/source"
 )
 
-// Kind are data centers.
+// Kind is the kind of data centers.
 var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits}
 
-// Options are what Open may be told.
+// Options are the options of Open.
 type Options struct {
-	// Write says how the file is written. Its Header is ignored.
+	// Write says how to write the file. Its Header is ignored.
 	Write datacenter.WriteOptions
-	// NoBackup leaves no NAME.bak behind.
+	// NoBackup keeps no NAME.bak.
 	NoBackup bool
-	// Reopen says how what was written is read back.
+	// Reopen returns the options for reading back the new file.
 	Reopen func() datacenter.Options
-	// Logger is told of what was replayed and cleaned up. Default: nobody is.
+	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
-	// Salvage takes what is whole of a damaged journal, see [save.Options].
+	// Salvage uses the records before the damage in a damaged journal; see [save.Options].
 	Salvage bool
-	// Disk is what is written to, nil for the one that is really there.
+	// Disk is the file system to write to. Default: [disk.OS].
 	Disk disk.FS
 }
 
-// Session is a data center that is being edited. Its methods may be called from
-// many goroutines at once.
+// Session is a data center that is being edited. Its methods are safe for parallel use.
 type Session struct {
 	src   *source.File
 	opts  Options
@@ -54,25 +53,26 @@ type Session struct {
 	files *save.Set
 	notes *noter
 
-	// isSaving tells that Save runs, which takes long.
+	// isSaving is set while Save runs, which takes long.
 	isSaving atomic.Bool
-	// saving is held while the draft is saved, which takes long, and guards what follows.
+	// saving is held while the draft is saved, which takes long. It guards the fields below, up to
+	// base.
 	saving sync.Mutex
-	// text is the file that has the edits as text, empty if there is none. isRescued tells
-	// that there is no need for one.
+	// text is the path of a text of the edits, empty if there is none. isRescued means that none is
+	// needed.
 	text      string
 	isRescued bool
-	// edits is how many the last snapshot had that are in no file yet.
+	// edits is the number of edits in the last snapshot that are in no file yet.
 	edits int64
-	// base is what the draft is based on, nil as long as nothing was saved: then it is src.
+	// base is the file that the draft is based on. It is nil until the first save: then it is src.
 	base *base
-	// layout is that of the file that the path leads to.
+	// layout is the layout of the file in place.
 	layout atomic.Int64
 }
 
-// Open begins to edit the data center dc, which was opened from src. Edits that a
-// crash has left behind are made again. Errors are those of [save.Open], and match
-// [source.ErrChanged] if src is no longer what its path leads to.
+// Open begins to edit the data center dc, which was opened from src, and makes the edits again that
+// a crash has left. Errors are those of [save.Open], and match [source.ErrChanged] if src is no
+// longer the file at its path.
 func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Options) (*Session, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -102,8 +102,8 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	return s, nil
 }
 
-// replay makes edits again that a crash has left behind. What they were made on is noted where
-// the process that made them had no time to.
+// replay makes the edits again that a crash has left, and schedules the notes that the earlier
+// process had no time to write.
 func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 	d, err := newDescriber(dc, s.src.Intact)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 		return err
 	}
 	s.notes.describe(d, nil)
-	s.notes.hold() // files call while they hold what a note needs
+	s.notes.hold() // Replay holds the lock of files that a note needs
 	defer s.notes.release()
 	return s.files.Replay(ctx, func(_ string, record []byte) error {
 		err := s.draft.Replay(ctx, record)
@@ -131,24 +131,24 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 	})
 }
 
-// Draft is what is edited.
+// Draft returns the draft.
 func (s *Session) Draft() *edit.Draft { return s.draft }
 
-// Replayed is how many edits Open found and made again.
+// Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
 
-// Converts tells whether saving makes another layout of the file.
+// Converts reports whether saving changes the layout of the file.
 func (s *Session) Converts() bool { return int64(s.opts.Write.Layout) != s.layout.Load() }
 
-// Pending tells whether there is something to save.
+// Pending reports whether there is something to save.
 func (s *Session) Pending() bool { return s.draft.Pending() > 0 || s.Converts() }
 
-// Journal is the path of the journal, empty if there is none.
+// Journal returns the path of the journal, empty if there is none.
 func (s *Session) Journal() string { return s.files.Journal() }
 
-// log keeps a record of the draft.
+// log adds a record of the draft to the journal.
 func (s *Session) log(record []byte) error {
-	// What is in the cache is of the file as it was, so that an edit can come this far.
+	// The cache still has the old content of a file that has changed, so an edit can get here.
 	if err := s.src.CheckNow(); err != nil {
 		return err
 	}
@@ -162,15 +162,15 @@ func (s *Session) log(record []byte) error {
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
 
-// Close gives everything back. Edits that are not saved stay in the journal.
+// Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
 	s.notes.close(s.files.Pending() > 0)
 	return errors.Join(s.files.Close(), s.base.close())
 }
 
-// Save writes what was edited in the place of the source, if anything was. See
-// [save.Set.Commit]. If the source is not the one any more that was edited, the error is a
-// [*save.ConflictError] as far as that is possible, and else a [*save.TextError].
+// Save replaces the source by a new file if there is something to save; see [save.Set.Commit]. If
+// the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
+// edited file can't be read either, a [*save.TextError].
 func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -194,11 +194,9 @@ func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
 	return r, err
 }
 
-// rescue writes what was edited to a file of its own, if the source has changed
-// but the file that was edited is still there for this process. Edits that were
-// made after a commit are on top of a file that nobody else has any more: their
-// journal could never be replayed. If that file was written over, the edits are kept
-// as text.
+// rescue writes the edits to a file of its own. The source has changed, but this process may still
+// have the edited file open. After a save, nobody else may have that file any more, and then the
+// journal could never be replayed. If that file was overwritten, the edits are written as text.
 func (s *Session) rescue(ctx context.Context, changed error) error {
 	if s.src.Intact() == nil {
 		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
@@ -217,7 +215,7 @@ func (s *Session) rescue(ctx context.Context, changed error) error {
 	return &save.TextError{File: s.files.Path(), Path: path, Err: changed}
 }
 
-// dropText removes the text of edits that a file has now. That it stays is no harm.
+// dropText removes the text of edits that are in a file now. A text that stays does no harm.
 func (s *Session) dropText() {
 	if s.text != "" {
 		_ = os.Remove(s.text)

@@ -12,11 +12,10 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// keepText writes what was edited as text, since nothing can be saved in the source's place
-// any more. A file can still be made of it as long as the file that was edited is open, but
-// that may be the last moment: it has no name if it was replaced, and if the process dies
-// nobody can replay a journal on it. The path is empty if there is nothing to keep. The
-// caller holds saving.
+// keepText writes the edits as text, since they can't be saved in place any more. As long as the
+// edited file is open, its edits can still be written to a new file, but this may be the last
+// moment: a file that was replaced has no name, and when the process dies no journal can be
+// replayed on it. path is empty if there are no edits to keep. The caller holds saving.
 func (s *Session) keepText(changed error) (path string, err error) {
 	if s.text != "" || s.isRescued || s.draft.Pending() == 0 {
 		return s.text, nil
@@ -29,9 +28,9 @@ func (s *Session) keepText(changed error) (path string, err error) {
 	return s.text, nil
 }
 
-// KeepText is called when the source is seen to have changed, and gives the path of a text
-// that has the edits that can't be saved any more: empty if there is none, or if a save runs,
-// which will see to it.
+// KeepText is called when the source was seen to have changed. It writes the edits as text and
+// returns the path of the text. The path is empty if there is none, or if a save is running, which
+// writes the text itself if it has to.
 func (s *Session) KeepText(changed error) string {
 	if s.isSaving.Load() {
 		return ""
@@ -45,7 +44,7 @@ func (s *Session) KeepText(changed error) string {
 	return path
 }
 
-// textOf is the text of changes.
+// textOf returns the text of changes.
 func (s *Session) textOf(changes []edit.Change, changed error) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What was edited in %s and could not be saved, %s.\n", strconv.Quote(s.files.Path()), time.Now().Format(time.DateTime))
@@ -80,7 +79,7 @@ func (s *Session) textOf(changes []edit.Change, changed error) []byte {
 	return b.Bytes()
 }
 
-// writeChange writes what of a node changed.
+// writeChange writes a change of a node.
 func writeChange(b *bytes.Buffer, c *edit.Change) {
 	name := textName(c.Name)
 	switch c.Kind {
@@ -102,7 +101,7 @@ func writeChange(b *bytes.Buffer, c *edit.Change) {
 	}
 }
 
-// textPath spells a path as tree/ does, with the marks of each node behind its name.
+// textPath spells a path as tree/ does, with the marks of each node after its name.
 func textPath(path []edit.Step) string {
 	if len(path) == 0 {
 		return "?"
@@ -123,7 +122,7 @@ func textPath(path []edit.Step) string {
 	return b.String()
 }
 
-// textName spells a name so that it keeps to its line.
+// textName spells a name so that it has no spaces or line breaks outside quotes.
 func textName(name string) string {
 	name = treepath.Escape(name, 0)
 	for _, r := range name {

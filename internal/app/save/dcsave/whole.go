@@ -13,30 +13,31 @@ import (
 	"lorefs/internal/source"
 )
 
-// Check is [save.Edited]'s.
+// Check implements [save.Edited].
 func (s *Session) Check() error { return s.src.CheckNow() }
 
-// Snapshot is [save.Edited]'s.
+// Snapshot implements [save.Edited].
 func (s *Session) Snapshot() (save.Snapshot, error) {
 	w := &whole{Snapshot: s.draft.Snapshot(), s: s}
 	s.edits = w.Pending()
 	return w, nil
 }
 
-// onFirst is a Session of which all that was edited since it began is written on top of the
-// first file: nobody can tell whether what was put in place since can still be read.
+// onFirst is a Session whose edits, all since it began, are written on top of the first file. A
+// file that was saved since may not be readable any more.
 type onFirst struct{ *Session }
 
-// Snapshot is [save.Edited]'s.
+// Snapshot implements [save.Edited].
 func (s onFirst) Snapshot() (save.Snapshot, error) {
 	return &whole{Snapshot: s.draft.Snapshot().OnFirst(), s: s.Session}, nil
 }
 
-// whole makes a new file by packing all of a draft.
+// whole writes a new file by packing the whole draft.
 type whole struct {
 	*edit.Snapshot
 	s *Session
-	// written is what was written last, and to the file that was read back and checked.
+	// written is what was written last. to is the file that was read back and checked; after a
+	// successful Rebase it is the earlier base.
 	written *edit.Written
 	to      *base
 	index   heldIndex
@@ -55,19 +56,19 @@ func (b *base) close() error {
 	return b.from.Close()
 }
 
-// Size is about that of the file that was edited.
+// Size returns the size of the edited file, as an estimate.
 func (w *whole) Size() int64 { return w.s.src.Size() }
 
-// Write is [save.Snapshot]'s.
+// Write implements [save.Snapshot].
 func (w *whole) Write(ctx context.Context, to io.Writer) (err error) {
 	w.written, err = w.Snapshot.Write(ctx, w.s.opts.Write, to)
 	return err
 }
 
-// Check opens the new file and compares it with the draft. It stays open, as the draft is to
-// be based on it.
+// Check opens the new file and compares it with the draft. The file stays open, since Rebase bases
+// the draft on it.
 func (w *whole) Check(ctx context.Context, f *os.File) error {
-	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes that of another place
+	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes the file that was written to another place before
 		return fmt.Errorf("reading back what was written: %w", err)
 	}
 	return w.written.Compare(ctx, w.to.file)
@@ -96,7 +97,7 @@ func (w *whole) open(ctx context.Context, f *os.File) error {
 	return err
 }
 
-// Rebase is [save.Snapshot]'s. Reads don't wait for it, and may find either file in the place.
+// Rebase implements [save.Snapshot]. Reads don't wait for it, and may see either file in place.
 func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
 	info := w.to.from.Info()
 	w.s.src.Expect(info)
@@ -112,29 +113,29 @@ func (w *whole) Rebase(ctx context.Context, publish func(later [][]byte) error) 
 	}
 	w.s.src.Adopt(info)
 	if err == nil {
-		w.s.base, w.to = w.to, w.s.base // which goes with the snapshot
+		w.s.base, w.to = w.to, w.s.base // Close closes the earlier base
 		w.s.layout.Store(int64(w.s.opts.Write.Layout))
 	}
 	return err
 }
 
-// Index keeps the index of the new file.
+// Index stores the index of the new file.
 func (w *whole) Index() error { return w.index.save() }
 
-// Close gives up the snapshot, and the file that nothing is based on any more.
+// Close closes the snapshot, and the file that nothing is based on any more.
 func (w *whole) Close() {
 	w.Snapshot.Close()
 	_ = w.to.close() // It was only read.
 }
 
-// heldIndex is an index that is kept only once its file is in its place.
+// heldIndex holds back an index until its file is in place.
 type heldIndex struct {
 	datacenter.IndexStore
 	key  string
 	data []byte
 }
 
-// Save is [datacenter.IndexStore]'s.
+// Save implements [datacenter.IndexStore].
 func (h *heldIndex) Save(key string, data []byte) error {
 	h.key, h.data = key, data
 	return nil
