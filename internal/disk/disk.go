@@ -1,9 +1,8 @@
-// Package disk is what is asked of the disk by those who must lose nothing: journals, and
-// new files that take the place of old ones. They get an [FS] when they are made. Tests
-// give them one of package disktest, at which any operation can fail, and which knows what
-// a power cut would leave.
+// Package disk has the operations on files that must not lose anything: those of journals, and of
+// new files that replace old ones. Such code gets an [FS] when it starts. Tests pass one of package
+// disktest, on which any operation can fail, and which knows what a power cut would leave.
 //
-// Looking at names and attributes is not part of it: a look that fails costs nothing.
+// Looking up names and attributes is not part of it, since a failed look-up loses nothing.
 package disk
 
 import (
@@ -13,22 +12,22 @@ import (
 	"lorefs/internal/filelock"
 )
 
-// FS is a file system. The paths of names are not followed if they are links.
+// FS is a file system. It does not follow a link that is the last element of a path.
 type FS interface {
-	// Open opens a regular file, or with O_CREATE makes it, for its owner only.
+	// Open opens a regular file. With O_CREATE it makes the file, for its owner only.
 	Open(path string, flag int) (File, error)
-	// Link gives a file a second name, which must not be there yet.
+	// Link gives a file a second name, which must not exist.
 	Link(from, to string) error
-	// Rename replaces what has the name.
+	// Rename renames a file, and replaces a file at to.
 	Rename(from, to string) error
-	// RenameNew replaces nothing: the error of a name that is there is [io/fs.ErrExist].
-	// Systems that don't know how to give another error.
+	// RenameNew renames a file. If to exists, the error matches [io/fs.ErrExist]. Systems and
+	// file systems that can't do this return another error.
 	RenameNew(from, to string) error
-	// Exchange has two names swap their files, at one moment. Systems that don't know how to
-	// give an error.
+	// Exchange exchanges the files of two names atomically. Systems and file systems that can't
+	// do this return an error.
 	Exchange(a, b string) error
 	Remove(path string) error
-	// SyncDir makes lasting what was made, renamed or removed in a folder.
+	// SyncDir makes durable what was made, renamed or removed in a folder.
 	SyncDir(path string) error
 }
 
@@ -40,14 +39,14 @@ type File interface {
 	Stat() (os.FileInfo, error)
 	Sync() error
 	Truncate(size int64) error
-	// OS is the file for what else there is: locks, owners, attributes.
+	// OS returns the file for everything else: locks, owners, attributes.
 	OS() *os.File
 }
 
-// OS is the file system that is really there.
+// OS is the file system of the operating system.
 type OS struct{}
 
-// Or is fs, or without one the file system that is really there.
+// Or returns fs, or [OS] if fs is nil.
 func Or(fs FS) FS {
 	if fs == nil {
 		return OS{}
@@ -61,7 +60,7 @@ type osFile struct{ *os.File }
 
 func (f osFile) OS() *os.File { return f.File }
 
-// Open is [filelock.OpenFile].
+// Open calls [filelock.OpenFile].
 func (OS) Open(path string, flag int) (File, error) {
 	f, err := filelock.OpenFile(path, flag, filePerm)
 	if err != nil {
@@ -70,16 +69,16 @@ func (OS) Open(path string, flag int) (File, error) {
 	return osFile{f}, nil
 }
 
-// Link is [os.Link].
+// Link calls [os.Link].
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
-// Rename is [os.Rename].
+// Rename calls [os.Rename].
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Remove is [os.Remove].
+// Remove calls [os.Remove].
 func (OS) Remove(path string) error { return os.Remove(path) }
 
-// WriteFull writes all of b. A write that stops short is an error, whatever it says.
+// WriteFull writes all of b. A short write is an error even if the file reports none.
 func WriteFull(w io.WriterAt, b []byte, off int64) error {
 	n, err := w.WriteAt(b, off)
 	if err == nil && n < len(b) {

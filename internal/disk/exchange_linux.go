@@ -6,13 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanExchange tells that the system can exchange two names, if the file system can.
+// CanExchange says whether the system can exchange two names. The file system may still be unable
+// to.
 const CanExchange = true
 
-// Exchange is renameat2 with RENAME_EXCHANGE.
+// Exchange calls renameat2 with RENAME_EXCHANGE.
 func (OS) Exchange(a, b string) error { return renameat2(a, b, unix.RENAME_EXCHANGE) }
 
-// RenameNew is renameat2 with RENAME_NOREPLACE.
+// RenameNew calls renameat2 with RENAME_NOREPLACE.
 func (OS) RenameNew(from, to string) error { return renameat2(from, to, unix.RENAME_NOREPLACE) }
 
 func renameat2(from, to string, flags uint) error {

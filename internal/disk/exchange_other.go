@@ -4,11 +4,11 @@ package disk
 
 import "errors"
 
-// CanExchange is false: what is renamed over a file replaces whatever is there.
+// CanExchange is false: here, renaming replaces whatever file is at the new name.
 const CanExchange = false
 
-// Exchange is not known here.
+// Exchange is not supported here.
 func (OS) Exchange(_, _ string) error { return errors.ErrUnsupported }
 
-// RenameNew is not known here.
+// RenameNew is not supported here.
 func (OS) RenameNew(_, _ string) error { return errors.ErrUnsupported }

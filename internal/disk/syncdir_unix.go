@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// SyncDir is fsync of the folder. File systems that do not know how to are believed to do it
-// by themselves.
+// SyncDir calls fsync on the folder. Some file systems don't support that; they are assumed to need
+// none.
 func (OS) SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
