@@ -9,14 +9,14 @@ import (
 	"lorefs/internal/disk/disktest"
 )
 
-// fault is what an operation fails with.
+// fault returns the error of an operation that is made to fail.
 func fault(op disktest.Op) error {
 	return fmt.Errorf("%w: %s %s: %w", disktest.ErrFault, op.Name, op.Path, syscall.ENOSPC)
 }
 
-// Failing gives a disk on which one operation fails a number of times: "create", "resume",
-// "sync" or "remove" of a journal, "append K" of a record of kind K to one, or "sync folder"
-// of the source.
+// Failing returns a disk on which one operation fails the given number of times: "create",
+// "resume", "sync" or "remove" of a journal, "append K" of a record of kind K, or "sync folder" of
+// the source.
 func Failing(what string, times int) *disktest.Disk {
 	d := disktest.New()
 	d.Before = func(op disktest.Op) error {
@@ -29,7 +29,7 @@ func Failing(what string, times int) *disktest.Disk {
 	return d
 }
 
-// journalOp is what Failing calls an operation.
+// journalOp returns the name that Failing has for an operation.
 func journalOp(op disktest.Op) string {
 	const kindOff = 12 // in a record
 	isJournal := strings.HasSuffix(op.Path, ".journal")
@@ -48,8 +48,8 @@ func journalOp(op disktest.Op) string {
 	return ""
 }
 
-// Unsynced gives a disk on which the folder can't be synced a number of times when a new file
-// has been put in the place of path.
+// Unsynced returns a disk on which, after a new file was put in place at path, syncing the folder
+// fails the given number of times.
 func Unsynced(path string, times int) *disktest.Disk {
 	d := disktest.New()
 	d.Before = unsynced(path, times)
@@ -71,9 +71,9 @@ func unsynced(path string, times int) func(op disktest.Op) error {
 	}
 }
 
-// Faults are ways in which a save can fail, by their names, each once: in the middle of its
-// work, when the new file is put in the place of path, and when all is done but the folder is
-// not synced.
+// Faults returns hooks for [disktest.Disk], by name, each of which makes a save fail once: in the
+// middle of its work, when the old file is kept, when the new file is put in place at path, and at
+// the end, when the folder is synced.
 func Faults(path string) map[string]func(op disktest.Op) error {
 	once := func(is func(op disktest.Op) bool) func(op disktest.Op) error {
 		met := false
@@ -89,7 +89,7 @@ func Faults(path string) map[string]func(op disktest.Op) error {
 		"sync": once(func(op disktest.Op) bool { return op.Name == "sync" && strings.Contains(op.Path, ".lorefs-") }),
 		"keep": once(func(op disktest.Op) bool { return op.Name == "rename" && op.Path == path+".bak" }),
 		"place": func() func(op disktest.Op) error {
-			left := 2 // where names can't be exchanged, the new file is renamed
+			left := 2 // if the exchange fails, the new file is renamed
 			return func(op disktest.Op) error {
 				if op.Path != path || left == 0 || op.Name != "exchange" && op.Name != "rename" {
 					return nil

@@ -1,5 +1,5 @@
-// Package savetest stops the world before each operation of those who save edits, and looks at
-// what would be left if they died there, for tests.
+// Package savetest helps to test code that saves edits. It records what would be left if the
+// process died, or the power failed, before each operation on the disk.
 package savetest
 
 import (
@@ -18,10 +18,10 @@ import (
 	"lorefs/internal/journal"
 )
 
-// Model is what a source holds: values by names.
+// Model is the content of a source: values by name.
 type Model map[string]string
 
-// With is the model with another value, or without the name if the value is empty.
+// With returns a copy with another value, or without the name if the value is empty.
 func (m Model) With(name, value string) Model {
 	c := maps.Clone(m)
 	if value == "" {
@@ -32,23 +32,23 @@ func (m Model) With(name, value string) Model {
 	return c
 }
 
-// World stops before each operation on its Disk that changes something, and looks at what a
-// process that died there would leave behind: the folders as they are, for the next process,
-// or what of them was synced, for the next start of the machine. Each of the two folders may
-// be in one state or the other. While a file is synced, the last write to it may have reached
-// the disk without those before, or those without the last.
+// World records a moment before each operation on its Disk that changes something: what a process
+// that died there would leave. That is the folders as they are, for the next process, or what was
+// synced of them, for the next start of the machine. Either of the two folders may be in either
+// state. If the power fails during a sync of a file, the last write may have reached the disk
+// without the earlier ones, or these without the last.
 //
-// Saves that run at the same time take turns: each has to be between Enter and Leave, and goes
-// on from one operation on the source's folder to the next while all others wait.
+// Saves that run at the same time take turns. Each must call Enter and Leave. It runs from one
+// operation on the source's folder to the next while all others wait.
 type World struct {
 	*disktest.Disk
 	t *testing.T
-	// source is the folder of the source, state that of the user's state.
+	// source is the folder of the source, and state the user's state folder.
 	source, state string
 	turn          chan struct{}
 
 	mu sync.Mutex
-	// models are what the source was to hold, one edit after the other.
+	// models are the expected contents of the source, one after each edit.
 	models []Model
 	progress
 	moments []moment
@@ -57,7 +57,7 @@ type World struct {
 	damaged int
 }
 
-// NewWorld records moments from now on. first is what the source holds.
+// NewWorld starts to record moments. first is the content of the source.
 func NewWorld(t *testing.T, source, state string, first Model) *World {
 	t.Helper()
 	w := &World{
@@ -68,8 +68,7 @@ func NewWorld(t *testing.T, source, state string, first Model) *World {
 	return w
 }
 
-// Enter waits for the turn of a save that runs at the same time as others, and Leave
-// gives it up.
+// Enter waits for the turn of a save that runs at the same time as others. Leave ends the turn.
 func (w *World) Enter() {
 	w.turn <- struct{}{}
 	w.mu.Lock()
@@ -77,23 +76,23 @@ func (w *World) Enter() {
 	w.turns = true
 }
 
-// Leave is the end of Enter.
+// Leave ends the turn that Enter began.
 func (w *World) Leave() { <-w.turn }
 
-// moment is what is there when the process dies, and what was promised by then.
+// moment is what would be left if the process died now, and what was promised by then.
 type moment struct {
 	name            string
-	sources, states []folder // as they are, and as they were synced
-	// cut tells that none of the states is without a power cut.
+	sources, states []folder // the folder as it is, and as it was synced
+	// cut means that all states are those of a power cut.
 	cut bool
 	progress
 }
 
-// progress are places in models: acknowledged that of the edits that have returned, durable of
-// those that Sync was asked for since, and next of that with the edit that is being made.
+// progress has indexes of models: acknowledged after the last edit that returned, durable after the
+// last edit that was also synced, and next after the edit that is being made.
 type progress struct{ acknowledged, durable, next int }
 
-// Step is what the Disk calls ahead of each operation.
+// Step records a moment. The Disk calls it before each operation.
 func (w *World) Step(op disktest.Op) error {
 	if !op.Changes() {
 		return nil
@@ -112,7 +111,7 @@ func (w *World) Step(op disktest.Op) error {
 	return nil
 }
 
-// at records a moment, unless one is known that looks the same.
+// at records the folders as they are, and as they were synced.
 func (w *World) at(name string) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -122,7 +121,7 @@ func (w *World) at(name string) {
 	})
 }
 
-// add adds a moment. The caller holds mu.
+// add adds a moment, unless it has the same content as an earlier one. The caller holds mu.
 func (w *World) add(name string, m moment) {
 	m.name = fmt.Sprintf("%d, before %s", len(w.moments), name)
 	m.progress = w.progress
@@ -133,7 +132,7 @@ func (w *World) add(name string, m moment) {
 	}
 }
 
-// synced is what of a folder outlasts a power cut. Without anything, nobody has synced it.
+// synced returns what a power cut would leave of a folder.
 func (w *World) synced(dir string) folder {
 	f := folder{}
 	all := w.Durable()
@@ -152,8 +151,8 @@ func (w *World) synced(dir string) folder {
 	return f
 }
 
-// syncing records the power cuts within a sync of a file, of which only a part has reached
-// the disk.
+// syncing records power cuts during the sync of a file, when only some writes have reached the
+// disk.
 func (w *World) syncing(path string) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -176,7 +175,7 @@ func (w *World) syncing(path string) {
 	}
 }
 
-// Closed tells that the session has ended, which syncs its journal.
+// Closed is called when the session was closed, which syncs its journal.
 func (w *World) Closed() {
 	w.mu.Lock()
 	w.durable = w.acknowledged
@@ -184,7 +183,7 @@ func (w *World) Closed() {
 	w.at("the next session")
 }
 
-// Edit makes an edit, behind which the source is to hold something else.
+// Edit calls edit, after which the content of the source has to be next.
 func (w *World) Edit(next Model, edit func()) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -198,7 +197,7 @@ func (w *World) Edit(next Model, edit func()) {
 	w.at("next edit")
 }
 
-// Sync makes what was edited last, by a sync or a save.
+// Sync calls do, a sync or a save, which makes all edits durable.
 func (w *World) Sync(do func()) {
 	w.t.Helper()
 	do()
@@ -208,18 +207,18 @@ func (w *World) Sync(do func()) {
 	w.at("next edit, after a sync or a save")
 }
 
-// Model is what the source holds with all edits.
+// Model returns the content of the source with all edits.
 func (w *World) Model() Model {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.models[w.acknowledged]
 }
 
-// All goes back to every nth moment (fewer in short runs), has finish open the source, save what is left and give
-// what it holds then, and finds all that was promised: that is what was promised, what
-// was acknowledged, or the edit that was under way as well. After a power cut, what
-// was appended and not synced may be there or not, from some edit on. Where a journal is
-// damaged, finish has to find it refused, and to salvage it: it is kept then.
+// All restores every nth moment (fewer in short runs) and calls finish, which has to open the
+// source, save what is left, and return the content. This must be what was promised, with or
+// without the edit that was being made. After a power cut, edits that were not synced may be lost,
+// from some edit on. If a journal is damaged, finish has to check that it is refused, and then
+// salvage it; it must be kept.
 func (w *World) All(nth int, finish func(t *testing.T, damaged bool) Model) {
 	w.t.Helper()
 	const few = 20
@@ -262,7 +261,7 @@ func (w *World) check(m *moment, finish func(t *testing.T, damaged bool) Model) 
 	}
 }
 
-// isDamaged tells whether there is a journal that promises what it does not hold.
+// isDamaged reports whether a journal promises more than it holds.
 func isDamaged(t *testing.T, state folder) bool {
 	t.Helper()
 	for path := range state {
@@ -284,7 +283,8 @@ func isDamaged(t *testing.T, state folder) bool {
 	return false
 }
 
-// clean wants no journal, and no temporary file, to be left, but the damaged journal.
+// clean checks that no journal or temporary file is left, and that a journal is kept if it was
+// damaged.
 func (w *World) clean(t *testing.T, damaged bool) {
 	t.Helper()
 	for _, dir := range []string{w.source, w.state} {
@@ -302,13 +302,13 @@ func (w *World) clean(t *testing.T, damaged bool) {
 	}
 }
 
-// folder is the content of one: of files by their paths.
+// folder is the content of a folder: files by path.
 type folder map[string]file
 
-// file is what is under a path.
+// file is the content of a path.
 type file struct {
 	data []byte
-	// first is the first path of the same file.
+	// first is the first path of the same file, for hard links.
 	first string
 }
 
