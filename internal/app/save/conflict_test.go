@@ -12,7 +12,7 @@ import (
 	"lorefs/internal/source"
 )
 
-// conflict saves a file that somebody else has replaced.
+// conflict saves a file that another program has replaced, and returns the error.
 func (f *folder) conflict(file string) *ConflictError {
 	f.t.Helper()
 	saved, err := f.save(file)
@@ -23,15 +23,15 @@ func (f *folder) conflict(file string) *ConflictError {
 	return c
 }
 
-// What somebody else has put in the place of a file stays there, what was edited is
-// written beside it, and the other files are saved.
+// TestConflict checks that a file that another program put in place stays, that the edits are
+// written beside it, and that the other files are saved.
 func TestConflict(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
 	f.edit("a", "1")
 	f.edit("b", "2")
 	f.mustSave("a")
-	f.edit("a", "3") // on a file that nobody has once it is replaced
+	f.edit("a", "3") // belongs to a file that is gone once it is replaced
 	f.put("a", "mine")
 	c := f.conflict("a")
 	if filepath.Base(c.File) != "a" || !strings.HasPrefix(c.Path, c.File+".conflict-") {
@@ -52,7 +52,7 @@ func TestConflict(t *testing.T) {
 	if err := f.open(); !errors.Is(err, ErrStale) {
 		t.Errorf("opened: %v", err)
 	}
-	if err := os.Rename(c.Path, c.File); err != nil { // its owner decides
+	if err := os.Rename(c.Path, c.File); err != nil { // the user puts the conflict file in place
 		t.Fatal(err)
 	}
 	f.mustOpen()
@@ -63,7 +63,7 @@ func TestConflict(t *testing.T) {
 	f.only("a", "a.bak", "b", "b.bak")
 }
 
-// What is edited after a rescue is in the next one.
+// TestConflictAgain checks that edits made after a rescue are in the file of the next rescue.
 func TestConflictAgain(t *testing.T) { ofBoth(t, testConflictAgain) }
 
 func testConflictAgain(t *testing.T, kind *Kind) {
@@ -73,7 +73,7 @@ func testConflictAgain(t *testing.T, kind *Kind) {
 	f.edit("a", "1")
 	f.put("a", "mine")
 	first := f.conflict("a")
-	if err := os.Remove(first.Path); err != nil { // or it would take a second to have another name
+	if err := os.Remove(first.Path); err != nil { // the next rescue may need the same name
 		t.Fatal(err)
 	}
 	f.edit("a", "2")
@@ -81,8 +81,8 @@ func testConflictAgain(t *testing.T, kind *Kind) {
 	f.close()
 }
 
-// Where nothing can be written beside the file, the journal's folder will do; and where
-// that can't be either, all is as it was.
+// TestConflictElsewhere checks that the conflict file goes to the journal's folder if it can't be
+// written beside the file, and that nothing changes if both fail.
 func TestConflictElsewhere(t *testing.T) {
 	for _, op := range []string{"create", "write", "sync", "link"} {
 		for _, faults := range []int{1, 2} {
@@ -123,7 +123,7 @@ func TestConflictElsewhere(t *testing.T) {
 	}
 }
 
-// Files that come to a file's place at the last moment are not lost.
+// TestConflictAtLast checks that no file is lost that is put in place at the last moment.
 func TestConflictAtLast(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		for at := range 100 {
@@ -156,8 +156,8 @@ func TestConflictAtLast(t *testing.T) {
 	})
 }
 
-// An edit belongs to the file that was there when it was begun: what comes to its place
-// while the edit is made is somebody else's, also after a crash.
+// TestConflictWhileEdited checks that an edit belongs to the file that was there when it was begun.
+// A file that is put in place during the edit is another program's, also after a crash.
 func TestConflictWhileEdited(t *testing.T) {
 	for _, file := range []string{"a", "b"} {
 		f := newFolder(t)
@@ -165,7 +165,7 @@ func TestConflictWhileEdited(t *testing.T) {
 		if err := errors.Join(f.set.Begin("a"), f.apply("a", "1")); err != nil {
 			t.Fatal(err)
 		}
-		if file == "b" { // its journal goes meanwhile
+		if file == "b" { // its journal is removed meanwhile
 			f.edit("b", "2")
 			f.mustSave("b")
 		}
@@ -186,8 +186,8 @@ func TestConflictWhileEdited(t *testing.T) {
 	}
 }
 
-// A file that was begun, but not edited, is nothing to save, and may be another one when
-// it is begun again.
+// TestBegin checks that a file that was begun but not edited is not saved, and may have changed
+// when it is begun again.
 func TestBegin(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
@@ -210,7 +210,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// A process that dies over a rescue leaves nothing for good.
+// TestConflictDies checks that what a rescue leaves when its process dies is removed later.
 func TestConflictDies(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()

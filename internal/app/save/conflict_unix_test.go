@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Nobody gets to read what was edited of a file that is gone, however open its folder
-// is: nobody knows any more whom the file let in.
+// TestConflictPrivate checks that only the user can read a conflict file if the edited file is
+// gone, even in a folder open to all: it is unknown who could read the file.
 func TestConflictPrivate(t *testing.T) {
 	f := newFolder(t)
 	if err := os.Chmod(f.dir, 0o755); err != nil {

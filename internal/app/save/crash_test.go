@@ -17,7 +17,7 @@ import (
 	"lorefs/internal/replace"
 )
 
-// dying is a folder of which all moments are recorded.
+// dying is a folder whose moments are all recorded.
 type dying struct {
 	*folder
 	*savetest.World
@@ -47,7 +47,7 @@ func newDying(t *testing.T, kind *Kind) *dying {
 	return w
 }
 
-// edits adds to files, which it names: one letter, one edit.
+// edits makes an edit in each of files, which are named by single letters.
 func (w *dying) edits(files, record string) {
 	w.t.Helper()
 	for _, name := range files {
@@ -72,7 +72,7 @@ func (w *dying) sync() {
 	})
 }
 
-// saveAll saves what was edited, all files at the same time.
+// saveAll saves all edited files at the same time.
 func (w *dying) saveAll() (err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -102,11 +102,11 @@ func (w *dying) mustSaveAll() {
 	})
 }
 
-// finish saves what a moment has left, after one more edit and the end of one more
-// process. It gives what there is without that edit.
+// finish saves what a moment has left, after one more edit and the death of one more process. It
+// returns the content without that edit.
 func (w *dying) finish(t *testing.T, damaged bool) savetest.Model {
 	t.Helper()
-	f := &folder{t: t, kind: w.kind, dir: w.dir, opts: Options{Disk: disktest.New()}} // which does not wait for the real one
+	f := &folder{t: t, kind: w.kind, dir: w.dir, opts: Options{Disk: disktest.New()}} // does not wait for the real disk
 	if damaged {
 		if err := f.open(); !errors.Is(err, journal.ErrDamaged) {
 			t.Errorf("a damaged journal: %v", err)
@@ -136,8 +136,8 @@ func (w *dying) finish(t *testing.T, damaged bool) savetest.Model {
 	return got
 }
 
-// A set that dies at any moment, or whose machine does, loses nothing that it
-// has promised to keep, also while it saves several files at the same time.
+// TestCrashAnywhere checks that a process that dies, or a machine that loses power, at any moment
+// loses nothing that was promised, also while several files are saved at the same time.
 func TestCrashAnywhere(t *testing.T) { ofBoth(t, testCrashAnywhere) }
 
 func testCrashAnywhere(t *testing.T, kind *Kind) {
@@ -152,14 +152,14 @@ func testCrashAnywhere(t *testing.T, kind *Kind) {
 	w.sync()
 	w.crash()
 	w.Closed()
-	w.mustOpen() // finds edits
+	w.mustOpen() // replays edits
 	w.edits("a", "4")
 	w.mustSaveAll()
 	w.close()
 	w.All(1, w.finish)
 }
 
-// The same of a save while which edits are made.
+// TestCrashWhileEdited is TestCrashAnywhere for a save during which edits are made.
 func TestCrashWhileEdited(t *testing.T) { ofBoth(t, testCrashWhileEdited) }
 
 func testCrashWhileEdited(t *testing.T, kind *Kind) {
@@ -173,7 +173,7 @@ func testCrashWhileEdited(t *testing.T, kind *Kind) {
 		err := w.Step(op)
 		if op.Name == "write" && strings.Contains(op.Path, ".lorefs-") || op.Name == "rename" && strings.HasSuffix(op.Path, ".bak") {
 			edits++
-			w.edits("a", fmt.Sprintf("<%d>", edits)) // while the file is written, and while the old one is kept
+			w.edits("a", fmt.Sprintf("<%d>", edits)) // while the new file is written, and while the old one is kept
 			if op.Name == "write" {
 				w.sync()
 			}
@@ -194,7 +194,8 @@ func testCrashWhileEdited(t *testing.T, kind *Kind) {
 	w.All(1, w.finish)
 }
 
-// The same of saves of which one fails, with more edits and saves behind them.
+// TestCrashAfterFailures is TestCrashAnywhere for saves of which one fails, with more edits and
+// saves after it.
 func TestCrashAfterFailures(t *testing.T) {
 	for name := range savetest.Faults("") {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestCrashAfterFailures(t *testing.T) {
 			if err := w.saveAll(); !errors.Is(err, disktest.ErrFault) {
 				t.Fatal(err)
 			}
-			if name == "sync folder" { // nothing can be edited any more
+			if name == "sync folder" { // no edits are taken any more
 				w.crash()
 				w.Closed()
 				w.mustOpen()
@@ -224,7 +225,7 @@ func TestCrashAfterFailures(t *testing.T) {
 	}
 }
 
-// What the journal can't do is no reason not to save.
+// TestSaveWithoutJournal checks that saving works although the journal fails.
 func TestSaveWithoutJournal(t *testing.T) {
 	for op, times := range map[string]int{"append S": 3, "append D": 3, "sync": 1, "remove": 1} {
 		t.Run(op, func(t *testing.T) {
@@ -260,7 +261,8 @@ func TestSaveWithoutJournal(t *testing.T) {
 	}
 }
 
-// An edit that the journal can't take is refused, and nothing else happens.
+// TestEditFails checks that an edit that the journal can't store is refused, and changes nothing
+// else.
 func TestEditFails(t *testing.T) { ofBoth(t, testEditFails) }
 
 func testEditFails(t *testing.T, kind *Kind) {
@@ -298,7 +300,7 @@ func testEditFails(t *testing.T, kind *Kind) {
 	}
 }
 
-// The journal goes only once the new files are sure to last.
+// TestResumeSyncs checks that the journal is removed only when the new files are durable.
 func TestResumeSyncs(t *testing.T) { ofBoth(t, testResumeSyncs) }
 
 func testResumeSyncs(t *testing.T, kind *Kind) {
@@ -326,10 +328,10 @@ func testResumeSyncs(t *testing.T, kind *Kind) {
 	f.close()
 }
 
-// What a set finds saved stays so for the next ones, whatever becomes of the file,
-// also if there are edits of another one left.
+// TestResumeKnowsSaved checks that edits that one session found to be saved count as saved for the
+// next ones, whatever happens to the file, and although another file has unsaved edits.
 func TestResumeKnowsSaved(t *testing.T) {
-	for _, next := range []string{"mine", "a."} { // somebody changes it, or puts the backup back
+	for _, next := range []string{"mine", "a."} { // another program changes it, or the user puts the backup back
 		f := newFolder(t)
 		f.opts.Disk = savetest.Unsynced(f.path("a"), 1)
 		f.mustOpen()
@@ -353,7 +355,7 @@ func TestResumeKnowsSaved(t *testing.T) {
 	}
 }
 
-// A journal without edits is worth nothing, whatever the source is.
+// TestFirstEditFails checks that a journal without edits is ignored, whatever the source is.
 func TestFirstEditFails(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		ofBoth(t, func(t *testing.T, kind *Kind) {
@@ -377,7 +379,8 @@ func TestFirstEditFails(t *testing.T) {
 	}
 }
 
-// A journal that can't be removed after a save is known to be saved.
+// TestRemoveFails checks that the edits of a journal that could not be removed after a save count
+// as saved.
 func TestRemoveFails(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		f := newFolderOf(t, kind)
@@ -397,8 +400,8 @@ func TestRemoveFails(t *testing.T) {
 	})
 }
 
-// Edits that were noted for a save that came to nothing are none of the file of the next one,
-// which holds them.
+// TestLaterOfFailedSave checks that 'N' records of a save that failed before its announcement are
+// not replayed on the file of the next save, which has these edits.
 func TestLaterOfFailedSave(t *testing.T) { ofBoth(t, testLaterOfFailedSave) }
 
 func testLaterOfFailedSave(t *testing.T, kind *Kind) {

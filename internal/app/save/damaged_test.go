@@ -16,7 +16,7 @@ import (
 	"lorefs/internal/journal"
 )
 
-// journal is the path of the source's journal.
+// journal returns the path of the source's journal.
 func (f *folder) journal() string {
 	f.t.Helper()
 	path, err := f.kind.JournalPath(f.source())
@@ -26,7 +26,7 @@ func (f *folder) journal() string {
 	return path
 }
 
-// describe is the journal as it is listed.
+// describe describes the journal, as Find does.
 func (f *folder) describe() Journal {
 	f.t.Helper()
 	j, err := Kinds{f.kind}.Find(f.journal())
@@ -36,7 +36,7 @@ func (f *folder) describe() Journal {
 	return j
 }
 
-// bytes are what the journal holds, and setBytes changes that.
+// bytes returns the content of the journal, and setBytes replaces it.
 func (f *folder) bytes() []byte {
 	f.t.Helper()
 	b, err := os.ReadFile(f.journal())
@@ -53,8 +53,7 @@ func (f *folder) setBytes(b []byte) {
 	}
 }
 
-// kept checks that the nth journal that was put aside holds these bytes, and that it is
-// listed.
+// kept checks that the nth journal that was put aside has these bytes, and that it is listed.
 func (f *folder) kept(nth int, want []byte) {
 	f.t.Helper()
 	path := f.journal() + ".damaged"
@@ -70,7 +69,8 @@ func (f *folder) kept(nth int, want []byte) {
 	}
 }
 
-// wantReplayed opens the source as after a crash, which makes edits again, and saves it.
+// wantReplayed opens the source after a crash, checks how many edits are replayed, saves, and
+// checks the content.
 func (f *folder) wantReplayed(edits int, want string) {
 	f.t.Helper()
 	f.mustOpen()
@@ -87,8 +87,8 @@ func (f *folder) wantReplayed(edits int, want string) {
 	}
 }
 
-// A record that was not finished is no loss: nobody was told that it is kept. But it is,
-// as it may be something else.
+// TestTorn checks that a torn record is dropped: no user was told that it is safe. The journal is
+// kept, since the bytes may be something else.
 func TestTorn(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		f := newFolderOf(t, kind)
@@ -112,8 +112,8 @@ func TestTorn(t *testing.T) {
 	})
 }
 
-// A record that was synced is not torn, whatever became of it. Such a journal is refused and
-// kept, until its owner takes what is whole.
+// TestDamaged checks that a record that was synced never counts as torn. Such a journal is refused
+// and kept until the user salvages it.
 func TestDamaged(t *testing.T) {
 	for what, damaged := range map[string]func(b []byte) []byte{
 		"flipped at the end":    func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
@@ -141,7 +141,7 @@ func TestDamaged(t *testing.T) {
 			if got.State != StateDamaged || got.Unreadable == 0 || got.Edits < 10 || got.Edits > 19 || got.Problem == "" {
 				t.Errorf("%s: %+v", what, got)
 			}
-			// Salvage may die over it, and leave something behind.
+			// The process may die during the salvage, and leave files behind.
 			begun := filepath.Join(filepath.Dir(f.journal()), "."+filepath.Base(f.journal())+".1.tmp")
 			if err := os.WriteFile(begun, []byte("half"), 0o600); err != nil {
 				t.Fatal(err)
@@ -149,7 +149,7 @@ func TestDamaged(t *testing.T) {
 			f.opts.Salvage = true
 			f.mustOpen()
 			f.crash()
-			f.wantReplayed(got.Edits, "a."+strings.Repeat("x", 50*got.Edits)) // there is nothing to salvage
+			f.wantReplayed(got.Edits, "a."+strings.Repeat("x", 50*got.Edits)) // there is nothing to salvage any more
 			f.kept(0, b)
 			if _, err := os.Lstat(begun); err == nil {
 				t.Error("what a salvage has left that did not end is left")
@@ -158,8 +158,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// plain makes a journal of the version before, of the header and the records of one of this
-// version, as its documentation drew it.
+// plain returns a journal of the version before with the header and the records of a journal of
+// this version, made from the documentation of the format.
 func plain(t *testing.T, path string) []byte {
 	t.Helper()
 	c, err := journal.Read(path)
@@ -182,8 +182,8 @@ func plain(t *testing.T, path string) []byte {
 	return b
 }
 
-// A journal of the version before is made again. What looks torn in it may be what was
-// synced, so that it is kept.
+// TestPlainJournal checks that a journal of the version before is renewed. It is kept if its end
+// looks torn, since that may have been synced.
 func TestPlainJournal(t *testing.T) {
 	for _, torn := range []int{0, 1} {
 		ofBoth(t, func(t *testing.T, kind *Kind) {
@@ -211,7 +211,8 @@ func TestPlainJournal(t *testing.T) {
 	}
 }
 
-// What a later version adds and who does not know it can do without is passed over.
+// TestOptionalRecords checks that a reader ignores unknown records that a later version marks as
+// optional.
 func TestOptionalRecords(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		f := newFolderOf(t, kind)
@@ -232,7 +233,7 @@ func TestOptionalRecords(t *testing.T) {
 	})
 }
 
-// What is no journal of ours is kept and told of, and can be dropped.
+// TestUnusable checks that a file that is not a journal is kept and reported, and can be dropped.
 func TestUnusable(t *testing.T) {
 	for name, b := range map[string]string{"text": "no journal at all, but a text", "empty": "", "folder": ""} {
 		ofBoth(t, func(t *testing.T, kind *Kind) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Records of any content are taken or refused. What is taken names files of the
-// folder only, and edits that are written as they were read.
+// FuzzRecords checks that records with any content are read or refused. Those that are read name
+// only files in the folder, and edits that are written as they were read.
 func FuzzRecords(f *testing.F) {
 	id := Identity{Size: 2, SHA256: "ab"}
 	join := func(records ...[]byte) (all []byte) {
@@ -32,7 +32,7 @@ func FuzzRecords(f *testing.F) {
 			record := data[2 : 2+n]
 			data = data[2+n:]
 			if len(record) == 0 || d.add(place, record) != nil {
-				continue // a journal has no record of 0 bytes, and refuses the rest
+				continue // a journal can't have such records
 			}
 			if record[0] != recordEdit {
 				continue

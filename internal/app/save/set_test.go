@@ -22,8 +22,8 @@ import (
 	"lorefs/internal/source"
 )
 
-// folder is a folder of texts, of which all are edited, or only the one called a. An edit
-// adds a record to the text of a file.
+// folder is a folder of texts. Either all of them are edited, or only the one called a. An edit
+// appends a record to a text.
 type folder struct {
 	t    *testing.T
 	kind *Kind
@@ -31,18 +31,19 @@ type folder struct {
 	opts Options
 
 	set *Set
-	// editing is held while an edit of a file is made.
+	// editing is held while a file is edited.
 	editing [3]sync.Mutex
-	// mu guards what follows. texts are those that were edited, and records what was since each was saved.
+	// mu guards the fields below. texts are the edited texts, and records the edits of each since
+	// it was saved.
 	mu      sync.Mutex
 	texts   map[string]string
 	records map[string][]string
 }
 
-// oneText are sources of one text.
+// oneText is the kind of a single text.
 var oneText = &Kind{Folder: "journal", What: "a text"}
 
-// newFolder makes a folder of two files that are edited, and a state folder of its own.
+// newFolder makes a folder of two files to edit, and a state folder.
 func newFolder(t *testing.T) *folder { return newFolderOf(t, Folders) }
 
 func newFolderOf(t *testing.T, kind *Kind) *folder {
@@ -58,21 +59,21 @@ func newFolderOf(t *testing.T, kind *Kind) *folder {
 	return f
 }
 
-// ofBoth runs a test with a folder, and with a file.
+// ofBoth runs a test with a folder and with a file.
 func ofBoth(t *testing.T, test func(t *testing.T, kind *Kind)) {
 	t.Helper()
 	t.Run("folder", func(t *testing.T) { test(t, Folders) })
 	t.Run("file", func(t *testing.T) { test(t, oneText) })
 }
 
-// alone lets nobody edit a file until what it gives is called.
+// alone blocks edits of a file until the returned function is called.
 func (f *folder) alone(file string) (end func()) {
 	m := &f.editing[file[0]-'a']
 	m.Lock()
 	return m.Unlock
 }
 
-// source is the path of what is edited, and name what the set calls a file.
+// source returns the path of the source, and name what the set calls a file.
 func (f *folder) source() string {
 	if f.kind.Many {
 		return f.dir
@@ -96,7 +97,7 @@ func (f *folder) put(name, text string) {
 	}
 }
 
-// holds checks what a file holds.
+// holds checks the content of a file.
 func (f *folder) holds(name, want string) {
 	f.t.Helper()
 	got, err := os.ReadFile(filepath.Join(f.dir, name))
@@ -105,7 +106,7 @@ func (f *folder) holds(name, want string) {
 	}
 }
 
-// only checks that nothing but these files is in the folder.
+// only checks that the folder has these files and no others.
 func (f *folder) only(names ...string) {
 	f.t.Helper()
 	entries, err := os.ReadDir(f.dir)
@@ -121,7 +122,7 @@ func (f *folder) only(names ...string) {
 	}
 }
 
-// open begins to edit, as after a crash of who did before.
+// open begins to edit, and replays what a crash has left.
 func (f *folder) open() error {
 	s, err := Open(f.kind, f.source(), f.opts)
 	if err != nil {
@@ -175,7 +176,7 @@ func (f *folder) log(file, record string) error {
 	return errors.Join(f.apply(file, record), f.set.Log(f.name(file), []byte(record)))
 }
 
-// editedText is a text that is saved.
+// editedText is a text to be saved.
 type editedText struct {
 	f    *folder
 	file string
@@ -213,7 +214,7 @@ func (s *textSnapshot) Close() {}
 
 func (s *textSnapshot) Index() error { return nil }
 
-// Rebase has records that say of which file they are.
+// Rebase passes all records as they are: they do not depend on the file.
 func (s *textSnapshot) Rebase(_ context.Context, publish func(later [][]byte) error) error {
 	defer s.f.alone(s.file)()
 	var later [][]byte
@@ -230,7 +231,7 @@ func (s *textSnapshot) Rebase(_ context.Context, publish func(later [][]byte) er
 	return err
 }
 
-// since are the records since the snapshot.
+// since returns the records since the snapshot.
 func (s *textSnapshot) since() []string {
 	s.f.mu.Lock()
 	defer s.f.mu.Unlock()
@@ -255,7 +256,7 @@ func (f *folder) mustSave(file string) Saved {
 	return saved
 }
 
-// crash ends the set as the end of its process does: nothing is removed.
+// crash ends the set as the death of its process does: no file is removed.
 func (f *folder) crash() {
 	f.t.Helper()
 	if err := f.set.ledger.close(); err != nil {
@@ -270,7 +271,7 @@ func (f *folder) close() {
 	}
 }
 
-// journals are the states and the edits of those that there are.
+// journals returns the state and the number of edits of each journal.
 func (f *folder) journals() string {
 	f.t.Helper()
 	list, err := Kinds{Folders, oneText}.List()
@@ -315,7 +316,7 @@ func TestSave(t *testing.T) {
 	if f.set.Journal() != "" || f.journals() != "" {
 		t.Errorf("journals are left: %s", f.journals())
 	}
-	f.edit("a", "5") // a journal of its own
+	f.edit("a", "5") // makes a new journal
 	f.crash()
 	f.mustOpen()
 	if f.texts["a"] != "a.1245" || f.set.Replayed() != 1 {
@@ -336,7 +337,7 @@ func TestReplay(t *testing.T) {
 	if got := f.journals(); got != "not saved yet 2" {
 		t.Errorf("journals: %s", got)
 	}
-	for range 2 { // the second time, it is what the first has left
+	for range 2 { // the second time, of the journal that the first has left
 		f.mustOpen()
 		if f.texts["a"] != "a.134" || f.texts["b"] != "b.2" || f.set.Replayed() != 2 || f.set.Pending() != 2 {
 			t.Errorf("%q after %d edits, %d pending", f.texts, f.set.Replayed(), f.set.Pending())
@@ -372,7 +373,7 @@ func TestOneWriter(t *testing.T) {
 		again(f.source())
 		f.edit("a", "1")
 		f.mustSave("a")
-		again(f.source()) // a new file is locked as well
+		again(f.source()) // the new file is locked as well
 		f.edit("a", "2")
 		got := f.describe()
 		if got.State != StateInUse || got.Edits != 1 {
@@ -386,7 +387,7 @@ func TestOneWriter(t *testing.T) {
 			t.Skip(err)
 		}
 		again(link)
-		// As another user has it, who has a state folder of his own.
+		// As for another user, who has another state folder.
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		if err := (&folder{t: t, kind: kind, dir: f.dir}).open(); !errors.Is(err, filelock.ErrLocked) {
 			t.Errorf("another's set: %v, want ErrLocked", err)
@@ -394,7 +395,7 @@ func TestOneWriter(t *testing.T) {
 	})
 }
 
-// The user's state folder is needed from the start.
+// TestNoStateFolder checks that Open fails without the user's state folder.
 func TestNoStateFolder(t *testing.T) {
 	f := newFolder(t)
 	state := filepath.Join(t.TempDir(), "state")
@@ -442,8 +443,8 @@ func TestList(t *testing.T) {
 	})
 }
 
-// Somebody removes the journal while it is in use: edits are refused, as nobody
-// would find them after a crash, until all is saved.
+// TestJournalTakenAway checks that edits are refused if another program removes the journal, since
+// no session would find them after a crash. Saving ends that.
 func TestJournalTakenAway(t *testing.T) {
 	for name, take := range map[string]func(f *folder) error{
 		"journal": func(f *folder) error { return os.Remove(f.journal()) },
@@ -471,7 +472,7 @@ func TestJournalTakenAway(t *testing.T) {
 	}
 }
 
-// Those who sync while all is being saved are told that it is kept.
+// TestSyncWhileSaving checks that a sync succeeds while a save removes the journal.
 func TestSyncWhileSaving(t *testing.T) {
 	f := newFolderOf(t, oneText)
 	f.mustOpen()
@@ -504,7 +505,8 @@ func TestSyncWhileSaving(t *testing.T) {
 	f.close()
 }
 
-// A link stays one: the file that it leads to is edited, in its own folder.
+// TestLink checks that a link stays a link: the file that it leads to is replaced, in its own
+// folder.
 func TestLink(t *testing.T) {
 	f := newFolder(t)
 	there, err := filepath.EvalSymlinks(t.TempDir())
@@ -537,8 +539,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// A folder behind a link that can't be written to is found out at the edit, not at the
-// end.
+// TestLinkToReadOnly checks that an edit fails, not only the save, if the folder behind a link
+// can't be written to.
 func TestLinkToReadOnly(t *testing.T) {
 	f := newFolder(t)
 	if err := os.Symlink("/sys/kernel/notes", filepath.Join(f.dir, "c")); err != nil {
@@ -554,7 +556,8 @@ func TestLinkToReadOnly(t *testing.T) {
 	}
 }
 
-// Edits of a file that was replaced while nobody edited it are neither made nor lost.
+// TestStale checks that edits of a file that another program replaced between sessions are neither
+// replayed nor lost.
 func TestStale(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
@@ -570,7 +573,7 @@ func TestStale(t *testing.T) {
 	if got := f.journals(); got != "stale 1" {
 		t.Errorf("journals: %s", got)
 	}
-	f.put("a", "a.") // its owner decides
+	f.put("a", "a.") // the user puts the old file back
 	f.mustOpen()
 	if f.texts["a"] != "a.1" || len(f.texts) != 1 {
 		t.Errorf("made again: %q", f.texts)
@@ -595,9 +598,9 @@ func TestStale(t *testing.T) {
 	f.close()
 }
 
-// A fault of any operation leaves the old file or the new one, and the edits either in
-// the file or in the journal. Somebody who dies right before it is not told of an error: what
-// the journal said until then has to do.
+// TestFaults checks that when any operation fails, the old or the new file is in place, and the
+// edits are in the file or in the journal. A process that dies right before the operation sees no
+// error: the journal must already have what is needed.
 func TestFaults(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		f := newFolderOf(t, kind)
@@ -640,7 +643,7 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 		}
 	}
 	d.Before = func(disktest.Op) error {
-		if nth--; nth == -1 || nth < 0 && way == "dies" { // who is dead does nothing any more
+		if nth--; nth == -1 || nth < 0 && way == "dies" { // a dead process does nothing
 			return disktest.ErrFault
 		}
 		return nil
@@ -665,7 +668,7 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 	case "fails, and dies":
 		f.crash()
 	case "dies":
-		_ = f.set.ledger.close() // it gives the locks back
+		_ = f.set.ledger.close() // releases the locks
 	}
 	f.opts.Disk = disktest.New()
 	f.mustOpen()
@@ -686,7 +689,7 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 	return inPlace
 }
 
-// Records of a journal that is whole, but says what no set writes.
+// TestOddRecords reads intact journals with records that no set writes.
 func TestOddRecords(t *testing.T) {
 	for name, records := range map[string][]string{
 		"unknown kind":     {`X{"file":"a"}`},
@@ -725,7 +728,7 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
-// A record that can't be made again is kept.
+// TestReplayFails checks that a record that can't be replayed is kept.
 func TestReplayFails(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
@@ -760,7 +763,7 @@ func TestNotWritable(t *testing.T) {
 	}
 }
 
-// Who lists journals, or looks for one, is not taken for one who edits.
+// TestListOnlyLooks checks that listing or finding journals does not look like editing.
 func TestListOnlyLooks(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
@@ -786,8 +789,8 @@ func TestListOnlyLooks(t *testing.T) {
 	}
 }
 
-// What is noted about a file lasts as long as its edits, and is not taken for a note about the
-// file that comes next, nor for an edit.
+// TestNotes checks that a note lasts as long as the edits, and is taken neither for a note about
+// the next file nor for an edit.
 func TestNotes(t *testing.T) {
 	ofBoth(t, func(t *testing.T, kind *Kind) {
 		f := newFolderOf(t, kind)
@@ -814,7 +817,7 @@ func TestNotes(t *testing.T) {
 		f.edit("a", "1")
 		note("of the first")
 		others := 0
-		if kind.Many { // else the journal goes with the first save
+		if kind.Many { // else the first save removes the journal
 			f.edit("b", "9")
 			others = 1
 		}

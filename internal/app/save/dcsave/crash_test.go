@@ -13,7 +13,7 @@ import (
 	"lorefs/internal/journal"
 )
 
-// dying is a place of which all moments are recorded.
+// dying is a place whose moments are all recorded.
 type dying struct {
 	*place
 	*savetest.World
@@ -25,7 +25,7 @@ func newDying(t *testing.T) *dying {
 	return &dying{p, savetest.NewWorld(t, p.dir, p.state, first())}
 }
 
-// edit makes edits, of pairs of a name and a value.
+// edit makes edits, given as pairs of a name and a value.
 func (w *dying) edit(e *editing, pairs ...string) {
 	w.t.Helper()
 	for pair := range slices.Chunk(pairs, 2) {
@@ -60,7 +60,7 @@ func (w *dying) finish(t *testing.T, damaged bool) model {
 			t.Errorf("a damaged journal: %v", err)
 		}
 	}
-	e := p.mustOpen(Options{Salvage: damaged, Disk: disktest.New()}) // which does not wait for the real one
+	e := p.mustOpen(Options{Salvage: damaged, Disk: disktest.New()}) // does not wait for the real disk
 	e.mustSave()
 	e.close()
 	got, err := read(t.Context(), p.path)
@@ -70,8 +70,8 @@ func (w *dying) finish(t *testing.T, damaged bool) model {
 	return got
 }
 
-// A session that dies at any moment, or whose machine does, loses nothing that it
-// has promised to keep.
+// TestCrashAnywhere checks that a session that dies at any moment, or whose machine loses power,
+// loses nothing that was promised.
 func TestCrashAnywhere(t *testing.T) {
 	w := newDying(t)
 	o := Options{Disk: w}
@@ -88,7 +88,7 @@ func TestCrashAnywhere(t *testing.T) {
 	e.close()
 	w.Closed()
 
-	e = w.mustOpen(o) // that finds edits
+	e = w.mustOpen(o) // replays edits
 	w.edit(e, "A", "")
 	w.sync(e)
 	w.edit(e, "F", "f1")
@@ -97,8 +97,8 @@ func TestCrashAnywhere(t *testing.T) {
 	w.All(1, w.finish)
 }
 
-// The same of saves that fail, with more edits and saves behind them, and of a
-// session that finds what a crash after a save has left.
+// TestCrashAfterFailures is TestCrashAnywhere for saves that fail, with more edits and saves after
+// them, and for a session that finds what a crash after a save has left.
 func TestCrashAfterFailures(t *testing.T) {
 	for name := range savetest.Faults("") {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCrashAfterFailures(t *testing.T) {
 			if name == "sync folder" {
 				e.close()
 				w.Closed()
-				e = w.mustOpen(o) // that finds all saved
+				e = w.mustOpen(o) // finds everything saved
 			}
 			w.edit(e, "D", "d1", "A", "a2")
 			w.sync(e)
@@ -129,14 +129,15 @@ func TestCrashAfterFailures(t *testing.T) {
 	}
 }
 
-// The same of saves while which edits are made: they are in the journal, and neither lost nor
-// made in the wrong file, in whose numbers they would change something else.
+// TestCrashWhileEdited is TestCrashAnywhere for saves during which edits are made. These are in the
+// journal, and are neither lost nor replayed on the wrong file, where their numbers belong to other
+// nodes.
 func TestCrashWhileEdited(t *testing.T) {
 	w := newDying(t)
 	e := w.mustOpen(Options{Disk: w})
 	w.edit(e, "A", "a1", "D", "d1")
 	w.sync(e)
-	// The numbers of C and D are others in the new file.
+	// C and D have other numbers in the new file.
 	meanwhile := [][]string{{"C", "c1", "E", "e1"}, {"E", "", "D", "d2"}, {"F", "f1"}}
 	w.Before = func(op disktest.Op) error {
 		err := w.Step(op)
@@ -162,7 +163,7 @@ func TestCrashWhileEdited(t *testing.T) {
 	w.All(1, w.finish)
 }
 
-// Edits go on while many saves run.
+// TestSaveWhileEdited makes edits while many saves run.
 func TestSaveWhileEdited(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
@@ -189,7 +190,7 @@ func TestSaveWhileEdited(t *testing.T) {
 		}
 	}()
 	const want = 20
-	for late := 0; late < want; { // edits were made during so many
+	for late := 0; late < want; { // the number of saves during which edits were made
 		if !e.Pending() {
 			runtime.Gosched()
 			continue
@@ -200,6 +201,6 @@ func TestSaveWhileEdited(t *testing.T) {
 	}
 	close(stop)
 	m := <-done
-	e.close() // as a crash: what is left is in the journal
+	e.close() // like a crash, it leaves the rest in the journal
 	wantReplayed(p, !p.hasJournal(), m)
 }

@@ -18,7 +18,7 @@ import (
 	"lorefs/internal/journal"
 )
 
-// shop is a data center with nodes that are told by a key, an id, another attribute, and their
+// shop is a data center whose nodes are distinguished by a key, an id, another attribute, or their
 // place.
 func shop() []byte {
 	node := func(name string, kids []*dctest.Node, attrs ...any) *dctest.Node {
@@ -43,7 +43,7 @@ func shop() []byte {
 	)}, dctest.Options{})
 }
 
-// numbers gives those of all nodes of a file, by their paths in tree/.
+// numbers returns the numbers of all nodes of a file, by their paths in tree/.
 func numbers(t *testing.T, f *datacenter.File) map[string]edit.Number {
 	t.Helper()
 	all := map[string]edit.Number{}
@@ -86,7 +86,7 @@ func (p *place) openFile() *datacenter.File {
 	return f
 }
 
-// edits reads the journal.
+// edits reads the edits of the journal.
 func (p *place) edits() (list []*Edited) {
 	p.t.Helper()
 	j := p.describe()
@@ -99,7 +99,7 @@ func (p *place) edits() (list []*Edited) {
 	return list
 }
 
-// wantPaths checks that each path of a list of edits finds its node alone in a file.
+// wantPaths checks that each path of a list of edits finds only its node in a file.
 func wantPaths(t *testing.T, f *datacenter.File, edits []*Edited) {
 	t.Helper()
 	trees := map[edit.Number]string{}
@@ -132,7 +132,7 @@ func wantPaths(t *testing.T, f *datacenter.File, edits []*Edited) {
 	}
 }
 
-// spell tells what is known of an edit in one line.
+// spell returns a line with everything that is known about an edit.
 func spell(e *Edited) string {
 	spot := func(s Spot) string {
 		to := fmt.Sprint("?", s.Number)
@@ -188,7 +188,7 @@ func wantEdits(t *testing.T, edits []*Edited, want ...string) {
 	}
 }
 
-// editShop makes edits of all kinds, in a file whose nodes have some numbers.
+// editShop makes edits of all kinds in a file whose nodes have the given numbers.
 func editShop(t *testing.T, d *edit.Draft, n map[string]edit.Number) (want []string) {
 	t.Helper()
 	made, below := d.NewNumber(), d.NewNumber()
@@ -201,7 +201,7 @@ func editShop(t *testing.T, d *edit.Draft, n map[string]edit.Number) (want []str
 		{edit.Edit{Op: edit.RemoveAttribute, Node: n["Goods/Item.2"], Name: "text"}, "/Goods[@zoneId=1]/Item[@tid=2] @text t2 to -"},
 		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "text", Value: datacenter.BoolValue(true)}, "/Goods[@zoneId=1]/Item[@tid=2] @text - to true"},
 		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods.1/Item"], Name: "new", Value: datacenter.IntValue(1)}, "/Goods[@zoneId=2]/Item @new - to 1"},
-		// What is edited is not gone by, if there is something else.
+		// A path does not use an edited attribute if there is another.
 		{edit.Edit{Op: edit.SetAttribute, Node: n["Names/Name.1"], Name: "s", Value: datacenter.IntValue(1)}, "/Names/Name[@v=2] @s b to 1"},
 		{edit.Edit{Op: edit.SetAttribute, Node: n["Twins/Twin.1"], Name: "v", Value: datacenter.IntValue(1)}, "/Twins/Twin[2] @v same to 1"},
 		{edit.Edit{Op: edit.SetKeys, Node: n["Goods/Item.1"], Keys: datacenter.KeyDefinition{"price", "text"}}, "/Goods[@zoneId=1]/Item[@tid=1] keys tid to price text"},
@@ -234,7 +234,8 @@ func editShop(t *testing.T, d *edit.Draft, n map[string]edit.Number) (want []str
 	return want
 }
 
-// A journal tells edits with paths and old values, and needs no file for that.
+// TestEditsOfJournal checks that the edits of a journal have paths and old values, without the
+// file.
 func TestEditsOfJournal(t *testing.T) {
 	p := newPlace(t, 0)
 	p.put(shop())
@@ -256,8 +257,8 @@ func TestEditsOfJournal(t *testing.T) {
 	}
 }
 
-// A process that dies at once leaves edits of which nothing is noted: the next session does it.
-// So does it with a journal of an earlier version.
+// TestEditsThatWereNotNoted checks that the next session writes the notes of a process that died at
+// once, and those of a journal of an earlier version.
 func TestEditsThatWereNotNoted(t *testing.T) {
 	p := newPlace(t, 0)
 	p.put(shop())
@@ -287,7 +288,7 @@ func TestEditsThatWereNotNoted(t *testing.T) {
 	}
 }
 
-// withoutNotes writes a journal anew without what was noted.
+// withoutNotes rewrites a journal without its notes.
 func withoutNotes(t *testing.T, path string) {
 	t.Helper()
 	c, err := journal.Read(path)
@@ -315,7 +316,7 @@ func withoutNotes(t *testing.T, path string) {
 	}
 }
 
-// After a save, what is noted is about the new file.
+// TestEditsAfterSave checks that notes after a save describe the new file.
 func TestEditsAfterSave(t *testing.T) {
 	p := newPlace(t, 0)
 	p.put(shop())
@@ -324,7 +325,7 @@ func TestEditsAfterSave(t *testing.T) {
 	e := p.mustOpen(Options{})
 	d := e.Draft()
 	editShop(t, d, n)
-	e.notes.work() // so that there are notes about the first file
+	e.notes.work() // writes notes about the first file
 	e.mustSave()
 	if err := d.Apply(t.Context(),
 		edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.IntValue(5)},
@@ -342,7 +343,7 @@ func TestEditsAfterSave(t *testing.T) {
 	wantPaths(t, saved, edits)
 }
 
-// Of what is too large, there is but a hash.
+// TestEditsOfLargeNodes checks that a note has only the hash of a node that is too large.
 func TestEditsOfLargeNodes(t *testing.T) {
 	p := newPlace(t, 2*maxElement)
 	base := p.openFile()
@@ -362,7 +363,7 @@ func TestEditsOfLargeNodes(t *testing.T) {
 	wantPaths(t, base, edits)
 }
 
-// Whatever a journal holds, it is told or refused.
+// FuzzEdits checks that any journal is read or refused.
 func FuzzEdits(f *testing.F) {
 	value, err := datacenter.StringValue("한")
 	if err != nil {
@@ -382,7 +383,7 @@ func FuzzEdits(f *testing.F) {
 	f.Add([]byte{noteVersion + 1, 1, 2, 3}, []byte("\x06\x01\x01\x01a\x07\x01\x02"))
 	f.Fuzz(func(t *testing.T, note, record []byte) {
 		r := newJournalReader()
-		_ = r.note(note) // what is ahead of a mistake counts
+		_ = r.note(note) // the nodes before a mistake count
 		for n, b := range r.before {
 			if b.Number != n || b.Attributes == nil || b.Element != nil && !b.Taken {
 				t.Errorf("%+v", b)

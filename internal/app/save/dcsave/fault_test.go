@@ -10,7 +10,8 @@ import (
 	"lorefs/internal/replace"
 )
 
-// A save of which any operation fails leaves a whole file, old or new, and all edits.
+// TestSaveFails checks that when any operation of a save fails, a whole file, old or new, and all
+// edits are kept.
 func TestSaveFails(t *testing.T) {
 	p := newPlace(t, 0)
 	d := disktest.New()
@@ -22,7 +23,7 @@ func TestSaveFails(t *testing.T) {
 	failed, unsynced := 0, 0
 	for nth, op := range d.Ops()[from:] {
 		if op.Name == "stat" {
-			continue // what can't be told apart from others' files is left to them
+			continue // a file that can't be examined may be another program's, and stays
 		}
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d,%s,dies=%v", nth, op.Name, dies), func(t *testing.T) {
@@ -63,7 +64,7 @@ func testSaveFails(t *testing.T, nth int, dies bool) error {
 	}
 	r, err := e.save()
 	d.Before = nil
-	if err == nil { // as it was the journal's, or a second name's
+	if err == nil { // the operation was one of the journal, or of a second name
 		p.want(p.path, edited)
 		e.close()
 		wantReplayed(p, true, edited)
@@ -102,13 +103,13 @@ func testSaveFails(t *testing.T, nth int, dies bool) error {
 	if p.hasJournal() || e.Pending() {
 		t.Error("all is saved, and there is a journal still")
 	}
-	e.mustSet("E", "e1") // and on it goes
+	e.mustSet("E", "e1") // edits still work
 	e.close()
 	wantReplayed(p, false, edited.With("E", "e1"))
 	return err
 }
 
-// wantReplayed opens the source after a crash, saves, and checks what there is.
+// wantReplayed opens the source after a crash, saves, and checks the content.
 func wantReplayed(p *place, saved bool, m model) {
 	p.t.Helper()
 	e := p.mustOpen(Options{})
@@ -128,8 +129,8 @@ func wantReplayed(p *place, saved bool, m model) {
 	}
 }
 
-// As long as the new file may not outlast a power cut, saving fails, and the
-// backup stays what it is.
+// TestUnsyncedAgain checks that saving fails as long as the folder can't be synced, and that the
+// backup stays the same.
 func TestUnsyncedAgain(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{Disk: savetest.Unsynced(p.path, 3)})

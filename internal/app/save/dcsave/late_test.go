@@ -12,8 +12,8 @@ import (
 	"lorefs/internal/disk/disktest"
 )
 
-// Whoever reads while a save puts the new file in place must not take it for a
-// stranger's.
+// TestReadWhilePutInPlace checks that a reader does not take the new file for another program's
+// while a save puts it in place.
 func TestReadWhilePutInPlace(t *testing.T) {
 	p := newPlace(t, 0)
 	var e *editing
@@ -39,8 +39,8 @@ func TestReadWhilePutInPlace(t *testing.T) {
 	}
 }
 
-// A file that somebody puts in the source's place at the last moment keeps it, and does
-// not become the backup: what was edited is saved beside it.
+// TestReplacedAtLast checks that a file that another program puts in place at the last moment stays
+// there and does not become the backup; the edits are saved beside it.
 func TestReplacedAtLast(t *testing.T) {
 	p := newPlace(t, 0)
 	d := disktest.New()

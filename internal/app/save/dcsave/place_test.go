@@ -19,22 +19,21 @@ import (
 	"lorefs/internal/source"
 )
 
-// The tests edit the children of one sheet, each of which has another name and
-// one attribute. A model of a file is the values by these names.
+// The tests edit the children of one sheet, each of which has its own name and one attribute. The
+// model of a file has the values of the attributes by the names of the nodes.
 const (
 	sheetName     = "Sheet"
 	attributeName = "v"
-	// sheet is the number of the sheet: nothing but the root lies ahead of it.
+	// sheet is the number of the sheet: only the root comes before it.
 	sheet edit.Number = 1
 )
 
 type model = savetest.Model
 
-// first is what a place begins with.
+// first is the first content of a place.
 func first() model { return model{"A": "a0", "B": "b0", "C": "c0"} }
 
-// build makes a file of a model, besides which it has pad bytes that can't be
-// compressed.
+// build makes a file of a model, with about pad more bytes that can't be compressed.
 func build(m model, pad int) []byte {
 	sheet := &dctest.Node{Name: sheetName}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -78,7 +77,7 @@ func newPlace(t *testing.T, pad int) *place {
 	return p
 }
 
-// put replaces the source by hand.
+// put replaces the source, as another program does.
 func (p *place) put(data []byte) {
 	p.t.Helper()
 	temp := filepath.Join(p.dir, "put")
@@ -96,7 +95,7 @@ func (p *place) bytes() []byte {
 	return b
 }
 
-// journal is the path of the source's journal.
+// journal returns the path of the source's journal.
 func (p *place) journal() string {
 	p.t.Helper()
 	path, err := Kind.JournalPath(p.path)
@@ -109,7 +108,7 @@ func (p *place) journal() string {
 // all are the kinds of journals that the tests make.
 var all = save.Kinds{Kind}
 
-// drop gives up the edits of a source, and tells how many.
+// drop drops the edits of a source, and returns their number.
 func drop(path string) (edits int, err error) {
 	j, err := all.Find(path)
 	if err == nil {
@@ -118,7 +117,7 @@ func drop(path string) (edits int, err error) {
 	return j.Edits, err
 }
 
-// describe is the journal as it is listed.
+// describe describes the journal, as Find does.
 func (p *place) describe() save.Journal {
 	p.t.Helper()
 	j, err := all.Find(p.journal())
@@ -133,7 +132,7 @@ func (p *place) hasJournal() bool {
 	return err == nil
 }
 
-// want checks that a file is whole and holds what a model says.
+// want checks that a file is intact and has the content of a model.
 func (p *place) want(path string, m model) {
 	p.t.Helper()
 	got, err := read(p.t.Context(), path)
@@ -145,7 +144,7 @@ func (p *place) want(path string, m model) {
 	}
 }
 
-// read checks a file against all rules and reads its model.
+// read checks a file against all rules and returns its model.
 func read(ctx context.Context, path string) (model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -187,7 +186,7 @@ func read(ctx context.Context, path string) (model, error) {
 	return m, nil
 }
 
-// addTo takes a node that was read. One that was made twice is an error.
+// addTo adds a node to a model. A node that is there twice is an error.
 func addTo(m model, n datacenter.Node) error {
 	if _, twice := m[n.Name()]; twice || n.AttributeCount() != 1 {
 		return fmt.Errorf("%s comes twice, or has %d attributes", n.Name(), n.AttributeCount())
@@ -205,7 +204,7 @@ func addTo(m model, n datacenter.Node) error {
 	return nil
 }
 
-// editing is a session and what it is made from.
+// editing is a session and the place of its source.
 type editing struct {
 	*Session
 	p   *place
@@ -241,7 +240,7 @@ func (p *place) mustOpen(o Options) *editing {
 	return e
 }
 
-// close ends a session, as a process does that has not saved.
+// close ends a session without saving.
 func (e *editing) close() {
 	e.p.t.Helper()
 	if err := errors.Join(e.Close(), e.src.Close()); err != nil {
@@ -249,8 +248,8 @@ func (e *editing) close() {
 	}
 }
 
-// set gives a node a value, makes the node if need be, and removes it if the
-// value is empty.
+// set gives a node a value, and makes the node if it is missing. It removes the node if the value
+// is empty.
 func (e *editing) set(name, value string) error {
 	d := e.Draft()
 	if err := d.Open(sheet); err != nil {
@@ -293,7 +292,7 @@ func (e *editing) mustSave() save.Report {
 	return r
 }
 
-// only checks that nothing but these files lies beside the source.
+// only checks that the folder of the source has these files and no others.
 func (p *place) only(names ...string) {
 	p.t.Helper()
 	var got []string

@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/source"
 )
 
-// conflict edits, saves, edits again and has the source replaced: the file that the
-// second edit was made on is nowhere any more. It gives the error of saving.
+// conflict edits, saves, edits again and replaces the source as another program does: the file that
+// the second edit was made on has no name any more. It returns the error of saving.
 func conflict(p *place, o Options) (*editing, error) {
 	p.t.Helper()
 	e := p.mustOpen(o)
@@ -61,7 +61,8 @@ func TestConflict(t *testing.T) {
 	p.want(p.path, rescue)
 }
 
-// Where nothing can be written beside the source, the journal's folder will do.
+// TestConflictElsewhere checks that the conflict file goes to the journal's folder if it can't be
+// written beside the source.
 func TestConflictElsewhere(t *testing.T) {
 	t.Run("gone", func(t *testing.T) {
 		p := newPlace(t, 0)
@@ -84,7 +85,7 @@ func wantRescued(p *place, err error, m model) {
 	p.want(c.Path, m)
 }
 
-// Of a source that was written to in place nothing can be read any more.
+// TestNoConflictFile overwrites the source in place, after which it can't be read any more.
 func TestNoConflictFile(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
@@ -99,8 +100,8 @@ func TestNoConflictFile(t *testing.T) {
 	p.only("a.dat")
 }
 
-// Of a file that was put in place and then written to, the process still has what it was
-// before: all that was edited becomes a file.
+// TestConflictInPlaceAfterASave overwrites a file that a save put in place. The process still has
+// the first file, so all edits are written to a conflict file.
 func TestConflictInPlaceAfterASave(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})

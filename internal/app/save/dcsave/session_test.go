@@ -20,7 +20,7 @@ import (
 	"lorefs/internal/source"
 )
 
-// Nothing is written unless something was edited.
+// TestNothingEdited checks that nothing is written if nothing was edited.
 func TestNothingEdited(t *testing.T) {
 	p := newPlace(t, 0)
 	before := p.bytes()
@@ -38,7 +38,7 @@ func TestNothingEdited(t *testing.T) {
 	p.only("a.dat")
 }
 
-// Edits are saved in one go, in several, and behind one another.
+// TestSave saves edits in one save, in several, and in sessions that follow each other.
 func TestSave(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
@@ -54,7 +54,7 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Path != p.path || r.Backup != p.path+".bak" || r.Bytes != info.Size() || r.Edits != 4 || r.Seconds <= 0 {
-		t.Errorf("%+v", r) // to add a node is two edits
+		t.Errorf("%+v", r) // adding a node takes two edits
 	}
 	p.want(p.path, model{"B": "b0", "C": "c0", "D": "d1"})
 	p.want(p.path+".bak", first())
@@ -80,7 +80,7 @@ func TestNoBackup(t *testing.T) {
 	p.want(p.path, first().With("A", "a1"))
 }
 
-// A layout is converted once, with edits or without.
+// TestConverts checks that a layout is converted once, with edits or without.
 func TestConverts(t *testing.T) {
 	for _, edits := range []bool{false, true} {
 		p := newPlace(t, 0)
@@ -112,7 +112,7 @@ func TestConverts(t *testing.T) {
 	}
 }
 
-// A conversion that fails at the last step is made again.
+// TestConversionUnsynced checks that a conversion that fails at the last step is repeated.
 func TestConversionUnsynced(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{
@@ -132,7 +132,7 @@ func TestConversionUnsynced(t *testing.T) {
 	wantReplayed(p, false, first().With("A", "a1"))
 }
 
-// A link leads to the file that is edited; it stays one.
+// TestLink checks that the file that a link leads to is edited, and that the link stays a link.
 func TestLink(t *testing.T) {
 	p := newPlace(t, 0)
 	link := filepath.Join(filepath.Dir(p.dir), "link.dat")
@@ -148,7 +148,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("by its other path: %v", err)
 	}
 	e.mustSave()
-	e.mustSet("A", "a2") // also when the link leads to the new file
+	e.mustSet("A", "a2") // works with the new file behind the link
 	e.close()
 	if _, err := os.Readlink(link); err != nil {
 		t.Error(err)
@@ -156,7 +156,8 @@ func TestLink(t *testing.T) {
 	wantReplayed(p, false, first().With("A", "a2"))
 }
 
-// A file that others replace is left to them, and the edits in the journal.
+// TestSourceReplaced checks that a file of another program stays in place, and the edits in the
+// journal.
 func TestSourceReplaced(t *testing.T) {
 	p := newPlace(t, 0)
 	theirs, mine := build(model{"X": "x"}, 0), p.bytes()
@@ -173,7 +174,7 @@ func TestSourceReplaced(t *testing.T) {
 	if string(p.bytes()) != string(theirs) {
 		t.Error("their file has changed")
 	}
-	for range 2 { // whoever tries again finds the same
+	for range 2 { // the second try finds the same
 		_, err := p.open(Options{})
 		stale, ok := errors.AsType[*save.StaleError](err)
 		if !ok || !errors.Is(err, save.ErrStale) || stale.Edits != 1 || stale.File != p.path || stale.Journal != p.journal() {
@@ -193,7 +194,8 @@ func TestSourceReplaced(t *testing.T) {
 	e.close()
 }
 
-// Between opening a file and editing it, somebody else may have saved to it.
+// TestReplacedBeforeOpen replaces the source between opening it and editing it, as another session
+// does that saves.
 func TestReplacedBeforeOpen(t *testing.T) {
 	p := newPlace(t, 0)
 	src, err := source.Open(p.path)
@@ -215,7 +217,8 @@ func TestReplacedBeforeOpen(t *testing.T) {
 	p.want(p.path, first().With("A", "a1"))
 }
 
-// A source that was moved away takes its edits along in no way but one: back.
+// TestSourceMoved checks that the edits of a source that was moved are found again only when it is
+// moved back.
 func TestSourceMoved(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
@@ -239,7 +242,8 @@ func TestSourceMoved(t *testing.T) {
 	wantReplayed(p, false, first().With("A", "a1"))
 }
 
-// What is no journal of ours, or has edits that can't be made, is kept and told.
+// TestUnusable checks that a file that is not a journal, or has edits that can't be replayed, is
+// kept and reported.
 func TestUnusable(t *testing.T) {
 	p := newPlace(t, 0)
 	is := p.bytes()
@@ -255,7 +259,7 @@ func TestUnusable(t *testing.T) {
 			if err := make(); err != nil {
 				t.Fatal(err)
 			}
-			before, _ := os.ReadFile(p.journal()) // a folder has none
+			before, _ := os.ReadFile(p.journal()) // fails for a folder
 			_, err := p.open(Options{})
 			broken, ok := errors.AsType[*save.JournalError](err)
 			if !ok || broken.Path != p.journal() || !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), p.journal()) {
@@ -286,7 +290,7 @@ func writeJournal(path, head string, records ...string) error {
 	return errors.Join(err, j.Close())
 }
 
-// To give up waiting for a replay is not the journal's fault.
+// TestReplayCancelled checks that a journal does not count as damaged if its replay is cancelled.
 func TestReplayCancelled(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
@@ -310,7 +314,7 @@ func TestReplayCancelled(t *testing.T) {
 	wantReplayed(p, false, first().With("A", "a1"))
 }
 
-// A closed session takes no edits, and syncs nothing.
+// TestClosed checks that a closed session takes no edits, and syncs nothing.
 func TestClosed(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
