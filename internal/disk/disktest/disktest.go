@@ -1,5 +1,5 @@
-// Package disktest is a disk on which any operation can fail, and which knows what a power
-// cut would leave of it.
+// Package disktest has a disk on which any operation can fail, and which knows what a power cut
+// would leave.
 package disktest
 
 import (
@@ -15,29 +15,31 @@ import (
 	"lorefs/internal/disk"
 )
 
-// ErrFault is the error of what was made to fail.
+// ErrFault is the error of an operation that was made to fail.
 var ErrFault = errors.New("a fault")
 
-// ErrSilent makes a short write give no error, as write(2) does.
+// ErrSilent, returned by Before, makes a short write return no error, as write(2) does.
 var ErrSilent = errors.New("silent")
 
 // Op is an operation: create, open, read, write, truncate, sync, stat, close, link, rename,
 // renameNew, exchange, remove or syncDir. Path is the new name if there are two.
 type Op struct {
 	Name, Path string
-	// Data is what is written.
+	// Data is what a write writes.
 	Data []byte
 }
 
-// Changes tells whether the operation changes what is on the disk, or makes it last.
+// Changes reports whether the operation changes what is on the disk, or makes it durable.
 func (o Op) Changes() bool {
 	return !slices.Contains([]string{"open", "read", "stat", "close"}, o.Name)
 }
 
-// Disk is the real one. Names last as of the last sync of their folder, and bytes as of the
-// last sync of their file. What lies there that it was not asked to make is taken for synced.
+// Disk passes operations on to the real disk, and records which changes are durable: names after a
+// sync of their folder, and bytes after a sync of their file. Files that it did not make count as
+// synced.
 type Disk struct {
-	// Before is called ahead of each operation, and its error is that of the operation.
+	// Before is called before each operation. If it returns an error, the operation fails with
+	// that.
 	Before func(op Op) error
 	// Short makes a write that fails write its first half.
 	Short bool
@@ -45,10 +47,10 @@ type Disk struct {
 	mu      sync.Mutex
 	ops     []Op
 	files   []*file
-	durable map[string]*file // by their paths
+	durable map[string]*file // by path
 }
 
-// New is the disk with what is in some folders now.
+// New returns a Disk on which the current content of some folders is durable.
 func New(dirs ...string) *Disk {
 	d := &Disk{durable: map[string]*file{}}
 	for _, dir := range dirs {
@@ -57,11 +59,11 @@ func New(dirs ...string) *Disk {
 	return d
 }
 
-// file is what some names lead to.
+// file is a file, which may have several names.
 type file struct {
 	info   os.FileInfo
 	synced []byte
-	// unsynced are the writes since, in their order.
+	// unsynced are the writes since the last sync, in their order.
 	unsynced []unsynced
 }
 
@@ -70,7 +72,7 @@ type unsynced struct {
 	data []byte
 }
 
-// do counts an operation, and does it unless it is to fail.
+// do does an operation and records it, unless Before fails it.
 func (d *Disk) do(op Op, do func() error) error {
 	if d.Before != nil {
 		if err := d.Before(op); err != nil {
@@ -84,14 +86,14 @@ func (d *Disk) do(op Op, do func() error) error {
 	return do()
 }
 
-// Ops are all operations so far that were done.
+// Ops returns all operations so far that did not fail by Before.
 func (d *Disk) Ops() []Op {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.ops)
 }
 
-// Count is how often an operation was done.
+// Count returns how many operations with a name there were.
 func (d *Disk) Count(name string) (n int) {
 	for _, op := range d.Ops() {
 		if op.Name == name {
@@ -101,7 +103,7 @@ func (d *Disk) Count(name string) (n int) {
 	return n
 }
 
-// Open is [disk.FS]'s.
+// Open implements [disk.FS].
 func (d *Disk) Open(path string, flag int) (f disk.File, err error) {
 	op := Op{Name: "open", Path: path}
 	if flag&os.O_CREATE != 0 {
@@ -116,7 +118,7 @@ func (d *Disk) Open(path string, flag int) (f disk.File, err error) {
 		if err != nil {
 			return err
 		}
-		if flag&os.O_EXCL != 0 { // its number may have been another's
+		if flag&os.O_EXCL != 0 { // its inode number may be that of a removed file
 			d.files = slices.DeleteFunc(d.files, func(f *file) bool { return os.SameFile(f.info, info) })
 			d.files = append(d.files, &file{info: info})
 		}
@@ -126,7 +128,7 @@ func (d *Disk) Open(path string, flag int) (f disk.File, err error) {
 	return f, err
 }
 
-// of is the file that info describes. The caller holds mu.
+// of returns the file that info describes. The caller holds mu.
 func (d *Disk) of(path string, info os.FileInfo) *file {
 	for _, f := range d.files {
 		if os.SameFile(f.info, info) {
@@ -134,12 +136,12 @@ func (d *Disk) of(path string, info os.FileInfo) *file {
 		}
 	}
 	f := &file{info: info}
-	f.synced, _ = os.ReadFile(path) // what can't be read is as good as empty
+	f.synced, _ = os.ReadFile(path) // a file that can't be read counts as empty
 	d.files = append(d.files, f)
 	return f
 }
 
-// synced makes the names in a folder last. The caller holds mu.
+// synced makes the names in a folder durable. The caller holds mu.
 func (d *Disk) synced(dir string) {
 	for path := range d.durable {
 		if filepath.Dir(path) == dir {
@@ -155,35 +157,35 @@ func (d *Disk) synced(dir string) {
 	}
 }
 
-// Link is [disk.FS]'s.
+// Link implements [disk.FS].
 func (d *Disk) Link(from, to string) error {
 	return d.do(Op{Name: "link", Path: to}, func() error { return disk.OS{}.Link(from, to) })
 }
 
-// Rename is [disk.FS]'s.
+// Rename implements [disk.FS].
 func (d *Disk) Rename(from, to string) error {
 	return d.do(Op{Name: "rename", Path: to}, func() error { return disk.OS{}.Rename(from, to) })
 }
 
-// RenameNew is [disk.FS]'s.
+// RenameNew implements [disk.FS].
 func (d *Disk) RenameNew(from, to string) error {
 	return d.do(Op{Name: "renameNew", Path: to}, func() error { return disk.OS{}.RenameNew(from, to) })
 }
 
-// Exchange is [disk.FS]'s.
+// Exchange implements [disk.FS].
 func (d *Disk) Exchange(a, b string) error {
 	return d.do(Op{Name: "exchange", Path: b}, func() error { return disk.OS{}.Exchange(a, b) })
 }
 
-// Remove is [disk.FS]'s.
+// Remove implements [disk.FS].
 func (d *Disk) Remove(path string) error {
 	return d.do(Op{Name: "remove", Path: path}, func() error { return disk.OS{}.Remove(path) })
 }
 
-// SyncDir is [disk.FS]'s.
+// SyncDir implements [disk.FS].
 func (d *Disk) SyncDir(dir string) error {
 	return d.do(Op{Name: "syncDir", Path: dir}, func() error {
-		_, err := os.Stat(dir) // that it is synced is only noted, which is faster
+		_, err := os.Stat(dir) // it is not really synced, which is faster
 		d.synced(filepath.Clean(dir))
 		return err
 	})
@@ -251,7 +253,7 @@ func (f *opened) Stat() (info os.FileInfo, err error) {
 	return info, err
 }
 
-// Close closes the file also if it fails.
+// Close closes the file even if it is made to fail.
 func (f *opened) Close() error {
 	closed := false
 	err := f.d.do(f.op("close"), func() error { closed = true; return f.File.Close() })
@@ -261,8 +263,8 @@ func (f *opened) Close() error {
 	return err
 }
 
-// Durable are what all files would hold after a power cut, by their paths, and for those
-// with several names the same slice.
+// Durable returns what a power cut would leave of all files, by path. Several names of a file have
+// the same slice.
 func (d *Disk) Durable() map[string][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -273,14 +275,14 @@ func (d *Disk) Durable() map[string][]byte {
 	return all
 }
 
-// AfterCut is what a file would hold after a power cut, if it were still there.
+// AfterCut returns what a power cut would leave of a file, and whether the file would be there.
 func (d *Disk) AfterCut(path string) ([]byte, bool) {
 	data, there := d.Durable()[path]
 	return slices.Clone(data), there
 }
 
-// Landed is what a file may hold after a power cut: of the n writes to it that nobody has
-// synced, those have reached the disk for which landed is true.
+// Landed returns what a power cut may leave of a file, if of the n writes since the last sync those
+// reached the disk for which landed is true.
 func (d *Disk) Landed(path string, landed func(i, n int) bool) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -297,8 +299,8 @@ func (d *Disk) Landed(path string, landed func(i, n int) bool) []byte {
 	return data
 }
 
-// Disorder is what a file may hold after a power cut, if it were still there: of what was
-// written since it was synced, any sectors have reached the disk, some of them in part.
+// Disorder returns what a power cut may leave of a file: any sectors that were written since the
+// last sync have reached the disk, some of them in part.
 func (d *Disk) Disorder(path string, r *rand.Rand) []byte {
 	const sector = 16 // small, as are the records
 	d.mu.Lock()
@@ -321,7 +323,7 @@ func (d *Disk) Disorder(path string, r *rand.Rand) []byte {
 	return data
 }
 
-// writeAt writes to a file that grows as needed.
+// writeAt writes p to data, which grows as needed.
 func writeAt(data, p []byte, off int) []byte {
 	if need := off + len(p); need > len(data) {
 		data = append(data, make([]byte, need-len(data))...)
@@ -330,8 +332,8 @@ func writeAt(data, p []byte, off int) []byte {
 	return data
 }
 
-// Fail is a Before that fails operations: those for which is is true, but only the first
-// count of them, as a full disk.
+// Fail returns a Before that fails the first count operations for which is is true, as a full disk
+// does.
 func Fail(count int, is func(op Op) bool) func(op Op) error {
 	var mu sync.Mutex
 	return func(op Op) error {
@@ -345,8 +347,8 @@ func Fail(count int, is func(op Op) bool) func(op Op) error {
 	}
 }
 
-// FailNth is a Before that fails the nth operation that changes something, counted from 0.
-// It tells by met whether there was one.
+// FailNth returns a Before that fails the nth operation that changes something, counted from 0, and
+// stores it in met.
 func FailNth(nth int, met *Op) func(op Op) error {
 	var mu sync.Mutex
 	return func(op Op) error {
