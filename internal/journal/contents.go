@@ -19,11 +19,12 @@ type Contents struct {
 
 	// promises are zero in version 1.
 	promises promises
-	// end is the end of the last whole record before anything else, size the size of the
-	// file.
+	// end is the end of the whole records, before the first that is not whole. size is the size of
+	// the file.
 	end, size int64
 	records   int
-	// damage is set if whole records follow behind end, or were synced there.
+	// damage is set if whole records follow after end, or if something after it was
+	// synced, or may have been.
 	damage error
 
 	close func() error
@@ -104,7 +105,7 @@ func parse(r io.ReaderAt, sizeNow func() (int64, error)) (*Contents, error) {
 	return c, nil
 }
 
-// count reads the whole records before anything else.
+// count reads the records up to the first that is not whole.
 func (c *Contents) count() error {
 	var buf []byte
 	for c.end < c.size {
@@ -122,7 +123,7 @@ func (c *Contents) count() error {
 	return nil
 }
 
-// broken returns the damage if a promise does not hold, or can't be known.
+// broken returns the damage if a promise does not hold, or if the promises are not known.
 func (c *Contents) broken() error {
 	switch p := c.promises; {
 	case c.slots == 0:
@@ -146,7 +147,7 @@ func (c *Contents) broken() error {
 	return nil
 }
 
-// behind describes how much lies behind the damage, as far as that is known.
+// behind says how many bytes the damage makes unreadable, for an error text.
 func (c *Contents) behind() string {
 	if n := c.Unreadable(); n > 0 {
 		return fmt.Sprintf(" (%d bytes are unreadable)", n)
@@ -162,15 +163,15 @@ const (
 	maxSearch = 4 * MaxPayload
 )
 
-// search looks for a whole record behind the end of the records. err is an error of
-// reading.
+// search looks for a whole record after the end of the records. err is an error of reading.
 func (c *Contents) search() (damage, err error) {
 	var mark [markSize]byte
 	binary.LittleEndian.PutUint32(mark[:], c.mark)
 	chunk := make([]byte, min(searchSize, c.size-c.end))
 	var buf []byte
 	budget := int64(maxSearch)
-	// There is none at the end itself. Chunks overlap, because a mark may lie across.
+	// No whole record begins at the end itself. Chunks overlap, because a mark may lie across two
+	// of them.
 	for off := c.end + 1; c.size-off >= recordSize; off += int64(len(chunk)) - markSize + 1 {
 		chunk = chunk[:min(int64(len(chunk)), c.size-off)]
 		if err := readFull(c.r, chunk, off); err != nil {
@@ -200,11 +201,11 @@ func (c *Contents) search() (damage, err error) {
 // Header returns the header given to Create. It must not be changed.
 func (c *Contents) Header() []byte { return c.about }
 
-// Len returns the number of records, without those behind damage.
+// Len returns the number of records, without those after damage.
 func (c *Contents) Len() int { return c.records }
 
-// Unreadable returns how many bytes behind the last record are no records, or are records
-// behind damage. Bytes that are missing although they were synced count too.
+// Unreadable returns how many bytes after the last record are no records, or are records after
+// damage. Bytes that were synced but are missing count too.
 func (c *Contents) Unreadable() int64 { return max(c.size, c.promises.last()) - c.end }
 
 // Resumable reports whether Resume accepts the journal. A journal with damage, with a torn

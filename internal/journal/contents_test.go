@@ -22,8 +22,8 @@ func payload(n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*7%40)
 }
 
-// build makes a journal of n records, the first of them synced, one after the other. It
-// returns where each ends.
+// build makes a journal of n records, and syncs it after each of the first ones. It returns the
+// offset of the end of each record.
 func build(n, synced int) (data []byte, ends []int) {
 	data = appendHead(nil, testMark, testHeader)
 	ends = []int{len(data)}
@@ -102,11 +102,11 @@ func TestLayout(t *testing.T) {
 	if want := crc32.Checksum(slices.Concat(r[:8], off, payload(0)), table); u32(r[8:]) != want {
 		t.Errorf("the record's checksum is %#x, want %#x", u32(r[8:]), want)
 	}
-	// A published value, so that the table is the right one: RFC 3720, B.4.
+	// A published value shows that the table is right: RFC 3720, B.4.
 	if got := crc32.Checksum(make([]byte, 32), castagnoli); got != 0x8a9136aa {
 		t.Errorf("the checksum of 32 zeros is %#x", got)
 	}
-	// A header that fills its block has it for itself.
+	// A header that fills its block shares it with no slot.
 	for about, want := range map[int]int{4096 - 28: 3 * 4096, 4096 - 27: 4 * 4096} {
 		if got := len(appendHead(nil, 1, make([]byte, about))); got != want {
 			t.Errorf("with %d bytes of header, the records begin at %d, want %d", about, got, want)
@@ -147,7 +147,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// appendAnew goes on with a journal that has n whole records before anything else.
+// appendAnew resumes a journal that begins with n whole records, and appends to it.
 func appendAnew(t *testing.T, what string, data []byte, n int) {
 	t.Helper()
 	m := newPlace(t)
@@ -180,8 +180,8 @@ func appendAnew(t *testing.T, what string, data []byte, n int) {
 	}
 }
 
-// TestFlipped damages every byte. No damage makes a record, nor drops one silently that was
-// synced, or behind which others follow.
+// TestFlipped damages every byte. No damage may make a record, or silently drop one that was synced
+// or that others follow.
 func TestFlipped(t *testing.T) {
 	const n = 6
 	for _, synced := range []int{0, 3, n - 1, n} {
@@ -191,7 +191,7 @@ func TestFlipped(t *testing.T) {
 				continue // mostly zeros that nobody reads
 			}
 			for _, flip := range []byte{1, 0x80, 0xff, data[at]} {
-				if flip != 0 { // or nothing would change
+				if flip != 0 { // else nothing changes
 					broken := slices.Clone(data)
 					broken[at] ^= flip
 					testFlipped(t, fmt.Sprintf("%d synced, byte %d ^ %#x", synced, at, flip), broken, ends, synced, at)
@@ -263,7 +263,7 @@ func TestSyncedIsNeverTorn(t *testing.T) {
 			t.Helper()
 			c, err := parseBytes(broken)
 			if err != nil {
-				return // that is reported
+				return // the damage is reported
 			}
 			records, _ := readAll(c)
 			wantPayloads(t, what, records, c.Len())
@@ -288,7 +288,7 @@ func TestSyncedIsNeverTorn(t *testing.T) {
 	}
 }
 
-// TestSlots: a slot that is not whole keeps no promise, and may have made any.
+// TestSlots checks that a slot that is not whole keeps no promise, but may have promised anything.
 func TestSlots(t *testing.T) {
 	const n, synced = 4, 3
 	for broken, cases := range map[string]map[int]bool{ // how much is cut off, and whether that is damage
@@ -328,7 +328,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// buildPlain makes a journal of n records of version 1, by its documentation.
+// buildPlain makes a journal of n records of version 1, as documented.
 func buildPlain(n int) []byte {
 	le, table := binary.LittleEndian, crc32.MakeTable(crc32.Castagnoli)
 	mark := []byte{0x34, 0x12, 0xed, 0x5e}
@@ -400,7 +400,7 @@ func TestRecordsInRecord(t *testing.T) {
 	}
 }
 
-// TestZeroTail has a tail of zeros, which some file systems leave after a power cut.
+// TestZeroTail reads a journal that ends in zeros, as some file systems leave it after a power cut.
 func TestZeroTail(t *testing.T) {
 	data, _ := build(3, 0)
 	c, err := parseBytes(append(data, make([]byte, 3<<20)...))
@@ -415,7 +415,7 @@ func TestZeroTail(t *testing.T) {
 	}
 }
 
-// TestSearchPieces finds a record where two of the searched pieces meet.
+// TestSearchPieces checks that a record is found where two of the searched pieces meet.
 func TestSearchPieces(t *testing.T) {
 	for shift := -recordSize - 2; shift < 4; shift++ {
 		data, ends := build(1, 0)
@@ -432,7 +432,7 @@ func TestSearchPieces(t *testing.T) {
 	}
 }
 
-// TestManySuspects checks that a file made to be slow to read is not, and that it does not
+// TestManySuspects checks that a file that was made to be slow to read is read fast, and does not
 // count as whole.
 func TestManySuspects(t *testing.T) {
 	data, _ := build(1, 0)
@@ -459,7 +459,7 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, off)
 }
 
-// TestReadErrors checks that an error of the disk is no torn tail, which would be dropped.
+// TestReadErrors checks that an error of the disk is not taken for a torn tail, which would be dropped.
 func TestReadErrors(t *testing.T) {
 	for _, data := range [][]byte{buildPlain(5), first(build(5, 2))} {
 		size := func() (int64, error) { return int64(len(data)), nil }

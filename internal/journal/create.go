@@ -125,9 +125,9 @@ func Resume(fs disk.FS, path string) (*Journal, *Contents, error) {
 	return j, c, nil
 }
 
-// Renew replaces a journal by one of its whole records before anything else, so that Resume
-// accepts it. Everything else is lost, unless the old file has another name. A crash leaves
-// one or the other. Nobody may have the journal open.
+// Renew replaces a journal by one with only the records before the first that is not whole, so that
+// Resume accepts it. Everything else is lost, unless the old file has another name. A crash leaves
+// the old journal or the new one. Nobody may have the journal open.
 func Renew(fs disk.FS, path string) error {
 	c, err := read(fs, path)
 	if err != nil {

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// ErrDamaged means that records are not whole although they were synced, or whole ones
-// follow.
+// ErrDamaged means that a record is not whole although it was synced, or although a whole record
+// follows.
 var ErrDamaged = errors.New("a record is damaged")
 
 // ErrUnusable means that syncing failed before: it is unknown which records since the last
 // successful sync are on the disk, and another sync would succeed without writing them.
 var ErrUnusable = errors.New("the journal cannot be used any more")
 
-// FormatError reports a file that is no journal, or no longer one.
+// FormatError reports a file that is not a journal, or is a damaged one.
 type FormatError struct {
 	// Off is the byte offset in the file.
 	Off int64
-	// What was found and what was expected.
+	// What says what was found and what was expected.
 	What string
 	Err  error
 }
@@ -39,7 +39,7 @@ func bad(off int64, format string, args ...any) error {
 // UnsupportedError reports a journal that a later version of this package wrote, or whose
 // version or features are damaged.
 type UnsupportedError struct {
-	// What is not known about it.
+	// What says which property is not known.
 	What string
 }
 

@@ -20,8 +20,7 @@ type progress struct {
 	tried, acked, synced int
 }
 
-// use makes a journal and fills it as long as that goes well; a record that fails
-// is tried again.
+// use makes a journal and fills it, until too much fails. It tries a failed record again.
 func use(m *place) (p progress) {
 	useWith(m, &p)
 	return p
@@ -73,8 +72,8 @@ func checkAlive(t *testing.T, what string, m *place, p progress) {
 	wantPayloads(t, what, records, p.acked)
 }
 
-// checkAfterCut checks a journal after a power cut: it has what was synced, and of the rest
-// nothing wrong.
+// checkAfterCut checks a journal after a power cut: it has all synced records, and nothing that was
+// never appended.
 func checkAfterCut(t *testing.T, what string, data []byte, there bool, p progress) {
 	t.Helper()
 	if c := checkKept(t, what, data, there, p); c != nil && c.Damage() != nil {
@@ -173,14 +172,14 @@ func TestPowerCut(t *testing.T) {
 		if !there {
 			return nil
 		}
-		// Any part of the records that were not synced may have reached the disk, in their
-		// order. Without a new promise that is no damage.
+		// The records that were not synced may have reached the disk in part, in their order.
+		// Without a new promise that is no damage.
 		now, _ := m.now()
 		for size := len(data); size <= len(now); size++ {
 			kept := append(bytes.Clone(data), now[len(data):size]...)
 			checkAfterCut(t, fmt.Sprintf("%s, %d bytes", what, size), kept, true, p)
 		}
-		// And in any order, with the promise or without.
+		// They may also have done so in any order, with the promise or without.
 		for i := range 200 {
 			c := checkKept(t, fmt.Sprintf("%s, disorder %d", what, i), m.Disorder(m.path, r), true, p)
 			switch {
@@ -204,8 +203,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestCreateWithoutLinks has a system where files have only one name: the new one is
-// renamed, and nothing is lost.
+// TestCreateWithoutLinks checks that where files have only one name, the new file is renamed, and
+// nothing is lost.
 func TestCreateWithoutLinks(t *testing.T) {
 	m := newPlace(t)
 	m.before(func(op string) error {
@@ -263,8 +262,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestFailedPromise has a promise that can't be written, as for lack of space. It is
-// written later, to the same slot, because the other one has the promise that counts.
+// TestFailedPromise checks that a promise that can't be written, as for lack of space, is written
+// later to the same slot, because the other slot has the promise that counts.
 func TestFailedPromise(t *testing.T) {
 	m := newPlace(t)
 	j, err := create(m, testHeader)
@@ -311,8 +310,8 @@ func TestFailedPromise(t *testing.T) {
 	}
 }
 
-// TestResumeFaults makes each operation of resuming and renewing fail, and cuts the power.
-// No harm may be done.
+// TestResumeFaults makes each operation of resuming and renewing fail, and cuts the power. No record
+// may be lost.
 func TestResumeFaults(t *testing.T) {
 	data, _ := build(3, 1)
 	torn := data[:len(data)-2]

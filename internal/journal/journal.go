@@ -22,8 +22,8 @@ type Journal struct {
 	// file is synced.
 	mu   sync.Mutex
 	file disk.File // nil once closed
-	// size is the end of the last whole record. synced is up to where the disk is known to
-	// have and to promise records.
+	// size is the end of the last whole record. The disk is known to have the records up to synced,
+	// and a promise of them.
 	size, synced int64
 	records      int
 	// promises are those of the slots. Only the goroutine that syncs changes them.
@@ -52,13 +52,14 @@ const (
 	keepBuf = 1 << 20
 )
 
-// newJournal takes over a file. It is synced, but perhaps not as far as it promises.
+// newJournal takes over a file. The file is synced, but its slots may not promise all of its
+// records.
 func newJournal(fs disk.FS, path string, f disk.File, c *Contents) *Journal {
 	j := &Journal{
 		fs: fs, path: path, file: f, head: c.head,
 		size: c.end, records: c.records, promises: c.promises,
 	}
-	if c.promises.whole() { // else the next sync mends a slot
+	if c.promises.whole() { // else the next sync repairs a slot
 		j.synced = c.promises.last()
 	}
 	j.idle = sync.NewCond(&j.mu)
@@ -81,7 +82,7 @@ func (j *Journal) Append(payload []byte) error {
 	if err := j.cut(); err != nil {
 		return j.wrap(err)
 	}
-	// A single write, of which a kill leaves all or a part, which the checksum reveals.
+	// Use a single write: a kill leaves all or a part of it, and the checksum reveals a part.
 	j.buf = appendRecord(j.buf[:0], j.head.mark, j.size, payload)
 	if err := disk.WriteFull(j.file, j.buf, j.size); err != nil {
 		j.torn = true
@@ -96,8 +97,8 @@ func (j *Journal) Append(payload []byte) error {
 	return nil
 }
 
-// cut cuts off what a failed write left. If that fails, it must be tried again before
-// anything else is written: a shorter record would leave the rest behind it.
+// cut cuts off what a failed write left. If that fails, it must succeed before anything else is
+// written: after a shorter record, the rest would remain.
 func (j *Journal) cut() error {
 	if !j.torn {
 		return nil
@@ -146,7 +147,7 @@ func (j *Journal) Close() error {
 	if j.closed {
 		return nil
 	}
-	j.closed = true // nothing more comes, so this syncs everything
+	j.closed = true // no record can follow, so this syncs everything
 	return errors.Join(j.syncTo(j.size), j.shut())
 }
 

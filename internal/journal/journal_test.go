@@ -103,7 +103,7 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, err := range c.Records() { // those that were there, while more are added
+	for _, err := range c.Records() { // the records that it had when opened, while more are added
 		if n++; err != nil {
 			t.Error(err)
 		}

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// numbered returns the n-th record: its number, and bytes that follow from it, mostly few,
-// sometimes many.
+// numbered returns the n-th record: its number, and bytes computed from that, mostly few, sometimes
+// many.
 func numbered(n int) []byte {
 	size := n * 37 % 300
 	if n%16 == 0 {
@@ -45,8 +45,8 @@ func numbered(n int) []byte {
 	return append(fmt.Appendf(nil, "%d:", n), bytes.Repeat([]byte{byte(n)}, size)...)
 }
 
-// appendForever appends to a journal, and prints each record that is in it, until it is
-// killed.
+// appendForever appends to a journal until it is killed, and prints the number of records after each
+// one.
 func appendForever(path string) error {
 	j, _, err := journal.Resume(disk.OS{}, path)
 	if err != nil {
@@ -60,7 +60,7 @@ func appendForever(path string) error {
 			return err
 		}
 		if n%64 == 0 {
-			go j.Sync() //nolint:errcheck // a sync of somebody else's; its failure stays
+			go j.Sync() //nolint:errcheck // a concurrent sync; if it fails, the next call returns that
 		}
 	}
 }

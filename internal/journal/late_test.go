@@ -37,7 +37,7 @@ func TestSyncedLate(t *testing.T) {
 			data, there := m.afterCut()
 			checkAfterCut(t, "after a second", data, there, progress{created: true, tried: n + 1, acked: n + 1, synced: n + 1})
 		}
-		// Many at once are synced once; what was synced already, not again.
+		// Many records at once take one sync, and synced records take none.
 		for n := 3; n < 10; n++ {
 			if err := j.Append(payload(n)); err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func TestSyncedLate(t *testing.T) {
 	})
 }
 
-// TestGroupCommit checks that callers who come while the disk is busy share the next sync,
+// TestGroupCommit checks that callers that come while the disk is busy share the next sync,
 // and that each returns only when its own record is there.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
-// TestGroupFailure checks that all who wait for a failing sync get the error, and so do
-// later callers.
+// TestGroupFailure checks that all callers that wait for a failing sync get the error, and so do later
+// ones.
 func TestGroupFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newPlace(t)
@@ -174,7 +174,7 @@ func TestLatePromise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes := 0 // the first one is that of the record
+		writes := 0 // the first one writes the record
 		m.before(func(op string) error {
 			if op != "write" {
 				return nil

@@ -16,7 +16,7 @@ var errInjected = disktest.ErrFault
 type place struct {
 	*disktest.Disk
 	t *testing.T
-	// path is where the journal is.
+	// path is the path of the journal.
 	path string
 }
 
@@ -26,7 +26,7 @@ func newPlace(t *testing.T) *place {
 	return &place{disktest.New(dir), t, filepath.Join(dir, "j")}
 }
 
-// put makes the journal of some bytes, which last.
+// put makes a journal that consists of data and is durable.
 func (p *place) put(data []byte) {
 	p.t.Helper()
 	if err := os.WriteFile(p.path, data, 0o600); err != nil {
@@ -35,23 +35,23 @@ func (p *place) put(data []byte) {
 	p.Disk = disktest.New(filepath.Dir(p.path))
 }
 
-// now is what the journal holds while the machine is up.
+// now returns the content of the journal without a power cut.
 func (p *place) now() ([]byte, bool) {
 	data, err := os.ReadFile(p.path)
 	return data, err == nil
 }
 
-// afterCut is what it would hold after a power cut.
+// afterCut returns what a power cut would leave of the journal.
 func (p *place) afterCut() ([]byte, bool) { return p.AfterCut(p.path) }
 
-// beforeAndAfter is both.
+// beforeAndAfter returns both.
 func (p *place) beforeAndAfter() [][]byte {
 	now, _ := p.now()
 	cut, _ := p.afterCut()
 	return [][]byte{now, cut}
 }
 
-// files are all that there are in the folder.
+// files returns the names of all files in the folder.
 func (p *place) files() []string {
 	p.t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(p.path))
@@ -65,7 +65,7 @@ func (p *place) files() []string {
 	return all
 }
 
-// ops are the names of all operations that were done.
+// ops returns the names of all operations so far.
 func (p *place) ops() (names []string) {
 	for _, op := range p.Ops() {
 		names = append(names, op.Name)
@@ -73,7 +73,7 @@ func (p *place) ops() (names []string) {
 	return names
 }
 
-// before has a function called ahead of each operation.
+// before sets a function to be called before each operation.
 func (p *place) before(do func(op string) error) {
 	p.Before = nil
 	if do != nil {
@@ -83,7 +83,7 @@ func (p *place) before(do func(op string) error) {
 
 func create(p *place, header []byte) (*Journal, error) { return Create(p.Disk, p.path, header) }
 
-// brokenAt reads a journal up to an offset, behind which the disk is broken.
+// brokenAt reads data, on a disk that is broken from an offset on.
 type brokenAt struct {
 	data []byte
 	off  int64
