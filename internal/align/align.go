@@ -9,8 +9,8 @@ package align
 // None is the place of an element without partner.
 const None = -1
 
-// InTurn matches equal hashes: the first in p with the first in q, and so on. It does not
-// change the entries of others.
+// InTurn matches equal hashes: the first in p with the first in q, and so on. It leaves the entries
+// of unmatched elements as they are.
 func InTurn(p, q []uint64, to []int32) {
 	first := make(map[uint64]int32, len(q)) // the next place in q of each hash
 	next := make([]int32, len(q))
@@ -50,8 +50,9 @@ func Unique(p, q []uint64, to []int32) {
 	}
 }
 
-// FillGaps matches what lies between the same two matches of those that keep their order,
-// the first with the first, and tells how many there are. n is the length of q.
+// FillGaps matches the elements that lie between the same two matches, the first with the first,
+// and returns how many it has matched. Of the matches in to, only those that keep their order bound
+// gaps. n is the length of q.
 func FillGaps(to []int32, n int) (filled int) {
 	stays := Ascending(to)
 	taken := make([]bool, n)
@@ -60,7 +61,7 @@ func FillGaps(to []int32, n int) (filled int) {
 			taken[j] = true
 		}
 	}
-	j := 0 // what comes before it in q is matched or too early
+	j := 0 // elements of q before j are matched, or belong to an earlier gap
 	for i := 0; i < len(to); {
 		end, jEnd := i, n
 		for end < len(to) && !stays[end] {
