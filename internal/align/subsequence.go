@@ -49,7 +49,7 @@ func start(reach []int32, mid, d, k int) int32 {
 	return reach[mid+k-1] + 1
 }
 
-// trace follows the path that was found with d edits back.
+// trace goes back along the path that was found with d edits, and notes its matches in to.
 func trace(rows [][]int32, p, q []uint64, to []int32, d int) {
 	i, j := len(p), len(q)
 	for ; d >= 0; d-- {
