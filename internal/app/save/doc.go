@@ -1,6 +1,6 @@
 // Package save saves edits of files without losing any of them. It keeps unsaved edits in a
 // journal, so that they survive the death of the process, and replaces each edited file by a new
-// one. What a file contains, and what an edit is, its callers know. What is edited at a time is a
+// one. Only its callers know what a file contains and what an edit is. Files are edited as a
 // source: a folder of files, or a single file, which is a set of one. A source is known by its path
 // with all links resolved.
 //
@@ -43,7 +43,7 @@
 //   - Any other file: another program changed it. Nothing is replayed, and nothing is lost, until the
 //     user decides.
 //
-// Because the edits of both files are in one journal, the announcement takes one append and one
+// Because the edits of both files are in one journal, the announcement takes a few appends and one
 // sync. A crash leaves all of it, or nothing that counts. A second journal would have to be made,
 // named, synced and moved to the place of the first, while nobody could edit.
 //
@@ -56,7 +56,7 @@
 // refuses a journal with any other unknown kind.
 //
 // A damaged journal is refused or, if the user asks for it, salvaged: a journal of the records
-// before the damage replaces it. A journal that ends in a torn record is cut before that record
+// before the damage replaces it. If only the last record is torn, the records before it are used
 // without asking. Either way the original is kept as NAME.journal.damaged or
 // NAME.journal.damaged.N, and is listed until the user drops it. A journal of an earlier version of
 // the format is rewritten before anything is added to it.

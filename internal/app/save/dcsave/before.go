@@ -23,8 +23,8 @@ import (
 //	element   = name:string flags:1 keys attributes children
 //	children  = count:uvarint element …
 //
-// string, value, keys and the numbers of nodes are encoded as in a record of edits (package
-// datacenter). what is a sum of bits:
+// string, value, keys and the numbers of nodes are encoded as in a record of edits (package edit).
+// what is a sum of bits:
 //
 //	1  there is a path; without it the string is empty, since too many nodes look the same
 //	2  there is a hash; the node was removed or moved

@@ -68,7 +68,7 @@ func (w *whole) Write(ctx context.Context, to io.Writer) (err error) {
 // Check opens the new file and compares it with the draft. The file stays open, since Rebase bases
 // the draft on it.
 func (w *whole) Check(ctx context.Context, f *os.File) error {
-	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes the file that was written to another place before
+	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes that of an earlier place
 		return fmt.Errorf("reading back what was written: %w", err)
 	}
 	return w.written.Compare(ctx, w.to.file)
