@@ -80,8 +80,8 @@
 // A source may also be changed by others than the overlay. It then calls the [Watcher]. What
 // the overlay has to record of that waits for the lock of edits; the edit itself doesn't wait
 // (see below). Edited gives the file the time of its source again. Gone makes the file a
-// removed one, with the text that it has. A new file makes the source's file again when it is
-// closed.
+// removed one, with the text that it has. A new file that was to become the node that is gone
+// makes another one when it is closed.
 //
 // # Numbers and cursors
 //

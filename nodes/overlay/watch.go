@@ -9,7 +9,7 @@ import (
 // watcher is the [Watcher] of a Tree.
 type watcher struct{ t *Tree }
 
-// Changed implements [Watcher]. Those who watch the Tree know a file by the number under which
+// Changed implements [Watcher]. The watcher of the Tree knows a file by the number under which
 // it is shown.
 func (w watcher) Changed(c nodes.Change) {
 	if w.t.valued != nil && c.Dir != 0 {
