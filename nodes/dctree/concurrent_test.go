@@ -15,8 +15,8 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// Readers, editors and saves at once: nothing is torn, and the race detector is
-// content.
+// Readers, editors and saves run at the same time: every read and save is consistent, and there
+// is no data race.
 func TestConcurrentEdits(t *testing.T) {
 	e, err := reopen(dctest.Build(weapon(), dctest.Options{}))
 	must(t, err)
@@ -50,7 +50,7 @@ func TestConcurrentEdits(t *testing.T) {
 	work.Wait()
 }
 
-// editAtOnce does what tools do, under names of its own and those of others.
+// editAtOnce does what tools do, with names of its own and of others.
 func editAtOnce(t *testing.T, tree *dctree.Editable, own string, rounds int) {
 	ctx := context.Background()
 	fail := func(err error) {
@@ -83,7 +83,7 @@ func editAtOnce(t *testing.T, tree *dctree.Editable, own string, rounds int) {
 	}
 }
 
-// readAtOnce reads all that there is, of which some may go meanwhile.
+// readAtOnce reads the whole tree while parts of it are removed.
 func readAtOnce(t *testing.T, tree *dctree.Editable, dir nodes.ID) {
 	ctx := context.Background()
 	seen := map[string]bool{}
@@ -107,6 +107,6 @@ func readAtOnce(t *testing.T, tree *dctree.Editable, dir nodes.ID) {
 				t.Error(err)
 			}
 		}
-		_ = readErr // it may have become shorter since
+		_ = readErr // the file may have become shorter meanwhile
 	}
 }

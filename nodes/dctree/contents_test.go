@@ -9,8 +9,8 @@ import (
 	"lorefs/nodes"
 )
 
-// What a file shows and what it is after it was written, which is spelled anew if
-// the text is not that of the value.
+// A file shows the text of its value. If the text that was written differs from that, the file
+// shows the value's text after the close.
 func TestContents(t *testing.T) {
 	for _, tt := range []struct{ file, text, shown, typ string }{
 		{"id", "5", "5\n", "int"},
@@ -83,7 +83,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// A shell looks at the error of write(2) only: what is certain is refused there.
+// A shell checks the error of write(2) only, so a text that can't become a value is refused
+// there.
 func TestRefusedEarly(t *testing.T) {
 	for _, tt := range []struct {
 		file, text string
@@ -94,7 +95,7 @@ func TestRefusedEarly(t *testing.T) {
 		{"id", "1x", true},
 		{"id", "-", false},
 		{"id", "-\n", true},
-		{"id", "\n", true}, // what a shell writes for a variable that is not set
+		{"id", "\n", true}, // a shell writes this for a variable that is not set
 		{"id", "\xc2", true},
 		{"rate", "1e", false},
 		{"rate", "1e\n", true},
@@ -121,7 +122,7 @@ func TestRefusedEarly(t *testing.T) {
 	}
 }
 
-// The first half of a value must not become one when the second is refused.
+// The first half of a text must not become the value if the second half is refused.
 func TestRefusedHalfWay(t *testing.T) {
 	e := editable(t, weapon())
 	id := e.mustAt(t, "Weapon/Item/id")

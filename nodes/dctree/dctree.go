@@ -14,24 +14,24 @@ import (
 	"lorefs/nodes"
 )
 
-// Options are what New may be told.
+// Options configure New.
 type Options struct {
-	// ModTime is that of all files.
+	// ModTime is the time of all files.
 	ModTime time.Time
 	// SourceSize is the size of the .dat in bytes, for statfs(2).
 	SourceSize int64
-	// Check is asked before anything is read whether the source is still what
-	// it was when it was opened. Default: it is.
+	// Check returns an error if the source is no longer what it was when it was opened. It is
+	// called before anything is read. Default: nil.
 	Check func() error
 }
 
-// Tree is the data center as a tree. It is safe for parallel use, and holds
-// nothing but the spelling of the names.
+// Tree is the tree of a data center. It is safe for parallel use. It keeps nothing in memory but
+// the spelling of the names.
 type Tree struct {
 	file *datacenter.File
 	opts Options
 
-	// names holds the file name for each name index, from 1 on.
+	// names has the file name for each name index, from 1 on.
 	names []string
 	// indexes is the inverse.
 	indexes map[string]uint16
@@ -42,8 +42,8 @@ var (
 	_ nodes.Xattrer = (*Tree)(nil)
 )
 
-// New makes the tree of f. It fails if two names of f are the same text, since
-// then two entries of a directory could have one name.
+// New returns the tree of f. It fails if two names of f are the same text, since two entries of
+// a directory could then have the same name.
 func New(f *datacenter.File, opts Options) (*Tree, error) {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
@@ -65,13 +65,13 @@ func New(f *datacenter.File, opts Options) (*Tree, error) {
 	return t, nil
 }
 
-// Usage is the .dat's size, and the number of nodes and attributes.
+// Usage returns the size of the .dat, and the number of nodes and attributes.
 func (t *Tree) Usage() nodes.Usage {
 	c := t.file.Counts()
 	return nodes.Usage{Bytes: t.opts.SourceSize, Nodes: c.Nodes + c.Attributes}
 }
 
-// check is asked first by every method.
+// check is called first by every method.
 func (t *Tree) check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (t *Tree) check(ctx context.Context) error {
 	return t.opts.Check()
 }
 
-// wrap turns the errors of the format into those of the tree.
+// wrap maps the errors of the format to those of the tree.
 func wrap(err error) error {
 	if errors.Is(err, datacenter.ErrChanged) {
 		return nodes.Mark(err, nodes.ErrChanged)
@@ -87,7 +87,7 @@ func wrap(err error) error {
 	return err
 }
 
-// dir is the node that id names.
+// dir returns the node with an ID.
 func (t *Tree) dir(id nodes.ID) (number uint32, n datacenter.Node, err error) {
 	number, addr, attribute, ok := split(id)
 	if !ok {
@@ -105,8 +105,7 @@ func (t *Tree) dir(id nodes.ID) (number uint32, n datacenter.Node, err error) {
 	return number, n, nil
 }
 
-// missing is the error for an ID that leads nowhere: it was never given out,
-// unless the source itself fails.
+// missing returns the error for an unknown ID. If the source itself fails, it is err.
 func (t *Tree) missing(id nodes.ID, err error) error {
 	if errors.Is(err, datacenter.ErrAddress) {
 		return nodes.NotExist(id)
@@ -114,7 +113,7 @@ func (t *Tree) missing(id nodes.ID, err error) error {
 	return wrap(err)
 }
 
-// attribute is the attribute that id names.
+// attribute returns the attribute with an ID.
 func (t *Tree) attribute(id nodes.ID) (datacenter.Attribute, error) {
 	_, addr, attribute, ok := split(id)
 	if !ok {
@@ -149,7 +148,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// fileSize is that of an attribute's file: the value and a newline.
+// fileSize returns the size of an attribute's file: the value and a newline.
 func fileSize(a datacenter.Attribute) (int64, error) {
 	n, err := a.TextLen()
 	return int64(n) + 1, wrap(err)
@@ -243,8 +242,8 @@ func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Att
 	}, nil
 }
 
-// ReadDir implements [nodes.Tree]. A cursor is a place in the run of attributes, or that
-// run's length and a place in the run of children.
+// ReadDir implements [nodes.Tree]. A cursor is a position in the run of attributes, or the
+// length of that run plus a position in the run of children.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		err := t.check(ctx)
@@ -265,7 +264,7 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 	}
 }
 
-// eachAttribute is false if there is nothing more to yield.
+// eachAttribute yields the attributes. It returns false if the listing has to end.
 func (t *Tree) eachAttribute(number uint32, n datacenter.Node, from int, yield func(nodes.Entry, error) bool) bool {
 	shared, err := newSharedNames(n)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// list gives the names in a directory.
+// list returns the names in a directory.
 func list(t *testing.T, tree nodes.Tree, dir nodes.ID) []string {
 	t.Helper()
 	var names []string
@@ -59,7 +59,7 @@ func list(t *testing.T, tree nodes.Tree, dir nodes.ID) []string {
 	return names
 }
 
-// find follows a path.
+// find returns the entry of a path.
 func find(t *testing.T, tree nodes.Tree, path ...string) nodes.Entry {
 	t.Helper()
 	e := nodes.Entry{ID: nodes.Root}
@@ -146,7 +146,7 @@ func TestXattrs(t *testing.T) {
 	}
 }
 
-// A run that two nodes share is shown under both, with numbers of its own.
+// A run that two nodes share appears under both, with different numbers.
 func TestSharedRunsHaveNumbersOfTheirOwn(t *testing.T) {
 	shared := []*dctest.Node{{Name: "C", Attrs: []dctest.Attr{{Name: "x", Value: 1}}}}
 	tree := newTree(t, dctest.Doc{Root: dctest.Root(

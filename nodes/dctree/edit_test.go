@@ -11,7 +11,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// edited is an editable tree of a file, and what it logged and told.
+// edited is an editable tree of a file, with its log and the changes that it reported.
 type edited struct {
 	plain *dctree.Tree
 	*dctree.Editable
@@ -19,7 +19,8 @@ type edited struct {
 	draft   *edit.Draft
 	log     [][]byte
 	changes []nodes.Change
-	// syncs are the calls of EditOptions.Sync; full is the error of that and of logging.
+	// syncs counts the calls of EditOptions.Sync. full is the error that these and logging
+	// return.
 	syncs int
 	full  error
 }
@@ -33,7 +34,7 @@ func editable(t testing.TB, doc dctest.Doc) *edited {
 	return e
 }
 
-// items is a small document: two items with an int, a string and a shared child.
+// items returns a small document: two items with an int, a string and a shared child.
 func items() dctest.Doc {
 	shared := []*dctest.Node{{Name: "Effect", Attrs: []dctest.Attr{{Name: "rate", Value: float32(0.5)}}}}
 	item := func(id int) *dctest.Node {
@@ -66,7 +67,7 @@ func TestEditableConformance(t *testing.T) {
 	t.Run("without edits", func(t *testing.T) {
 		for i, ex := range dctest.Legal() {
 			if testing.Short() && i%7 != 0 {
-				continue // a plain Tree is checked with all of them
+				continue // the test of the plain Tree has all of them
 			}
 			t.Run(ex.Name, func(t *testing.T) {
 				ex.Options.Seal = dctest.SealOptions{}

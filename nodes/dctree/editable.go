@@ -11,28 +11,29 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions are what NewEditable may be told.
+// EditOptions configure NewEditable.
 type EditOptions struct {
-	// Sync makes what the Draft has logged durable. Default: nothing is done.
+	// Sync makes the log of the Draft durable. Default: nothing is done.
 	Sync func() error
-	// Check is asked before a file is opened for writing, as the Tree's may look only now and
-	// then whether the source is still the same. Default: only that is asked.
+	// Check returns an error if a file can't be opened for writing because the source has
+	// changed. The check of the Tree may be done only now and then. Default: there is only that
+	// one.
 	Check func() error
-	// Now is the time that edits happen at. Default: time.Now.
+	// Now returns the time of an edit. Default: time.Now.
 	Now func() time.Time
-	// MaxTexts is how many bytes of memory files may take together that are open for
-	// writing, or scratch. Default: 256 MiB.
+	// MaxTexts is the most bytes of memory for all files together that are open for writing, or
+	// scratch. Default: 256 MiB.
 	MaxTexts int64
 }
 
 const defaultMaxTexts = 256 << 20
 
-// Editable is a Tree whose nodes and attributes can be changed: what changes is
-// kept by a [edit.Draft]. It is safe for parallel use.
+// Editable is a Tree whose nodes and attributes can be changed. A [edit.Draft] keeps the
+// changes. An Editable is safe for parallel use.
 //
-// Files whose name begins with a dot or ends in ~ are scratch, see package overlay. So is a
-// new file until it holds a value that fits. Moved onto the name of an attribute, what a
-// scratch file holds becomes the attribute's value.
+// Files whose name begins with a dot or ends in ~ are scratch, see package overlay. So is a new
+// file until its content is a value that fits. If a scratch file is renamed to the name of an
+// attribute, its content becomes the attribute's value.
 type Editable struct {
 	*overlay.Tree
 	edits *edits
@@ -43,7 +44,7 @@ var (
 	_ nodes.XattrSetter = (*Editable)(nil)
 )
 
-// NewEditable makes the editable tree of d, which is a draft of the file of t.
+// NewEditable returns the editable tree of d, which has to be a draft of the file of t.
 func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	if opts.Sync == nil {
 		opts.Sync = func() error { return nil }
@@ -67,28 +68,29 @@ func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	})}
 }
 
-// edits are the [overlay.Source] of an Editable: the file as its draft has it.
+// edits is the [overlay.Source] of an Editable: the tree of the draft.
 type edits struct {
 	*Tree
 	overlay.Watcher
 	draft *edit.Draft
 	opts  EditOptions
 
-	// mu guards everything below for as long as memory is looked at.
+	// mu guards everything below, only while memory is used.
 	mu sync.RWMutex
-	// bare are attributes whose value was written without a newline: they are
-	// shown as they were written for as long as the tree lives.
+	// bare has the attributes whose value was written without a newline. They are shown without
+	// one as long as the tree lives.
 	bare map[edit.Number]bool
-	// marked tells of attributes that were created or renamed whether they are
-	// spelled @name. All others are spelled as without a draft.
+	// marked says whether an attribute that was created or renamed is spelled @name. The
+	// spelling of all others is the same as without a draft.
 	marked map[edit.Number]bool
-	// types are those of removed attributes: one that comes back takes it again.
+	// types has the types of removed attributes. An attribute that comes back gets its type
+	// again.
 	types map[attributeKey]datacenter.Type
 }
 
 var _ overlay.Valued = (*edits)(nil)
 
-// attributeKey is an attribute by its place.
+// attributeKey is the place of an attribute.
 type attributeKey struct {
 	node edit.Number
 	name string
@@ -103,7 +105,7 @@ func (e *edits) Watch(w overlay.Watcher) {
 // Sync implements [overlay.Source].
 func (e *edits) Sync() error { return e.opts.Sync() }
 
-// Usage is the .dat's size, and the number of nodes and attributes now.
+// Usage returns the size of the .dat, and the present number of nodes and attributes.
 func (e *edits) Usage() nodes.Usage {
 	return nodes.Usage{Bytes: e.Tree.opts.SourceSize, Nodes: e.draft.Entries()}
 }

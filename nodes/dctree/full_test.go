@@ -9,7 +9,7 @@ import (
 
 var errFull = errors.New("the disk is full")
 
-// An edit that can't be logged does not happen, whatever it is.
+// No edit of any kind happens if it can't be logged.
 func TestLogIsFull(t *testing.T) {
 	const dir = "Weapon/Item/"
 	for what, edit := range map[string]func(t *testing.T, e *edited) error{
@@ -63,7 +63,7 @@ func TestLogIsFull(t *testing.T) {
 	}
 }
 
-// Close makes durable what it made of a file; fsync whatever there is.
+// Close makes durable the value that it stored, fsync all edits.
 func TestSync(t *testing.T) {
 	e := editable(t, weapon())
 	w := e.open(t, e.mustAt(t, "Weapon/Item/id"))

@@ -7,13 +7,13 @@ import (
 	"lorefs/nodes"
 )
 
-// An attribute whose file was renamed to a scratch file is there still after a
-// crash, until it is written anew, or its scratch file goes, or all is saved.
+// An attribute whose file was renamed to a scratch file still exists after a crash, until it is
+// written anew, its scratch file is removed or replaced, or the tree is saved.
 func TestHidden(t *testing.T) {
 	const name, aside, other = "Weapon/Item/name", "Weapon/Item/name~", "Weapon/Item.1/"
 	for what, tt := range map[string]struct {
 		do func(t *testing.T, e *edited)
-		// crash and save are what name holds after that, empty if it is not there.
+		// crash and save are the content of name afterwards, empty if it doesn't exist.
 		crash, save string
 	}{
 		"renamed":       {func(*testing.T, *edited) {}, "sword\n", ""},
@@ -32,7 +32,7 @@ func TestHidden(t *testing.T) {
 		"twice": {func(t *testing.T, e *edited) {
 			must(t, e.write(t, e.create(t, name), "new\n"))
 			must(t, e.rename(t, name, other+".name"))
-			must(t, e.remove(t, aside)) // which hides nothing any more
+			must(t, e.remove(t, aside)) // it hides nothing any more
 		}, "new\n", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestHidden(t *testing.T) {
 				t.Fatal(err)
 			}
 			saved.holds(t, name, tt.save)
-			if _, err := e.at(aside); err == nil { // what was hidden is not lost
+			if _, err := e.at(aside); err == nil { // the scratch file still has the text
 				must(t, e.rename(t, aside, name))
 			}
 		})
@@ -69,7 +69,7 @@ func (e *edited) holds(t *testing.T, path, want string) {
 	}
 }
 
-// The directory of a hidden attribute can go, and so can be emptied.
+// A directory whose only attribute is hidden counts as empty, and can be removed.
 func TestHiddenInDirectories(t *testing.T) {
 	e := editable(t, weapon())
 	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item.1/name~"))
@@ -85,8 +85,7 @@ func TestHiddenInDirectories(t *testing.T) {
 	e.survives(t)
 }
 
-// After a crash an added attribute has a spelling of its own, also when the node of
-// its name goes.
+// After a crash an added attribute keeps its spelling when the node of its name goes.
 func TestMarkAfterReplay(t *testing.T) {
 	e := editable(t, weapon())
 	must(t, e.write(t, e.create(t, "Weapon/@Item"), "1\n"))
@@ -102,7 +101,7 @@ func TestMarkAfterReplay(t *testing.T) {
 	shown(t, e)
 }
 
-// A name that an attribute had can be a node's, if the attribute comes back as @name.
+// A node can get the former name of an attribute if the attribute comes back as @name.
 func TestAttributeGivesWay(t *testing.T) {
 	e := editable(t, weapon())
 	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item/.name"))
@@ -112,7 +111,7 @@ func TestAttributeGivesWay(t *testing.T) {
 	e.survives(t)
 }
 
-// Two spellings of one attribute can't be made at a time.
+// An attribute can't be made in both spellings at the same time.
 func TestTwoSpellings(t *testing.T) {
 	e := editable(t, weapon())
 	e.create(t, "Weapon/Item/new")
@@ -121,8 +120,8 @@ func TestTwoSpellings(t *testing.T) {
 	}
 }
 
-// TestHiddenGivesWay checks that a hidden attribute stays out of sight when a node gets its
-// name, and that it is not lost.
+// TestHiddenGivesWay checks that a hidden attribute stays hidden when a node gets its name, and
+// that it is not lost.
 func TestHiddenGivesWay(t *testing.T) {
 	e := editable(t, weapon())
 	must(t, e.rename(t, "Weapon/Item/name", "Weapon/Item/name~"))

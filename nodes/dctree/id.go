@@ -6,15 +6,15 @@ import (
 	"lorefs/nodes"
 )
 
-// An ID, but for the root's:
+// All IDs but that of the root have the bits
 //
-//	bit 59     1 for an attribute, 0 for a node
-//	bits 58-32 number: how many entries a walk meets before this one
-//	bits 31-0  address of the stored node or attribute, segment above element
+//	59     1 for an attribute, 0 for a node
+//	58-32  number: how many entries a walk meets before this one
+//	31-0   address of the stored node or attribute, segment above element
 //
-// The root is number 0, and nothing else is; it is nodes.Root instead. What was
-// made since the file was opened has a number above those of the file, in bits
-// 31-0, and no address; bits 58-32 are 0.
+// Only the root has the number 0, and its ID is nodes.Root. A node or attribute that was made
+// since the file was opened has a number above those of the file, in bits 31-0, and no address;
+// bits 58-32 are 0.
 const (
 	attributeBit = nodes.ID(1) << 59
 	numberShift  = 32
@@ -29,8 +29,7 @@ func attributeID(number uint32, addr datacenter.Address) nodes.ID {
 	return attributeBit | nodeID(number, addr)
 }
 
-// split is the inverse of nodeID and attributeID. ok is false for what neither
-// gives.
+// split is the inverse of nodeID and attributeID. ok is false for an ID that neither returns.
 func split(id nodes.ID) (number uint32, addr datacenter.Address, attribute, ok bool) {
 	if id == nodes.Root {
 		return 0, datacenter.Address{}, false, true
@@ -43,7 +42,7 @@ func split(id nodes.ID) (number uint32, addr datacenter.Address, attribute, ok b
 	return number, addr, attribute, ok
 }
 
-// madeID is the ID of what no file holds.
+// madeID returns the ID of a node or attribute that the file doesn't have.
 func madeID(number edit.Number, attribute bool) nodes.ID {
 	if attribute {
 		return attributeBit | nodes.ID(number)
@@ -51,7 +50,7 @@ func madeID(number edit.Number, attribute bool) nodes.ID {
 	return nodes.ID(number)
 }
 
-// splitMade is the inverse of madeID. ok is false for what it does not give.
+// splitMade is the inverse of madeID. ok is false for an ID that madeID doesn't return.
 func splitMade(id nodes.ID) (number edit.Number, attribute, ok bool) {
 	number = edit.Number(id)
 	ok = id&^attributeBit>>32 == 0 && number > datacenter.MaxEntries

@@ -12,7 +12,7 @@ func TestSplitIsTheInverse(t *testing.T) {
 		for _, addr := range []datacenter.Address{{}, {Segment: 1}, {Element: 1}, {Segment: 0xffff, Element: 0xffff}} {
 			for _, attribute := range []bool{false, true} {
 				if !attribute && addr == (datacenter.Address{}) {
-					continue // the root's
+					continue // that is the root's
 				}
 				id := nodeID(number, addr)
 				if attribute {

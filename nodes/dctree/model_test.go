@@ -12,8 +12,8 @@ import (
 	"lorefs/nodes"
 )
 
-// A plain model of what an editable tree shows: directories with maps, and the
-// rules of types, scratch files and values in the order in which they apply.
+// This is a simple model of an editable tree: directories with maps, and the rules for types,
+// scratch files and values in the order in which they apply.
 
 // item is a directory or a file.
 type item struct {
@@ -23,14 +23,14 @@ type item struct {
 	name    string
 	removed bool
 
-	// Of a directory: what it shows; the types of attributes that it had; and those
-	// that are hidden, which are scratch files now.
+	// For a directory: kids is what it shows, types has the types of its former attributes, and
+	// hidden has the hidden attributes, which are scratch files now.
 	kids   map[string]*item
 	types  map[string]datacenter.Type
 	hidden map[string]*item
 
-	// Of a file: an attribute has a value, which is shown with a newline unless it is
-	// bare. data is shown if it is dirty, or no attribute.
+	// For a file: an attribute has a value, which is shown with a newline unless bare is set. If
+	// dirty is set, or the file is not an attribute, it shows data.
 	attr                bool
 	val                 datacenter.Value
 	bare                bool
@@ -50,14 +50,14 @@ func (n *item) shown() string {
 	return n.val.Text() + "\n"
 }
 
-// show makes what was written the value.
+// show makes v the value, in place of what was written.
 func (n *item) show(v datacenter.Value) {
 	n.bare = v.Type() == datacenter.String && !strings.HasSuffix(n.data, "\n")
 	n.val, n.attr, n.typ = v, true, 0
 	n.dirty, n.cut, n.refused = false, false, false
 }
 
-// revert takes back what was written.
+// revert drops what was written.
 func (n *item) revert() {
 	n.dirty, n.cut, n.refused = false, false, false
 	n.data = ""
@@ -70,8 +70,8 @@ func isScratchName(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~")
 }
 
-// modelNames are the names that the model knows, and what each can be: an
-// attribute called plain, or a node called so with an ordinal.
+// modelNames has the file names that the model knows, and what each can be: an attribute called
+// plain, or a node called plain with an ordinal.
 var modelNames = []struct {
 	file, plain string
 	attribute   bool
@@ -101,7 +101,7 @@ var modelNames = []struct {
 	{"y~", "", false, false, 0},
 }
 
-// nameAt tells of a name what it can be. Initial nodes have no others.
+// nameAt returns what a file name can be. The document of the model has no other names.
 func nameAt(file string) (plain string, attribute, node bool, ordinal int) {
 	for _, n := range modelNames {
 		if n.file == file {
@@ -111,7 +111,7 @@ func nameAt(file string) (plain string, attribute, node bool, ordinal int) {
 	panic("no such name in the model: " + file)
 }
 
-// modelDoc is what the model begins with, all names of it being in modelNames.
+// modelDoc returns the document of the model. All its names are in modelNames.
 func modelDoc() dctest.Doc {
 	shared := []*dctest.Node{
 		{Name: "K", Attrs: []dctest.Attr{{Name: "b", Value: 1}}},
@@ -126,16 +126,16 @@ func modelDoc() dctest.Doc {
 	)}
 }
 
-// modelTypes are the types on the paths of modelDoc.
+// modelTypes has the types on the paths of modelDoc.
 var modelTypes = map[string]datacenter.Type{
 	"/S/C/a": datacenter.Int, "/S/C/s": datacenter.String, "/S/C/f": datacenter.Float,
 	"/S/C/K/b": datacenter.Int, "/T/K/b": datacenter.Bool, "/T/K/s": datacenter.String,
 }
 
-// spelled is nameAt's inverse.
+// spelled is the inverse of nameAt.
 func spelled(plain string) string { return strings.ReplaceAll(plain, "%", "%25") }
 
-// typePath is the path of a directory in modelTypes.
+// typePath returns the path of a directory in modelTypes.
 func (n *item) typePath() string {
 	if n.parent == nil {
 		return ""
@@ -144,7 +144,7 @@ func (n *item) typePath() string {
 	return n.parent.typePath() + "/" + plain
 }
 
-// attribute finds the one that is shown, by either spelling.
+// attribute returns the visible attribute with a name, in either spelling.
 func (n *item) attribute(plain string) *item {
 	for _, mark := range []string{"", "@"} {
 		if f := n.kids[mark+spelled(plain)]; f != nil && !f.dir {
@@ -154,7 +154,7 @@ func (n *item) attribute(plain string) *item {
 	return nil
 }
 
-// typeAt is the type that an attribute has to have; 0 is any.
+// typeAt returns the type that an attribute has to have; 0 is any.
 func (n *item) typeAt(plain string) datacenter.Type {
 	if plain == "__value__" {
 		return datacenter.String
@@ -168,13 +168,13 @@ func (n *item) typeAt(plain string) datacenter.Type {
 	return cmp.Or(n.types[plain], modelTypes[n.typePath()+"/"+plain])
 }
 
-// wants is the type that a file's text has to have.
+// wants returns the type that the text of a file has to have.
 func (n *item) wants() datacenter.Type {
 	plain, _, _, _ := nameAt(n.name)
 	return cmp.Or(n.typ, n.parent.typeAt(plain))
 }
 
-// valueFor reads a file's text as a value of a type; ErrInvalid if it is none.
+// valueFor reads the text of a file as a value of a type. The error is ErrInvalid if it is none.
 func valueFor(t datacenter.Type, plain, text string) (v datacenter.Value, err error) {
 	text = strings.TrimSuffix(text, "\n")
 	if t == 0 {
@@ -188,7 +188,7 @@ func valueFor(t datacenter.Type, plain, text string) (v datacenter.Value, err er
 	return v, nil
 }
 
-// newAttribute tells whether there can be a file of that name.
+// newAttribute returns why there can't be a file with a name.
 func (n *item) newAttribute(name string) (plain string, err error) {
 	plain, attribute, _, _ := nameAt(name)
 	other := "@" + name
@@ -215,7 +215,7 @@ func (n *item) below(top *item) bool {
 	return false
 }
 
-// commit makes a value of a file's text, as close(2) asks.
+// commit makes the text of a file its value, as close(2) does.
 func (n *item) commit() error {
 	if n.removed || isScratchName(n.name) {
 		n.dirty, n.cut, n.refused = false, false, false
@@ -256,7 +256,7 @@ func (n *item) release() error {
 	return nil
 }
 
-// unlink takes a file away for good.
+// unlink removes a file from its directory.
 func (n *item) unlink() {
 	n.data = n.shown()
 	plain, _, _, _ := nameAt(n.name)
@@ -268,7 +268,7 @@ func (n *item) unlink() {
 	n.attr, n.dirty, n.cut, n.refused, n.removed = false, false, false, false, true
 }
 
-// forgo removes what a scratch file hides.
+// forgo removes the attribute that a scratch file hides.
 func (n *item) forgo() {
 	if n.parent == nil {
 		return
@@ -296,13 +296,13 @@ func (n *item) each(visit func(dir *item)) {
 	}
 }
 
-// put gives a file or directory its place.
+// put puts a file or directory into a directory.
 func (n *item) put(k *item, name string) {
 	k.parent, k.name = n, name
 	n.kids[name] = k
 }
 
-// remove is Remove.
+// remove models Remove.
 func (n *item) remove(name string, kind nodes.Kind) error {
 	k := n.kids[name]
 	switch {
@@ -323,7 +323,7 @@ func (n *item) remove(name string, kind nodes.Kind) error {
 	return nil
 }
 
-// rename is Rename.
+// rename models Rename.
 func (n *item) rename(name string, to *item, toName string, mode nodes.RenameMode) error {
 	from, at := n.kids[name], to.kids[toName]
 	switch {
@@ -366,7 +366,7 @@ func (n *item) moveDir(to *item, name string, at *item) error {
 	return nil
 }
 
-// moveAside is to a scratch file, which hides the attribute.
+// moveAside models a Rename to a scratch file, which hides the attribute.
 func (n *item) moveAside(to *item, name string, at *item) {
 	if at != nil {
 		at.unlink()
@@ -450,8 +450,8 @@ func (n *item) exchangeValues(at *item) error {
 	return nil
 }
 
-// saved is what the tree becomes: without scratch files, with ordinals closed up,
-// and @ where a node has the name.
+// saved adds the paths of the saved tree to all: without scratch files, with consecutive
+// ordinals, and with @ where a node has the name.
 func (n *item) saved(path string, all map[string]string) {
 	values := map[string]datacenter.Value{}
 	for plain, f := range n.hidden {
@@ -490,7 +490,7 @@ func (n *item) saved(path string, all map[string]string) {
 	}
 }
 
-// writeAt is WriteAt, if it was not refused.
+// writeAt models WriteAt, unless it was refused.
 func (n *item) writeAt(p []byte, off int) {
 	data := []byte(n.shown())
 	if gap := off - len(data); gap > 0 && len(p) > 0 {

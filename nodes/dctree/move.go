@@ -64,8 +64,8 @@ func moved(n, parent edit.Number, name string, ordinal uint32) edit.Edit {
 	return edit.Edit{Op: edit.MoveNode, Node: n, Parent: parent, Name: name, Ordinal: ordinal}
 }
 
-// asideOrdinal is where a node waits while another takes its place. No file
-// has so many siblings, and childFile lets nobody ask for it.
+// asideOrdinal is the temporary ordinal of a node while another takes its place. No file has so
+// many siblings, and childFile refuses the name.
 const asideOrdinal = math.MaxInt32 + 1
 
 func (e *edits) exchangeNodes(ctx context.Context, n edit.Number, to overlay.Place) error {
@@ -85,7 +85,7 @@ func (e *edits) exchangeNodes(ctx context.Context, n edit.Number, to overlay.Pla
 	)
 }
 
-// shownText is what an attribute shows: what somebody writes, or what it is.
+// shownText returns what an attribute shows: the text that is being written, or its value.
 func (e *edits) shownText(ctx context.Context, id nodes.ID, text []byte) ([]byte, error) {
 	if text != nil {
 		return text, nil
@@ -97,8 +97,7 @@ func (e *edits) shownText(ctx context.Context, id nodes.ID, text []byte) ([]byte
 	return []byte(now.(content).text), nil
 }
 
-// moveAttribute gives an attribute another place, where it takes the type of the one that it
-// replaces.
+// moveAttribute renames an attribute. It gets the type of the attribute that it replaces.
 func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 	k, marked, err := e.keyAt(m.To)
 	if err != nil {
@@ -139,7 +138,7 @@ type side struct {
 	key    attributeKey
 	marked bool
 	text   []byte
-	// value is what it is at the other side.
+	// value is the value in the place of the other side.
 	value datacenter.Value
 }
 
@@ -172,7 +171,7 @@ func (e *edits) exchangeAttributes(ctx context.Context, m overlay.Move) error {
 	return nil
 }
 
-// side looks at an attribute.
+// side returns the side of an attribute.
 func (e *edits) side(ctx context.Context, id nodes.ID, text []byte) (s side, err error) {
 	s.id = id
 	s.number, _, _ = number(id)

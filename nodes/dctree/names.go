@@ -14,7 +14,7 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// number is that of a node or attribute.
+// number returns the number of a node or attribute.
 func number(id nodes.ID) (n edit.Number, attribute, ok bool) {
 	if n, attribute, ok = splitMade(id); ok {
 		return n, attribute, true
@@ -23,7 +23,7 @@ func number(id nodes.ID) (n edit.Number, attribute, ok bool) {
 	return edit.Number(stored), attribute, ok
 }
 
-// dirNumber is the number of a directory, and whether the draft has it.
+// dirNumber returns the number of a directory, and whether the draft has it.
 func (e *edits) dirNumber(id nodes.ID) (n edit.Number, touched bool, err error) {
 	n, attribute, ok := number(id)
 	switch {
@@ -39,7 +39,7 @@ func (e *edits) dirNumber(id nodes.ID) (n edit.Number, touched bool, err error) 
 	return n, touched, nil
 }
 
-// dirID is the number of a directory that the draft has.
+// dirID returns the ID of a directory that the draft has.
 func (e *edits) dirID(n edit.Number) nodes.ID {
 	if n == 0 {
 		return nodes.Root
@@ -50,7 +50,7 @@ func (e *edits) dirID(n edit.Number) nodes.ID {
 	return madeID(n, false)
 }
 
-// entryID is the ID of an entry of the draft.
+// entryID returns the ID of an entry of the draft.
 func entryID(d *edit.Entry) nodes.ID {
 	switch {
 	case !d.Stored:
@@ -63,7 +63,7 @@ func entryID(d *edit.Entry) nodes.ID {
 	return nodeID(uint32(d.Number), d.Addr)
 }
 
-// attributeName spells the name of an attribute of a draft node.
+// attributeName returns the file name of an attribute of a draft node.
 func (e *edits) attributeName(dir edit.Number, of *edit.Node, d *edit.Entry) (string, error) {
 	e.mu.RLock()
 	shared, known := e.marked[d.Number]
@@ -74,7 +74,7 @@ func (e *edits) attributeName(dir edit.Number, of *edit.Node, d *edit.Entry) (st
 			return "", wrap(err)
 		}
 	}
-	if !known && !shared { // edits that were replayed may have made a node of that name
+	if !known && !shared { // replayed edits may have made a node with that name
 		_, shared = e.draft.Child(dir, d.Name, 0)
 	}
 	name := e.nameOf(d)
@@ -89,7 +89,7 @@ func (e *edits) nameOf(d *edit.Entry) string {
 	if int(d.NameIndex) < len(e.names) {
 		return e.names[d.NameIndex]
 	}
-	return treepath.Escape(d.Name, math.MaxUint16) // plainName takes none that is cut
+	return treepath.Escape(d.Name, math.MaxUint16) // plainName refuses names that are cut
 }
 
 // spell is nameOf for a name alone.
@@ -102,7 +102,7 @@ func (e *edits) spell(name string) string {
 	return treepath.Escape(name, math.MaxUint16)
 }
 
-// numbered adds what tells a node from its siblings of the same name.
+// numbered appends the ordinal that distinguishes a node from its siblings of the same name.
 func numbered(name string, ordinal uint32) string {
 	if ordinal == 0 {
 		return name
@@ -123,10 +123,10 @@ func (e *edits) plainName(file string) (string, error) {
 	return name, nil
 }
 
-// newName tells whether something can be made, or renamed to, that has a name.
+// newName returns why nothing new can have a name.
 func newName(name string) error { return refusal(datacenter.CheckName(name)) }
 
-// attributeFile takes the name of an attribute's file apart.
+// attributeFile splits the file name of an attribute.
 func (e *edits) attributeFile(file string) (name string, marked bool, err error) {
 	if len(file) > 0 && file[0] == '@' {
 		file, marked = file[1:], true
@@ -135,7 +135,7 @@ func (e *edits) attributeFile(file string) (name string, marked bool, err error)
 	return name, marked, err
 }
 
-// childFile takes the name of a node's directory apart.
+// childFile splits the directory name of a node.
 func (e *edits) childFile(file string) (name string, ordinal uint32, err error) {
 	if overlay.IsScratch(file) {
 		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
@@ -148,7 +148,7 @@ func (e *edits) childFile(file string) (name string, ordinal uint32, err error) 
 	return name, uint32(n), err
 }
 
-// refusal turns the errors of edits into those of the tree.
+// refusal maps the errors of edits to those of the tree.
 func refusal(err error) error {
 	for _, m := range []struct{ of, to error }{
 		{datacenter.ErrValue, nodes.ErrInvalid},
@@ -217,11 +217,11 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 	return at, e.twin(in, name, &at)
 }
 
-// twin finds the other spelling of an attribute: an attribute has one file only.
+// twin sets the other spelling of an attribute, because an attribute has only one file.
 func (e *edits) twin(in edit.Number, name string, at *overlay.Name) error {
 	plain, marked, err := e.attributeFile(name)
 	if err != nil {
-		return nil //nolint:nilerr // then it has none
+		return nil //nolint:nilerr // such a name has no twin
 	}
 	at.Twin = "@" + name
 	if marked {
@@ -235,7 +235,7 @@ func (e *edits) twin(in edit.Number, name string, at *overlay.Name) error {
 	return nil
 }
 
-// mayBeAttribute tells whether there can be an attribute of a name.
+// mayBeAttribute returns why there can't be an attribute with a file name.
 func (e *edits) mayBeAttribute(in edit.Number, file string) error {
 	name, _, err := e.attributeFile(file)
 	if err == nil {
@@ -247,7 +247,7 @@ func (e *edits) mayBeAttribute(in edit.Number, file string) error {
 	return err
 }
 
-// mayBeNode tells whether there can be a node of a name.
+// mayBeNode returns why there can't be a node with a file name.
 func (e *edits) mayBeNode(file string) error {
 	name, _, err := e.childFile(file)
 	if err == nil {

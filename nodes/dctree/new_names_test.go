@@ -12,7 +12,7 @@ import (
 
 var longName = strings.Repeat("n", 248)
 
-// newNames can be made, or can't.
+// newNames has names with the errors of making a file and a directory.
 var newNames = []struct {
 	dir, name  string
 	file, node error
@@ -64,14 +64,14 @@ func TestNewNames(t *testing.T) {
 				t.Errorf("%s of the file %s/%q: %v, want %v", what, tt.dir, tt.name, err, tt.file)
 			}
 			if what == "create" || (!strings.ContainsAny(tt.name, ".~") && tt.name != "@new") {
-				e.survives(t) // else it is hidden, or new afterwards
+				e.survives(t) // else it is hidden, or fresh afterwards
 			}
 		}
 		e = editable(t, weapon())
 		if _, err := e.Mkdir(t.Context(), dir, tt.name); !errors.Is(err, tt.node) || (err != nil) != (tt.node != nil) {
 			t.Errorf("mkdir of %s/%q: %v, want %v", tt.dir, tt.name, err, tt.node)
 		}
-		if tt.name != "n.1" { // which is n then
+		if tt.name != "n.1" { // it is n afterwards
 			e.survives(t)
 		}
 	}
@@ -101,7 +101,7 @@ func TestCutNames(t *testing.T) {
 	}
 }
 
-// A number that is too large is not told to be too small.
+// The error for a number that is too large names the largest number.
 func TestLargestNumberIsTold(t *testing.T) {
 	e := editable(t, weapon())
 	_, err := e.Mkdir(t.Context(), e.mustAt(t, "Weapon"), "Item.2147483648")

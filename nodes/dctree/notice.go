@@ -6,7 +6,7 @@ import (
 	"lorefs/nodes"
 )
 
-// changed takes notice of what others edited, such as a sheet as a text.
+// changed reports the edits of others, such as a sheet as a text.
 func (e *edits) changed(a *edit.Applied) {
 	if a.By == e {
 		return
@@ -20,15 +20,15 @@ func (e *edits) changed(a *edit.Applied) {
 	}
 }
 
-// notice is what others did at once.
+// notice collects the changes by one set of edits of others.
 type notice struct {
 	e *edits
-	// changes are what whoever watches is told, spelled are names of nodes.
+	// changes has what the Watcher will be told. spelled caches the spelling of node names.
 	changes map[nodes.Change]bool
 	spelled map[string]string
 }
 
-// take lets an edit be seen.
+// take adds one edit.
 func (n *notice) take(x *edit.Effect) {
 	switch x.Kind {
 	case edit.AttributeSet:
@@ -43,7 +43,7 @@ func (n *notice) take(x *edit.Effect) {
 	case edit.NodeMoved:
 		before, now := &x.Before, &x.After
 		if before.Parent == now.Parent && before.Name == now.Name && before.Ordinal == now.Ordinal {
-			return // only its place among its siblings
+			return // only its position among its siblings changed
 		}
 		n.leaves(before)
 		n.enters(now)
@@ -51,7 +51,7 @@ func (n *notice) take(x *edit.Effect) {
 	}
 }
 
-// dirOf is the ID of the node that has an entry.
+// dirOf returns the ID of the node that has an entry.
 func dirOf(at *edit.EntryAt) nodes.ID {
 	switch {
 	case at.Parent == 0:
@@ -62,7 +62,7 @@ func dirOf(at *edit.EntryAt) nodes.ID {
 	return madeID(at.Parent, false)
 }
 
-// spell is [edits.spell], which looks at all names there are.
+// spell is [edits.spell], which searches all names, with a cache.
 func (n *notice) spell(name string) string {
 	s, ok := n.spelled[name]
 	if !ok {
@@ -72,8 +72,8 @@ func (n *notice) spell(name string) string {
 	return s
 }
 
-// enters is for a node that is there now. An attribute of its name is spelled in another way
-// from now on.
+// enters handles a node that is new at a place. If an attribute has the same name, its spelling
+// changes.
 func (n *notice) enters(at *edit.EntryAt) {
 	e, dir := n.e, dirOf(at)
 	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
@@ -82,13 +82,13 @@ func (n *notice) enters(at *edit.EntryAt) {
 	n.changes[nodes.Change{Dir: dir, Name: numbered(n.spell(at.Name), at.Ordinal)}] = true
 }
 
-// leaves is for a node that is not there any more.
+// leaves handles a node that has left its place.
 func (n *notice) leaves(at *edit.EntryAt) {
 	n.e.pinMarkBeside(at.Parent, at.Name, at.Ordinal)
 	n.changes[nodes.Change{Dir: dirOf(at), Name: numbered(n.spell(at.Name), at.Ordinal)}] = true
 }
 
-// set is for an attribute that has another value, or is new.
+// set handles an attribute that is new or has another value.
 func (n *notice) set(x *edit.Effect) {
 	e, d := n.e, &x.After
 	e.mu.Lock()
@@ -100,13 +100,13 @@ func (n *notice) set(x *edit.Effect) {
 	}
 }
 
-// gone is for an attribute that is not there any more, unless somebody has set it again.
+// gone handles an attribute that was removed. It does nothing if the attribute was set again.
 func (n *notice) gone(d *edit.EntryAt) {
 	e := n.e
 	if now, ok := e.draft.Attribute(d.Parent, d.Name); ok && now.Number == d.Number {
 		return
 	}
-	name := "" // any, if nobody knows any more which
+	name := "" // any name, if the spelling is unknown by now
 	if of, ok := e.draft.Node(d.Parent); ok {
 		if spelled, err := e.attributeName(d.Parent, &of, &d.Entry); err == nil {
 			name = spelled
@@ -120,7 +120,7 @@ func (n *notice) gone(d *edit.EntryAt) {
 	delete(e.marked, d.Number)
 }
 
-// before is what the file of an attribute showed that has gone.
+// before returns what the file of a removed attribute showed.
 func (e *edits) before(d *edit.Entry) content {
 	c := content{at: e.Tree.opts.ModTime}
 	if d.Value.Type() != 0 {
@@ -133,7 +133,7 @@ func (e *edits) before(d *edit.Entry) content {
 	return c
 }
 
-// removed is for a node that has gone with what was in it.
+// removed handles a node that was removed with everything in it.
 func (n *notice) removed(x *edit.Effect) {
 	for i := range x.Values {
 		v := &x.Values[i]

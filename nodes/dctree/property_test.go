@@ -42,7 +42,7 @@ func newDir(id nodes.ID) *item {
 	}
 }
 
-// load fills the model from what the tree shows, which the other tests check.
+// load fills the model from the tree, whose reading other tests check.
 func (m *machine) load(t *rapid.T, d *item) {
 	for entry, err := range m.e.ReadDir(context.Background(), d.id, 0) {
 		must(t, err)
@@ -61,7 +61,7 @@ func (m *machine) load(t *rapid.T, d *item) {
 	}
 }
 
-// dirs are all directories of the model, with some of those that were removed.
+// dirs returns all directories of the model, and some of the removed ones.
 func (m *machine) dirs() []*item {
 	var all []*item
 	m.root.each(func(d *item) { all = append(all, d) })
@@ -87,7 +87,7 @@ func (m *machine) files() []*item {
 	return all
 }
 
-// name is any name, more often one that the directory has.
+// name draws any name, more often one that the directory has.
 func name(t *rapid.T, d *item, label string) string {
 	var names []string
 	for _, n := range modelNames {
@@ -99,7 +99,7 @@ func name(t *rapid.T, d *item, label string) string {
 	return rapid.SampledFrom(names).Draw(t, label)
 }
 
-// same fails if two errors are not of the same kind.
+// same fails the test unless both errors are of the same kind.
 func same(t *rapid.T, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) || (want == nil && got != nil) {
@@ -197,7 +197,7 @@ func (m *machine) handle(t *rapid.T) (handle, int) {
 	return m.handles[i], i
 }
 
-// texts are values of some type or other, parts of them, and what is none.
+// texts has values of all types, parts of values, and texts that are no value.
 var texts = []string{
 	"", "\n", "5", "5\n", "-", "-7\n", "007\n", "2.5\n", "1e3\n", "0.5\r\n", "true\n", "tr", "ue\n", "0\n", "word", "two\nlines\n", "99999999999\n", "\x00", " 3 \n", "NaN\n", "%\n",
 }
@@ -220,7 +220,7 @@ func (m *machine) writeAt(t *rapid.T) {
 	for _, more := range append([]string{"", "1", ".5", "e5", "rue", "false"[1:], "aN", "nf"}, texts...) {
 		begun := begin + more
 		_, err := datacenter.ParseValue(h.f.wants(), begun)
-		if h.f.wants() == 0 || (err == nil && begin != "\n") { // an empty line is what a shell writes for no value
+		if h.f.wants() == 0 || (err == nil && begin != "\n") { // a shell writes an empty line for a variable that is not set
 			t.Fatalf("write of %q at %d was refused though %q is good: %v", p, off, begun, err)
 		}
 	}
@@ -284,7 +284,7 @@ func (m *machine) forget(t *rapid.T) {
 	}
 }
 
-// check compares all that is shown.
+// check compares everything that is visible.
 func (m *machine) check(t *rapid.T) {
 	m.root.each(func(d *item) { m.checkDir(t, d) })
 	for _, g := range m.ghosts {
@@ -361,7 +361,7 @@ func (m *machine) checkEntry(t *rapid.T, d, k *item, entry nodes.Entry) {
 	}
 }
 
-// end closes all files, and looks at what is left after a crash and after a save.
+// end closes all files, and checks what is left after a crash and after a save.
 func (m *machine) end(t *rapid.T) []byte {
 	for _, h := range m.handles {
 		same(t, "release", h.w.Release(), h.f.release())
@@ -384,7 +384,7 @@ func (m *machine) end(t *rapid.T) []byte {
 	differ(t, "after a save", reopened(t, data), want)
 	differ(t, "after a save, of what was logged", reopened(t, m.e.replayed(t).save(t)), want)
 	m.check(t)
-	m.e.data, m.e.log = data, nil // what is logged now is for the new file
+	m.e.data, m.e.log = data, nil // the log is for the new file from now on
 	return data
 }
 

@@ -12,13 +12,13 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// apply makes edits. Those of others are told to changed.
+// apply applies edits as this tree's own, which changed ignores.
 func (e *edits) apply(ctx context.Context, edits ...edit.Edit) error {
 	err := e.draft.ApplyPlan(ctx, e, func() ([]edit.Edit, error) { return edits, nil })
 	return refusal(err)
 }
 
-// keyAt is the attribute that a file at a place is, or is to be.
+// keyAt returns the attribute that a file at a place is, or would be.
 func (e *edits) keyAt(to overlay.Place) (k attributeKey, marked bool, err error) {
 	if to.Name == "" {
 		k, err = e.keyOf(to.ID)
@@ -31,7 +31,7 @@ func (e *edits) keyAt(to overlay.Place) (k attributeKey, marked bool, err error)
 	return k, marked, err
 }
 
-// keyOf is the attribute that has a number.
+// keyOf returns the place of the attribute with an ID.
 func (e *edits) keyOf(id nodes.ID) (attributeKey, error) {
 	n, _, _ := number(id)
 	of, name, err := e.draft.Holder(n)
@@ -75,8 +75,8 @@ func (e *edits) Note(file nodes.ID) any {
 	return t
 }
 
-// Put implements [overlay.Source]. If it was noted, a text that is written has another type
-// than the attribute; one that is renamed takes the type of what it replaces.
+// Put implements [overlay.Source]. A text that is written gets the type in the note, if that has
+// one, instead of the attribute's. A file that is renamed gets the type of what it replaces.
 func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
 	if err := e.check(ctx); err != nil {
 		return 0, err
@@ -91,7 +91,7 @@ func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from ove
 	}
 	var edits []edit.Edit
 	forgo := func() {}
-	if from.Hidden != 0 { // it still has the number that the file brings along
+	if from.Hidden != 0 { // it still has the number that the file shall have
 		var removed edit.Edit
 		if removed, forgo, err = e.removal(from.Hidden); err != nil {
 			return 0, err
@@ -111,7 +111,7 @@ func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from ove
 	return from.File, nil
 }
 
-// valueAt is the value that a text is as an attribute.
+// valueAt reads a text as the value of an attribute.
 func (e *edits) valueAt(k attributeKey, text []byte, from overlay.From) (v datacenter.Value, err error) {
 	t := noteOf(from.Note)
 	if t == 0 || from.Renamed {
@@ -136,7 +136,8 @@ func (e *edits) mark(n edit.Number, marked bool) {
 	e.marked[n] = marked
 }
 
-// show notes how the text of a value is spelled, and tells if it is another than was put.
+// show records how the text of a value is spelled. If the file shows another text than was put,
+// it reports a change.
 func (e *edits) show(n edit.Number, id nodes.ID, v datacenter.Value, text string) {
 	e.mu.Lock()
 	delete(e.bare, n)
@@ -149,7 +150,7 @@ func (e *edits) show(n edit.Number, id nodes.ID, v datacenter.Value, text string
 	}
 }
 
-// removal is the edit that removes an attribute; then does what is to be done behind it.
+// removal returns the edit that removes an attribute. then has to be called after it.
 func (e *edits) removal(file nodes.ID) (change edit.Edit, then func(), err error) {
 	k, err := e.keyOf(file)
 	if err != nil {
@@ -181,7 +182,7 @@ func (e *edits) noteType(k attributeKey, t datacenter.Type) {
 	e.types[k] = t
 }
 
-// Mkdir implements [overlay.Source]. A node takes the keys of those that the file has on its
+// Mkdir implements [overlay.Source]. A new node gets the keys of the file's nodes on the same
 // path.
 func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID, error) {
 	in, _, err := e.dirNumber(dir)
@@ -206,7 +207,7 @@ func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID,
 	return madeID(n, false), err
 }
 
-// giveWay has an attribute spelled @name since a node has its name. It says whether there is
+// giveWay makes the attribute with the name of a new node @name. It reports whether there is
 // one.
 func (e *edits) giveWay(parent edit.Number, name string, ordinal uint32) bool {
 	d, ok := e.draft.Attribute(parent, name)
@@ -240,15 +241,15 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 	return e.apply(ctx, edit.Edit{Op: edit.RemoveNode, Node: n})
 }
 
-// pinMark makes sure that an attribute that is @name because of a node keeps its name when the
-// node goes.
+// pinMark makes an attribute that is @name because of a node keep this spelling when the node
+// goes.
 func (e *edits) pinMark(node edit.Number) {
 	if of, ok := e.draft.Node(node); ok {
 		e.pinMarkBeside(of.Parent, of.Name, of.Ordinal)
 	}
 }
 
-// pinMarkBeside is pinMark for a node that may have gone already.
+// pinMarkBeside is pinMark for a node that may be gone already.
 func (e *edits) pinMarkBeside(parent edit.Number, name string, ordinal uint32) {
 	d, ok := e.draft.Attribute(parent, name)
 	if ordinal > 0 || !ok {
@@ -274,7 +275,7 @@ func (e *edits) Now(ctx context.Context, file nodes.ID) (overlay.Content, error)
 	return content{string(text), attr.ModTime}, nil
 }
 
-// content is what a file held.
+// content is the former content of a file.
 type content struct {
 	text string
 	at   time.Time

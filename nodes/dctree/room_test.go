@@ -10,8 +10,8 @@ import (
 	"lorefs/nodes/dctree"
 )
 
-// Scratch files have only so much memory together, whatever each of them has. What is
-// removed, or was made a value, takes none.
+// The memory of all scratch files together is limited. A file that was removed or became a value
+// takes none of it.
 func TestRoomForScratchFiles(t *testing.T) {
 	e := editable(t, weapon())
 	e.Editable = dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{MaxTexts: 100_000})

@@ -9,8 +9,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Saving is what helps if nothing can be logged any more: also when a file
-// was renamed aside.
+// A save works even if nothing can be logged any more, and also if a file was renamed aside.
 func TestSaveHiddenUnlogged(t *testing.T) {
 	e := editable(t, weapon())
 	must(t, e.write(t, e.mustAt(t, "Weapon/Item/id"), "7\n"))
@@ -21,7 +20,7 @@ func TestSaveHiddenUnlogged(t *testing.T) {
 	}
 }
 
-// The time that futimens(2) sets before close(2) stays, as cp -p and tar want.
+// The time that futimens(2) sets before close(2) stays; cp -p and tar rely on it.
 func TestTimeBeforeClose(t *testing.T) {
 	e := editable(t, weapon())
 	id := e.mustAt(t, "Weapon/Item/id")
@@ -40,8 +39,8 @@ func TestTimeBeforeClose(t *testing.T) {
 	}
 }
 
-// The time must not change at close(2) behind the kernel's back: it asked after
-// the write, and keeps the answer.
+// close(2) must not change the time, because the kernel has read it after the write and doesn't
+// ask again.
 func TestTimeAtClose(t *testing.T) {
 	e := editable(t, weapon())
 	id := e.mustAt(t, "Weapon/Item/id")
@@ -61,7 +60,7 @@ func TestTimeAtClose(t *testing.T) {
 	must(t, w.Release())
 }
 
-// many is a sheet of n items.
+// many returns a document with a sheet of n items.
 func many(n int) dctest.Doc {
 	sheet := &dctest.Node{Name: "S"}
 	for i := range n {
@@ -72,7 +71,7 @@ func many(n int) dctest.Doc {
 	return dctest.Doc{Root: dctest.Root(sheet)}
 }
 
-// What is made between siblings after a save stays between them, however much.
+// Nodes that are made between siblings after a save stay between them, however many there are.
 func TestRoomBetweenSiblings(t *testing.T) {
 	e := editable(t, many(100))
 	sheet := e.mustAt(t, "S")
@@ -103,8 +102,8 @@ func TestRoomBetweenSiblings(t *testing.T) {
 	}
 }
 
-// A directory that moves takes along what is open for writing below it, also
-// into another directory and across a save.
+// When a directory moves, the files in it that are open for writing move along, also into
+// another directory and across a save.
 func TestMoveAboveWriter(t *testing.T) {
 	e := editable(t, weapon())
 	id := e.mustAt(t, "Weapon/Item/id")

@@ -37,7 +37,7 @@ func (e *edits) attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return e.Tree.Attr(ctx, id)
 }
 
-// text is what the file of a changed attribute holds.
+// text returns the content of the file of a changed attribute.
 func (e *edits) text(n edit.Number, v datacenter.Value) string {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -85,7 +85,7 @@ func (e *edits) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.En
 	return entry, nil
 }
 
-// lookup finds an entry of a draft node.
+// lookup returns an entry of a draft node by its name.
 func (e *edits) lookup(dir edit.Number, name string) (nodes.Entry, error) {
 	of, ok := e.draft.Node(dir)
 	if !ok {
@@ -106,7 +106,7 @@ func (e *edits) lookup(dir edit.Number, name string) (nodes.Entry, error) {
 	return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 }
 
-// entry describes an entry of a draft node.
+// entry returns the nodes.Entry of an entry of a draft node.
 func (e *edits) entry(dir edit.Number, of *edit.Node, d *edit.Entry) (nodes.Entry, error) {
 	entry := nodes.Entry{ID: entryID(d), Kind: nodes.Dir, Next: d.Next}
 	if !d.Attribute {
@@ -130,10 +130,10 @@ func (e *edits) entry(dir edit.Number, of *edit.Node, d *edit.Entry) (nodes.Entr
 	return entry, err
 }
 
-// complete adds what all entries have.
+// complete sets what all entries have in common.
 func (e *edits) complete(entry *nodes.Entry) {
 	entry.Writable = true
-	entry.ModTime = e.Tree.opts.ModTime // that of the directory may be another
+	entry.ModTime = e.Tree.opts.ModTime // the time of the directory may differ
 }
 
 func isNotExist(err error) bool { return errors.Is(err, nodes.ErrNotExist) }
@@ -162,8 +162,8 @@ func (e *edits) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.S
 	}
 }
 
-// listStored lists a directory that nobody has edited. more is false at its end;
-// else somebody has by now, and the draft has what is behind cursor.
+// listStored lists a directory without edits. more is false at the end of the listing. Otherwise
+// the directory was edited meanwhile, and the draft has the entries from cursor on.
 func (e *edits) listStored(
 	ctx context.Context, dir nodes.ID, n edit.Number, cursor uint64, yield func(nodes.Entry, error) bool,
 ) (_ uint64, more bool) {
@@ -188,7 +188,7 @@ func (e *edits) list(dir edit.Number, cursor uint64, yield func(nodes.Entry, err
 	for {
 		of, ok := e.draft.Node(dir)
 		if !ok {
-			return // it was removed: nothing is left in it
+			return // it was removed and has no more entries
 		}
 		if batch, _ = e.draft.List(dir, cursor, listBatch, batch[:0]); len(batch) == 0 {
 			return

@@ -5,17 +5,18 @@ import "lorefs/datacenter"
 // ordinals numbers siblings of the same name in a listing.
 type ordinals struct {
 	node datacenter.Node
-	from int // the place at which the listing began
+	from int // the position at which the listing began
 
 	begun bool
-	// Of a file in order, equal names are neighbors: the last one is enough.
+	// In a sorted file, siblings of the same name are neighbors, so only the last name is
+	// counted.
 	name  uint16
 	count int
-	// Of any other file, all must be counted.
+	// In any other file, all names are counted.
 	counts map[uint16]int
 }
 
-// next is the ordinal of c, which is the next sibling in the file's order.
+// next returns the ordinal of c, which has to be the next sibling in the file's order.
 func (o *ordinals) next(c datacenter.Node) (int, error) {
 	if o.node.Sorted() {
 		return o.inOrder(c)
@@ -43,7 +44,7 @@ func (o *ordinals) inOrder(c datacenter.Node) (int, error) {
 	switch {
 	case name == o.name:
 		o.count++
-	case !o.begun && o.from > 0: // the listing goes on amid siblings
+	case !o.begun && o.from > 0: // the listing began between siblings
 		n, err := o.node.Ordinal(c)
 		if err != nil {
 			return 0, err
@@ -57,11 +58,11 @@ func (o *ordinals) inOrder(c datacenter.Node) (int, error) {
 	return o.count, nil
 }
 
-// sharedNames tells which attributes of a node have a child of the same name.
+// sharedNames says which attributes of a node have a child of the same name.
 type sharedNames struct {
 	node datacenter.Node
-	// names holds the names of the children if they can't be searched by
-	// halving; each search would go through all of them.
+	// names has the names of the children if they are not sorted, because each search would have
+	// to go through all of them.
 	names map[uint16]bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes"
 )
 
-// weapon is a document with attributes of all types in two nodes of one path.
+// weapon returns a document with attributes of all types in two nodes of one path.
 func weapon() dctest.Doc {
 	item := func(id int) *dctest.Node {
 		return &dctest.Node{Name: "Item", Attrs: []dctest.Attr{
@@ -24,13 +24,13 @@ func weapon() dctest.Doc {
 	return dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "Weapon", Children: []*dctest.Node{item(1), item(2)}})}
 }
 
-// session does what tools do with files of one directory.
+// session does what tools do with the files of one directory.
 type session struct {
 	T *testing.T
 	*edited
 	dir  string
 	file string
-	text string // what it is to hold
+	text string // the content that the file shall have
 }
 
 func (s *session) path(name string) string { return s.dir + "/" + name }
@@ -40,7 +40,7 @@ func (s *session) ok(err error) {
 	must(s.T, err)
 }
 
-// make creates a file, and writes and closes it.
+// make creates, writes and closes a file.
 func (s *session) make(name, text string) nodes.ID {
 	s.T.Helper()
 	id := s.create(s.T, s.path(name))
@@ -74,7 +74,7 @@ func (s *session) openFile() nodes.Writer {
 	return s.open(s.T, s.mustAt(s.T, s.path(s.file)))
 }
 
-// tools are the requests that were seen of each.
+// tools has the requests that each tool was seen to make.
 var tools = map[string]func(*session){
 	"echo": func(s *session) {
 		w := s.openFile()
@@ -159,7 +159,7 @@ var tools = map[string]func(*session){
 	},
 }
 
-// inPlace are those that write to the file itself.
+// inPlace has the tools that write to the file itself.
 var inPlace = []string{"echo", "cp", "rsync --inplace", "vim, backup by copy"}
 
 func TestTools(t *testing.T) {
@@ -186,7 +186,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// survives checks what is left after a crash and after a save.
+// survives checks the tree after a crash and after a save.
 func (e *edited) survives(t fatal) {
 	t.Helper()
 	want := kept(shown(t, e))
@@ -196,7 +196,7 @@ func (e *edited) survives(t fatal) {
 	differ(t, "after a save", shown(t, again), want)
 }
 
-// Tools that touch do not edit.
+// A tool that only sets times makes no edit.
 func TestTimesAreNoEdits(t *testing.T) {
 	e := editable(t, weapon())
 	id := e.mustAt(t, "Weapon/Item/id")
@@ -209,8 +209,8 @@ func TestTimesAreNoEdits(t *testing.T) {
 	}
 }
 
-// A tool that writes what does not fit is told so at write or close, or rename, and
-// the value stays.
+// A tool that writes a text that doesn't fit gets an error at write, close or rename, and the
+// value stays.
 func TestToolsThatFail(t *testing.T) {
 	for _, tt := range []struct{ file, text string }{
 		{"id", "x\n"},

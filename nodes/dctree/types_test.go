@@ -10,7 +10,7 @@ import (
 
 const inItem = "Weapon/Item/"
 
-// setType is setfattr(1) of a type.
+// setType sets a type as setfattr(1) does.
 func (e *edited) setType(t *testing.T, path, typ string) error {
 	t.Helper()
 	return e.SetXattr(t.Context(), e.mustAt(t, path), "user.lorefs.type", []byte(typ))
@@ -144,7 +144,7 @@ func TestKeysAndFlags(t *testing.T) {
 	}
 }
 
-// Attributes come back where they were.
+// Attributes that come back have their old positions.
 func TestOrderOfAttributes(t *testing.T) {
 	e := editable(t, weapon())
 	want := list(t, e, e.mustAt(t, "Weapon/Item"))

@@ -8,17 +8,17 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// textName is the attribute that holds a node's text, a string.
+// textName is the attribute that has a node's text, a string.
 const textName = "__value__"
 
-// maxContent is the largest content of a file: no value is longer, with each of
-// its characters three bytes and a newline behind.
+// maxContent is the size of the largest file that can be a value: each character of the longest
+// value has three bytes, and a newline follows.
 const maxContent = 3<<20 + 1
 
-// trimNewline takes off what a file has behind its value.
+// trimNewline removes the newline behind a value.
 func trimNewline(text string) string { return strings.TrimSuffix(text, "\n") }
 
-// valueOf reads a value from the content of a file. Type 0 is not known.
+// valueOf reads a value from the content of a file. Type 0 means that the type is unknown.
 func valueOf(t datacenter.Type, data string) (v datacenter.Value, err error) {
 	text := trimNewline(data)
 	if t == 0 {
@@ -32,16 +32,16 @@ func valueOf(t datacenter.Type, data string) (v datacenter.Value, err error) {
 	return v, nil
 }
 
-// noteOf is the type that was noted of a file: what setfattr(1) said before there was a value,
-// or what an attribute had before it was scratch; 0 is nothing.
+// noteOf returns the type in the note of a file, or 0. It was set by setfattr(1) before the file
+// had a value, or is that of an attribute that became scratch.
 func noteOf(note any) datacenter.Type {
 	t, _ := note.(datacenter.Type)
 	return t
 }
 
-// typeAt is the type that the value of a file has to have at a place; 0 is any: that of the
-// attribute, else the one that it had before it was removed, else the one that
-// it has elsewhere on the path.
+// typeAt returns the type that a value has to have at a place; 0 is any. It is the type of the
+// attribute, else its type before it was removed, else the type that it has elsewhere on the
+// path.
 func (e *edits) typeAt(dir edit.Number, name string) (datacenter.Type, error) {
 	if name == textName {
 		return datacenter.String, nil
@@ -56,7 +56,7 @@ func (e *edits) typeAt(dir edit.Number, name string) (datacenter.Type, error) {
 	return t, refusal(err)
 }
 
-// storedType is the type of an attribute of the draft.
+// storedType returns the type of an attribute of the draft.
 func (e *edits) storedType(d *edit.Entry) (datacenter.Type, error) {
 	if t := d.Value.Type(); t != 0 {
 		return t, nil
@@ -65,7 +65,7 @@ func (e *edits) storedType(d *edit.Entry) (datacenter.Type, error) {
 	return a.Type(), wrap(err)
 }
 
-// typeBefore is the type of an attribute that was removed, 0 if none was.
+// typeBefore returns the type of a removed attribute, 0 if none was removed.
 func (e *edits) typeBefore(k attributeKey) datacenter.Type {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -90,11 +90,11 @@ func (e *edits) Refuse(to overlay.Place, begin []byte, from overlay.From) error 
 	return hopeless(t, string(begin))
 }
 
-// hopeless is the error of a text that begins in a way in which no value of the
-// type does. A line of nothing is taken for a value that is missing: shells write
-// it for a variable that is not set, and look at no error but this.
+// hopeless returns an error if no value of the type begins with this text. An empty line counts
+// as a missing value, because shells write one for a variable that is not set, and check the
+// error of this write only.
 func hopeless(t datacenter.Type, begin string) error {
-	const spaces = " \t\n\v\f\r" // space around a number does not matter
+	const spaces = " \t\n\v\f\r" // space around a number is ignored
 	_, err := datacenter.ParseValue(t, begin)
 	text := strings.TrimLeft(begin, spaces)
 	if begin == "\n" && err != nil {
@@ -106,8 +106,7 @@ func hopeless(t datacenter.Type, begin string) error {
 	return refusal(err)
 }
 
-// mayGrow tells whether a text that is no value of the type may become one by what
-// follows it.
+// mayGrow reports whether a text that is not a value of the type may become one by more text.
 func mayGrow(t datacenter.Type, text string) bool {
 	switch t {
 	case datacenter.Int:

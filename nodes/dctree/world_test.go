@@ -19,14 +19,14 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// fatal is what the helpers need of a test, whether rapid's or testing's.
+// fatal has what the helpers need of a test, from rapid or from testing.
 type fatal interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Errorf(format string, args ...any)
 }
 
-// at follows a path with slashes; the error is that of the first Lookup that has one.
+// at returns the entry of a path, or the error of the first Lookup that fails.
 func (e *edited) at(path string) (nodes.Entry, error) {
 	entry := nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' }) {
@@ -38,7 +38,7 @@ func (e *edited) at(path string) (nodes.Entry, error) {
 	return entry, nil
 }
 
-// split gives the directory of a path, and its last name.
+// split returns the directory of a path, and its last name.
 func (e *edited) split(t fatal, path string) (nodes.ID, string) {
 	t.Helper()
 	i := strings.LastIndexByte(path, '/')
@@ -90,7 +90,7 @@ func (e *edited) remove(t fatal, path string) error {
 	return e.Remove(context.Background(), dir, name, nodes.File)
 }
 
-// write writes text as cp does, and closes the file; it gives the first error.
+// write writes text as cp does and closes the file. It returns the first error.
 func (e *edited) write(t fatal, id nodes.ID, text string) (err error) {
 	t.Helper()
 	w := e.open(t, id)
@@ -104,7 +104,7 @@ func (e *edited) write(t fatal, id nodes.ID, text string) (err error) {
 	return w.Flush(context.Background())
 }
 
-// must fails the test if err is one.
+// must fails the test if err is not nil.
 func must(t fatal, err error) {
 	t.Helper()
 	if err != nil {
@@ -112,7 +112,7 @@ func must(t fatal, err error) {
 	}
 }
 
-// text is what a file holds.
+// text returns the content of a file.
 func (e *edited) text(t fatal, id nodes.ID) string {
 	t.Helper()
 	b, err := nodetest.ReadFile(context.Background(), e, id)
@@ -122,7 +122,7 @@ func (e *edited) text(t fatal, id nodes.ID) string {
 	return string(b)
 }
 
-// typeOf is the extended attribute; empty if there is none.
+// typeOf returns the extended attribute with the type, or "" if there is none.
 func typeOf(t fatal, x nodes.Xattrer, id nodes.ID) string {
 	t.Helper()
 	b, err := x.Xattr(context.Background(), id, "user.lorefs.type")
@@ -132,8 +132,8 @@ func typeOf(t fatal, x nodes.Xattrer, id nodes.ID) string {
 	return string(b)
 }
 
-// shown is the tree that data and log make: what each path has. Of strings it is
-// told whether they end in a newline; a file that is no attribute has no type.
+// shown returns the contents of a tree by path: type and text, with the final newline if there
+// is one. A file that is not an attribute has no type.
 func shown(t fatal, tree nodes.Tree) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -164,8 +164,8 @@ func shown(t fatal, tree nodes.Tree) map[string]string {
 	return all
 }
 
-// kept is what is left of that after a save or a crash: attributes and nodes, all
-// values with their newline.
+// kept returns what is left of that after a save or a crash: attributes and nodes, with a
+// newline behind each value.
 func kept(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for p, v := range all {
@@ -180,7 +180,7 @@ func kept(all map[string]string) map[string]string {
 	return out
 }
 
-// differ tells of two trees what they do not have in common.
+// differ reports the differences of two trees as errors.
 func differ(t fatal, what string, got, want map[string]string) {
 	t.Helper()
 	for _, p := range slices.Sorted(maps.Keys(got)) {
@@ -195,7 +195,7 @@ func differ(t fatal, what string, got, want map[string]string) {
 	}
 }
 
-// replayed is the tree of the same bytes after a crash: what was logged is made again.
+// replayed returns the tree of the same file after a crash, with the logged edits applied again.
 func (e *edited) replayed(t fatal) *edited {
 	t.Helper()
 	again, err := reopen(e.data)
@@ -208,7 +208,7 @@ func (e *edited) replayed(t fatal) *edited {
 	return again
 }
 
-// save gives the bytes of the file that is saved, which Compare and Verify like.
+// save returns the bytes of the saved file, after checking it by Compare and Verify.
 func (e *edited) save(t fatal) []byte {
 	t.Helper()
 	ctx := context.Background()
@@ -228,7 +228,7 @@ func (e *edited) save(t fatal) []byte {
 	return out.Bytes()
 }
 
-// reopen makes an editable tree of a file.
+// reopen returns an editable tree of a file.
 func reopen(data []byte) (*edited, error) {
 	f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
 	if err != nil {
@@ -256,7 +256,7 @@ func reopen(data []byte) (*edited, error) {
 	return e, nil
 }
 
-// readAll reads a file by small pieces.
+// readAll reads a file in small pieces.
 func readAll(t fatal, tree nodes.Tree, id nodes.ID) string {
 	t.Helper()
 	var all []byte

@@ -8,8 +8,8 @@ import (
 	"lorefs/nodes"
 )
 
-// Extended attributes: the type of an attribute, and of a node the names of its
-// key attributes, apart by spaces, and its flags as a number.
+// These are the extended attributes: the type of an attribute; for a node, the names of its key
+// attributes, separated by spaces, and its flags as a number.
 const (
 	xattrType  = "user.lorefs.type"
 	xattrKeys  = "user.lorefs.keys"

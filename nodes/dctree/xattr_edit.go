@@ -48,7 +48,7 @@ func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte,
 	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
 }
 
-// xattrOfFile is the type of an attribute, or the one that a file is to have.
+// xattrOfFile returns the type of an attribute, or the type that a file shall have.
 func (e *Editable) xattrOfFile(ctx context.Context, id nodes.ID) ([]byte, error) {
 	note, apart := e.Note(id)
 	switch t := noteOf(note); {
@@ -64,8 +64,8 @@ func (e *Editable) xattrOfFile(ctx context.Context, id nodes.ID) ([]byte, error)
 	return e.edits.Xattr(ctx, id, xattrType)
 }
 
-// SetXattr is the tree's: the type of an attribute, whose text has to be a value
-// of it, and the keys and the flags of a node.
+// SetXattr implements [nodes.Mutable]. It sets the type of an attribute, whose text has to be a
+// value of it, or the keys or the flags of a node.
 func (e *Editable) SetXattr(ctx context.Context, id nodes.ID, name string, value []byte) error {
 	attr, err := e.Attr(ctx, id)
 	if err != nil {
@@ -97,22 +97,22 @@ func (e *Editable) setNode(ctx context.Context, id nodes.ID, change edit.Edit) e
 	})
 }
 
-// setType changes the type of an attribute, or says which one a file is to have
-// when it gets its value.
+// setType changes the type of an attribute, or sets the type that a file shall have when it gets
+// a value.
 func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error {
 	t, err := datacenter.ParseType(text)
 	if err != nil {
 		return refusal(err)
 	}
-	return e.SetNote(ctx, id, t) // 256.0 as a string is 256 as a float
+	return e.SetNote(ctx, id, t) // the string 256.0 becomes the float 256
 }
 
-// RemoveXattr implements [nodes.Mutable]. Nothing can be without what it has, so that nothing
-// changes: rsync -X removes what a copy has lost, and would fail for ever.
+// RemoveXattr implements [nodes.Mutable]. These attributes always exist, so it changes nothing.
+// It still succeeds, because rsync -X removes what a copy doesn't have and would fail forever.
 func (e *Editable) RemoveXattr(ctx context.Context, id nodes.ID, name string) error {
 	_, err := e.Xattr(ctx, id, name)
 	return err
 }
 
-// betweenKeys tells what is between the names of keys: spaces or commas.
+// betweenKeys reports whether r separates the names of keys.
 func betweenKeys(r rune) bool { return r == ' ' || r == ',' }

@@ -7,9 +7,9 @@ import (
 	"lorefs/nodes"
 )
 
-// Copy makes a tree in memory with all names, contents, times and attributes of
-// another, in the same order. The numbers are its own. Benchmarks serve it to see
-// what a source costs beyond its shape.
+// Copy returns a tree in memory with the names, contents, times and attributes of another, in
+// the same order. Its numbers differ. Benchmarks mount the copy to measure what a source costs
+// beyond its shape.
 func Copy(ctx context.Context, tree nodes.Tree) (*Mem, error) {
 	root, err := tree.Attr(ctx, nodes.Root)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *copier) file(ctx context.Context, e nodes.Entry, to nodes.ID) (nodes.ID
 	return c.b.File(to, e.Name, string(p)), nil
 }
 
-// node copies what is beside names and content.
+// node copies everything of a node but its name and content.
 func (c *copier) node(ctx context.Context, from, to nodes.ID) error {
 	attr, err := c.tree.Attr(ctx, from)
 	if err != nil {

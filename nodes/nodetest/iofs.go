@@ -13,7 +13,7 @@ import (
 	"lorefs/nodes"
 )
 
-// The permissions of everything that a tree shows.
+// These are the permissions of all files and directories.
 const (
 	dirPerm  = 0o555
 	filePerm = 0o444
@@ -150,8 +150,8 @@ type nodeReader struct {
 	info fileInfo
 }
 
-// ReadAt turns an early end into an error, so that a tree which finds less than it promised
-// is not taken for a short file.
+// ReadAt returns an error for an early end, so that a tree which reads less than the size it
+// promised is not taken for one with a short file.
 func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.tree.ReadAt(context.Background(), r.info.id, p, off)
 	if n < len(p) && (err == nil || isEnd(err)) && off+int64(n) < r.info.attr.Size {
@@ -161,7 +161,7 @@ func (r nodeReader) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func isEnd(err error) bool {
-	return err == io.EOF //nolint:errorlint // a wrapped one is the source's, not the file's
+	return err == io.EOF //nolint:errorlint // a wrapped io.EOF comes from the source, and isn't the end of the file
 }
 
 // openFile gets Read, ReadAt and Seek from the section reader.

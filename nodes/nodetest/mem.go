@@ -59,7 +59,7 @@ type Builder struct {
 	errs []error
 }
 
-// maxNameLen is what file systems hold as a name.
+// maxNameLen is the length of the longest name, in bytes, that file systems hold.
 const maxNameLen = 255
 
 // Dir adds a directory to parent and returns its ID.

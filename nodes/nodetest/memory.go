@@ -12,13 +12,13 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// memory is the [overlay.Source] of a [Mutable]. All names are its own, so that nothing is
-// scratch; what does not fit is refused, and the file is again what it was.
+// memory is the [overlay.Source] of a [Mutable]. All names are its own, so nothing is scratch. A
+// text that Mutable.Valid refuses is dropped, and the file becomes what it was before.
 type memory struct {
 	overlay.Watcher
-	of *Mutable // which says what is valid
+	of *Mutable // for Valid, Hopeless and ReadOnly
 
-	// mu guards everything below, and the nodes. The Watcher is not told under it.
+	// mu guards everything below, and the nodes. The Watcher is not called under it.
 	mu    sync.Mutex
 	nodes map[nodes.ID]*memoryNode
 	last  nodes.ID
@@ -27,21 +27,21 @@ type memory struct {
 
 var _ overlay.Valued = (*memory)(nil)
 
-// memoryNode can be read by its number, wherever it is, until it is forgotten.
+// memoryNode is a node. A removed one can be read by its number until it is forgotten.
 type memoryNode struct {
 	id   nodes.ID
 	kind nodes.Kind
-	// dir is nil for the root, and for what was removed.
+	// dir is nil for the root and for removed nodes.
 	dir   *memoryNode
 	name  string
-	mtime time.Time // when it was made; the overlay has what came later
+	mtime time.Time // when it was made; the overlay has later times
 	text  string
-	// entries are those of a directory. It lists them in the order of their numbers, which
-	// are the cursors.
+	// entries has the entries of a directory. They are listed sorted by their numbers, which are
+	// the cursors.
 	entries map[string]*memoryNode
 }
 
-// The caller of what follows holds mu.
+// Callers of the functions below hold mu.
 
 func (s *memory) add(kind nodes.Kind) *memoryNode {
 	s.last++
@@ -54,7 +54,7 @@ func (s *memory) addAs(id nodes.ID, kind nodes.Kind) *memoryNode {
 	return n
 }
 
-// link gives a node a name in place of what has it, which is returned.
+// link gives a child a name. It returns the node that had the name before, or nil.
 func (n *memoryNode) link(name string, child *memoryNode) (old *memoryNode) {
 	old = n.entries[name]
 	old.cut()
@@ -73,7 +73,7 @@ func (n *memoryNode) cut() {
 
 func (s *memory) writable(n *memoryNode) bool { return s.of.ReadOnly == nil || !s.of.ReadOnly(n.name) }
 
-// judge tells whether a file of a name may hold a text.
+// judge returns an error if a file with a name may not hold a text.
 func (s *memory) judge(name string, text []byte) error {
 	if s.of.Valid == nil {
 		return nil
@@ -87,7 +87,8 @@ func (s *memory) entry(n *memoryNode) nodes.Entry {
 	}
 }
 
-// with calls f with a node of a kind, or of any if that is 0, under mu.
+// with calls f, under mu, with the node of a number. The node has to be of the kind, if that is
+// not 0.
 func (s *memory) with(id nodes.ID, kind nodes.Kind, f func(*memoryNode) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,7 @@ func (s *memory) with(id nodes.ID, kind nodes.Kind, f func(*memoryNode) error) e
 	return f(n)
 }
 
-// isRemoved tells of a node that it is in no directory any more.
+// isRemoved reports whether the node is in no directory any more.
 func (n *memoryNode) isRemoved() bool { return n.dir == nil && n.id != nodes.Root }
 
 func (s *memory) forget(id nodes.ID) {
@@ -114,8 +115,7 @@ func (s *memory) forget(id nodes.ID) {
 	}
 }
 
-// tell tells of an edit that nobody asked for, and of the node that has gone with it, which
-// may be nil.
+// tell reports a change that the source made by itself, and the node that it removed, if any.
 func (s *memory) tell(gone *memoryNode, c nodes.Change) {
 	if gone != nil {
 		s.Gone(gone.id, gone.kind, was{gone.text, gone.mtime})
@@ -254,7 +254,7 @@ func (s *memory) Put(_ context.Context, to overlay.Place, text []byte, from over
 	})
 }
 
-// put makes a file. One that nobody has written to is empty, whatever is valid.
+// put makes a file. A file without writes is empty, even if Valid would refuse that.
 func (s *memory) put(dir *memoryNode, name string, text []byte, from overlay.From) error {
 	if len(text) > 0 || from.Renamed {
 		if err := s.judge(name, text); err != nil {
@@ -304,8 +304,8 @@ func (s *memory) Move(_ context.Context, m overlay.Move) error {
 	return nil
 }
 
-// holds is what a node holds once it has a name, if it may: what is written to it, unless
-// that is nil.
+// holds returns the content of a node under its new name, or an error if that is not valid. It
+// is the text that is being written, unless that is nil.
 func (s *memory) holds(n *memoryNode, written []byte, name string) (string, error) {
 	if n.kind == nodes.Dir {
 		return "", nil
@@ -355,7 +355,7 @@ func (s *memory) Refuse(_ overlay.Place, begin []byte, _ overlay.From) error {
 	return s.of.Hopeless(begin)
 }
 
-// was is what a file held.
+// was is the former content of a file.
 type was struct {
 	text string
 	at   time.Time

@@ -13,8 +13,8 @@ import (
 	"lorefs/nodes"
 )
 
-// RunMounted checks that dir, a mount of tree, shows its names, kinds, sizes,
-// times, numbers and bytes.
+// RunMounted checks that dir, a mount of tree, shows its names, kinds, sizes, times, numbers and
+// bytes.
 func RunMounted(t *testing.T, dir string, tree nodes.Tree, opts ...Option) {
 	t.Helper()
 	o := parse(opts)
@@ -128,7 +128,7 @@ func checkMountedFile(name string, tree nodes.Tree, s sampled) error {
 	return nil
 }
 
-// inode gets the number out of what the system told, where it tells one.
+// inode returns the inode number, if the operating system reports one.
 func inode(info os.FileInfo) (uint64, bool) {
 	v := reflect.ValueOf(info.Sys())
 	if v.Kind() != reflect.Pointer || v.IsNil() {

@@ -13,24 +13,24 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// Mutable is a [nodes.Mutable] in memory: it holds any bytes under any name, and
-// extended attributes called user.*. The zero value is not ready, see [NewMutable].
+// Mutable is a [nodes.Mutable] in memory. It holds any bytes under any name, and extended
+// attributes called user.*. The zero value is not ready for use, see [NewMutable].
 type Mutable struct {
 	*overlay.Tree
-	// Valid judges what a file is to hold from now on; nil takes everything. It
-	// is asked at Flush and, for the new name, at Rename. Set it before use.
+	// Valid returns an error if a file may not get a content; nil accepts everything. It is
+	// called at Flush and, with the new name, at Rename. Set it before use.
 	Valid func(name string, content []byte) error
-	// Hopeless judges what a file begins with at each write to its end, and can have that
-	// write fail; nil leaves all to Valid. Set it before use.
+	// Hopeless returns an error if no valid content begins like this, and the write fails with
+	// it. It is called at each write to the end of a file; nil leaves all checks to Valid. Set
+	// it before use.
 	Hopeless func(begin []byte) error
-	// ReadOnly tells of a name, of a file or of a directory, that it can't be
-	// changed; nil is none. Set it before use.
+	// ReadOnly reports whether files and directories with a name can't be changed; nil means
+	// none. Set it before use.
 	ReadOnly func(name string) bool
 
 	src *memory
 
-	// mu guards what follows. A node keeps its number, so that this is all there is to know
-	// of its attributes.
+	// mu guards everything below. Attributes are kept by number, which a node keeps.
 	mu        sync.RWMutex
 	xattrs    map[nodes.ID]map[string][]byte
 	forgotten map[nodes.ID]int
@@ -45,8 +45,8 @@ var (
 // maxMutable is the largest file that a Mutable holds.
 const maxMutable = 1 << 24
 
-// NewMutable returns a tree that holds the files, whose paths have slashes. A
-// path that ends in one is a directory.
+// NewMutable returns a tree of the files, whose paths have slashes. A path that ends in a slash
+// is a directory.
 func NewMutable(files map[string]string) *Mutable {
 	m := &Mutable{xattrs: map[nodes.ID]map[string][]byte{}, forgotten: map[nodes.ID]int{}}
 	m.src = &memory{of: m, nodes: map[nodes.ID]*memoryNode{}}
@@ -73,14 +73,14 @@ func NewMutable(files map[string]string) *Mutable {
 	return m
 }
 
-// Syncs counts the calls of Sync.
+// Syncs returns the number of calls of Sync.
 func (m *Mutable) Syncs() int {
 	m.src.mu.Lock()
 	defer m.src.mu.Unlock()
 	return m.src.syncs
 }
 
-// Forgotten counts the calls of Forget for one node.
+// Forgotten returns the number of calls of Forget for one node.
 func (m *Mutable) Forgotten(id nodes.ID) int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -96,8 +96,7 @@ func (m *Mutable) Forget(id nodes.ID) {
 	m.forgotten[id]++
 }
 
-// Put changes the content of a file as if the source did by itself, and tells
-// whoever watches.
+// Put changes the content of a file as if the source did it by itself, and tells the watcher.
 func (m *Mutable) Put(id nodes.ID, content string) {
 	m.src.mu.Lock()
 	m.src.nodes[id].text = content
@@ -105,8 +104,8 @@ func (m *Mutable) Put(id nodes.ID, content string) {
 	m.src.Edited(id)
 }
 
-// Replace gives a name in a directory to a new file, as if the source did by
-// itself. quiet leaves the name out of what is told.
+// Replace gives a name in a directory to a new file as if the source did it by itself. With
+// quiet, the change that is reported doesn't have the name.
 func (m *Mutable) Replace(dir nodes.ID, name, content string, quiet bool) nodes.ID {
 	m.src.mu.Lock()
 	n := m.src.add(nodes.File)
@@ -121,7 +120,7 @@ func (m *Mutable) Replace(dir nodes.ID, name, content string, quiet bool) nodes.
 	return n.id
 }
 
-// Drop takes a name away as if the source did by itself.
+// Drop removes a name as if the source did it by itself.
 func (m *Mutable) Drop(dir nodes.ID, name string) {
 	m.src.mu.Lock()
 	old := m.src.nodes[dir].entries[name]

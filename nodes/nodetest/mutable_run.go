@@ -12,26 +12,26 @@ import (
 	"lorefs/nodes"
 )
 
-// Edits tells RunMutable what a tree takes.
+// Edits says which edits a tree accepts.
 type Edits struct {
-	// Dir is the path of a directory to make things in; the root if empty.
+	// Dir is the path of the directory to use; if empty, it is the root.
 	Dir []string
-	// Files are two names that files can be made under, Dirs two for directories.
+	// Files has two names that files can have, Dirs two that directories can have.
 	Files, Dirs [2]string
-	// Valid are two contents that both files can hold. A tree shows them as they
-	// are, or as Shown tells if that is not nil.
+	// Valid has two contents that both files can hold. The tree shows them as they are, or as
+	// Shown returns them if that is not nil.
 	Valid [2]string
 	Shown func(content string) string
-	// Invalid is what neither can hold; nothing is if it is empty. Kept tells that a
-	// file shows it all the same, though it is no value.
+	// Invalid is a content that neither file can hold; if empty, there is none. Kept says that a
+	// file shows it nevertheless.
 	Invalid string
 	Kept    bool
-	// Flat tells that there can be no directories in Dir.
+	// Flat says that Dir can't have directories.
 	Flat bool
 }
 
-// RunMutable checks that the trees which open makes do what [nodes.Mutable]
-// promises. Each check gets a tree of its own.
+// RunMutable checks that the trees that open returns do what [nodes.Mutable] promises. Each
+// check gets a tree of its own.
 func RunMutable(t *testing.T, open func(t *testing.T) nodes.Mutable, e Edits) {
 	t.Helper()
 	if e.Shown == nil {
@@ -61,10 +61,10 @@ func RunMutable(t *testing.T, open func(t *testing.T) nodes.Mutable, e Edits) {
 	}
 }
 
-// needsDirs are the checks that are of no use without directories.
+// needsDirs has the checks that need directories.
 var needsDirs = map[string]bool{"mkdir": true, "into itself": true, "cursors": true}
 
-// edited is a tree under one check.
+// edited is the tree of one check.
 type edited struct {
 	*testing.T
 	Edits
@@ -81,7 +81,7 @@ func (d *edited) told(c nodes.Change) {
 	d.changes = append(d.changes, c)
 }
 
-// was tells whether a change of a node's content was told.
+// was reports whether a change of a node's content was reported.
 func (d *edited) was(id nodes.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,13 +129,13 @@ func (d *edited) writer(id nodes.ID) nodes.Writer {
 	return w
 }
 
-// release is for defer.
+// release releases a writer. It is for defer.
 func (d *edited) release(w nodes.Writer) {
 	d.Helper()
 	d.must(w.Release())
 }
 
-// put writes as a shell's > does.
+// put writes a file as > does in a shell.
 func (d *edited) put(id nodes.ID, content string) {
 	d.Helper()
 	w := d.writer(id)
@@ -146,7 +146,7 @@ func (d *edited) put(id nodes.ID, content string) {
 	d.must(w.Flush(d.Context()))
 }
 
-// holds checks what a file shows, by its size and its bytes.
+// holds checks the size and the bytes of a file.
 func (d *edited) holds(id nodes.ID, want string) {
 	d.Helper()
 	got, err := ReadFile(d.Context(), d.tree, id)
@@ -155,8 +155,7 @@ func (d *edited) holds(id nodes.ID, want string) {
 	}
 }
 
-// names checks which node a name of the directory leads to, 0 for none, by
-// Lookup and by listing.
+// names checks which node has a name in a directory, by Lookup and by listing; 0 means none.
 func (d *edited) names(dir nodes.ID, name string, want nodes.ID) {
 	d.Helper()
 	e, err := d.tree.Lookup(d.Context(), dir, name)
@@ -255,7 +254,7 @@ func (d *edited) rename() {
 	d.want("Rename of what has gone", err, nodes.ErrNotExist)
 }
 
-// renameInto renames a file into a directory, and then that.
+// renameInto renames a file into a directory, and then that directory.
 func (d *edited) renameInto(f nodes.Entry) {
 	ctx, dir := d.Context(), d.mkdirAt(d.dir, d.Dirs[0])
 	d.must(d.tree.Rename(ctx, d.dir, d.Files[1], dir.ID, d.Files[0], nodes.RenameReplace))
@@ -323,7 +322,7 @@ func (d *edited) write() {
 	d.must(err)
 	w := d.writer(f.ID)
 	d.must(w.Truncate(d.Context(), 0))
-	d.holds(f.ID, "") // seen at once
+	d.holds(f.ID, "") // visible at once
 	_, err = w.WriteAt(d.Context(), []byte(d.Valid[1]), 0)
 	d.must(err)
 	d.holds(f.ID, d.Valid[1])
@@ -345,7 +344,7 @@ func (d *edited) gap() {
 	half := len(d.Valid[1]) / 2
 	if _, err := w.WriteAt(d.Context(), []byte(d.Valid[1][half:]), int64(half)); err != nil {
 		d.want("WriteAt behind the end", err, nodes.ErrInvalid)
-		return // it may be sure by now that this becomes no value
+		return // the tree may refuse the write, if it is already sure that no value begins so
 	}
 	d.holds(f.ID, string(make([]byte, half))+d.Valid[1][half:])
 	_, err := w.WriteAt(d.Context(), []byte(d.Valid[1][:half]), 0)
@@ -354,7 +353,7 @@ func (d *edited) gap() {
 	d.holds(f.ID, d.Shown(d.Valid[1]))
 }
 
-// shell does what sh -c 'echo x > f' does: it flushes between cutting and writing.
+// shell does what sh -c 'echo x > f' does: it flushes between truncating and writing.
 func (d *edited) shell() {
 	f := d.file(d.Files[0], d.Valid[0])
 	w := d.writer(f.ID)
@@ -371,7 +370,7 @@ func (d *edited) writers() {
 	f := d.file(d.Files[0], d.Valid[0])
 	a, b := d.writer(f.ID), d.writer(f.ID)
 	d.must(a.Truncate(d.Context(), 0))
-	d.must(b.Release()) // must not settle what a has begun
+	d.must(b.Release()) // must not settle the text that a has begun
 	_, err := a.WriteAt(d.Context(), []byte(d.Valid[1]), 0)
 	d.must(err)
 	d.must(a.Flush(d.Context()))
@@ -407,8 +406,8 @@ func (d *edited) invalid() {
 	}
 }
 
-// truncateAlone is truncate(2) of a path, whose caller waits for the answer: an
-// empty write makes Flush judge.
+// truncateAlone does what truncate(2) of a path does. Its caller waits for the result, so an
+// empty write makes Flush check the content.
 func (d *edited) truncateAlone() {
 	f := d.file(d.Files[0], d.Valid[0])
 	size := int64(len(d.Shown(d.Valid[0])))
@@ -440,11 +439,11 @@ func (d *edited) removed() {
 	d.must(w.Release())
 	d.isRemoved(f.ID, true)
 	d.tree.Forget(f.ID)
-	d.tree.Forget(g.ID) // a hint only: it is there still
+	d.tree.Forget(g.ID) // only a hint: the file still exists
 	d.holds(g.ID, d.Shown(d.Valid[1]))
 }
 
-// cursors goes on with a listing after what it has shown was removed.
+// cursors continues a listing after the entries that it has shown were removed.
 func (d *edited) cursors() {
 	dir := d.mkdirAt(d.dir, d.Dirs[0])
 	d.mkdirAt(dir.ID, d.Dirs[0])
@@ -493,8 +492,8 @@ func (d *edited) unknown() {
 	d.tree.Forget(id)
 }
 
-// concurrent edits the same few names from many goroutines, for the race detector.
-// What they are told may be any error of the contract.
+// concurrent edits a few names from many goroutines, for the race detector. Any error of the
+// contract is allowed.
 func (d *edited) concurrent() {
 	var wg sync.WaitGroup
 	for w := range workers {

@@ -9,7 +9,7 @@ import (
 	"lorefs/nodes/nodetest"
 )
 
-// numbersOnly takes decimal numbers, but anything for names that begin with a dot.
+// numbersOnly accepts decimal numbers, and anything for names that begin with a dot.
 func numbersOnly(name string, content []byte) error {
 	text := strings.TrimSuffix(string(content), "\n")
 	if !strings.HasPrefix(name, ".") && (text == "" || strings.Trim(text, "0123456789") != "") {

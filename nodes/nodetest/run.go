@@ -49,7 +49,7 @@ type suite struct {
 	tree               nodes.Tree
 	sampled            []sampled
 	dirs, files, links []sampled
-	// distinct is how many nodes the sampled names lead to, with the root.
+	// distinct is the number of different nodes in the sample, with the root.
 	distinct int
 }
 
@@ -63,7 +63,7 @@ func (s *suite) root(t *testing.T) {
 	}
 }
 
-// entries checks that Lookup and Attr tell what the listing told.
+// entries checks that Lookup and Attr agree with the listing.
 func (s *suite) entries(t *testing.T) {
 	for _, n := range s.sampled {
 		if err := s.checkEntry(t.Context(), n); err != nil {
@@ -105,12 +105,12 @@ func (s *suite) checkEntry(ctx context.Context, n sampled) error {
 	return nil
 }
 
-// sameSize tells whether two entries say the same of a size that may be unknown.
+// sameSize reports whether two entries have the same size, or a size is unknown.
 func sameSize(a, b nodes.Entry) bool {
 	return a.Size == b.Size || a.Size == nodes.UnknownSize || b.Size == nodes.UnknownSize
 }
 
-// sameEntry tells whether two listings say the same of an entry.
+// sameEntry reports whether two listings agree on an entry.
 func sameEntry(a, b nodes.Entry) bool {
 	if !sameSize(a, b) {
 		return false
@@ -119,7 +119,7 @@ func sameEntry(a, b nodes.Entry) bool {
 	return a == b
 }
 
-// numbers checks the range, and that no two names lead to the same directory.
+// numbers checks the range of numbers, and that no two names lead to the same directory.
 func (s *suite) numbers(t testing.TB) {
 	seen := map[nodes.ID]sampled{nodes.Root: {path: "/", entry: nodes.Entry{Kind: nodes.Dir}}}
 	for _, n := range s.sampled {
@@ -134,15 +134,15 @@ func (s *suite) numbers(t testing.TB) {
 	s.distinct = len(seen)
 }
 
-// sameFile tells whether two names may have one number.
+// sameFile reports whether two names may have the same number.
 func sameFile(a, b sampled) bool {
 	return a.entry.Kind == nodes.File && b.entry.Kind == nodes.File && a.attr == b.attr
 }
 
-// resumeAt bounds the cursors of one directory that are resumed from.
+// resumeAt is the most cursors of one directory from which a listing is resumed.
 const resumeAt = 16
 
-// listings checks order, names, and that a listing goes on from any cursor.
+// listings checks order and names, and that a listing can be resumed from any cursor.
 func (s *suite) listings(t *testing.T) {
 	for _, d := range s.dirs {
 		if err := s.checkListing(t.Context(), d.entry.ID); err != nil {
@@ -179,7 +179,7 @@ func (s *suite) checkListing(ctx context.Context, dir nodes.ID) error {
 			}
 			i++
 			if i%resumeAt == 0 {
-				break // a listing may be left at any entry
+				break // a listing may be stopped at any entry
 			}
 		}
 		if i%resumeAt != 0 && i != len(all) {
@@ -202,7 +202,7 @@ func indexOf(entries []nodes.Entry, next uint64) int {
 	return -1
 }
 
-// maxContent is the largest file that is read whole.
+// maxContent is the size of the largest file that is read as a whole.
 const maxContent = 1 << 22
 
 func (s *suite) content(t *testing.T) {
@@ -216,7 +216,8 @@ func (s *suite) content(t *testing.T) {
 	}
 }
 
-// targets checks that links lead somewhere, and that nothing else does.
+// targets checks that links have a relative target and no content, and that nothing else has a
+// target.
 func (s *suite) targets(t *testing.T) {
 	for _, l := range s.links {
 		target, err := nodes.Readlink(t.Context(), s.tree, l.entry.ID)
@@ -234,13 +235,13 @@ func (s *suite) targets(t *testing.T) {
 	}
 }
 
-// unreadable tells that a file is allowed to refuse.
+// unreadable reports whether a tree may return err for the content of a file.
 func unreadable(err error) bool {
 	return errors.Is(err, nodes.ErrNoKey) || errors.Is(err, nodes.ErrUnavailable)
 }
 
 func (s *suite) checkContent(ctx context.Context, e nodes.Entry) error {
-	// One byte more than there is must find the end.
+	// The buffer is one byte longer than the file, so the read must find the end.
 	all := make([]byte, e.Size+1)
 	n, err := s.tree.ReadAt(ctx, e.ID, all, 0)
 	if unreadable(err) {
@@ -271,7 +272,7 @@ func (s *suite) checkContent(ctx context.Context, e nodes.Entry) error {
 	return nil
 }
 
-// ReadFile reads a file whole, past any mount.
+// ReadFile reads a whole file from the tree, without a mount.
 func ReadFile(ctx context.Context, tree nodes.Tree, id nodes.ID) ([]byte, error) {
 	attr, err := tree.Attr(ctx, id)
 	if err != nil {
@@ -285,12 +286,12 @@ func ReadFile(ctx context.Context, tree nodes.Tree, id nodes.ID) ([]byte, error)
 	return p, nil
 }
 
-// atEnd tells whether err is the one that ends a file.
+// atEnd reports whether err is the one that ends a file.
 func atEnd(err error) bool {
-	return err == io.EOF //nolint:errorlint // the contract wants it as it is
+	return err == io.EOF //nolint:errorlint // the contract forbids a wrapped io.EOF
 }
 
-// fewTimes is how many nodes the cheaper checks look at.
+// fewTimes is the number of nodes in checks of which a few nodes are enough.
 const fewTimes = 50
 
 func (s *suite) wrongKind(t *testing.T) {
@@ -320,8 +321,8 @@ func (s *suite) unknownNames(t *testing.T) {
 	}
 }
 
-// unknownNumbers makes numbers up. Some may name a node after all, so all that
-// is asked for is that nothing panics and that 0 is unknown.
+// unknownNumbers uses invented numbers. Some may be those of nodes after all, so it only checks
+// that nothing panics and that 0 is unknown.
 func (s *suite) unknownNumbers(t *testing.T) {
 	ctx := t.Context()
 	ids := []nodes.ID{0, 2, 1 << 20, 1 << 31, 1<<32 + 1, 1 << 59, 1 << 60, 1 << 62, nodes.MaxID, ^nodes.ID(0)}
@@ -373,11 +374,11 @@ func (s *suite) xattrs(t *testing.T) {
 	}
 }
 
-// workers is how many goroutines use the tree at once.
+// workers is the number of goroutines that use the tree at once.
 const workers = 16
 
-// concurrent repeats checks from many goroutines, for the race detector and for
-// caches that mix nodes up. It stops early on a slow tree.
+// concurrent repeats checks from many goroutines, for the race detector and to find caches that
+// mix up nodes. It stops early on a slow tree.
 func (s *suite) concurrent(t *testing.T) {
 	deadline := time.Now().Add(2 * time.Second)
 	var wg sync.WaitGroup

@@ -8,18 +8,17 @@ import (
 	"lorefs/nodes"
 )
 
-// DefaultLimit is how many nodes are checked unless [Limit] says otherwise; with
-// -short it is a fifth of them.
+// DefaultLimit is the number of nodes that are checked unless [Limit] says otherwise. With
+// -short it is a fifth of that.
 const DefaultLimit = 5000
 
-// Option changes what Run and RunMounted do.
+// Option changes how Run and RunMounted work.
 type Option func(*options)
 
 type options struct{ limit int }
 
-// Limit sets the number of nodes to check. The sample takes a share of each
-// directory's entries, the first, the last and some between, so that deep and
-// late parts are seen as well.
+// Limit sets the number of nodes to check. The sample has a share of each directory's entries:
+// the first, the last and some between. So it also has nodes that are deep or late in the tree.
 func Limit(n int) Option { return func(o *options) { o.limit = n } }
 
 func parse(opts []Option) options {
@@ -33,17 +32,17 @@ func parse(opts []Option) options {
 	return o
 }
 
-// sampled is one node under test.
+// sampled is one node of the sample.
 type sampled struct {
 	path   string
 	parent nodes.ID
 	entry  nodes.Entry
-	// attr is what the tree tells of the node itself.
+	// attr is the result of Attr.
 	attr nodes.Attr
 }
 
-// A directory's share of the sample is a part of the limit, so that neither a
-// wide root nor a wide level uses it up before the files are reached.
+// The share of a directory is a fraction of the limit, so that neither a wide root nor a wide
+// level uses up the limit before the sample reaches files.
 const (
 	shareOfLimit = 16
 	minShare     = 4
@@ -55,11 +54,11 @@ type sampler struct {
 	tree  nodes.Tree
 	limit int
 	out   []sampled
-	// dirs are the sampled directories that have yet to be listed, rest the
-	// entries that were beyond their directory's share.
+	// dirs has the sampled directories that are not listed yet. rest has the entries beyond the
+	// shares of their directories.
 	dirs []sampled
 	rest []leftover
-	// deep tells that the newest directory is next, else the oldest is.
+	// deep says that the newest directory is next, else it is the oldest.
 	deep bool
 }
 
@@ -68,8 +67,8 @@ type leftover struct {
 	entries []nodes.Entry
 }
 
-// sample collects up to limit nodes: each directory's share first, then what is
-// left over until the limit is reached.
+// sample returns up to limit nodes: first the share of each directory, then other entries up to
+// the limit.
 func sample(t testing.TB, tree nodes.Tree, limit int) []sampled {
 	t.Helper()
 	s := &sampler{t: t, tree: tree, limit: limit, dirs: []sampled{{entry: nodes.Entry{ID: nodes.Root, Kind: nodes.Dir}}}}
@@ -80,8 +79,8 @@ func sample(t testing.TB, tree nodes.Tree, limit int) []sampled {
 	return s.out
 }
 
-// step samples from one directory, by turns from the oldest and from the newest
-// that wait, which goes wide and deep.
+// step samples one waiting directory, by turns the oldest and the newest, so that the sample
+// grows wide and deep.
 func (s *sampler) step() bool {
 	s.deep = !s.deep
 	switch last := len(s.dirs) - 1; {
@@ -142,8 +141,8 @@ func (s *sampler) add(dir sampled, e nodes.Entry) {
 	}
 }
 
-// needFile fails the test if there are files but none of them was sampled: the
-// checks of content would pass over nothing.
+// needFile fails the test if the tree has files but the sample has none, because the checks of
+// content would check nothing.
 func (s *sampler) needFile() {
 	s.t.Helper()
 	for _, n := range s.out {
@@ -161,7 +160,7 @@ func (s *sampler) needFile() {
 	}
 }
 
-// pick divides entries into n taken evenly, with the first and the last, and the others.
+// pick splits entries into n, evenly spaced and with the first and the last, and the others.
 func pick(entries []nodes.Entry, n int) (picked, others []nodes.Entry) {
 	if len(entries) <= n {
 		return entries, nil

@@ -11,8 +11,8 @@ import (
 	"lorefs/nodes"
 )
 
-// wide makes a tree of directories below each other, fan wide each, with one
-// file in each of the innermost.
+// wide returns a tree of nested directories, fan wide at each level, with one file in each of
+// the innermost.
 func wide(t *testing.T, fan ...int) *Mem {
 	t.Helper()
 	var b Builder
@@ -66,7 +66,7 @@ func TestSampleTakesFirstAndLast(t *testing.T) {
 	}
 }
 
-// reporter keeps what a suite finds fault with.
+// reporter collects the errors of a suite.
 type reporter struct {
 	testing.TB
 	faults []string

@@ -9,28 +9,28 @@ import (
 	"lorefs/nodes"
 )
 
-// place is a name in a directory that can be changed, and what has it.
+// place is a name in a directory that can be changed, and the node that has the name.
 type place struct {
 	Name string
-	// ID is 0 if nothing has the name, Kind is 0 then too.
+	// ID and Kind are 0 if nothing has the name.
 	ID   nodes.ID
 	Kind nodes.Kind
 	dir  nodes.ID
-	// in is the directory if it is one of the source, 0 if it is not.
+	// in is the directory if it is the source's, else 0.
 	in nodes.ID
-	// file has the name; nil if there is none, or nothing to know of it.
+	// file is the file with the name; nil if there is none, or only the source knows it.
 	file *file
-	// of is what the source says of the name.
+	// of is what the source knows of the name.
 	of Name
 }
 
-// Exists tells whether something has the name.
+// Exists reports whether something has the name.
 func (p *place) Exists() bool { return p.ID != 0 }
 
-// IsDir tells whether a directory has the name.
+// IsDir reports whether a directory has the name.
 func (p *place) IsDir() bool { return p.Kind == nodes.Dir }
 
-// source is the file or directory of the source that is at a place, 0 if none is.
+// source returns the node of the source that is seen at the place, or 0.
 func (p *place) source() nodes.ID {
 	switch {
 	case !p.Exists():
@@ -43,10 +43,10 @@ func (p *place) source() nodes.ID {
 	return p.file.of
 }
 
-// isSource tells whether what gets the name becomes a file of the source.
+// isSource reports whether a file that gets the name becomes one of the source.
 func (p *place) isSource() bool { return p.of.ID != 0 || p.of.File.Own }
 
-// find looks at a name. The caller holds editing.
+// find looks up a name. The caller holds editing.
 func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, error) {
 	p := &place{Name: name, dir: dir, in: dir}
 	if in := t.fileOf(dir); in != nil {
@@ -80,7 +80,7 @@ func (t *Tree) find(ctx context.Context, dir nodes.ID, name string) (*place, err
 // maxName is the longest name of a scratch file, in bytes.
 const maxName = 255
 
-// mayBe tells why there can't be a new file or directory at a place.
+// mayBe returns why there can't be a new file or directory at the place.
 func (p *place) mayBe(what Made) error {
 	if p.Name == "" || p.Name == "." || p.Name == ".." || len(p.Name) > maxName || strings.ContainsAny(p.Name, "/\x00") {
 		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.Name)
@@ -121,7 +121,7 @@ func (t *Tree) make(ctx context.Context, dir nodes.ID, name string, kind nodes.K
 	return t.entryOf(ctx, id, p.Name)
 }
 
-// mayMake tells why nothing of a kind can be made at a place.
+// mayMake returns why nothing of a kind can be made at a place.
 func (t *Tree) mayMake(p *place, kind nodes.Kind) error {
 	switch {
 	case p.Exists():
@@ -134,7 +134,7 @@ func (t *Tree) mayMake(p *place, kind nodes.Kind) error {
 	return p.mayBe(p.of.Dir)
 }
 
-// mayBeFile tells why there can't be a new file at a place where none is to be seen.
+// mayBeFile returns why there can't be a new file at a place where none is seen.
 func (t *Tree) mayBeFile(p *place) error {
 	if p.of.ID != 0 {
 		return nil
@@ -151,7 +151,7 @@ func (t *Tree) mayBeFile(p *place) error {
 	return nil
 }
 
-// makeFile makes a file or directory that is none of the source, or none so far.
+// makeFile makes a file or directory that is not the source's, or not yet.
 func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
 	id, err := t.newID()
 	if err != nil {
@@ -190,10 +190,10 @@ func (t *Tree) Remove(ctx context.Context, dir nodes.ID, name string, kind nodes
 	return nil
 }
 
-// missing is the [nodes.ErrNotExist] of the name.
+// missing returns the [nodes.ErrNotExist] for the name.
 func (p *place) missing() error { return nodes.NotExist(strconv.Quote(p.Name)) }
 
-// remove removes what is at a place.
+// remove removes the node at a place.
 func (t *Tree) remove(ctx context.Context, p *place) error {
 	if p.IsDir() {
 		return t.removeDir(ctx, p)
@@ -204,7 +204,7 @@ func (t *Tree) remove(ctx context.Context, p *place) error {
 	return t.removeScratch(ctx, p.file)
 }
 
-// removeScratch removes a file that is none of the source, and the one that it hides.
+// removeScratch removes a file that is not the source's, and the file that it hides.
 func (t *Tree) removeScratch(ctx context.Context, f *file) error {
 	hidden := t.hiddenBy(f)
 	if hidden != 0 {
@@ -219,8 +219,8 @@ func (t *Tree) removeScratch(ctx context.Context, f *file) error {
 	return nil
 }
 
-// removeSource removes a file of the source. If that stays, it is seen again instead of a
-// text that was refused.
+// removeSource removes a file of the source. If the source doesn't permit that, then a refused
+// text is removed, and the source's content is seen again.
 func (t *Tree) removeSource(ctx context.Context, p *place) error {
 	was, err := t.before(ctx, p)
 	if err != nil {
@@ -241,7 +241,7 @@ func (t *Tree) removeSource(ctx context.Context, p *place) error {
 	return nil
 }
 
-// removeDir removes a directory in which nothing is to be seen.
+// removeDir removes a directory in which nothing is seen.
 func (t *Tree) removeDir(ctx context.Context, p *place) error {
 	if err := t.mustBeEmpty(ctx, p.ID); err != nil {
 		return err
@@ -263,7 +263,7 @@ func (t *Tree) removeDir(ctx context.Context, p *place) error {
 	return nil
 }
 
-// hiddenIn are the hidden files of a directory of the source.
+// hiddenIn returns the hidden files in a directory of the source.
 func (t *Tree) hiddenIn(dir nodes.ID) (in []nodes.ID) {
 	for _, of := range t.allHidden() {
 		if at, _ := t.src.Where(of); at == dir {
@@ -283,8 +283,8 @@ func (t *Tree) mustBeEmpty(ctx context.Context, dir nodes.ID) error {
 	return nil
 }
 
-// before is what is read of a file of the source once another one has its place; nil if
-// it holds that itself.
+// before returns the content of a file of the source, to be read after another file has replaced
+// it. It is nil if the file holds a text and so keeps its content.
 func (t *Tree) before(ctx context.Context, p *place) (Content, error) {
 	of := p.source()
 	if of == 0 || p.IsDir() || p.file != nil && p.file.Held() {
@@ -293,8 +293,8 @@ func (t *Tree) before(ctx context.Context, p *place) (Content, error) {
 	return t.src.Now(ctx, of)
 }
 
-// replaced removes what is at a place, if anything is. What it showed before can still be
-// read. The caller holds mu.
+// replaced removes the node at a place, if there is one. before is what it showed, which can
+// still be read. The caller holds mu.
 func (t *Tree) replaced(p *place, before Content) {
 	if !p.Exists() {
 		return

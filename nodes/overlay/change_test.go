@@ -15,7 +15,8 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// desk is the tree of a shelf by whose names tests edit, with its log and what it told.
+// desk is the tree of a shelf that tests edit by names, with its log and the changes that it
+// reported.
 type desk struct {
 	*testing.T
 	*overlay.Tree
@@ -42,7 +43,7 @@ func (d *desk) must(err error) {
 	}
 }
 
-// id is that of a name in the box, 0 if nothing has it.
+// id returns the number of a name in the box, or 0.
 func (d *desk) id(name string) nodes.ID {
 	entry, _ := d.Lookup(d.Context(), box, name)
 	return entry.ID
@@ -80,14 +81,14 @@ func (d *desk) text(name string) string {
 	return string(p[:n])
 }
 
-// touched tells whether the box has the time of an edit.
+// touched reports whether the box has the time of an edit.
 func (d *desk) touched() bool {
 	attr, err := d.Attr(d.Context(), box)
 	d.must(err)
 	return !attr.ModTime.Equal(shelfTime)
 }
 
-// filled has file, other and dir in the box, which seems untouched.
+// filled puts file, other and dir into the box and resets its time.
 func filled(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, roomy)
@@ -104,7 +105,8 @@ func TestRename(t *testing.T) {
 		from, to string
 		mode     nodes.RenameMode
 		want     error
-		// now is what had the name that has the new one then, before the one of the old name.
+		// now is the old name of what has the new name afterwards, before that of what has the
+		// old name.
 		now, before string
 	}{
 		{"file", "none", nodes.RenameReplace, nil, "file", ""},
@@ -182,8 +184,8 @@ func TestSetModTime(t *testing.T) {
 	}
 }
 
-// A file has the time at which it was written, also if the source holds what it held, and
-// another one if somebody says so before it is closed.
+// A file has the time at which it was written, even if the content in the source stays the same.
+// A time that is set before the close takes precedence.
 func TestTimeOfWrite(t *testing.T) {
 	for _, said := range []time.Time{{}, time.Unix(3, 0)} {
 		d := newDesk(t, roomy)
@@ -203,7 +205,7 @@ func TestTimeOfWrite(t *testing.T) {
 	}
 }
 
-// A text that can't be renamed is kept under both names, and each is a text of its own.
+// A text that can't be renamed is kept under both names, as two separate texts.
 func TestRefuse(t *testing.T) {
 	for _, there := range []bool{false, true} {
 		d := newDesk(t, roomy)
@@ -241,7 +243,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// Where the text can't go, all stays as it is there, and the log tells.
+// If the text can't be kept under the new name, the file there stays as it is, and the log says
+// so.
 func TestRefuseStays(t *testing.T) {
 	for _, tt := range []struct{ what, want, text string }{
 		{"written", "somebody is writing it", "half"},
@@ -265,7 +268,7 @@ func TestRefuseStays(t *testing.T) {
 	}
 }
 
-// A text that nobody has looked at to the end is not refused.
+// A text is not refused if the check of it was canceled.
 func TestRefuseCanceled(t *testing.T) {
 	d := newDesk(t, roomy)
 	d.create("temp", "!bad")
@@ -291,7 +294,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d bytes: %v, want %v", tt.size, err, tt.want)
 		}
 	}
-	d.must(d.Remove(t.Context(), box, "b", nodes.File)) // only who has it open can read it
+	d.must(d.Remove(t.Context(), box, "b", nodes.File)) // from now on it can only be read by handles
 	d.write(w, strings.Repeat("c", 90))
 	d.must(w.Release())
 }

@@ -1,16 +1,16 @@
-// Package overlay makes an editable tree of a [Source]: one whose files can be given other
-// contents, but which knows nothing of handles, texts that are half written, and files that
-// editors put beside those they save.
+// Package overlay makes an editable tree of a [Source]. The files of a source can be given new
+// contents, but a source knows nothing of handles, of texts that are half written, or of the
+// files that editors put beside those they save. The overlay adds these.
 //
-// The source has what is edited and the names of its files, and keeps the record of edits.
-// The overlay has the states of files, what a directory has besides the source's entries, and
-// the number that a file is shown by. Nothing of that is in a journal: it goes with the
-// process.
+// The source holds the contents and names of its files, and keeps the record of edits. The
+// overlay holds the states of files, the files of a directory that are not the source's, and
+// the number that each file has. The overlay writes no journal, so its part is lost when the
+// process ends.
 //
 // # The states of a file
 //
-// A file of the source is known to the source only, under the source's number, until
-// somebody touches it.
+// The overlay knows nothing of a file of the source until something is done to it. Until then
+// the file has the source's number.
 //
 //	         OpenWrite          closed: Put
 //	plain ──────────────> open ─────────────> plain
@@ -33,78 +33,82 @@
 //
 // In words:
 //
-//   - plain: the source has all there is to know. It is removed by Remove, and renamed to
-//     another name of the source's by Move.
-//   - open: it has Writers, and from the first write on a text, which everybody reads
-//   - refused: it shows a text that could not become its content. The source holds what it
-//     held, and all that is made of that shows it. So is a text that was to be renamed to a
-//     file of the source.
-//   - scratch: it holds any bytes, in memory, and is never saved. A file of the source that
-//     it hides is out of sight: editors rename what they save, and write it anew. It takes
-//     what it hides along when it is removed or becomes another file, unless another one has
-//     that name by then; where the source permits no Remove, it stays. If nothing of that
-//     happens, the source's stays what it was, until RemoveHidden.
-//   - shown: it is the file of the source that has its name, but under a number of its own,
-//     which it keeps as renames want it
-//   - new: it has the name of a file of the source, or one that such a file can have, and
-//     becomes that when it is closed. The source makes one if it has none by then.
-//   - removed: in no directory, but perhaps still read: what it held, or was when another
-//     one took its place
+//   - plain: all that is known of the file is in the source. Source.Remove removes it, and
+//     Source.Move renames it to another name of the source.
+//   - open: the file has Writers. From the first write on it has a text, which every reader
+//     sees.
+//   - refused: the file shows a text that could not become its content, or that could not be
+//     renamed to it. The source holds the old content, and every other view shows that.
+//   - scratch: the file holds any bytes, in memory, and is never saved. If it was a file of the
+//     source before, it hides that file: editors rename what they save and write it anew. The
+//     hidden file is removed together with the scratch file, or when the scratch file becomes
+//     another file of the source, unless a new file has the hidden name by then. If the source
+//     doesn't permit the removal, the hidden file stays. Otherwise it stays unchanged until
+//     RemoveHidden.
+//   - shown: the file is the source's file of the same name, but with a number of its own. A
+//     rename has to keep the number.
+//   - new: the file has the name of a file of the source, or a name that such a file can have.
+//     It becomes that file when it is closed. The source makes the file if it has none by then.
+//   - removed: the file is in no directory, but may still be read. It shows what it held when
+//     it was removed or replaced.
 //
-// Where files are single values (see [Valued]) there is no refused text. Whoever writes one is
-// told as early as that is certain, and the file is again what it was: plain, new and empty, or
-// scratch. What somebody writes then counts for a rename as well.
+// A [Valued] source has files that are single values, and for these there is no refused text.
+// The writer gets the error as early as it is certain, and the file becomes what it was before:
+// plain, new and empty, or scratch. A rename of a file that is being written uses the text
+// written so far.
 //
-// Directories that are made are the source's or scratch, as it says by their names. In those
-// that are scratch all is.
+// A new directory is the source's or scratch; the source decides by the name. Everything in a
+// scratch directory is scratch.
 //
 // # Texts that are refused
 //
-//   - A text that can't become what its file is to hold is refused when it is closed, for
-//     whatever reason, and stays: the file shows it until it is written anew, replaced or
-//     removed. All else shows what the source holds, and can be edited and saved. What is
-//     edited elsewhere leaves the text as it is, and a good one that takes its place counts
-//     as a whole.
-//   - Its user.lorefs.error says what is wrong.
-//   - So it is with a text that a rename was to make the content of another file. It
-//     stays under both names: tools that save by renaming remove the file that they could
-//     not rename. Where there is no room for that, or somebody is writing there, it stays
-//     under its first name only, which the log tells.
-//   - All texts together are limited, as they are in memory. They are in no journal: they
-//     go with the process, and who ends a mount has to keep those that Refused gives.
+//   - A text is refused when it is closed, if it can't become the content of its file for any
+//     reason. The file shows the text until it is written anew, replaced or removed. Everything
+//     else shows the content in the source, which can be edited and saved. Such edits don't
+//     change the text. A good text that replaces it counts as a whole.
+//   - The attribute user.lorefs.error of the file has the reason.
+//   - A text that a rename could not make the content of another file is kept under both
+//     names, because tools that save by renaming remove the file that they could not rename.
+//     If there is no room for that, or the other file is being written, the text stays under
+//     its first name only, and the log says so.
+//   - All texts are in memory, so their total size is limited. They are in no journal and are
+//     lost when the process ends. Before a mount ends, its owner has to save the texts that
+//     Refused returns.
 //
-// # What others edit
+// # Edits from elsewhere
 //
-// A source may be changed by others than the overlay. It tells the [Watcher] behind the edit.
-// What has to be noted of a file waits for the lock of edits, and not the other way round
-// (see below): Edited lets it have the time of its source again, Gone makes it a removed
-// file, with the text that is held, and a new one makes it when it is closed.
+// A source may also be changed by others than the overlay. It then calls the [Watcher]. What
+// the overlay has to record of that waits for the lock of edits; the edit itself doesn't wait
+// (see below). Edited gives the file the time of its source again. Gone makes the file a
+// removed one, with the text that it has. A new file that was to become the node that is gone
+// makes another one when it is closed.
 //
 // # Numbers and cursors
 //
-// Numbers from [Options.FirstID] on are the overlay's. What is in a directory besides the
-// source's entries is listed behind them, from the cursor 1<<40 on; a file that shows one of
-// the source is listed in that one's place. A Valued source gives the numbers of new files
-// itself, and a file keeps its number: nothing has to be known of one that was saved by
-// renaming.
+// Numbers from [Options.FirstID] on are the overlay's. A directory lists the source's entries
+// first and scratch files after them, from the cursor 1<<40 on. A file that shows one of the
+// source is listed in the place of that one. A Valued source gives the numbers of new files
+// itself. Its files keep their numbers when they are saved by renaming, so the overlay doesn't
+// have to record them.
 //
 // # From the first write to the close
 //
-// A text is held from the first write on: what the file shows so far, if the write leaves any
-// of that. From then on everybody reads the text, but it is only what somebody writes at the
-// moment. Flush puts it, and the source then has the content again. One that was emptied and
-// not written to since is left alone until the last Writer is released, because shells close a
-// file between the two.
+// A file has a text from the first write on. The text begins with what the file shows, unless
+// the write leaves nothing of that. Every reader sees the text, but it is not saved before
+// Flush, which puts it into the source; then the file shows the source's content again. A text
+// that was emptied and not written to since is not put before the last Writer is released,
+// because shells close a file between emptying and writing it.
 //
 // # Locks
 //
-// A Tree has two. Tree.editing is held by whoever changes something, for as long as that
-// takes, also while the source is read or a journal written. Tree.mu guards what is in memory,
-// for as long as that is looked at, and nothing is read or written meanwhile, but that a source
-// is asked for Where: it must not tell of a change under a lock that Where needs, as the Watcher
-// takes Tree.mu. Tree.editing is taken before Tree.mu, and before all locks of the source. Who
-// holds it may look without Tree.mu at what only such holders change; readers need Tree.mu, and
-// change nothing. What the Watcher has to note waits until nobody holds Tree.editing, and he who
-// made the change does not: he may hold what the other waits for. Times have a lock of their
-// own, under which nothing else is taken.
+// A Tree has two locks. Tree.editing is held by every edit, as long as it takes, also while the
+// source is read or a journal is written. Tree.mu guards the memory, only while that is used.
+// Nothing is read or written under Tree.mu, except that it calls Source.Where. So a source must
+// not call the Watcher, which takes Tree.mu, under a lock that Where needs.
+//
+// Tree.editing is taken before Tree.mu, and before all locks of the source. Its holder may read
+// without Tree.mu what only holders of Tree.editing change. Readers need Tree.mu, and change
+// nothing. What the Watcher has to record is done once nobody holds Tree.editing. The one who
+// made the change doesn't wait for that, because it may hold a lock that the holder of
+// Tree.editing waits for. Times have a lock of their own, under which no other lock is taken.
 package overlay

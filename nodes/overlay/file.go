@@ -9,44 +9,45 @@ import (
 	"lorefs/nodes"
 )
 
-// file is a file or directory that is more than what the source shows; see the package for
-// the states of one. It is guarded by Tree.mu, and changed by whoever holds Tree.editing.
+// file is a file or directory of which the overlay knows more than the source. The package
+// comment has its states. Tree.mu guards it, and only a holder of Tree.editing changes it.
 type file struct {
 	id   nodes.ID
 	kind nodes.Kind
 
-	// of is the file of the source that it is, which says where that is. pending tells that
-	// nobody has closed it so far; fresh tells of one that is of none so far that the source
-	// is to make it when it is closed.
+	// of is the file of the source that this one shows or, if pending is set, becomes when it is
+	// closed; the source knows its place. fresh says that the source has no such file yet and
+	// makes it when this one is closed.
 	of             nodes.ID
 	pending, fresh bool
-	// dir and name are where a file is that is of none, or pending; cursor is its place
+	// dir and name are the place of a file that is pending or has no of. cursor is its position
 	// among the scratch files of the directory.
 	dir    nodes.ID
 	name   string
 	cursor uint64
-	// removed tells that it is in no directory any more.
+	// removed says that the file is in no directory any more.
 	removed bool
-	// hides is the file of the source that it was before it was renamed to a scratch file,
-	// 0 if it was none.
+	// hides is the file of the source that this one was before it was renamed to a scratch file,
+	// or 0.
 	hides nodes.ID
-	// note is what the source wants to know when it is put.
+	// note is handed to the source when the file is put.
 	note any
-	// was is what it showed when it was removed, if no text is held.
+	// was is the content from before the removal, if no text is held.
 	was Content
 
-	// text is what is read, if it is held.
+	// text is the content if it is held.
 	text
-	mtime time.Time // when it was made or written to
+	mtime time.Time // when it was made or last written
 }
 
-// sourceFile is the file of one of the source's of which there was none.
+// sourceFile returns a new file that shows one of the source.
 func sourceFile(id, of nodes.ID) *file { return &file{id: id, kind: nodes.File, of: of} }
 
-// isSource tells of a file that it shows what the source has, or a text that is to be it.
+// isSource reports whether the file shows one of the source, or a text that shall become its
+// content.
 func (f *file) isSource() bool { return f.of != 0 && !f.pending }
 
-// newID gives the number of a new file. The caller holds editing.
+// newID returns the number of a new file. The caller holds editing.
 func (t *Tree) newID() (nodes.ID, error) {
 	if t.valued != nil {
 		return t.valued.NewID()
@@ -56,7 +57,7 @@ func (t *Tree) newID() (nodes.ID, error) {
 	return id, nil
 }
 
-// place is where a file is that is one of the source, or is to be. The caller holds editing.
+// place returns where to put the file. The caller holds editing.
 func (f *file) place() Place {
 	if f.isSource() {
 		return Place{ID: f.of}
@@ -64,14 +65,14 @@ func (f *file) place() Place {
 	return Place{Dir: f.dir, Name: f.name, ID: f.of}
 }
 
-// fileOf is what there is beyond the source of a node, nil for nothing.
+// fileOf returns what the overlay knows of a node beyond the source, or nil.
 func (t *Tree) fileOf(id nodes.ID) *file {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.files[id]
 }
 
-// hold makes a text of what a file shows. The caller holds editing.
+// hold makes what a file shows its text. The caller holds editing.
 func (t *Tree) hold(ctx context.Context, f *file) error {
 	if f.Held() {
 		return nil
@@ -92,7 +93,7 @@ func (t *Tree) hold(ctx context.Context, f *file) error {
 	return nil
 }
 
-// holdAs has a file hold a text, unless it holds something. The caller holds editing.
+// holdAs gives a file a text, unless it holds one already. The caller holds editing.
 func (t *Tree) holdAs(f *file, text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,8 +102,8 @@ func (t *Tree) holdAs(f *file, text []byte) {
 	}
 }
 
-// hiddenBy is the file of the source of which a scratch file is all that is to be seen, 0 for
-// none. The caller holds editing.
+// hiddenBy returns the file of the source that a scratch file hides, or 0. The caller holds
+// editing.
 func (t *Tree) hiddenBy(f *file) nodes.ID {
 	if f.hides != 0 && t.isHidden(f.hides) {
 		return f.hides
@@ -110,8 +111,8 @@ func (t *Tree) hiddenBy(f *file) nodes.ID {
 	return 0
 }
 
-// isHidden tells of a file of the source that nothing shows it, or nothing that anybody has
-// written.
+// isHidden reports whether no file shows this file of the source. A pending file doesn't count,
+// because nobody has closed it yet.
 func (t *Tree) isHidden(of nodes.ID) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -119,9 +120,9 @@ func (t *Tree) isHidden(of nodes.ID) bool {
 	return apart && (now == nil || now.pending)
 }
 
-// RemoveHidden removes the files of the source that scratch files hide: whoever renamed them
-// did not write them again. A file stays whose text was refused. So does one that can't be
-// removed, unless ctx has ended.
+// RemoveHidden removes the files of the source that scratch files hide: they were renamed and
+// not written again. A file whose text was refused stays. A file that can't be removed stays,
+// too; the error is returned only if ctx has ended.
 func (t *Tree) RemoveHidden(ctx context.Context) error {
 	t.editing.Lock()
 	defer t.editing.Unlock()
@@ -143,7 +144,7 @@ func (t *Tree) RemoveHidden(ctx context.Context) error {
 	return nil
 }
 
-// refusedHidden are the files that were hidden by such whose text was refused.
+// refusedHidden returns the files that are hidden by one whose text was refused.
 func (t *Tree) refusedHidden() map[nodes.ID]bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -156,7 +157,7 @@ func (t *Tree) refusedHidden() map[nodes.ID]bool {
 	return all
 }
 
-// allHidden are the files that are hidden, in the order of their numbers.
+// allHidden returns the hidden files, sorted by number.
 func (t *Tree) allHidden() []nodes.ID {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -170,7 +171,7 @@ func (t *Tree) allHidden() []nodes.ID {
 	return all
 }
 
-// gone notes that a file is in no directory any more. The caller holds mu.
+// gone records that a file is in no directory any more. The caller holds mu.
 func (t *Tree) gone(f *file) {
 	f.of, f.pending, f.fresh, f.removed = 0, false, false, true
 	f.Tried(nil)
@@ -180,12 +181,11 @@ func (t *Tree) gone(f *file) {
 	t.count(f)
 }
 
-// becomes lets a file show one of the source, which holds its text since it was written. The
-// caller holds mu.
+// becomes makes a file show one of the source, which has its text now. The caller holds mu.
 func (t *Tree) becomes(f *file, of nodes.ID) {
 	if f.of != of {
 		t.take(f)
-		t.lost(f.of) // another number has its place
+		t.lost(f.of) // another file has its place
 	}
 	f.of, f.hides, f.pending, f.fresh, f.note = of, 0, false, false, nil
 	f.Tried(nil)
@@ -195,21 +195,21 @@ func (t *Tree) becomes(f *file, of nodes.ID) {
 	t.settle(f)
 }
 
-// orphaned notes that the source has nothing any more that a file is to be: it is like one
-// that never was of any. The caller holds mu.
+// orphaned records that the source no longer has the file that this one was to become. This one
+// becomes a fresh file. The caller holds mu.
 func (t *Tree) orphaned(f *file) {
 	f.of, f.pending, f.fresh = 0, false, true
 	t.put(f, f.dir, f.name)
 }
 
-// touch notes that a file is written to now. The caller holds mu.
+// touch records that a file is written to now. The caller holds mu.
 func (t *Tree) touch(f *file) {
 	f.mtime = t.now()
 	t.times.Drop(f.id)
 }
 
-// settle forgets the text of a file of the source, and the file if it is nothing else. The
-// caller holds editing and mu.
+// settle drops the text of a file that shows the same as the source, and then the file, unless
+// it is open or has a number of its own. The caller holds editing and mu.
 func (t *Tree) settle(f *file) {
 	if f.of == 0 || f.Dirty() || f.pending || f.problem != nil {
 		return
@@ -220,7 +220,7 @@ func (t *Tree) settle(f *file) {
 		return
 	}
 	delete(t.files, f.id)
-	if t.shown[f.of] == f { // it is seen under its own number again
+	if t.shown[f.of] == f { // it is seen under the source's number again
 		delete(t.shown, f.of)
 	}
 }

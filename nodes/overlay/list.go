@@ -8,18 +8,18 @@ import (
 	"lorefs/nodes"
 )
 
-// directory is what there is in one beyond what the source has.
+// directory has the files of a directory that the source does not have.
 type directory struct {
-	// names has its scratch files, order has them in the order of their cursors.
+	// names has the scratch files by name, order has them by cursor.
 	names map[string]*file
 	order order[file]
 }
 
-// scratchCursor is the first cursor of the scratch files, behind all of a source's.
+// scratchCursor is the first cursor of scratch files. It is above all cursors of a source.
 const scratchCursor = 1 << 40
 
-// put puts a file into a directory, under a name that one of the source has if it is that.
-// The caller holds mu.
+// put puts a file into a directory. A file that is the source's goes to its place there. The
+// caller holds mu.
 func (t *Tree) put(f *file, dir nodes.ID, name string) {
 	t.files[f.id] = f
 	f.dir, f.name = dir, name
@@ -38,8 +38,8 @@ func (t *Tree) put(f *file, dir nodes.ID, name string) {
 	d.order.Put(f.cursor, f)
 }
 
-// take takes a file out of its directory. What it shows of the source is out of sight
-// then. The caller holds mu.
+// take takes a file out of its directory. A file of the source that it shows is hidden then. The
+// caller holds mu.
 func (t *Tree) take(f *file) {
 	if f.of != 0 {
 		t.shown[f.of] = nil
@@ -50,13 +50,13 @@ func (t *Tree) take(f *file) {
 	d.order.Take(f.cursor)
 }
 
-// drop takes a file out of its directory for good. The caller holds mu.
+// drop removes a file. The caller holds mu.
 func (t *Tree) drop(f *file) {
 	t.take(f)
 	t.gone(f)
 }
 
-// named is the scratch file with a name in a directory, nil for none. The caller holds mu.
+// named returns the scratch file with a name in a directory, or nil. The caller holds mu.
 func (t *Tree) named(dir nodes.ID, name string) *file {
 	if d := t.dirs[dir]; d != nil {
 		return d.names[name]
@@ -84,8 +84,8 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	return entry, nil
 }
 
-// lookup finds a scratch file by its name. In a directory that is none of the source's there is
-// nothing else: ok is false with an error then.
+// lookup finds a scratch file by its name. If there is none, ok is false; err is set if the
+// directory is not the source's, which then can't have the name either.
 func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nodes.Entry, ok bool, err error) {
 	t.mu.RLock()
 	f, in := t.named(dir, name), t.files[dir]
@@ -102,7 +102,7 @@ func (t *Tree) lookup(ctx context.Context, dir nodes.ID, name string) (entry nod
 	return entry, true, err
 }
 
-// ReadDir implements [nodes.Tree]. Scratch files come behind what the source has.
+// ReadDir implements [nodes.Tree]. Scratch files follow the entries of the source.
 func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
 	return func(yield func(nodes.Entry, error) bool) {
 		s, known, err := t.look(dir)
@@ -133,8 +133,8 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 	}
 }
 
-// complete adds to an entry of the source what there is beyond it; ok is false if it is out
-// of sight, as it is behind a scratch file that came first.
+// complete adds to an entry of the source what the overlay knows. ok is false if the entry is
+// hidden, or a scratch file with the same name takes precedence.
 func (t *Tree) complete(ctx context.Context, dir nodes.ID, entry nodes.Entry) (_ nodes.Entry, ok bool, err error) {
 	t.mu.RLock()
 	f, apart := t.shown[entry.ID]
@@ -157,7 +157,7 @@ func (t *Tree) complete(ctx context.Context, dir nodes.ID, entry nodes.Entry) (_
 	return entry, true, err
 }
 
-// entryOf describes a file.
+// entryOf returns the entry of a node.
 func (t *Tree) entryOf(ctx context.Context, id nodes.ID, name string) (nodes.Entry, error) {
 	attr, err := t.Attr(ctx, id)
 	return nodes.Entry{

@@ -2,9 +2,9 @@ package overlay
 
 import "sync"
 
-// lock is what a Tree has as editing, whose source is changed by others, too. What such a
-// change asks for under the lock waits for who holds it, and not who makes the change: he
-// may hold what the other waits for. The zero lock is free.
+// lock is the type of Tree.editing. The source is changed by others, too, and such a change has
+// work to do under the lock. The work waits for the lock, but the one who made the change must
+// not: it may hold a lock that the holder of this one waits for. The zero lock is free.
 type lock struct {
 	held sync.Mutex
 	// mu guards waiting. Nothing else is taken under it.
@@ -21,8 +21,8 @@ func (l *lock) Unlock() {
 	l.catchUp()
 }
 
-// Do calls f under the lock: at once if nobody holds it, else when it is unlocked. It does
-// not wait.
+// Do calls f under the lock: at once if nobody holds it, else when it is unlocked. Do itself
+// does not wait.
 func (l *lock) Do(f func()) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, f)
@@ -30,7 +30,7 @@ func (l *lock) Do(f func()) {
 	l.catchUp()
 }
 
-// catchUp does what waits, unless somebody holds the lock: he does it.
+// catchUp calls the waiting functions. If somebody else holds the lock, their Unlock does it.
 func (l *lock) catchUp() {
 	for l.waits() && l.held.TryLock() {
 		for _, f := range l.take() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What others do waits for who holds the lock, in its order, and they do not wait.
+// Functions wait in their order for the holder of the lock, and Do returns at once.
 func TestLockDo(t *testing.T) {
 	var l lock
 	var done []int
@@ -30,7 +30,7 @@ func TestLockDo(t *testing.T) {
 	}
 }
 
-// Nothing is left undone, and nothing is done at once with something else.
+// Every function is called, and no two at the same time.
 func TestLockLosesNothing(t *testing.T) {
 	var l lock
 	var work sync.WaitGroup

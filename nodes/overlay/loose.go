@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Loose are the files of a Tree that hold nothing that can be saved, apart from texts that
-// were refused. Both lists have paths, in order.
+// Loose lists the files of a Tree that can't be saved, apart from refused texts. Both lists have
+// paths, sorted.
 type Loose struct {
-	// Scratch are an editor's own, see [IsScratch].
+	// Scratch has the files that editors made for themselves, see [IsScratch].
 	Scratch []string
-	// Strays are all others: nobody has given them a value, or they are no part of the
-	// source by their names.
+	// Strays has all others: they have no value so far, or their names can't be those of files
+	// of the source.
 	Strays []string
 }
 
@@ -24,12 +24,12 @@ func (l *Loose) Add(file string) {
 	}
 }
 
-// Sort puts both lists in order, once all is added.
+// Sort sorts both lists, after all files were added.
 func (l *Loose) Sort() {
 	slices.Sort(l.Scratch)
 	slices.Sort(l.Strays)
 }
 
-// IsScratch tells whether a file or directory of a name is an editor's: nothing that can
-// be saved is called like that.
+// IsScratch reports whether a name is one that editors give to files and directories of their
+// own. Nothing with such a name is saved.
 func IsScratch(name string) bool { return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") }

@@ -15,12 +15,12 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// model says what the box of a shelf shows, as its users know it.
+// model is what the users of a shelf expect its box to show.
 type model struct {
 	files map[string]*shown
-	// holds is what the shelf's files hold, by name.
+	// holds has the contents of the shelf's files by name.
 	holds map[string]string
-	// removed are files that are in no directory any more.
+	// removed has the files that are in no directory any more.
 	removed []*shown
 }
 
@@ -28,10 +28,10 @@ type model struct {
 type shown struct {
 	id   nodes.ID
 	text string
-	// fresh is a file of the shelf that was created and not written so far. refused tells
-	// that its text can't be what it is to be.
+	// fresh says that the file is the shelf's and was created but not written. refused says that
+	// its text can't become its content.
 	fresh, refused bool
-	// hides is the file of the shelf that it was.
+	// hides is the name of the shelf's file that this one was.
 	hides string
 }
 
@@ -39,7 +39,7 @@ func isReal(name string) bool { return name == "one" || name == "two" }
 
 func isBad(text string) bool { return strings.HasPrefix(text, "!") }
 
-// stillHides tells of a file that nothing else shows what it was.
+// stillHides reports whether no other file shows what the file was.
 func (m *model) stillHides(f *shown) bool {
 	now := m.files[f.hides]
 	return f.hides != "" && (now == nil || now.fresh)
@@ -147,7 +147,7 @@ func (m *model) exchange(x, y string) error {
 	return nil
 }
 
-// modeled is a tree beside its model.
+// modeled is a tree with its model.
 type modeled struct {
 	*rapid.T
 	ctx   context.Context
@@ -168,7 +168,7 @@ func (m *modeled) name(label string) string {
 	return rapid.SampledFrom([]string{"one", "two", "x", "y", "z~", "none"}).Draw(m.T, label)
 }
 
-// same compares the error of an edit.
+// same compares the errors of an edit.
 func (m *modeled) same(err, want error) {
 	m.Helper()
 	if !errors.Is(err, want) {
@@ -176,7 +176,7 @@ func (m *modeled) same(err, want error) {
 	}
 }
 
-// Write writes as a shell does.
+// Write writes a file as a shell does.
 func (m *modeled) Write(*rapid.T) {
 	name, text := m.name("name"), rapid.SampledFrom([]string{"", "a", "long", "!", "!!"}).Draw(m.T, "text")
 	if m.model.files[name] == nil {
@@ -215,7 +215,7 @@ func (m *modeled) Rename(*rapid.T) {
 	m.adopt(to)
 }
 
-// adopt takes the number of a file that came by an edit of another.
+// adopt notes the number of a file that the edit of another file made.
 func (m *modeled) adopt(name string) {
 	f := m.model.files[name]
 	if f == nil || f.id != 0 {
@@ -243,7 +243,7 @@ func (m *modeled) Forget(*rapid.T) {
 	m.model.removed = nil
 }
 
-// Check compares all that there is to see.
+// Check compares everything that is visible.
 func (m *modeled) Check(*rapid.T) {
 	var listed []string
 	for e, err := range m.tree.ReadDir(m.ctx, box, 0) {
@@ -281,7 +281,7 @@ func (m *modeled) reads(f *shown, removed bool) {
 	}
 }
 
-// checkKept compares what is to be saved, and what can't be.
+// checkKept compares what can be saved and what can't.
 func (m *modeled) checkKept() {
 	var refused, loose, wantRefused, wantLoose []string
 	for _, r := range m.tree.Refused() {
@@ -309,8 +309,8 @@ func (m *modeled) checkKept() {
 	}
 }
 
-// A model: whatever is edited, all files show what their users made of them, under the
-// numbers that they had; the source holds what it was given, and nothing that was refused.
+// Whatever is edited, all files keep their numbers and show what their users wrote. The source
+// holds what was put into it, and nothing that was refused.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModeled(t.Context(), rt)

@@ -6,11 +6,11 @@ import (
 	"sort"
 )
 
-// order has values in the order of their cursors, which stay good when others go: what
-// a directory lists behind all that its source has. The zero order is empty. Its lock
-// is that of its tree.
+// order has values sorted by cursor. It is what a directory lists after the entries of its
+// source. Cursors stay valid when other values are taken out. The zero order is empty, and the
+// lock of its tree guards it.
 type order[T any] struct {
-	// places are by rising cursors; gone of them have no value any more.
+	// places are sorted by cursor. gone is how many of them have no value any more.
 	places []spot[T]
 	gone   int
 }
@@ -20,13 +20,13 @@ type spot[T any] struct {
 	value  *T
 }
 
-// Put adds a value. The cursor has to be above all that were put before.
+// Put adds a value. Its cursor has to be above all cursors that were put before.
 func (o *order[T]) Put(cursor uint64, value *T) {
 	o.places = append(o.places, spot[T]{cursor, value})
 }
 
-// Take takes the value with a cursor out, if there is one. It is as quick in long
-// orders as in short ones.
+// Take takes out the value with a cursor, if there is one. Its cost does not depend on the
+// length, on average.
 func (o *order[T]) Take(cursor uint64) {
 	const few = 16
 	i := o.find(cursor)
@@ -40,11 +40,10 @@ func (o *order[T]) Take(cursor uint64) {
 	}
 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (o *order[T]) Len() int { return len(o.places) - o.gone }
 
-// From yields the values that have a cursor or a later one. They must not change
-// meanwhile.
+// From yields the values from a cursor on. The order must not change meanwhile.
 func (o *order[T]) From(cursor uint64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, p := range o.places[o.find(cursor):] {
@@ -55,7 +54,7 @@ func (o *order[T]) From(cursor uint64) iter.Seq[*T] {
 	}
 }
 
-// find is the first place that has the cursor or a later one.
+// find returns the index of the first place from a cursor on.
 func (o *order[T]) find(cursor uint64) int {
 	return sort.Search(len(o.places), func(i int) bool { return o.places[i].cursor >= cursor })
 }

@@ -41,7 +41,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// What has gone is forgotten once most has.
+// The places of removed values are freed once most values are removed.
 func TestOrderForgets(t *testing.T) {
 	const all, kept = 1000, 10
 	var o order[int]
@@ -51,7 +51,7 @@ func TestOrderForgets(t *testing.T) {
 	for i := range all {
 		if i%(all/kept) != 0 {
 			o.Take(uint64(i))
-			o.Take(uint64(i)) // it has gone already
+			o.Take(uint64(i)) // it was taken already
 		}
 	}
 	o.Take(all)

@@ -13,38 +13,38 @@ import (
 // Tree is a Source with scratch files and directories. It is safe for parallel use.
 type Tree struct {
 	src Source
-	// valued is src if it is Valued, or nil.
+	// valued is src if src is Valued, else nil.
 	valued Valued
 	// empty is [Options.Empty].
 	empty bool
 	now   func() time.Time
-	// tell tells of a change that nobody asked for by its number.
+	// tell reports a change to the watcher of the Tree, if the caller of the edit did not ask
+	// for it by the node's number.
 	tell func(nodes.Change)
-	// times are those of nodes that have another one than their source tells; a file that is
-	// written to has its own, see file.
+	// times has the nodes whose time differs from the source's. A file that is being written has
+	// its time in its file.
 	times  *times
 	limits Limits
 	logger *slog.Logger
 
-	// editing is held by whoever changes something, also while the source decodes or logs.
-	// It is taken before mu, and before all locks of the source.
+	// editing is held by every edit, also while the source decodes or writes its journal. It is
+	// taken before mu, and before all locks of the source.
 	editing lock
-	// nextID is the next number that is given. It is guarded by editing.
+	// nextID is the next number to give. It is guarded by editing.
 	nextID nodes.ID
-	// mu guards everything below, and the files, for as long as memory is looked
-	// at. Who holds editing may read without it, but for what Forget changes: files.
+	// mu guards everything below, and the files, only while memory is used. A holder of editing
+	// may read without it what Forget doesn't change: all but files and dirs.
 	mu sync.RWMutex
-	// files are those files and directories of which there is more to know than the
-	// source does.
+	// files has the files and directories of which the overlay knows more than the source.
 	files map[nodes.ID]*file
-	// dirs are the directories that such are in.
+	// dirs has the directories that contain scratch files.
 	dirs map[nodes.ID]*directory
-	// shown are the files of the source that are not to be seen under their own number: by
-	// which file they are shown, nil if by none because one hides them.
+	// shown has the files of the source that are not seen under their own number. The value is
+	// the file that shows one, or nil if none does because a scratch file hides it.
 	shown map[nodes.ID]*file
-	// cursor is that of the next scratch file.
+	// cursor is the cursor of the next scratch file.
 	cursor uint64
-	// bytes is how much memory all texts take.
+	// bytes is the memory of all texts.
 	bytes int64
 }
 
@@ -53,7 +53,7 @@ var (
 	_ nodes.Xattrer = (*Tree)(nil)
 )
 
-// New makes the editable tree of a source.
+// New returns the editable tree of a source.
 func New(src Source, opts Options) *Tree {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -68,7 +68,7 @@ func New(src Source, opts Options) *Tree {
 	return t
 }
 
-// Alone calls f while nothing is edited.
+// Alone calls f while nothing else is edited.
 func (t *Tree) Alone(f func() error) error {
 	t.editing.Lock()
 	defer t.editing.Unlock()
@@ -94,7 +94,7 @@ func (t *Tree) Sync(context.Context) error { return t.src.Sync() }
 // Watch implements [nodes.Mutable].
 func (t *Tree) Watch(f func(nodes.Change)) { t.tell = f }
 
-// Usage counts the scratch files as well.
+// Usage returns the usage of the source, with the scratch files counted as nodes.
 func (t *Tree) Usage() nodes.Usage {
 	u := t.src.Usage()
 	t.mu.RLock()
@@ -105,7 +105,7 @@ func (t *Tree) Usage() nodes.Usage {
 	return u
 }
 
-// Loose gives the files that are none of the source's, apart from texts that were refused.
+// Loose returns the files that are not the source's, apart from those with a refused text.
 func (t *Tree) Loose() (loose Loose) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -118,7 +118,7 @@ func (t *Tree) Loose() (loose Loose) {
 	return loose
 }
 
-// path spells that of a file. The caller holds mu.
+// path returns the path of a file. The caller holds mu.
 func (t *Tree) path(f *file) string {
 	dir, path := t.where(f.id)
 	for dir != 0 && dir != nodes.Root {
@@ -129,7 +129,7 @@ func (t *Tree) path(f *file) string {
 	return path
 }
 
-// where is the directory of a node, and its name there. The caller holds mu.
+// where returns the directory of a node and the node's name there. The caller holds mu.
 func (t *Tree) where(id nodes.ID) (dir nodes.ID, name string) {
 	switch f := t.files[id]; {
 	case f == nil:
@@ -141,27 +141,27 @@ func (t *Tree) where(id nodes.ID) (dir nodes.ID, name string) {
 	}
 }
 
-// seen is a file as it was at some moment.
+// seen is the state of a file at one moment.
 type seen struct {
 	kind    nodes.Kind
 	size    int64
 	held    bool
 	mtime   time.Time
 	removed bool
-	// of is the file of the source that it shows, was what it shows if it is none any
-	// more; both only if no text is held.
+	// If no text is held, then of is the file of the source that it shows. was is its content if
+	// it is removed.
 	of  nodes.ID
 	was Content
 }
 
-// isElsewhere tells of a number of the source that the file which has it is not to be seen
-// under it any more. The caller holds mu.
+// isElsewhere reports whether the source's file with this number is hidden, or is shown under
+// another number. The caller holds mu.
 func (t *Tree) isElsewhere(id nodes.ID) bool {
 	f, apart := t.shown[id]
 	return apart && (f == nil || f.id != id)
 }
 
-// look gives what there is beyond the source of a node.
+// look returns what the overlay knows of a node beyond the source.
 func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -178,7 +178,7 @@ func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
 	}, true, nil
 }
 
-// Note gives what is noted of a file; ok is false if it is one of the source.
+// Note returns the note of a file. ok is false if the file is one of the source.
 func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -189,8 +189,8 @@ func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
 	return f.note, !f.isSource()
 }
 
-// SetNote notes something of a file for when it is put. What the source has is put at once, as
-// the file shows it.
+// SetNote sets the note of a file, which the next put uses. For a file of the source that is not
+// being written, it puts at once what the file shows.
 func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
 	t.editing.Lock()
 	defer t.editing.Unlock()
@@ -250,7 +250,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 		return t.src.ReadAt(ctx, id, p, off)
 	case s.kind == nodes.Dir:
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
-	case s.held: // since a moment ago
+	case s.held: // a writer began after the check for a text
 		return t.ReadAt(ctx, id, p, off)
 	case s.of != 0:
 		return t.src.ReadAt(ctx, s.of, p, off)
@@ -260,8 +260,8 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return s.was.ReadAt(ctx, p, off)
 }
 
-// readText reads a text that is held. Writers change it in place, so that it is copied
-// under the lock.
+// readText reads the text of a file that holds one. It copies under the lock because writers
+// change the text in place.
 func (t *Tree) readText(id nodes.ID, p []byte, off int64) (n int, ok bool, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

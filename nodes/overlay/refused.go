@@ -10,8 +10,8 @@ import (
 	"lorefs/nodes"
 )
 
-// count keeps account of the memory that the text of a file takes, after it was changed. That
-// of one that is removed is not counted: only who has it open can read it. The caller holds mu.
+// count updates the account of memory after the text of a file was changed. A removed file
+// doesn't count, as only those that have it open can read it. The caller holds mu.
 func (t *Tree) count(f *file) {
 	n := int64(0)
 	if !f.removed && f.Held() {
@@ -21,7 +21,7 @@ func (t *Tree) count(f *file) {
 	f.counted = n
 }
 
-// room tells whether the text of a file can have a size: [nodes.ErrTooLarge],
+// room returns an error if the text of a file can't have a size: [nodes.ErrTooLarge],
 // [nodes.ErrNoSpace]. The caller holds editing.
 func (t *Tree) room(f *file, size int64) error {
 	if size > t.limits.Text {
@@ -35,12 +35,12 @@ func (t *Tree) room(f *file, size int64) error {
 	return nil
 }
 
-// refuse keeps the text of a file that was to be renamed to one of the source, and can't for a
-// cause: tools that save by renaming remove the file that they could not rename. The caller
-// holds editing.
+// refuse keeps the text of a file that could not be renamed to one of the source. It keeps it
+// under the new name, too, because tools that save by renaming remove the file that they could
+// not rename. The caller holds editing.
 func (t *Tree) refuse(ctx context.Context, from *file, to *place, cause error) {
 	if ctx.Err() != nil {
-		return // nobody looked at all of the text
+		return // the text was not checked to its end
 	}
 	t.mu.Lock()
 	from.problem = cause
@@ -52,7 +52,7 @@ func (t *Tree) refuse(ctx context.Context, from *file, to *place, cause error) {
 	}
 }
 
-// keep lets the file at a place show a text that was refused.
+// keep makes the file at a place show a refused text.
 func (t *Tree) keep(text []byte, to *place, cause error) error {
 	f, err := t.fileFor(to)
 	if err != nil {
@@ -80,8 +80,7 @@ func (t *Tree) keep(text []byte, to *place, cause error) error {
 	return nil
 }
 
-// fileFor is the file that is at a place, or is to be, if a text that was refused may be shown
-// there.
+// fileFor returns the file at a place, or a new one for it, if it may show a refused text.
 func (t *Tree) fileFor(to *place) (*file, error) {
 	f := to.file
 	switch {
@@ -100,8 +99,8 @@ func (t *Tree) fileFor(to *place) (*file, error) {
 	return f, err
 }
 
-// giveUp removes a file that shows a refused text: another one takes its place, which
-// shows what the source holds. The caller holds editing.
+// giveUp removes a file that shows a refused text. A file with another number takes its place
+// and shows the content of the source. The caller holds editing.
 func (t *Tree) giveUp(ctx context.Context, p *place) error {
 	now, err := t.src.Now(ctx, p.of.ID)
 	if err != nil {
@@ -118,20 +117,19 @@ func (t *Tree) giveUp(ctx context.Context, p *place) error {
 	return nil
 }
 
-// isNotPermitted tells of an error that the source has no room for such an edit, whatever
-// the text is.
+// isNotPermitted reports whether an error says that the edit is impossible with any text.
 func isNotPermitted(err error) bool { return errors.Is(err, nodes.ErrNotPermitted) }
 
-// Refused is a text that could not become what the file holds that shows it.
+// Refused is a text that could not become the content of the file that shows it.
 type Refused struct {
-	// Path is where it is in the tree.
+	// Path is the path of the file in the tree.
 	Path    string
 	Text    []byte
 	Problem error
 }
 
-// Refused gives the texts that were refused and not saved anew since. They must not be
-// changed.
+// Refused returns the texts that were refused and not replaced since. The caller must not change
+// them.
 func (t *Tree) Refused() []Refused {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -145,7 +143,7 @@ func (t *Tree) Refused() []Refused {
 	return list
 }
 
-// xattrError is what is wrong with the text of a file.
+// xattrError is the attribute that says what is wrong with the text of a file.
 const xattrError = "user.lorefs.error"
 
 // Xattrs implements [nodes.Xattrer].
@@ -169,7 +167,7 @@ func (t *Tree) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte, err
 	return nil, fmt.Errorf("%s: %w", name, nodes.ErrNoXattr)
 }
 
-// problem is why the text of a file was refused, nil if it was not.
+// problem returns why the text of a file was refused, or nil.
 func (t *Tree) problem(ctx context.Context, id nodes.ID) (problem, err error) {
 	if _, err := t.Attr(ctx, id); err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func (t *Tree) Rename(
 	return nil
 }
 
-// mayRename tells why one place can't be renamed to another, as far as that lies in
-// what is there; same tells that there is nothing to do.
+// mayRename returns why one place can't be renamed to another, judged by the nodes that are
+// there. same is true if there is nothing to do.
 func mayRename(from, to *place, mode nodes.RenameMode) (same bool, err error) {
 	switch {
 	case !from.Exists():
@@ -56,7 +56,7 @@ func mayRename(from, to *place, mode nodes.RenameMode) (same bool, err error) {
 	return false, nodes.ErrNotDir
 }
 
-// rename renames what is at a place.
+// rename renames the node at a place.
 func (t *Tree) rename(ctx context.Context, from, to *place) error {
 	switch {
 	case from.IsDir():
@@ -76,10 +76,10 @@ func (t *Tree) rename(ctx context.Context, from, to *place) error {
 	return t.ontoSource(ctx, from, to)
 }
 
-// errInItself is why a directory can't go where it is to.
+// errInItself is the error for a directory that would be moved into itself.
 var errInItself = fmt.Errorf("%w: a directory can't be moved into itself", nodes.ErrInvalid)
 
-// errApart is why a directory can't become one of the source, nor one of it another.
+// errApart is the error for a directory that would become one of the source, or stop being one.
 var errApart = fmt.Errorf("%w: what is in one of these directories is never saved", nodes.ErrCross)
 
 func (t *Tree) renameDir(ctx context.Context, from, to *place) error {
@@ -101,7 +101,7 @@ func (t *Tree) renameDir(ctx context.Context, from, to *place) error {
 	return t.toScratch(ctx, from, to)
 }
 
-// isIn tells whether a directory is another, or in it.
+// isIn reports whether a directory is the other, or in it.
 func (t *Tree) isIn(dir, other nodes.ID) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -111,7 +111,7 @@ func (t *Tree) isIn(dir, other nodes.ID) bool {
 	return dir != 0
 }
 
-// moving is what the source is to do to rename something.
+// moving returns the Move that renames from to to.
 func moving(from, to *place) Move {
 	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
 	if from.file != nil {
@@ -120,7 +120,7 @@ func moving(from, to *place) Move {
 	return m
 }
 
-// text is what the file at a place shows if somebody writes to it, else nil.
+// text returns the text that the file at the place holds, nil if it holds none.
 func (p *place) text() []byte {
 	switch {
 	case p.file == nil || !p.file.Held():
@@ -131,7 +131,7 @@ func (p *place) text() []byte {
 	return p.file.Bytes()
 }
 
-// move has the source rename what is its own.
+// move renames a node of the source.
 func (t *Tree) move(ctx context.Context, from, to *place) error {
 	was, err := t.before(ctx, to)
 	if err == nil {
@@ -143,7 +143,7 @@ func (t *Tree) move(ctx context.Context, from, to *place) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replaced(to, was)
-	if to.Exists() || !from.IsDir() { // else a file that is hidden gave way, and is still there
+	if to.Exists() || !from.IsDir() { // else a hidden file made room, and still exists
 		t.lost(to.of.ID)
 		t.lost(to.of.TwinID)
 	}
@@ -151,8 +151,7 @@ func (t *Tree) move(ctx context.Context, from, to *place) error {
 	return nil
 }
 
-// valuedAnew lets a file show the value that the source made of what it showed. The caller
-// holds mu.
+// valuedAnew makes a file show the value that the source made of its text. The caller holds mu.
 func (t *Tree) valuedAnew(p *place) {
 	if t.valued != nil && p.file != nil && p.file.kind == nodes.File {
 		t.becomes(p.file, p.file.of)
@@ -186,7 +185,7 @@ func (t *Tree) exchange(ctx context.Context, from, to *place) error {
 	return nil
 }
 
-// moveBoth has the source exchange what is its own.
+// moveBoth makes the source exchange nodes, of which at least one is its own.
 func (t *Tree) moveBoth(ctx context.Context, one, other *place) error {
 	m := moving(one, other)
 	m.Exchange = true
@@ -200,7 +199,7 @@ func (t *Tree) moveBoth(ctx context.Context, one, other *place) error {
 	return nil
 }
 
-// toScratch renames something to what is no file of the source.
+// toScratch renames a node to a name that is not the source's.
 func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 	what := to.of.File
 	if from.IsDir() {
@@ -233,7 +232,7 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 	}
 	if of := f.of; of != 0 {
 		t.shown[of] = nil
-		if f.of, f.note = 0, note; !f.pending { // else another one hides it
+		if f.of, f.note = 0, note; !f.pending { // else another scratch file hides it
 			f.hides = of
 		}
 	}
@@ -242,8 +241,8 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 	return nil
 }
 
-// leave gives the file that has the name of one of the source's, and is about to leave it:
-// it holds what that shows.
+// leave returns the file that is about to leave a name of the source. It holds the content as
+// its text from then on.
 func (t *Tree) leave(ctx context.Context, from *place) (*file, error) {
 	if !from.of.Writable {
 		return nil, nodes.ErrReadOnly
@@ -255,15 +254,15 @@ func (t *Tree) leave(ctx context.Context, from *place) (*file, error) {
 	return f, t.hold(ctx, f)
 }
 
-// stay is the end of leave if the file does not go.
+// stay undoes leave if the file is not renamed after all.
 func (t *Tree) stay(f *file) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.settle(f)
 }
 
-// ontoSource renames a scratch file to a file of the source, whose content it becomes, or
-// which the source makes of it.
+// ontoSource renames a scratch file to a name of the source. Its text becomes the content of the
+// source's file, or the source makes a new file of it.
 func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 	f := from.file
 	if f.pending {

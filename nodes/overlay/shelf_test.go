@@ -17,7 +17,7 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// shelf is a source: a directory with two files, which hold anything but what begins with
+// shelf is a source: a directory with two files, which accept any text that doesn't begin with
 // an exclamation mark.
 type shelf struct {
 	overlay.Watcher
@@ -189,7 +189,7 @@ func (s *shelf) Now(_ context.Context, file nodes.ID) (overlay.Content, error) {
 	return copied{s.texts[file], s.time(file)}, nil
 }
 
-// copied is a Content.
+// copied is the Content of a file as bytes.
 type copied struct {
 	text string
 	at   time.Time
@@ -211,13 +211,13 @@ func TestMutable(t *testing.T) {
 	})
 }
 
-// Until something is edited, the overlay is its source.
+// Before the first edit, the overlay shows the same as its source.
 func TestUntouched(t *testing.T) {
 	tree, _ := newShelf(roomy)
 	nodetest.Run(t, tree)
 }
 
-// Who watches knows a file by the number that it is shown under.
+// Changes have the number under which the file is shown.
 func TestTellsOfShown(t *testing.T) {
 	tree, s := newShelf(roomy)
 	var told []nodes.ID

@@ -6,86 +6,85 @@ import (
 	"lorefs/nodes"
 )
 
-// text is the content of a file that is in memory. The zero text holds nothing: then
-// the file shows what its source has. It is guarded by Tree.mu, and changed by whoever
-// holds Tree.editing as well.
+// text is the content of a file in memory. With the zero text, the file shows its source.
+// Tree.mu guards it, and only a holder of Tree.editing changes it.
 type text struct {
-	// data is what is read, if held.
+	// data is the content if held is set.
 	data    []byte
 	held    bool
 	state   state
-	writers int // that were not released
-	// problem is why it can't become what its file is to hold, nil if it can.
+	writers int // not yet released
+	// problem is why the text can't become the content of its file, or nil.
 	problem error
-	// counted is how much memory of it Tree.bytes has.
+	// counted is how much of Tree.bytes is for this text.
 	counted int64
 }
 
-// state tells what there is to do with a text when it is flushed.
+// state says what Flush has to do with a text.
 type state uint8
 
 const (
 	clean state = iota
-	// cut texts were emptied and not written to since: what comes then is open. One that
-	// was cut to a length is what somebody wants it to be, as if that was written.
+	// cut texts were emptied and not written to since; more is expected. A text that was cut to
+	// another length counts as written, since that length is what its writer wants.
 	cut
 	written
-	// refused texts lack a part of what was to be the content, so that they are none.
-	// They remain so until somebody begins anew.
+	// refused texts lack a write that was refused, so they are not complete. They stay refused
+	// until a writer starts over.
 	refused
 )
 
-// Held tells whether the text is what the file shows.
+// Held reports whether the file shows the text.
 func (t *text) Held() bool { return t.held }
 
-// Dirty tells whether something was written that was not committed.
+// Dirty reports whether something was written and not committed.
 func (t *text) Dirty() bool { return t.state != clean }
 
-// Open tells whether there are writers of it.
+// Open reports whether the text has writers.
 func (t *text) Open() bool { return t.writers > 0 }
 
-// Bytes is the text itself, which a writer changes in place.
+// Bytes returns the text itself, which writers change in place.
 func (t *text) Bytes() []byte { return t.data }
 
-// Size is its length in bytes.
+// Size returns the length in bytes.
 func (t *text) Size() int64 { return int64(len(t.data)) }
 
-// Cap is how much memory it takes, in bytes.
+// Cap returns the memory of the text in bytes.
 func (t *text) Cap() int64 { return int64(cap(t.data)) }
 
-// ReadAt is [nodes.Tree.ReadAt] of a file whose text is held.
+// ReadAt is [nodes.Tree.ReadAt] for a file whose text is held.
 func (t *text) ReadAt(p []byte, off int64) (int, error) { return nodes.ReadContent(t.data, p, off) }
 
-// Hold makes data the text, which takes it over.
+// Hold makes data the text, without copying it.
 func (t *text) Hold(data []byte) { t.data, t.held = data, true }
 
-// Keep has the file show the text from now on, empty or not: it has no source.
+// Keep makes the file show the text from now on, even if it is empty, because the file has no
+// source.
 func (t *text) Keep() { t.held = true }
 
-// Clean notes that of what was written so far nothing waits for a commit.
+// Clean records that no write waits for a commit.
 func (t *text) Clean() { t.state = clean }
 
-// Tried notes what came of the text: nil, or why it was refused. Nothing of it waits for
-// a commit any more.
+// Tried records the result of a commit: nil, or why the text was refused. No write waits for a
+// commit then.
 func (t *text) Tried(problem error) {
 	t.Clean()
 	t.problem = problem
 }
 
-// Drop lets go of the text, of what was written to it and of its problem: the file shows
-// its source again.
+// Drop drops the text and its problem: the file shows its source again.
 func (t *text) Drop() {
 	t.Tried(nil)
 	t.data, t.held = nil, false
 }
 
-// Empty throws away what was written, and holds an empty text.
+// Empty makes the text an empty one without writes.
 func (t *text) Empty() {
 	t.Clean()
 	t.Hold(nil)
 }
 
-// write writes p at off. Zeros fill a gap.
+// write writes p at off, and fills a gap before off with zeros.
 func (t *text) write(p []byte, off int64) {
 	if len(p) > 0 {
 		old := len(t.data)
@@ -105,7 +104,7 @@ func (t *text) truncate(size int64) {
 	old := len(t.data)
 	switch {
 	case size == 0:
-		t.data = nil // the memory may be all that another text waits for
+		t.data = nil // another text may be waiting for this memory
 	case size <= int64(old):
 		t.data = t.data[:size]
 	default:
@@ -120,17 +119,17 @@ func (t *text) truncate(size int64) {
 	}
 }
 
-// refuse notes that a write was refused. What was written before it is not to be
-// committed without it.
+// refuse records that a write was refused. The writes before it must not be committed without
+// it.
 func (t *text) refuse() {
 	if t.state != clean {
 		t.state = refused
 	}
 }
 
-// extend gives the text at least a length; what is new has any value. Most texts are
-// written from the first byte to the last, bit by bit: to grow by a part of the length
-// keeps that from copying the text for each of them.
+// extend makes the text at least size bytes long. The new bytes are arbitrary. Most texts are
+// written in pieces from the first byte to the last, so the memory grows by a fraction of the
+// length; otherwise each piece would copy the text.
 func (t *text) extend(size int) {
 	if size <= len(t.data) {
 		return

@@ -2,8 +2,7 @@ package overlay
 
 import "testing"
 
-// A text that is written from the first byte to the last, bit by bit, is not copied
-// for each of them.
+// A text that is written in pieces from the first byte to the last is not copied for each piece.
 func TestGrowth(t *testing.T) {
 	const most = 1 << 20
 	var text text

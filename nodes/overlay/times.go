@@ -7,8 +7,7 @@ import (
 	"lorefs/nodes"
 )
 
-// times are those of nodes that have another one than their source tells. They are
-// safe for parallel use.
+// times has the nodes whose time differs from that of their source. It is safe for parallel use.
 type times struct {
 	now func() time.Time
 
@@ -16,10 +15,10 @@ type times struct {
 	at map[nodes.ID]time.Time
 }
 
-// newTimes makes times that are told by a clock.
+// newTimes returns an empty times that uses now as its clock.
 func newTimes(now func() time.Time) *times { return &times{now: now, at: map[nodes.ID]time.Time{}} }
 
-// Of is the time of a node, or its source's if there is no other.
+// Of returns the time of a node. It is source if the node has no other time.
 func (t *times) Of(id nodes.ID, source time.Time) time.Time {
 	if at, ok := t.Own(id); ok {
 		return at
@@ -27,8 +26,7 @@ func (t *times) Of(id nodes.ID, source time.Time) time.Time {
 	return source
 }
 
-// Own is the time of a node that has another one than its source's; ok is false if it has
-// none.
+// Own returns the time of a node that has its own; ok is false if it has the source's.
 func (t *times) Own(id nodes.ID) (at time.Time, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -36,7 +34,7 @@ func (t *times) Own(id nodes.ID) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Touch gives nodes the time of now.
+// Touch sets the time of nodes to now.
 func (t *times) Touch(ids ...nodes.ID) {
 	now := t.now()
 	t.mu.Lock()
@@ -46,14 +44,14 @@ func (t *times) Touch(ids ...nodes.ID) {
 	}
 }
 
-// Set gives a node a time.
+// Set sets the time of a node.
 func (t *times) Set(id nodes.ID, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at[id] = at
 }
 
-// Drop lets a node have its source's time again.
+// Drop gives a node the time of its source again.
 func (t *times) Drop(id nodes.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

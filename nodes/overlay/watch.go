@@ -9,8 +9,8 @@ import (
 // watcher is the [Watcher] of a Tree.
 type watcher struct{ t *Tree }
 
-// Changed implements [Watcher]. Who watches the Tree knows a file by the number that it is
-// shown under.
+// Changed implements [Watcher]. The watcher of the Tree knows a file by the number under which
+// it is shown.
 func (w watcher) Changed(c nodes.Change) {
 	if w.t.valued != nil && c.Dir != 0 {
 		w.t.times.Touch(c.Dir)
@@ -21,7 +21,7 @@ func (w watcher) Changed(c nodes.Change) {
 	}
 }
 
-// showing is the file that shows one of the source under a number of its own, nil for none.
+// showing returns the file that shows one of the source in its place, or nil.
 func (t *Tree) showing(of nodes.ID) *file {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -34,7 +34,7 @@ func (w watcher) Edited(file nodes.ID) {
 	w.Changed(nodes.Change{ID: file})
 }
 
-// edited lets a file have the time of its source again, unless somebody writes to it.
+// edited gives a file the time of its source again, unless it is being written.
 func (t *Tree) edited(of nodes.ID) {
 	id := of
 	if f := t.showing(of); f != nil {
@@ -54,7 +54,7 @@ func (t *Tree) edited(of nodes.ID) {
 		t.count(f)
 	}
 	if now, apart := t.shown[of]; t.valued != nil && apart && now == nil {
-		delete(t.shown, of) // it was written anew, if by somebody else
+		delete(t.shown, of) // it was written anew, by somebody else
 	}
 }
 
@@ -64,7 +64,7 @@ func (w watcher) Gone(id nodes.ID, kind nodes.Kind, was Content) {
 	w.Changed(nodes.Change{ID: id})
 }
 
-// lose notes that a node of the source is no more.
+// lose records that a node of the source no longer exists.
 func (t *Tree) lose(of nodes.ID, kind nodes.Kind, was Content) {
 	if kind == nodes.Dir {
 		t.loseDir(of)
@@ -82,7 +82,7 @@ func (t *Tree) lose(of nodes.ID, kind nodes.Kind, was Content) {
 	}
 }
 
-// loseFile is lose for what there is to know of a file. The caller holds mu.
+// loseFile makes a file a removed one that shows was, unless it has a text. The caller holds mu.
 func (t *Tree) loseFile(f *file, was Content) {
 	if !f.Held() {
 		f.was = was
@@ -90,7 +90,7 @@ func (t *Tree) loseFile(f *file, was Content) {
 	t.gone(f)
 }
 
-// loseDir is lose for a directory, and all that was in it.
+// loseDir is lose for a directory and everything that was in it.
 func (t *Tree) loseDir(id nodes.ID) {
 	var in []*file
 	t.mu.Lock()
@@ -119,18 +119,19 @@ func (t *Tree) loseDir(id nodes.ID) {
 	}
 }
 
-// lost notes that the source has a file no more: nothing hides it. The caller holds mu.
+// lost records that the source no longer has a file, so that nothing hides it. The caller holds
+// mu.
 func (t *Tree) lost(of nodes.ID) {
 	if f := t.shown[of]; f != nil && f.pending {
 		t.orphaned(f)
 	}
 	delete(t.shown, of)
-	if t.files[of] == nil { // else a scratch file may have the number
+	if t.files[of] == nil { // else the number is that of a scratch file
 		t.times.Drop(of)
 	}
 }
 
-// isThere tells whether a directory is one of the root, or in one. The caller holds mu.
+// isThere reports whether a node is the root, or can be reached from it. The caller holds mu.
 func (t *Tree) isThere(dir nodes.ID) bool {
 	for dir != 0 && dir != nodes.Root {
 		dir, _ = t.where(dir)
@@ -138,7 +139,7 @@ func (t *Tree) isThere(dir nodes.ID) bool {
 	return dir != 0
 }
 
-// clear removes all that is in a directory besides what the source has. The caller holds mu.
+// clear removes the scratch files of a directory. The caller holds mu.
 func (t *Tree) clear(dir nodes.ID) {
 	for _, f := range t.dirs[dir].names {
 		t.drop(f)

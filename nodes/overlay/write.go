@@ -28,7 +28,7 @@ func (t *Tree) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error)
 	return &writer{t: t, f: f}, nil
 }
 
-// open gives a file that can be written to. The caller holds editing.
+// open returns a file that can be written to. The caller holds editing.
 func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
 	_, _, err := t.look(id)
 	f, of := t.fileOf(id), id
@@ -55,8 +55,8 @@ func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
 type writer struct {
 	t *Tree
 	f *file
-	// raw is the text that this handle has put: what it writes later goes on from there,
-	// not from how the source shows it since.
+	// raw is the text that this handle has put. Later writes change raw, and not the text as the
+	// source spells it since.
 	raw []byte
 }
 
@@ -85,7 +85,7 @@ func (w *writer) WriteAt(ctx context.Context, p []byte, off int64) (int, error) 
 	return len(p), nil
 }
 
-// hold sees to it that the text of the file is held.
+// hold makes the file hold its text.
 func (w *writer) hold(ctx context.Context) error {
 	if w.raw != nil {
 		w.t.holdAs(w.f, w.raw)
@@ -93,7 +93,7 @@ func (w *writer) hold(ctx context.Context) error {
 	return w.t.hold(ctx, w.f)
 }
 
-// change changes the text of the file.
+// change changes the text of the file by f.
 func (w *writer) change(f func()) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
@@ -103,9 +103,9 @@ func (w *writer) change(f func()) {
 	w.t.count(w.f)
 }
 
-// refuse is the error if the text becomes a value by p at off that is hopeless, and the
-// program goes on with it from here: most programs look at an error of write(2), but not at
-// one of close(2).
+// refuse returns an error if, with p at off, the text can't become a value however it continues.
+// It does so for a write that reaches the end of the text. Most programs check the error of
+// write(2), but not that of close(2).
 func (w *writer) refuse(p []byte, off int64) error {
 	t, f, size := w.t, w.f, w.f.Size()
 	if t.valued == nil || f.of == 0 && !f.fresh || off > size || off+int64(len(p)) < size {
@@ -129,7 +129,7 @@ func (w *writer) Truncate(ctx context.Context, size int64) error {
 	w.t.editing.Lock()
 	defer w.t.editing.Unlock()
 	if size == 0 {
-		w.t.holdAs(w.f, nil) // nothing of it is wanted
+		w.t.holdAs(w.f, nil) // the old text is not needed
 	}
 	if err := w.hold(ctx); err != nil {
 		return err
@@ -163,10 +163,10 @@ func (w *writer) flush(ctx context.Context) (committed bool, err error) {
 	return false, nil
 }
 
-// errRefused is the answer to the close of a file to which a write was refused.
+// errRefused is what Flush and Release return after a write was refused.
 var errRefused = fmt.Errorf("%w: a part of it was refused", nodes.ErrInvalid)
 
-// revert gives up a text of which a part was refused.
+// revert drops a text that lacks a refused write.
 func (w *writer) revert() error {
 	w.t.revert(w.f)
 	return errRefused
@@ -192,7 +192,7 @@ func (w *writer) Release() error {
 	return err
 }
 
-// leave tells whether others still have the text open.
+// leave takes the writer off the text, and reports whether others still have it open.
 func (w *writer) leave() bool {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
@@ -200,8 +200,8 @@ func (w *writer) leave() bool {
 	return w.f.Open()
 }
 
-// last flushes what the last writer leaves. A file that is to be one of the source may be
-// empty.
+// last commits what the last writer leaves. An empty file may become one of the source, too, see
+// [Options.Empty].
 func (w *writer) last() error {
 	f := w.f
 	incomplete := w.t.empty && (f.pending || f.fresh) && f.Size() == 0
@@ -237,8 +237,8 @@ func (t *Tree) revert(f *file) {
 	t.tell(nodes.Change{ID: f.id})
 }
 
-// commit makes what was written the content of the file that it is. If it can't be that,
-// the file shows it nevertheless. The caller holds editing.
+// commit puts the text of a file into the source. If that fails, the file shows the text
+// nevertheless, unless the source is Valued. The caller holds editing.
 func (t *Tree) commit(ctx context.Context, f *file) error {
 	at, said := t.times.Own(f.id)
 	of, err := t.store(ctx, f)
@@ -248,7 +248,7 @@ func (t *Tree) commit(ctx context.Context, f *file) error {
 		t.revert(f)
 		return err
 	case ctx.Err() != nil:
-		return err // it is tried again
+		return err // a later commit tries again
 	}
 	stored := of != 0 && err == nil
 	t.mu.Lock()
@@ -266,7 +266,7 @@ func (t *Tree) commit(ctx context.Context, f *file) error {
 	return err
 }
 
-// putAnew puts what a file of the source shows, which nobody has written to. The caller holds
+// putAnew puts the unchanged content of a file of the source with another note. The caller holds
 // editing.
 func (t *Tree) putAnew(ctx context.Context, f *file, note any) error {
 	err := t.hold(ctx, f)
@@ -289,8 +289,9 @@ func (t *Tree) putAnew(ctx context.Context, f *file, note any) error {
 	return nil
 }
 
-// written notes that a file of the source was written to, by whoever said nothing of its time
-// or something. It may be spelled in another way now; of a value, the source tells that.
+// written records that a file of the source was written to. said reports whether the writer had
+// set a time, which is at. The source may spell the text in another way now, so the watcher of
+// the Tree is told; a Valued source does that itself.
 func (t *Tree) written(f *file, at time.Time, said bool) {
 	if !said {
 		at = f.mtime
@@ -301,7 +302,7 @@ func (t *Tree) written(f *file, at time.Time, said bool) {
 	}
 }
 
-// store puts the text of a file into the source: of is the source's file, 0 for a scratch
+// store puts the text of a file into the source. of is the source's file, or 0 for a scratch
 // file.
 func (t *Tree) store(ctx context.Context, f *file) (of nodes.ID, err error) {
 	to, from := f.place(), From{File: f.id, Note: f.note}
@@ -312,7 +313,7 @@ func (t *Tree) store(ctx context.Context, f *file) (of nodes.ID, err error) {
 	case !f.fresh:
 		return 0, nil
 	}
-	// Somebody else may have made it meanwhile.
+	// The source may have got the file meanwhile.
 	name, err := t.src.Name(ctx, f.dir, f.name)
 	if err != nil {
 		return 0, err

@@ -16,13 +16,13 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// slip is a tree of one file, which takes any content but one that begins with "bad", and
-// knows of "no" at once that it is hopeless.
+// slip is a tree of one file. It accepts any text but one that begins with "bad", and refuses
+// "no" as soon as it is written.
 type slip struct {
 	*nodetest.Mutable
 	t    rapid.TB
 	file nodes.ID
-	// mu guards what the source took last, and how often something was put.
+	// mu guards the text that the source accepted last, and the number of puts.
 	mu   sync.Mutex
 	took string
 	puts int
@@ -84,7 +84,7 @@ func (s *slip) flush(w nodes.Writer) {
 	s.must(w.Flush(context.Background()))
 }
 
-// refused is a write that fails at once.
+// refused fails the test unless a write fails at once.
 func (s *slip) refused(w nodes.Writer, p string, off int64) {
 	s.t.Helper()
 	if _, err := w.WriteAt(context.Background(), []byte(p), off); !errors.Is(err, errBad) {
@@ -99,7 +99,7 @@ func (s *slip) wantInvalid(what string, err error) {
 	}
 }
 
-// shows fails the test if the file does not show a text, or the source has not taken another.
+// shows fails the test unless the file shows one text and the source accepted the other last.
 func (s *slip) shows(text, took string) {
 	s.t.Helper()
 	got, err := nodetest.ReadFile(context.Background(), s, s.file)
@@ -111,7 +111,7 @@ func (s *slip) shows(text, took string) {
 	}
 }
 
-// counts fails the test if there were not so many puts and syncs.
+// counts fails the test unless there were so many puts and syncs.
 func (s *slip) counts(puts, syncs int) {
 	s.t.Helper()
 	if s.puts != puts || s.Syncs() != syncs {
@@ -129,7 +129,7 @@ func TestFlush(t *testing.T) {
 	s.flush(w)
 	s.shows("Jello", "Jello")
 	s.counts(1, 1)
-	s.Put(s.file, "Other") // which is seen, as no text is held any more
+	s.Put(s.file, "Other") // visible, since no text is held any more
 	s.shows("Other", "Jello")
 	s.write(w, "y", 4)
 	s.must(w.Release())
@@ -168,7 +168,7 @@ func TestCut(t *testing.T) {
 	s.shows("", "")
 }
 
-// What is cut to a length is judged when it is flushed, as nothing else need come.
+// A text that is cut to a length is put when it is flushed, as nothing more has to follow.
 func TestCutToLength(t *testing.T) {
 	s := newSlip(t, "bad hello")
 	w := s.open()
@@ -182,7 +182,7 @@ func TestCutToLength(t *testing.T) {
 	s.must(w.Release())
 }
 
-// An empty write counts as one: truncate(2) gets its answer by it.
+// An empty write counts as a write, so that truncate(2) gets the result of the put.
 func TestEmptyWrite(t *testing.T) {
 	s := newSlip(t, "hello")
 	w := s.open()
@@ -195,8 +195,7 @@ func TestEmptyWrite(t *testing.T) {
 	s.must(w.Release())
 }
 
-// A new file that nobody has written to becomes one of the source when the last handle of it
-// is closed.
+// A new file without writes becomes one of the source when its last handle is closed.
 func TestNewAndEmpty(t *testing.T) {
 	s := newSlip(t, "")
 	entry, err := s.Create(t.Context(), nodes.Root, "new")
@@ -214,7 +213,7 @@ func TestNewAndEmpty(t *testing.T) {
 	}
 }
 
-// What is behind the end is zeros, also where there was something before.
+// A gap behind the end is filled with zeros, even if there were other bytes before.
 func TestGap(t *testing.T) {
 	s := newSlip(t, "hello")
 	w := s.open()
@@ -252,7 +251,7 @@ func TestRefusedAtOnce(t *testing.T) {
 	s := newSlip(t, "hello")
 	w := s.open()
 	s.refused(w, "---no", 0)
-	s.flush(w) // nothing was accepted before
+	s.flush(w) // nothing was accepted before the refusal
 	s.write(w, "so far", 0)
 	s.refused(w, "no", 6)
 	s.write(w, "more", 6)
@@ -266,7 +265,7 @@ func TestRefusedAtOnce(t *testing.T) {
 	s.counts(0, 0)
 }
 
-// A new file of which a part was refused is new again, and so is put empty.
+// A new file of which a part was refused becomes new again, and so is put as an empty one.
 func TestRefusedAtOnceNew(t *testing.T) {
 	s := newSlip(t, "")
 	entry, err := s.Create(t.Context(), nodes.Root, "new")
@@ -283,7 +282,7 @@ func TestRefusedAtOnceNew(t *testing.T) {
 	}
 }
 
-// Who begins anew after a refusal has nothing refused.
+// A writer that starts over after a refusal has no refused text.
 func TestRefusedBegunAnew(t *testing.T) {
 	for name, begin := range map[string]func(*slip, nodes.Writer){
 		"write":    func(s *slip, w nodes.Writer) { s.write(w, "other", 0) },
@@ -302,7 +301,7 @@ func TestRefusedBegunAnew(t *testing.T) {
 	}
 }
 
-// short is a source whose files are shorter than they say, and are not described if it fails.
+// short is a source whose files are shorter than their size. Its Attr fails if fails is set.
 type short struct {
 	*shelf
 	fails error
@@ -320,8 +319,8 @@ func (s *short) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (i
 	return s.shelf.ReadAt(ctx, id, p, off)
 }
 
-// What can't be read as a whole can't be written to, but for what leaves nothing of it, and
-// is not read.
+// A file that can't be read as a whole can't be written to. A write that leaves nothing of it
+// succeeds, because then the file isn't read.
 func TestHoldFails(t *testing.T) {
 	_, shelf := newShelf(roomy)
 	src := &short{shelf: shelf}
@@ -367,7 +366,7 @@ func TestParallel(t *testing.T) {
 	s.shows("other", "hello")
 }
 
-// paper is what a file that several write to has to show.
+// paper is what a file with several writers has to show.
 type paper struct {
 	shown, took  []byte
 	written, cut bool
@@ -393,7 +392,7 @@ func (p *paper) put() {
 	p.puts++
 }
 
-// step does something at random to the file and the model.
+// step edits the file and the model at random.
 func (p *paper) step(t *rapid.T, s *slip) {
 	if len(p.writers) == 0 {
 		p.writers = append(p.writers, s.open())

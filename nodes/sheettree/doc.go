@@ -1,45 +1,44 @@
 // Package sheettree shows the sheets of a data center as a [nodes.Tree]:
 //
-//	DataCenter.xsd                  what all schemas refer to
+//	DataCenter.xsd                  the types that all schemas use
 //	ItemData/ItemData.xsd           a schema, inferred from the data
 //	ItemData/ItemData-00003.xml     a sheet
 //
-// Package datacenter/sheets says what is in them. Directories are in the order in
-// which the data center has their first sheet, sheets in its order, too. A number in a
-// name is a sheet's place among those of its name; in a draft it is the ordinal,
-// so that there are gaps where sheets were removed. Names that a file system can't
-// hold are spelled as in package dctree.
+// Package datacenter/sheets describes their contents. Directories are in the order of their
+// first sheets in the data center, and the sheets of a directory are in the data center's order,
+// too. The number in a file name is the position of the sheet among those of its name. In a
+// draft it is the ordinal, so removed sheets leave gaps. Names that a file system can't hold are
+// spelled as in package dctree.
 //
-// Over a [edit.Draft] the tree shows edits at once: what a sheet holds, its
-// size and its time. A schema only grows during a session: what was removed from
-// the data is in it until the file is opened anew.
+// The tree of a [edit.Draft] shows edits at once: the content, size and time of a sheet. A
+// schema only grows during a session: it keeps what was removed from the data until the file is
+// opened anew.
 //
 // # IDs
 //
-// A sheet's ID is made of its Number, which is a [edit.Draft]'s, too: that is
-// how an edit of a sheet finds the node. That of a directory is
-// made of the index of the name; a name that the file does not have gets a number
-// for as long as the tree lives.
+// The ID of a sheet contains its Number, which the [edit.Draft] uses as well, so an edit of a
+// sheet leads to its node. The ID of a directory contains the index of the name. A name that the
+// file does not have gets a number that is valid as long as the tree.
 //
 // # Editing
 //
-// An [Editable] takes texts. One that is closed is compared with the sheet of the draft,
-// and applied as the edits that make the difference (sheets.Source.Plan): all at once,
-// or none. Then the file shows how the sheet is spelled; comments are not stored, nor is
-// another spelling of a number, and Notices tells so. Package overlay says what becomes of a
-// text that is no sheet, and of all that editors do beside; folder.go says what is a sheet
-// by its name, a schema, or scratch. A schema that was written is kept in memory, and is in no
-// saved file.
+// An [Editable] accepts texts. When a text is closed, it is compared with the sheet of the
+// draft, and the edits that make the difference (sheets.Source.Plan) are applied: all at once,
+// or none. Then the file shows the sheet as this program spells it. Comments are not stored, nor
+// is another spelling of a number; Notices says so. Package overlay describes what happens to a
+// text that is not a sheet, and to the other files of editors. folder.go decides by the name
+// what is a sheet, a schema, or scratch. A schema that somebody writes is kept in memory, and no
+// saved file has it.
 //
-// Others edit the same draft, such as package dctree. It lets nobody edit between a plan and
-// its edits, and tells of each edit by whom it was, so that caches of sheets are dropped.
+// Others edit the same draft, such as package dctree. The draft lets nobody else edit between a
+// plan and its edits. It says of each edit who made it, so that caches of sheets can be dropped.
 // Locks are taken in this order: those of the overlay, those of the draft, edits.mu.
 //
-// Not possible are a text above EditOptions.MaxText, one that changes more than
+// These are refused: a text above EditOptions.MaxText, a text that changes more than
 // EditOptions.MaxRecord at once, and the renaming of a folder that has sheets.
 //
 // # Sizes
 //
-// Sizes are exact, and so the first listing of a directory measures its sheets,
-// unless that was kept from the last time.
+// Sizes are exact. So the first listing of a directory measures its sheets, unless the sizes
+// were kept from an earlier session.
 package sheettree

@@ -16,13 +16,13 @@ import (
 	"lorefs/nodes/sheettree"
 )
 
-// edited is a draft as sheets and, if it has been asked for, as a tree.
+// edited is a draft as sheets and, if a test asks for it, as a tree.
 type edited struct {
 	*testing.T
 	draft *edit.Draft
 	*sheettree.Editable
 	tree *dctree.Editable
-	// logged is called once the draft has logged an edit, nil for nothing.
+	// logged, if not nil, is called after the draft has logged an edit.
 	logged func()
 
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ func (e *edited) told(to map[nodes.Change]bool) func(nodes.Change) {
 	}
 }
 
-// was tells whether a change was told since the last time, and forgets all.
+// was reports whether c was reported since the last call, and forgets all changes.
 func (e *edited) was(of map[nodes.Change]bool, c nodes.Change) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,7 +75,7 @@ func editSheets(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
 	return e
 }
 
-// items has sheets of two names.
+// items returns a data center with sheets of two names.
 func items() []byte {
 	root := dctest.Root()
 	for i := range 3 {
@@ -98,7 +98,7 @@ func (e *edited) must(err error) {
 	}
 }
 
-// at finds a path; the entry has no ID if it is not there.
+// at returns the entry of a path. The entry has no ID if there is none.
 func (e *edited) at(path string) nodes.Entry {
 	e.Helper()
 	entry, _ := at(e.T, e.Editable, path)
@@ -110,7 +110,7 @@ func (e *edited) read(path string) string {
 	return read(e.T, e.Editable, path)
 }
 
-// write writes a file as a program does that makes it if it is not there.
+// write writes a file, and makes it first if it doesn't exist.
 func (e *edited) write(path, text string) error {
 	e.Helper()
 	dir, name, ok := strings.Cut(path, "/")
@@ -179,8 +179,7 @@ func TestTreeStaysConform(t *testing.T) {
 	nodetest.Run(t, e.tree)
 }
 
-// What is written shows at once in both trees, and both are told to whoever keeps
-// what they showed.
+// An edit shows at once in both trees, and both report it to their watchers.
 func TestBothTreesShowIt(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	const path = "Item/Item-00000.xml"
@@ -258,8 +257,7 @@ func TestBothTreesShowIt(t *testing.T) {
 	}
 }
 
-// What somebody else edits right behind a sheet that was written is told as an edit of
-// somebody else.
+// An edit by somebody else directly after the edit of a sheet is reported as somebody else's.
 func TestOthersEditBehindAChange(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	for i := range 20 {
@@ -289,8 +287,8 @@ func must(e nodes.Entry, ok bool) nodes.ID {
 	return e.ID
 }
 
-// A temporary file that is renamed to a sheet is the sheet from then on, which is edited
-// and not made anew. So it is with one that is written when the old one was moved away.
+// A temporary file that is renamed to a sheet edits that sheet and does not make a new one. The
+// same holds for a file that is written after the old one was renamed away.
 func TestEditorsWays(t *testing.T) {
 	const path = "Item/Item-00000.xml"
 	for name, way := range map[string]func(e *edited, text string){
@@ -344,7 +342,7 @@ func TestEditorsWays(t *testing.T) {
 	}
 }
 
-// A text that is no sheet is kept, and the sheet is as it was.
+// A text that is not a sheet is kept, and the sheet stays as it was.
 func TestDrafts(t *testing.T) {
 	const path = "Item/Item-00000.xml"
 	e := editSheets(t, items(), sheettree.EditOptions{})
@@ -388,8 +386,8 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// A tool that saves by renaming removes what it can't rename: the text is kept as that
-// of the file that it was to be.
+// Tools that save by renaming remove the file that they can't rename. So its text is kept as
+// that of the target.
 func TestRefusedRename(t *testing.T) {
 	for _, tt := range []struct {
 		name, bad, good string
@@ -439,8 +437,8 @@ func TestRefusedRename(t *testing.T) {
 	}
 }
 
-// A refused rename takes neither the place of what somebody is writing nor of the sheet that
-// the file was.
+// A refused rename replaces neither a text that is being written nor the sheet that the file
+// was.
 func TestRefusedRenameKeepsOthers(t *testing.T) {
 	const path = "Item/Item-00001.xml"
 	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1 << 20, MaxTexts: 3000})
@@ -482,8 +480,8 @@ func TestRefusedRenameKeepsOthers(t *testing.T) {
 	}
 }
 
-// The schema that is made out of sheets goes with the last of them, but not what somebody has
-// written in its place, or is writing.
+// The inferred schema goes with the last sheet. A written one stays, and so does one that is
+// being written.
 func TestSchemaWithoutSheets(t *testing.T) {
 	for name, write := range map[string]func(e *edited) (end func() error){
 		"refused": func(e *edited) func() error {
@@ -527,7 +525,7 @@ func TestSchemaWithoutSheets(t *testing.T) {
 	}
 }
 
-// A sheet that can't become a schema stays a sheet, and nothing else shows its text.
+// A sheet that can't become a schema stays a sheet, and no other file shows its text.
 func TestRefusedSheetAsSchema(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	sheet, types := e.read("Item/Item-00001.xml"), e.read("Item/Item.xsd")
@@ -539,14 +537,14 @@ func TestRefusedSheetAsSchema(t *testing.T) {
 	}
 }
 
-// A sheet whose file was renamed away, edited and could not be renamed back stays as it
-// was, and so does the text, whatever tools remove then.
+// A sheet whose file was renamed away and edited, and can't be renamed back, stays as it was.
+// The text is kept, too, whatever the tool removes then.
 func TestRefusedSheetStays(t *testing.T) {
 	const name, path, bad = "Item-00001.xml", "Item/Item-00001.xml", "<Item"
 	for _, tt := range []struct {
 		name string
 		do   func(e *edited) error // the last step is refused
-		want string                // where the text is at least
+		want string                // a path that must have the text
 	}{
 		{"renamed back", func(e *edited) error {
 			e.must(e.rename("Item", name, "work"))
@@ -596,7 +594,7 @@ func TestRefusedSheetStays(t *testing.T) {
 	}
 }
 
-// Sheets and their folders come and go.
+// Sheets and their folders are made and removed.
 func TestNewAndGone(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	e.must(e.write("Item/Item-00007.xml", `<Item version="7"><Thing id="5" name="6"/></Item>`))
@@ -641,7 +639,7 @@ func TestNewAndGone(t *testing.T) {
 	}
 }
 
-// removeAll is rm -r.
+// removeAll does what rm -r does.
 func (e *edited) removeAll(folder string) {
 	e.Helper()
 	id := e.at(folder).ID
@@ -652,7 +650,7 @@ func (e *edited) removeAll(folder string) {
 	e.must(e.Remove(e.Context(), nodes.Root, folder, nodes.Dir))
 }
 
-// refused is an error unless one is there that refuses.
+// refused returns an error unless err is a refusal.
 func refused(err error) error {
 	if errors.Is(err, nodes.ErrInvalid) {
 		return nil
@@ -660,8 +658,8 @@ func refused(err error) error {
 	return fmt.Errorf("it is not refused: %w", err)
 }
 
-// What becomes of a schema that only shows what the sheets have is no edit of any
-// sheet: its family has a number as sheets have.
+// An edit of an inferred schema must not change a sheet, though its family may have the same
+// number as a sheet.
 func TestInferredSchemaIsNoSheet(t *testing.T) {
 	for name, do := range map[string]func(e *edited, family string) error{
 		"remove": func(e *edited, family string) error {
@@ -705,7 +703,7 @@ func TestInferredSchemaIsNoSheet(t *testing.T) {
 	}
 }
 
-// There is an end to the memory that texts may take.
+// The memory of texts is limited.
 func TestLimits(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
 	folder := e.at("Item").ID
@@ -730,7 +728,7 @@ func TestLimits(t *testing.T) {
 	e.must(write(".d", 900))
 }
 
-// What was moved away and not written again is away when all is saved, and not before.
+// A sheet that was renamed away and not written again is removed by a save, and not earlier.
 func TestSaveWithoutHidden(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	e.must(e.rename("Item", "Item-00001.xml", "Item-00001.xml~"))
@@ -743,7 +741,7 @@ func TestSaveWithoutHidden(t *testing.T) {
 	}
 }
 
-// What one text changes has to fit into one record.
+// The edits of one text have to fit into one record.
 func TestMaxRecord(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{MaxRecord: 100})
 	var long strings.Builder
@@ -756,7 +754,7 @@ func TestMaxRecord(t *testing.T) {
 	e.must(e.write("Item/Item-00008.xml", text("1", "/>")))
 }
 
-// An attribute that is open in the tree when a sheet removes it is a removed file.
+// An attribute that is open in the tree becomes a removed file when a sheet removes it.
 func TestOpenInTheTree(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	const path = "Item/Item-00000.xml"
@@ -794,7 +792,7 @@ func TestConcurrent(t *testing.T) {
 			for i := range 15 {
 				name := fmt.Sprintf("made%d", n)
 				_, err := e.tree.Mkdir(t.Context(), dir.ID, name)
-				// A sheet that is written without it may have removed it by the time that it is described.
+				// The sheet may have been written without this node before its entry was read.
 				if err != nil && !errors.Is(err, nodes.ErrExist) && !errors.Is(err, nodes.ErrNotExist) {
 					t.Error(i, err)
 				}

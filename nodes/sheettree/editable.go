@@ -11,23 +11,24 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions are what NewEditable may be told.
+// EditOptions configure NewEditable.
 type EditOptions struct {
-	// Sync makes what the Draft has logged durable. Default: nothing is done.
+	// Sync makes the log of the Draft durable. Default: nothing is done.
 	Sync func() error
-	// Check is asked before a file is opened for writing, as the Tree's may look only now and
-	// then whether the source is still the same. Default: only that is asked.
+	// Check returns an error if a file can't be opened for writing because the source has
+	// changed. The check of the Tree may be done only now and then. Default: there is only that
+	// one.
 	Check func() error
-	// Now is the time that edits happen at. Default: time.Now.
+	// Now returns the time of an edit. Default: time.Now.
 	Now func() time.Time
-	// MaxText is how many bytes the text of a file may have, MaxTexts how many all may
-	// have that are being written or could not be saved, and all schemas that were written.
-	// Default: 200 MiB and 1 GiB.
+	// MaxText is the most bytes of a file's text. MaxTexts is the most bytes of all texts that
+	// are being written or could not be saved, and also of all written schemas. Default: 200 MiB
+	// and 1 GiB.
 	MaxText, MaxTexts int64
-	// MaxRecord is how long the record of what one text changes may be, see
-	// [edit.RecordBound]. Default: there is no limit.
+	// MaxRecord is the most bytes of the record of one text's edits, see [edit.RecordBound].
+	// Default: there is no limit.
 	MaxRecord int64
-	// Logger is told once of each thing in texts that is not stored. Default: nobody is.
+	// Logger gets one message for each kind of thing in texts that is not stored. Default: none.
 	Logger *slog.Logger
 }
 
@@ -54,19 +55,19 @@ func (o *EditOptions) setDefaults() {
 	}
 }
 
-// Editable is a Tree whose sheets can be changed: each as a text, which when it is
-// closed is compared with the sheet of a [edit.Draft]. It is safe for parallel use.
+// Editable is a Tree whose sheets can be changed as texts. When a text is closed, it is compared
+// with the sheet of a [edit.Draft]. An Editable is safe for parallel use.
 //
-// What becomes of a text that is no sheet, and of files that are called neither like a sheet
-// nor like a schema, is told in package overlay. A new sheet is none until its text is one.
-// A schema that is written, Name/Name.xsd, gives types and keys to new sheets, for as long as
-// the tree lives.
+// Package overlay describes what happens to a text that is not a sheet, and to files whose names
+// are neither those of sheets nor of schemas. A new sheet exists once its text is a sheet. A
+// schema that is written, Name/Name.xsd, gives types and keys to new sheets, as long as the tree
+// lives.
 type Editable struct {
 	*overlay.Tree
 	edits *edits
 }
 
-// NewEditable makes the editable tree of t, which has to be of a draft: d.
+// NewEditable returns the editable tree of t, which has to be a tree of the draft d.
 func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	opts.setDefaults()
 	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
@@ -76,32 +77,32 @@ func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
 	})}
 }
 
-// Notices are what the user should know of what was written so far.
+// Notices returns what the user should know about the texts written so far.
 func (e *Editable) Notices() []string {
 	e.edits.mu.RLock()
 	defer e.edits.mu.RUnlock()
 	return slices.Clone(e.edits.told)
 }
 
-// edits are the [overlay.Source] of an Editable: the Tree of a draft, the edits that texts
-// ask for, and what is known of folders that the draft does not know.
+// edits is the [overlay.Source] of an Editable: the Tree of a draft, the edits by texts, and the
+// state of folders that the draft does not know.
 type edits struct {
 	*Tree
 	overlay.Watcher
 	draft *edit.Draft
 	opts  EditOptions
 
-	// mu guards everything below, for as long as memory is looked at. Neither the draft nor
-	// the Watcher is called under it.
+	// mu guards everything below, only while memory is used. Neither the draft nor the Watcher
+	// is called under it.
 	mu sync.RWMutex
-	// folders are those of which there is more to know than the data center does, by
-	// name; that of the root is "". byID has those that have numbers of their own.
+	// folders has, by name, the folders that have state beyond the data center. The name of the
+	// root is "". byID has those with numbers of their own.
 	folders map[string]*folderState
 	byID    map[nodes.ID]*folderState
-	// made counts the numbers that were given, texts the bytes of schemas that were written.
+	// made counts the numbers that were given. texts is the bytes of all written schemas.
 	made  uint32
 	texts int64
-	// told is what the user was told of what is not stored.
+	// told has the notices for the user of what is not stored.
 	told []string
 }
 

@@ -12,18 +12,18 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// folderState is what is to know of a folder beyond what the data center knows. It
-// is guarded by edits.mu.
+// folderState is what the data center does not know of a folder. It is guarded by edits.mu.
 type folderState struct {
 	name string
-	// id and schemaID are 0 for a folder and a schema that have the number of the family;
-	// those that were made have numbers of their own. place is that of the folder in a listing.
+	// id and schemaID are 0 if the folder and the schema have the number of the family. Those
+	// that were made have numbers of their own. place is the position of the folder in a
+	// listing.
 	id, schemaID nodes.ID
 	place        uint32
-	// stays tells that the folder is there without sheets: it was made, or lost them.
+	// stays says that the folder exists without sheets: it was made, or lost its sheets.
 	stays bool
-	// noSchema tells that the schema that is made out from the data was removed; written is
-	// what was written in its place.
+	// noSchema says that the inferred schema was removed. written is the schema that was written
+	// in its place.
 	noSchema bool
 	written  *written
 }
@@ -32,11 +32,11 @@ type folderState struct {
 type written struct {
 	text []byte
 	at   time.Time
-	// says is nil if that is nothing.
+	// says is the parsed text. It is nil if that gives no types.
 	says *xsd.Schema
 }
 
-// state gives a copy of that of a folder, which need not have one.
+// state returns a copy of the state of a folder. Without one, it is a new state.
 func (e *edits) state(name string) folderState {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -46,7 +46,7 @@ func (e *edits) state(name string) folderState {
 	return folderState{name: name}
 }
 
-// change changes the state of a folder.
+// change changes the state of a folder by do.
 func (e *edits) change(name string, do func(f *folderState)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +58,7 @@ func (e *edits) change(name string, do func(f *folderState)) {
 	do(f)
 }
 
-// newID gives a number that nothing has. The caller holds mu.
+// newID returns an unused number for f. The caller holds mu.
 func (e *edits) newID(k kind, f *folderState) nodes.ID {
 	e.made++
 	id := k.id(e.made)
@@ -72,13 +72,13 @@ func (e *edits) identify(f *folderState) {
 	f.place = e.made
 }
 
-// isThere tells whether there is a folder of a name.
+// isThere reports whether there is a folder with a name.
 func (e *edits) isThere(name string) bool {
 	f := e.state(name)
 	return f.stays || e.hasSheets(name) || name != "" && e.hasSchema(name) || e.Holds(e.folderID(name))
 }
 
-// hasSheets tells whether the data center has sheets that lie in a folder.
+// hasSheets reports whether the data center has sheets in a folder.
 func (e *edits) hasSheets(name string) bool {
 	family, ok := e.src.Family(name)
 	if !ok {
@@ -90,7 +90,7 @@ func (e *edits) hasSheets(name string) bool {
 	return false
 }
 
-// folderID is the ID of a folder that is there.
+// folderID returns the ID of an existing folder.
 func (e *edits) folderID(name string) nodes.ID {
 	if name == "" {
 		return nodes.Root
@@ -104,14 +104,14 @@ func (e *edits) folderID(name string) nodes.ID {
 	return 0
 }
 
-// hasSchema tells whether a folder has a schema: the root has one as well. What is made out of
-// sheets goes with the last of them, unless a text is shown in its place.
+// hasSchema reports whether a folder has a schema; the root has one, too. An inferred schema
+// goes with the last sheet, unless its file shows another text.
 func (e *edits) hasSchema(name string) bool {
 	f := e.state(name)
 	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name)) || e.Keeps(e.schemaID(name))
 }
 
-// schemaID is the ID of the schema of a folder.
+// schemaID returns the ID of the schema of a folder.
 func (e *edits) schemaID(name string) nodes.ID {
 	if f := e.state(name); f.schemaID != 0 {
 		return f.schemaID
@@ -125,14 +125,14 @@ func (e *edits) schemaID(name string) nodes.ID {
 	return 0
 }
 
-// at is what an ID stands for: a folder, which is "" for the root, its schema, or a sheet.
+// at is what an ID refers to: a folder ("" is the root), its schema, or a sheet.
 type at struct {
 	kind   kind
 	folder string
 	sheet  sheets.Sheet
 }
 
-// at finds what an ID stands for.
+// at returns what an ID refers to.
 func (e *edits) at(ctx context.Context, id nodes.ID) (at, error) {
 	if err := e.check(ctx); err != nil {
 		return at{}, err
@@ -161,7 +161,7 @@ func (e *edits) at(ctx context.Context, id nodes.ID) (at, error) {
 	return a, nil
 }
 
-// byNumber finds a folder or its schema, which may have a number of its own.
+// byNumber finds a folder or its schema, which may have numbers of their own.
 func (e *edits) byNumber(k kind, number uint32, id nodes.ID) (of kind, folderName string, ok bool) {
 	of = folder
 	if k == schema || k == madeSchema {
@@ -183,7 +183,7 @@ func (e *edits) byNumber(k kind, number uint32, id nodes.ID) (of kind, folderNam
 	return of, family.File, true
 }
 
-// folder finds what an ID stands for, which has to be a folder.
+// folder returns the name of the folder with an ID.
 func (e *edits) folder(ctx context.Context, id nodes.ID) (name string, err error) {
 	a, err := e.at(ctx, id)
 	if err == nil && a.kind != folder {
@@ -192,19 +192,19 @@ func (e *edits) folder(ctx context.Context, id nodes.ID) (name string, err error
 	return a.folder, err
 }
 
-// Classes of names of files.
+// class is what a file is by its name.
 type class uint8
 
 const (
 	scratchFile class = iota
 	sheetFile
 	schemaFile
-	// noFile is a name that looks like that of a sheet, but is none that the folder
-	// could have. What is saved by it would be lost.
+	// noFile is a name that looks like that of a sheet, but that no sheet of the folder can
+	// have. A file saved under it would be lost.
 	noFile
 )
 
-// classOf tells what a file of a name is in a folder.
+// classOf returns the class of a name in a folder.
 func classOf(dir, name string) class {
 	switch {
 	case overlay.IsScratch(name), overlay.IsScratch(dir):
@@ -220,7 +220,7 @@ func classOf(dir, name string) class {
 	return noFile
 }
 
-// schemaName is what the schema of a folder is called.
+// schemaName returns the file name of the schema of a folder.
 func schemaName(dir string) string {
 	if dir == "" {
 		return xsd.CommonFile

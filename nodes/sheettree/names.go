@@ -55,7 +55,7 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 	return at, nil
 }
 
-// named is what of the source has a name.
+// named returns the node of the source with a name, or 0.
 func (e *edits) named(in, name string) (nodes.ID, nodes.Kind) {
 	if name == schemaName(in) && e.hasSchema(in) {
 		return e.schemaID(in), nodes.File
@@ -69,7 +69,7 @@ func (e *edits) named(in, name string) (nodes.ID, nodes.Kind) {
 	return 0, 0
 }
 
-// noSheet is why a file that looks like a sheet can't be one.
+// noSheet returns the error for a file whose name looks like that of a sheet, but isn't.
 func noSheet(in, name string) error {
 	if in == "" {
 		return fmt.Errorf("%w: sheets lie in folders, as Name/Name-00000.xml: %q does not", nodes.ErrInvalid, name)
@@ -77,7 +77,7 @@ func noSheet(in, name string) error {
 	return fmt.Errorf("%w: sheets in %s are called %s-00000.xml and so on: %q is not", nodes.ErrInvalid, in, in, name)
 }
 
-// mayBeFolder tells whether there can be a folder of a name.
+// mayBeFolder returns why there can't be a folder with a name.
 func (e *edits) mayBeFolder(in, name string) error {
 	if in != "" {
 		return fmt.Errorf("%w: folders of sheets have no folders in them", nodes.ErrNotPermitted)
@@ -88,7 +88,7 @@ func (e *edits) mayBeFolder(in, name string) error {
 	return nil
 }
 
-// target is the sheet that has the name of a file, or is to have it. The latter has no
+// target returns the sheet that has, or shall get, the name of a file. A new sheet has no
 // number.
 func (e *edits) target(in, name string) (sheets.Sheet, error) {
 	of, ok := e.src.NameOf(in)

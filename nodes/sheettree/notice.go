@@ -6,7 +6,7 @@ import (
 	"lorefs/nodes"
 )
 
-// changed takes notice of what was edited, here or elsewhere.
+// changed passes on what an edit of the draft has changed, whoever made it.
 func (e *edits) changed(a *edit.Applied) {
 	own := a.By == e
 	for _, c := range a.Sheets {
@@ -21,11 +21,11 @@ func (e *edits) changed(a *edit.Applied) {
 	}
 }
 
-// edited tells of a sheet that was edited.
+// edited reports the edit of a sheet.
 func (e *edits) edited(n edit.Number, own bool) {
 	s, there := e.src.Sheet(n)
 	switch {
-	case own: // who asked for it knows what became of it
+	case own: // the overlay asked for it, and knows the result
 		e.Changed(nodes.Change{ID: SheetID(n)})
 	case there:
 		e.Edited(SheetID(n))
@@ -37,10 +37,10 @@ func (e *edits) edited(n edit.Number, own bool) {
 	}
 }
 
-// sheetPlace is where a sheet is: nowhere, if name is empty.
+// sheetPlace is the place of a sheet. With an empty name, it is nowhere.
 type sheetPlace struct{ folder, name string }
 
-// placeOf is where a sheet is; it is nowhere if it is none.
+// placeOf returns the place of a sheet; an entry that is not a sheet is nowhere.
 func (e *edits) placeOf(at *edit.EntryAt) sheetPlace {
 	if at.Name == "" || at.Attribute || at.Parent != 0 {
 		return sheetPlace{}
@@ -49,8 +49,9 @@ func (e *edits) placeOf(at *edit.EntryAt) sheetPlace {
 	return sheetPlace{in, sheets.FileName(in, at.Ordinal)}
 }
 
-// own takes notice of what an edit of this tree did to the names of sheets. Who asked for it
-// knows them; but the schema comes with the first sheet, and the folder stays behind the last.
+// own handles what an edit of this tree did to the names of sheets. The overlay knows these
+// names already. But the schema appears with the first sheet, and the folder stays behind after
+// the last.
 func (e *edits) own(x *edit.Effect) {
 	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
 	if now.name == "" && before.name != "" {
@@ -61,7 +62,7 @@ func (e *edits) own(x *edit.Effect) {
 	}
 }
 
-// others likewise tells of an edit of somebody else.
+// others reports what an edit of somebody else did to the names of sheets.
 func (e *edits) others(x *edit.Effect) {
 	before, now := e.placeOf(&x.Before), e.placeOf(&x.After)
 	if before == now {
@@ -71,7 +72,7 @@ func (e *edits) others(x *edit.Effect) {
 		if p.folder == "" {
 			continue
 		}
-		// The schema may have come or gone with it, and so may the folder.
+		// The schema may have come or gone with the sheet, and so may the folder.
 		dir := e.folderID(p.folder)
 		e.Changed(nodes.Change{Dir: dir, Name: p.name})
 		e.Changed(nodes.Change{Dir: dir, Name: schemaName(p.folder)})

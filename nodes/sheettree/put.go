@@ -18,7 +18,7 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// refusal turns the errors of texts and of edits into those of the tree.
+// refusal maps the errors of texts and of edits to those of the tree.
 func refusal(err error) error {
 	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
@@ -37,8 +37,8 @@ func refusal(err error) error {
 	return wrap(err)
 }
 
-// apply makes the edits that a plan gives. Nobody else edits the draft from before it is
-// made until they are. What they change is told by changed.
+// apply applies the edits that plan returns. Nobody else edits the draft meanwhile. The draft
+// reports the changes to changed.
 func (e *edits) apply(ctx context.Context, plan func() ([]edit.Edit, error)) error {
 	if err := e.draft.ApplyPlan(ctx, e, plan); err != nil {
 		return refusal(err)
@@ -111,7 +111,7 @@ func (e *edits) makeFolder(name string) nodes.ID {
 	return id
 }
 
-// putSheet makes a sheet what a text says, and gives its number.
+// putSheet makes a text the content of a sheet, and returns the number of the sheet.
 func (e *edits) putSheet(
 	ctx context.Context, target sheets.Sheet, in, name string, text []byte, hidden nodes.ID,
 ) (edit.Number, error) {
@@ -149,13 +149,13 @@ func (e *edits) putSheet(
 	return number, nil
 }
 
-// What of a text is not stored.
+// These are the notices of what is not stored of a text.
 const (
 	commentsLost  = "comments in sheets are not stored"
 	spellingsLost = "the spelling of numbers in sheets is not stored: 256.000000 is 256"
 )
 
-// tell says once what of a text is not stored.
+// tell logs a notice, the first time that it is called with it.
 func (e *edits) tell(what string) {
 	e.mu.Lock()
 	told := slices.Contains(e.told, what)
@@ -168,7 +168,7 @@ func (e *edits) tell(what string) {
 	}
 }
 
-// putSchema puts a text in the place of a schema.
+// putSchema makes a text the schema of a folder.
 func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden nodes.ID) error {
 	says, err := e.readSchema(in, text)
 	if err != nil {
@@ -190,7 +190,7 @@ func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden no
 		}
 	}
 	e.change(in, func(f *folderState) {
-		if f.schemaID == 0 && f.noSchema { // who has the one open that was there reads that
+		if f.schemaID == 0 && f.noSchema { // handles of the removed schema still read that
 			f.schemaID = e.newID(madeSchema, f)
 		}
 		f.written = &written{text: slices.Clone(text), at: e.opts.Now(), says: says}
@@ -199,8 +199,8 @@ func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden no
 	return nil
 }
 
-// readSchema reads what is written in the place of a schema. DataCenter.xsd says
-// nothing that anybody needs.
+// readSchema parses a written schema. That of the root, DataCenter.xsd, is not used for
+// anything.
 func (e *edits) readSchema(in string, text []byte) (*xsd.Schema, error) {
 	if in == "" {
 		return nil, nil //nolint:nilnil // it gives no types
@@ -231,7 +231,7 @@ func (e *edits) Remove(ctx context.Context, id nodes.ID) error {
 	return e.apply(ctx, func() ([]edit.Edit, error) { return removal(id), nil })
 }
 
-// removal removes a sheet, if it is one.
+// removal returns the edit that removes a sheet. It is none if the ID is not that of a sheet.
 func removal(id nodes.ID) []edit.Edit {
 	n, ok := SheetNumber(id)
 	if !ok {
@@ -240,7 +240,7 @@ func removal(id nodes.ID) []edit.Edit {
 	return []edit.Edit{{Op: edit.RemoveNode, Node: n}}
 }
 
-// removeSchema removes a schema, if it is one.
+// removeSchema removes a schema. It does nothing if the ID is not that of a schema.
 func (e *edits) removeSchema(id nodes.ID) {
 	a, err := e.at(context.Background(), id)
 	if err != nil || a.kind != schema {
@@ -248,16 +248,16 @@ func (e *edits) removeSchema(id nodes.ID) {
 	}
 	last := a.folder != "" && !e.hasSheets(a.folder)
 	e.change(a.folder, func(f *folderState) {
-		f.stays = f.stays || last // until somebody removes it
+		f.stays = f.stays || last // until it is removed itself
 		if f.written != nil {
 			e.texts -= int64(len(f.written.text))
 		}
 		f.noSchema, f.written = true, nil
-		f.schemaID = e.newID(madeSchema, f) // another one is another file
+		f.schemaID = e.newID(madeSchema, f) // the next schema is another file
 	})
 }
 
-// removeFolder removes a folder, and sheets in it that are hidden.
+// removeFolder removes a folder and the hidden sheets in it.
 func (e *edits) removeFolder(ctx context.Context, name string) error {
 	err := e.apply(ctx, func() (edits []edit.Edit, err error) {
 		if f, ok := e.src.Family(name); ok {
@@ -276,8 +276,8 @@ func (e *edits) removeFolder(ctx context.Context, name string) error {
 	return nil
 }
 
-// leaveName lets another folder that gets a name be another one. It gives the state of the one
-// that had it, nil if there was none. The caller holds mu.
+// leaveName gives new numbers to the next folder of a name, so that it isn't taken for the old
+// one. It returns the state of the old folder, or nil. The caller holds mu.
 func (e *edits) leaveName(name string) *folderState {
 	old, next := e.folders[name], &folderState{name: name}
 	if old != nil {
@@ -315,10 +315,10 @@ func (e *edits) Move(ctx context.Context, m overlay.Move) error {
 	return e.apply(ctx, func() ([]edit.Edit, error) { return renumbered(a.sheet, target, m.Exchange), nil })
 }
 
-// asideOrdinal is where a sheet waits while another takes its place.
+// asideOrdinal is the temporary ordinal of a sheet while another takes its place.
 const asideOrdinal = math.MaxUint32
 
-// renumbered are the edits that give a sheet the place of another.
+// renumbered returns the edits that give x the place of y.
 func renumbered(x, y sheets.Sheet, exchange bool) []edit.Edit {
 	if exchange {
 		aside := y
@@ -337,8 +337,8 @@ func move(n edit.Number, to sheets.Sheet) edit.Edit {
 	return edit.Edit{Op: edit.MoveNode, Node: n, Name: to.Name, Ordinal: to.Ordinal}
 }
 
-// moveFolder renames a folder that has neither sheets nor a schema: those would have to be
-// called otherwise, too.
+// moveFolder renames a folder that has neither sheets nor a written schema. Their names contain
+// that of the folder, so they would have to be renamed, too.
 func (e *edits) moveFolder(id nodes.ID, from, in, to string) error {
 	if err := e.mayBeFolder(in, to); err != nil {
 		return err
@@ -373,7 +373,7 @@ func (e *edits) Now(ctx context.Context, file nodes.ID) (overlay.Content, error)
 	return content{text, attr.ModTime}, nil
 }
 
-// content is what a file held.
+// content is the former content of a file.
 type content struct {
 	text []byte
 	at   time.Time

@@ -16,18 +16,18 @@ import (
 	"lorefs/nodes"
 )
 
-// Options are what New may be told.
+// Options configure New.
 type Options struct {
-	// ModTime is that of all files that were not edited.
+	// ModTime is the time of all files that were not edited.
 	ModTime time.Time
 	// SourceSize is the size of the .dat in bytes, for statfs(2).
 	SourceSize int64
-	// Check is asked before anything is read whether the source is still what
-	// it was when it was opened. Default: it is.
+	// Check returns an error if the source is no longer what it was when it was opened. It is
+	// called before anything is read. Default: nil.
 	Check func() error
 }
 
-// Tree is the sheets as a tree. It is safe for parallel use.
+// Tree is the tree of the sheets. It is safe for parallel use.
 type Tree struct {
 	src  *sheets.Source
 	opts Options
@@ -35,7 +35,7 @@ type Tree struct {
 
 var _ nodes.Tree = (*Tree)(nil)
 
-// New makes the tree of src, which may be of a file or of a draft.
+// New returns the tree of src, which may be a file or a draft.
 func New(src *sheets.Source, opts Options) *Tree {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
@@ -43,7 +43,7 @@ func New(src *sheets.Source, opts Options) *Tree {
 	return &Tree{src: src, opts: opts}
 }
 
-// Usage is the .dat's size, and the number of directories and files.
+// Usage returns the size of the .dat, and the number of directories and files.
 func (t *Tree) Usage() nodes.Usage {
 	u := nodes.Usage{Bytes: t.opts.SourceSize, Nodes: 2}
 	for _, f := range t.src.Families() {
@@ -52,7 +52,7 @@ func (t *Tree) Usage() nodes.Usage {
 	return u
 }
 
-// check is asked first by every method.
+// check is called first by every method.
 func (t *Tree) check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (t *Tree) check(ctx context.Context) error {
 	return t.opts.Check()
 }
 
-// wrap turns the errors of the format into those of the tree.
+// wrap maps the errors of the format to those of the tree.
 func wrap(err error) error {
 	switch {
 	case errors.Is(err, datacenter.ErrChanged):
@@ -71,14 +71,14 @@ func wrap(err error) error {
 	return err
 }
 
-// node is what an ID stands for: the root, if kind is 0.
+// node is what an ID refers to. If kind is 0, it is the root.
 type node struct {
 	kind   kind
 	family *sheets.Family // of a folder or a schema
 	sheet  sheets.Sheet
 }
 
-// node finds what an ID stands for.
+// node returns what an ID refers to.
 func (t *Tree) node(ctx context.Context, id nodes.ID) (n node, err error) {
 	if err := t.check(ctx); err != nil {
 		return n, err
@@ -121,7 +121,7 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// modTime is when a file was edited, or the source's time.
+// modTime returns when a file was edited, or the source's time.
 func (t *Tree) modTime(n node) time.Time {
 	if n.kind == sheet {
 		if at, ok := t.src.ModTime(n.sheet.Number); ok {
@@ -140,7 +140,7 @@ func (t *Tree) size(ctx context.Context, n node) (int64, error) {
 	return int64(len(text)), err
 }
 
-// schemaText is the content of a schema's file.
+// schemaText returns the content of a schema file.
 func (t *Tree) schemaText(ctx context.Context, n node) ([]byte, error) {
 	if n.kind == common {
 		return []byte(xsd.Common), nil
@@ -286,7 +286,7 @@ func (t *Tree) listSheets(ctx context.Context, f *sheets.Family, cursor uint64, 
 	for s, next := range f.Sheets(cursor - 1) {
 		e, err := t.sheetEntry(ctx, f, s)
 		if errors.Is(err, nodes.ErrNotExist) {
-			continue // removed since
+			continue // removed meanwhile
 		}
 		e.Next = next + 1
 		if !yield(e, err) || err != nil {

@@ -31,7 +31,7 @@ func treeOf(t testing.TB, f *datacenter.File, d *edit.Draft) *sheettree.Tree {
 	return sheettree.New(src, sheettree.Options{ModTime: modTime, SourceSize: 1 << 20})
 }
 
-// named is a root with sheets of names that a file system makes trouble of.
+// named returns a root with sheets whose names are difficult for file systems.
 func named() *dctest.Node {
 	root := dctest.Root()
 	for _, name := range []string{"Item", "item", "Item", "a/b", ".hidden", "..", "", "x.1", "몬스터", "DataCenter.xsd", "50%", strings.Repeat("l", 300), "@at", "tilde~"} {
@@ -67,7 +67,7 @@ func TestFixtureConformance(t *testing.T) {
 	nodetest.Run(t, treeOf(t, dctest.Open(t, data), nil))
 }
 
-// list gives the paths of all files.
+// list returns the paths of all files.
 func list(t testing.TB, tree nodes.Tree) (paths []string) {
 	t.Helper()
 	for e, err := range nodes.Walk(t.Context(), tree, nodes.Root) {
@@ -97,7 +97,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// at finds the node of a path.
+// at returns the entry of a path.
 func at(t testing.TB, tree nodes.Tree, path string) (nodes.Entry, bool) {
 	t.Helper()
 	e := nodes.Entry{ID: nodes.Root}
@@ -133,8 +133,8 @@ func apply(t testing.TB, d *edit.Draft, edits ...edit.Edit) {
 	}
 }
 
-// Edits of a draft show at once: in what a sheet holds, its size and time, in the
-// schema, and in which sheets there are. What was not edited stays as it was.
+// Edits of a draft show at once: in the content, size and time of a sheet, in the schema, and in
+// the list of sheets. Everything else stays as it was.
 func TestEditsShow(t *testing.T) {
 	root := dctest.Root()
 	for i := range 3 {
@@ -210,7 +210,7 @@ func TestIDsLast(t *testing.T) {
 	}
 }
 
-// A source that changed is told of by every method.
+// If the source has changed, every method says so.
 func TestCheck(t *testing.T) {
 	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: named()}, dctest.Options{}))
 	src, err := sheets.New(f, nil, sheets.Options{})

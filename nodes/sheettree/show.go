@@ -65,7 +65,7 @@ func (e *edits) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (i
 	return nodes.ReadContent(text, p, off)
 }
 
-// schemaText is the schema of a folder, as somebody wrote it or as it is made out.
+// schemaText returns the written schema of a folder, else the inferred one.
 func (e *edits) schemaText(ctx context.Context, name string) ([]byte, error) {
 	if w := e.state(name).written; w != nil {
 		return w.text, nil
@@ -135,7 +135,7 @@ func (e *edits) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sheet
 	return entry, err
 }
 
-// madeCursor is the first cursor of folders that have numbers of their own.
+// madeCursor is the first cursor of folders with numbers of their own.
 const madeCursor = 1 << 39
 
 // ReadDir implements [nodes.Tree]. Folders that were made come behind all others.
@@ -164,7 +164,7 @@ func (e *edits) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.S
 	}
 }
 
-// listFolders lists the folders, from a cursor behind that of the schema on.
+// listFolders lists the folders from a cursor on, which is behind that of the schema.
 func (e *edits) listFolders(cursor uint64, yield func(nodes.Entry, error) bool) {
 	families := e.src.Families()
 	for ; cursor <= uint64(len(families)); cursor++ {
@@ -190,10 +190,10 @@ func (e *edits) listFolders(cursor uint64, yield func(nodes.Entry, error) bool) 
 	}
 }
 
-// cursor is that of a folder that was made.
+// cursor returns the cursor of a folder with a number of its own.
 func (f *folderState) cursor() uint64 { return madeCursor + uint64(f.place) }
 
-// madeFrom are the folders that were made, in the order of their cursors, from one on.
+// madeFrom returns the folders with numbers of their own from a cursor on, sorted by cursor.
 func (e *edits) madeFrom(cursor uint64) []folderState {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -207,7 +207,7 @@ func (e *edits) madeFrom(cursor uint64) []folderState {
 	return list
 }
 
-// listSheets likewise lists the sheets of a folder.
+// listSheets lists the sheets of a folder from a cursor on, which is behind that of the schema.
 func (e *edits) listSheets(ctx context.Context, in string, cursor uint64, yield func(nodes.Entry, error) bool) {
 	f, ok := e.src.Family(in)
 	if !ok {
@@ -216,7 +216,7 @@ func (e *edits) listSheets(ctx context.Context, in string, cursor uint64, yield 
 	for s, next := range f.Sheets(cursor - 1) {
 		entry, err := e.sheetEntry(ctx, f, s)
 		if isNotExist(err) {
-			continue // removed since
+			continue // removed meanwhile
 		}
 		entry.Next = next + 1
 		if !yield(entry, err) || err != nil {

@@ -30,9 +30,9 @@ type edited struct {
 	*worldtree.Editable
 	t    testing.TB
 	fsys fstest.MapFS
-	// put is held while a file is written, and others are read.
+	// put is held while a file is replaced, since others are read meanwhile.
 	put sync.Locker
-	// later are the records that the last file that was put there was followed by.
+	// later has the records of edits that the last replaced file did not contain.
 	later [][]byte
 
 	mu      sync.Mutex
@@ -173,7 +173,7 @@ func (d *edited) save() (files []string) {
 	return files
 }
 
-// replace puts a file that was changed in its place.
+// replace puts a changed file in its place, and calls meanwhile before.
 func (d *edited) replace(c *worldtree.Changed, meanwhile func()) error {
 	var b bytes.Buffer
 	if err := c.Write(d.t.Context(), &b); err != nil {
@@ -697,7 +697,7 @@ func TestPackedAhead(t *testing.T) {
 	}
 }
 
-// What is edited while a file is saved is not in it, but stays to be saved.
+// An edit during the save of a file is not in the saved file, and is saved the next time.
 func TestEditedWhileSaved(t *testing.T) {
 	d := newEdited(t, light())
 	must := func(err error) {
@@ -724,7 +724,7 @@ func TestEditedWhileSaved(t *testing.T) {
 	if got := read(t, saved.Editable, aSquare); !bytes.Equal(got, twice) {
 		t.Errorf("replayed on the new file it is %s", got)
 	}
-	// What is edited back meanwhile is not settled.
+	// This edit restores the content of the saved file, so there is nothing to save.
 	must(d.write(aSquare, once))
 	if files := d.save(); len(files) != 0 {
 		t.Errorf("saved %v again", files)

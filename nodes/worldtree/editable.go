@@ -104,8 +104,7 @@ func (e *Editable) Replay(ctx context.Context, file string, record []byte) error
 	return fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
 }
 
-// edits are the [overlay.Source] of an Editable: a Tree, and what its sources hold instead
-// of what their files do.
+// edits is the [overlay.Source] of an Editable: a Tree, and the edited content of its sources.
 type edits struct {
 	*Tree
 	opts EditOptions
@@ -245,7 +244,8 @@ func (e *edits) install(s *source, c *change) {
 	next.edit, next.shown, next.made = c.edit, e.opts.Now(), &made{number: e.versions}
 	s.forget()
 	s.current.Store(&next)
-	// It is likely to be read next. If the cache has no room for it that is no error.
+	// The image is likely to be read next. If the cache has no room for it, that is not an
+	// error.
 	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })
 }
 

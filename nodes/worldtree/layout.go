@@ -57,12 +57,13 @@ func (t *Tree) count() int64 {
 	return n + int64(len(t.byName[zone]))*geometry.ZoneSquares
 }
 
-// An ID is a folder's place, the one behind the last folder for missingName, or
+// The ID of a folder is nodes.Root plus its index, and missingName follows the last folder. All
+// others have the bits
 //
 //	view+1:5 key:40 square+1:14
 //
-// where square is -1 but for the file of a square. The additional files of an Editable have
-// the numbers from madeID on.
+// where square is -1 unless the file is that of a square. The additional files of an Editable
+// have the numbers from madeID on.
 const (
 	folderCount = 10
 	missingID   = nodes.Root + folderCount

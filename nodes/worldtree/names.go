@@ -62,8 +62,8 @@ func (e *edits) Name(ctx context.Context, dir nodes.ID, name string) (overlay.Na
 			return overlay.Name{Text: of.name(), ID: of.id(), Kind: of.kind(), Writable: of.editable()}, nil
 		}
 	}
-	// Whoever makes a file that looks like a zone, a square or an area expects it to be
-	// saved.
+	// A user who makes a file that looks like a zone, a square or an area expects it to be
+	// saved, so it is refused.
 	if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
 		err := fmt.Errorf("%w: no file of the folder is called %s, and none can be added", nodes.ErrNotPermitted, name)
 		at.File.Err, at.Dir.Err = err, err

@@ -16,19 +16,20 @@ import (
 
 // Changed is a file of an [Editable] with edits.
 type Changed struct {
-	// File is its name in the folder, Size the size of its file.
+	// File is the name in the folder, Size the size of the file there.
 	File string
 	Size int64
-	// Same is set if it was edited back to the file's content.
+	// Same is set if the edits have restored the content of the file.
 	Same bool
 
-	// source holds version, or what was edited since. alone lets nobody edit.
+	// source has the content of version, or that of a later edit. alone calls a function while
+	// nobody edits.
 	source  *source
 	version *version
 	alone   func(func() error) error
 	image   []byte
 	encode  geometry.EncodeOptions
-	// packed is what the file is to hold, nil as long as nobody has made it.
+	// packed is the new file, or nil if it is not packed yet.
 	packed []byte
 }
 
@@ -41,7 +42,7 @@ func (c *Changed) Write(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// pack makes what Write writes.
+// pack packs the new file for Write.
 func (c *Changed) pack(ctx context.Context) error {
 	if c.packed != nil {
 		return nil
@@ -69,7 +70,7 @@ func (c *Changed) encodeTo(ctx context.Context, w io.Writer) error {
 	return a.Encode(ctx, w, c.encode)
 }
 
-// Compare compares r with what Write wrote.
+// Compare returns an error unless the file that r reads has the content that Write wrote.
 func (c *Changed) Compare(r io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -85,10 +86,10 @@ func (c *Changed) Compare(r io.Reader) error {
 	return nil
 }
 
-// Replace lets nobody edit while put puts the new file in its place, and tells it of the
-// records of edits that were made since: the file holds them no less than the others, as
-// records are about what they make, not about what was there. put gives what the new file
-// looks like, or nil if it is not in its place.
+// Replace calls put, which puts the new file in its place, while nobody edits. later has the
+// records of edits that were made since the save began and are not in the new file. They can be
+// replayed on it, because a record has what an edit makes, not what was there before. put
+// returns the new file's FileInfo, or nil if the file is not in its place.
 func (c *Changed) Replace(put func(later [][]byte) (iofs.FileInfo, error)) error {
 	return c.alone(func() error {
 		info, err := put(c.source.since)
@@ -105,11 +106,12 @@ func (c *Changed) Replace(put func(later [][]byte) (iofs.FileInfo, error)) error
 	})
 }
 
-// Save has store put each file that was changed in its place by Replace, or settle that it is
-// the Same, while nobody edits. One that fails does not keep the others from being saved.
+// Save calls store for each edited file. store puts the file in its place by Replace; if the
+// file is the Same, it has nothing to put, and nobody edits meanwhile. If a file fails, the
+// others are still saved.
 //
-// [geometry.Parallel] files are packed at once, as that is what takes time; store is
-// called for one after the other, for whichever is ready.
+// Packing takes the most time, so [geometry.Parallel] files are packed at once. store is called
+// for one file at a time, in the order in which they are ready.
 func (e *Editable) Save(ctx context.Context, store func(c *Changed) error) error {
 	saver := saver{edits: e.edits, alone: e.Alone, store: store}
 	errs := make([]error, len(e.edits.sources)+1)
@@ -144,7 +146,7 @@ type saver struct {
 func (e *saver) save(ctx context.Context, s *source) error {
 	var now *version
 	note := func(since [][]byte) {
-		_ = e.alone(func() error { now, s.since = s.now(), since; return nil }) // it can't fail
+		_ = e.alone(func() error { now, s.since = s.now(), since; return nil }) // the function returns no error
 	}
 	note([][]byte{})
 	defer note(nil)
@@ -153,7 +155,7 @@ func (e *saver) save(ctx context.Context, s *source) error {
 		return err
 	}
 	c := &Changed{File: s.file, Size: now.size, source: s, version: now, alone: e.alone, image: image, encode: e.opts.Encode}
-	// Where the file can't be read any more, store will most likely refuse.
+	// If the file can't be read any more, store will most likely refuse to replace it.
 	if data, err := now.read(e.fsys); err == nil {
 		before, _, err := decodeFile(s.kind, data)
 		if c.Same = err == nil && bytes.Equal(before, image); c.Same {
@@ -168,7 +170,7 @@ func (e *saver) save(ctx context.Context, s *source) error {
 	return e.store(c)
 }
 
-// settle notes that a file holds what it is to hold, if nobody has edited it since.
+// settle stores a file that is the Same and drops its edit, unless it was edited since.
 func (e *saver) settle(c *Changed) error {
 	e.storing.Lock()
 	defer e.storing.Unlock()

@@ -38,8 +38,8 @@ type source struct {
 
 	// current is what it holds now. Only an Editable changes it.
 	current atomic.Pointer[version]
-	// since are the records of edits that were made while it is being saved, else nil. Whoever
-	// edits changes it.
+	// since has the records of edits made while the source is being saved, else it is nil. It
+	// changes only under the lock of edits.
 	since [][]byte
 
 	remembering remembering
@@ -85,7 +85,7 @@ type scanner struct {
 	leftOut []LeftOut
 }
 
-// leaveOut notes that a file is left out.
+// leaveOut records that a file is left out, and why.
 func (c *scanner) leaveOut(file, why string) {
 	c.leftOut = append(c.leftOut, LeftOut{file, why})
 	c.opts.Logger.Warn("left out: "+why, "file", file)
