@@ -76,10 +76,8 @@ func (w *dying) sync() {
 func (w *dying) saveAll() (err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for _, file := range slices.Sorted(maps.Keys(w.texts)) {
-		if len(w.records[file]) == 0 {
-			continue
-		}
+	files := slices.DeleteFunc(slices.Sorted(maps.Keys(w.texts)), func(file string) bool { return len(w.records[file]) == 0 })
+	for _, file := range files {
 		wg.Go(func() {
 			w.Enter()
 			defer w.Leave()
