@@ -64,8 +64,8 @@ func newRunComparer(ctx context.Context, f, g *File, eq *equals) *Comparer {
 	return c
 }
 
-// asWritten translates a key definition to other name indexes. It drops names that have no
-// index there.
+// asWritten translates the name indexes of a key definition by names. It drops an index that
+// does not exist. A name without a new index makes the definition differ from all others.
 func asWritten(k KeyNames, names []uint16) KeyNames {
 	for i, name := range k {
 		switch {
@@ -73,7 +73,7 @@ func asWritten(k KeyNames, names []uint16) KeyNames {
 			k[i] = 0
 		case name != 0:
 			if k[i] = names[name]; k[i] == 0 {
-				return KeyNames{0, 1} // what slide returns for an unknown name: no name has this index
+				return KeyNames{0, 1} // slide never returns this, so it equals no definition
 			}
 		}
 	}
@@ -300,8 +300,8 @@ func (c *Comparer) sameString(x, y Address) (bool, error) {
 }
 
 // rawRun appends the stored attributes of a run. If names is not nil, it translates their
-// names by it and sorts them by the new names. It fails for an unknown type and for a name
-// that occurs twice.
+// names by it. It sorts them by the names that result. It fails for a name or a type that
+// does not exist.
 func (f *File) rawRun(addr Address, count int, names []uint16, dst []StoredAttribute) ([]StoredAttribute, error) {
 	size := int(f.layout.AttributeSize())
 	off, err := run(f.regions.attributes, addr, count, int64(size))
