@@ -61,7 +61,7 @@ type pass struct {
 	scans     []*layoutScan
 }
 
-// layoutScan is the attempt to read the data in one layout.
+// layoutScan tries to read the data in one layout.
 type layoutScan struct {
 	layout Layout
 	blocks chan []byte
@@ -130,7 +130,7 @@ func (p *pass) feed(b []byte) error {
 	return nil
 }
 
-// inflate decodes block by block and takes a checkpoint before each.
+// inflate inflates block by block and takes a checkpoint before each.
 func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
 	dec := p.decoder()
 	var prev []byte

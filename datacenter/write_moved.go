@@ -18,7 +18,7 @@ type (
 // movedRuns remembers where runs were moved. Nearly always one short run begins at an
 // element and loses no placeholders. Such a run is kept by its place, without a map.
 type movedRuns struct {
-	base   []int64 // of each segment, the number of its first element
+	base   []int64 // the number of each segment's first element
 	counts []uint8 // 0 where no moved run begins
 	moved  []Address
 	others map[runKey]movedRun
