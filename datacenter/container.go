@@ -59,7 +59,7 @@ const (
 	compressionHeaderSize = 6
 	adlerSize             = 4
 
-	// A stated size above maxFree bytes and above maxRatio times the file's size is refused
+	// A stated size above maxFree bytes plus maxRatio times the file's size is refused
 	// before anything is inflated, since the memory and time for inflating grow with it.
 	// Deflate reaches 1032:1 and data centers 6:1. Only tiny ones, with segments padded to
 	// 65,535 elements, reach much more.

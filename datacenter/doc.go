@@ -71,6 +71,6 @@
 //
 // A string ends at its first NUL, as it does for the client. A string with a NUL inside is cut
 // there, which Verify reports, and cannot be written. A file is refused, however valid, if it
-// states an inflated size of more than 32 MiB and 24 times its own size, nests deeper than
+// states an inflated size of more than 32 MiB plus 24 times its own size, nests deeper than
 // MaxDepth, or has more than MaxEntries entries.
 package datacenter

@@ -3,7 +3,7 @@ package datacenter
 // table is a hash table with open addressing. Its slots have 8 bytes and no pointers. A
 // real file has a million runs and a million strings. Maps of them would take three times
 // the memory and most of the running time. Hashes must have a random seed: otherwise
-// somebody could make a file in which all things collide. The seed does not change what is
+// somebody could make a file in which everything collides. The seed does not change what is
 // found.
 type table struct {
 	slots []slot // a power of two, so that a hash is masked

@@ -27,7 +27,7 @@ var ErrGone = errors.New("it is not there any more")
 // [Draft.Rebase] replaces it by a newer one.
 //
 // A Draft is safe for concurrent use. Edits wait for each other; readers wait for nobody.
-// To save, write a [Snapshot]: that waits for nobody either.
+// To save, write a [Snapshot], which does not wait for edits either.
 type Draft struct {
 	first *datacenter.File
 	log   func(record []byte) error

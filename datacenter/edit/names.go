@@ -48,7 +48,7 @@ func newNameTable(f *datacenter.File) (nameTable, error) {
 		}
 	}
 	for i, k := range slices.Backward(t.keys) {
-		t.keyIndex[k] = uint16(i) // of equal ones the first
+		t.keyIndex[k] = uint16(i) // the first of equal ones
 	}
 	if _, ok := t.keyIndex[datacenter.KeyNames{}]; !ok {
 		t.keyIndex[datacenter.KeyNames{}] = uint16(len(t.keys))
@@ -82,7 +82,7 @@ func (t *nameTable) indexed() nameTable {
 	free = places(c.freeKeys, len(c.keys))
 	for i, k := range slices.Backward(c.keys) {
 		if !free[i] {
-			c.keyIndex[k] = uint16(i) // of equal ones the first
+			c.keyIndex[k] = uint16(i) // the first of equal ones
 		}
 	}
 	return c
@@ -251,7 +251,7 @@ func inUse(f *datacenter.File, defs []datacenter.KeyNames, nodes iter.Seq[*nodeS
 			}
 		}
 		for _, key := range defs[n.key] {
-			names[key] = true // names[0] is nobody's
+			names[key] = true // 0, for no key, marks names[0], which no name has
 		}
 	}
 	return names, keys

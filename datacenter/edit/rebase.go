@@ -162,9 +162,9 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 	return n, nil
 }
 
-// labelCount returns how many labels, from the node's on, match the numbers from its number
-// on. The labels of the attributes do if the counts are equal. Even if they are in another
-// order, nobody asks for their numbers.
+// labelCount returns how many labels, from the node's on, stand for the numbers from its
+// number on. The labels of the attributes do if the counts are equal. The attributes may be in
+// another order, but their numbers are never used.
 func (n *draftNode) labelCount() Number {
 	if !isNone(n.home) && n.base.AttributeCount() == n.homeAttrs {
 		return 1 + Number(n.homeAttrs)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Whoever keeps something made from a whole sheet, such as its text, has to know when the
+// A caller that keeps something made from a whole sheet, such as its text, has to know when the
 // sheet changed.
 
 // SheetChange says when a sheet, a child of the root, was last edited.

@@ -75,8 +75,8 @@ func (w *watched) note(a *Applied) {
 	w.untold = append(w.untold, a)
 }
 
-// tell calls the watchers with what was noted, in its order. When it returns, all that was
-// noted before has been told, by this call or by another.
+// tell calls the watchers with what was noted, in its order. When it returns, all calls for
+// what was noted before it have returned, also those that another tell made.
 func (w *watched) tell() {
 	w.telling.Lock()
 	defer w.telling.Unlock()
@@ -107,9 +107,9 @@ func (d *Draft) Watch(told func(*Applied)) (end func()) {
 	}
 }
 
-// ApplyPlan makes the edits that plan returns, as Apply does. Watchers get by with them. No
-// other edit is made between the call of plan and its edits. plan may read the Draft, but
-// must neither edit nor watch it.
+// ApplyPlan makes the edits that plan returns, as Apply does. Watchers find by in
+// [Applied.By]. No other edit is made from the call of plan until its edits are made. plan may
+// read the Draft, but must neither edit nor watch it.
 func (d *Draft) ApplyPlan(ctx context.Context, by any, plan func() ([]Edit, error)) error {
 	err := d.applyPlan(ctx, by, plan)
 	d.watched.tell()
