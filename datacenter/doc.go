@@ -54,11 +54,11 @@
 //
 // # How it is read
 //
-// Open decodes no nodes. The first pass inflates the file once and keeps an index: the places
-// where inflating can begin again, about one for each MiB; the places of the segments; the
-// names; and the number of entries in the subtree of each stored node. After that a block of
-// a MiB is inflated when something in it is read, and kept in the caller's block cache. Nodes
-// and attributes are read from these blocks, at their address.
+// An open file keeps no decoded nodes or attributes. The first pass inflates the file once and
+// keeps an index: the places where inflating can begin again, about one for each MiB; the
+// places of the segments; the names; and the number of entries in the subtree of each stored
+// node. After that a block of a MiB is inflated when something in it is read, and kept in the
+// caller's block cache. Nodes and attributes are read from these blocks, at their address.
 //
 // # How it is written
 //
