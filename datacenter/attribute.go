@@ -9,10 +9,10 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Type is what an attribute holds.
+// Type is the type of an attribute's value.
 type Type uint8
 
-// The types. Their order is that in which key values sort.
+// The types, in the order in which key values sort.
 const (
 	Int    Type = iota + 1 // DATA_CENTER_TYPE_CODE_INT
 	Float                  // DATA_CENTER_TYPE_CODE_FLOAT
@@ -29,8 +29,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("Type(%d)", uint8(t))
 }
 
-// Attribute is a stored attribute. It is a small value; copies are the same
-// attribute.
+// Attribute is a stored attribute. It is a small value; copies are the same attribute.
 type Attribute struct {
 	file *File
 	addr Address
@@ -59,7 +58,7 @@ func parseAttribute(b []byte) StoredAttribute {
 	}
 }
 
-// value is the address of a string.
+// value returns the address of a string.
 func (r StoredAttribute) value() Address {
 	return Address{Segment: uint16(r.bits), Element: uint16(r.bits >> 16)}
 }
@@ -75,7 +74,7 @@ func (r StoredAttribute) append(b []byte, l Layout) []byte {
 	return b
 }
 
-// decodeType tells the type, or what is wrong.
+// decodeType returns the type, or an error that says why there is none.
 func (r StoredAttribute) decodeType() (Type, error) {
 	switch {
 	case r.typeCode == uint8(Int) && r.extended == 0:
@@ -90,34 +89,34 @@ func (r StoredAttribute) decodeType() (Type, error) {
 	return Type(r.typeCode), nil
 }
 
-// Address is where the attribute lies.
+// Address returns the address of the attribute.
 func (a Attribute) Address() Address { return a.addr }
 
-// Name is the attribute's name, as WTF-8. __value__ is the node's text.
+// Name returns the attribute's name, as WTF-8. A node's text has the name __value__.
 func (a Attribute) Name() string {
 	s, _ := a.file.name(a.name) // eachAttribute has checked the index
 	return s
 }
 
-// NameIndex is the place of the name in the file's names, from 1 on.
+// NameIndex returns the index of the name in the file's names, from 1 on.
 func (a Attribute) NameIndex() uint16 { return a.name }
 
-// Type is the type of the value.
+// Type returns the type of the value.
 func (a Attribute) Type() Type { return a.typ }
 
-// Int is the value of an Int.
+// Int returns the value of an Int.
 func (a Attribute) Int() int32 { return int32(a.bits) }
 
-// Float is the value of a Float.
+// Float returns the value of a Float.
 func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 
-// Bool is the value of a Bool.
+// Bool returns the value of a Bool.
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
-// stringAddress is where the text of a String lies in the values.
+// stringAddress returns the address of a String's text in the values.
 func (a Attribute) stringAddress() Address { return a.raw().value() }
 
-// raw is the attribute as it is stored, but for the hash of a string.
+// raw returns the stored form of the attribute, but for the hash of a string.
 func (a Attribute) raw() StoredAttribute {
 	r := StoredAttribute{name: a.name, typeCode: uint8(a.typ), bits: a.bits}
 	if a.typ == Bool {
@@ -145,7 +144,7 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Value is the value, apart from the file.
+// Value returns the value, independent of the file.
 func (a Attribute) Value() (Value, error) {
 	if a.typ != String {
 		return Value{typ: a.typ, bits: a.bits}, nil
@@ -157,7 +156,7 @@ func (a Attribute) Value() (Value, error) {
 	return Value{typ: String, text: string(text)}, nil
 }
 
-// TextLen is the number of bytes that AppendText would append.
+// TextLen returns the number of bytes that AppendText would append.
 func (a Attribute) TextLen() (int, error) {
 	if a.typ != String {
 		var buf [maxNumber]byte
@@ -179,13 +178,13 @@ func (f *File) attributeOffset(addr Address) int64 {
 	return f.regions.attributes[addr.Segment].off + int64(addr.Element)*f.layout.AttributeSize()
 }
 
-// Attributes yields the attributes of n in the file's order. An error, such as
-// a type that does not exist or a name that comes twice, is yielded last.
+// Attributes yields the attributes of n in the file's order. An error, such as an unknown
+// type or a name that occurs twice, is yielded last.
 func (n Node) Attributes() iter.Seq2[Attribute, error] {
 	return func(yield func(Attribute, error) bool) { n.eachAttribute(0, yield) }
 }
 
-// AttributesFrom is Attributes from the place i of the run on.
+// AttributesFrom is Attributes, starting at place i of the run.
 func (n Node) AttributesFrom(i int) iter.Seq2[Attribute, error] {
 	return func(yield func(Attribute, error) bool) { n.eachAttribute(i, yield) }
 }
@@ -193,14 +192,14 @@ func (n Node) AttributesFrom(i int) iter.Seq2[Attribute, error] {
 // AttributeAt reads the attribute at place i of n's run.
 func (n Node) AttributeAt(i int) (Attribute, error) { return n.file.Attribute(n.AttributeAddress(i)) }
 
-// AttributeAddress is where the attribute at place i of n's run lies.
+// AttributeAddress returns the address of the attribute at place i of n's run.
 func (n Node) AttributeAddress(i int) Address {
 	addr := n.raw.attrAddr
 	addr.Element += uint16(i)
 	return addr
 }
 
-// AttributeIndex is the place of a, one of n's attributes, in n's run.
+// AttributeIndex returns the place of a, one of n's attributes, in n's run.
 func (n Node) AttributeIndex(a Attribute) int {
 	return int(a.addr.Element) - int(n.raw.attrAddr.Element)
 }
@@ -220,7 +219,7 @@ func (n Node) eachAttribute(i int, yield func(Attribute, error) bool) {
 	}
 	var scratch [maxAttributeSize]byte
 	prev := uint16(0)
-	var seen map[uint16]bool // nil for as long as the names ascend
+	var seen map[uint16]bool // nil while the names ascend
 	for i < count {
 		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
 		if err != nil {
@@ -253,7 +252,7 @@ func (n Node) eachAttribute(i int, yield func(Attribute, error) bool) {
 	}
 }
 
-// attribute makes the one at addr from what is stored there.
+// attribute decodes the stored attribute r at addr.
 func (f *File) attribute(addr Address, r StoredAttribute) (Attribute, error) {
 	a := Attribute{file: f, addr: addr, name: r.name, bits: r.bits}
 	if r.name == 0 || int(r.name) > len(f.names) {

@@ -1,11 +1,10 @@
 package datacenter
 
-// Reading a run of children bit by bit, for those who go through a large tree and
-// have to stop and go on anywhere.
+// Reading a run of children in pieces, for walks of a large tree that have to stop and
+// resume anywhere.
 
-// AppendChildren appends the nodes at the places from i on, at most limit of
-// them and those of the run. A placeholder is there as a node whose NameIndex is
-// 0, of which nothing else may be asked.
+// AppendChildren appends at most limit nodes of the run of children, from place i on. A
+// placeholder is appended as a node whose NameIndex is 0; use nothing else of it.
 func (n Node) AppendChildren(dst []Node, i, limit int) ([]Node, error) {
 	f := n.file
 	end := min(i+limit, int(n.raw.childCount))
@@ -17,7 +16,7 @@ func (n Node) AppendChildren(dst []Node, i, limit int) ([]Node, error) {
 	return dst, err
 }
 
-// AppendChildNames appends the name index of each place of the run of children, 0
+// AppendChildNames appends the name index for each place of the run of children. It is 0
 // for a placeholder.
 func (n Node) AppendChildNames(dst []uint16) ([]uint16, error) {
 	err := n.eachRun(0, int(n.raw.childCount), func(_ int, b []byte) {
@@ -26,7 +25,7 @@ func (n Node) AppendChildNames(dst []uint16) ([]uint16, error) {
 	return dst, err
 }
 
-// eachRun shows the stored children at the places from i up to end.
+// eachRun passes the stored children at the places from i up to end to visit.
 func (n Node) eachRun(i, end int, visit func(place int, b []byte)) error {
 	if i >= end {
 		return nil

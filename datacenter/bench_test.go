@@ -15,7 +15,7 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// benchData is the large fixture if it is there, else a generated file.
+// benchData returns the large fixture if it exists, otherwise a generated file.
 func benchData(b *testing.B) []byte {
 	data, err := os.ReadFile("../../shared/fixtures/datacenter/p100_x64.dat")
 	if err == nil {
@@ -25,8 +25,8 @@ func benchData(b *testing.B) []byte {
 	return dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 1200, Nodes: 600_000}), dctest.Options{})
 }
 
-// BenchmarkOpen compares the first and the second Open with what decrypting and
-// inflating alone cost by the standard library.
+// BenchmarkOpen compares the first and the second Open with the cost of decrypting and
+// inflating with the standard library.
 func BenchmarkOpen(b *testing.B) {
 	data := benchData(b)
 	ctx := context.Background()
@@ -49,7 +49,7 @@ func BenchmarkOpen(b *testing.B) {
 	})
 	b.Run("second", func(b *testing.B) {
 		store := memoryIndex{}
-		for b.Loop() { // the first round fills the store, and is not the second Open
+		for b.Loop() { // the first round fills the store, so it is not a second Open
 			if len(store) == 0 {
 				b.StopTimer()
 			}
@@ -76,8 +76,8 @@ func inflateOnly(data []byte) error {
 	return err
 }
 
-// BenchmarkWalk reads every name and the length of every value of a tenth of
-// the sheets, with a cache that holds all and with one that holds an eighth.
+// BenchmarkWalk reads every name and the length of every value of a tenth of the sheets,
+// with a cache for all blocks and with one for an eighth of them.
 func BenchmarkWalk(b *testing.B) {
 	data := benchData(b)
 	for _, bb := range []struct {
@@ -103,8 +103,8 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// BenchmarkRepack writes the whole file anew, with a cache that holds all and
-// with one that holds a tenth.
+// BenchmarkRepack writes the whole file anew, with a cache for all blocks and with one for
+// a tenth of them.
 func BenchmarkRepack(b *testing.B) {
 	data := benchData(b)
 	for _, bb := range []struct {

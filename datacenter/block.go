@@ -9,10 +9,10 @@ import (
 	"lorefs/internal/inflate"
 )
 
-// Blocks in the cache begin with the history that inflating them needed, so
-// that nothing is copied.
+// A cached block begins with the history that inflating it needed, so that nothing has to
+// be copied.
 
-// block gives the bytes of block n.
+// block returns the bytes of block n.
 func (f *File) block(n uint64) ([]byte, error) {
 	buf, err := f.blocks.Block(n, f.load)
 	if err != nil {
@@ -24,8 +24,8 @@ func (f *File) block(n uint64) ([]byte, error) {
 	return buf[windowSize:], nil
 }
 
-// inflateBlock makes block n. The checksum tells whether the file still holds
-// what the index was made from: no other bytes are ever handed out.
+// inflateBlock inflates block n. It compares the checksum with the index, so that it never
+// returns bytes of a file that has changed since.
 func (f *File) inflateBlock(n uint64) ([]byte, error) {
 	if n >= uint64(len(f.points)) {
 		return nil, badf(int64(n)<<blockShift, "beyond the data's %d bytes", f.stated)
@@ -50,8 +50,8 @@ func (f *File) inflateBlock(n uint64) ([]byte, error) {
 	return buf, nil
 }
 
-// blockError is what is wrong with block n, which once could be inflated: if it
-// is not the reading that fails, then the file is not what it was.
+// blockError returns the error for block n, which could be inflated before. Unless reading
+// failed, the file has changed since.
 func (f *File) blockError(n uint64, err error) error {
 	_, corrupt := errors.AsType[*inflate.CorruptError](err)
 	if corrupt || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -63,9 +63,9 @@ func (f *File) blockError(n uint64, err error) error {
 	}
 }
 
-// view gives n bytes at off: a piece of a block, or, where they straddle two, a
-// copy in scratch, which has room for them. The caller has checked that they
-// are within the data.
+// view returns n bytes at off: a piece of a block or, if they straddle two blocks, a copy
+// in scratch, which must have room for them. The caller has checked that the bytes are
+// within the data.
 func (f *File) view(off int64, n int, scratch []byte) ([]byte, error) {
 	b, err := f.block(uint64(off) >> blockShift)
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *File) view(off int64, n int, scratch []byte) ([]byte, error) {
 	return f.straddle(off, scratch[:n])
 }
 
-// straddle copies from as many blocks as p lies in.
+// straddle copies bytes to p from all the blocks that they lie in.
 func (f *File) straddle(off int64, p []byte) ([]byte, error) {
 	for done := 0; done < len(p); {
 		b, err := f.block(uint64(off) >> blockShift)
@@ -96,8 +96,8 @@ func (f *File) straddle(off int64, p []byte) ([]byte, error) {
 	return p, nil
 }
 
-// elements gives as many of the count elements of size bytes at off as lie
-// together, at least one; one that straddles two blocks comes in scratch.
+// elements returns those of the count elements of size bytes at off that lie in one block,
+// at least one. An element that straddles two blocks is copied to scratch.
 func (f *File) elements(off int64, count, size int, scratch []byte) ([]byte, error) {
 	b, err := f.block(uint64(off) >> blockShift)
 	if err != nil {

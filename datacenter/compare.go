@@ -8,44 +8,44 @@ import (
 	"slices"
 )
 
-// Comparer compares nodes of two files, f and g, by what they hold, whatever the layouts,
-// however the files number their names, and in which order they have children of different
-// names. It compares those that it is asked for and what is below them, and what nodes
-// share once: of the runs of f it remembers which of g they were found equal to, in 8 bytes
-// for each stored node and attribute and one for each character.
+// Comparer compares nodes of two files, f and g, with their subtrees. It ignores
+// differences in layout, in the numbers of names, and in the order of children of different
+// names. Runs that several nodes share are compared once: for each run of f it remembers
+// the equal run of g, which takes 8 bytes for each stored node and attribute and one for
+// each character.
 type Comparer struct {
-	// IgnoreKeys and IgnoreFlags leave those out.
+	// IgnoreKeys and IgnoreFlags leave keys and flags out of the comparison.
 	IgnoreKeys, IgnoreFlags bool
-	// Reordered tells that g has siblings of f in the order that the format demands, which f
-	// need not have.
+	// Reordered says that g has siblings of f in the order that the format demands, while f
+	// may have them in another order.
 	Reordered bool
 
 	ctx  context.Context
 	f, g *File
-	// fNames are g's name indexes by f's, 0 for a name that g has not, and fKeys f's key
-	// definitions as g would have them, without gaps. gKeys are g's.
+	// fNames has g's name index for each of f's, 0 for a name that g lacks. fKeys has f's
+	// key definitions in terms of g's names, without gaps. gKeys are g's key definitions.
 	fNames       []uint16
 	fKeys, gKeys []KeyNames
 	order        *SiblingOrder // f's
 	*equals
-	// x and y are scratch, one for each file, and levels one for each depth.
+	// x and y are buffers, one for each file. levels has a buffer for each depth.
 	x, y   []StoredAttribute
 	levels [][]Node
 	depth  int
-	// What is different, and where.
+	// The difference that was found, and its node.
 	at     Node
 	format string
 	args   []any
 }
 
-// NewComparer makes one for nodes of f beside those of g. It is for one goroutine, see
+// NewComparer returns a Comparer of nodes of f and g. It is for one goroutine; use
 // [Comparer.Beside] for others.
 func NewComparer(ctx context.Context, f, g *File) *Comparer {
 	return newRunComparer(ctx, f, g, newEquals(f))
 }
 
-// Beside makes a Comparer for another goroutine, which reads the two files by f and g. Each
-// knows what the other has found to be equal.
+// Beside returns a Comparer for another goroutine, which reads the two files through f and
+// g. Both share what they find to be equal.
 func (c *Comparer) Beside(ctx context.Context, f, g *File) *Comparer {
 	x := newRunComparer(ctx, f, g, c.equals)
 	x.IgnoreKeys, x.IgnoreFlags, x.Reordered = c.IgnoreKeys, c.IgnoreFlags, c.Reordered
@@ -64,8 +64,8 @@ func newRunComparer(ctx context.Context, f, g *File, eq *equals) *Comparer {
 	return c
 }
 
-// asWritten is a key definition as a file would have it whose name indexes are given. Names
-// beyond those that there are count for nothing.
+// asWritten translates the name indexes of a key definition by names. It drops an index that
+// does not exist. A name without a new index makes the definition differ from all others.
 func asWritten(k KeyNames, names []uint16) KeyNames {
 	for i, name := range k {
 		switch {
@@ -73,14 +73,14 @@ func asWritten(k KeyNames, names []uint16) KeyNames {
 			k[i] = 0
 		case name != 0:
 			if k[i] = names[name]; k[i] == 0 {
-				return KeyNames{0, 1} // as slide gives none: nothing is called so
+				return KeyNames{0, 1} // slide never returns this, so it equals no definition
 			}
 		}
 	}
 	return slide(k)
 }
 
-// keyAt is a key definition by its index; one that does not exist is empty.
+// keyAt returns the key definition with an index, or the empty one if it does not exist.
 func keyAt(defs []KeyNames, key uint16) KeyNames {
 	if int(key) < len(defs) {
 		return defs[key]
@@ -88,27 +88,26 @@ func keyAt(defs []KeyNames, key uint16) KeyNames {
 	return KeyNames{}
 }
 
-// SameKeys tells whether two nodes have the same key definition, or keys don't count.
+// SameKeys reports whether two nodes have the same key definition, or keys are ignored.
 func (c *Comparer) SameKeys(x, y Node) bool {
 	return c.IgnoreKeys || keyAt(c.fKeys, x.raw.key) == keyAt(c.gKeys, y.raw.key)
 }
 
-// SameFlags tells whether two nodes have the same flags, or flags don't count.
+// SameFlags reports whether two nodes have the same flags, or flags are ignored.
 func (c *Comparer) SameFlags(x, y Node) bool { return c.IgnoreFlags || x.raw.flags == y.raw.flags }
 
-// Difference tells what is different, and at which node of g, once a method has found two
-// nodes to differ.
+// Difference returns the difference that made a method return false, and its node in g.
 func (c *Comparer) Difference() (at Node, what error) {
 	return c.at, fmt.Errorf(c.format, c.args...)
 }
 
-// differ notes what is different at y.
+// differ stores a difference at y.
 func (c *Comparer) differ(y Node, format string, args ...any) (bool, error) {
 	c.at, c.format, c.args = y, format, args
 	return false, nil
 }
 
-// Same tells whether a node of f is equal to one of g, with all below them.
+// Same reports whether a node of f and its subtree are equal to those of a node of g.
 func (c *Comparer) Same(x, y Node) (bool, error) {
 	c.depth = 0
 	return c.same(x, y)
@@ -131,8 +130,8 @@ func (c *Comparer) same(x, y Node) (bool, error) {
 	return same, err
 }
 
-// SameBelow tells whether the children of x are known to be equal to those of y, with all
-// below them.
+// SameBelow reports whether the children of x are known to equal those of y, with their
+// subtrees.
 func (c *Comparer) SameBelow(x, y Node) bool {
 	if x.raw.childCount == 0 || y.raw.childCount == 0 {
 		return x.raw.childCount == y.raw.childCount
@@ -140,8 +139,8 @@ func (c *Comparer) SameBelow(x, y Node) bool {
 	return c.equals.children.known(x.childRun(), y.childRun())
 }
 
-// NoteBelow notes that the children of x count as equal to those of y, which are then not
-// looked at: so a check can be restricted to what is new.
+// NoteBelow makes the Comparer treat the children of x as equal to those of y without
+// reading them. This restricts a check to what is new.
 func (c *Comparer) NoteBelow(x, y Node) {
 	if x.raw.childCount > 0 {
 		c.equals.children.note(x.childRun(), y.childRun())
@@ -151,7 +150,7 @@ func (c *Comparer) NoteBelow(x, y Node) {
 func (n Node) childRun() runKey { return runKey{n.raw.childAddr, n.raw.childCount} }
 func (n Node) attrRun() runKey  { return runKey{n.raw.attrAddr, n.raw.attrCount} }
 
-// children is Same for the children.
+// children is Same for the children of two nodes.
 func (c *Comparer) children(x, y Node) (bool, error) {
 	if err := c.ctx.Err(); err != nil {
 		return false, err
@@ -184,7 +183,7 @@ func (c *Comparer) children(x, y Node) (bool, error) {
 	return true, nil
 }
 
-// unsorted is children where those of y may be in any order of names.
+// unsorted is children for a y whose children may have their names in any order.
 func (c *Comparer) unsorted(xs []Node, y Node) (bool, error) {
 	var ys []Node
 	for child, err := range y.Children() {
@@ -207,8 +206,8 @@ func (c *Comparer) unsorted(xs []Node, y Node) (bool, error) {
 	return true, nil
 }
 
-// run gives the children of x in the order in which g has them. They are in use until the
-// comparison is back at this depth.
+// run returns the children of x in the order in which g has them. They are valid until the
+// comparison returns to this depth.
 func (c *Comparer) run(x Node) ([]Node, error) {
 	if c.depth == len(c.levels) {
 		c.levels = append(c.levels, nil)
@@ -233,7 +232,7 @@ func (c *Comparer) run(x Node) ([]Node, error) {
 	return run, nil
 }
 
-// SameAttributes tells whether two nodes have the same attributes, in whatever order.
+// SameAttributes reports whether two nodes have the same attributes, in any order.
 func (c *Comparer) SameAttributes(x, y Node) (bool, error) {
 	count := x.raw.attrCount
 	if count != y.raw.attrCount {
@@ -261,12 +260,12 @@ func (c *Comparer) SameAttributes(x, y Node) (bool, error) {
 	return true, nil
 }
 
-// SameValue tells whether an attribute of f has the type and the value of one of g.
+// SameValue reports whether an attribute of f has the type and the value of one of g.
 func (c *Comparer) SameValue(x, y Attribute) (bool, error) {
 	return c.attribute(x.raw(), y.raw(), Node{})
 }
 
-// attribute compares what two attributes hold: numbers as bits, since a NaN equals nothing.
+// attribute compares two values. It compares numbers as bits, since a NaN equals nothing.
 func (c *Comparer) attribute(x, y StoredAttribute, of Node) (same bool, err error) {
 	switch {
 	case x.typeCode != y.typeCode:
@@ -283,7 +282,7 @@ func (c *Comparer) attribute(x, y StoredAttribute, of Node) (same bool, err erro
 
 func (c *Comparer) sameString(x, y Address) (bool, error) {
 	values := c.f.regions.values.data
-	// Opening a file does not look at the values of attributes: nothing may be at x.
+	// Open does not check the values of attributes, so there may be no string at x.
 	stored := int(x.Segment) < len(values) && uint32(x.Element) < values[x.Segment].used
 	if stored && c.values.known(x, y) {
 		return true, nil
@@ -300,9 +299,9 @@ func (c *Comparer) sameString(x, y Address) (bool, error) {
 	return true, nil
 }
 
-// rawRun appends the attributes of a run as they are stored, but with the names that names
-// gives by theirs, if it is not nil, and in the order of those. A file has no type that does
-// not exist, and no name twice in a run.
+// rawRun appends the stored attributes of a run. If names is not nil, it translates their
+// names by it. It sorts them by the names that result. It fails for a name or a type that
+// does not exist.
 func (f *File) rawRun(addr Address, count int, names []uint16, dst []StoredAttribute) ([]StoredAttribute, error) {
 	size := int(f.layout.AttributeSize())
 	off, err := run(f.regions.attributes, addr, count, int64(size))

@@ -13,14 +13,14 @@ import (
 	"lorefs/internal/inflate"
 )
 
-// Key is what one build of the client opens its data center with.
+// Key is the key with which one build of the client decrypts its data center.
 type Key struct {
-	// Name says where the pair is from. It is for people only.
+	// Name says where the key comes from. Only people use it.
 	Name    string
 	Key, IV [16]byte
 }
 
-// ParseKey makes a Key of two times 32 hex digits.
+// ParseKey parses a key and an IV of 32 hex digits each.
 func ParseKey(name, key, iv string) (Key, error) {
 	k := Key{Name: name}
 	for _, p := range []struct {
@@ -36,8 +36,7 @@ func ParseKey(name, key, iv string) (Key, error) {
 	return k, nil
 }
 
-// DefaultKeys are the pairs that have been published, in the order in which
-// they are tried.
+// DefaultKeys returns the published keys, in the order in which they are tried.
 func DefaultKeys() []Key {
 	published := [][3]string{
 		{"latest", "3347a174f9040d4768a0b05558dc866b", "e490562821af3e1176c98d3cb9ec4601"},
@@ -60,10 +59,10 @@ const (
 	compressionHeaderSize = 6
 	adlerSize             = 4
 
-	// A stated size beyond maxFree bytes and maxRatio times the file's is
-	// refused before anything is inflated, for what follows takes memory and
-	// time in proportion: deflate reaches 1032:1, data centers 6:1, and only
-	// tiny ones, with segments padded to 65,535 elements, much more.
+	// A stated size above maxFree bytes plus maxRatio times the file's size is refused
+	// before anything is inflated, since the memory and time for inflating grow with it.
+	// Deflate reaches 1032:1 and data centers 6:1. Only tiny ones, with segments padded to
+	// 65,535 elements, reach much more.
 	maxFree  = 32 << 20
 	maxRatio = 24
 )
@@ -80,8 +79,8 @@ type container struct {
 	fileVersion uint32
 }
 
-// openContainer finds the key that opens r. Nothing beyond the first deflate
-// block's first bytes is inflated, so a wrong key is told at once.
+// openContainer finds the key that opens r. It inflates only the start of the first deflate
+// block, so a wrong key fails at once.
 func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
 	if size < compressionHeaderSize {
 		return nil, badFile(0, "%d bytes are too few for a data center", size)
@@ -93,7 +92,7 @@ func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
 			return c, nil
 		}
 		if _, bad := errors.AsType[*FormatError](err); !bad && !errors.Is(err, ErrKey) {
-			return nil, err // of reading; another key would not help
+			return nil, err // a read error: another key would not help
 		}
 		if failed == nil && !errors.Is(err, ErrKey) {
 			failed = err // the key seems right, but the file is damaged
@@ -109,8 +108,8 @@ func badKey(tried int) error {
 	return &FormatError{InFile: true, What: fmt.Sprintf("%d tried", tried), Err: ErrKey}
 }
 
-// unlock tries one key. It fails with ErrKey if what the key gives is no zlib
-// stream, and with another error if it is one that holds no data center.
+// unlock tries one key. It fails with ErrKey if the decrypted data is no zlib stream, and
+// with another error if the stream holds no data center.
 func unlock(r io.ReaderAt, size int64, key Key) (*container, error) {
 	block, err := aes.NewCipher(key.Key[:])
 	if err != nil {
@@ -138,15 +137,15 @@ func unlock(r io.ReaderAt, size int64, key Key) (*container, error) {
 	return c, nil
 }
 
-// validZlibHeader is RFC 1950, 2.2: deflate, a window of at most 32 KiB, a
-// check value, and no preset dictionary. One in some 2,000 random pairs passes.
+// validZlibHeader checks a header by RFC 1950, 2.2: deflate, a window of at most 32 KiB, a
+// check value, and no preset dictionary. Of 2,000 random pairs of bytes about one passes.
 func validZlibHeader(b [2]byte) bool {
 	const method, maxInfo, dictionary = 8, 7, 0x20
 	return b[0]&0xf == method && b[0]>>4 <= maxInfo && b[1]&dictionary == 0 &&
 		binary.BigEndian.Uint16(b[:])%31 == 0
 }
 
-// version inflates as much as the header's first field.
+// version inflates only the first field of the header.
 func (c *container) version() (uint32, error) {
 	var b [4]byte
 	if n, err := c.decoder().Decode(b[:], 0); n < len(b) {
@@ -155,7 +154,7 @@ func (c *container) version() (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), nil
 }
 
-// decoder inflates from the start of the deflate stream.
+// decoder returns a decoder at the start of the deflate stream.
 func (c *container) decoder() *inflate.Decoder {
 	n := c.size - compressionHeaderSize
 	return inflate.NewDecoder(io.NewSectionReader(c.plain, compressionHeaderSize, n), n)

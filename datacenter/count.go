@@ -3,19 +3,19 @@ package datacenter
 import "math"
 
 const (
-	// MaxDepth is how deep nodes may nest. Real files stay below 23.
+	// MaxDepth is the maximum depth of nodes. Real files stay below 23.
 	MaxDepth = 1024
-	// MaxEntries is how many nodes and attributes a file may have when each is
-	// counted once for every path that leads to it. The largest real file has
-	// some 70 million; sharing lets a small file claim any number.
+	// MaxEntries is the maximum number of nodes and attributes of a file, each counted once
+	// for every path that leads to it. The largest real file has some 70 million. Since
+	// runs can be shared, a small file can claim any number.
 	MaxEntries = 1<<27 - 1
 	// maxSteps bounds the sum of all stored child counts, which is the work of
 	// counting. Real files have a few million.
 	maxSteps = 1 << 26
 )
 
-// Counts says how much a file holds. A logical node is one path from the root;
-// stored nodes are what the file has, of which one may serve many paths.
+// Counts are the sizes of a file. A logical node is one path from the root. A stored node
+// is one in the file, to which many paths may lead.
 type Counts struct {
 	Nodes            int64 `json:"nodes"`
 	Attributes       int64 `json:"attributes"`
@@ -27,13 +27,13 @@ type Counts struct {
 	Keys             int64 `json:"keys"`
 }
 
-// nodeTable is what counting needs of each stored node that has an address, in
-// the file's order. It lives for the first pass only.
+// nodeTable is what counting needs of each stored node that has an address, in the file's
+// order. It is dropped after the first pass.
 type nodeTable struct {
 	layout   Layout
 	segments [][]tabledNode
-	base     []uint32 // of each segment, the number of its first node
-	off      []int64  // of each segment, where its nodes lie
+	base     []uint32 // the number of each segment's first node
+	off      []int64  // the offset of each segment's nodes
 	count    uint32
 }
 
@@ -42,8 +42,8 @@ type tabledNode struct {
 	name, attrCount, childCount uint16
 }
 
-// add takes nodes that go by in the first pass, b those of seg from number
-// first on. It is called at least once a segment, so that base is complete.
+// add adds nodes of seg during the first pass: b holds them, beginning with number first.
+// It is called at least once for each segment, so that base is complete.
 func (t *nodeTable) add(seg segment, first int, b []byte) {
 	if first == 0 {
 		t.segments = append(t.segments, make([]tabledNode, 0, seg.addressable()))
@@ -59,22 +59,23 @@ func (t *nodeTable) add(seg segment, first int, b []byte) {
 	}
 }
 
-// number is the place of the node at addr among all.
+// number returns the place of the node at addr among all nodes.
 func (t *nodeTable) number(addr Address) uint32 { return t.base[addr.Segment] + uint32(addr.Element) }
 
-// tally is the outcome of counting.
+// tally is the result of counting.
 type tally struct {
-	// entries is, of each stored node, the number of logical nodes and
-	// attributes that hang below one path to it, itself included. 0 means that
-	// no path leads to the node.
+	// entries has, for each stored node, the number of logical nodes and attributes in its
+	// subtree, itself included, as seen from one path. 0 means that no path leads to the
+	// node.
 	entries []uint32
 	logical int64 // nodes, each counted once for every path
-	// sorted is true if no run of children has its names out of order, so that
-	// a name can be searched by halving.
+	// sorted is true if the names in every run of children are in order, so that a search
+	// can halve the run.
 	sorted bool
 	// placeholders is true if some run of children holds a node without name.
 	placeholders bool
-	// maxName is the highest name index in use, and maxNameAt the node's place.
+	// maxName is the highest name index in use, and maxNameAt the offset of the node that
+	// has it.
 	maxName   uint16
 	maxNameAt int64
 }
@@ -89,7 +90,7 @@ type frame struct {
 	nodes  uint64
 }
 
-// counting walks the graph once, each stored node once, children first.
+// counting walks the graph. It visits each stored node once, children first.
 type counting struct {
 	*nodeTable
 	attributes, nodes []segment
@@ -101,12 +102,12 @@ type counting struct {
 	steps       int64
 }
 
-// visiting marks a node in entries whose subtree is not done.
+// visiting marks a node in entries whose subtree is not counted yet.
 const visiting = math.MaxUint32
 
-// tally counts what hangs below each stored node and checks on the way that
-// every run lies in its segment, that no node is below itself, and that depth
-// and number are bearable. It does not look at attributes themselves.
+// tally counts the entries in the subtree of each stored node. It also checks that every
+// run lies in its segment, that no node is below itself, and that depth and number stay
+// within their limits. It does not read the attributes.
 func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 	if len(nodes) == 0 || nodes[0].used == 0 {
 		return nil, badf(0, "no root node: nothing is at 0:0 of the nodes")
@@ -133,12 +134,12 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 	return &c.tally, nil
 }
 
-// at is where the node at addr lies.
+// at returns the offset of the node at addr.
 func (t *nodeTable) at(addr Address) int64 {
 	return t.off[addr.Segment] + int64(addr.Element)*t.layout.NodeSize()
 }
 
-// enter puts the node at addr on the stack.
+// enter pushes the node at addr on the stack.
 func (c *counting) enter(addr Address) error {
 	n := &c.segments[addr.Segment][addr.Element]
 	if n.attrCount > 0 {
@@ -165,7 +166,7 @@ func (c *counting) enter(addr Address) error {
 	return nil
 }
 
-// step looks at one more child of the top node, or takes that node off.
+// step looks at one more child of the top node, or pops that node.
 func (c *counting) step() error {
 	top := &c.stack[len(c.stack)-1]
 	n := &c.segments[top.addr.Segment][top.addr.Element]
@@ -184,7 +185,7 @@ func (c *counting) step() error {
 	child := c.number(addr)
 	switch c.entries[child] {
 	case 0:
-		return c.enter(addr) // comes back to this child when it is counted
+		return c.enter(addr) // returns to this child once it is counted
 	case visiting:
 		return c.bad(top.addr, "its child %v is its own ancestor: a cycle", addr)
 	}

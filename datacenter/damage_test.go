@@ -10,10 +10,10 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// maxAllocated is what reading a small bad file may allocate, in all.
+// maxAllocated bounds what reading a small bad file may allocate in total.
 const maxAllocated = 256 << 20
 
-// allocated runs f and gives how many bytes it allocated.
+// allocated runs f and returns how many bytes it allocated.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -37,8 +37,8 @@ func TestBrokenFilesAreFound(t *testing.T) {
 	}
 }
 
-// checkBroken wants an error that says where from Open or from reading; or, if
-// the mistake is in what reading does not need, a finding of Verify.
+// checkBroken checks that Open or reading fails with an error that says where. If the
+// mistake is in data that reading does not need, it checks that Verify finds it.
 func checkBroken(t *testing.T, b dctest.BrokenFile) {
 	t.Helper()
 	f, err := open(b.Data, datacenter.Options{})
@@ -68,7 +68,8 @@ func checkBroken(t *testing.T, b dctest.BrokenFile) {
 	}
 }
 
-// Verify must find what keeps a file from opening as well.
+// TestVerifyFindsWhatOpenRefuses checks that Verify finds the mistakes for which Open
+// fails.
 func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("goes through the broken files once more")
@@ -92,7 +93,7 @@ func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
 	}
 }
 
-// someLayouts are all that there are, or one.
+// someLayouts returns all layouts, or only one in short mode.
 func someLayouts() []datacenter.Layout {
 	if testing.Short() {
 		return layouts[len(layouts)-1:]
@@ -104,8 +105,8 @@ func smallDoc(layout datacenter.Layout) dctest.Doc {
 	return dctest.Generate(dctest.GenOptions{Layout: layout, Seed: 11, Sheets: 3, Nodes: 60})
 }
 
-// Each byte of the file on disk, changed in any way, must keep it from opening:
-// what is not structure is under the Adler-32.
+// TestEveryByteOfTheFileCounts checks that a change of any byte of the file on disk makes
+// Open fail: the Adler-32 covers all that is not structure.
 func TestEveryByteOfTheFileCounts(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
 	step := 1
@@ -131,7 +132,7 @@ func TestEveryTruncationIsFound(t *testing.T) {
 	}
 	for n := 0; n < len(data); n += step {
 		_, err := open(data[:n], datacenter.Options{})
-		if n == len(data)-4 { // nothing but the checksum is lost, and some writers have none
+		if n == len(data)-4 { // only the checksum is lost, and some writers write none
 			if len(dctest.Findings(t, data[:n], 5)) != 1 {
 				t.Error("a missing Adler-32 is not found")
 			}
@@ -143,7 +144,7 @@ func TestEveryTruncationIsFound(t *testing.T) {
 	}
 }
 
-// Bytes behind the end are told, and nothing is read from them.
+// TestEveryExtensionIsFound checks that bytes behind the end are reported and not read.
 func TestEveryExtensionIsFound(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
 	for n := 1; n < 64; n++ {
@@ -158,8 +159,8 @@ func TestEveryExtensionIsFound(t *testing.T) {
 	}
 }
 
-// Each byte of the inflated data, changed: the reader must fail with a
-// FormatError or read something, and Verify must end.
+// TestEveryInflatedByteFlipped changes each byte of the inflated data. The reader must fail
+// with a FormatError or read something, and Verify must end.
 func TestEveryInflatedByteFlipped(t *testing.T) {
 	for _, layout := range someLayouts() {
 		m := dctest.NewImage(smallDoc(layout), dctest.Options{FullCount: 40})

@@ -17,46 +17,44 @@ import (
 // BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
 type BlockCache = cache.Blocks
 
-// IndexStore keeps what the first pass over a file found, so that the next Open
-// inflates nothing. What it returns is verified; an error of it is logged and
-// otherwise ignored.
+// IndexStore keeps the result of the first pass over a file, so that the next Open inflates
+// nothing. What it returns is verified. Its errors are logged and otherwise ignored.
 type IndexStore = cache.Store
 
-// Options are what Open may be told. The zero value is right for a file that
-// is opened once.
+// Options are the options of Open. The zero value is right for a file that is opened once.
 type Options struct {
-	// Layout overrides what the structure says. Default: LayoutAuto.
+	// Layout overrides the layout that the structure shows. Default: LayoutAuto.
 	Layout Layout
 	// Keys are tried in turn. Default: DefaultKeys.
 	Keys []Key
 	// Blocks keeps inflated blocks. Default: all are kept.
 	Blocks BlockCache
-	// Index remembers the first pass. Default: nothing is remembered.
+	// Index remembers the result of the first pass. Default: nothing is remembered.
 	Index IndexStore
-	// ModTime is the file's; a remembered pass over a file of another ModTime
-	// is not believed.
+	// ModTime is the modification time of the file. An index of a file with another ModTime
+	// is ignored.
 	ModTime time.Time
-	// Progress is told how many bytes of how many are inflated, during the
-	// first pass only, about each MiB.
+	// Progress is called during the first pass, about once for each MiB, with the number of
+	// inflated bytes and their total.
 	Progress func(done, total int64)
-	// Logger is told of an index that was damaged. Default: nobody is.
+	// Logger receives a message if an index is damaged. Default: no logging.
 	Logger *slog.Logger
 }
 
-// File is an open data center. It is safe for parallel use. Nothing but the
-// index is held in memory: what else is asked for is read from inflated blocks.
+// File is an open data center. It is safe for concurrent use. It holds only the index in
+// memory and reads everything else from inflated blocks.
 type File struct {
 	*container
 	index
 
 	blocks BlockCache
-	// identity is what the index is kept under.
+	// identity is the key of the index in the IndexStore.
 	identity cache.ID
-	// load is inflateBlock as a value: made once, for reads allocate nothing.
+	// load is inflateBlock as a value. It is made once so that reads allocate nothing.
 	load     func(n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
-	// inflating has room for those who inflate a block: more than there are cores would
-	// be no faster, and each needs the memory of a block.
+	// inflating limits how many goroutines inflate a block at once to the number of cores:
+	// more would not be faster, and each needs the memory of a block.
 	inflating chan struct{}
 }
 
@@ -64,7 +62,7 @@ type File struct {
 // inflates the whole file, which takes about 2 s a GB; the time after, with the
 // same opts.Index, it inflates nothing.
 //
-// Errors: [ErrKey], a [FormatError], ctx's, or what r gives.
+// Errors: [ErrKey], a [FormatError], an error of ctx, or an error of r.
 func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, error) {
 	f, err := open(ctx, r, size, opts)
 	if err != nil {
@@ -76,8 +74,8 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
-// open is Open, but for a wrong checksum and a broken graph: they are left in
-// adlerErr and countErr, for Verify to report with all else.
+// open is Open, but it accepts a wrong checksum and a broken graph: it keeps them in
+// adlerErr and countErr, so that Verify can report them with everything else.
 func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, error) {
 	setDefaults(&opts)
 	c, err := openContainer(r, size, opts.Keys)
@@ -122,7 +120,7 @@ func (f *File) build(ctx context.Context, opts Options) error {
 	p := &pass{
 		container: f.container, progress: opts.Progress,
 		keep: func(n uint64, buf []byte) {
-			// The cache has no say: a block that it can't keep is loaded again.
+			// An error does not matter: a block that the cache can't keep is loaded again.
 			_, _ = f.blocks.Block(n, func(uint64) ([]byte, error) { return buf, nil })
 		},
 	}
@@ -148,7 +146,7 @@ func (f *File) build(ctx context.Context, opts Options) error {
 	return f.readTables()
 }
 
-// layouts are those that may be meant. Only version 6 leaves a choice.
+// layouts returns the possible layouts. Only version 6 has more than one.
 func (f *File) layouts(want Layout) []Layout {
 	if want != LayoutAuto {
 		return []Layout{want}
@@ -159,9 +157,8 @@ func (f *File) layouts(want Layout) []Layout {
 	return []Layout{LayoutV6X64, LayoutV6X86}
 }
 
-// fits picks the layout by structure: the chain of regions must end in the
-// footer, at the end of the data. A chain that ends elsewhere will do if no
-// other does better.
+// fits picks the layout by structure: the chain of regions must end in the footer, at the
+// end of the data. If no chain does, fits accepts one that ends elsewhere.
 func (p *pass) fits() (*layoutScan, error) {
 	var exact, complete []*layoutScan
 	var failed *layoutScan // the one that got furthest
@@ -189,8 +186,8 @@ func (p *pass) fits() (*layoutScan, error) {
 	return nil, badf(0, "may be of layout %v or %v: say which", exact[0].layout, exact[1].layout)
 }
 
-// noneFits is the error for data that is of no layout. s got furthest, and so
-// is likely the right one.
+// noneFits returns the error for data that has no layout. s got furthest, so it probably
+// has the right layout.
 func (p *pass) noneFits(s *layoutScan) error {
 	if len(p.scans) == 1 {
 		return fmt.Errorf("layout %v: %w", s.layout, s.err)
@@ -198,33 +195,33 @@ func (p *pass) noneFits(s *layoutScan) error {
 	return fmt.Errorf("no layout fits, %v most nearly: %w", s.layout, s.err)
 }
 
-// Layout is the file's layout.
+// Layout returns the file's layout.
 func (f *File) Layout() Layout { return f.layout }
 
-// Header is the file's header.
+// Header returns the file's header.
 func (f *File) Header() Header { return f.header }
 
-// Key is the key that opened the file.
+// Key returns the key that opened the file.
 func (f *File) Key() Key { return f.key }
 
-// Identity names the file's content, as far as its size, its ModTime and its ends
-// tell, and how it is read: what is kept about the file can be kept under it. It
-// is made of hex digits.
+// Identity returns a name, in hex digits, for the file's content and for how it is read.
+// Use it as a key for data that you keep about the file. It depends on the file's size,
+// ModTime, start and end.
 func (f *File) Identity() string { return hex.EncodeToString(f.identity.Of[:]) }
 
-// Size is the size of the inflated data in bytes.
+// Size returns the size of the inflated data in bytes.
 func (f *File) Size() int64 { return f.stated }
 
-// Counts says how much the file holds.
+// Counts returns how many nodes, attributes and other things the file holds.
 func (f *File) Counts() Counts { return f.counts }
 
-// TrailingBytes is how many bytes of the file lie behind the zlib stream, and
-// how many of the inflated data behind the footer. Both should be 0.
+// TrailingBytes returns the number of bytes behind the zlib stream in the file, and behind
+// the footer in the inflated data. Both should be 0.
 func (f *File) TrailingBytes() (file, inflated int64) {
 	return f.size - f.streamEnd, f.stated - f.regions.end
 }
 
-// Footer is the footer's marker; ok is false if the file has none.
+// Footer returns the footer's marker; ok is false if the file has none.
 func (f *File) Footer() (marker int32, ok bool) {
 	return f.regions.marker, f.regions.footer != footerMissing
 }

@@ -1,14 +1,13 @@
 // Package datacenter reads TERA data centers, DataCenter_Final_*.dat: trees of
 // nodes with attributes, like XML, encrypted and compressed.
 //
-// It follows Vezel's "Data Center Format" of novadrop and, where that is silent or
-// differs from what writers do, the files that they wrote. All numbers are
-// little-endian.
+// It follows Vezel's "Data Center Format" of novadrop. Where that description is silent, or
+// real files contradict it, this package follows the files. All numbers are little-endian.
 //
 //	file      = AES-128-CFB( uncompressed_size:4 zlib_stream ) [bytes behind it]
 //
-// The zlib stream may have any header and ends in its Adler-32, of which the
-// description says nothing. Inflated:
+// The zlib stream may have any header and ends with an Adler-32, which the description does
+// not mention. The inflated data is:
 //
 //	version:4 timestamp:8 revision:4 unknown:2 unknown:2 unknown:4 ×3   header
 //	keys        simple region     name_index:2 ×4
@@ -27,52 +26,51 @@
 //	                    count+1:4 address ×count
 //	address           = segment:2 element:2
 //
-// What is in brackets is there in the 64-bit layout only; version 3 has no
-// revision. A node's attributes and children are runs of elements in one
-// segment, and many nodes may share a run: the file is a graph without cycles,
-// of which a node is seen once for every path that leads to it.
+// Only the 64-bit layout has the padding in brackets. Version 3 has no revision. A node's
+// attributes and its children are runs of elements in one segment. Many nodes may share a run,
+// so the file is a graph without cycles. In the tree, a node appears once for every path that
+// leads to it.
 //
-// A file does not say whether it is of the 32-bit or the 64-bit layout. Open
-// follows the chain of regions in both and takes the one that ends in the
-// footer at the end of the data.
+// A file does not say whether it has the 32-bit or the 64-bit layout. Open follows the chain
+// of regions in both and takes the layout whose chain ends in the footer at the end of the
+// data.
 //
 // # The order of siblings
 //
-// A run of children is ordered by their names' indexes; siblings of one name by
+// A run of children is ordered by the indexes of their names. Siblings of one name are
+// ordered by
 //
-//  1. their key definitions: those without keys come first, the others in the order of
-//     the lists of their attributes' names;
+//  1. their key definitions: siblings without keys come first, then the others in the
+//     order of the lists of their keys' names;
 //  2. the values of their keys, one after another: none, then int, float, string, bool;
 //     numbers by value, NaN first;
 //  3. the place that they had, or were given.
 //
-// Names and strings are compared by their UTF-16 units. The first rule is this package's:
-// novadrop compares the values of whichever node's keys comes first, which gives siblings of
-// different definitions no order that all of them agree on. Official files have no such
-// siblings. So Verify compares the values of neighbours of one definition, and only
-// VerifyStrict the definitions of others: nothing in a file tells who wrote it.
+// Names and strings are compared by their UTF-16 units. Only this package has the first
+// rule. novadrop compares two siblings by the keys of whichever comes first, which gives
+// siblings of different definitions no consistent order. Official files have no such siblings.
+// A file does not say who wrote it, so Verify only compares the values of neighbours of one
+// definition. VerifyStrict also compares the definitions.
 //
 // # How it is read
 //
-// Nothing is decoded ahead. The first pass inflates the file once and keeps an
-// index: where inflating can begin again, about each MiB; where the segments
-// lie; the names; and how many entries hang below each stored node. After that a
-// MiB is inflated when something in it is asked for, and kept in the block cache
-// that the caller brings. Nodes and attributes are read from those bytes, at
-// their address.
+// An open file keeps no decoded nodes or attributes. The first pass inflates the file once and
+// keeps an index: the places where inflating can begin again, about one for each MiB; the
+// places of the segments; the names; and the number of entries in the subtree of each stored
+// node. After that a block of a MiB is inflated when something in it is read, and kept in the
+// caller's block cache. Nodes and attributes are read from these blocks, at their address.
 //
 // # How it is written
 //
-// Builder takes nodes bottom-up and keeps them in the form of the file, so that
-// each run is stored once. Of a file that was edited, or is only written anew, the
-// stored runs are moved to a Builder by a Rewriter, also once each; package edit says
-// how one is edited. Files have the zlib header 78 9c
-// and an Adler-32; segments have no slack.
+// A Builder takes nodes bottom-up and keeps them in the form of the file, so that each run is
+// stored once. To write an existing file anew, edited or not, a Rewriter moves its stored runs
+// to a Builder, each once. Package edit describes editing. Written files have the zlib header
+// 78 9c and an Adler-32. Their segments have no slack.
 //
 // # What is not supported
 //
-// Strings end at their first NUL, as they do for the client: one with a NUL
-// inside is cut there, which Verify reports, and cannot be written. A file that
-// states more than 24 times its own size and 32 MiB, nests deeper than MaxDepth,
-// or has more than MaxEntries entries is refused, however valid.
+// A string ends at its first NUL, as it does for the client. A string with a NUL inside is cut
+// there, which Verify reports, and cannot be written. A file is refused, however valid, if it
+// states an inflated size of more than 32 MiB plus 24 times its own size, nests deeper than
+// MaxDepth, or has more than MaxEntries entries.
 package datacenter

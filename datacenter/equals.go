@@ -2,9 +2,9 @@ package datacenter
 
 import "sync/atomic"
 
-// equals remembers which parts of two files, f and g, were found to be equal, so
-// that what is shared is compared once. It is for several goroutines: what one
-// forgets because another overwrites it is compared again.
+// equals remembers which parts of two files, f and g, are equal, so that shared parts are
+// compared once. Several goroutines may use it. If one overwrites an entry of another, the
+// lost part is compared again.
 type equals struct {
 	attrs, children equalRuns
 	values          equalStrings
@@ -17,9 +17,9 @@ func newEquals(f *File) *equals {
 	}
 }
 
-// equalRuns has a place for each element of f: of the run that begins there, the
-// length, and the run of g that is equal. Nearly always one run begins at one
-// place. 0 is none, as no run is empty.
+// equalRuns has an entry for each element of f, with the length of the run that begins
+// there and the equal run of g. Nearly always only one run begins at an element. 0 is no
+// entry, since no run is empty.
 type equalRuns struct {
 	base  []int64
 	equal []atomic.Uint64
@@ -38,14 +38,14 @@ func equalPair(x, y runKey) uint64 {
 	return uint64(x.count)<<48 | uint64(y.count)<<32 | uint64(y.addr.packed())
 }
 
-// packed is the address as one number.
+// packed returns the address as one number.
 func (a Address) packed() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
 
 func (e *equalRuns) known(x, y runKey) bool { return e.at(x).Load() == equalPair(x, y) }
 func (e *equalRuns) note(x, y runKey)       { e.at(x).Store(equalPair(x, y)) }
 
-// equalStrings has a place for each eight characters of f's values: which of them
-// a string begins at, and the string of g that is equal.
+// equalStrings has an entry for each eight characters of f's values: the one at which a
+// string begins, and the equal string of g.
 type equalStrings struct {
 	base  []int64
 	equal []atomic.Uint64
@@ -66,7 +66,7 @@ func (e *equalStrings) at(x Address) *atomic.Uint64 {
 	return &e.equal[e.base[x.Segment]+int64(x.Element>>placeShift)]
 }
 
-// equalString is never 0, which is none.
+// equalString returns an entry. It is never 0, which means no entry.
 func equalString(x, y Address) uint64 {
 	return 1<<63 | uint64(x.Element&(1<<placeShift-1))<<32 | uint64(y.packed())
 }

@@ -22,14 +22,14 @@ var errName = errors.New("no such name")
 
 // FormatError reports data that breaks the format.
 type FormatError struct {
-	// Off is a byte offset in the inflated data, or in the file as it lies on
-	// disk if InFile is set.
+	// Off is an offset in bytes: in the file on disk if InFile is set, otherwise in the
+	// inflated data.
 	Off    int64
 	InFile bool
-	// Where names the element by its address, such as "node 3:5"; it is empty
-	// for what has none.
+	// Where names the element by its address, such as "node 3:5". It is empty for elements
+	// without an address.
 	Where string
-	// What was found and what was expected.
+	// What says what was found and what was expected.
 	What string
 	// Err is the cause, if there is one.
 	Err error
@@ -47,7 +47,7 @@ func (e *FormatError) Error() string {
 	return s + e.text()
 }
 
-// text is what is wrong, without where.
+// text returns what is wrong, without the place.
 func (e *FormatError) text() string {
 	switch {
 	case e.Err == nil:
@@ -60,8 +60,8 @@ func (e *FormatError) text() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// inflateError is an error of inflating at off of the file: of the data if that
-// is damaged or ends early, else of reading it.
+// inflateError returns the error of inflating at off of the file. It is a FormatError if
+// the data is damaged or ends early, otherwise a read error.
 func inflateError(off int64, what string, err error) error {
 	_, corrupt := errors.AsType[*inflate.CorruptError](err)
 	switch {
@@ -81,18 +81,18 @@ func badFile(off int64, format string, args ...any) error {
 	return &FormatError{Off: off, InFile: true, What: fmt.Sprintf(format, args...)}
 }
 
-// nodeError is an error at a node that lies at off.
+// nodeError returns an error about a node at offset off.
 func nodeError(addr Address, off int64, format string, args ...any) error {
 	return &FormatError{Off: off, Where: fmt.Sprintf("node %v", addr), Err: fmt.Errorf(format, args...)}
 }
 
-// attributeError is an error at an attribute that lies at off.
+// attributeError returns an error about an attribute at offset off.
 func attributeError(addr Address, off int64, format string, args ...any) error {
 	return &FormatError{Off: off, Where: fmt.Sprintf("attribute %v", addr), Err: fmt.Errorf(format, args...)}
 }
 
-// ErrTooLarge means that something is more than the format can hold.
+// ErrTooLarge means that something exceeds a limit of the format.
 var ErrTooLarge = errors.New("more than a data center can hold")
 
-// ErrValue means that a value, or a name, is none that the format can hold.
+// ErrValue means that the format cannot hold a value or a name.
 var ErrValue = errors.New("not a value that a data center can hold")

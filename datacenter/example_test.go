@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// A data center is a tree. Nothing of it is decoded before it is asked for.
+// A data center is a tree. A node is decoded only when you ask for it.
 func Example() {
 	sword := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: 7}, {Name: "name", Value: "sword"}}}
 	file := dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "ItemData", Children: []*dctest.Node{sword}})}, dctest.Options{})

@@ -23,8 +23,8 @@ func readFixture(t *testing.T, name string) []byte {
 	return data
 }
 
-// The counts are those of fixtures/README.md, on which four independent readers
-// agree.
+// TestFixtureCounts checks the counts in fixtures/README.md, on which four independent
+// readers agree.
 func TestFixtureCounts(t *testing.T) {
 	small := datacenter.Counts{
 		Nodes: 604147, Attributes: 2065193, StoredNodes: 246454, StoredAttributes: 737384,
@@ -116,7 +116,7 @@ func TestFixturesBreakNoRule(t *testing.T) {
 	}
 }
 
-// The two small files are one tree in two layouts.
+// TestLayoutsHoldTheSameTree checks that the two small files are one tree in two layouts.
 func TestLayoutsHoldTheSameTree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("walks two files whole")
@@ -139,7 +139,7 @@ func TestLayoutsHoldTheSameTree(t *testing.T) {
 	}
 }
 
-// digest writes all that a tree says, in its order.
+// digest writes everything in a tree to h, in the order of the file.
 func digest(h hash.Hash, n datacenter.Node, buf []byte) error {
 	fmt.Fprintf(h, "(%q %v %d", n.Name(), n.Keys(), n.Flags())
 	for a, err := range n.Attributes() {
@@ -166,7 +166,8 @@ func digest(h hash.Hash, n datacenter.Node, buf []byte) error {
 	return nil
 }
 
-// A real file that is read from an index must be the file that was inflated.
+// TestFixtureFromItsIndex checks that a real file reads the same from its index as when it
+// is inflated.
 func TestFixtureFromItsIndex(t *testing.T) {
 	if testing.Short() {
 		t.Skip("walks a file twice")

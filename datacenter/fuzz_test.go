@@ -9,8 +9,9 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// FuzzFile reads any inflated data, or any file, whole: it must fail with a
-// FormatError or give a tree, and Verify must end and find what reading does.
+// FuzzFile reads any inflated data, or any file, completely. Reading must fail with a
+// FormatError or return a tree. Verify must end, and find the mistakes that make reading
+// fail.
 func FuzzFile(f *testing.F) {
 	for _, layout := range layouts {
 		m := dctest.NewImage(dctest.Doc{Layout: layout, Root: dctest.Root(

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Header is the header of the inflated data. Nothing in it is required to have
-// a certain value but the version.
+// Header is the header of the inflated data. Only the version must have a certain value.
 type Header struct {
 	Version   uint32
 	Timestamp float64 // Unix time; -1 in files that novadrop wrote
@@ -19,7 +18,7 @@ type Header struct {
 	Unknown5  int32
 }
 
-// Time is the timestamp, or the zero time if that is none.
+// Time returns the timestamp, or the zero time if the timestamp is not a time.
 func (h Header) Time() time.Time {
 	if h.Timestamp <= 0 || h.Timestamp > math.MaxUint32 || math.IsNaN(h.Timestamp) {
 		return time.Time{}
@@ -28,8 +27,8 @@ func (h Header) Time() time.Time {
 	return time.Unix(int64(sec), int64(frac*1e9)).UTC()
 }
 
-// Same tells whether two headers have the same bits: a timestamp may be no number, which
-// equals nothing.
+// Same reports whether two headers have the same bits. A comparison with == would fail for
+// a timestamp that is a NaN.
 func (h Header) Same(o Header) bool {
 	bits := math.Float64bits
 	same := bits(h.Timestamp) == bits(o.Timestamp)

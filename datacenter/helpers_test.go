@@ -28,8 +28,8 @@ func mustOpen(t testing.TB, data []byte, opts datacenter.Options) *datacenter.Fi
 	return f
 }
 
-// walk visits at most limit nodes below n, and all of their attributes, and
-// checks the lengths of texts. It gives how many of both it met.
+// walk visits at most limit nodes below n, with all their attributes, and checks the
+// lengths of texts. It returns the number of nodes and attributes that it visited.
 func walk(n datacenter.Node, limit int) (entries int, err error) {
 	entries = 1
 	for a, err := range n.Attributes() {
@@ -62,8 +62,8 @@ func walk(n datacenter.Node, limit int) (entries int, err error) {
 	return entries, nil
 }
 
-// render spells a tree such that two trees with the same content, in whatever
-// order, give the same text.
+// render returns a text for a tree. Trees with the same content have the same text,
+// whatever their order.
 func render(n datacenter.Node) (string, error) {
 	var parts []string
 	for a, err := range n.Attributes() {
@@ -93,7 +93,7 @@ func render(n datacenter.Node) (string, error) {
 		strings.Join(parts, " "), strings.Join(below, "\n")), nil
 }
 
-// renderDoc is render of what a file was made from.
+// renderDoc is render for the source of a file.
 func renderDoc(n *dctest.Node) string {
 	var parts []string
 	for _, a := range n.Attrs {
@@ -134,7 +134,7 @@ func renderValue(v any) string {
 	return fmt.Sprintf("%T:%v", v, v)
 }
 
-// memoryIndex is an IndexStore.
+// memoryIndex is an IndexStore in memory.
 type memoryIndex map[string][]byte
 
 func (m memoryIndex) Load(key string) ([]byte, error) {
@@ -149,7 +149,7 @@ func (m memoryIndex) Save(key string, data []byte) error {
 	return nil
 }
 
-// isFormatError tells whether an error says what is wrong, and where.
+// isFormatError reports whether an error is a FormatError.
 func isFormatError(err error) bool {
 	_, ok := errors.AsType[*datacenter.FormatError](err)
 	return ok

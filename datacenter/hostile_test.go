@@ -15,18 +15,18 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// rawFile is a file of layout v6-x86 that dctest would not lay out: the tables
-// of its strings are empty but for the addresses.
+// rawFile is a file of layout v6-x86 that dctest would not lay out: its string tables are
+// empty but for the addresses.
 type rawFile struct {
 	keys       [][4]uint16
 	attrs      [][]rawAttr
 	nodes      [][]rawNode
 	values     [][]byte // segments of characters
-	entries    []byte   // of the first bucket of the values
+	entries    []byte   // of the values' first bucket
 	valueAddrs []uint32
 	names      []byte // characters
 	nameAddrs  []uint32
-	zeroNodes  int // nodes to claim and to fill with zeros behind the last
+	zeroNodes  int // nodes of zeros to claim and append
 }
 
 type rawNode struct{ name, key, attrs, children, attrSeg, attrElem, childSeg, childElem uint16 }
@@ -36,7 +36,7 @@ type rawAttr struct {
 	value      uint32
 }
 
-// withNames gives the file these names; the last two should be the special ones.
+// withNames sets the names of the file. The last two should be the special ones.
 func (r *rawFile) withNames(names ...string) *rawFile {
 	for _, n := range names {
 		r.nameAddrs = append(r.nameAddrs, uint32(len(r.names)/2)<<16)
@@ -101,11 +101,11 @@ func (r *rawFile) seal(trailing int) []byte {
 	return dctest.Seal(r.build(), dctest.SealOptions{Trailing: make([]byte, trailing)})
 }
 
-// emptyKey is what every file has.
+// emptyKey returns the key definition that every file has.
 func emptyKey() [][4]uint16 { return make([][4]uint16, 1) }
 
-// hostile are small files that make a careless reader work or allocate without
-// bound. Each must be opened and verified, or refused, with little of both.
+// hostile returns small files that make a careless reader work or allocate without bound.
+// Each must be opened and verified, or refused, at little cost.
 func hostile() map[string][]byte {
 	const special1, special2 = "__root__", "__value__"
 	files := map[string][]byte{}
@@ -195,7 +195,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 					t.Errorf("%v: want a FormatError", err)
 				}
 			})
-			// All blocks that were inflated on the way are counted, too.
+			// n includes all blocks that were inflated.
 			if n > maxAllocated+uint64(len(data)) {
 				t.Errorf("reading %d bytes allocates %d MiB", len(data), n>>20)
 			}
@@ -206,7 +206,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 	}
 }
 
-// peek reads the first few attributes and children of a node, and of those.
+// peek reads the first few attributes and children of a node, and of its children.
 func peek(n datacenter.Node) error {
 	const few = 20
 	i := 0
@@ -305,7 +305,7 @@ func TestVerifyDoesNotTakeReadErrorsForDamage(t *testing.T) {
 	}
 }
 
-// failsAt fails to read one byte.
+// failsAt is a reader that fails at one byte.
 type failsAt struct {
 	r   io.ReaderAt
 	at  int64

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// index is what the first pass over a file found.
+// index is the result of the first pass over a file.
 type index struct {
 	layout    Layout
 	header    Header
@@ -17,22 +17,22 @@ type index struct {
 	tally
 	counts Counts
 
-	// names holds the text of each name; a node's or an attribute's name index
-	// is one more than its place here.
+	// names holds the text of each name. The name index in a node or an attribute is one
+	// more than the place here.
 	names []string
 	keys  []KeyNames
-	// base is, of each segment of nodes, the number of its first node.
+	// base has the number of the first node of each segment.
 	base []uint32
 
 	// ValueName is the index of __value__, 0 if there is none.
 	valueName uint16
-	// countErr is why the nodes could not be counted. No File that Open gave
-	// out has one, nor an adlerErr.
+	// countErr says why the nodes could not be counted. A File that Open returned has
+	// neither a countErr nor an adlerErr.
 	countErr error
-	// noAdler is set if there is no checksum behind the data. It is for Verify,
-	// and not remembered.
+	// noAdler is set if no checksum follows the data. Only Verify uses it; it is not
+	// remembered.
 	noAdler bool
-	// adlerErr is set if the data is not what was compressed.
+	// adlerErr is set if the checksum of the data is wrong.
 	adlerErr error
 }
 
@@ -42,21 +42,22 @@ const (
 	// ValueName is the name of the attribute that is a node's text.
 	ValueName = "__value__"
 
-	// MaxNames is how many names an index can tell apart, __root__ and __value__ included.
+	// MaxNames is the number of names that an index can distinguish, __root__ and __value__
+	// included.
 	MaxNames = math.MaxUint16
-	// MaxRun is how many attributes, and how many children, a node can have.
+	// MaxRun is the maximum number of attributes, and of children, of a node.
 	MaxRun = math.MaxUint16
-	// MaxKeyNames is how many names a key definition can have.
+	// MaxKeyNames is the maximum number of names in a key definition.
 	MaxKeyNames = len(KeyNames{})
-	// MaxNameBytes bounds the names together. Real files have some 100 KB;
-	// overlapping strings let a file claim gigabytes.
+	// MaxNameBytes bounds the total length of the names. Real files have some 100 KB.
+	// Overlapping strings let a file claim gigabytes.
 	MaxNameBytes = 64 << 20
-	// MaxKeys is how many key definitions a node can tell apart.
+	// MaxKeys is the number of key definitions that a node can distinguish.
 	MaxKeys = 1 << 12
 )
 
-// readTables reads the small tables, derives what follows from them, and
-// checks what the count could not, since the names lie behind the nodes.
+// readTables reads the small tables and computes what depends on them. It also checks the
+// name indexes, which counting could not, since the names lie behind the nodes.
 func (f *File) readTables() error {
 	f.derive()
 	if err := f.readNames(); err != nil {
@@ -87,7 +88,7 @@ func (f *File) readTables() error {
 	return f.countSheets()
 }
 
-// addressable is how many elements of the segments have an address.
+// addressable returns how many elements of the segments have an address.
 func addressable(segs []segment) (n int64) {
 	for _, s := range segs {
 		n += int64(s.addressable())
@@ -102,7 +103,7 @@ func used(segs []segment) (n int64) {
 	return n
 }
 
-// derive computes what need not be remembered.
+// derive computes the parts of the index that an IndexStore does not keep.
 func (f *File) derive() {
 	f.base = make([]uint32, len(f.regions.nodes))
 	n := uint32(0)
@@ -120,7 +121,7 @@ func (f *File) findValueName() {
 	}
 }
 
-// readNames reads the names in the order of their index, which is that of the
+// readNames reads the names in the order of their indexes, which is the order of the
 // table's addresses.
 func (f *File) readNames() error {
 	t := f.regions.names
@@ -175,7 +176,7 @@ func (f *File) countSheets() error {
 	return nil
 }
 
-// name is the text of a name index.
+// name returns the text of a name index.
 func (f *File) name(index uint16) (string, bool) {
 	if index == 0 || int(index) > len(f.names) {
 		return "", false
@@ -183,14 +184,14 @@ func (f *File) name(index uint16) (string, bool) {
 	return f.names[index-1], true
 }
 
-// Names are all names of the file; a name's index is one more than its place.
+// Names returns all names of the file. The index of a name is one more than its place.
 func (f *File) Names() []string { return f.names }
 
-// KeyNames are all key definitions of the file as they are stored.
+// KeyNames returns all key definitions of the file as they are stored.
 func (f *File) KeyNames() []KeyNames { return f.keys }
 
-// NameIndexes gives the indexes that names have in the file, from 1 on, behind the 0 of
-// none. Of a name that the file has not it is 0.
+// NameIndexes returns the indexes of names in the file, from 1 on. The result begins with a
+// 0, for no name. The index of a name that the file lacks is 0.
 func (f *File) NameIndexes(names []string) []uint16 {
 	index := make(map[string]uint16, len(f.names))
 	for i, name := range f.names {
@@ -203,8 +204,9 @@ func (f *File) NameIndexes(names []string) []uint16 {
 	return list
 }
 
-// CheckNames tells whether each name of the file has one index, and each key definition a
-// meaning. Else a new name might get a meaning that nobody gave it.
+// CheckNames returns an error if a name of the file has more than one index, or a key
+// definition names a name that does not exist. In such a file a new name could get a
+// meaning that nobody gave it.
 func (f *File) CheckNames() error {
 	seen := make(map[string]bool, len(f.names))
 	for i, name := range f.names {
@@ -221,10 +223,11 @@ func (f *File) CheckNames() error {
 	return nil
 }
 
-// KeyDefinition is one set of attribute names that nodes are looked up by.
+// KeyDefinition is a set of attribute names by which clients look nodes up.
 type KeyDefinition []string
 
-// KeyDefinitions are all of the file; a node's key index is the place here.
+// KeyDefinitions returns all key definitions of the file. A node's key index is the place
+// here.
 func (f *File) KeyDefinitions() []KeyDefinition {
 	defs := make([]KeyDefinition, len(f.keys))
 	for i := range f.keys {
@@ -246,11 +249,11 @@ func (f *File) keyDefinition(index uint16) KeyDefinition {
 	return def
 }
 
-// spell is the text of a name index; it is empty if there is no such name.
+// spell returns the text of a name index, or "" if there is no such name.
 func (f *File) spell(i uint16) string {
 	name, _ := f.name(i)
 	return name
 }
 
-// String is the definition as novadrop's schemas spell it.
+// String returns the definition as novadrop's schemas spell it.
 func (d KeyDefinition) String() string { return strings.Join(d, " ") }

@@ -23,15 +23,15 @@ import (
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
-// indexKind changes with everything that changes what an index means.
+// indexKind must change whenever the meaning of an index changes.
 const indexKind = "data center index 2"
 
-// identityEnds is how much of the file's start and of its end is part of its
-// identity.
+// identityEnds is the number of bytes at the start and at the end of the file that are part
+// of its identity.
 const identityEnds = 64 << 10
 
-// identify names a file by its size, its ModTime and its ends, and by what the
-// index depends on besides.
+// identify returns an ID made from the file's size, ModTime and ends, and from the options
+// on which the index depends.
 func identify(r io.ReaderAt, size int64, opts Options) (cache.ID, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %v\n", size, opts.ModTime.UnixNano(), opts.Layout)
@@ -47,8 +47,8 @@ func identify(r io.ReaderAt, size int64, opts Options) (cache.ID, error) {
 	return cache.ID{Kind: indexKind, Of: [sha256.Size]byte(h.Sum(nil))}, nil
 }
 
-// restore takes the index from the store. It is false if there is none, or one
-// that cannot be right; then the file has to be inflated again.
+// restore reads the index from the store. It returns false if there is no index or a wrong
+// one. Then the file has to be inflated again.
 func (f *File) restore(opts Options) bool {
 	if opts.Index == nil {
 		return false
@@ -71,7 +71,7 @@ func (f *File) restore(opts Options) bool {
 	return true
 }
 
-// checkIndex makes sure of the blocks that the names lie in, and of the root's.
+// checkIndex checks the blocks that hold the names and the root.
 func (f *File) checkIndex() error {
 	if f.layout.Version() != f.fileVersion {
 		return fmt.Errorf("of version %d: the file is of %d", f.layout.Version(), f.fileVersion)
@@ -86,7 +86,7 @@ func (f *File) remember(opts Options) {
 	if opts.Index == nil || f.countErr != nil || f.adlerErr != nil {
 		return
 	}
-	const rest = 1 << 20 // about what there is besides
+	const rest = 1 << 20 // roughly the size of the other parts
 	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + rest))
 	if err := f.identity.Save(opts.Index, cache.Seal(data)); err != nil {
 		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
@@ -126,8 +126,8 @@ func bit(v bool) byte {
 	return 0
 }
 
-// parseIndex reads what appendIndex wrote. All sizes follow from the data's
-// size and the regions, so that none is taken on trust.
+// parseIndex reads what appendIndex wrote. All sizes follow from the size of the data and
+// from the regions, so it trusts no size in b.
 func (f *File) parseIndex(b []byte) error {
 	c := indexReader{cursor.New(b)}
 	f.layout = Layout(c.U8())
@@ -149,8 +149,7 @@ func (f *File) parseIndex(b []byte) error {
 	return c.End()
 }
 
-// indexReader reads what appendIndex wrote, and checks that no number leads out of
-// the file.
+// indexReader reads what appendIndex wrote, and checks that no offset is outside the file.
 type indexReader struct{ *cursor.Cursor }
 
 func (c indexReader) checkpoints(p *checkpoints, blocks int) {
@@ -167,7 +166,7 @@ func (c indexReader) checkpoints(p *checkpoints, blocks int) {
 		}
 		p.sums[i] = c.LE32()
 	}
-	// A copy, lest the windows keep all else that was read in memory.
+	// A copy: a slice would keep all of b in memory.
 	p.windows = bytes.Clone(c.Bytes(max(blocks-1, 0) * windowSize))
 }
 
@@ -199,7 +198,7 @@ func (r *regions) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(r.end))
 }
 
-// regions reads what regions.append wrote of a file of size inflated bytes.
+// regions reads what regions.append wrote for a file of size inflated bytes.
 func (c indexReader) regions(size int64, l Layout) (r regions) {
 	r.keys = c.span(size, keySize)
 	r.attributes = c.segments(size, l.AttributeSize())

@@ -2,7 +2,7 @@ package datacenter
 
 import "encoding/binary"
 
-// KeyNames is a key definition as it is stored, a DataCenterKey: name indexes, 0 where there is none.
+// KeyNames is a stored key definition, a DataCenterKey: name indexes, with 0 for none.
 type KeyNames [4]uint16
 
 // parseKeyNames reads a key from b, keySize bytes.
@@ -21,7 +21,7 @@ func (k KeyNames) append(b []byte) []byte {
 	return b
 }
 
-// slide moves the gaps of a key definition to its end: they mean nothing.
+// slide moves the gaps of a key definition to its end. Gaps have no meaning.
 func slide(k KeyNames) (slid KeyNames) {
 	i := 0
 	for _, name := range k {
@@ -33,7 +33,8 @@ func slide(k KeyNames) (slid KeyNames) {
 	return slid
 }
 
-// KeyNames is the key definition of n as it is stored; it is empty if there is none with its index.
+// KeyNames returns n's key definition as it is stored. It is empty if n's key index has
+// none.
 func (n Node) KeyNames() KeyNames {
 	if int(n.raw.key) >= len(n.file.keys) {
 		return KeyNames{}

@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// Layout is one of the three arrangements of a data center that exist. A file
-// does not say which of the two of version 6 it has.
+// Layout is one of the three layouts of a data center. A file does not say which of the two
+// layouts of version 6 it has.
 type Layout uint8
 
 const (
-	// LayoutAuto lets Open find the layout out.
+	// LayoutAuto makes Open find out the layout.
 	LayoutAuto Layout = iota
-	// LayoutV3 is version 3: 32-bit, and a header without revision.
+	// LayoutV3 is version 3: 32-bit, with a header that has no revision.
 	LayoutV3
-	// LayoutV6X86 is version 6 as 32-bit clients read it.
+	// LayoutV6X86 is version 6 for 32-bit clients.
 	LayoutV6X86
-	// LayoutV6X64 is version 6 as 64-bit clients read it: nodes and attributes
-	// are padded.
+	// LayoutV6X64 is version 6 for 64-bit clients, with padded nodes and attributes.
 	LayoutV6X64
 )
 
@@ -40,7 +39,7 @@ func ParseLayout(s string) (Layout, error) {
 	return 0, fmt.Errorf("datacenter: unknown layout %q: want auto, v3, v6-x86 or v6-x64", s)
 }
 
-// Version is the number in the header of a file of this layout.
+// Version returns the version number in the header of a file of this layout.
 func (l Layout) Version() uint32 {
 	if l == LayoutV3 {
 		return 3
@@ -48,7 +47,7 @@ func (l Layout) Version() uint32 {
 	return 6
 }
 
-// HeaderSize is the bytes of a header.
+// HeaderSize returns the size of a header in bytes.
 func (l Layout) HeaderSize() int64 {
 	if l == LayoutV3 {
 		return 28
@@ -56,7 +55,7 @@ func (l Layout) HeaderSize() int64 {
 	return 32
 }
 
-// NodeSize is the bytes of a node.
+// NodeSize returns the size of a node in bytes.
 func (l Layout) NodeSize() int64 {
 	if l == LayoutV6X64 {
 		return 24
@@ -64,7 +63,7 @@ func (l Layout) NodeSize() int64 {
 	return 16
 }
 
-// AttributeSize is the bytes of an attribute.
+// AttributeSize returns the size of an attribute in bytes.
 func (l Layout) AttributeSize() int64 {
 	if l == LayoutV6X64 {
 		return 12
@@ -72,7 +71,8 @@ func (l Layout) AttributeSize() int64 {
 	return 8
 }
 
-// Sizes of the structures that all layouts share, and the counts of their tables.
+// Sizes of the structures that all layouts share, and the bucket counts of the string
+// tables.
 const (
 	keySize     = 8
 	charSize    = 2

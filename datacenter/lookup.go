@@ -1,18 +1,17 @@
 package datacenter
 
-// Sorted tells whether every run of children is in the order of the name
-// indexes, as the format demands. Only then does ChildNamed halve.
+// Sorted reports whether every run of children is in the order of the name indexes, as the
+// format demands. Only then does ChildNamed search by halving.
 func (f *File) Sorted() bool { return f.sorted }
 
-// Sorted tells whether children of n that have one name lie side by side, and
-// ChildNamed takes few steps: they are in order, with no placeholders among them.
+// Sorted reports whether the children of n are in order, with no placeholders among them.
+// Then children of one name are neighbours, and ChildNamed takes few steps.
 func (n Node) Sorted() bool {
 	return n.ChildCount() == 0 || n.file.sorted && !n.file.placeholders
 }
 
-// Attribute finds the attribute of n whose name has the given index. It halves
-// the run, and looks through it only if that fails: a name that is not there
-// may be in a run that is out of order.
+// Attribute returns the attribute of n whose name has the given index. It searches the run
+// by halving. If that fails, it searches from the start, since the run may be out of order.
 func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 	f, lo, hi := n.file, 0, int(n.raw.attrCount)
 	if hi == 0 {
@@ -46,8 +45,8 @@ func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 	return Attribute{}, false, nil
 }
 
-// ChildNamed finds the child of n whose name has the given index; of several,
-// the one that has ordinal others before it.
+// ChildNamed returns the child of n that has the name with the given index and ordinal
+// children of the same name before it.
 func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
 	f := n.file
 	if n.raw.childCount == 0 {
@@ -57,7 +56,7 @@ func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
 	if err != nil {
 		return Node{}, false, err
 	}
-	if f.sorted && !f.placeholders { // equal names lie side by side
+	if f.sorted && !f.placeholders { // children of one name are neighbours
 		if first+ordinal >= n.ChildCount() {
 			return Node{}, false, nil
 		}
@@ -79,7 +78,7 @@ func (n Node) ChildNamed(name uint16, ordinal int) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// Ordinal is how many of the children before child, one of n's, have its name.
+// Ordinal returns how many children of n before child have the same name as child.
 func (n Node) Ordinal(child Node) (int, error) {
 	first, err := n.firstNamed(child.raw.name)
 	if err != nil {
@@ -103,8 +102,8 @@ func (n Node) Ordinal(child Node) (int, error) {
 	return ordinal, nil
 }
 
-// firstNamed is the place of the first child with a name, or where it would be.
-// In a file that is not sorted, that is 0.
+// firstNamed returns the place of the first child with a name, or the place where it would
+// be. It returns 0 in a file that is not sorted.
 func (n Node) firstNamed(name uint16) (int, error) {
 	if !n.file.sorted {
 		return 0, nil
@@ -112,7 +111,7 @@ func (n Node) firstNamed(name uint16) (int, error) {
 	lo, hi := 0, n.ChildCount()
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		// Placeholders have no place in the order: judge by the next node.
+		// Placeholders have no place in the order: compare the next node instead.
 		probe, child := mid, Node{}
 		for ; probe < hi; probe++ {
 			var err error

@@ -7,8 +7,9 @@ import (
 	"lorefs/datacenter/dctest"
 )
 
-// Lookups must find what going through all children and attributes finds, in
-// files that are sorted, that are not, and that have placeholders.
+// TestLookupsFindWhatListingFinds checks that lookups find the same as a walk through all
+// children and attributes, in sorted files, in unsorted ones, and in files with
+// placeholders.
 func TestLookupsFindWhatListingFinds(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 5, Sheets: 10, Nodes: 800})
 	unsorted := dctest.NewImage(doc, dctest.Options{})
@@ -32,7 +33,7 @@ func TestLookupsFindWhatListingFinds(t *testing.T) {
 	}
 }
 
-// swapSiblings exchanges the first two sheets that have different names.
+// swapSiblings swaps the first two sheets that have different names.
 func swapSiblings(m *dctest.Image) {
 	for i := 0; ; i++ {
 		a, b := m.NodeOffset(m.Child(i)), m.NodeOffset(m.Child(i+1))

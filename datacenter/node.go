@@ -11,19 +11,19 @@ type KeyFlags uint8
 // KeyFlagUncached tells the client not to cache queries against a node.
 const KeyFlagUncached KeyFlags = 1
 
-// Node is a stored node. It is a small value; copies are the same node. One
-// stored node may be reached by several paths.
+// Node is a stored node. It is a small value; copies are the same node. Several paths may
+// lead to one stored node.
 type Node struct {
 	file *File
 	addr Address
 	raw  StoredNode
 }
 
-// Root is the node __root__, whose children are the sheets.
+// Root returns the node __root__, whose children are the sheets.
 func (f *File) Root() (Node, error) { return f.Node(Address{}) }
 
-// Node reads the node at addr. A placeholder is an error, and so is a node that
-// no path from the root leads to: nothing of it has been checked.
+// Node reads the node at addr. It returns an error for a placeholder, and for a node that
+// no path from the root leads to, since such a node has not been checked.
 func (f *File) Node(addr Address) (Node, error) {
 	size := int(f.layout.NodeSize())
 	off, err := run(f.regions.nodes, addr, 1, int64(size))
@@ -45,52 +45,51 @@ func (f *File) Node(addr Address) (Node, error) {
 	return n, nil
 }
 
-// Address is where the node lies.
+// Address returns the address of the node.
 func (n Node) Address() Address { return n.addr }
 
-// Name is the node's name, as WTF-8.
+// Name returns the node's name, as WTF-8.
 func (n Node) Name() string {
 	s, _ := n.file.name(n.raw.name) // counting has checked the index
 	return s
 }
 
-// NameIndex is the place of the name in the file's names, from 1 on.
+// NameIndex returns the index of the name in the file's names, from 1 on.
 func (n Node) NameIndex() uint16 { return n.raw.name }
 
-// Flags are the node's key flags.
+// Flags returns the node's key flags.
 func (n Node) Flags() KeyFlags { return KeyFlags(n.raw.flags) }
 
-// Keys are the names of the attributes that the node is looked up by.
+// Keys returns the names of the attributes by which clients look the node up.
 func (n Node) Keys() KeyDefinition { return n.file.keyDefinition(n.raw.key) }
 
-// AttributeCount is how many attributes the node has.
+// AttributeCount returns the number of attributes.
 func (n Node) AttributeCount() int { return int(n.raw.attrCount) }
 
-// ChildCount is how many children the node has, placeholders included.
+// ChildCount returns the number of children, placeholders included.
 func (n Node) ChildCount() int { return int(n.raw.childCount) }
 
-// Entries is how many logical nodes and attributes there are in the node's
-// subtree, the node included.
+// Entries returns the number of logical nodes and attributes in the node's subtree, the
+// node included.
 func (n Node) Entries() uint32 {
 	return n.file.Entries(n.addr)
 }
 
-// Entries is [Node.Entries] of the node at addr, which must exist.
+// Entries is [Node.Entries] for the node at addr, which must exist.
 func (f *File) Entries(addr Address) uint32 { return f.entries[f.number(addr)] }
 
-// number is the place of a node among all stored ones.
+// number returns the place of a node among all stored ones.
 func (f *File) number(addr Address) uint32 {
 	return f.base[addr.Segment] + uint32(addr.Element)
 }
 
-// ChildIndex is the place of child, one of n's children, in n's run of
-// children.
+// ChildIndex returns the place of child, one of n's children, in n's run of children.
 func (n Node) ChildIndex(child Node) int {
 	return int(child.addr.Element) - int(n.raw.childAddr.Element)
 }
 
-// EntriesBefore is how many logical nodes and attributes hang below the first i
-// children.
+// EntriesBefore returns the number of logical nodes and attributes in the subtrees of the
+// first i children.
 func (n Node) EntriesBefore(i int) uint32 {
 	if n.raw.childCount == 0 || i == 0 {
 		return 0
@@ -103,13 +102,13 @@ func (n Node) EntriesBefore(i int) uint32 {
 	return sum
 }
 
-// Children yields the children in the file's order, placeholders left out. An
-// error is yielded last.
+// Children yields the children in the file's order, without placeholders. An error is
+// yielded last.
 func (n Node) Children() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) { n.eachChild(0, yield) }
 }
 
-// ChildrenFrom is Children from the place i of the run on.
+// ChildrenFrom is Children, starting at place i of the run.
 func (n Node) ChildrenFrom(i int) iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) { n.eachChild(i, yield) }
 }
@@ -145,20 +144,19 @@ func (n Node) eachChild(i int, yield func(Node, error) bool) {
 	}
 }
 
-// errorAt is an error at a node.
+// errorAt returns an error about a node.
 func (f *File) errorAt(n Node, format string, args ...any) error {
 	return nodeError(n.addr, f.nodeOffset(n.addr), format, args...)
 }
 
-// ChildAddress is where the child at place i of n's run lies.
+// ChildAddress returns the address of the child at place i of n's run.
 func (n Node) ChildAddress(i int) Address {
 	addr := n.raw.childAddr
 	addr.Element += uint16(i)
 	return addr
 }
 
-// ChildAt reads the child at place i of n's run, which has no name index if it is a
-// placeholder.
+// ChildAt reads the child at place i of n's run. A placeholder has name index 0.
 func (n Node) ChildAt(i int) (Node, error) {
 	f := n.file
 	size := int(f.layout.NodeSize())
@@ -175,7 +173,7 @@ func (n Node) ChildAt(i int) (Node, error) {
 	return Node{file: f, addr: addr, raw: parseNode(b, f.layout)}, nil
 }
 
-// nodeOffset is where the node at addr, which exists, lies.
+// nodeOffset returns the offset of the node at addr, which must exist.
 func (f *File) nodeOffset(addr Address) int64 {
 	return f.regions.nodes[addr.Segment].off + int64(addr.Element)*f.layout.NodeSize()
 }

@@ -54,7 +54,7 @@ func TestLegalFilesAreReadWhole(t *testing.T) {
 func TestLegalFilesVerify(t *testing.T) {
 	for _, ex := range dctest.Legal() {
 		if ex.Options.Seal.Key != nil {
-			continue // opened above; findings opens by the default keys
+			continue // opened above; findings opens with the default keys
 		}
 		t.Run(ex.Name, func(t *testing.T) {
 			for _, f := range dctest.Findings(t, dctest.Build(ex.Doc, ex.Options), 5) {
@@ -64,8 +64,7 @@ func TestLegalFilesVerify(t *testing.T) {
 	}
 }
 
-// Where the format leaves the reader to find out what a file is, each layout
-// must be found by its structure alone.
+// TestLayoutIsFoundByStructure checks that Open finds each layout by its structure alone.
 func TestLayoutIsFoundByStructure(t *testing.T) {
 	for _, layout := range layouts {
 		doc := dctest.Generate(dctest.GenOptions{Layout: layout, Seed: 7, Sheets: 12, Nodes: 600})
@@ -212,13 +211,14 @@ func TestIndexIsKeptAndDistrusted(t *testing.T) {
 	}
 }
 
-// A file that is rewritten while it is open must not give other bytes.
+// TestChangedFileGivesNoWrongBytes checks that an open file that is rewritten never returns
+// other bytes.
 func TestChangedFileGivesNoWrongBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("inflates a block for each node")
 	}
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 500})
-	// Stored, so that it is larger than what a decoder reads ahead.
+	// Stored, so that the file is larger than the read-ahead of a decoder.
 	data := dctest.Build(doc, dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})
 	store := memoryIndex{}
 	mustOpen(t, data, datacenter.Options{Index: store})
@@ -291,7 +291,7 @@ func TestOpenIsCancelled(t *testing.T) {
 	}
 }
 
-// foreignIndex gives the only index that it has for every file.
+// foreignIndex returns its only index for every file.
 type foreignIndex struct {
 	data  []byte
 	saved int
@@ -305,7 +305,8 @@ func (s *foreignIndex) Save(_ string, data []byte) error {
 	return nil
 }
 
-// The index of another file isn't taken for this one's, however much they have in common.
+// TestIndexOfAnotherFile checks that Open does not use the index of another file, however
+// much the two have in common.
 func TestIndexOfAnotherFile(t *testing.T) {
 	file := dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "Sheet"})}, dctest.Options{})
 	store := &foreignIndex{}

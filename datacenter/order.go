@@ -9,15 +9,16 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// The order of siblings is that of their names' indexes; then that of their key
-// definitions, of which none comes first, and others are ordered by the list of the names
-// of their attributes; then that of the values of the keys; then their place. novadrop
-// compares by the keys of whichever comes first, so that siblings of different definitions
-// may be in no order at all. Of one definition a name, as in official files, both are the same.
+// Siblings are ordered by the index of their name; then by their key definitions, where the
+// empty one comes first and the others are ordered by the list of their attributes' names;
+// then by the values of the keys; then by their place. novadrop compares by the keys of
+// whichever sibling comes first, so siblings of different definitions may have no order at
+// all. If a name has only one definition, as in official files, both orders are the same.
 
-// CompareSiblings is the order of siblings of one name that have the key definitions x and y.
-// name spells a name index, and values compares what they have for a key. by is the
-// key that they differ in; it is 0 if the definitions do, or nothing.
+// CompareSiblings compares two siblings of one name that have the key definitions x and y.
+// name returns the text of a name index, and values compares the siblings' values for a
+// key. by is the key whose values differ; it is 0 if the definitions differ or nothing
+// does.
 func CompareSiblings(x, y KeyNames, name func(uint16) string, values func(key uint16) int) (order int, by uint16) {
 	if x != y {
 		if c := compareDefinitions(x, y, name); c != 0 {
@@ -35,8 +36,8 @@ func CompareSiblings(x, y KeyNames, name func(uint16) string, values func(key ui
 	return 0, 0
 }
 
-// compareDefinitions compares the names in turn, by their UTF-16 units as key values are;
-// what another one begins with comes before that.
+// compareDefinitions compares the names in turn, by UTF-16 units like key values. A prefix
+// of a list comes before the list.
 func compareDefinitions(x, y KeyNames, name func(uint16) string) int {
 	x, y = slide(x), slide(y)
 	for i := range x {
@@ -54,14 +55,14 @@ func compareDefinitions(x, y KeyNames, name func(uint16) string) int {
 	return 0
 }
 
-// SiblingOrder is the order in which siblings in a file are written. It is for one goroutine.
+// SiblingOrder is the order in which siblings are written. It is for use by one goroutine.
 type SiblingOrder struct {
 	file        *File
-	root, value uint16 // names that will be the last
-	err         error  // of comparing, the first
+	root, value uint16 // the names that will be written last
+	err         error  // the first error of a comparison
 }
 
-// NewSiblingOrder is that of a file's nodes.
+// NewSiblingOrder returns the order of a file's nodes.
 func NewSiblingOrder(f *File) *SiblingOrder {
 	return &SiblingOrder{
 		file: f,
@@ -72,7 +73,7 @@ func NewSiblingOrder(f *File) *SiblingOrder {
 // Sort sorts siblings, stably.
 func (s *SiblingOrder) Sort(run []Node) error {
 	s.err = nil
-	// Nearly all runs are in order already, and to compare may take reading the file.
+	// Nearly all runs are in order already, and a comparison may have to read the file.
 	if !slices.IsSortedFunc(run, s.compare) {
 		slices.SortStableFunc(run, s.compare)
 	}
@@ -88,7 +89,7 @@ func (s *SiblingOrder) compare(x, y Node) int {
 	return c
 }
 
-// name is the place of a name among those that will be written.
+// name returns the place of a name among the names that will be written.
 func (s *SiblingOrder) name(i uint16) int {
 	switch i {
 	case s.root:
@@ -125,13 +126,13 @@ func (s *SiblingOrder) text(addr Address) []byte {
 	return units
 }
 
-// compareValues is the order of key values: absent, int, float, string, bool;
-// numbers by value, NaN first; strings by their UTF-16 units, which text gives.
+// compareValues compares key values. The order is: absent, int, float, string, bool;
+// numbers by value, NaN first; strings by their UTF-16 units, which text returns.
 func compareValues(x StoredAttribute, xok bool, y StoredAttribute, yok bool, text func(Address) []byte) int {
 	if !xok || !yok {
 		return cmp.Compare(bit(xok), bit(yok))
 	}
-	// A type that does not exist is reported where it is read.
+	// An unknown type is reported where the attribute is read.
 	xt, _ := x.decodeType()
 	yt, _ := y.decodeType()
 	if xt != yt {
@@ -151,8 +152,8 @@ func compareValues(x StoredAttribute, xok bool, y StoredAttribute, yok bool, tex
 	return cmp.Compare(x.bits, y.bits)
 }
 
-// Compare is the order of the values of a key: none, int, float, string, bool; numbers by
-// value, NaN first; strings by their UTF-16 units.
+// Compare compares the values of a key. The order is: none, int, float, string, bool;
+// numbers by value, NaN first; strings by their UTF-16 units.
 func (v Value) Compare(w Value) int {
 	if v.typ != String || w.typ != String {
 		none := func(Address) []byte { return nil }

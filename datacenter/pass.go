@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// blockSize is how much is inflated at a time, and how far the checkpoints
-	// are apart.
+	// blockSize is the number of bytes inflated at a time, and the distance between
+	// checkpoints.
 	blockShift = 20
 	blockSize  = 1 << blockShift
 
 	windowSize = inflate.WindowSize
 
-	// ahead is how many blocks the inflating may be before what looks at them.
+	// ahead is how many blocks inflating may be ahead of the goroutines that read them.
 	ahead = 3
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkpoints are where inflating can begin, one a block.
+// checkpoints are the places where inflating can begin, one for each block.
 type checkpoints struct {
 	points []inflate.Point
 	sums   []uint32 // CRC-32C of each block
@@ -37,7 +37,7 @@ type checkpoints struct {
 	windows []byte
 }
 
-// window is the history of block n: what Decode finds before it.
+// window returns the history of block n, that is, the bytes before it.
 func (c *checkpoints) window(n int) []byte {
 	if n == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (c *checkpoints) window(n int) []byte {
 	return c.windows[(n-1)*windowSize : n*windowSize]
 }
 
-// pass is the one time that the whole file is inflated. What it learns is the
-// index of the file; each block is shown to keep on the way.
+// pass inflates the whole file once and builds its index. Each block is also passed to
+// keep.
 type pass struct {
 	*container
 	keep     func(n uint64, buf []byte)
@@ -54,14 +54,14 @@ type pass struct {
 
 	checkpoints
 	adler    uint32 // as the stream states it
-	noAdler  bool   // it states none
+	noAdler  bool   // the stream states none
 	sumAdler uint32 // of the data
 	// streamEnd is where the zlib stream ends in the file, Adler-32 included.
 	streamEnd int64
 	scans     []*layoutScan
 }
 
-// layoutScan is the attempt to read the data in one layout.
+// layoutScan tries to read the data in one layout.
 type layoutScan struct {
 	layout Layout
 	blocks chan []byte
@@ -70,7 +70,7 @@ type layoutScan struct {
 	header  Header
 	regions *regions
 	nodes   nodeTable
-	reached int64 // how far the chain could be followed
+	reached int64 // the offset up to which the chain could be followed
 	err     error
 
 	counting bool
@@ -79,8 +79,8 @@ type layoutScan struct {
 	countErr error
 }
 
-// run inflates the file once. Two goroutines look at what comes out: one sums
-// it up, one for each layout that may be meant follows the regions.
+// run inflates the file once. One goroutine computes the checksums of the output, and one
+// for each possible layout follows the regions.
 func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,10 +111,10 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	return nil
 }
 
-// errNobodyReads ends a pass early: no layout fits.
+// errNobodyReads ends a pass early because no layout fits.
 var errNobodyReads = errors.New("no layout fits")
 
-// feed hands a block to each scan that is still at it.
+// feed passes a block to each scan that still reads.
 func (p *pass) feed(b []byte) error {
 	reading := false
 	for _, s := range p.scans {
@@ -130,7 +130,7 @@ func (p *pass) feed(b []byte) error {
 	return nil
 }
 
-// inflate decodes block by block and takes a checkpoint before each.
+// inflate inflates block by block and takes a checkpoint before each.
 func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
 	dec := p.decoder()
 	var prev []byte

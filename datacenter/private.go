@@ -1,27 +1,27 @@
 package datacenter
 
-// MostPrivate is how many blocks a [Private] that is alone may well remember: most work
-// goes to few places at a time.
+// MostPrivate is a good number of blocks for a [Private] that is the only one. Most work
+// touches few places at a time.
 const MostPrivate = 64
 
-// Private is a [File] for one goroutine at a time. It remembers which blocks it
-// used last, so that it need not ask the cache, which all wait for, each time. Nodes
-// and attributes that come from it belong to it.
+// Private is a [File] for one goroutine at a time. It remembers the blocks that it used
+// last, so it need not ask the shared cache, with its lock, each time. Nodes and attributes
+// that it returns belong to it.
 type Private struct {
 	*File
 	last privateCache
 }
 
-// Private makes one that remembers so many blocks, of a MiB each. Those it may keep in
-// memory though the cache has dropped them.
+// Private returns a Private that remembers the given number of blocks, of a MiB each. They
+// stay in memory even if the cache has dropped them.
 func (f *File) Private(remembered int) *Private {
 	p := &Private{last: privateCache{shared: f.blocks, slots: make([]privateBlock, remembered)}}
 	p.File = &File{container: f.container, index: f.index, blocks: &p.last, load: f.load}
 	return p
 }
 
-// Forget drops the blocks that are remembered. Whoever keeps a Private for later
-// has to call it, or they stay in memory.
+// Forget drops the remembered blocks. Call it before you keep a Private for later:
+// otherwise the blocks stay in memory.
 func (p *Private) Forget() { clear(p.last.slots) }
 
 // privateCache is a BlockCache in front of another one, without a lock.

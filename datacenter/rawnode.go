@@ -13,7 +13,7 @@ type StoredNode struct {
 	childAddr  Address
 }
 
-// NameIndex is the place of the name in the file's names, from 1 on.
+// NameIndex returns the index of the name in the file's names, from 1 on.
 func (n StoredNode) NameIndex() uint16 { return n.name }
 
 // parseNode reads a node from b, l.NodeSize() bytes.

@@ -6,53 +6,53 @@ import (
 	"io"
 )
 
-// span is where the elements of a simple region lie.
+// span is the place of the elements of a simple region.
 type span struct {
 	off   int64
 	count uint32
 }
 
-// segment is where the elements of one DataCenterRegion lie. What lies from
-// used to full is undefined.
+// segment is the place of the elements of one DataCenterRegion. Elements between used and
+// full are undefined.
 type segment struct {
 	off        int64
 	full, used uint32
 }
 
-// stringTable is where the parts of a DataCenterStringTable lie.
+// stringTable is the place of the parts of a DataCenterStringTable.
 type stringTable struct {
 	data    []segment
 	buckets []span
 	addrs   span
 }
 
-// regions is where everything lies in the inflated data.
+// regions is the place of everything in the inflated data.
 type regions struct {
 	keys       span
 	attributes []segment
 	nodes      []segment
 	values     stringTable
 	names      stringTable
-	footer     int64 // offset; footerMissing if the data ends in its place
+	footer     int64 // offset; footerMissing if the data ends there
 	marker     int32
 	end        int64 // offset behind the last byte that belongs to the chain
 }
 
-// addressable is how many elements are in use and have an address.
+// addressable returns how many elements are in use and have an address.
 func (s segment) addressable() uint32 { return min(s.used, maxAddressable) }
 
 const footerMissing = -1
 
-// maxSegments is what a segment index can tell apart, maxAddressable what an
-// element index can.
+// maxSegments is the number of segments that an address can name, and maxAddressable the
+// number of elements in each.
 const (
 	maxSegments    = 1 << 16
 	maxAddressable = 1 << 16
 )
 
-// run is the offset of count elements of size bytes at addr. A run must lie
-// within the used part of one segment, and each of its elements must have an
-// address: what is beyond 65,535 would wrap to the segment's start.
+// run returns the offset of count elements of size bytes at addr. A run must lie within the
+// used part of one segment, and each of its elements must have an address: an index above
+// 65,535 would wrap to the segment's start.
 func run(segs []segment, addr Address, count int, size int64) (int64, error) {
 	if int(addr.Segment) >= len(segs) {
 		return 0, fmt.Errorf("%w: %v is beyond the %d segments", ErrAddress, addr, len(segs))
@@ -64,12 +64,12 @@ func run(segs []segment, addr Address, count int, size int64) (int64, error) {
 	return s.off + int64(addr.Element)*size, nil
 }
 
-// scanner looks at the nodes while scan passes them.
+// scanner is shown the nodes while scan reads past them.
 type scanner interface {
-	// visit is shown the nodes of seg from number first on, b holding one or
-	// more; for a segment with none it is called once.
+	// visit gets nodes of seg, starting with number first; b holds at least one. For an
+	// empty segment it is called once.
 	visit(seg segment, first int, b []byte)
-	// visited is called when all nodes went by; r has no string tables yet.
+	// visited is called after the last node. r has no string tables yet.
 	visited(r *regions)
 }
 
@@ -103,8 +103,7 @@ func scan(s *stream, l Layout, v scanner) (Header, *regions, error) {
 	return h, r, r.scanFooter(s)
 }
 
-// scanFooter accepts a footer that is missing: some old tools write none. It
-// is a finding of Verify.
+// scanFooter accepts a missing footer, since some old tools write none. Verify reports it.
 func (r *regions) scanFooter(s *stream) error {
 	r.footer = s.off()
 	marker, err := s.u32()
@@ -120,7 +119,7 @@ func (r *regions) scanFooter(s *stream) error {
 	return nil
 }
 
-// simple passes a DataCenterSimpleRegion.
+// simple reads past a DataCenterSimpleRegion.
 func (s *stream) simple(size int64, offByOne bool) (span, error) {
 	count, err := s.u32()
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *stream) simple(size int64, offByOne bool) (span, error) {
 	return p, s.skip(int64(count) * size)
 }
 
-// segmented passes a DataCenterSegmentedRegion.
+// segmented reads past a DataCenterSegmentedRegion.
 func (s *stream) segmented(size int64, visit func(segment, int, []byte)) ([]segment, error) {
 	at := s.off()
 	count, err := s.u32()
@@ -183,7 +182,7 @@ func (s *stream) segment(size int64, visit func(segment, int, []byte)) (segment,
 	return seg, s.skip(int64(full-used) * size)
 }
 
-// stringTable passes a DataCenterStringTable of n buckets.
+// stringTable reads past a DataCenterStringTable of n buckets.
 func (s *stream) stringTable(n int) (t stringTable, err error) {
 	if t.data, err = s.segmented(charSize, nil); err != nil {
 		return t, fmt.Errorf("data: %w", err)

@@ -9,9 +9,9 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Rewriter makes a new file of which much is as another one, f, has it. Stored runs of f it
-// moves, each once, so the work grows with the stored nodes; other nodes come in the form of
-// the new file. It is for one goroutine.
+// Rewriter makes a new file from another one, f, that it resembles. It moves each stored
+// run of f once, so the work grows with the stored nodes. Nodes that are not in f are given
+// in the form of the new file. It is for use by one goroutine.
 type Rewriter struct {
 	ctx context.Context
 	f   *File // the same file, for this goroutine only
@@ -19,7 +19,7 @@ type Rewriter struct {
 
 	names []uint16 // new name indexes by old ones
 	keys  []uint16 // new key indexes by old ones
-	// What has been moved, by its place in the file.
+	// What has been moved, by its place in f.
 	strings   movedStrings
 	attrRuns  movedRuns
 	childRuns movedRuns
@@ -28,8 +28,8 @@ type Rewriter struct {
 	levels [][]StoredNode    // scratch, one for each depth
 }
 
-// NewRewriter makes a Rewriter of f to a file that has the names of f, then others. It has to
-// be closed.
+// NewRewriter returns a Rewriter from f to a file with the names of f, followed by names.
+// It must be closed.
 func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions) (*Rewriter, error) {
 	if err := f.CheckNames(); err != nil {
 		return nil, err
@@ -57,22 +57,22 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 	return r, nil
 }
 
-// Close ends what goes on in the background.
+// Close stops the work in the background.
 func (r *Rewriter) Close() { r.b.abandon() }
 
-// Name is the index of a name in the new file.
+// Name returns the index of a name in the new file.
 func (r *Rewriter) Name(name string) uint16 { return r.b.name(name) }
 
-// Key is the index of a key definition, of names of the new file.
+// Key returns the index of a key definition in the new file. k has names of the new file.
 func (r *Rewriter) Key(k KeyNames) uint16 { return r.b.keyOf(k) }
 
-// Node moves a node of f, with all below it.
+// Node moves a node of f with its whole subtree.
 func (r *Rewriter) Node(n Node) (StoredNode, error) { return r.node(n, 0) }
 
 // Attributes moves the attributes of a node of f.
 func (r *Rewriter) Attributes(n Node) ([]StoredAttribute, error) { return r.attributes(n, nil) }
 
-// Attribute moves one of f, which gets a name of the new file.
+// Attribute moves an attribute of f and gives it a name of the new file.
 func (r *Rewriter) Attribute(name uint16, a Attribute) (raw StoredAttribute, err error) {
 	if raw = a.raw(); a.typ == String {
 		raw, err = r.string(a)
@@ -81,7 +81,7 @@ func (r *Rewriter) Attribute(name uint16, a Attribute) (raw StoredAttribute, err
 	return raw, err
 }
 
-// Value makes an attribute.
+// Value makes a new attribute.
 func (r *Rewriter) Value(name uint16, v Value) (StoredAttribute, error) {
 	raw := v.stored()
 	if v.typ == String {
@@ -95,38 +95,39 @@ func (r *Rewriter) Value(name uint16, v Value) (StoredAttribute, error) {
 	return raw, nil
 }
 
-// Begin makes a node, which lacks its children until they are given to End.
+// Begin makes a node without children. End adds them.
 func (r *Rewriter) Begin(name, key uint16, flags KeyFlags, attrs []StoredAttribute) (n StoredNode, err error) {
 	n = StoredNode{name: name, flags: uint8(flags), key: key, attrCount: uint16(len(attrs))}
 	n.attrAddr, err = r.b.addAttributes(attrs)
 	return n, err
 }
 
-// End gives a node its children.
+// End adds the children to a node.
 func (r *Rewriter) End(n *StoredNode, children []StoredNode) (err error) {
 	n.childCount = uint16(len(children))
 	n.childAddr, err = r.b.addChildren(children)
 	return err
 }
 
-// Compare is the order of siblings, but for the place that they had.
+// Compare compares siblings by everything but their former place.
 func (r *Rewriter) Compare(x, y StoredNode) int { return r.b.compareNodes(x, y) }
 
-// Root gives the root what it has.
+// Root sets the keys, flags, attributes and children of the root.
 func (r *Rewriter) Root(key uint16, flags KeyFlags, attrs []StoredAttribute, children []StoredNode) {
 	top := r.b.top()
 	top.raw.flags, top.raw.key = uint8(flags), key
 	top.attrs, top.children = attrs, children
 }
 
-// Write writes the new file, once. Reordered tells then whether siblings of f were not in the
-// order that the format demands.
+// Write writes the new file. It must be called once. It reports whether some siblings of f
+// were not in the order that the format demands.
 func (r *Rewriter) Write(ctx context.Context, w io.Writer) (reordered bool, err error) {
 	err = r.b.Write(ctx, w)
 	return r.b.reordered, err
 }
 
-// keyOf is the new key index of a node; one that does not exist becomes empty.
+// keyOf returns the new key index of a node. A definition that does not exist becomes
+// empty.
 func (r *Rewriter) keyOf(n Node) uint16 {
 	if int(n.raw.key) < len(r.keys) {
 		return r.keys[n.raw.key]
@@ -134,7 +135,7 @@ func (r *Rewriter) keyOf(n Node) uint16 {
 	return 0
 }
 
-// node moves a node's runs, and gives the node as it is stored then.
+// node moves a node's runs and returns the new stored node.
 func (r *Rewriter) node(n Node, depth int) (StoredNode, error) {
 	n.file = r.f
 	raw := StoredNode{name: r.names[n.raw.name], flags: n.raw.flags, attrAddr: absent, childAddr: absent}
@@ -169,7 +170,7 @@ func (r *Rewriter) attrRun(n Node) (Address, error) {
 	return addr, err
 }
 
-// attributes appends the attributes of n as they are stored then.
+// attributes appends the new stored attributes of n.
 func (r *Rewriter) attributes(n Node, dst []StoredAttribute) ([]StoredAttribute, error) {
 	if run, ok := r.plainRun(n, dst); ok {
 		return run, nil
@@ -190,9 +191,9 @@ func (r *Rewriter) attributes(n Node, dst []StoredAttribute) ([]StoredAttribute,
 	return dst, nil
 }
 
-// plainRun is attributes for nearly all runs: they lie in one block, their names
-// ascend, and nothing is wrong with them. Of another run nothing is appended, so
-// that what else there can be, and each error, is in one place.
+// plainRun is attributes for nearly all runs: they lie in one block, their names ascend,
+// and nothing is wrong with them. It reports false for any other run and appends nothing,
+// so that all special cases and errors are handled in attributes.
 func (r *Rewriter) plainRun(n Node, dst []StoredAttribute) ([]StoredAttribute, bool) {
 	size, count := int(r.f.layout.AttributeSize()), int(n.raw.attrCount)
 	if count == 0 {
@@ -225,8 +226,8 @@ func (r *Rewriter) plainRun(n Node, dst []StoredAttribute) ([]StoredAttribute, b
 	return moved, true
 }
 
-// plain is an attribute as it is stored then, but for its name. It is not ok if
-// something is wrong with it.
+// plain returns the new form of an attribute, but for its name. It reports false if
+// something is wrong with the attribute.
 func (r *Rewriter) plain(raw StoredAttribute) (StoredAttribute, bool) {
 	switch Type(raw.typeCode) {
 	case String:
@@ -241,7 +242,7 @@ func (r *Rewriter) plain(raw StoredAttribute) (StoredAttribute, bool) {
 	return raw, false
 }
 
-// string moves a string, and gives an attribute that refers to it.
+// string moves a string and returns an attribute that refers to it.
 func (r *Rewriter) string(a Attribute) (StoredAttribute, error) {
 	raw, err := r.value(a.stringAddress())
 	if err != nil {
@@ -296,7 +297,7 @@ func (r *Rewriter) childRun(n Node, depth int) (movedRun, error) {
 	return moved, nil
 }
 
-// children appends the children of n as they are stored then.
+// children appends the new stored children of n.
 func (r *Rewriter) children(n Node, dst []StoredNode, depth int) ([]StoredNode, error) {
 	for c, err := range n.Children() {
 		if err != nil {

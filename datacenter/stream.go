@@ -5,18 +5,18 @@ import (
 	"io"
 )
 
-// stream is the inflated data as the first pass makes it, for one reader that
-// goes forward. It holds one block at a time.
+// stream is the inflated data, as the first pass produces it, for one reader that only
+// moves forward. It holds one block at a time.
 type stream struct {
 	blocks <-chan []byte
 	size   int64 // of the whole data
 
-	cur     []byte // what is left of the current block
+	cur     []byte // the rest of the current block
 	passed  int64  // bytes of the blocks up to and including the current one
 	scratch [64]byte
 }
 
-// off is the offset of the next byte.
+// off returns the offset of the next byte.
 func (s *stream) off() int64 { return s.passed - int64(len(s.cur)) }
 
 // fill gets the next block when the current one is used up.
@@ -32,7 +32,8 @@ func (s *stream) fill() error {
 	return nil
 }
 
-// next gives the next n bytes, at most len(s.scratch), until it is called again.
+// next returns the next n bytes, at most len(s.scratch). They are valid until the next
+// call.
 func (s *stream) next(n int) ([]byte, error) {
 	if n <= len(s.cur) {
 		b := s.cur[:n]
@@ -77,8 +78,8 @@ func (s *stream) skip(n int64) error {
 	return nil
 }
 
-// each shows count elements of size bytes to visit, as many at a time as lie
-// together; first is the number of the first of them.
+// each passes count elements of size bytes to visit, in pieces that lie within one block;
+// first is the number of the first element in b.
 func (s *stream) each(count, size int, visit func(first int, b []byte)) error {
 	for first := 0; first < count; {
 		k := min(len(s.cur)/size, count-first)
@@ -98,7 +99,7 @@ func (s *stream) each(count, size int, visit func(first int, b []byte)) error {
 	return nil
 }
 
-// drain reads to the end, so that nobody waits to hand over a block.
+// drain reads to the end, so that no sender blocks.
 func (s *stream) drain() {
 	s.cur = nil
 	for range s.blocks {

@@ -6,12 +6,12 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// maxString bounds a string, in UTF-16 units. The longest official one has
-// 48,588; without a bound a segment without NUL would be one string of its size.
+// maxString bounds a string, in UTF-16 units. The longest official one has 48,588. Without
+// a bound a segment without a NUL would be one string of the segment's size.
 const maxString = 1 << 20
 
-// stringUnits gives the UTF-16 units of the string at addr, which ends before a
-// NUL or at the end of the used part of its segment. Strings may share units.
+// stringUnits returns the UTF-16 units of the string at addr. It ends before a NUL or at
+// the end of the used part of its segment. Strings may share units.
 func (f *File) stringUnits(data []segment, addr Address) ([]byte, error) {
 	off, err := run(data, addr, 1, charSize)
 	if err != nil {
@@ -35,8 +35,8 @@ func (f *File) stringUnits(data []segment, addr Address) ([]byte, error) {
 	return part, nil
 }
 
-// longString copies a string of at most limit bytes that goes on in the next
-// block. Its end is looked for first, so that no more than it is copied.
+// longString copies a string of at most limit bytes that continues in the next block. It
+// finds the end first, so that it copies nothing beyond it.
 func (f *File) longString(off, limit int64) ([]byte, error) {
 	const step = 4 << 10
 	var scratch [step]byte
@@ -57,7 +57,7 @@ func (f *File) longString(off, limit int64) ([]byte, error) {
 	return f.straddle(off, make([]byte, n))
 }
 
-// nulAt finds the first NUL character of b; -1 if there is none.
+// nulAt returns the place of the first NUL character of b, or -1.
 func nulAt(b []byte) int {
 	for i := 0; i+1 < len(b); i += charSize {
 		if b[i]|b[i+1] == 0 {

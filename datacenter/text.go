@@ -6,20 +6,20 @@ import (
 	"strconv"
 )
 
-// maxNumber is room for the text of any value but a string.
+// maxNumber is enough room for the text of any value but a string.
 const maxNumber = 32
 
-// canonicalNaN is the NaN that .NET computes, and so the one that plain NaN
-// means; others are spelled with their bits, or they could not be read back.
+// canonicalNaN is the NaN that .NET computes, so the text NaN means this one. Other NaNs
+// are spelled with their bits: otherwise they could not be read back.
 const canonicalNaN = 0xffc00000
 
 func appendInt(dst []byte, v int32) []byte { return strconv.AppendInt(dst, int64(v), 10) }
 
 func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
 
-// appendFloat appends the shortest text that reads back as the same bits, as
-// .NET and so novadrop spells it: fixed for decimal
-// exponents from -4 to 8, else scientific as in 1E-05 and 1.5E+09.
+// appendFloat appends the shortest text that reads back as the same bits, spelled as by
+// .NET and so by novadrop: fixed for decimal exponents from -4 to 8, otherwise scientific,
+// as in 1E-05 and 1.5E+09.
 func appendFloat(dst []byte, bits uint32) []byte {
 	v := float64(math.Float32frombits(bits))
 	switch {
@@ -41,7 +41,7 @@ func appendFloat(dst []byte, bits uint32) []byte {
 	return appendExtreme(dst, v)
 }
 
-// appendExtreme is for numbers whose decimal exponent must be looked at.
+// appendExtreme is for numbers whose spelling depends on the decimal exponent.
 func appendExtreme(dst []byte, v float64) []byte {
 	const maxFixed, minFixed = 8, -4
 	var buf [maxNumber]byte

@@ -11,27 +11,27 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// Value is what an attribute holds, apart from any file.
+// Value is the value of an attribute, independent of a file.
 type Value struct {
 	typ  Type
 	bits uint32 // of all types but String
 	text string // of a String
 }
 
-// IntValue is the value of an Int.
+// IntValue returns a value of type Int.
 func IntValue(v int32) Value { return Value{typ: Int, bits: uint32(v)} }
 
-// FloatValue is the value of a Float.
+// FloatValue returns a value of type Float.
 func FloatValue(v float32) Value { return Value{typ: Float, bits: math.Float32bits(v)} }
 
-// BoolValue is the value of a Bool.
+// BoolValue returns a value of type Bool.
 func BoolValue(v bool) Value { return Value{typ: Bool, bits: uint32(bit(v))} }
 
-// BitsValue is a value of any type but String by its [Value.Bits].
+// BitsValue returns a value of any type but String from its [Value.Bits].
 func BitsValue(t Type, bits uint32) Value { return Value{typ: t, bits: bits} }
 
-// StringValue is the value of a String, s being WTF-8. Errors match [ErrValue]
-// or [ErrTooLarge].
+// StringValue returns a value of type String. s is WTF-8. Errors match [ErrValue] or
+// [ErrTooLarge].
 func StringValue(s string) (Value, error) {
 	if err := checkText(s); err != nil {
 		return Value{}, err
@@ -39,24 +39,24 @@ func StringValue(s string) (Value, error) {
 	return Value{typ: String, text: s}, nil
 }
 
-// Int is the value of an Int.
+// Int returns the value of an Int.
 func (v Value) Int() int32 { return int32(v.bits) }
 
-// Float is the value of a Float.
+// Float returns the value of a Float.
 func (v Value) Float() float32 { return math.Float32frombits(v.bits) }
 
-// Bool is the value of a Bool.
+// Bool returns the value of a Bool.
 func (v Value) Bool() bool { return v.bits != 0 }
 
-// Bits are the 32 bits that a file stores of all types but a String: for floats they say
-// more than Float, since processors may change those of a NaN.
+// Bits returns the 32 bits that a file stores for any type but String. For a float they are
+// more exact than Float, since processors may change the bits of a NaN.
 func (v Value) Bits() uint32 { return v.bits }
 
-// stored is an attribute with the value, as it is stored, but for its name and what it
-// has of a string.
+// stored returns the stored form of an attribute with the value, without its name. For a
+// string the address and the hash are missing, too.
 func (v Value) stored() StoredAttribute { return Attribute{typ: v.typ, bits: v.bits}.raw() }
 
-// CheckName tells whether nodes and attributes may have a name. Errors match
+// CheckName returns an error if nodes and attributes can't have the name. Errors match
 // [ErrValue] or [ErrTooLarge].
 func CheckName(name string) error {
 	if len(name) >= maxElements {
@@ -71,12 +71,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkText tells whether a text can be stored.
+// checkText returns an error if a text can't be stored.
 func checkText(s string) error {
 	if strings.IndexByte(s, 0) >= 0 {
 		return fmt.Errorf("%w: a text with a NUL in it", ErrValue)
 	}
-	// No text has more units than bytes, nor three times as many bytes as units.
+	// A text has no more units than bytes, and at most three bytes for each unit.
 	const most = 3 * maxString
 	if len(s) > most || len(s) >= maxString && len(wtf8.AppendUTF16(nil, s))/charSize >= maxString {
 		return fmt.Errorf("a text of %d characters or more: %w", maxString, ErrTooLarge)
@@ -87,9 +87,8 @@ func checkText(s string) error {
 	return nil
 }
 
-// ParseValue reads a value of type t from its text. Of a number any usual
-// spelling will do: 256.000000 is the float 256. Errors match [ErrValue] or
-// [ErrTooLarge].
+// ParseValue parses the text of a value of type t. It accepts any usual spelling of a
+// number: 256.000000 is the float 256. Errors match [ErrValue] or [ErrTooLarge].
 func ParseValue(t Type, text string) (Value, error) {
 	if t == String {
 		return StringValue(text)
@@ -118,8 +117,8 @@ func ParseValue(t Type, text string) (Value, error) {
 	return Value{}, fmt.Errorf("%w: %v is no type", ErrValue, t)
 }
 
-// valueError says what is wrong with a text, of which it shows no more than a
-// line can hold.
+// valueError returns an error about a text. It shows no more of the text than fits in a
+// line.
 func valueError(text, want string) error {
 	const most = 60
 	if len(text) > most {
@@ -128,8 +127,8 @@ func valueError(text, want string) error {
 	return fmt.Errorf("%w: %s is not %s", ErrValue, shown.Quote(text), want)
 }
 
-// ParseFloat reads the bits of a float as [ParseValue] does, but takes no space around
-// it. Other tools know no 0x1p4 or 1_0, which Go's parser reads.
+// ParseFloat parses the bits of a float like [ParseValue], but accepts no space around it.
+// It refuses 0x1p4 and 1_0, which Go's parser accepts, since other tools do not read them.
 func ParseFloat(s string) (bits uint32, ok bool) {
 	if payload, found := strings.CutPrefix(s, "NaN(0x"); found {
 		payload, found = strings.CutSuffix(payload, ")")
@@ -147,9 +146,9 @@ func ParseFloat(s string) (bits uint32, ok bool) {
 	return math.Float32bits(float32(f)), true
 }
 
-// InferValue gives a text of unknown type the type that spells it exactly like
-// that: 7 is an int, 0.5 a float, true a bool; and 007 a string, since as an int
-// it would be another text.
+// InferValue parses a text of unknown type. It picks the type whose spelling of the value
+// is exactly this text: 7 is an int, 0.5 a float, true a bool. 007 is a string, since an
+// int would be spelled 7.
 func InferValue(text string) (Value, error) {
 	for _, t := range []Type{Int, Bool, Float} {
 		if v, err := ParseValue(t, text); err == nil && v.Text() == text {
@@ -159,10 +158,10 @@ func InferValue(text string) (Value, error) {
 	return StringValue(text)
 }
 
-// Type is the type of the value; 0 is that of no value.
+// Type returns the type of the value. The type of no value is 0.
 func (v Value) Type() Type { return v.typ }
 
-// Text is the value as [Attribute.AppendText] spells it.
+// Text returns the value as [Attribute.AppendText] spells it.
 func (v Value) Text() string {
 	if v.typ == String {
 		return v.text

@@ -34,7 +34,7 @@ func TestParseValue(t *testing.T) {
 		{f, "+1e3", "1000"},
 		{f, "1E+09", "1E+09"},
 		{f, "1000000000", "1E+09"},
-		{f, "999999999", "1E+09"}, // the nearest float is
+		{f, "999999999", "1E+09"}, // the nearest float is 1E+09
 		{f, "100000000", "100000000"},
 		{f, "0.0001", "0.0001"},
 		{f, "0.00001", "1E-05"},
@@ -101,7 +101,7 @@ func TestParseValueRefuses(t *testing.T) {
 		{datacenter.Float, "0x1p4", datacenter.ErrValue},
 		{datacenter.Float, "0X1P4", datacenter.ErrValue},
 		{datacenter.Float, "-NaN", datacenter.ErrValue},
-		{datacenter.Float, "NaN(0x7F800000)", datacenter.ErrValue}, // is infinity
+		{datacenter.Float, "NaN(0x7F800000)", datacenter.ErrValue}, // the bits of infinity
 		{datacenter.Float, "NaN(0x00000000)", datacenter.ErrValue},
 		{datacenter.Float, "NaN(0x1FFFFFFFF)", datacenter.ErrValue},
 		{datacenter.Float, "NaN(0x7FC00000", datacenter.ErrValue},
@@ -128,7 +128,7 @@ func TestParseValueRefuses(t *testing.T) {
 			t.Errorf("%v %.40q: the error has %d bytes", tt.typ, tt.text, len(err.Error()))
 		}
 	}
-	// Units count, not bytes.
+	// The limit is in units, not bytes.
 	for _, text := range []string{long[1:], strings.Repeat("한", 1<<20-1), strings.Repeat("\U0001f409", 1<<19-1)} {
 		if v, err := datacenter.StringValue(text); err != nil || v.Text() != text {
 			t.Errorf("%.10q and so on: %v", text, err)
@@ -180,9 +180,9 @@ func TestValuesOfGo(t *testing.T) {
 	}
 }
 
-// Every float reads back as the same bits, from any place of their range.
+// TestFloatsReadBack checks that floats from the whole range read back as the same bits.
 func TestFloatsReadBack(t *testing.T) {
-	for bits := uint64(0); bits < 1<<32; bits += 65521 { // a prime, so that all mantissas come
+	for bits := uint64(0); bits < 1<<32; bits += 65521 { // a prime, so that all mantissas occur
 		want := datacenter.FloatValue(math.Float32frombits(uint32(bits)))
 		got, err := datacenter.ParseValue(datacenter.Float, want.Text())
 		if err != nil || got != want {

@@ -10,16 +10,16 @@ import (
 	"slices"
 )
 
-// Finding is something that breaks a rule of the format.
+// Finding is a breach of a rule of the format.
 type Finding struct {
-	// Off is a byte offset in the inflated data, or in the file as it lies on
-	// disk if InFile is set.
+	// Off is an offset in bytes: in the file on disk if InFile is set, otherwise in the
+	// inflated data.
 	Off    int64
 	InFile bool
-	// Where names the element by its address, such as "node 3:5"; it is empty
-	// for what has no address.
+	// Where names the element by its address, such as "node 3:5". It is empty for elements
+	// without an address.
 	Where string
-	// What was found and what was expected.
+	// What says what was found and what was expected.
 	What string
 }
 
@@ -35,19 +35,19 @@ func (f Finding) String() string {
 	return s + f.What
 }
 
-// Verify checks a data center against every rule of the format, also those
-// that no reader needs, and yields each breach. It inflates the file anew,
-// whatever opts.Index holds. A breach that makes the rest unreadable is the
-// last; of several cycles the first that is met is told. An error means that
-// the checking could not be completed: ctx's, or what r gave.
+// Verify checks a data center against every rule of the format, including rules that no
+// reader needs, and yields each breach. It always inflates the file, whatever opts.Index
+// holds. A breach that makes the rest unreadable is yielded last. Of several cycles only
+// the first one is reported. An error means that the check could not be completed: it comes
+// from ctx or r.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
 	return verify(ctx, r, size, opts, false)
 }
 
-// VerifyStrict is Verify, and yields besides what the format allows but a careful
-// writer avoids: runs that are stored twice, elements, values and slack that
-// nothing refers to, and siblings of one name that are not in the order of their key
-// definitions. That order is this package's; a file does not tell who wrote it.
+// VerifyStrict is Verify, but it also yields what the format allows and a careful writer
+// avoids: runs that are stored twice; elements, values and slack that nothing refers to;
+// and siblings of one name that are not in the order of their key definitions. Only this
+// package defines that order, and a file does not say who wrote it.
 func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
 	return verify(ctx, r, size, opts, true)
 }
@@ -72,41 +72,40 @@ func verify(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict
 	}
 }
 
-// verifier looks at one file. Its methods return an error only for what ends
-// the checking.
+// verifier checks one file. Its methods return an error only for what ends the check.
 type verifier struct {
 	file    *File
 	ctx     context.Context
 	yield   func(Finding) bool
-	stopped bool // nobody wants more findings
+	stopped bool // the caller wants no more findings
 	strict  bool
 
-	// valueStarts has a bit for each character of the values at which an entry
-	// of the table begins.
+	// valueStarts has a bit for each character of the values. It is set where an entry of
+	// the table begins.
 	valueStarts bitmap
-	// work is how much more may be looked at before it is taken for an attack.
+	// work is how much more data is read before the file is taken for an attack.
 	work int64
-	// attrsChecked and childrenChecked hold, of each place at which a run
-	// begins, the length that has been checked: shared runs are checked once.
+	// attrsChecked and childrenChecked have, for each place at which a run begins, the
+	// length that has been checked. So shared runs are checked once.
 	attrsChecked, childrenChecked []uint16
 	attrs, reached                bitmap
 
-	units []uint16        // of the string that is looked at
-	seen  map[uint16]bool // names in the run that is looked at
+	units []uint16        // units of the current string
+	seen  map[uint16]bool // names in the current run
 }
 
-// errStopped ends the checking when nobody wants more findings.
+// errStopped ends the check when the caller wants no more findings.
 var errStopped = errors.New("stopped")
 
 const (
-	// workFree and workRatio bound what is looked at: each byte of a real file
-	// is less than twice, but overlapping strings and runs let a tiny file claim
+	// workFree and workRatio bound how much data is read. Each byte of a real file is read
+	// less than twice on average, but overlapping strings and runs let a tiny file claim
 	// any amount.
 	workFree  = 16 << 20
 	workRatio = 8
 )
 
-// spend takes n from the work that is left.
+// spend subtracts n from the remaining work.
 func (v *verifier) spend(n int) error {
 	before := v.work
 	v.work -= int64(n) + 1
@@ -151,8 +150,8 @@ func (v *verifier) finding(f Finding) error {
 	return nil
 }
 
-// fault reports an error that is a breach of the format. It is false for any
-// other, such as a key that does not fit or a read that failed.
+// fault reports an error that is a breach of the format. It returns false for any other
+// error, such as a wrong key or a failed read.
 func (v *verifier) fault(err error) bool {
 	if err == nil {
 		return true
@@ -168,7 +167,7 @@ func (v *verifier) fault(err error) bool {
 	return v.finding(Finding{Off: fe.Off, InFile: fe.InFile, Where: fe.Where, What: what}) == nil || v.stopped
 }
 
-// container checks what is around the inflated data.
+// container checks the file around the inflated data.
 func (v *verifier) container() error {
 	f := v.file
 	if f.adlerErr != nil && !v.fault(f.adlerErr) {
@@ -215,8 +214,8 @@ func (v *verifier) header() error {
 		h.Unknown1, h.Unknown2, h.Unknown3, h.Unknown4, h.Unknown5)
 }
 
-// segments checks that every element can be addressed. Characters need not be:
-// a long string has a segment of its own, of any length.
+// segments checks that every element can be addressed. Characters are exempt: a long string
+// has a segment of its own, of any length.
 func (v *verifier) segments() error {
 	r := v.file.regions
 	for _, region := range []struct {
@@ -237,7 +236,7 @@ func (v *verifier) segments() error {
 	return v.stringRegions()
 }
 
-// stringRegions checks what is counted of the strings.
+// stringRegions checks the counts of the string tables.
 func (v *verifier) stringRegions() error {
 	for i, t := range []stringTable{v.file.regions.values, v.file.regions.names} {
 		name := [...]string{"values", "names"}[i]
@@ -298,7 +297,7 @@ func (v *verifier) keys() error {
 	return nil
 }
 
-// names checks the names table, and that it ends as it should.
+// names checks the table of names, and that it ends with the special ones.
 func (v *verifier) names() error {
 	f := v.file
 	if err := v.table("names", f.regions.names, nil); err != nil {
@@ -341,8 +340,8 @@ type bitmap struct {
 	bits []uint64
 }
 
-// segmentBases gives the number of each segment's first element, and the number
-// of all elements as the last.
+// segmentBases returns the number of each segment's first element, followed by the number
+// of all elements.
 func segmentBases(segs []segment) []int64 {
 	base := make([]int64, len(segs)+1)
 	for i, s := range segs {
@@ -355,7 +354,7 @@ func newBitmap(base []int64) bitmap {
 	return bitmap{base: base, bits: make([]uint64, (base[len(base)-1]+63)/64)}
 }
 
-// at is the number of the element at addr; ok is false if there is none.
+// at returns the number of the element at addr; ok is false if there is none.
 func (b bitmap) at(addr Address) (n int64, ok bool) {
 	if int(addr.Segment)+1 >= len(b.base) {
 		return 0, false

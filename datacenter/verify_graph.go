@@ -7,11 +7,11 @@ import (
 	"lorefs/datacenter/internal/hash"
 )
 
-// graph checks every node that a path from the root leads to. It goes through
-// the nodes as they are stored, so it ends whatever they say.
+// graph checks every node that a path from the root leads to. It visits each stored node
+// once, so it ends even if the nodes form a cycle.
 func (v *verifier) graph() error {
 	f := v.file
-	// What leads nowhere is met again below, each time.
+	// The loop below reports addresses and names that do not exist, each time.
 	if err := f.countErr; err != nil && !errors.Is(err, ErrAddress) && !errors.Is(err, errName) {
 		if !v.fault(err) {
 			return err
@@ -28,7 +28,7 @@ func (v *verifier) graph() error {
 	v.childrenChecked = make([]uint16, bases[len(bases)-1])
 	root, err := f.Root()
 	if err != nil {
-		return nil //nolint:nilerr // countErr, reported above, says it
+		return nil //nolint:nilerr // countErr, reported above, has the cause
 	}
 	if err := v.root(root); err != nil {
 		return err
@@ -60,8 +60,7 @@ func (v *verifier) root(n Node) error {
 
 func where(n Node) string { return fmt.Sprintf("node %v", n.addr) }
 
-// node checks a node and appends those of its children that were not reached
-// before.
+// node checks a node and appends its unreached children to todo.
 func (v *verifier) node(n Node, todo []Node) ([]Node, error) {
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -89,8 +88,8 @@ func (v *verifier) node(n Node, todo []Node) ([]Node, error) {
 	return v.children(n, todo)
 }
 
-// attributes checks the run of attributes of n, if no run checked before has
-// the same start and is as long.
+// attributes checks the run of attributes of n, unless a run with the same start and length
+// has been checked before.
 func (v *verifier) attributes(n Node) error {
 	f, count := v.file, n.raw.attrCount
 	if count == 0 {
@@ -126,8 +125,8 @@ func (v *verifier) attributes(n Node) error {
 	return nil
 }
 
-// attribute checks one attribute, which comes behind one called prev. twice
-// tells that its name has come before.
+// attribute checks one attribute. prev is the name of the attribute before it. twice says
+// that its own name occurred before.
 func (v *verifier) attribute(addr Address, r StoredAttribute, prev uint16, twice bool) error {
 	f := v.file
 	say := func(format string, args ...any) error {
@@ -165,7 +164,7 @@ func (v *verifier) attribute(addr Address, r StoredAttribute, prev uint16, twice
 	return nil
 }
 
-// cause is what a FormatError is about; nil if err is none.
+// cause returns the cause of a FormatError. It returns nil for other errors.
 func cause(err error) error {
 	if fe, ok := err.(*FormatError); ok { //nolint:errorlint // only this very error is taken apart
 		return fe.Err
@@ -197,8 +196,7 @@ func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, 
 	return nil
 }
 
-// children checks the run of children of n, and appends those to todo that were
-// not reached before.
+// children checks the run of children of n and appends the unreached ones to todo.
 func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
 	f, count := v.file, n.raw.childCount
 	if count == 0 {
@@ -239,7 +237,7 @@ func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
 	return todo, nil
 }
 
-// order checks that b may come behind a.
+// order checks that b may follow a.
 func (v *verifier) order(a, b Node) error {
 	if a.file == nil {
 		return nil
@@ -262,7 +260,7 @@ func (v *verifier) order(a, b Node) error {
 	case c <= 0:
 	case by != 0:
 		return v.report(off, where(b), "its key %s is lower than that of the sibling before it", v.file.spell(by))
-	case v.strict: // other writers know no order of definitions
+	case v.strict: // other writers do not order definitions
 		return v.report(off, where(b), "its keys [%v] come behind [%v], those of the sibling before it: want none first, then by name",
 			b.Keys(), a.Keys())
 	}

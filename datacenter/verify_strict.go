@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// waste looks for what is stored for nothing. It needs a graph that is sound.
+// waste finds what is stored for nothing. It does nothing if the graph is broken.
 func (v *verifier) waste() error {
 	f := v.file
 	if !v.strict || f.countErr != nil {
@@ -47,7 +47,7 @@ func (v *verifier) waste() error {
 	return v.unusedValues(values)
 }
 
-// slack reports elements that segments have beyond those in use.
+// slack reports elements of segments behind those in use.
 func (v *verifier) slack(name string, segs []segment) error {
 	for i, s := range segs {
 		if s.full == s.used {
@@ -61,7 +61,7 @@ func (v *verifier) slack(name string, segs []segment) error {
 	return nil
 }
 
-// nodes yields every stored node that some path leads to.
+// nodes yields every stored node that a path leads to.
 func (v *verifier) nodes() func(func(Node, error) bool) {
 	return func(yield func(Node, error) bool) {
 		f := v.file
@@ -86,7 +86,7 @@ type runs struct {
 	name string
 	segs []segment
 	size int64
-	// used has a bit for each element that is in a run, and counts the length of the
+	// used has a bit for each element, set if it is in a run. counts has the length of the
 	// longest run that begins at an element.
 	used   bitmap
 	counts []uint16
@@ -102,7 +102,7 @@ func (v *verifier) newRuns(name string, segs []segment, size int64) runs {
 	}
 }
 
-// add reports a run whose content another one has as well.
+// add reports a run if another run has the same content.
 func (r *runs) add(addr Address, count int) error {
 	if count == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (r *runs) offset(addr Address) int64 {
 	return r.segs[addr.Segment].off + int64(addr.Element)*r.size
 }
 
-// bytes appends what a run is made of.
+// bytes appends the bytes of a run.
 func (r *runs) bytes(addr Address, count int, dst []byte) ([]byte, error) {
 	off, end := r.offset(addr), r.offset(addr)+int64(count)*r.size
 	var scratch [maxNodeSize]byte
@@ -156,7 +156,7 @@ func (r *runs) bytes(addr Address, count int, dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// useValues notes which values the attributes in use refer to.
+// useValues marks the values that the used attributes refer to.
 func (v *verifier) useValues(attrs *runs, values *bitmap) error {
 	for seg, s := range attrs.segs {
 		for i := range s.addressable() {
@@ -192,7 +192,7 @@ func (v *verifier) unused(name string, used bitmap, segs []segment, size int64) 
 	return nil
 }
 
-// unusedValues reports the entries of the table of values that no attribute has.
+// unusedValues reports the entries of the table of values that no attribute refers to.
 func (v *verifier) unusedValues(values bitmap) error {
 	for seg, s := range v.file.regions.values.data {
 		for i := range int64(s.used) {

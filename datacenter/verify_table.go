@@ -6,7 +6,7 @@ import (
 	"lorefs/datacenter/internal/hash"
 )
 
-// tableCheck goes through one string table.
+// tableCheck checks one string table.
 type tableCheck struct {
 	*verifier
 	name   string
@@ -68,7 +68,7 @@ func (c *tableCheck) bucket(i int, s span) error {
 	return nil
 }
 
-// entry checks what an entry says of its string.
+// entry checks the fields of an entry against its string.
 func (c *tableCheck) entry(e stringEntry, off int64, where string) error {
 	if err := c.index(e, off, where); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (c *tableCheck) index(e stringEntry, off int64, where string) error {
 	return nil
 }
 
-// text checks length and hash. The NUL may be left out at a segment's end, but
-// counts.
+// text checks length and hash. The NUL may be missing at a segment's end, but the length
+// counts it.
 func (c *tableCheck) text(e stringEntry, off int64, where string) error {
 	b, err := c.file.stringUnits(c.table.data, e.addr)
 	if err == nil {

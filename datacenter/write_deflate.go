@@ -12,15 +12,15 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// deflater compresses blocks of the data on all cores. No block refers to one
-// before it: that would make the file smaller by no more than 0.2 %, and so a
-// block can be compressed long before what comes in front of it is known.
+// deflater compresses blocks of the data on all cores. No block refers to data before it,
+// so a block can be compressed long before the data in front of it is known. References
+// would make the file at most 0.2 % smaller.
 type deflater struct {
 	level int
-	// compressors are handed from block to block. There is one for each core; it
-	// is nil until it is first used.
+	// compressors are passed from block to block. There is one for each core, nil until its
+	// first use.
 	compressors chan *compressor
-	// stopped ends when nobody wants the blocks any more that have not begun.
+	// stopped is canceled when blocks that have not been begun are not needed any more.
 	stopped context.Context
 	stop    context.CancelFunc
 }
@@ -34,17 +34,17 @@ func newDeflater(level int) *deflater {
 	return d
 }
 
-// deflated is a compressed block: deflate blocks that end at a byte's end, none
-// the last of a stream.
+// deflated is a compressed block: deflate blocks that end at a byte boundary, none of them
+// marked as the last of a stream.
 type deflated struct {
-	done chan struct{} // closed when what follows is set
+	done chan struct{} // closed when the fields below are set
 	data []byte
-	size int64  // of what was compressed
-	sum  uint32 // Adler-32 of that
+	size int64  // of the uncompressed data
+	sum  uint32 // Adler-32 of the uncompressed data
 	err  error
 }
 
-// start begins to compress what content writes.
+// start begins to compress the data that content writes.
 func (d *deflater) start(content func(io.Writer) error) *deflated {
 	b := &deflated{done: make(chan struct{})}
 	go func() {
@@ -63,8 +63,7 @@ func (d *deflater) start(content func(io.Writer) error) *deflated {
 	return b
 }
 
-// compressor is what compressing one block takes. It is the io.Writer of the
-// block's content.
+// compressor is the state for compressing one block. The block's content is written to it.
 type compressor struct {
 	z    *flate.Writer
 	out  bytes.Buffer
@@ -86,7 +85,7 @@ func (c *compressor) compress(b *deflated, level int, content func(io.Writer) er
 	if err := content(c); err != nil {
 		return err
 	}
-	// An empty stored block brings the end to that of a byte.
+	// Flush appends an empty stored block, which ends at a byte boundary.
 	if err := c.z.Flush(); err != nil {
 		return err
 	}

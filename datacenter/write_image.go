@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// imageWriter writes the inflated data of what was built.
+// imageWriter writes the inflated data of a Builder.
 type imageWriter struct {
 	b     *Builder
 	names stringStore
@@ -18,7 +18,7 @@ type imageWriter struct {
 }
 
 func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
-	// Nothing is looked for any more, and writing takes memory of its own.
+	// The tables are not needed any more, and writing needs memory of its own.
 	i.b.attributes.found, i.b.nodes.found, i.b.values.found = table{}, table{}, table{}
 	size := i.size()
 	if i.s, i.err = newSealer(ctx, w, i.b.deflate, i.b.opts, size); i.err != nil {
@@ -37,13 +37,13 @@ func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
 	return i.err
 }
 
-// stores are the segmented regions in the order of the file.
+// stores returns the segmented regions in the order of the file.
 func (i *imageWriter) stores() [4]*segmentStore {
 	b := i.b
 	return [...]*segmentStore{&b.attributes.segmentStore, &b.nodes.segmentStore, &b.values.segmentStore, &i.names.segmentStore}
 }
 
-// size is how many bytes regions writes.
+// size returns the number of bytes that regions writes.
 func (i *imageWriter) size() int64 {
 	l := i.b.opts.Layout
 	n := l.HeaderSize() + 4 + int64(len(i.b.keys))*keySize

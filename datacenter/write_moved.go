@@ -2,8 +2,8 @@ package datacenter
 
 import "math"
 
-// runKey is a run of a file, movedRun one of what is being built: it has fewer
-// elements if there were placeholders.
+// runKey is a run of the file that is read. movedRun is a run of the file that is written,
+// which has fewer elements if there were placeholders.
 type (
 	runKey struct {
 		addr  Address
@@ -15,11 +15,11 @@ type (
 	}
 )
 
-// movedRuns remembers where runs went. Nearly always one short run begins at one
-// place, and loses nothing on the way: it is kept by that place, without a map.
+// movedRuns remembers where runs were moved. Nearly always one short run begins at an
+// element and loses no placeholders. Such a run is kept by its place, without a map.
 type movedRuns struct {
-	base   []int64 // of each segment, the number of its first element
-	counts []uint8 // 0 where no run begins that was moved
+	base   []int64 // the number of each segment's first element
+	counts []uint8 // 0 where no moved run begins
 	moved  []Address
 	others map[runKey]movedRun
 }
@@ -35,7 +35,7 @@ func newMovedRuns(segs []segment) movedRuns {
 	return m
 }
 
-// get finds a run, which has one element or more.
+// get finds a run of at least one element.
 func (m *movedRuns) get(k runKey) (movedRun, bool) {
 	i := m.base[k.addr.Segment] + int64(k.addr.Element)
 	if uint16(m.counts[i]) == k.count {
@@ -54,12 +54,12 @@ func (m *movedRuns) put(k runKey, r movedRun) {
 	m.others[k] = r
 }
 
-// movedStrings remembers where strings went. Nearly always at most one string
-// begins among eight characters: the first to come is kept by that place.
+// movedStrings remembers where strings were moved. Nearly always at most one string begins
+// among eight characters. The first one is kept by that place, the others in a map.
 type movedStrings struct {
-	base []int64 // of each segment, the number of its first eight characters
-	// first has, of each eight characters, one more than the place in a
-	// stringStore, and in the lowest bits which of the eight the string begins at.
+	base []int64 // the number of each segment's first group of eight characters
+	// first has, for each eight characters, one more than the string's place in a
+	// stringStore. The lowest bits say at which of the eight the string begins.
 	first  []uint32
 	others map[Address]uint32
 }
@@ -84,7 +84,7 @@ func (m *movedStrings) at(addr Address) *uint32 {
 	return &m.first[m.base[addr.Segment]+int64(addr.Element>>placeShift)]
 }
 
-// get finds a string, at an address that exists.
+// get finds a string by its address, which must exist.
 func (m *movedStrings) get(addr Address) (uint32, bool) {
 	const low = 1<<placeShift - 1
 	if p := *m.at(addr); p != 0 && uint16(p&low) == addr.Element&low {

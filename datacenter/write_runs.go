@@ -5,19 +5,18 @@ import (
 	"hash/maphash"
 )
 
-// absent is the address of a run of no elements.
+// absent is the address of an empty run.
 var absent = Address{Segment: 0xffff, Element: 0xffff}
 
-// packed is the layout that nodes and attributes are kept in until they are
-// written: the one without padding, a third less than LayoutV6X64.
+// packed is the layout in which nodes and attributes are kept until they are written. It
+// has no padding, so it takes a third less memory than LayoutV6X64.
 const packed = LayoutV6X86
 
-// runStore lays out the runs of a segmented region. Runs that are equal are
-// stored once.
+// runStore lays out the runs of a segmented region. Equal runs are stored once.
 type runStore struct {
 	segmentStore
-	// found finds a run by its content. A ref is the run's address, a tag its
-	// count and 16 bits of its hash.
+	// found finds a run by its content. A ref is the run's address. A tag is its count and
+	// 16 bits of its hash.
 	found table
 	seed  maphash.Seed
 }
@@ -31,7 +30,7 @@ func newAttributeStore(d *deflater, l Layout) runStore {
 }
 
 func newNodeStore(d *deflater, l Layout) runStore {
-	// The root lies in the first segment, and is known last.
+	// The root lies in the first segment but is known last, so that segment is held back.
 	s := segmentStore{deflate: d, size: int(packed.NodeSize()), group: 1, held: 1}
 	if l == LayoutV6X64 {
 		s.unpack = padNode
@@ -39,13 +38,13 @@ func newNodeStore(d *deflater, l Layout) runStore {
 	return runStore{segmentStore: s, seed: maphash.MakeSeed()}
 }
 
-// padAttribute appends an attribute as LayoutV6X64 has it.
+// padAttribute appends an attribute in the form of LayoutV6X64.
 func padAttribute(dst, a []byte) []byte {
 	dst = append(dst, a[:8]...)
 	return append(dst, 0, 0, 0, 0)
 }
 
-// padNode appends a node as LayoutV6X64 has it: padding follows each address.
+// padNode appends a node in the form of LayoutV6X64, with padding behind each address.
 func padNode(dst, n []byte) []byte {
 	dst = append(dst, n[:12]...)
 	dst = append(dst, 0, 0, 0, 0)
@@ -53,7 +52,7 @@ func padNode(dst, n []byte) []byte {
 	return append(dst, 0, 0, 0, 0)
 }
 
-// add gives the address of a run, of which it keeps no more than a copy.
+// add returns the address of a run. It copies the run if it has to store it.
 func (s *runStore) add(run []byte) (Address, error) {
 	if len(run) == 0 {
 		return absent, nil
@@ -72,12 +71,12 @@ func (s *runStore) add(run []byte) (Address, error) {
 	return addr, err
 }
 
-// hash is the hash of a run that is in the table.
+// hash returns the hash of a run that is in the table.
 func (s *runStore) hash(of slot) uint64 {
 	return maphash.Bytes(s.seed, s.from(addressOf(of.ref()))[:int(of.tag>>16)*s.size])
 }
 
-// ref is the address as one number.
+// ref returns the address as one number.
 func (a Address) ref() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
 
 // addressOf is the inverse of ref.

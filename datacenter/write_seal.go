@@ -11,33 +11,34 @@ import (
 	"lorefs/internal/cfb"
 )
 
-// maxSize is what uncompressed_size can state.
+// maxSize is the largest value of uncompressed_size.
 const maxSize = 1<<32 - 1
 
-// deflateBlock is how much is compressed at a time of what comes in pieces.
+// deflateBlock is the size of the blocks in which small pieces are compressed.
 const deflateBlock = 1 << 20
 
-// zlibHeader is what the tools that are picky about it accept.
+// zlibHeader is the header that all tools accept, even the strict ones.
 var zlibHeader = [2]byte{0x78, 0x9c}
 
-// lastBlock is an empty deflate block that is the last one: of the three kinds
-// the one with fixed codes, which begin with its end (RFC 1951, 3.2.6).
+// lastBlock is an empty last deflate block. It uses fixed codes, where the end of the block
+// is the first code (RFC 1951, 3.2.6).
 var lastBlock = [2]byte{0x03, 0x00}
 
-// sealer writes a file: the compression header and the zlib stream, encrypted.
-// The stream is put together of blocks that are compressed on all cores.
+// sealer writes a file: the compression header and the zlib stream, encrypted. The stream
+// consists of blocks that are compressed on all cores.
 type sealer struct {
 	ctx     context.Context
 	deflate *deflater
 	w       *cfb.Writer
-	// queue are blocks under way, in the order in which they are written.
+	// queue has the blocks that are being compressed, in the order in which they are
+	// written.
 	queue []*deflated
-	piece []byte // of the next block
-	size  int64  // of what is written, not compressed
-	sum   uint32 // Adler-32 of that
+	piece []byte // the start of the next block
+	size  int64  // of the written data, uncompressed
+	sum   uint32 // Adler-32 of that data
 }
 
-// newSealer begins a file whose inflated data has size bytes.
+// newSealer starts a file whose inflated data has size bytes.
 func newSealer(ctx context.Context, w io.Writer, d *deflater, opts WriteOptions, size int64) (*sealer, error) {
 	if size > maxSize {
 		return nil, fmt.Errorf("datacenter: %d bytes: %w", size, ErrTooLarge)
@@ -52,7 +53,7 @@ func newSealer(ctx context.Context, w io.Writer, d *deflater, opts WriteOptions,
 	return s, err
 }
 
-// Write is [io.Writer]. Its pieces are gathered until they are a block.
+// Write implements [io.Writer]. It gathers small pieces into blocks.
 func (s *sealer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -71,7 +72,7 @@ func (s *sealer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// flush makes a block of the pieces that were gathered.
+// flush makes a block of the gathered pieces.
 func (s *sealer) flush() error {
 	if len(s.piece) == 0 {
 		return nil
@@ -92,7 +93,7 @@ func (s *sealer) block(b *deflated) error {
 	return s.enqueue(b)
 }
 
-// enqueue writes the foremost block when enough are under way.
+// enqueue adds a block. If enough blocks are in the queue, it writes the first one.
 func (s *sealer) enqueue(b *deflated) error {
 	s.queue = append(s.queue, b)
 	if len(s.queue) <= 2*runtime.GOMAXPROCS(0) {
@@ -101,7 +102,7 @@ func (s *sealer) enqueue(b *deflated) error {
 	return s.next()
 }
 
-// next writes the foremost block.
+// next writes the first block of the queue.
 func (s *sealer) next() error {
 	b := s.queue[0]
 	s.queue = s.queue[1:]
@@ -116,11 +117,11 @@ func (s *sealer) next() error {
 	s.sum = joinAdler(s.sum, b.sum, b.size)
 	s.size += b.size
 	_, err := s.w.Write(b.data)
-	b.data = nil // it is the largest part of what is in memory only now
+	b.data = nil // frees the largest part of the block's memory
 	return err
 }
 
-// close writes what is left, and the end of the stream.
+// close writes the remaining blocks and the end of the stream.
 func (s *sealer) close() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -138,13 +139,13 @@ func (s *sealer) close() error {
 // emptyAdler is the Adler-32 of no bytes.
 const emptyAdler = 1
 
-// joinAdler gives the Adler-32 of data in two parts, whose sums are x and y, the
-// second being n bytes long. Its two halves are a sum of bytes, which begins
-// with 1, and the sum of all values that the first one had (RFC 1950, 8.2).
+// joinAdler returns the Adler-32 of data in two parts with the checksums x and y. The
+// second part has n bytes. An Adler-32 has two halves: a sum of the bytes, which begins
+// with 1, and the sum of all values of the first sum (RFC 1950, 8.2).
 func joinAdler(x, y uint32, n int64) uint32 {
 	const mod = 65521
-	// Behind the first part the first sum goes on from x's instead of 1: it is
-	// more by that, at each of the n bytes.
+	// In the second part the first sum begins with x's instead of 1. So it is more by the
+	// difference, at each of the n bytes.
 	more := uint64(x&0xffff) + mod - 1
 	first := (uint64(y&0xffff) + more) % mod
 	second := (uint64(x>>16) + uint64(y>>16) + uint64(n%mod)*more) % mod

@@ -6,29 +6,30 @@ import (
 	"io"
 )
 
-// maxElements is how many elements a segment is given, as in official files.
+// maxElements is the maximum number of elements in a written segment, as in official files.
 const maxElements = 1<<16 - 1
 
-// firstSegment is the room that a region begins with, in bytes.
+// firstSegment is the initial capacity of a region, in bytes.
 const firstSegment = 4 << 10
 
-// segmentStore lays out the elements of a segmented region. A segment that is
-// full is compressed while the next one fills up.
+// segmentStore lays out the elements of a segmented region. A full segment is compressed
+// while the next one is filled.
 type segmentStore struct {
 	deflate *deflater
-	size    int // of an element, as it is kept
-	// unpack appends an element as it is written; nil if it is kept as such.
+	size    int // of an element, as it is kept in memory
+	// unpack appends the written form of an element. It is nil if that is the form in
+	// memory.
 	unpack func(dst, element []byte) []byte
-	// Each group of segments makes a block. The first held blocks are not begun
-	// until all elements are there, since some of theirs may be changed.
+	// A block consists of group segments. The first held blocks are compressed only at the
+	// end, since some of their elements may still change.
 	group, held int
 
 	segments [][]byte
-	blocks   []*deflated // nil is one that was held
+	blocks   []*deflated // nil for a block that is held
 }
 
-// place puts the parts behind each other into the last segment, or begins
-// another if they do not fit: nothing straddles two.
+// place appends the parts, one behind the other, to the last segment. If they do not fit,
+// it begins another segment, since nothing may straddle two.
 func (s *segmentStore) place(parts ...[]byte) (Address, error) {
 	n := 0
 	for _, p := range parts {
@@ -39,8 +40,8 @@ func (s *segmentStore) place(parts ...[]byte) (Address, error) {
 		if len(s.segments) == maxSegments-1 {
 			return Address{}, fmt.Errorf("datacenter: more than %d segments: %w", len(s.segments), ErrTooLarge)
 		}
-		// What follows a full segment will likely be full as well. Were it to
-		// grow, twice its size would be garbage.
+		// The segment after a full one will probably be full as well. If it had to grow,
+		// the growing would leave garbage of twice its size.
 		room := firstSegment
 		if last >= 0 {
 			room = maxElements * s.size
@@ -56,12 +57,12 @@ func (s *segmentStore) place(parts ...[]byte) (Address, error) {
 	return addr, nil
 }
 
-// from gives all that lies in the segment of addr from there on.
+// from returns the segment of addr from that element on.
 func (s *segmentStore) from(addr Address) []byte {
 	return s.segments[addr.Segment][int(addr.Element)*s.size:]
 }
 
-// full begins the block of the last segments, if they are as many as it needs.
+// full begins to compress the last segments if they make up a block.
 func (s *segmentStore) full() {
 	if len(s.segments)%s.group > 0 {
 		return
@@ -78,7 +79,7 @@ func (s *segmentStore) begin(i int) {
 	s.blocks[i] = s.deflate.start(func(w io.Writer) error { return s.write(w, segs) })
 }
 
-// finish begins the blocks that are left. Nothing may be added any more.
+// finish begins to compress the remaining blocks. Nothing may be added afterwards.
 func (s *segmentStore) finish() {
 	for len(s.blocks)*s.group < len(s.segments) {
 		s.blocks = append(s.blocks, nil)
@@ -90,10 +91,9 @@ func (s *segmentStore) finish() {
 	}
 }
 
-// write writes segments. It is called from other goroutines, and so touches
-// nothing that changes.
+// write writes segments. Other goroutines call it, so it must not read what still changes.
 func (s *segmentStore) write(w io.Writer, segs [][]byte) error {
-	const step = 1 << 10 // elements: what is unpacked then stays in the cache
+	const step = 1 << 10 // elements: few enough for the unpacked ones to stay in the CPU cache
 	var buf []byte
 	for _, seg := range segs {
 		n := uint32(len(seg) / s.size)
@@ -124,7 +124,8 @@ func (s *segmentStore) unpacked(dst, elements []byte) []byte {
 	return dst
 }
 
-// written is how many bytes write writes of all, elements having size bytes.
+// written returns how many bytes write writes for all segments if an element has size
+// bytes.
 func (s *segmentStore) written(size int64) int64 {
 	const heads = 8 // full_count and used_count
 	n := int64(0)

@@ -11,24 +11,24 @@ import (
 	"lorefs/datacenter/internal/hash"
 )
 
-// stringStore lays out a string table. A string is stored once.
+// stringStore lays out a string table. Each string is stored once.
 type stringStore struct {
 	segmentStore
 	buckets uint32
 	entries []storedString // in the order of their addresses
-	// found finds a string by its units. A ref is the place in entries.
+	// found finds a string by its units. A ref is a place in entries.
 	found table
 	seed  maphash.Seed
 }
 
-// storedString is a string that is laid out.
+// storedString is a string in a stringStore.
 type storedString struct {
 	hash  uint32 // hash.String
 	addr  Address
 	value uint16 // hash.Value
 }
 
-// valueHashMask is the 14 bits that an attribute has for the hash of a string.
+// valueHashMask masks the 14 bits that an attribute has for the hash of a string.
 const valueHashMask = 1<<14 - 1
 
 func newStringStore(d *deflater, buckets uint32) stringStore {
@@ -39,13 +39,13 @@ func newStringStore(d *deflater, buckets uint32) stringStore {
 	}
 }
 
-// reserve makes room for n strings, of which there are none yet.
+// reserve makes room for n strings. The store must be empty.
 func (s *stringStore) reserve(n int) {
 	s.entries = make([]storedString, 0, n)
 	s.found.reserve(n)
 }
 
-// add gives the address of the string that has these UTF-16 units.
+// add returns the address of the string with these UTF-16 units.
 func (s *stringStore) add(units []byte) (Address, error) {
 	i, err := s.intern(units)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *stringStore) add(units []byte) (Address, error) {
 	return s.entries[i].addr, nil
 }
 
-// intern gives the place in entries of the string that has these UTF-16 units.
+// intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
 	hash := maphash.Bytes(s.seed, units)
 	tag := uint32(hash >> 32)
@@ -74,7 +74,7 @@ func (s *stringStore) intern(units []byte) (uint32, error) {
 	return i, nil
 }
 
-// hashUnits fills in both hashes of a string.
+// hashUnits returns a storedString with both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {
 	var ofText, ofValue uint32
 	for ; len(units) >= charSize; units = units[charSize:] {
@@ -88,13 +88,13 @@ func hashUnits(units []byte) (storedString, error) {
 	return storedString{hash: ofText, value: uint16(ofValue & valueHashMask)}, nil
 }
 
-// attribute gives an attribute, without name, that refers to entry i.
+// attribute returns an attribute, without a name, that refers to entry i.
 func (s *stringStore) attribute(i uint32) StoredAttribute {
 	e := &s.entries[i]
 	return stringAttribute(e.addr, e.value)
 }
 
-// length is the number of characters of entry i, its NUL included: the next one
+// length returns the number of characters of entry i, its NUL included. The next entry
 // begins behind them.
 func (s *stringStore) length(i uint32) int {
 	addr := s.entries[i].addr
@@ -105,19 +105,19 @@ func (s *stringStore) length(i uint32) int {
 	return end - int(addr.Element)
 }
 
-// text gives the units of entry i.
+// text returns the units of entry i.
 func (s *stringStore) text(i uint32) []byte {
 	return s.from(s.entries[i].addr)[:(s.length(i)-1)*charSize]
 }
 
-// at gives the units of the string that begins at addr.
+// at returns the units of the string at addr.
 func (s *stringStore) at(addr Address) []byte {
 	b := s.from(addr)
 	return b[:nulAt(b)]
 }
 
-// place stores a string and its NUL. One that is longer than a segment has a
-// segment of its own, as novadrop does it.
+// place stores a string and its NUL. A string that is longer than a segment gets a segment
+// of its own, as novadrop does it.
 func (s *stringStore) place(units []byte) (Address, error) {
 	if len(units)/charSize >= maxString {
 		return Address{}, fmt.Errorf("datacenter: a string of %d characters: %w", len(units)/charSize, ErrTooLarge)
@@ -125,17 +125,17 @@ func (s *stringStore) place(units []byte) (Address, error) {
 	return s.segmentStore.place(units, []byte{0, 0})
 }
 
-// entry is entry i as it is written.
+// entry returns the written form of entry i.
 func (s *stringStore) entry(i uint32) stringEntry {
 	e := s.entries[i]
 	return stringEntry{hash: e.hash, length: uint32(s.length(i)), index: i + 1, addr: e.addr}
 }
 
-// sorted yields, of each bucket in turn, the places in entries of its strings, in
-// the lower halves: in the order of their hashes, which are the upper halves, and
-// of their places where hashes are equal.
+// sorted yields the strings of each bucket in turn. In each number the lower half is the
+// place in entries, and the upper half is the hash. The numbers are sorted, so equal hashes
+// are in the order of their places.
 func (s *stringStore) sorted() iter.Seq[[]uint64] {
-	// This sorts by bucket: an end sinks to the start while its bucket fills up.
+	// This is a counting sort by bucket: filling a bucket moves its end down to its start.
 	ends := make([]int, s.buckets)
 	for _, e := range s.entries {
 		ends[s.bucket(e.hash)]++
@@ -164,5 +164,5 @@ func (s *stringStore) sorted() iter.Seq[[]uint64] {
 	}
 }
 
-// bucket is the number of the bucket for strings of a hash.
+// bucket returns the number of the bucket for a hash.
 func (s *stringStore) bucket(hash uint32) uint32 { return (hash ^ hash>>16) % s.buckets }

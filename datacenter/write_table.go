@@ -1,28 +1,28 @@
 package datacenter
 
-// table finds things by their hash: open addressing, in slots of 8 bytes that
-// hold no pointer. Maps of what a real file has, a million runs and a million
-// strings, would take thrice the memory and be what most of the time is spent
-// on. Hashes must be seeded at random, or a file could be made whose things all
-// come to lie together. What is found does not depend on the seed.
+// table is a hash table with open addressing. Its slots have 8 bytes and no pointers. A
+// real file has a million runs and a million strings. Maps of them would take three times
+// the memory and most of the running time. Hashes must have a random seed: otherwise
+// somebody could make a file in which everything collides. The seed does not change what is
+// found.
 type table struct {
 	slots []slot // a power of two, so that a hash is masked
 	used  int
 }
 
-// slot is one thing. What its ref and its tag mean is up to who adds it; the tag
-// spares looking at things that cannot be the one.
+// slot is one thing in the table. The meaning of ref and tag is up to the caller. A
+// different tag saves looking at the thing itself.
 type slot struct {
-	next uint32 // one more than ref; 0 is a slot that is free
+	next uint32 // one more than ref; 0 means that the slot is free
 	tag  uint32
 }
 
 func (s slot) ref() uint32 { return s.next - 1 }
 
-// minSlots is what a table begins with.
+// minSlots is the initial number of slots.
 const minSlots = 64
 
-// reserve makes room for n things, of which there are none yet.
+// reserve makes room for n things. The table must be empty.
 func (t *table) reserve(n int) {
 	size := minSlots
 	for !roomy(n, size) {
@@ -31,11 +31,11 @@ func (t *table) reserve(n int) {
 	t.slots = make([]slot, size)
 }
 
-// roomy tells whether n things may share size slots: a quarter stays free, so
-// that the next free slot is never far.
+// roomy reports whether size slots have room for n things. A quarter stays free, so that
+// the next free slot is always near.
 func roomy(n, size int) bool { return n <= size/4*3 }
 
-// find gives the ref of the thing of this hash and tag that is the same.
+// find returns the ref of the thing with this hash and tag for which same returns true.
 func (t *table) find(hash uint64, tag uint32, same func(ref uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -52,12 +52,12 @@ func (t *table) find(hash uint64, tag uint32, same func(ref uint32) bool) (uint3
 	}
 }
 
-// add adds a thing that is not in the table, whose ref is below 1<<32-1. hashOf
-// gives the hash of one that is, if the table has to grow.
+// add adds a thing that is not in the table. ref must be below 1<<32-1. If the table grows,
+// it calls hashOf for the hash of each thing in it.
 func (t *table) add(hash uint64, tag, ref uint32, hashOf func(s slot) uint64) {
 	if !roomy(t.used+1, len(t.slots)) {
 		old := t.slots
-		t.reserve(max(minSlots, len(old))) // which needs twice as many slots
+		t.reserve(max(minSlots, len(old))) // which makes room for twice as many slots
 		for _, s := range old {
 			if s.next > 0 {
 				t.put(hashOf(s), s)

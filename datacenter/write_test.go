@@ -26,7 +26,7 @@ func repack(t testing.TB, f *datacenter.File, opts datacenter.WriteOptions) []by
 	return out.Bytes()
 }
 
-// writeAnew writes a draft of f that has no edits.
+// writeAnew writes a draft of f without edits.
 func writeAnew(ctx context.Context, f *datacenter.File, w io.Writer, opts datacenter.WriteOptions) error {
 	d, err := edit.NewDraft(f, nil)
 	if err != nil {
@@ -87,8 +87,8 @@ func TestRepackOfFixtures(t *testing.T) {
 	}
 }
 
-// Blocks of a region that fills several segments are compressed before the root
-// is known, and the tables that find equal runs and strings grow.
+// TestRegionsOfManySegments writes a region of several segments, so that blocks are
+// compressed before the root is known, and the tables for equal runs and strings grow.
 func TestRegionsOfManySegments(t *testing.T) {
 	const nodes = 70_000
 	for _, layout := range someLayouts() {
@@ -99,7 +99,7 @@ func TestRegionsOfManySegments(t *testing.T) {
 					t.Fatal(err)
 				}
 				b.Begin("A", datacenter.KeyDefinition{"x"}, 0)
-				for range 2 { // the second time, all is there already
+				for range 2 { // the second time, everything is stored already
 					for i := range nodes {
 						if i%500 == 0 {
 							b.Begin("B", nil, 0)
@@ -141,7 +141,7 @@ func TestRegionsOfManySegments(t *testing.T) {
 	}
 }
 
-// A writer that fails, or a context that is done, ends the writing.
+// TestRepackStops checks that a failing writer or an ended context stops the writing.
 func TestRepackStops(t *testing.T) {
 	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 20, Nodes: 5000}), dctest.Options{}), datacenter.Options{})
 	broken := errors.New("broken")
@@ -162,7 +162,7 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// Every level gives a file with the same data.
+// TestRepackLevels checks that every level writes a file with the same data.
 func TestRepackLevels(t *testing.T) {
 	f := mustOpen(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 2, Sheets: 20, Nodes: 2000}), dctest.Options{}), datacenter.Options{})
 	for level := range 10 {
@@ -215,7 +215,8 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// A file of several deflate blocks must be one stream to the standard library.
+// TestWrittenStreamIsZlib checks that the standard library reads a file of several deflate
+// blocks as one stream.
 func TestWrittenStreamIsZlib(t *testing.T) {
 	b, err := datacenter.NewBuilder([]string{"A", "x"}, datacenter.WriteOptions{})
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"lorefs/internal/wtf8"
 )
 
-// WriteOptions are what a data center is written with. The zero value is right
-// but for the header, which edit.Snapshot.Write takes from the file.
+// WriteOptions are the options for writing a data center. The zero value is right but for
+// the header, which edit.Snapshot.Write takes from the file.
 type WriteOptions struct {
 	// Layout is the layout to write. Default: LayoutV6X64.
 	Layout Layout
-	// Header is written but for its version, which the layout says.
+	// Header is written, but with the version of the layout.
 	Header Header
-	// Revision is written instead of the header's. Default: that one.
+	// Revision replaces the header's revision. Default: the header's.
 	Revision *uint32
-	// Key is what the file is encrypted with. Default: the first of DefaultKeys.
+	// Key is the key for encryption. Default: the first of DefaultKeys.
 	Key *Key
-	// Level is that of deflate, 0 to 9. Default: 6.
+	// Level is the deflate level, 0 to 9. Default: 6.
 	Level *int
 }
 
@@ -56,17 +56,16 @@ func (o *WriteOptions) setDefaults() {
 //	b.End()
 //	err = b.Write(ctx, w)
 //
-// What is handed over is kept in the form of the file, each run of attributes
-// or children once however often it comes. Attributes and children may come in
-// any order: they are sorted as the format demands, children of one name and
-// key definition and with equal keys in the order in which they came.
+// A Builder keeps its data in the form of the file. It keeps each run of attributes or
+// children once, however often you add it. You may add attributes and children in any order:
+// the Builder sorts them as the format demands. Children with one name, one key definition
+// and equal keys stay in the order in which you added them.
 //
-// Errors are sticky: Write returns the first. A Builder is not safe for
-// concurrent use.
+// Errors are sticky: Write returns the first one. A Builder is not safe for concurrent use.
 type Builder struct {
 	opts    WriteOptions
 	deflate *deflater
-	loading sync.WaitGroup // what is read ahead of the Rewriter
+	loading sync.WaitGroup // blocks that are read ahead for the Rewriter
 	names   []string
 	index   map[string]uint16
 
@@ -76,25 +75,25 @@ type Builder struct {
 	nodes      runStore
 	values     stringStore
 
-	// open are the nodes between Begin and End, from the root on.
+	// open has the nodes between Begin and End, the root first.
 	open []openNode
-	// run and text are scratch.
+	// run and text are buffers.
 	run, text []byte
-	// reordered is set if children came in another order than they are written in.
+	// reordered is set if children were added in another order than they are written in.
 	reordered bool
 	err       error
 }
 
-// openNode is a node whose attributes and children are coming in.
+// openNode is a node that is still given attributes and children.
 type openNode struct {
 	raw      StoredNode
 	attrs    []StoredAttribute
 	children []StoredNode
 }
 
-// NewBuilder makes a Builder for nodes and attributes with the given names. The
-// order of the names is that of attributes and of children of different names;
-// __root__ and __value__ come last, whether they are among them or not.
+// NewBuilder returns a Builder for nodes and attributes with the given names. The order of
+// the names is the order of attributes, and of children of different names. __root__ and
+// __value__ always come last, whether they are in names or not.
 func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	opts.setDefaults()
 	d := newDeflater(*opts.Level)
@@ -115,7 +114,7 @@ func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 		return nil, fmt.Errorf("datacenter: %d names: %w", len(b.names), ErrTooLarge)
 	}
 	b.keyOf(KeyNames{}) // the empty definition must be the first
-	// The root must lie at 0:0, so its place is taken before any other's.
+	// The root must lie at 0:0, so its place is taken first.
 	if _, err := b.nodes.place(StoredNode{}.append(nil, packed)); err != nil {
 		return nil, err
 	}
@@ -123,8 +122,8 @@ func NewBuilder(names []string, opts WriteOptions) (*Builder, error) {
 	return b, nil
 }
 
-// reserve makes room for what a file has, if it is not more than real files
-// have: that it is there is what the file says.
+// reserve makes room for the counts that a file states. It ignores counts that are larger
+// than those of real files, since they may be false.
 func (b *Builder) reserve(c Counts) {
 	const (
 		perRun = 8 // elements: in real files a run has 6 attributes and 7 nodes on average
@@ -140,7 +139,7 @@ func (b *Builder) addName(name string) {
 	b.index[name] = uint16(len(b.names))
 }
 
-// keyOf gives the index of a key definition.
+// keyOf returns the index of a key definition.
 func (b *Builder) keyOf(k KeyNames) uint16 {
 	i, ok := b.keyIndex[k]
 	if !ok {
@@ -161,7 +160,7 @@ func (b *Builder) fail(err error) {
 	}
 }
 
-// name gives the index of a name.
+// name returns the index of a name.
 func (b *Builder) name(name string) uint16 {
 	i, ok := b.index[name]
 	if !ok {
@@ -170,8 +169,8 @@ func (b *Builder) name(name string) uint16 {
 	return i
 }
 
-// Begin begins a child of the node that was begun last and is not ended; with
-// none, a sheet.
+// Begin begins a child of the open node that was begun last. If no node is open, the child
+// is a sheet.
 func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 	var k KeyNames
 	if len(keys) > len(k) {
@@ -187,8 +186,8 @@ func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 	b.push(StoredNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
 }
 
-// push opens a node. It takes over the room of the last one that was open there:
-// there are millions of nodes, and a dozen are open at a time.
+// push opens a node. It reuses the buffers of the last node at this depth, since there are
+// millions of nodes but only a dozen are open at a time.
 func (b *Builder) push(n StoredNode) {
 	if len(b.open) == cap(b.open) {
 		b.open = append(b.open, openNode{raw: n})
@@ -210,29 +209,29 @@ func (b *Builder) attribute(name string, r StoredAttribute) {
 	b.fail(fmt.Errorf("datacenter: BUG: the root has no attributes"))
 }
 
-// Int gives an attribute to the node that was begun last and is not ended, as
-// Float, Bool, String and Text do.
+// Int adds an attribute to the open node that was begun last, as do Float, Bool, String and
+// Text.
 func (b *Builder) Int(name string, v int32) {
 	b.attribute(name, StoredAttribute{typeCode: uint8(Int), bits: uint32(v)})
 }
 
-// Float gives an attribute.
+// Float adds an attribute.
 func (b *Builder) Float(name string, v float32) {
 	b.attribute(name, StoredAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
 }
 
-// Bool gives an attribute.
+// Bool adds an attribute.
 func (b *Builder) Bool(name string, v bool) {
 	b.attribute(name, StoredAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
 }
 
-// String gives an attribute. v is WTF-8.
+// String adds an attribute. v is WTF-8.
 func (b *Builder) String(name, v string) {
 	b.text = wtf8.AppendUTF16(b.text[:0], v)
 	b.units(name, b.text)
 }
 
-// Text gives the node its text, the attribute __value__.
+// Text sets the text of the node, that is, the attribute __value__.
 func (b *Builder) Text(v string) { b.String(ValueName, v) }
 
 func (b *Builder) units(name string, units []byte) {
@@ -248,7 +247,7 @@ func stringAttribute(addr Address, hash uint16) StoredAttribute {
 	return StoredAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
 }
 
-// End ends the node that was begun last and is not ended.
+// End ends the open node that was begun last.
 func (b *Builder) End() {
 	if len(b.open) == 1 {
 		b.fail(fmt.Errorf("datacenter: BUG: End without Begin"))
@@ -258,13 +257,13 @@ func (b *Builder) End() {
 	b.top().children = append(b.top().children, n)
 }
 
-// finish takes the top node off and stores its runs.
+// finish removes the top node from open and stores its runs.
 func (b *Builder) finish() StoredNode {
 	n := *b.top()
 	b.open = b.open[:len(b.open)-1]
 	var err error
 	if b.err != nil {
-		return n.raw // indexes may be 0, and nothing will be written
+		return n.raw // indexes may be 0, but nothing will be written
 	}
 	if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
@@ -276,7 +275,7 @@ func (b *Builder) finish() StoredNode {
 	return n.raw
 }
 
-// addAttributes stores a run of attributes, which it sorts.
+// addAttributes sorts and stores a run of attributes.
 func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d attributes: %w", len(run), ErrTooLarge)
@@ -295,7 +294,7 @@ func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 	return b.attributes.add(b.run)
 }
 
-// addChildren stores a run of children, which it sorts, stably.
+// addChildren stores a run of children. It sorts them first, stably.
 func (b *Builder) addChildren(run []StoredNode) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d children: %w", len(run), ErrTooLarge)
@@ -311,7 +310,7 @@ func (b *Builder) addChildren(run []StoredNode) (Address, error) {
 	return b.nodes.add(b.run)
 }
 
-// compareNodes is the order of siblings.
+// compareNodes compares siblings.
 func (b *Builder) compareNodes(x, y StoredNode) int {
 	if x.name != y.name || x.key == 0 && y.key == 0 {
 		return int(x.name) - int(y.name)
@@ -339,7 +338,7 @@ func (b *Builder) findAttribute(n StoredNode, name uint16) (StoredAttribute, boo
 	return StoredAttribute{}, false
 }
 
-// Write writes what was built. It must be called once, when all is ended.
+// Write writes the data center. It must be called once, after the last End.
 func (b *Builder) Write(ctx context.Context, w io.Writer) error {
 	defer b.abandon()
 	if b.err == nil && len(b.open) != 1 {
@@ -365,8 +364,7 @@ func (b *Builder) Write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// abandon is called when nothing will be written, or all is: then nothing goes on
-// in the background any more.
+// abandon stops all work in the background. It is called when nothing more will be written.
 func (b *Builder) abandon() {
 	b.deflate.stop()
 	b.loading.Wait()

@@ -15,8 +15,8 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// BenchmarkDraftSet sets attributes of a real file one by one, each of another
-// node: of all nodes with attributes those at equal distances.
+// BenchmarkDraftSet sets attributes of a real file one by one, each in another node. The
+// nodes are at equal distances among those with attributes.
 func BenchmarkDraftSet(b *testing.B) {
 	const edits = 10_000
 	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))
@@ -52,7 +52,7 @@ func BenchmarkDraftSet(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*edits), "µs/edit")
 }
 
-// BenchmarkDraftSave writes a real file after one edit, and compares it.
+// BenchmarkDraftSave writes a real file after one edit, and compares the result.
 func BenchmarkDraftSave(b *testing.B) {
 	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))
 	if err != nil {
@@ -92,7 +92,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// benchTargets are edits of an attribute of n nodes, but for the value.
+// benchTargets returns edits of one attribute in each of n nodes, without values.
 func benchTargets(b *testing.B, f *datacenter.File, n int) []edit.Edit {
 	b.Helper()
 	root, err := f.Root()
@@ -138,7 +138,7 @@ func (t *targetFinder) visit(n datacenter.Node) {
 	}
 }
 
-// BenchmarkDraftWide sets an attribute of each child of a node that has many.
+// BenchmarkDraftWide sets an attribute in each child of a node with many children.
 func BenchmarkDraftWide(b *testing.B) {
 	doc := legalDoc(b, "65,535 children")
 	doc.Root.Children = doc.Root.Children[:1]
@@ -158,8 +158,8 @@ func BenchmarkDraftWide(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*10_000), "µs/edit")
 }
 
-// BenchmarkDraftSaveWhileEdited saves a real file with 100,000 edits while it is edited, and
-// tells how long the slowest of those edits had to wait.
+// BenchmarkDraftSaveWhileEdited saves a real file with 100,000 edits while it is edited. It
+// reports how long the slowest edit had to wait.
 func BenchmarkDraftSaveWhileEdited(b *testing.B) {
 	const edits = 100_000
 	data, err := os.ReadFile(testneeds.Fixture(b, "datacenter/p115_small_x64.dat"))

@@ -6,37 +6,37 @@ import (
 	"lorefs/datacenter"
 )
 
-// ChangeKind is what a Change is about.
+// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
 // The kinds.
 const (
-	// AttributeSet has New, and Old if the file has another value; AttributeGone has Old.
+	// AttributeSet has New, and Old if the file has another value. AttributeGone has Old.
 	AttributeSet ChangeKind = iota + 1
 	AttributeGone
-	// KeysSet and FlagsSet have the new ones in Keys and Flags.
+	// KeysSet and FlagsSet have the new keys and flags in Keys and Flags.
 	KeysSet
 	FlagsSet
-	// NodeMade and NodeGone are of a node and all below it. What is in one that was made
-	// follows as changes of its own.
+	// NodeMade and NodeGone are about a node with its subtree. For a new node, the changes
+	// of its contents follow.
 	NodeMade
 	NodeGone
-	// NodeMoved has where the node was in From.
+	// NodeMoved has the old path of the node in From.
 	NodeMoved
 )
 
-// Change is one thing in which a Draft is not what the file is.
+// Change is one difference between a Draft and its file.
 type Change struct {
 	Kind ChangeKind
-	// Path leads from the sheet to the node, which is as it is now; of one that has gone,
-	// as it was.
+	// Path leads from the sheet to the node. It is the present path, or the old one for a
+	// node that was removed.
 	Path []Step
-	// From is where a node was that moved.
+	// From is the old path of a node that moved.
 	From []Step
-	// Name is the attribute's.
+	// Name is the name of the attribute.
 	Name string
-	// Old and New have no type if there is no such value. Lost tells that there was an
-	// Old one that can't be read any more.
+	// Old and New have no type if there is no such value. Lost says that there was an old
+	// value, but it can't be read any more.
 	Old, New datacenter.Value
 	Lost     bool
 	Keys     datacenter.KeyDefinition
@@ -45,11 +45,11 @@ type Change struct {
 
 // Step is one node on a path.
 type Step struct {
-	// Name and Ordinal tell the node from its siblings.
+	// Name and Ordinal distinguish the node from its siblings.
 	Name    string
 	Ordinal uint32
-	// Marks are attributes by which people know the node: its keys, or else its id, as far
-	// as they can be read, with the values that the file has.
+	// Marks are attributes by which people recognize the node: its keys, or its id if it
+	// has no keys. They have the file's values. Those that can't be read are missing.
 	Marks []Mark
 }
 
@@ -59,15 +59,16 @@ type Mark struct {
 	Value datacenter.Value
 }
 
-// Changes are all in which the Draft differs from its base, see [Snapshot.Changes].
+// Changes returns the differences between the Draft and its base, see [Snapshot.Changes].
 func (d *Draft) Changes() []Change {
 	s := d.Snapshot()
 	defer s.Close()
 	return s.Changes()
 }
 
-// Changes are all in which the Snapshot differs from the base of the Draft. What can't be read of the file any more is left out: so it can be called to
-// rescue what was edited when the file was overwritten.
+// Changes returns the differences between the Snapshot and the base of the Draft. It leaves
+// out what can't be read from the file any more. So you can use it to rescue the edits
+// after the file was overwritten.
 func (s *Snapshot) Changes() []Change {
 	c := changeLister{s: s, parents: map[*draftNode]*draftNode{}, there: map[Number]bool{}, from: map[Number][]Step{}}
 	c.survey(s.root)
@@ -80,14 +81,14 @@ func (s *Snapshot) Changes() []Change {
 type changeLister struct {
 	s    *Snapshot
 	list []Change
-	// parents are those of draft nodes, and there has the numbers of those that there are.
+	// parents has the parents of draft nodes, and there has the numbers of all draft nodes.
 	parents map[*draftNode]*draftNode
 	there   map[Number]bool
-	// from are the old paths of nodes that moved.
+	// from has the old paths of nodes that moved.
 	from map[Number][]Step
 }
 
-// survey notes which draft nodes there are.
+// survey collects the draft nodes.
 func (c *changeLister) survey(n *draftNode) {
 	for _, k := range c.s.at(n).kids {
 		if k.node != nil {
@@ -97,7 +98,7 @@ func (c *changeLister) survey(n *draftNode) {
 	}
 }
 
-// departed notes where nodes were that are elsewhere now.
+// departed stores the old paths of nodes that were moved away.
 func (c *changeLister) departed(n *draftNode) {
 	kids := c.s.at(n).kids
 	for i := range kids {
@@ -111,7 +112,7 @@ func (c *changeLister) departed(n *draftNode) {
 	}
 }
 
-// node lists the changes of a draft node and of all below it.
+// node lists the changes of a draft node and its subtree.
 func (c *changeLister) node(n *draftNode) {
 	x := c.s.at(n)
 	c.attributes(n, &x)
@@ -170,7 +171,7 @@ func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
 		if k.stored && !c.there[k.number] {
 			c.list = append(c.list, Change{Kind: NodeGone, Path: append(c.path(n), c.stored(k))})
 		}
-	case k.node == nil: // as the file has it
+	case k.node == nil: // unchanged
 	case k.stored:
 		c.node(k.node)
 	case isNone(c.s.baseOf(k.node)):
@@ -191,7 +192,7 @@ func (c *changeLister) add(change Change, n *draftNode) {
 	c.list = append(c.list, change)
 }
 
-// path leads to a draft node.
+// path returns the path of a draft node.
 func (c *changeLister) path(n *draftNode) []Step {
 	if n == c.s.root {
 		return nil
@@ -200,7 +201,7 @@ func (c *changeLister) path(n *draftNode) []Step {
 	return append(c.path(c.parents[n]), Step{Name: c.s.name(x.name), Ordinal: x.ordinal, Marks: c.marks(&x)})
 }
 
-// stored is the step to a child that the file has.
+// stored returns the step to a child that the file has.
 func (c *changeLister) stored(k *draftChild) Step {
 	s := Step{Name: c.s.name(k.name), Ordinal: k.ordinal}
 	base, err := c.s.base.Node(k.addr)
@@ -220,7 +221,7 @@ func (c *changeLister) stored(k *draftChild) Step {
 	return s
 }
 
-// marks are those of a draft node.
+// marks returns the marks of a draft node.
 func (c *changeLister) marks(x *nodeState) (marks []Mark) {
 	names := markNames(c.s.definition(x.key))
 	for i := range x.attrs {
@@ -241,7 +242,8 @@ func (c *changeLister) marks(x *nodeState) (marks []Mark) {
 	return marks
 }
 
-// markNames are the names of the attributes by which people know a node with these keys.
+// markNames returns the names of the attributes by which people recognize a node with these
+// keys.
 func markNames(keys datacenter.KeyDefinition) []string {
 	if len(keys) == 0 {
 		return []string{"id"}

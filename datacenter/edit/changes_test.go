@@ -13,7 +13,7 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// told spells changes, each in a line.
+// told returns a text of changes, one in each line.
 func told(list []edit.Change) string {
 	var b strings.Builder
 	path := func(steps []edit.Step) string {
@@ -56,7 +56,7 @@ func told(list []edit.Change) string {
 	return b.String()
 }
 
-// overwritten are blocks that can't be had any more from some moment on.
+// overwritten is a block cache whose blocks can't be read any more once gone is set.
 type overwritten struct{ gone atomic.Bool }
 
 var errOverwritten = errors.New("another program wrote over it")
@@ -118,7 +118,7 @@ func TestChanges(t *testing.T) {
 	made := d.NewNumber()
 	for _, e := range []edit.Edit{
 		{Op: edit.SetAttribute, Node: things[0], Name: "name", Value: text("other")},
-		{Op: edit.SetAttribute, Node: things[0], Name: "rate", Value: datacenter.FloatValue(0)}, // as it was
+		{Op: edit.SetAttribute, Node: things[0], Name: "rate", Value: datacenter.FloatValue(0)}, // the old value
 		{Op: edit.SetAttribute, Node: things[0], Name: "id", Value: datacenter.IntValue(99)},
 		{Op: edit.RemoveAttribute, Node: things[1], Name: "rate"},
 		{Op: edit.SetAttribute, Node: things[1], Name: "fresh", Value: datacenter.BoolValue(true)},
@@ -158,7 +158,7 @@ set Item.0/Thing.9[name=new]/Moved.0[id=13]/Part.0 w -3 +7
 	}
 	done(t, d, edit.Edit{Op: edit.SetFlags, Node: 1})
 
-	// What can't be read any more is not known, and all else is told.
+	// Changes leaves out what can't be read any more, and lists all else.
 	blocks.gone.Store(true)
 	got := told(d.Changes())
 	for _, line := range []string{

@@ -10,19 +10,18 @@ import (
 	"lorefs/datacenter"
 )
 
-// ErrDiffers means that a file does not hold what was to be written to it.
+// ErrDiffers means that a file is not what should have been written.
 var ErrDiffers = errors.New("it is not what was to be written")
 
-// Compare tells whether g, opened anew from what Write wrote, holds the edited
-// tree: every name, key, flag, value and the order of siblings, whatever the
-// layout. What the two files share among parents is compared once, so the work
-// grows with the stored nodes. A difference matches [ErrDiffers] and names the
-// node.
+// Compare checks that g, opened anew from what Write wrote, holds the edited tree: every
+// name, key, flag and value, and the order of siblings, whatever the layout. Runs that
+// parents share in both files are compared once, so the work grows with the stored nodes.
+// The error for a difference matches [ErrDiffers] and names the node.
 func (w *Written) Compare(ctx context.Context, g *datacenter.File) error {
 	want := w.opts.Header
 	want.Version = w.opts.Layout.Version()
 	if w.opts.Layout == datacenter.LayoutV3 {
-		want.Revision = g.Header().Revision // it has no room for one
+		want.Revision = g.Header().Revision // the layout has no room for a revision
 	}
 	if !g.Header().Same(want) {
 		return fmt.Errorf("%w: the header is %+v, not %+v", ErrDiffers, g.Header(), want)
@@ -33,18 +32,18 @@ func (w *Written) Compare(ctx context.Context, g *datacenter.File) error {
 	return w.compareSheets(ctx, g)
 }
 
-// entriesOf is how many logical nodes and attributes a file has.
+// entriesOf returns the number of logical nodes and attributes of a file.
 func entriesOf(f *datacenter.File) int64 { return f.Counts().Nodes + f.Counts().Attributes }
 
-// comparer compares a Draft with the file, g, that it was written to.
+// comparer compares a Draft with g, the file to which it was written.
 type comparer struct {
 	*datacenter.Comparer
 	w    *Written
 	s    *Snapshot
 	f, g *datacenter.File
-	// names are g's name indexes by the Draft's.
+	// names has g's name index for each of the Draft's.
 	names []uint16
-	// keys are the Draft's key definitions, and gKeys g's.
+	// keys are the key definitions of the Draft, and gKeys those of g.
 	keys, gKeys []datacenter.KeyDefinition
 }
 
@@ -61,7 +60,7 @@ func newComparer(ctx context.Context, w *Written, g *datacenter.File, loading *s
 	return c
 }
 
-// beside is the same for another goroutine.
+// beside returns a copy for another goroutine.
 func (c *comparer) beside(ctx context.Context, g *datacenter.File, loading *sync.WaitGroup) *comparer {
 	x := *c
 	x.f, x.g = c.s.base.ReadAhead(loading), g.ReadAhead(loading)
@@ -69,7 +68,7 @@ func (c *comparer) beside(ctx context.Context, g *datacenter.File, loading *sync
 	return &x
 }
 
-// told makes an error of what a Comparer found out.
+// told returns the error for the result of a Comparer.
 func (c *comparer) told(same bool, err error) error {
 	if err != nil || same {
 		return err
@@ -82,7 +81,7 @@ func differs(n datacenter.Node, format string, args ...any) error {
 	return fmt.Errorf("%w: node %v %s: %w", ErrDiffers, n.Address(), n.Name(), fmt.Errorf(format, args...))
 }
 
-// draftNode compares a draft node with what became of it.
+// draftNode compares a draft node with the node of g that it became.
 func (c *comparer) draftNode(n *draftNode, y datacenter.Node) error {
 	x := c.s.at(n)
 	if err := c.draftSelf(n, &x, y); err != nil {
@@ -104,7 +103,7 @@ func (c *comparer) draftNode(n *draftNode, y datacenter.Node) error {
 func (c *comparer) draftSelf(n *draftNode, x *nodeState, y datacenter.Node) error {
 	same := y.NameIndex() == c.names[x.name]
 	if n == c.s.root {
-		same = y.Name() == datacenter.RootName // the file's may have another
+		same = y.Name() == datacenter.RootName // the root of the file may have another name
 	}
 	if !same || y.Flags() != x.flags || !slices.Equal(c.keys[x.key], c.keysOf(y)) {
 		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
@@ -112,7 +111,7 @@ func (c *comparer) draftSelf(n *draftNode, x *nodeState, y datacenter.Node) erro
 	return c.draftAttributes(n, x, y)
 }
 
-// keysOf is the key definition of a node of g.
+// keysOf returns the key definition of a node of g.
 func (c *comparer) keysOf(y datacenter.Node) datacenter.KeyDefinition {
 	if i := int(y.KeyIndex()); i < len(c.gKeys) {
 		return c.gKeys[i]
@@ -131,7 +130,7 @@ func (c *comparer) draftChild(k *draftChild, y datacenter.Node) error {
 	return c.told(c.Same(x, y))
 }
 
-// draftAttributes compares those of a draft node.
+// draftAttributes compares the attributes of a draft node.
 func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y datacenter.Node) error {
 	if !x.changed {
 		return c.told(c.SameAttributes(c.s.baseOf(n), y))

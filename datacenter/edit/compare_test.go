@@ -13,8 +13,8 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// compareDoc is a tree in which two sheets are equal, and so are many runs below.
-// change is called for a part of it that no other refers to.
+// compareDoc returns a tree in which two sheets are equal, and so are many runs below. It
+// calls change for a part of it that is not shared.
 func compareDoc(change func(deep *dctest.Node)) dctest.Doc {
 	leaf := func() *dctest.Node {
 		return &dctest.Node{
@@ -47,7 +47,7 @@ func compareDoc(change func(deep *dctest.Node)) dctest.Doc {
 	}
 }
 
-// compareWith tells what Compare says of g, where a Draft was to be written.
+// compareWith returns what Compare says of g as the result of writing a Draft.
 func compareWith(t *testing.T, d *edit.Draft, g *datacenter.File, layout datacenter.Layout) error {
 	t.Helper()
 	s := d.Snapshot()
@@ -59,8 +59,8 @@ func compareWith(t *testing.T, d *edit.Draft, g *datacenter.File, layout datacen
 	return w.Compare(t.Context(), g)
 }
 
-// compareDraft tells what Compare says of a file, where a Draft of the plain
-// document was to be written.
+// compareDraft returns what Compare says of a file as the result of writing a Draft of the
+// plain document.
 func compareDraft(t *testing.T, file []byte, opened bool, layout datacenter.Layout) error {
 	t.Helper()
 	d := draftOf(t, compareDoc(nil), dctest.Options{})
@@ -172,7 +172,7 @@ func TestCompareFindsOtherHeaders(t *testing.T) {
 	}
 }
 
-// Edited attributes are compared one by one.
+// TestCompareOfEdits checks that Compare compares edited attributes one by one.
 func TestCompareOfEdits(t *testing.T) {
 	text, err := datacenter.StringValue("new")
 	if err != nil {
@@ -197,8 +197,9 @@ func TestCompareOfEdits(t *testing.T) {
 	}
 }
 
-// Siblings whose key definitions contradict each other have no order that suits
-// both. They are saved nevertheless, and what follows is numbered right.
+// TestDraftOfContradictingKeys saves siblings whose key definitions contradict each other.
+// No order suits both, but they are saved, and the entries behind them get the right
+// numbers.
 func TestDraftOfContradictingKeys(t *testing.T) {
 	contrary := func(i int) *dctest.Node {
 		return &dctest.Node{
@@ -216,7 +217,7 @@ func TestDraftOfContradictingKeys(t *testing.T) {
 			}
 		}
 		root := dctest.Root(sheets...)
-		for i := range n { // and the root's
+		for i := range n { // and among the children of the root
 			root.Children = append(root.Children, contrary(i))
 		}
 		f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
@@ -254,7 +255,7 @@ func TestDraftOfContradictingKeys(t *testing.T) {
 	}
 }
 
-// justWrite writes a Draft without saving it.
+// justWrite writes a Draft without a rebase.
 func justWrite(t testing.TB, d *edit.Draft) []byte {
 	t.Helper()
 	var out bytes.Buffer

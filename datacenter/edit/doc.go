@@ -1,24 +1,25 @@
 // Package edit changes data centers, and makes new files of them.
 //
-// A Draft is a file and what differs from it. Only edited nodes and those above
-// them are objects; a run that several parents share is copied for the one that is
-// edited. Entries are told apart by a Number: the file's, or a new one. Each edit
-// gives a record (record.go) that can be replayed on the same file. To save,
-// the draft is written with the new names behind those that exist, and compared with
-// what was written, read back by the reader.
+// A [Draft] is a file and its changes. Only edited nodes and their ancestors are objects;
+// all other nodes are read from the file. Where several parents share a run, an edit under
+// one parent copies the run. A [Number] identifies each node and attribute, from the file
+// or new. Each edit makes a record (record.go) that can be replayed on the same file. To
+// save, a [Snapshot] of the Draft is written, with new names behind the existing ones. Then
+// the new file is read back and compared with the Snapshot.
 //
-//	draft.go, reach.go        a Draft, and how its nodes come about
-//	edit.go, nodes.go         what edits do, and how they are undone
-//	rank.go, order.go         where a node is among its siblings
-//	names.go, pathtypes.go    names, key definitions, and what others on a path have
-//	read.go, watch.go         what readers and watchers are told
-//	record.go                 what the journal holds of an edit
-//	snapshot.go, write.go     a Draft as it was at one moment, and as a new file
-//	compare.go, pairs.go      whether that file is what was to be written
-//	rebase.go, labels.go      going on with that file
-//	changes.go                in what a Draft differs from its file
+//	draft.go, reach.go        a Draft, and how it makes its nodes
+//	edit.go, nodes.go         applying and undoing edits
+//	rank.go, order.go         the order of siblings
+//	names.go, pathtypes.go    names, key definitions, and types of nodes on the same path
+//	read.go, watch.go         reading a Draft, and watching its edits
+//	record.go                 the record of an edit for the journal
+//	snapshot.go, write.go     a Draft as it was at one moment, and writing it to a file
+//	compare.go, pairs.go      comparing the new file with the Snapshot
+//	rebase.go, labels.go      continuing with the new file
+//	changes.go                listing the changes of a Draft
 //	sheetchanges.go           which sheets changed, and when
 //
-// It knows no more of the form of a file than what package datacenter exports: a node
-// of a new file is a [datacenter.StoredNode], which only a [datacenter.Rewriter] makes.
+// The package knows the form of a file only through the exports of package datacenter: a
+// node of a new file is a [datacenter.StoredNode], which only a [datacenter.Rewriter]
+// makes.
 package edit

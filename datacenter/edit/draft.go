@@ -8,100 +8,99 @@ import (
 	"lorefs/datacenter"
 )
 
-// Number tells a logical node or attribute of a [Draft] from all others, for as
-// long as the Draft lives. One that the file holds has the number of entries that
-// a walk meets before it (0 is the root); one that was made since has a number
-// above [datacenter.MaxEntries].
+// Number identifies a logical node or attribute of a [Draft] for as long as the Draft
+// lives. For an entry of the first file it is the number of entries before it in a walk (0
+// is the root). An entry that was made later has a number above [datacenter.MaxEntries].
 type Number uint32
 
-// ErrGone means that a Number stands for nothing, or for what was removed.
+// ErrGone means that a Number does not exist, or that its entry was removed.
 var ErrGone = errors.New("it is not there any more")
 
-// Draft is a data center that is being edited: a file, and what differs from it.
-// Only nodes that were edited, and those above them, are objects; all else is
-// still read from the file. What several parents share in the file is told
-// apart here, so that an edit under one never shows under another.
+// Draft is a data center that is being edited: a file and its changes. Only edited nodes
+// and their ancestors are objects; all else is read from the file. Runs that several
+// parents share in the file are separate here, so an edit under one parent never shows
+// under another.
 //
-// The file that it was made of stays the one by which all is known that it holds: its
-// numbers and addresses, and how what was edited since differs from it, are what readers
-// are told as long as the Draft lives. What is saved, and what records say, is about the
-// base: that file too, until [Draft.Rebase] puts a newer one in its place.
+// The file of which the Draft was made is the first file. What readers are told refers to
+// it as long as the Draft lives: numbers, addresses, and what has changed. What is saved
+// and what records say refers to the base. That is the first file, too, until
+// [Draft.Rebase] replaces it by a newer one.
 //
-// It is safe for parallel use. Edits wait for each other; reading waits for none. What is
-// saved is a [Snapshot], which waits for nobody either.
+// A Draft is safe for concurrent use. Edits wait for each other; readers wait for nobody.
+// To save, write a [Snapshot], which does not wait for edits either.
 type Draft struct {
 	first *datacenter.File
 	log   func(record []byte) error
 
-	// planning is held by whoever edits, from before it says what until that is made. It
-	// is taken before editing.
+	// planning is held during an edit, from before its plan is asked for until the edit is
+	// made. It is taken before editing.
 	planning sync.Mutex
-	// editing is held by whoever changes something, also while it reads the
-	// file. It is taken before mu.
+	// editing is held while something is changed, also during reads of the file. It is
+	// taken before mu.
 	editing sync.Mutex
-	// scratch is for writing records, and batch for edits that may be made again; they
-	// belong to the holder of editing.
+	// scratch is a buffer for records, and batch collects edits that may be made again. The
+	// holder of editing owns both.
 	scratch []byte
 	batch   []Edit
-	// heights remembers how deep the first file's runs are.
+	// heights remembers the heights of the first file's runs.
 	heights map[datacenter.Address]int
 	types   pathTypes
 	watched watched
-	// shrunk are the nodes from which the edits at hand took something.
+	// shrunk has the nodes from which the current edits removed something.
 	shrunk []*draftNode
 
-	// mu guards everything below for as long as memory is looked at. Who holds
-	// editing may read without it.
+	// mu guards everything below. It is held only for work in memory. The holder of editing
+	// may read without it.
 	mu   sync.RWMutex
 	next Number
-	// edits counts what was applied and is in no file yet.
+	// edits counts the edits that are in no file yet.
 	edits int64
 	draftTree
-	// changes tells which sheets changed.
+	// changes says which sheets changed.
 	changes sheetChanges
 	epochs  epochs
 }
 
-// draftTree is what a Draft holds of nodes, on top of its base.
+// draftTree is the nodes of a Draft, on top of its base.
 type draftTree struct {
 	base *datacenter.File
-	// labels tell which numbers nodes have in the base.
+	// labels translate numbers of the Draft to numbers of the base.
 	labels labels
 	root   *draftNode
-	// nodes are all draft nodes, but removed ones, and owners the nodes of all
-	// attributes that are not as the first file has them.
+	// nodes has all draft nodes but the removed ones. owners has the node of each attribute
+	// that differs from the first file.
 	nodes  map[Number]*draftNode
 	owners map[Number]*draftNode
 	nameTable
-	// entries counts the logical nodes and attributes.
+	// entries is the number of logical nodes and attributes.
 	entries int64
 }
 
-// draftNode is a node that differs from the first file's, or leads to one that does.
+// draftNode is a node that differs from the first file's, or an ancestor of one.
 type draftNode struct {
 	number Number
-	// home is the node of the first file that it was, and base that of the base. Each
-	// is the zero Node if there is none.
+	// home is the node in the first file, and base the node in the base. Each is the zero
+	// Node if there is none.
 	home, base datacenter.Node
-	// parent is nil for the root, and for what was removed.
+	// parent is nil for the root and for removed nodes.
 	parent              *draftNode
 	homeAttrs, homeKids int
-	// The state is changed only after touch. It was past before, for Snapshots, and has
-	// been what it is since an edit at epoch.
+	// The state is changed only after touch. It is the result of an edit at epoch. past has the
+	// state before, for Snapshots.
 	nodeState
 	epoch int64
 	past  *pastState
-	// kidAt finds a child that lives.
+	// kidAt finds the place of a live child.
 	kidAt map[childKey]int
-	// deadAttrs and deadKids count those added ones that are dead and not stored.
+	// deadAttrs and deadKids count the added ones that are dead and not stored.
 	deadAttrs, deadKids int
-	// ranked is set once a child has another rank than its ordinal says, and
-	// spare is where to look for an ordinal that no child has.
+	// ranked is set once a child has another rank than its ordinal implies. spare is where
+	// the search for an unused ordinal begins.
 	ranked bool
 	spare  uint32
 }
 
-// isNone tells whether there is no node.
+// isNone reports whether n is no node.
 func isNone(n datacenter.Node) bool { return n == datacenter.Node{} }
 
 // draftAttribute is an attribute of a draft node.
@@ -109,22 +108,23 @@ type draftAttribute struct {
 	number Number
 	name   uint16
 	dead   bool
-	// edited is set if the value is the one here, not that of the first file at home.
+	// edited is set if the value is here, not in the first file at home.
 	edited bool
 	home   datacenter.Address
 	seq    uint32
 	value  datacenter.Value
-	// stored is set if the base has it at addr, and changed if that has not its value.
+	// stored is set if the base has it at addr. changed is set if its value there is
+	// another one.
 	stored, changed bool
 	addr            datacenter.Address
 }
 
-// draftChild is a child of a draft node: one itself, or a node of the files.
+// draftChild is a child of a draft node: a draft node, or a node of the files.
 type draftChild struct {
 	number Number
 	name   uint16
 	dead   bool
-	// stored is set if the base has it here, at addr.
+	// stored is set if the base has it as a child of the same node, at addr.
 	stored  bool
 	ordinal uint32
 	home    datacenter.Address
@@ -134,18 +134,18 @@ type draftChild struct {
 	addr    datacenter.Address
 }
 
-// childKey tells siblings apart.
+// childKey identifies a child among its siblings.
 type childKey struct {
 	name    uint16
 	ordinal uint32
 }
 
-// NewDraft begins to edit f. log is given a record of each change before it
-// counts, and its error is the edit's; [Draft.Replay] takes such records back.
-// It must neither keep the record nor call the Draft. nil logs nothing.
+// NewDraft starts to edit f. It calls log with a record of each change before the change
+// takes effect; an error of log fails the edit. [Draft.Replay] replays the records. log
+// must neither keep the record nor call the Draft. If log is nil, nothing is logged.
 //
-// A file that could not be written anew as it is, such as one with a name that
-// comes twice, is refused by a [datacenter.FormatError] or [datacenter.ErrTooLarge].
+// NewDraft fails with a [datacenter.FormatError] or [datacenter.ErrTooLarge] for a file
+// that can't be written anew as it is, such as one with a name that occurs twice.
 func NewDraft(f *datacenter.File, log func(record []byte) error) (*Draft, error) {
 	d := &Draft{
 		first: f, log: log, next: datacenter.MaxEntries + 1, heights: map[datacenter.Address]int{},
@@ -172,26 +172,26 @@ func NewDraft(f *datacenter.File, log func(record []byte) error) (*Draft, error)
 	return d, nil
 }
 
-// NewNumber gives a number to what is about to be made. It is 0, with which
-// nothing can be made, if the four billion that there are have been given.
+// NewNumber returns a number for a node or an attribute that is about to be made. It
+// returns 0, with which nothing can be made, once all four billion numbers are used up.
 func (d *Draft) NewNumber() Number {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := d.next
 	if n > 0 {
-		d.next++ // from the last one on to 0
+		d.next++ // the number after the last one is 0
 	}
 	return n
 }
 
-// Pending is how many edits are in no file yet.
+// Pending returns the number of edits that are in no file yet.
 func (d *Draft) Pending() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.edits
 }
 
-// Entries is how many logical nodes and attributes there are now.
+// Entries returns the present number of logical nodes and attributes.
 func (d *Draft) Entries() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -202,13 +202,13 @@ func (n *draftNode) attribute(name uint16) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.name == name && !a.dead })
 }
 
-// numbered finds the attribute that lives and has a number; -1 if there is none.
+// numbered returns the place of the live attribute with a number, or -1.
 func (n *draftNode) numbered(number Number) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool { return a.number == number && !a.dead })
 }
 
-// compact drops what was added and is dead, once it is most of what was added: editors
-// make and remove many a file in one place. The caller holds mu.
+// compact removes added entries that are dead if they are most of the added ones. Editors
+// create and remove many files in one directory. The caller holds mu.
 func (n *draftNode) compact() {
 	const few = 16
 	if n.deadAttrs > few && 2*n.deadAttrs > len(n.attrs)-n.homeAttrs ||
@@ -218,8 +218,8 @@ func (n *draftNode) compact() {
 	}
 }
 
-// settle drops what was added and is dead, unless the base has it. The order stays, and so
-// do the cursors of listings.
+// settle removes added entries that are dead, unless the base has them. It keeps the order,
+// and so the cursors of listings.
 func (n *draftNode) settle() {
 	attrs := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
 	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
@@ -227,7 +227,7 @@ func (n *draftNode) settle() {
 	n.kids, n.deadKids = n.kids[:n.homeKids+len(kids)], 0
 }
 
-// place lets children be found at their places, from one on.
+// place updates kidAt for the children from a place on.
 func (n *draftNode) place(from int) {
 	for i, k := range n.kids[from:] {
 		if !k.dead {
@@ -236,10 +236,10 @@ func (n *draftNode) place(from int) {
 	}
 }
 
-// counts are of the attributes and children that are there.
+// counts returns the numbers of live attributes and children.
 func (n *draftNode) counts() (attrs, kids int) { return n.attrCount(), len(n.kidAt) }
 
-// depth is how many nodes are above n.
+// depth returns the number of nodes above n.
 func (n *draftNode) depth() (depth int) {
 	for n.parent != nil {
 		n = n.parent

@@ -17,7 +17,7 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// draftSources are files to edit, small ones.
+// draftSources returns small files to edit.
 var draftSources = sync.OnceValue(func() (files [][]byte) {
 	for _, ex := range dctest.Legal() {
 		switch ex.Name {
@@ -44,7 +44,7 @@ var draftSources = sync.OnceValue(func() (files [][]byte) {
 	return files
 })
 
-// keyedDoc has siblings of one name with and without keys, some of them shared.
+// keyedDoc has siblings of one name with and without keys. Some of them are shared.
 func keyedDoc() dctest.Doc {
 	var items []*dctest.Node
 	leaf := []*dctest.Node{{Name: "Leaf", Attrs: []dctest.Attr{{Name: "id", Value: 1}}}, {Name: "Leaf"}}
@@ -62,7 +62,7 @@ func keyedDoc() dctest.Doc {
 	)}
 }
 
-// reverseRuns puts the runs of children out of order.
+// reverseRuns reverses the runs of children, so that they are out of order.
 func reverseRuns(img *dctest.Image) {
 	done := map[[2]uint16]bool{}
 	childAddr := 12
@@ -93,16 +93,17 @@ func reverseRun(img *dctest.Image, addr [2]uint16, count int) {
 	}
 }
 
-// session is a Draft beside the model of it, with all that was logged.
+// session is a Draft with its model and everything that was logged.
 type session struct {
 	t     rapidTB
 	f     *datacenter.File
 	d     *edit.Draft
 	m     *model
-	files []*datacenter.File // the original one and each that was saved
-	// records are those that were logged, since each of the files was the newest.
+	files []*datacenter.File // the original file and each saved one
+	// records has, for each of the files, the records that were logged while it was the
+	// newest.
 	records [][][]byte
-	numbers []edit.Number // all that ever were
+	numbers []edit.Number // all numbers ever used
 	names   []string
 }
 
@@ -135,7 +136,7 @@ func (s *session) number(label string) edit.Number {
 	return rapid.SampledFrom(s.numbers).Draw(s.t.rt, label)
 }
 
-// attrs gives the numbers of a node's attributes.
+// someAttr draws an attribute of a node.
 func (s *session) someAttr(node edit.Number) (name string, number edit.Number) {
 	x := s.m.nodes[node]
 	if x == nil || len(x.attrs) == 0 {
@@ -208,7 +209,7 @@ func (s *session) edits() []edit.Edit {
 	return []edit.Edit{e}
 }
 
-// likeSibling often gives a node the name of one that is there.
+// likeSibling often gives a node the name of an existing sibling.
 func (s *session) likeSibling(e *edit.Edit) {
 	if p := s.m.nodes[e.Parent]; p != nil && len(p.kids) > 0 && rapid.Bool().Draw(s.t.rt, "like a sibling") {
 		k := p.kids[rapid.IntRange(0, len(p.kids)-1).Draw(s.t.rt, "sibling")]
@@ -219,8 +220,8 @@ func (s *session) likeSibling(e *edit.Edit) {
 	}
 }
 
-// moveAttribute sets an attribute under the number of another, and removes that,
-// in either order.
+// moveAttribute returns edits that set an attribute under the number of another one and
+// remove that one, in either order.
 func (s *session) moveAttribute(from edit.Number) []edit.Edit {
 	name, number := s.someAttr(from)
 	to := s.number("to")
@@ -238,7 +239,7 @@ func (s *session) moveAttribute(from edit.Number) []edit.Edit {
 	return edits
 }
 
-// step applies a batch to both, and gives it if it can be made.
+// step applies a batch to the Draft and the model. It returns the batch if it can be made.
 func (s *session) step() []edit.Edit {
 	var edits []edit.Edit
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(s.t.rt, "edits") {
@@ -271,7 +272,7 @@ func (s *session) step() []edit.Edit {
 	return edits
 }
 
-// writeDraft saves a draft, and gives the new file.
+// writeDraft saves a draft and returns the new file.
 func writeDraft(t testing.TB, d *edit.Draft, layout datacenter.Layout) (*datacenter.File, []byte) {
 	t.Helper()
 	var out, again bytes.Buffer
@@ -298,10 +299,10 @@ func writeDraft(t testing.TB, d *edit.Draft, layout datacenter.Layout) (*datacen
 	return g, out.Bytes()
 }
 
-// dropLater gives up the records of what was edited while a Draft was saved.
+// dropLater ignores the records of edits during a save.
 func dropLater([][]byte) error { return nil }
 
-// nameOrder is the place of each name in a file.
+// nameOrder returns the place of each name in a file.
 func nameOrder(f *datacenter.File) map[string]int {
 	order := map[string]int{}
 	for i, name := range f.Names() {
@@ -310,8 +311,8 @@ func nameOrder(f *datacenter.File) map[string]int {
 	return order
 }
 
-// checkNames tells whether a written file has the names of the one before it in
-// their order, then new ones, and __root__ and __value__ last.
+// checkNames checks that a written file has the names of the file before it in their order,
+// then new ones, and __root__ and __value__ last.
 func checkNames(t testing.TB, f, g *datacenter.File) {
 	t.Helper()
 	var want []string
@@ -327,8 +328,8 @@ func checkNames(t testing.TB, f, g *datacenter.File) {
 	}
 }
 
-// save writes the draft and holds the file against the model, which then is in
-// the order of the file.
+// save writes the draft and compares the file with the model. Then it puts the model in the
+// order of the file.
 func (s *session) save(layout datacenter.Layout) {
 	s.m.check(s.t, s.d, s.f)
 	g, data := writeDraft(s.t, s.d, layout)
@@ -347,8 +348,8 @@ func (s *session) save(layout datacenter.Layout) {
 	s.files, s.records = append(s.files, g), append(s.records, nil)
 }
 
-// checkReplay makes the edits since the last save again, on the file that was
-// saved then, and compares the outcome with data if that is not nil.
+// checkReplay makes the edits since the last save again on the last saved file. It compares
+// the result with data if that is not nil.
 func (s *session) checkReplay(data []byte, layout datacenter.Layout) {
 	last := len(s.files) - 1
 	d, err := edit.NewDraft(s.files[last], nil)
@@ -374,8 +375,8 @@ func (s *session) checkReplay(data []byte, layout datacenter.Layout) {
 	}
 }
 
-// A Draft is at each moment what a plain tree is after the same edits, and so is
-// the file that it writes, and what its records make of the file that they are for.
+// TestDraftIsTheModel checks that a Draft always equals a plain tree after the same edits,
+// and so do the file that it writes and the result of replaying its records.
 func TestDraftIsTheModel(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutAuto, datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64}
 	sources := draftSources()
@@ -398,7 +399,7 @@ func TestDraftIsTheModel(t *testing.T) {
 	})
 }
 
-// failToSave writes a file that is then thrown away: all stays as it was.
+// failToSave writes a file and drops it. The Draft must stay unchanged.
 func (s *session) failToSave() {
 	pending := s.d.Pending()
 	w := s.d.Snapshot()

@@ -9,70 +9,71 @@ import (
 	"lorefs/datacenter"
 )
 
-// Op says what an Edit does.
+// Op is the operation of an Edit.
 type Op uint8
 
-// What an Edit can do. The values are those of the record's format.
+// The operations. Their values are part of the record's format.
 const (
-	// SetAttribute gives Node the attribute Name, or another Value if it has one.
+	// SetAttribute sets the attribute Name of Node to Value.
 	SetAttribute Op = iota + 1
-	// RemoveAttribute takes the attribute Name from Node.
+	// RemoveAttribute removes the attribute Name of Node.
 	RemoveAttribute
-	// AddNode makes Node, a number from [Draft.NewNumber], a child of Parent,
-	// with Name, Ordinal, Keys and Flags.
+	// AddNode adds Node, a number from [Draft.NewNumber], as a child of Parent, with Name,
+	// Ordinal, Keys and Flags.
 	AddNode
-	// RemoveNode takes Node away, with all below it.
+	// RemoveNode removes Node with its subtree.
 	RemoveNode
-	// MoveNode makes Node a child of Parent called Name, with Ordinal.
+	// MoveNode makes Node a child of Parent, with Name and Ordinal.
 	MoveNode
-	// SetKeys gives Node the key definition Keys.
+	// SetKeys sets the key definition of Node to Keys.
 	SetKeys
-	// SetFlags gives Node the flags Flags.
+	// SetFlags sets the flags of Node to Flags.
 	SetFlags
 )
 
 // Edit is one change of a [Draft].
 type Edit struct {
 	Op Op
-	// Node is what is changed or made, Parent where it goes.
+	// Node is the node that is changed or added. Parent is its new parent.
 	Node, Parent Number
-	// Name is the attribute's or the node's, as WTF-8.
+	// Name is the name of the attribute or the node, as WTF-8.
 	Name string
-	// Ordinal tells siblings of one name apart and orders them, as far as their
-	// keys do not. It has no other meaning: there may be gaps.
+	// Ordinal distinguishes siblings of one name. It also orders them if their keys do not.
+	// It has no other meaning, and there may be gaps.
 	Ordinal uint32
-	// Rank orders a node that AddNode or MoveNode puts somewhere among its siblings of
-	// one name, as far as their keys do not, if it is not 0. It is one between the
-	// ranks of two of them, or RankGap above the last, and Ordinal is but a label then.
+	// Rank, if it is not 0, orders a node that AddNode or MoveNode puts among its siblings
+	// of one name if their keys do not. To insert the node between two siblings, use a
+	// number between their ranks. To append it, add RankGap to the last rank. Ordinal is
+	// then only a label.
 	Rank uint64
-	// rank is what orders the node among its siblings, see rankOf.
+	// rank is the rank that the node gets, see rankOf.
 	rank uint64
-	// spot is where a Rank put the node, of an edit that is made again.
+	// spot is the place that Rank meant, for an edit that is made again.
 	spot *siblingSpot
-	// replayed tells that the ordinal need not be free: it is that of a Draft
-	// that had other siblings of the name, and another one will do.
+	// replayed says that the ordinal may be taken. It comes from a Draft that had other
+	// siblings of the name, so another ordinal will do.
 	replayed bool
 	Value    datacenter.Value
-	// Attr is the number of the attribute that SetAttribute sets; 0 keeps the one
-	// that it has, or gives it a new one. It is not part of the record.
+	// Attr is the number for the attribute that SetAttribute sets. With 0 the attribute
+	// keeps its number or, if it is new, gets a new one. Attr is not part of the record.
 	Attr  Number
 	Keys  datacenter.KeyDefinition
 	Flags datacenter.KeyFlags
 }
 
-// Apply makes all the edits or, if one of them can't be made, none. When it
-// returns they are logged. Who reads meanwhile may see the first of them without
-// the others.
+// Apply makes all the edits, or none if one of them can't be made. When it returns without
+// an error, they are logged. A concurrent reader may see the first edits without the
+// others.
 //
-// Errors match [datacenter.ErrValue] for what no data center can hold, [datacenter.ErrTooLarge] for
-// what is too much, and [ErrGone] if a number stands for nothing; others are of
-// the file, the log or ctx, or mistakes such as two children of one name and
-// ordinal.
+// Errors match [datacenter.ErrValue] for what no data center can hold,
+// [datacenter.ErrTooLarge] for what exceeds a limit, and [ErrGone] for a number that does
+// not exist. Other errors come from the file, the log or ctx, or report mistakes such as
+// two children of one name and ordinal.
 func (d *Draft) Apply(ctx context.Context, edits ...Edit) error {
 	return d.ApplyPlan(ctx, nil, func() ([]Edit, error) { return edits, nil })
 }
 
-// script gives edits, as often as it is asked. An error is the last.
+// script yields edits, each time it is called. An error is yielded last.
 type script = iter.Seq2[Edit, error]
 
 func asScript(edits []Edit) script {
@@ -85,13 +86,13 @@ func asScript(edits []Edit) script {
 	}
 }
 
-// Whether edits are logged.
+// Values of the parameter logged.
 const (
 	logged   = true
 	unlogged = false
 )
 
-// apply is for the holder of editing.
+// apply makes edits. The caller holds editing.
 func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effects) error {
 	if err := d.sweepFor(edits); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effe
 	return err
 }
 
-// all makes edits and, if they are to be logged, their record in scratch.
+// all makes edits. If they are to be logged, it writes their record to scratch.
 func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList, seen *effects) (count int64, err error) {
 	d.scratch, d.batch = d.scratch[:0], nil
 	for e, err := range edits {
@@ -142,7 +143,8 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList,
 	return count, ctx.Err()
 }
 
-// again is an edit that was made as it can be made again: what was left open is not any more.
+// again returns an edit that was made in the form in which it can be made again: with the
+// number of its attribute.
 func (d *Draft) again(e Edit) Edit {
 	if e.Op == SetAttribute {
 		n := d.nodes[e.Node]
@@ -151,8 +153,7 @@ func (d *Draft) again(e Edit) Edit {
 	return e
 }
 
-// undoList holds what takes edits back, the last first. Whoever runs that
-// holds mu.
+// undoList has the functions that undo edits. They must run in reverse order, with mu held.
 type undoList []func()
 
 func (u *undoList) add(f func()) { *u = append(*u, f) }
@@ -232,7 +233,7 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	return nil
 }
 
-// roomForEntry tells whether there can be one more node or attribute.
+// roomForEntry returns an error if there can't be one more node or attribute.
 func (d *Draft) roomForEntry() error {
 	if d.entries >= datacenter.MaxEntries {
 		return fmt.Errorf("more than %d nodes and attributes: %w", datacenter.MaxEntries, datacenter.ErrTooLarge)
@@ -240,7 +241,7 @@ func (d *Draft) roomForEntry() error {
 	return nil
 }
 
-// own notes that n has the attribute with a number. The caller holds mu.
+// own records that n has the attribute with a number. The caller holds mu.
 func (d *Draft) own(number Number, n *draftNode, u *undoList) {
 	before, had := d.owners[number]
 	d.owners[number] = n
@@ -251,9 +252,9 @@ func (d *Draft) own(number Number, n *draftNode, u *undoList) {
 	})
 }
 
-// disown notes that n has lost the attribute with a number. Another may have
-// it by now, as when an attribute is moved: it is set there and removed here.
-// The caller holds mu.
+// disown records that n has lost the attribute with a number. Another node may own it by
+// now: to move an attribute, an edit sets it there and another one removes it here. The
+// caller holds mu.
 func (d *Draft) disown(number Number, n *draftNode, u *undoList) {
 	if d.owners[number] != n || n.numbered(number) >= 0 {
 		return
@@ -262,7 +263,7 @@ func (d *Draft) disown(number Number, n *draftNode, u *undoList) {
 	u.add(func() { d.owners[number] = n })
 }
 
-// replaceAttribute sets the value of an attribute that is there.
+// replaceAttribute sets the value of an existing attribute.
 func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error {
 	old, changed := n.attrs[i], n.changed
 	a := old
@@ -284,7 +285,8 @@ func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error
 	return nil
 }
 
-// placeOf is where the first file has the attribute with a number, if it has it.
+// placeOf returns the address of the attribute in the first file, or the zero Address if
+// that does not have it.
 func (d *Draft) placeOf(n Number) (datacenter.Address, error) {
 	if n > datacenter.MaxEntries {
 		return datacenter.Address{}, nil
@@ -355,7 +357,7 @@ func (d *Draft) setFlags(n *draftNode, flags datacenter.KeyFlags, u *undoList) e
 	return nil
 }
 
-// checkFlags tells whether the four bits of a node hold flags.
+// checkFlags returns an error if the four bits of a node can't hold the flags.
 func checkFlags(flags datacenter.KeyFlags) error {
 	const most = 1<<4 - 1
 	if flags > most {

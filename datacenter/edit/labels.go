@@ -8,37 +8,37 @@ import (
 	"lorefs/datacenter"
 )
 
-// labels tell which numbers of the base stand for those of a Draft, its labels. The two
-// differ once the Draft has a newer base than the first file: who made something of a
-// label, such as the inode of a mount, can rely on it as long as the Draft lives, while
-// a file has numbers of its own, in its order.
+// labels translate the numbers of a Draft, its labels, to numbers of the base. The two
+// differ once the base is newer than the first file. A label never changes, so others, such
+// as the inodes of a mount, can rely on it as long as the Draft lives. The numbers of a
+// file follow the file's order.
 //
 //	labels    0      1 ── 40  41 ─ 50  51 ────── 90    MaxEntries+1
 //	          │      │         gone      │               │ was made
 //	numbers   0      1 ── 40           41 ────── 80      81
 //	runs      └───────┴──────┘           └───────┘       └──┘
 //
-// Each run is of labels and numbers that ascend together. There are few: what nobody has
-// edited is in one run with all below it. None at all means that a number is its label, as
-// long as nothing was saved. A label that is in no run is of what was made since the base:
-// records give it that number.
+// In each run, labels and numbers ascend together. There are few runs, since an unedited
+// node is in one run with its whole subtree. Before the first save there is no run at all,
+// and each number is its label. A label in no run belongs to an entry that was made since
+// the base: records use the label as its number.
 type labels struct {
 	runs []labelRun
-	// names are the Draft's name indexes by the base's.
+	// names has the Draft's name indexes by the base's.
 	names []uint16
-	// sorted tells how to find what the base has in another order than the first file:
-	// nil if there is nothing.
+	// sorted finds the children that the base has in another order than the first file. It
+	// is nil if there are none.
 	sorted *datacenter.SiblingOrder
 }
 
-// labelRun is a run of labels. If the labels are sorted, it is of one node of the first
-// file, at home, and of all below that: what is below need not be in the same order.
+// labelRun is a run of labels. If the labels are sorted, it covers one node of the first
+// file, at home, and its subtree. The base may have the subtree in another order.
 type labelRun struct {
 	label, number, count Number
 	home                 datacenter.Address
 }
 
-// add notes a run.
+// add adds a run.
 func (l *labels) add(run labelRun) {
 	if i := len(l.runs) - 1; l.sorted == nil && i >= 0 {
 		last := &l.runs[i]
@@ -50,12 +50,12 @@ func (l *labels) add(run labelRun) {
 	l.runs = append(l.runs, run)
 }
 
-// index makes the runs ready to be searched.
+// index sorts the runs for searching.
 func (l *labels) index() {
 	slices.SortFunc(l.runs, func(x, y labelRun) int { return cmp.Compare(x.label, y.label) })
 }
 
-// number is the number of a node in the base of d.
+// number returns the number of a node in the base of d.
 func (l *labels) number(d *Draft, label Number) (Number, error) {
 	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
 	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
@@ -68,7 +68,7 @@ func (l *labels) number(d *Draft, label Number) (Number, error) {
 	return l.below(d.first, run, label)
 }
 
-// below is the number of a node below the one that a run is of.
+// below returns the number of a node below the node of a run.
 func (l *labels) below(first *datacenter.File, run *labelRun, label Number) (Number, error) {
 	n, err := first.Node(run.home)
 	at, number := step{home: n, number: run.label}, run.number
@@ -93,8 +93,8 @@ func (l *labels) below(first *datacenter.File, run *labelRun, label Number) (Num
 	return number, err
 }
 
-// order gives the places of the children of a node of the first file, which nobody has
-// edited, in the order of the base. Placeholders have none.
+// order returns the places of the children of an unedited node of the first file, in the
+// order of the base. It leaves out placeholders.
 func (l *labels) order(home datacenter.Node) ([]int, error) {
 	var children []datacenter.Node
 	for c, err := range home.Children() {
@@ -104,7 +104,7 @@ func (l *labels) order(home datacenter.Node) ([]int, error) {
 		children = append(children, c)
 	}
 	if l.sorted != nil {
-		s := *l.sorted // others may sort meanwhile
+		s := *l.sorted // others may sort at the same time
 		if err := s.Sort(children); err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func draftOf(t testing.TB, doc dctest.Doc, o dctest.Options) *edit.Draft {
 	return d
 }
 
-// refused demands that an edit is refused with an error, and changes nothing.
+// refused checks that an edit fails with the error want and changes nothing.
 func refused(t testing.TB, d *edit.Draft, want error, e edit.Edit) {
 	t.Helper()
 	for _, n := range []edit.Number{e.Node, e.Parent} {
@@ -114,8 +114,8 @@ func TestDraftRefuses(t *testing.T) {
 	writeDraft(t, d, datacenter.LayoutAuto)
 }
 
-// A file that could not be written as it is, or in which a new name would give
-// something another meaning, is not edited at all.
+// TestNewDraftRefuses checks that NewDraft refuses a file that could not be written as it
+// is, or in which a new name would change the meaning of something.
 func TestNewDraftRefuses(t *testing.T) {
 	img := dctest.NewImage(keyedDoc(), dctest.Options{})
 	// The second name gets the address of the first.
@@ -123,7 +123,7 @@ func TestNewDraftRefuses(t *testing.T) {
 	copy(img.Data[at+dctest.AddressSize:], img.Data[at:at+dctest.AddressSize])
 	twice := img.Seal(dctest.SealOptions{})
 	img = dctest.NewImage(keyedDoc(), dctest.Options{})
-	img.Data[img.Keys+4+dctest.KeySize] = 200 // of the second key definition the first name
+	img.Data[img.Keys+4+dctest.KeySize] = 200 // the first name of the second key definition
 	missing := img.Seal(dctest.SealOptions{})
 	for name, data := range map[string][]byte{"twice": twice, "missing": missing} {
 		_, err := edit.NewDraft(dctest.Open(t, data), nil)
@@ -147,7 +147,7 @@ func TestDraftOfManyNames(t *testing.T) {
 	for i := range 65535 - have - 1 {
 		done(t, d, set(sheet, fmt.Sprint(i)))
 	}
-	// One place is left, which any number of names may have in turn.
+	// One place is left. Any number of names may use it one after another.
 	for i := range 3 {
 		done(t, d, set(sheet, fmt.Sprintf("temporary%d", i)), unset(sheet, fmt.Sprintf("temporary%d", i)))
 	}
@@ -163,7 +163,7 @@ func TestDraftOfManyNames(t *testing.T) {
 	}
 }
 
-// Editors make a file of another name each time, and rename it.
+// TestDraftOfTemporaryNames makes nodes with new names and renames them, as editors do.
 func TestDraftOfTemporaryNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 140,000 edits")
@@ -230,10 +230,10 @@ func TestDraftOfManyKeys(t *testing.T) {
 	key := func(i int) datacenter.KeyDefinition {
 		return datacenter.KeyDefinition{fmt.Sprintf("k%d", i/100), fmt.Sprintf("l%d", i%100)}
 	}
-	for i := range 10_000 { // one after another they need one place
+	for i := range 10_000 { // used one after another, they need one place
 		done(t, d, edit.Edit{Op: edit.SetKeys, Node: sheet, Keys: key(i)})
 	}
-	made := 3 // the empty one, that of the file and that of the sheet
+	made := 3 // the empty one, the file's and the sheet's
 	for ; made < 4096; made++ {
 		e := add(d, sheet, "Made", uint32(made))
 		e.Keys = key(made)
@@ -293,7 +293,7 @@ func TestDraftOfManyChildren(t *testing.T) {
 func TestDraftOfDeepNodes(t *testing.T) {
 	d := draftOf(t, legalDoc(t, "1,000 nested nodes"), dctest.Options{})
 	top := edit.Number(1)
-	deep := top + 2*999 // each has one attribute
+	deep := top + 2*999 // each node has one attribute
 	for range datacenter.MaxDepth - 1000 {
 		e := add(d, deep, "Nested", 0)
 		done(t, d, e)

@@ -17,14 +17,14 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// model is what a Draft should hold, as a plain tree.
+// model is the expected content of a Draft, as a plain tree.
 type model struct {
 	root  *modelNode
 	nodes map[edit.Number]*modelNode
 }
 
-// modelNode has its children in the order of the file, but for what their names
-// and keys say.
+// modelNode has its children in the order of the file, apart from the order by names and
+// keys.
 type modelNode struct {
 	number  edit.Number
 	parent  *modelNode
@@ -38,10 +38,10 @@ type modelNode struct {
 
 type modelAttr struct {
 	value  datacenter.Value
-	number edit.Number // 0 if the model need not know
+	number edit.Number // 0 if the model does not need it
 }
 
-// newModel reads a file by its reader, and numbers what it meets.
+// newModel reads a file with its reader, and numbers the entries.
 func newModel(t testing.TB, f *datacenter.File) *model {
 	t.Helper()
 	root, err := f.Root()
@@ -117,7 +117,7 @@ func (m *model) entries() (n int64) {
 
 var errModel = errors.New("cannot be done")
 
-// apply makes one edit, or tells that it can't be made.
+// apply makes one edit, or returns an error if it can't be made.
 func (m *model) apply(e edit.Edit) error {
 	n, parent := m.nodes[e.Node], m.nodes[e.Parent]
 	if e.Op == edit.AddNode {
@@ -183,7 +183,7 @@ func (m *model) move(n, parent *modelNode, e edit.Edit) error {
 	return n.join(parent, e)
 }
 
-// join puts n behind the sibling of its name that has the next lower ordinal.
+// join adds n behind the sibling of its name with the next lower ordinal.
 func (n *modelNode) join(parent *modelNode, e edit.Edit) error {
 	if e.Name == dctest.RootName || e.Name == dctest.ValueName {
 		return errModel
@@ -218,8 +218,8 @@ func (m *model) forget(n *modelNode) {
 	}
 }
 
-// sort puts children in the order that the format demands, with names as a
-// written file has them.
+// sort puts children in the order that the format demands, with names in the order of a
+// written file.
 func (n *modelNode) sort(names map[string]int) {
 	byName := func(x, y *modelNode) int { return cmp.Compare(names[x.name], names[y.name]) }
 	slices.SortStableFunc(n.kids, func(x, y *modelNode) int { return cmp.Or(byName(x, y), x.compareSiblings(y)) })
@@ -228,7 +228,7 @@ func (n *modelNode) sort(names map[string]int) {
 	}
 }
 
-// compareSiblings is the order of siblings of one name.
+// compareSiblings compares siblings of one name.
 func (n *modelNode) compareSiblings(y *modelNode) int {
 	units := func(a, b string) int { return slices.Compare(dctest.Units(a), dctest.Units(b)) }
 	return cmp.Or(slices.CompareFunc(n.keys, y.keys, units), n.compareKeys(y))
@@ -284,7 +284,7 @@ func (n *modelNode) sortByNumber() {
 	}
 }
 
-// String spells the tree with its order.
+// String returns a text for the tree, with its order.
 func (m *model) String() string {
 	var b strings.Builder
 	m.root.render(&b, 0)
@@ -307,7 +307,7 @@ func (n *modelNode) render(b *strings.Builder, depth int) {
 	}
 }
 
-// checkDraft compares a Draft with the model, by all ways to read it.
+// check compares a Draft with the model, in all ways to read it.
 func (m *model) check(t testing.TB, d *edit.Draft, f *datacenter.File) {
 	t.Helper()
 	if got, want := d.Entries(), m.entries(); got != want {
@@ -378,7 +378,7 @@ func (c *draftChecker) node(want *modelNode, stored datacenter.Node) {
 
 func equalEntries(x, y edit.Entry) bool { return x == y }
 
-// base is the file's node of an entry, if it has one.
+// base returns the file's node of an entry, or the zero Node.
 func (c *draftChecker) base(e edit.Entry) datacenter.Node {
 	if !e.Stored {
 		return datacenter.Node{}
@@ -432,7 +432,7 @@ func (c *draftChecker) attribute(want *modelNode, e edit.Entry) {
 	}
 }
 
-// stored compares a node of which the file has to say all.
+// stored compares a node that must be read from the file alone.
 func (c *draftChecker) stored(want *modelNode, n datacenter.Node) {
 	c.t.Helper()
 	m := &model{nodes: map[edit.Number]*modelNode{}}
@@ -453,8 +453,8 @@ func (c *draftChecker) stored(want *modelNode, n datacenter.Node) {
 	}
 }
 
-// rapidTB makes the helpers of the other tests tell a property test of failures,
-// so that it looks for a smaller example.
+// rapidTB passes failures in the helpers of other tests to a property test, so that it
+// looks for a smaller example.
 type rapidTB struct {
 	testing.TB
 	rt *rapid.T

@@ -8,27 +8,27 @@ import (
 	"lorefs/datacenter"
 )
 
-// nameTable holds the names and key definitions of a Draft: first those of the
-// file, at the same places, then new ones.
+// nameTable has the names and key definitions of a Draft: first those of the file, at the
+// same places, then new ones.
 type nameTable struct {
 	nameTexts
-	// index and keyIndex are the inverses.
+	// index and keyIndex are the inverses of names and keys.
 	index    map[string]uint16
 	keyIndex map[datacenter.KeyNames]uint16
-	// freeNames and freeKeys are indexes of new ones that nothing has any more.
+	// freeNames and freeKeys are unused places of new names and key definitions.
 	freeNames, freeKeys []uint16
-	// maxNames is how many there may be, and bytes how long they are together.
+	// maxNames is the maximum number of names, and bytes is their total length.
 	maxNames, bytes int
 }
 
-// nameTexts are what indexes stand for: the index of a name is one more than its place,
-// that of a key definition is its place.
+// nameTexts are the names and key definitions by index. The index of a name is one more
+// than its place; the index of a key definition is its place.
 type nameTexts struct {
 	names []string
 	keys  []datacenter.KeyNames
 }
 
-// newNameTable gives that of a file.
+// newNameTable returns the table of a file.
 func newNameTable(f *datacenter.File) (nameTable, error) {
 	if err := f.CheckNames(); err != nil {
 		return nameTable{}, err
@@ -48,7 +48,7 @@ func newNameTable(f *datacenter.File) (nameTable, error) {
 		}
 	}
 	for i, k := range slices.Backward(t.keys) {
-		t.keyIndex[k] = uint16(i) // of equal ones the first
+		t.keyIndex[k] = uint16(i) // the first of equal ones
 	}
 	if _, ok := t.keyIndex[datacenter.KeyNames{}]; !ok {
 		t.keyIndex[datacenter.KeyNames{}] = uint16(len(t.keys))
@@ -60,7 +60,7 @@ func newNameTable(f *datacenter.File) (nameTable, error) {
 	return t, nil
 }
 
-// copied is a copy without the inverses.
+// copied returns a copy without the inverses.
 func (t *nameTable) copied() nameTable {
 	c := *t
 	c.names, c.keys = slices.Clone(t.names), slices.Clone(t.keys)
@@ -69,7 +69,7 @@ func (t *nameTable) copied() nameTable {
 	return c
 }
 
-// indexed is a copy with the inverses.
+// indexed returns a copy with the inverses.
 func (t *nameTable) indexed() nameTable {
 	c := t.copied()
 	c.index, c.keyIndex = make(map[string]uint16, len(c.names)), make(map[datacenter.KeyNames]uint16, len(c.keys))
@@ -82,13 +82,13 @@ func (t *nameTable) indexed() nameTable {
 	free = places(c.freeKeys, len(c.keys))
 	for i, k := range slices.Backward(c.keys) {
 		if !free[i] {
-			c.keyIndex[k] = uint16(i) // of equal ones the first
+			c.keyIndex[k] = uint16(i) // the first of equal ones
 		}
 	}
 	return c
 }
 
-// places tells of each of so many places whether it is one of some.
+// places returns, for each place below count, whether it is in some.
 func places(some []uint16, count int) []bool {
 	are := make([]bool, count)
 	for _, i := range some {
@@ -97,10 +97,10 @@ func places(some []uint16, count int) []bool {
 	return are
 }
 
-// name is the text of a name index.
+// name returns the text of a name index.
 func (t *nameTexts) name(i uint16) string { return t.names[i-1] }
 
-// definition is the text of a key definition.
+// definition returns the names of a key definition.
 func (t *nameTexts) definition(key uint16) datacenter.KeyDefinition {
 	def := datacenter.KeyDefinition{}
 	for _, n := range t.keys[key] {
@@ -111,7 +111,7 @@ func (t *nameTexts) definition(key uint16) datacenter.KeyDefinition {
 	return def
 }
 
-// nameIndex gives the index of a name, which may be new.
+// nameIndex returns the index of a name. It adds a new name.
 func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
 	if i, ok := d.index[name]; ok && name != datacenter.RootName {
 		return i, nil
@@ -135,7 +135,7 @@ func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
 	return i, nil
 }
 
-// takeFree gives a place that is free, or one behind all.
+// takeFree returns a free place. If there is none, it appends one.
 func takeFree[T any](free *[]uint16, table *[]T) uint16 {
 	if n := len(*free); n > 0 {
 		i := (*free)[n-1]
@@ -147,7 +147,7 @@ func takeFree[T any](free *[]uint16, table *[]T) uint16 {
 	return uint16(len(*table) - 1)
 }
 
-// dropName gives a new name's index back. The caller holds mu.
+// dropName frees the index of a new name. The caller holds mu.
 func (d *Draft) dropName(i uint16) {
 	name := d.names[i-1]
 	delete(d.index, name)
@@ -156,14 +156,14 @@ func (d *Draft) dropName(i uint16) {
 	d.freeNames = append(d.freeNames, i-1)
 }
 
-// dropKey likewise.
+// dropKey frees the index of a new key definition. The caller holds mu.
 func (d *Draft) dropKey(i uint16) {
 	delete(d.keyIndex, d.keys[i])
 	d.keys[i] = datacenter.KeyNames{}
 	d.freeKeys = append(d.freeKeys, i)
 }
 
-// keyOf gives the index of a key definition, which may be new.
+// keyOf returns the index of a key definition. It adds a new one.
 func (d *Draft) keyOf(def datacenter.KeyDefinition, u *undoList) (uint16, error) {
 	var k datacenter.KeyNames
 	if len(def) > len(k) {
@@ -193,9 +193,9 @@ func (d *Draft) keyOf(def datacenter.KeyDefinition, u *undoList) (uint16, error)
 	return i, nil
 }
 
-// sweepFor gives back the names and key definitions that nothing has any more,
-// if there is no room for those of edits: editors make many a file that they
-// rename later. What is dead then stays so, as no edit is left to be undone.
+// sweepFor frees unused names and key definitions if there is no room for those of edits.
+// Editors create many files that they rename later. This is safe because no edit is left to
+// be undone that would use them again.
 func (d *Draft) sweepFor(edits script) error {
 	names, keys := 0, 0
 	for e, err := range edits {
@@ -233,8 +233,8 @@ func (d *Draft) sweepFor(edits script) error {
 	return nil
 }
 
-// inUse tells of each name and key index whether something has it, of nodes or of the
-// first file: what that has counts as used.
+// inUse reports for each name and key index whether one of nodes or the first file uses it.
+// All names and key definitions of the first file count as used.
 func inUse(f *datacenter.File, defs []datacenter.KeyNames, nodes iter.Seq[*nodeState]) (names, keys []bool) {
 	names, keys = make([]bool, datacenter.MaxNames+1), make([]bool, len(defs))
 	for i := range f.Names() {
@@ -251,13 +251,13 @@ func inUse(f *datacenter.File, defs []datacenter.KeyNames, nodes iter.Seq[*nodeS
 			}
 		}
 		for _, key := range defs[n.key] {
-			names[key] = true // names[0] is nobody's
+			names[key] = true // 0, for no key, marks names[0], which no name has
 		}
 	}
 	return names, keys
 }
 
-// states gives those of all draft nodes.
+// states yields the states of all draft nodes.
 func (d *Draft) states(yield func(*nodeState) bool) {
 	for _, n := range d.nodes {
 		if !yield(&n.nodeState) {

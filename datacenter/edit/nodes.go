@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter"
 )
 
-// Edits of nodes as wholes.
+// Edits of whole nodes.
 
 func (d *Draft) addNode(e Edit, u *undoList) error {
 	parent, err := d.reach(e.Parent)
@@ -45,7 +45,7 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 	return nil
 }
 
-// checkNew tells whether a node can be made.
+// checkNew returns an error if a node can't be made.
 func (d *Draft) checkNew(parent *draftNode, e Edit) error {
 	if e.Node == 0 {
 		return fmt.Errorf("no number is left: %w", datacenter.ErrTooLarge)
@@ -70,8 +70,7 @@ func (d *Draft) nodeName(name string, u *undoList) (uint16, error) {
 	return d.nameIndex(name, u)
 }
 
-// roomFor tells whether parent can take a child below which there are height
-// levels.
+// roomFor returns an error if parent can't take one more child with height levels below it.
 func (d *Draft) roomFor(parent *draftNode, height int) error {
 	if len(parent.kidAt) >= datacenter.MaxRun {
 		return fmt.Errorf("more than %d children of a node: %w", datacenter.MaxRun, datacenter.ErrTooLarge)
@@ -82,8 +81,7 @@ func (d *Draft) roomFor(parent *draftNode, height int) error {
 	return nil
 }
 
-// attach makes n a child of parent, with e's ordinal and rank. The caller holds
-// mu.
+// attach makes n a child of parent, with e's ordinal and rank. The caller holds mu.
 func (d *Draft) attach(parent, n *draftNode, e Edit) error {
 	k := childKey{n.name, e.Ordinal}
 	if _, there := parent.kidAt[k]; there {
@@ -105,7 +103,7 @@ func (d *Draft) attach(parent, n *draftNode, e Edit) error {
 	return nil
 }
 
-// spareOrdinal gives one that no child called name has.
+// spareOrdinal returns an ordinal that no child called name has.
 func (n *draftNode) spareOrdinal(name uint16) uint32 {
 	for n.spare = max(n.spare, uint32(len(n.kidAt))); ; n.spare++ {
 		if _, taken := n.kidAt[childKey{name, n.spare}]; !taken {
@@ -114,8 +112,7 @@ func (n *draftNode) spareOrdinal(name uint16) uint32 {
 	}
 }
 
-// unattach undoes attach, if that was the last that happened. The caller holds
-// mu.
+// unattach undoes attach, if nothing happened in between. The caller holds mu.
 func (d *Draft) unattach(n *draftNode) {
 	parent := n.parent
 	place := d.detach(n)
@@ -124,7 +121,7 @@ func (d *Draft) unattach(n *draftNode) {
 	parent.seq--
 }
 
-// detach takes n, and nothing below it, from its parent. The caller holds mu.
+// detach removes n, with its subtree, from its parent only. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
 	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
@@ -178,7 +175,7 @@ func (d *Draft) removeNode(n *draftNode, u *undoList) error {
 	return nil
 }
 
-// below collects the draft nodes under n.
+// below collects the draft nodes below n.
 func (d *Draft) below(n *draftNode, dst []*draftNode) []*draftNode {
 	for i := range n.kids {
 		if x := n.kids[i].node; x != nil {
@@ -210,7 +207,7 @@ func (d *Draft) showAttributes(n *draftNode) {
 	}
 }
 
-// count is the number of entries of n's subtree, itself included.
+// count returns the number of entries in n's subtree, n included.
 func (d *Draft) count(n *draftNode) int64 {
 	attrs, _ := n.counts()
 	sum := 1 + int64(attrs)
@@ -257,7 +254,7 @@ func (d *Draft) moveNode(n *draftNode, e Edit, u *undoList) error {
 	return nil
 }
 
-// checkMove tells whether n can become a child of parent.
+// checkMove returns an error if n can't become a child of parent.
 func (d *Draft) checkMove(n, parent *draftNode) error {
 	if n == d.root {
 		return fmt.Errorf("%w: the root can't be moved", datacenter.ErrValue)
@@ -277,7 +274,7 @@ func (d *Draft) checkMove(n, parent *draftNode) error {
 	return d.roomFor(parent, height)
 }
 
-// height is how many levels there are below n.
+// height returns the number of levels below n.
 func (d *Draft) height(n *draftNode) (int, error) {
 	height := 0
 	for i := range n.kids {
@@ -300,7 +297,7 @@ func (d *Draft) height(n *draftNode) (int, error) {
 	return height, nil
 }
 
-// storedHeight is that of a node of the first file, of which it remembers each.
+// storedHeight is height for a node of the first file. It remembers the results.
 func (d *Draft) storedHeight(addr datacenter.Address) (int, error) {
 	if h, ok := d.heights[addr]; ok {
 		return h, nil

@@ -7,10 +7,9 @@ import (
 	"lorefs/datacenter"
 )
 
-// OrderedChildren gives the children of a draft node in the order in which they
-// would be written now: by name, then by their key definitions and the values of their
-// keys, then as they were. ok is false if the number stands for no draft node. It may
-// read the file.
+// OrderedChildren returns the children of a draft node in the order in which they would be
+// written now: by name, then by their key definitions and the values of their keys, then by
+// their present place. ok is false if there is no such draft node. It may read the file.
 func (d *Draft) OrderedChildren(n Number) (children []Entry, ok bool, err error) {
 	o := draftOrder{d: d}
 	if !o.collect(n) {
@@ -30,29 +29,30 @@ func (d *Draft) OrderedChildren(n Number) (children []Entry, ok bool, err error)
 	return children, true, o.err
 }
 
-// draftOrder is the order of the children of one draft node. Its error is sticky.
+// draftOrder orders the children of one draft node. Its error is sticky.
 type draftOrder struct {
 	d           *Draft
 	kids        []orderedChild
-	root, value uint16 // names that are the last
-	// names are those of the keys of draft nodes, which may be new.
+	root, value uint16 // names that are written last
+	// names has the names of the keys of draft nodes, since those may be new.
 	names map[uint16]string
 	err   error
 }
 
-// orderedChild is a child, and what it takes to find the values of its keys.
+// orderedChild is a child with what is needed to read its keys.
 type orderedChild struct {
 	Entry
 	rank  uint64
 	keys  datacenter.KeyNames
 	draft bool
-	// attrs are those of a draft node, and home is what is none in the first file.
+	// attrs are the attributes of a draft node. For other children, home is the node in the
+	// first file.
 	attrs []draftAttribute
 	home  datacenter.Node
 }
 
-// collect takes what is known of the children, lest the file be read while others
-// wait. It is false if there is no such draft node.
+// collect copies what is known of the children, so that no lock is held while the file is
+// read. It returns false if there is no such draft node.
 func (o *draftOrder) collect(n Number) bool {
 	d := o.d
 	d.mu.RLock()
@@ -105,7 +105,7 @@ func (o *draftOrder) compare(x, y orderedChild) int {
 	return c
 }
 
-// spell is the text of a name index.
+// spell returns the text of a name index.
 func (o *draftOrder) spell(i uint16) string {
 	if name, ok := o.names[i]; ok {
 		return name
@@ -113,7 +113,7 @@ func (o *draftOrder) spell(i uint16) string {
 	return o.d.first.Names()[i-1]
 }
 
-// load finds the nodes of the first file that children are which are no draft nodes.
+// load reads the children that are no draft nodes from the first file.
 func (o *draftOrder) load() (err error) {
 	for i := range o.kids {
 		c := &o.kids[i]
@@ -128,7 +128,7 @@ func (o *draftOrder) load() (err error) {
 	return nil
 }
 
-// keyValue is the value of one key of a child; it has no type if there is none.
+// keyValue returns the value of one key of a child. It has no type if there is none.
 func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v datacenter.Value) {
 	var stored datacenter.Attribute
 	var err error

@@ -10,8 +10,8 @@ import (
 	"lorefs/datacenter"
 )
 
-// compareSheets compares the root and, by two goroutines, what is below it: each
-// takes the next sheet, and both remember what was found to be equal.
+// compareSheets compares the root and, with two goroutines, the sheets. Each goroutine
+// takes the next sheet. Both share what they find to be equal.
 func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	root, err := g.Root()
 	if err != nil {
@@ -49,14 +49,14 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	return group.Wait()
 }
 
-// pair is a child of a draft node, and what became of it.
+// pair is a child of a draft node and the node that it became.
 type pair struct {
 	x *draftChild
 	y datacenter.Node
 }
 
-// pair puts the children of a draft node beside those of y, which it became.
-// Placeholders of y count for nothing.
+// pair pairs the children of a draft node with those of y, the node that it became. It
+// ignores placeholders of y.
 func (w *Written) pair(n *draftNode, x *nodeState, y datacenter.Node) ([]pair, error) {
 	order := w.orders[n]
 	pairs := make([]pair, 0, len(order))

@@ -6,19 +6,19 @@ import (
 	"lorefs/datacenter"
 )
 
-// pathTypes remembers what was looked for on paths.
+// pathTypes caches the results of TypeOnPath and KeysOnPath.
 type pathTypes struct {
 	attrs map[string]datacenter.Type
 	keys  map[string]datacenter.KeyDefinition
 }
 
-// A path is the names of the nodes from a sheet down to a node. What the nodes
-// on one path have is alike: an attribute has one type there, though another
-// path may give another type to the same name.
+// A path is the list of the names of the nodes from a sheet down to a node. Nodes on one
+// path are alike: an attribute has the same type in all of them, though on another path an
+// attribute of the same name may have another type.
 
-// TypeOnPath is the type that an attribute has elsewhere on the path of a node; ok
-// is false if no node of the file on that path has it. It may have to look at
-// all of them, but does so once.
+// TypeOnPath returns the type that an attribute has in other nodes on the path of a node.
+// ok is false if no node of the file on that path has the attribute. The first call for a
+// path may read all of its nodes.
 func (d *Draft) TypeOnPath(node Number, attribute string) (t datacenter.Type, ok bool, err error) {
 	d.editing.Lock()
 	defer d.editing.Unlock()
@@ -52,8 +52,8 @@ func (d *Draft) TypeOnPath(node Number, attribute string) (t datacenter.Type, ok
 	return t, t != 0, nil
 }
 
-// KeysOnPath is the key definition of the first node of the file that is called
-// name and has the path of parent before it; it is empty if there is none.
+// KeysOnPath returns the key definition of the first node in the file that is called name
+// and whose parent has the path of parent. It is empty if there is no such node.
 func (d *Draft) KeysOnPath(parent Number, name string) (datacenter.KeyDefinition, error) {
 	d.editing.Lock()
 	defer d.editing.Unlock()
@@ -84,11 +84,11 @@ func (d *Draft) KeysOnPath(parent Number, name string) (datacenter.KeyDefinition
 	return def, nil
 }
 
-// isNew tells whether a name is none of the file's. Nothing is remembered of
-// those, for their indexes may come to mean others.
+// isNew reports whether the file does not have a name. Nothing is cached for new names,
+// since their indexes may be reused for others.
 func (d *Draft) isNew(name uint16) bool { return int(name) > len(d.first.Names()) }
 
-// path is the names from the sheet down to n; it is empty for the root.
+// path returns the names from the sheet down to n. It is empty for the root.
 func (n *draftNode) path() []uint16 {
 	path := []uint16{}
 	for ; n.parent != nil; n = n.parent {
@@ -106,9 +106,9 @@ func pathKey(path []uint16) string {
 	return string(b)
 }
 
-// eachOnPath calls visit for the stored nodes of a path until it is false. A
-// run of children that several parents share is looked at once, so the work
-// grows with the stored nodes.
+// eachOnPath calls visit for the stored nodes of a path until visit returns false. It reads
+// a run of children that several parents share once, so the work grows with the stored
+// nodes.
 func eachOnPath(f *datacenter.File, path []uint16, visit func(datacenter.Node) (more bool, err error)) error {
 	if len(path) == 0 {
 		return nil
@@ -126,8 +126,8 @@ func eachOnPath(f *datacenter.File, path []uint16, visit func(datacenter.Node) (
 	return eachNamed(level, path[len(path)-1], visit)
 }
 
-// named gives the children of parents that have a name, one of those that have
-// the same run of children.
+// named returns the children of parents that have a name. If several parents share a run of
+// children, it returns the children of one.
 func named(parents []datacenter.Node, name uint16) ([]datacenter.Node, error) {
 	var next []datacenter.Node
 	seen := map[datacenter.Run]bool{}

@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// pathDoc gives one attribute name different types on different paths.
+// pathDoc has one attribute name with different types on different paths.
 func pathDoc() dctest.Doc {
 	at := func(name string, v any, kids ...*dctest.Node) *dctest.Node {
 		return &dctest.Node{Name: name, Attrs: []dctest.Attr{{Name: "x", Value: v}}, Children: kids}
@@ -35,7 +35,7 @@ func TestTypesOnPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := newModel(t, f)
-		at := func(path ...string) edit.Number { // the last of each name
+		at := func(path ...string) edit.Number { // the last node of each name
 			n := m.root
 			for _, name := range path {
 				i := slices.IndexFunc(n.kids, func(k *modelNode) bool { return k.name == name })
@@ -43,7 +43,7 @@ func TestTypesOnPaths(t *testing.T) {
 			}
 			return n.number
 		}
-		for range 2 { // the second time from memory
+		for range 2 { // the second time from the cache
 			for _, tt := range []struct {
 				node edit.Number
 				attr string
@@ -68,7 +68,7 @@ func TestTypesOnPaths(t *testing.T) {
 	}
 }
 
-// checkNewOnPath makes nodes: what has the path of the file's gets their types.
+// checkNewOnPath makes nodes on a path of the file. They get the types of that path.
 func checkNewOnPath(t *testing.T, d *edit.Draft, a edit.Number) {
 	t.Helper()
 	b, c, x := d.NewNumber(), d.NewNumber(), d.NewNumber()

@@ -5,32 +5,32 @@ import (
 	"math"
 )
 
-// Ordinals are labels: they last as long as the Draft, while each file that is
-// written counts siblings of one name from 0 on. So what orders siblings, and
-// what a record says, is a rank: it means the same in the Draft and in its base.
-// Ranks lie so far apart that there is room in between for what is added after a
-// save at an ordinal that is in the middle.
+// Ordinals are labels: they stay the same as long as the Draft lives, while each written
+// file counts siblings of one name from 0 on. So a rank, not the ordinal, orders siblings,
+// also in records: it means the same in the Draft and in its base. Ranks are far apart. So
+// there is room between them for nodes that are inserted after a save at an ordinal in the
+// middle.
 
-// RankGap is how far the ranks of a file's siblings are apart. That of the first is
-// RankGap.
+// RankGap is the distance between the ranks of a file's siblings, and the rank of the
+// first.
 const RankGap = rankGap
 
 const rankGap = 1 << 31
 
-// maxRank is the highest, twice that of any ordinal.
+// maxRank is the highest rank, twice the rank of any ordinal.
 const maxRank = math.MaxUint64 - uint64(rankGap)
 
-// rankOf is the rank of the sibling with an ordinal, if nothing was saved since
-// it had that.
+// rankOf returns the rank of the sibling with an ordinal if nothing was saved since the
+// sibling got that ordinal.
 func rankOf(ordinal uint32) uint64 { return (uint64(ordinal) + 1) * rankGap }
 
-// ordinalOf is the ordinal that a rank is nearest to.
+// ordinalOf returns the ordinal whose rank is nearest.
 func ordinalOf(rank uint64) uint32 {
 	return uint32(min(max(rank/rankGap, 1)-1, math.MaxUint32))
 }
 
-// rank gives the rank for a node that goes to an ordinal among parent's children:
-// behind the sibling whose ordinal is the next lower one.
+// rank returns the rank for a node that gets an ordinal among parent's children: behind the
+// sibling with the next lower ordinal.
 func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 	want := rankOf(e.Ordinal)
 	name, known := d.index[e.Name]
@@ -43,7 +43,7 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 			before = k
 		}
 	}
-	low, ordinal := uint64(0), int64(-1) // of the one before
+	low, ordinal := uint64(0), int64(-1) // of the sibling before
 	if before != nil {
 		low, ordinal = before.rank, int64(before.ordinal)
 	}
@@ -64,7 +64,7 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 	return low + room/2
 }
 
-// siblings gives the children that have a name, but for the one with a number.
+// siblings yields the children that have a name, except the one numbered but.
 func (n *draftNode) siblings(name uint16, but Number) iter.Seq[*draftChild] {
 	return func(yield func(*draftChild) bool) {
 		for i := range n.kids {
@@ -75,17 +75,18 @@ func (n *draftNode) siblings(name uint16, but Number) iter.Seq[*draftChild] {
 	}
 }
 
-// siblingSpot is where among its siblings of one name a node was put by its Rank: behind
-// one, or ahead of all if that is 0, so that share of the room up to the next one is ahead
-// of it. Behind the last one share is how much its rank is higher.
+// siblingSpot is the place among its siblings of one name where Rank put a node: behind one
+// of them, or before all if behind is 0. share is the part of the gap up to the next
+// sibling that lies before the node. Behind the last sibling, share is the distance of the
+// ranks.
 type siblingSpot struct {
 	behind Number
 	last   bool
 	share  float64
 }
 
-// spot tells where an edit with a Rank puts its node, so that place can find it when all
-// have other ranks.
+// spot returns the place where an edit with a Rank puts its node, so that place can find it
+// again after all ranks have changed.
 func (d *Draft) spot(parent *draftNode, e *Edit) siblingSpot {
 	before, after := parent.around(d.index[e.Name], e.Node, e.Rank)
 	s := siblingSpot{last: after == nil}
@@ -100,7 +101,7 @@ func (d *Draft) spot(parent *draftNode, e *Edit) siblingSpot {
 	return s
 }
 
-// place is the rank of a spot among the siblings that there are now.
+// place returns the rank of a spot among the present siblings.
 func (d *Draft) place(parent *draftNode, e *Edit, s siblingSpot) uint64 {
 	name, low := d.index[e.Name], uint64(0)
 	for k := range parent.siblings(name, e.Node) {
@@ -120,8 +121,9 @@ func (d *Draft) place(parent *draftNode, e *Edit, s siblingSpot) uint64 {
 	return low + min(max(uint64(s.share*float64(after.rank-low)), 1), after.rank-low-1)
 }
 
-// around gives the siblings of a name next to a rank, but for the one with a number: the
-// last of those with lower ranks, and the first of the others. They are nil if there are none.
+// around returns the neighbours of a rank among the siblings of a name, except the one
+// numbered but: the last sibling with a lower rank, and the first of the others. Each is
+// nil if there is none.
 func (n *draftNode) around(name uint16, but Number, rank uint64) (before, after *draftChild) {
 	for k := range n.siblings(name, but) {
 		switch {

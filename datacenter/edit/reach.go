@@ -7,10 +7,10 @@ import (
 	"lorefs/datacenter"
 )
 
-// How the draft nodes come about: from the file, on the way to what is edited.
+// Making draft nodes from the file, for an edited node and its ancestors.
 
-// expand makes the draft node of a node of the first file that nobody has edited, base
-// being what it is in the base. It changes nothing.
+// expand makes the draft node of an unedited node of the first file. base is the same node
+// in the base. It does not change the Draft.
 func (d *Draft) expand(number Number, home, base datacenter.Node) (*draftNode, error) {
 	n := &draftNode{
 		number: number, home: home, base: base, epoch: d.epochs.now,
@@ -41,7 +41,7 @@ func (d *Draft) expand(number Number, home, base datacenter.Node) (*draftNode, e
 	return n, n.rest(d.labels.names, order, func(*draftChild, datacenter.Node, Number) error { return nil })
 }
 
-// expandChildren lists the children of n's home, placeholders as dead ones.
+// expandChildren lists the children of n's home, with dead children for placeholders.
 func (d *Draft) expandChildren(n *draftNode) error {
 	n.kids = make([]draftChild, 0, n.homeKids)
 	ordinals := map[uint16]uint32{}
@@ -65,24 +65,24 @@ func (d *Draft) expandChildren(n *draftNode) error {
 	return nil
 }
 
-// skipTo puts dead children in the places of placeholders, up to the place i.
-// They have the number of what follows, so that the numbers ascend.
+// skipTo adds dead children for placeholders, up to place i. They get the number of the
+// next child, so that the numbers ascend.
 func (n *draftNode) skipTo(i int, number Number) {
 	for len(n.kids) < i {
 		n.kids = append(n.kids, draftChild{dead: true, number: number})
 	}
 }
 
-// step is one node of the first file on the way to another.
+// step is one node of the first file on the path to another.
 type step struct {
 	home   datacenter.Node
 	number Number
-	// place is that among the children of the step before.
+	// place is the place among the children of the step before.
 	place int
 }
 
-// reach gives the draft node that a number stands for. All on the way to it
-// become draft nodes, too. The caller holds editing.
+// reach returns the draft node with a number. It makes draft nodes of all nodes on the path
+// to it, too. The caller holds editing.
 func (d *Draft) reach(n Number) (*draftNode, error) {
 	if x, ok := d.nodes[n]; ok {
 		return x, nil
@@ -97,7 +97,7 @@ func (d *Draft) reach(n Number) (*draftNode, error) {
 	return d.descend(at, steps)
 }
 
-// owner gives the node that has the attribute with a number, and its place.
+// owner returns the node that has the attribute with a number, and the attribute's place.
 func (d *Draft) owner(n Number) (*draftNode, int, error) {
 	node, ok := d.owners[n]
 	if !ok {
@@ -121,9 +121,9 @@ func (d *Draft) owner(n Number) (*draftNode, int, error) {
 
 func goneError(n Number) error { return fmt.Errorf("datacenter: entry %d: %w", n, ErrGone) }
 
-// trace follows the first file, as it is, from the root to the node that has a number,
-// or to the owner of the attribute that has it: last. It tells the lowest draft
-// node on the way, and the steps below that.
+// trace follows the first file from the root to the node with a number, or to the node that
+// has the attribute with the number. That node is last. It also returns the lowest draft
+// node on the path, and the steps below that.
 func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err error) {
 	if n > datacenter.MaxEntries || int64(n) >= entriesOf(d.first) {
 		return nil, nil, last, goneError(n)
@@ -148,10 +148,10 @@ func (d *Draft) trace(n Number) (at *draftNode, steps []step, last step, err err
 	return at, steps, last, nil
 }
 
-// childHolding finds the child that n's home has in whose subtree an entry is,
-// which must be below n.
+// childHolding returns the child of n's home whose subtree has an entry. The entry must be
+// below n.
 func (n *draftNode) childHolding(entry Number) (step, error) {
-	// The last child that begins at the entry or before it.
+	// The last child whose number is at most the entry's.
 	i := sort.Search(n.homeKids, func(i int) bool { return n.kids[i].number > entry }) - 1
 	if i < 0 {
 		return step{}, goneError(entry)
@@ -160,7 +160,7 @@ func (n *draftNode) childHolding(entry Number) (step, error) {
 	return step{home: c, number: n.kids[i].number, place: i}, err
 }
 
-// childHolding finds the child of s in whose subtree the entry n is.
+// childHolding returns the child of s whose subtree has the entry n.
 func childHolding(f *datacenter.File, s step, n Number) (step, error) {
 	number := s.number + 1 + Number(s.home.AttributeCount())
 	addr := s.home.ChildAddress(0)
@@ -176,7 +176,7 @@ func childHolding(f *datacenter.File, s step, n Number) (step, error) {
 	return s, goneError(n)
 }
 
-// descend makes draft nodes of what lies on the way down from at.
+// descend makes draft nodes of the steps down from at.
 func (d *Draft) descend(at *draftNode, steps []step) (*draftNode, error) {
 	for _, s := range steps {
 		if s.place >= len(at.kids) || at.kids[s.place].dead || at.kids[s.place].number != s.number {

@@ -9,34 +9,34 @@ import (
 // Entry is an attribute or a child of a draft node.
 type Entry struct {
 	Number Number
-	// Attribute tells that it is one; else it is a node.
+	// Attribute says that it is an attribute, not a node.
 	Attribute bool
-	// Name is the text, NameIndex its place in the file's names; an index above
-	// their number is a new name's.
+	// NameIndex is the index of Name in the file's names. A higher index than those belongs
+	// to a new name.
 	Name      string
 	NameIndex uint16
-	// Ordinal tells a node from its siblings of the same name.
+	// Ordinal distinguishes a node from its siblings of the same name.
 	Ordinal uint32
 	// Rank orders a node among its siblings of the same name, see [Edit].
 	Rank uint64
-	// Stored tells that the first file holds the number, at Addr. Of an attribute the
-	// value is there as well, unless it is in Value, which then has a type.
+	// Stored says that the first file has the entry, at Addr. The value of an attribute is
+	// there, too, unless Value has a type: then it is in Value.
 	Stored bool
 	Addr   datacenter.Address
 	Value  datacenter.Value
-	// Added tells that the node did not have it in the first file.
+	// Added says that the node did not have the entry in the first file.
 	Added bool
-	// Next is the cursor behind it.
+	// Next is the cursor behind the entry.
 	Next uint64
 }
 
-// addedCursor is the first cursor of what was added to a node. Those of what
-// the first file has are as in a listing of that: the place among the
-// attributes, or their number and the place among the children.
+// addedCursor is the first cursor of added entries. The entries of the first file have the
+// same cursors as in a listing of that file: the place among the attributes, or the number
+// of attributes plus the place among the children.
 const addedCursor = 1 << 32
 
-// Touched tells whether a number stands for a draft node: if not, the first file says
-// all that there is to say of the node.
+// Touched reports whether a number has a draft node. If not, the node is as in the first
+// file.
 func (d *Draft) Touched(n Number) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -54,12 +54,12 @@ type Node struct {
 	Flags      datacenter.KeyFlags
 	Attributes int
 	Children   int
-	// Base is the first file's node, if Stored.
+	// Base is the node in the first file, if Stored.
 	Base   datacenter.Node
 	Stored bool
 }
 
-// Node describes a draft node; ok is false if the number stands for none.
+// Node describes a draft node. ok is false if there is none with the number.
 func (d *Draft) Node(n Number) (info Node, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -78,7 +78,7 @@ func (d *Draft) Node(n Number) (info Node, ok bool) {
 	return info, true
 }
 
-// Attribute finds an attribute of a draft node.
+// Attribute returns an attribute of a draft node.
 func (d *Draft) Attribute(n Number, name string) (Entry, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -93,7 +93,7 @@ func (d *Draft) Attribute(n Number, name string) (Entry, bool) {
 	return d.attributeEntry(x, i), true
 }
 
-// Child finds a child of a draft node.
+// Child returns a child of a draft node.
 func (d *Draft) Child(n Number, name string, ordinal uint32) (Entry, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -108,7 +108,7 @@ func (d *Draft) Child(n Number, name string, ordinal uint32) (Entry, bool) {
 	return d.childEntry(x, i), true
 }
 
-// Value gives the value of an attribute that is not as the first file has it.
+// Value returns the value of an attribute whose value is not the first file's.
 func (d *Draft) Value(n Number) (datacenter.Value, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -123,7 +123,7 @@ func (d *Draft) Value(n Number) (datacenter.Value, bool) {
 	return x.attrs[i].value, true
 }
 
-// Holder gives the node and the name of an attribute. It may read the file.
+// Holder returns the node and the name of an attribute. It may read the file.
 func (d *Draft) Holder(n Number) (node Number, name string, err error) {
 	d.editing.Lock()
 	defer d.editing.Unlock()
@@ -134,7 +134,7 @@ func (d *Draft) Holder(n Number) (node Number, name string, err error) {
 	return x.number, d.name(x.attrs[i].name), nil
 }
 
-// Open makes sure that a number stands for a draft node. It may read the file.
+// Open makes the node with a number a draft node. It may read the file.
 func (d *Draft) Open(n Number) error {
 	d.editing.Lock()
 	defer d.editing.Unlock()
@@ -142,10 +142,9 @@ func (d *Draft) Open(n Number) error {
 	return err
 }
 
-// List appends up to limit entries of a draft node to dst: attributes, then
-// children, in the first file's order, then what was added, in no order that means
-// something. No entry is left out or comes twice because others come and go
-// meanwhile. ok is false if the number stands for no draft node.
+// List appends up to limit entries of a draft node to dst: attributes, then children, in
+// the first file's order, then added entries in no particular order. Concurrent edits do
+// not make it skip or repeat other entries. ok is false if there is no such draft node.
 func (d *Draft) List(n Number, cursor uint64, limit int, dst []Entry) (entries []Entry, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -171,8 +170,8 @@ func (d *Draft) List(n Number, cursor uint64, limit int, dst []Entry) (entries [
 	return dst, true
 }
 
-// listAdded goes on with what was added, in the order of its cursors, in which
-// both attributes and children are.
+// listAdded continues with the added entries, in the order of their cursors. Attributes and
+// children are both in that order.
 func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []Entry) []Entry {
 	seq := max(cursor, addedCursor) - addedCursor
 	a := x.homeAttrs + sort.Search(len(x.attrs)-x.homeAttrs, func(i int) bool { return uint64(x.attrs[x.homeAttrs+i].seq) >= seq })

@@ -10,23 +10,22 @@ import (
 	"lorefs/datacenter"
 )
 
-// Rebase goes on with the file that a Snapshot was written as, g: opened anew from that, and
-// compared with it by [Written.Compare]. From then on the Draft's base is g. So records are
-// about g, with its numbers, and so are [Draft.Changes] and the next Snapshot, and
-// [Draft.Pending] has only the edits since this one. g has to stay open as long as it is the
-// base, and until all Snapshots of it are closed; its index is used as it is.
+// Rebase continues with g, the file to which a Snapshot was written. g must have been
+// opened anew from that and compared by [Written.Compare]. Afterwards the Draft's base is
+// g: records, [Draft.Changes] and the next Snapshot refer to g, with its numbers, and
+// [Draft.Pending] counts only the edits since this Snapshot. g has to stay open as long as
+// it is the base, and until all Snapshots of it are closed. Its index is used as it is.
 //
-// Edits that were made since the Snapshot, which must still be open, are made again on top of
-// g first. New ones have to wait only while the last few of them are, and for publish. That is
-// given the records of all of them, in their order, as a Draft of g replays them, so that it
-// can write them to a journal of its own, and see to it that they and the new file come into
-// effect together. If it returns an error, or if ctx ends before that, the Draft stays as it
-// was. It must not call the Draft.
+// Rebase first makes the edits since the Snapshot, which must still be open, again on top
+// of g. New edits have to wait only while the last few of them are made again, and during
+// publish. publish gets the records of all of them, in their order, as a Draft of g replays
+// them. It can write them to a new journal, and make sure that this journal and the new
+// file take effect together. If it returns an error, or if ctx ends before that, the Draft
+// stays unchanged. publish must not call the Draft.
 //
-// Whoever reads the Draft notices nothing of it. Numbers, ordinals, cursors of listings and
-// the addresses in what the Draft tells stay what they are, those of the first file, which has
-// to stay open for them: what is as that has it is read from there, and of all else the
-// Draft knows how it differs.
+// Readers of the Draft notice nothing. Numbers, ordinals, cursors of listings and addresses
+// still refer to the first file, which therefore has to stay open. Unchanged entries are
+// read from it, and for all others the Draft knows how they differ.
 func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publish func(later [][]byte) error) error {
 	r := rebaser{w: w, g: g}
 	if err := r.fork(); err != nil {
@@ -54,19 +53,20 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	return nil
 }
 
-// rebaser makes of a Snapshot a Draft whose base is what that was written as.
+// rebaser makes a Draft from a Snapshot, with the file to which it was written as the base.
 type rebaser struct {
 	w    *Written
 	g    *datacenter.File
 	tree draftTree
-	// to is that Draft, and later are its records of the edits that it was made again. done
-	// is where the next of them begin in the other one's epochs.since.
+	// to is that Draft, and later has the records of the edits made again on it. done is
+	// the place in the first Draft's epochs.since of the edits to make next.
 	to    *Draft
 	later [][]byte
 	done  int
 }
 
-// catchUp makes edits again until few are left that nobody else can make meanwhile.
+// catchUp makes edits again until only a few are left. The caller makes those with editing
+// held.
 func (r *rebaser) catchUp(ctx context.Context) error {
 	const few, rounds = 16, 10
 	d := r.w.s.d
@@ -95,7 +95,7 @@ func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
 	return nil
 }
 
-// fork makes that Draft. It shares nothing with the other one that an edit changes.
+// fork makes the new Draft. It shares nothing with the old one that an edit changes.
 func (r *rebaser) fork() error {
 	s := r.w.s
 	r.tree = draftTree{
@@ -127,7 +127,7 @@ func (r *rebaser) fork() error {
 	return nil
 }
 
-// node makes the draft node of one that became base, which has a number there.
+// node makes the draft node of old, which became base. number is its number there.
 func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*draftNode, error) {
 	n := &draftNode{
 		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
@@ -162,8 +162,9 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 	return n, nil
 }
 
-// labelCount is how many labels from a node's on stand for numbers from its number on: those
-// of its attributes do if they are as many, or at least nobody asks for their numbers.
+// labelCount returns how many labels, from the node's on, stand for the numbers from its
+// number on. The labels of the attributes do if the counts are equal. The attributes may be in
+// another order, but their numbers are never used.
 func (n *draftNode) labelCount() Number {
 	if !isNone(n.home) && n.base.AttributeCount() == n.homeAttrs {
 		return 1 + Number(n.homeAttrs)
@@ -171,9 +172,9 @@ func (n *draftNode) labelCount() Number {
 	return 1
 }
 
-// rest lets a node, whose children are in the order of its base, rest on that: nothing
-// of it is another one in there. names are the Draft's name indexes by the base's. child is
-// called for each child, with what it is in the base and how far its number there is behind
+// rest puts a draft node on top of its base, which must have the same attributes and the
+// children in the given order. names are the Draft's name indexes by the base's. rest calls
+// child for each child, with its node in the base and the distance of its number there to
 // that of its parent.
 func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, datacenter.Node, Number) error) error {
 	for i := range n.attrs {

@@ -14,8 +14,8 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// saveWhileEdited saves a draft that is edited meanwhile: what was logged since goes to
-// a second journal, which belongs to the new file.
+// saveWhileEdited saves a draft while it is edited. The records since the Snapshot go to a
+// second journal, which belongs to the new file.
 func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	snapshot, m := s.d.Snapshot(), s.m.clone()
 	defer snapshot.Close()
@@ -36,7 +36,7 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	if err := w.Compare(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}
-	s.checkReplay(nil, layout) // if the process died now, the old journal would be all there is
+	s.checkReplay(nil, layout) // if the process died now, only the old journal would exist
 	if rapid.IntRange(0, 3).Draw(s.t.rt, "publishing fails") == 0 {
 		no, pending := errors.New("no room"), s.d.Pending()
 		if err := s.d.Rebase(s.t.Context(), w, g, func([][]byte) error { return no }); !errors.Is(err, no) || s.d.Pending() != pending {
@@ -67,7 +67,7 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	s.checkOnFirst()
 }
 
-// checkOnFirst writes all on top of the first file.
+// checkOnFirst writes all edits on top of the first file.
 func (s *session) checkOnFirst() {
 	snapshot := s.d.Snapshot()
 	defer snapshot.Close()
@@ -88,8 +88,8 @@ func (s *session) checkOnFirst() {
 	}
 }
 
-// However often a draft is saved while it is edited, it is what a plain tree is, and so is
-// what the journals of each file make of that.
+// TestRebaseIsTheModel saves a draft repeatedly while it is edited. It must equal a plain
+// tree after the same edits, and so must each file with its journal.
 func TestRebaseIsTheModel(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutAuto, datacenter.LayoutV3, datacenter.LayoutV6X64}
 	sources := draftSources()
@@ -110,14 +110,14 @@ func TestRebaseIsTheModel(t *testing.T) {
 	})
 }
 
-// writtenOrder spells what a draft is written as, in its order.
+// writtenOrder returns a text for the written form of a draft, in its order.
 func writtenOrder(t *testing.T, d *edit.Draft) string {
 	t.Helper()
 	return newModel(t, dctest.Open(t, justWrite(t, d))).String()
 }
 
-// Nodes that were put between others by their rank while a draft was saved stay there, though
-// all have other ranks in the new file.
+// TestRebaseKeepsWhatIsBetween checks that nodes inserted by rank during a save stay
+// between the same siblings, though all siblings have other ranks in the new file.
 func TestRebaseKeepsWhatIsBetween(t *testing.T) {
 	sheet := &dctest.Node{Name: "Sheet"}
 	for i := range 6 {
@@ -161,7 +161,7 @@ func TestRebaseKeepsWhatIsBetween(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add(200, 4*gap) // as ranks are now
+	add(200, 4*gap) // by the present ranks
 	again, err := edit.NewDraft(g, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -196,8 +196,8 @@ func TestRebaseOnAnotherFileIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever reads or lists while a draft gets a new base notices nothing of it, and no edit is
-// lost.
+// TestReadersAndEditsDuringRebases checks that readers notice nothing when a draft gets a
+// new base, and that no edit is lost.
 func TestReadersAndEditsDuringRebases(t *testing.T) {
 	var mu sync.Mutex
 	var journal [][]byte

@@ -30,7 +30,7 @@ import (
 // Numbers of nodes are those of the file that the edits belong to, the Draft's base. A rank
 // orders siblings of one name in that file, see rankOf.
 
-// errRecord means a record that none of ours looks like.
+// errRecord means that a record is malformed.
 var errRecord = errors.New("not a record of edits")
 
 // record completes an edit that is to be made next, and appends it to scratch.
@@ -61,7 +61,7 @@ func (d *Draft) record(e *Edit) error {
 	return nil
 }
 
-// rankFor is the rank of a node that goes to parent.
+// rankFor returns the rank for a node that goes to parent.
 func (d *Draft) rankFor(parent *draftNode, e *Edit) (uint64, error) {
 	switch {
 	case e.Rank == 0:
@@ -78,8 +78,8 @@ func (d *Draft) rankFor(parent *draftNode, e *Edit) (uint64, error) {
 	return e.Rank, nil
 }
 
-// appendEdit appends an edit of a node that has the number node in the base, and its parent
-// into.
+// appendEdit appends an edit. node and into are the numbers of the node and its new parent
+// in the base.
 func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 	b = append(b, byte(e.Op))
 	b = binary.AppendUvarint(b, uint64(node))
@@ -105,13 +105,13 @@ func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 	return b
 }
 
-// RecordBound is how many bytes the record of edits has at most, which is told to the
-// log in one piece.
+// RecordBound returns the maximum size of the record of edits in bytes. The log gets the
+// record in one piece.
 func RecordBound(edits []Edit) (size int64) {
 	const (
 		number = 5  // the longest uvarint of 32 bits
-		rank   = 10 // and of 64
-		length = 3  // of a text
+		rank   = 10 // the longest uvarint of 64 bits
+		length = 3  // of the length of a text
 	)
 	for i := range edits {
 		e := &edits[i]
@@ -138,7 +138,7 @@ func RecordBound(edits []Edit) (size int64) {
 	return size
 }
 
-// textLen is how long the text of a string is.
+// textLen returns the length of the text of a string. It is 0 for other types.
 func textLen(v datacenter.Value) int64 {
 	if v.Type() == datacenter.String {
 		return int64(len(v.Text()))
@@ -146,12 +146,12 @@ func textLen(v datacenter.Value) int64 {
 	return 0
 }
 
-// AppendText appends a string as records have it.
+// AppendText appends a string in the form of records.
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// AppendValue appends a value as records have it.
+// AppendValue appends a value in the form of records.
 func AppendValue(b []byte, v datacenter.Value) []byte {
 	b = append(b, byte(v.Type()))
 	if v.Type() == datacenter.String {
@@ -160,7 +160,7 @@ func AppendValue(b []byte, v datacenter.Value) []byte {
 	return binary.LittleEndian.AppendUint32(b, v.Bits())
 }
 
-// AppendKeys appends a key definition as records have it.
+// AppendKeys appends a key definition in the form of records.
 func AppendKeys(b []byte, keys datacenter.KeyDefinition) []byte {
 	b = append(b, byte(len(keys)))
 	for _, k := range keys {
@@ -169,10 +169,9 @@ func AppendKeys(b []byte, keys datacenter.KeyDefinition) []byte {
 	return b
 }
 
-// Replay makes the edits of a record again, all or none, without logging them.
-// Records have to come in the order in which they were logged, to a Draft of the
-// file that they belong to. Nodes get the ordinals that they had as far as those
-// are free.
+// Replay makes the edits of a record again, all or none, without logging them. Records must
+// be replayed in the order in which they were logged, on a Draft of the file that they
+// belong to. Nodes get their old ordinals if those are free.
 func (d *Draft) Replay(ctx context.Context, record []byte) error {
 	d.planning.Lock()
 	defer d.planning.Unlock()
@@ -181,7 +180,7 @@ func (d *Draft) Replay(ctx context.Context, record []byte) error {
 	return d.apply(ctx, parseRecord(record), unlogged, nil)
 }
 
-// RecordEdits counts the edits of a record: each is one for [Draft.Pending] as well.
+// RecordEdits counts the edits of a record. [Draft.Pending] counts them in the same way.
 func RecordEdits(record []byte) (count int, err error) {
 	for _, err := range parseRecord(record) {
 		if err != nil {
@@ -192,8 +191,8 @@ func RecordEdits(record []byte) (count int, err error) {
 	return count, nil
 }
 
-// ParseRecord gives the edits of a record, with the numbers and the ranks of the file that
-// they belong to. An error is the last.
+// ParseRecord yields the edits of a record, with the numbers and ranks of the file that
+// they belong to. An error is yielded last.
 func ParseRecord(record []byte) iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
 		for e, err := range parseRecord(record) {
@@ -205,10 +204,10 @@ func ParseRecord(record []byte) iter.Seq2[Edit, error] {
 	}
 }
 
-// RecordReader reads what records are made of.
+// RecordReader reads the parts of a record.
 type RecordReader struct{ *cursor.Cursor }
 
-// parseRecord gives the edits of a record, one at a time: many fit in few bytes.
+// parseRecord yields the edits of a record one at a time, since many fit in few bytes.
 func parseRecord(record []byte) script {
 	return func(yield func(Edit, error) bool) {
 		r := RecordReader{cursor.New(record)}

@@ -40,7 +40,7 @@ func draftFile(t testing.TB) *datacenter.File {
 	return f
 }
 
-// spell tells all that a Draft holds, without what its numbers are.
+// spell writes everything that a Draft holds, except its numbers.
 func (d *Draft) spell(n *draftNode, f *strings.Builder) {
 	fmt.Fprintf(f, "%q.%d %v %d", d.name(n.name), n.ordinal, d.definition(n.key), n.flags)
 	for _, a := range n.attrs {
@@ -77,8 +77,8 @@ func (d *Draft) openAll(n *draftNode) error {
 	return nil
 }
 
-// A record, whatever it says, is applied whole or not at all, and costs no more
-// than its length allows.
+// FuzzReplay checks that any record is applied completely or not at all, at a cost that its
+// length bounds.
 func FuzzReplay(f *testing.F) {
 	file := draftFile(f)
 	var records [][]byte
@@ -141,7 +141,7 @@ func replayOne(t *testing.T, file *datacenter.File, record []byte) {
 			t.Fatalf("%v: no place", err)
 		}
 	}
-	// Whatever was replayed, the Draft is of use and what it writes is right.
+	// After any replay the Draft must be usable and write the right file.
 	if err := d.Apply(t.Context(), Edit{Op: SetFlags, Node: 0, Flags: 1}); err != nil || len(logged) == 0 {
 		t.Fatalf("Apply after Replay: %v", err)
 	}
@@ -161,8 +161,8 @@ func replayOne(t *testing.T, file *datacenter.File, record []byte) {
 	}
 }
 
-// A record of many small edits, the last of which is wrong, is not unpacked as a
-// whole first.
+// TestReplayAllocatesLittle checks that a record of many small edits with a wrong one at
+// the end is not unpacked as a whole first.
 func TestReplayAllocatesLittle(t *testing.T) {
 	d, err := NewDraft(draftFile(t), nil)
 	if err != nil {
@@ -183,7 +183,7 @@ func TestReplayAllocatesLittle(t *testing.T) {
 	}
 }
 
-// Errors of records tell where.
+// TestReplayOfBrokenRecords checks that errors of records say where.
 func TestReplayOfBrokenRecords(t *testing.T) {
 	d, err := NewDraft(draftFile(t), nil)
 	if err != nil {
@@ -225,7 +225,8 @@ func TestReplayOfBrokenRecords(t *testing.T) {
 	}
 }
 
-// A rank is in between as long as there is room, and never out of bounds.
+// TestRanksInBetween checks that a rank is between its neighbours as long as there is room,
+// and never out of bounds.
 func TestRanksInBetween(t *testing.T) {
 	n := &draftNode{ranked: true}
 	d := &Draft{draftTree: draftTree{nameTable: nameTable{index: map[string]uint16{"a": 1}}}}

@@ -6,34 +6,35 @@ import (
 	"time"
 )
 
-// What is made of a whole sheet, such as its text, has to know when it changed.
+// A caller that keeps something made from a whole sheet, such as its text, has to know when the
+// sheet changed.
 
-// SheetChange tells when something of a sheet, a child of the root, was edited last.
+// SheetChange says when a sheet, a child of the root, was last edited.
 type SheetChange struct {
 	Sheet Number
-	// Edit is the change's place among all: later ones have higher numbers.
+	// Edit is the place of the change among all changes. Later ones have higher numbers.
 	Edit int64
 	At   time.Time
 }
 
-// sheetChanges notes the last change of each sheet.
+// sheetChanges has the last change of each sheet.
 type sheetChanges struct {
 	last map[Number]SheetChange
-	// log has them in their order, and those that others followed as well.
+	// log has all last changes in their order, and also changes that later ones replaced.
 	log  []SheetChange
 	next int64
 }
 
-// Edits is the Edit of the last change, 0 if there was none.
+// Edits returns the Edit of the last change, or 0 if there was none.
 func (d *Draft) Edits() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.changes.next
 }
 
-// ChangedSince gives the sheets that changed after an Edit, each once, in the order
-// of their last changes. A sheet that has gone is among them; so may be one of
-// which an edit was given up.
+// ChangedSince returns the sheets that changed after an Edit, each once, in the order of
+// their last changes. It includes removed sheets, and may include a sheet of which an edit
+// was undone.
 func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -48,7 +49,7 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	return since
 }
 
-// noted makes one edit and notes which sheets it changes, and its effect.
+// noted makes one edit. It records the sheets that the edit changes, and its effect.
 func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
 	if e.Op != AddNode {
 		d.noteSheet(e.Node)
@@ -60,8 +61,8 @@ func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
 	return err
 }
 
-// noteSheet notes the sheet of an entry as changed. Numbers that stand for nothing are
-// left to the edit to find out.
+// noteSheet records the sheet of an entry as changed. It ignores numbers that do not exist;
+// the edit itself reports them.
 func (d *Draft) noteSheet(entry Number) {
 	sheet, ok := d.sheetOf(entry)
 	if !ok {
@@ -83,8 +84,8 @@ func (d *Draft) noteSheet(entry Number) {
 	}
 }
 
-// sheetOf gives the sheet that an entry is in, which may be the entry itself; ok
-// is false for the root. The caller holds editing.
+// sheetOf returns the sheet of an entry, which may be the entry itself. ok is false for the
+// root. The caller holds editing.
 func (d *Draft) sheetOf(entry Number) (sheet Number, ok bool) {
 	n := d.nodes[entry]
 	if n == nil {

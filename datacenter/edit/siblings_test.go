@@ -15,13 +15,13 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// definitions are of one attribute and of several, some the beginning of others; the
-// order of their names is not that of their indexes, nor of their bytes.
+// definitions have one attribute or several, and some are prefixes of others. The order of
+// their names is neither that of the indexes nor that of the bytes.
 var definitions = []datacenter.KeyDefinition{
 	{}, {"id"}, {"id", "rank"}, {"rank"}, {"rank", "id"}, {"idx"}, {"한"}, {"\U0001f409"}, {"\uffe6", "id"}, {"A", "id", "rank", "한"},
 }
 
-// someSiblings draws siblings of one name, each with its place in "n".
+// someSiblings draws siblings of one name. Each has its place in "n".
 func someSiblings(t *rapid.T) []*modelNode {
 	defs := definitions
 	if rapid.Bool().Draw(t, "of one definition") {
@@ -41,7 +41,7 @@ func someSiblings(t *rapid.T) []*modelNode {
 	return siblings
 }
 
-// places are the places of siblings in the order in which they were drawn.
+// places returns the places of siblings in the order in which they were drawn.
 func places(siblings []*modelNode) string {
 	s := ""
 	for _, n := range siblings {
@@ -50,14 +50,14 @@ func places(siblings []*modelNode) string {
 	return s
 }
 
-// inOrder gives them in the order that they have to be written in.
+// inOrder returns the siblings in the order in which they must be written.
 func inOrder(siblings []*modelNode) []*modelNode {
 	sorted := slices.Clone(siblings)
 	slices.SortStableFunc(sorted, (*modelNode).compareSiblings)
 	return sorted
 }
 
-// buildSiblings has a Builder write them as the children of a sheet.
+// buildSiblings writes them with a Builder as the children of a sheet.
 func buildSiblings(t rapidTB, siblings []*modelNode, names []string) []byte {
 	b, err := datacenter.NewBuilder(names, datacenter.WriteOptions{Header: datacenter.Header{Timestamp: -1}})
 	if err != nil {
@@ -93,7 +93,7 @@ func buildSiblings(t rapidTB, siblings []*modelNode, names []string) []byte {
 	return out.Bytes()
 }
 
-// checkSiblings holds a file against the order that it has to be in.
+// checkSiblings checks the order of the siblings in a file.
 func checkSiblings(t rapidTB, data []byte, want []*modelNode) *model {
 	for _, f := range dctest.StrictFindings(t, data, 5) {
 		t.Errorf("VerifyStrict: %v", f)
@@ -105,8 +105,9 @@ func checkSiblings(t rapidTB, data []byte, want []*modelNode) *model {
 	return m
 }
 
-// Siblings of one name, whatever their key definitions, have one order: a Builder, a Draft
-// and what a Draft says before it is saved agree on it, and so does Verify.
+// TestOrderOfMixedDefinitions checks that siblings of one name have one order, whatever
+// their key definitions. A Builder, a Draft before it is saved and after, and Verify must
+// agree.
 func TestOrderOfMixedDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		t := rapidTB{t, rt}
@@ -121,7 +122,7 @@ func TestOrderOfMixedDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		sheet := m.root.kids[0]
-		for range 2 { // the second time on top of what was saved
+		for range 2 { // the second time on top of the saved file
 			for _, n := range sheet.kids {
 				editSibling(t, d, n)
 			}
@@ -145,7 +146,7 @@ func TestOrderOfMixedDefinitions(t *testing.T) {
 	})
 }
 
-// editSibling gives a node other keys, or an attribute another value, or does nothing.
+// editSibling changes the keys of a node, or the value of an attribute, or nothing.
 func editSibling(t rapidTB, d *edit.Draft, n *modelNode) {
 	e := edit.Edit{Op: edit.SetKeys, Node: n.number}
 	switch rapid.IntRange(0, 2).Draw(t.rt, "edit") {
@@ -163,7 +164,7 @@ func editSibling(t rapidTB, d *edit.Draft, n *modelNode) {
 	}
 }
 
-// repacked is a file written anew without edits.
+// repacked returns a file written anew without edits.
 func repacked(t rapidTB, data []byte) []byte {
 	d, err := edit.NewDraft(dctest.Open(t, data), nil)
 	if err != nil {
@@ -173,8 +174,8 @@ func repacked(t rapidTB, data []byte) []byte {
 	return again
 }
 
-// Of one definition a name, the order is the one that novadrop writes: by the keys of the
-// node that comes first.
+// TestOrderOfOneDefinitionIsNovadrops checks that, with one definition for each name, the
+// order is novadrop's: by the keys of the node that comes first.
 func TestOrderOfOneDefinitionIsNovadrops(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		t := rapidTB{t, rt}
@@ -188,7 +189,8 @@ func TestOrderOfOneDefinitionIsNovadrops(t *testing.T) {
 	})
 }
 
-// A file that others wrote may have definitions in any order: only VerifyStrict tells.
+// TestVerifyOfOthersMixedDefinitions checks that definitions in any order, as others may
+// write them, are reported only by VerifyStrict.
 func TestVerifyOfOthersMixedDefinitions(t *testing.T) {
 	item := func(id int, keys ...string) *dctest.Node {
 		return &dctest.Node{Name: "Item", Keys: keys, Attrs: []dctest.Attr{{Name: "id", Value: id}}}

@@ -7,75 +7,75 @@ import (
 	"lorefs/datacenter"
 )
 
-// Snapshot is a Draft as it was at one moment, for saving it. Edits go on meanwhile and
-// don't change it: the first one of a draft node since then leaves the Snapshot what the
-// node was, and writes to a copy. So to take a Snapshot costs the same however much was
-// edited. Its methods may be called from many goroutines at once.
+// Snapshot is a Draft as it was at one moment, for saving it. Later edits don't change it:
+// the first later edit of a draft node keeps the old state for the Snapshot and changes a
+// copy. So the cost of taking a Snapshot does not depend on the number of edits. Its
+// methods are safe for concurrent use.
 //
-// A save is made of three steps that need nothing of each other's insides: to write
-// ([Snapshot.Write]), to check what was written ([Written.Compare]), and to go on with the
-// new file ([Draft.Rebase]).
+// A save has three steps, which are independent of each other's internals: write the file
+// ([Snapshot.Write]), check it ([Written.Compare]), and continue with it ([Draft.Rebase]).
 type Snapshot struct {
 	d *Draft
-	// draftBase was the Draft's, and base is what the Snapshot is on top of: that too, or the
-	// first file.
+	// draftBase was the Draft's base. base is the file that the Snapshot is on top of:
+	// draftBase or the first file.
 	draftBase, base *datacenter.File
 	root            *draftNode
 	epoch           int64
-	// entries and edits are how many there were.
+	// entries and edits are the Draft's counts at that moment.
 	entries, edits int64
-	// nameTable is the Draft's, without its inverses.
+	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
 	// sorted is as in labels.
 	sorted *datacenter.SiblingOrder
-	// since is where edits begin that the Snapshot has not, in epochs.since.
+	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int
 }
 
-// nodeState is what edits change of a draft node.
+// nodeState is the part of a draft node that edits change.
 type nodeState struct {
 	name    uint16
 	key     uint16
 	flags   datacenter.KeyFlags
 	ordinal uint32
-	// The first homeAttrs and homeKids are those of home, at the same places;
-	// those that were removed are dead. Added ones follow in any order.
+	// The first homeAttrs and homeKids are those of home, at the same places; removed ones
+	// are dead. Added ones follow in any order.
 	attrs []draftAttribute
 	kids  []draftChild
-	// seq counts what was added, for listings.
+	// seq counts the added entries, for listings.
 	seq uint32
 	// changed is set once the attributes differ from base's.
 	changed bool
 }
 
-// pastState is what a draft node was, as Snapshots see it that are of its epoch or a later
-// one, but of an earlier one than what came next.
+// pastState is a former state of a draft node. It is what Snapshots see whose epoch is this
+// one or later, but before the epoch of the next state.
 type pastState struct {
 	nodeState
 	epoch int64
 	older *pastState
 }
 
-// epochs tell a Draft which nodes a Snapshot may be looking at.
+// epochs tell a Draft which states of nodes its Snapshots may still read.
 type epochs struct {
-	// now is that of edits: higher than those of all Snapshots.
+	// now is the epoch of edits. It is higher than the epochs of all Snapshots.
 	now int64
-	// snapshots counts those that are open, and past are nodes that keep for them what
-	// they were.
+	// snapshots counts the open Snapshots. past has the nodes that keep former states for
+	// them.
 	snapshots int
 	past      []*draftNode
-	// since are the edits that were made while there were any, as they can be made again.
+	// since has the edits made while a Snapshot is open, in the form in which they can be
+	// made again.
 	since [][]Edit
 }
 
-// note keeps edits that a Snapshot has not.
+// note keeps edits that an open Snapshot does not have.
 func (e *epochs) note(edits []Edit) {
 	if e.snapshots > 0 {
 		e.since = append(e.since, edits)
 	}
 }
 
-// Snapshot gives the Draft as it is. It has to be closed.
+// Snapshot returns the Draft as it is now. It must be closed.
 func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
@@ -88,8 +88,8 @@ func (d *Draft) Snapshot() *Snapshot {
 	return s
 }
 
-// Close gives up what is kept for the Snapshot. It must not be used any more, nor what it
-// has written.
+// Close releases what the Draft keeps for the Snapshot. Neither the Snapshot nor its
+// Written may be used afterwards.
 func (s *Snapshot) Close() {
 	d := s.d
 	d.editing.Lock()
@@ -105,11 +105,11 @@ func (s *Snapshot) Close() {
 	d.epochs.past, d.epochs.since = nil, nil
 }
 
-// Pending is how many edits the Snapshot has that are in no file yet.
+// Pending returns the number of edits in the Snapshot that are in no file yet.
 func (s *Snapshot) Pending() int64 { return s.edits }
 
-// touch has to be called before the state of a draft node is changed. The caller holds mu
-// and editing.
+// touch must be called before the state of a draft node is changed. The caller holds mu and
+// editing.
 func (d *Draft) touch(n *draftNode) {
 	if n.epoch == d.epochs.now {
 		return
@@ -122,16 +122,16 @@ func (d *Draft) touch(n *draftNode) {
 	n.epoch = d.epochs.now
 }
 
-// OnFirst is the same Snapshot on top of the first file. Once the base can't be read any more,
-// all that was edited since the Draft was made can still be written as long as that one can.
-// It lasts until the Snapshot is closed.
+// OnFirst returns the same Snapshot on top of the first file. If the base can't be read any
+// more but the first file can, it still writes all edits since the Draft was made. It is
+// valid until the Snapshot is closed.
 func (s *Snapshot) OnFirst() *Snapshot {
 	x := *s
 	x.base = s.d.first
 	return &x
 }
 
-// baseOf is what a draft node is in the Snapshot's base.
+// baseOf returns the node of a draft node in the Snapshot's base.
 func (s *Snapshot) baseOf(n *draftNode) datacenter.Node {
 	if s.base != s.draftBase {
 		return n.home
@@ -139,7 +139,7 @@ func (s *Snapshot) baseOf(n *draftNode) datacenter.Node {
 	return n.base
 }
 
-// at is the state that a draft node had.
+// at returns the state that a draft node had.
 func (s *Snapshot) at(n *draftNode) nodeState {
 	state := s.stateOf(n)
 	if s.base != s.draftBase {
@@ -148,7 +148,7 @@ func (s *Snapshot) at(n *draftNode) nodeState {
 	return state
 }
 
-// moveHome tells how a node differs from the first file, instead of the base.
+// moveHome makes the state refer to the first file instead of the base.
 func (x *nodeState) moveHome(n *draftNode) {
 	x.attrs, x.kids, x.changed = slices.Clone(x.attrs), slices.Clone(x.kids), isNone(n.home)
 	for i := range x.attrs {
@@ -175,7 +175,7 @@ func (s *Snapshot) stateOf(n *draftNode) nodeState {
 	return past.nodeState
 }
 
-// states gives those of a draft node and of all below it.
+// states yields the states of a draft node and of all draft nodes below it.
 func (s *Snapshot) states(n *draftNode) iter.Seq[*nodeState] {
 	return func(yield func(*nodeState) bool) { s.eachState(n, yield) }
 }
@@ -193,7 +193,7 @@ func (s *Snapshot) eachState(n *draftNode, yield func(*nodeState) bool) bool {
 	return true
 }
 
-// attrCount counts the attributes that are there.
+// attrCount returns the number of live attributes.
 func (x *nodeState) attrCount() (count int) {
 	for i := range x.attrs {
 		if !x.attrs[i].dead {

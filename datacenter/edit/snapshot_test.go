@@ -13,7 +13,7 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// moment is a Snapshot beside what the model was then.
+// moment is a Snapshot with the model at that moment.
 type moment struct {
 	s       *edit.Snapshot
 	m       *model
@@ -26,7 +26,7 @@ func (s *session) snapshot() moment {
 	return at
 }
 
-// check writes the Snapshot, and tells whether that is what the Draft was.
+// check writes the Snapshot, and checks that it is what the Draft was.
 func (at *moment) check(t rapidTB) {
 	defer at.s.Close()
 	var out bytes.Buffer
@@ -47,8 +47,8 @@ func (at *moment) check(t rapidTB) {
 	}
 }
 
-// A Snapshot stays what the Draft was, whatever is edited since, and however many others
-// there are.
+// TestSnapshotStaysAsItWas checks that a Snapshot never changes, whatever is edited later,
+// and however many others there are.
 func TestSnapshotStaysAsItWas(t *testing.T) {
 	sources := draftSources()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -75,7 +75,8 @@ func TestSnapshotStaysAsItWas(t *testing.T) {
 	})
 }
 
-// What is edited while a Snapshot is written never shows in what is written.
+// TestEditsWhileASnapshotIsWritten checks that edits while a Snapshot is written are not in
+// the written file.
 func TestEditsWhileASnapshotIsWritten(t *testing.T) {
 	d, err := edit.NewDraft(dctest.Open(t, dctest.Build(keyedDoc(), dctest.Options{})), nil)
 	if err != nil {

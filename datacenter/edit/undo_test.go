@@ -14,7 +14,7 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// listAll spells all that a Draft lists, and opens every node to do so.
+// listAll returns a text of all that a Draft lists. It opens every node for that.
 func listAll(t testing.TB, d *edit.Draft) string {
 	t.Helper()
 	var b strings.Builder
@@ -42,7 +42,7 @@ func listAll(t testing.TB, d *edit.Draft) string {
 	return b.String()
 }
 
-// scriptOf is a batch of edits of every kind.
+// scriptOf returns a batch of edits of every kind.
 func scriptOf(d *edit.Draft, m *model) []edit.Edit {
 	sheet := m.root.kids[0]
 	item, other, last := sheet.kids[0], sheet.kids[1], m.root.kids[len(m.root.kids)-1]
@@ -63,8 +63,8 @@ func scriptOf(d *edit.Draft, m *model) []edit.Edit {
 	}
 }
 
-// Whichever log call fails, and whichever edit of a batch can't be made, the Draft
-// is what it was, and goes on.
+// TestDraftUndoes checks that the Draft stays unchanged and usable, whichever call of log
+// fails and whichever edit of a batch can't be made.
 func TestDraftUndoes(t *testing.T) {
 	data := dctest.Build(keyedDoc(), dctest.Options{Placeholders: 4})
 	for fail := range 13 {
@@ -115,7 +115,7 @@ func TestDraftUndoes(t *testing.T) {
 	}
 }
 
-// undoBatch makes edits first of which the last, one more, is impossible.
+// undoBatch applies edits followed by one that is impossible.
 func undoBatch(t *testing.T, d *edit.Draft, m *model, edits []edit.Edit) {
 	t.Helper()
 	before := listAll(t, d)
@@ -141,8 +141,8 @@ func undoBatch(t *testing.T, d *edit.Draft, m *model, edits []edit.Edit) {
 	checkWritten(t, d, m)
 }
 
-// An attribute that was edited keeps its number and value if it is moved in a
-// batch that fails, in whatever order.
+// TestDraftUndoesMovedAttributes checks that an edited attribute keeps its number and value
+// if a batch that moves it fails, in either order of its edits.
 func TestDraftUndoesMovedAttributes(t *testing.T) {
 	for _, removedFirst := range []bool{false, true} {
 		f := dctest.Open(t, dctest.Build(keyedDoc(), dctest.Options{}))
@@ -178,7 +178,7 @@ func TestDraftUndoesMovedAttributes(t *testing.T) {
 	}
 }
 
-// checkWritten holds what a Draft writes against the model.
+// checkWritten compares what a Draft writes with the model.
 func checkWritten(t testing.TB, d *edit.Draft, m *model) {
 	t.Helper()
 	g, _ := writeDraft(t, d, datacenter.LayoutAuto)
@@ -189,8 +189,8 @@ func checkWritten(t testing.TB, d *edit.Draft, m *model) {
 	}
 }
 
-// Names and key definitions of a batch that failed leave nothing behind either:
-// they would use up what there is, and change the order of what comes later.
+// TestDraftUndoesNames checks that a failed batch leaves no names and key definitions
+// behind. They would use up the room for others, and change the order of later ones.
 func TestDraftUndoesNames(t *testing.T) {
 	data := dctest.Build(keyedDoc(), dctest.Options{})
 	var files [2][]byte
@@ -220,7 +220,8 @@ func TestDraftUndoesNames(t *testing.T) {
 	}
 }
 
-// Readers need not wait for edits and saves, and never see half of one.
+// TestDraftReadWhileEdited checks that readers don't wait for edits and saves, and never
+// see half of one.
 func TestDraftReadWhileEdited(t *testing.T) {
 	f := dctest.Open(t, dctest.Build(keyedDoc(), dctest.Options{}))
 	d, err := edit.NewDraft(f, nil)
@@ -259,7 +260,7 @@ func TestDraftReadWhileEdited(t *testing.T) {
 	writeDraft(t, d, datacenter.LayoutAuto)
 }
 
-// editAll makes nodes with two attributes each, which come together.
+// editAll makes nodes with two attributes each, in one batch for each node.
 func editAll(t *testing.T, d *edit.Draft, sheet *modelNode, w int) {
 	for i := range 40 {
 		n := d.NewNumber()

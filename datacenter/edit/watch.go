@@ -9,42 +9,43 @@ import (
 	"lorefs/datacenter"
 )
 
-// Applied is what a watcher is told of edits that were made.
+// Applied describes edits that were made.
 type Applied struct {
-	// By is who made them, as [Draft.ApplyPlan] was told; nil if it was not.
+	// By is the argument by of [Draft.ApplyPlan]. It is nil for edits by Apply.
 	By any
-	// Sheets are those that changed.
+	// Sheets are the sheets that changed.
 	Sheets []SheetChange
-	// Effects are what the edits did, in their order. What they did within a node
-	// that is as new is left out: nobody can have looked at that.
+	// Effects are the effects of the edits, in their order. Effects within a new node are
+	// left out, since nobody can have read it before.
 	Effects []Effect
 }
 
 // Effect is what one edit did.
 type Effect struct {
-	// Kind is NodeMoved also for a node that has but another Rank now.
+	// Kind is also NodeMoved for a node that only got another Rank.
 	Kind ChangeKind
-	// Before and After are the attribute or the node as it was and as it is. One that
-	// was not there, or is not there any more, has no Name.
+	// Before and After are the attribute or the node before and after the edit. An entry
+	// that did not exist then has no Name.
 	Before, After EntryAt
-	// Values are of NodeGone: the attributes in the node and below whose values the
-	// first file has not, so that who has one open can go on reading it.
+	// Values belong to NodeGone. They are the attributes of the removed subtree whose
+	// values are not in the first file, so that open files can still be read.
 	Values []Entry
 }
 
-// EntryAt is an attribute or a node, and the node that has it.
+// EntryAt is an attribute or a node with its parent.
 type EntryAt struct {
 	Entry
-	// Parent is 0 for the root as well. If a file holds it, ParentAddr is where.
+	// Parent is 0 for the root as well. ParentAddr is its address, if the first file has
+	// it.
 	Parent     Number
 	ParentAddr datacenter.Address
 }
 
-// watched is who watches a Draft, and what they were not told so far.
+// watched has the watchers of a Draft, and what they have not been told yet.
 type watched struct {
-	// telling is held by who tells them.
+	// telling is held while the watchers are called.
 	telling sync.Mutex
-	// mu guards what follows. Nothing else is taken under it.
+	// mu guards the fields below. No other lock is taken while it is held.
 	mu       sync.Mutex
 	watchers []*watcher
 	untold   []*Applied
@@ -52,7 +53,7 @@ type watched struct {
 
 type watcher struct{ told func(*Applied) }
 
-// look gives who watches, and takes what they were not told.
+// look returns the watchers, and takes what they have not been told.
 func (w *watched) look() ([]*watcher, []*Applied) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,15 +68,15 @@ func (w *watched) any() bool {
 	return len(w.watchers) > 0
 }
 
-// note keeps what is to be told.
+// note adds something to tell.
 func (w *watched) note(a *Applied) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.untold = append(w.untold, a)
 }
 
-// tell tells what was noted, in its order. When it returns, nobody else is still telling
-// something of it.
+// tell calls the watchers with what was noted, in its order. When it returns, all calls for
+// what was noted before it have returned, also those that another tell made.
 func (w *watched) tell() {
 	w.telling.Lock()
 	defer w.telling.Unlock()
@@ -87,13 +88,13 @@ func (w *watched) tell() {
 	}
 }
 
-// Watch has told called for each Apply and ApplyPlan that makes edits, in the order in
-// which they are made; end stops that. Several may watch. All are given the same
-// Applied, which they must not change.
+// Watch calls told for each Apply and ApplyPlan that makes edits, in the order in which
+// they are made, until end is called. There may be several watchers. They all get the same
+// Applied and must not change it.
 //
-// The Draft calls it before that Apply returns, but holds no lock that an edit or a reader
-// needs. It may read the Draft, but neither edit it nor wait for a lock that somebody holds
-// who edits it: what needs such a lock is put into a queue.
+// The Draft calls told before Apply returns, but without a lock that an edit or a reader
+// needs. told may read the Draft. It must not edit it, nor wait for a lock that is held
+// during edits of the Draft: put work that needs such a lock in a queue.
 func (d *Draft) Watch(told func(*Applied)) (end func()) {
 	x, w := &watcher{told}, &d.watched
 	w.mu.Lock()
@@ -106,16 +107,16 @@ func (d *Draft) Watch(told func(*Applied)) (end func()) {
 	}
 }
 
-// ApplyPlan makes the edits that plan gives, as Apply does, and tells watchers that they
-// are by somebody. Nothing else is edited from before plan is called until they are made:
-// it may read the Draft, but neither edit it nor watch it.
+// ApplyPlan makes the edits that plan returns, as Apply does. Watchers find by in
+// [Applied.By]. No other edit is made from the call of plan until its edits are made. plan may
+// read the Draft, but must neither edit nor watch it.
 func (d *Draft) ApplyPlan(ctx context.Context, by any, plan func() ([]Edit, error)) error {
 	err := d.applyPlan(ctx, by, plan)
 	d.watched.tell()
 	return err
 }
 
-// applyPlan is ApplyPlan, but leaves what watchers are to be told.
+// applyPlan is ApplyPlan without calling the watchers.
 func (d *Draft) applyPlan(ctx context.Context, by any, plan func() ([]Edit, error)) error {
 	d.planning.Lock()
 	defer d.planning.Unlock()
@@ -137,15 +138,15 @@ func (d *Draft) applyPlan(ctx context.Context, by any, plan func() ([]Edit, erro
 	return nil
 }
 
-// effects collects what the edits of one Apply do. It holds editing, so it reads
-// without mu. A nil one collects nothing.
+// effects collects the effects of one Apply. Its user holds editing, so it reads without
+// mu. A nil effects collects nothing.
 type effects struct {
 	d    *Draft
-	made map[Number]bool // nodes that are new
+	made map[Number]bool // new nodes
 	list []Effect
 }
 
-// of makes an edit by do, and notes what it does.
+// of makes an edit by calling do, and adds its effect.
 func (s *effects) of(e *Edit, do func() error) error {
 	if s == nil {
 		return do()
@@ -169,7 +170,7 @@ func (s *effects) of(e *Edit, do func() error) error {
 	return nil
 }
 
-// within tells whether an edit is of what is in a new node.
+// within reports whether an edit changes something in a new node.
 func (s *effects) within(e *Edit) bool {
 	switch e.Op {
 	case AddNode:
@@ -181,7 +182,7 @@ func (s *effects) within(e *Edit) bool {
 	}
 }
 
-// kindOf is what an edit does, as it is told.
+// kindOf returns the kind of an effect.
 func kindOf(op Op) ChangeKind {
 	switch op {
 	case SetAttribute:
@@ -201,7 +202,7 @@ func kindOf(op Op) ChangeKind {
 	}
 }
 
-// look gives what an edit is about, as it is now.
+// look returns the present entry that an edit is about.
 func (s *effects) look(e *Edit) (at EntryAt) {
 	n := s.d.nodes[e.Node]
 	if n == nil {
@@ -224,7 +225,7 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 
 func (at *EntryAt) in(n *draftNode) { at.Parent, at.ParentAddr = n.number, n.home.Address() }
 
-// values appends the attributes in n and below whose values no file has.
+// values appends the attributes of n and below whose values are not in the first file.
 func (s *effects) values(n *draftNode, dst []Entry) []Entry {
 	if n == nil {
 		return dst

@@ -11,8 +11,8 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// watchedDraft is a draft of two sheets: Other is 1, and Sheet, which is 2, has an Item, 3,
-// with the attributes id, 4, and name, 5.
+// watchedDraft returns a draft of two sheets. Other has number 1. Sheet, number 2, has an
+// Item, 3, with the attributes id, 4, and name, 5.
 func watchedDraft(t *testing.T) *edit.Draft {
 	t.Helper()
 	item := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: 1}, {Name: "name", Value: "a"}}}
@@ -24,7 +24,7 @@ func watchedDraft(t *testing.T) *edit.Draft {
 	return d
 }
 
-// told gathers what a watcher is told, each effect in a line.
+// toldOf collects what a watcher is told, each effect in a line.
 type toldOf struct {
 	by    []any
 	lines []string
@@ -86,7 +86,8 @@ func TestWatchersAreToldWhoDidWhat(t *testing.T) {
 	}
 }
 
-// What is within a node that is as new is nobody's to look at.
+// TestWatchersAreNotToldWhatIsWithinANewNode checks that effects within a new node are left
+// out, since nobody can have read that node before.
 func TestWatchersAreNotToldWhatIsWithinANewNode(t *testing.T) {
 	d := watchedDraft(t)
 	var w toldOf

@@ -9,32 +9,31 @@ import (
 	"lorefs/datacenter"
 )
 
-// Written is what a Snapshot was written as.
+// Written is the result of writing a Snapshot.
 type Written struct {
 	s    *Snapshot
 	opts datacenter.WriteOptions
-	// orders are the places of a draft node's children in the written order.
+	// orders has the places of a draft node's children, in the written order.
 	orders map[*draftNode][]int
-	// reordered is set if some siblings of the base were not in the order that
-	// the format demands, and are now.
+	// reordered is set if some siblings of the base were not in the order that the format
+	// demands. They are written in that order.
 	reordered bool
 }
 
-// Write writes the edited tree as a new file: names that exist keep their order, new
-// ones come behind them. Siblings keep their order where it is the one that the format
-// demands. What the tree does not use (placeholders, slack, values nobody refers to) is
-// left out, a root of another name is called __root__, and equal runs are stored once.
-// The defaults of Layout, Key and Revision are the file's, as is the rest of the header,
-// whatever opts.Header says.
+// Write writes the edited tree as a new file. Existing names keep their order, and new ones
+// follow. Siblings keep their order where the format allows it. What the tree does not use
+// (placeholders, slack, unused values) is left out, a root of another name is called
+// __root__, and equal runs are stored once. Layout, Key and Revision default to the file's.
+// The rest of the header is always the file's, whatever opts.Header says.
 //
-// The work and the memory grow with the stored nodes, not with the logical ones. The
-// same edits give the same bytes each time.
+// The work and the memory grow with the stored nodes, not with the logical ones. The same
+// edits always give the same bytes.
 func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, error) {
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
 	var names []string
 	for i, name := range s.names {
-		if used[i+1] { // if the base has it as well, it counts once
+		if used[i+1] { // a name that the base has as well counts once
 			names = append(names, name)
 		}
 	}
@@ -62,7 +61,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 	return &Written{s, opts, w.orders, reordered}, nil
 }
 
-// setDefaults takes what opts leaves open from the file.
+// setDefaults fills in missing options from the file.
 func (s *Snapshot) setDefaults(opts *datacenter.WriteOptions) {
 	opts.Header = s.base.Header()
 	if opts.Revision != nil {
@@ -77,7 +76,7 @@ func (s *Snapshot) setDefaults(opts *datacenter.WriteOptions) {
 	}
 }
 
-// draftWriter makes draft nodes nodes of the new file.
+// draftWriter makes nodes of the new file from draft nodes.
 type draftWriter struct {
 	ctx    context.Context
 	s      *Snapshot
@@ -85,7 +84,7 @@ type draftWriter struct {
 	orders map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
-	keys  []uint16 // key indexes likewise; 0 for definitions that no draft node has
+	keys  []uint16 // the same for key indexes; 0 for definitions that no draft node has
 }
 
 // translate fills in names and keys.
@@ -102,20 +101,20 @@ func (w *draftWriter) translate(usedNames, usedKeys []bool) {
 			continue
 		}
 		for j, name := range k {
-			k[j] = w.names[name] // of none, 0
+			k[j] = w.names[name] // 0 stays 0
 		}
 		w.keys[i] = w.r.Key(k)
 	}
 }
 
-// node stores the runs of a draft node and of all below it.
+// node stores the runs of a draft node and its subtree.
 func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	x := w.s.at(n)
 	if err := w.ctx.Err(); err != nil {
 		return datacenter.StoredNode{}, err
 	}
-	// First the attributes, as the Rewriter does: what is written shall not depend on
-	// which nodes happen to be draft nodes.
+	// Attributes come first, as in the Rewriter: the written bytes must not depend on which
+	// nodes are draft nodes.
 	attrs, err := w.attributes(n, &x)
 	if err != nil {
 		return datacenter.StoredNode{}, err
@@ -150,7 +149,7 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.Store
 	return run, nil
 }
 
-// attribute gives one as it is stored then.
+// attribute returns the stored form of an attribute.
 func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, error) {
 	if !a.changed {
 		stored, err := w.s.base.Attribute(a.addr)
@@ -162,8 +161,8 @@ func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, 
 	return w.r.Value(w.names[a.name], a.value)
 }
 
-// children gives the children of n, and notes the order that the Rewriter will
-// put them in. Those that nothing else tells apart stay in the order in which they come.
+// children returns the children of n, and stores the order in which the Rewriter will put
+// them. Children that compare equal keep their order.
 func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredNode, error) {
 	run := make([]writtenChild, 0, len(x.kids))
 	for i := range x.kids {
@@ -188,14 +187,14 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 	return nodes, nil
 }
 
-// writtenChild is a child as it is stored, and its place in the draft node.
+// writtenChild is a stored child and its place in the draft node.
 type writtenChild struct {
 	raw   datacenter.StoredNode
 	place int
 }
 
-// sortSiblings sorts as the Rewriter does. Nearly all runs are in order already, and to
-// compare may take reading the file.
+// sortSiblings sorts like the Rewriter. Nearly all runs are in order already, and a
+// comparison may have to read the file.
 func sortSiblings[T any](run []T, compare func(x, y T) int) {
 	if !slices.IsSortedFunc(run, compare) {
 		slices.SortStableFunc(run, compare)

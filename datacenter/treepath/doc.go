@@ -1,8 +1,8 @@
-// Package treepath has the paths of nodes and attributes of a data center in the tree/
-// folder of a mount: ItemData.3/Item.41/rank. Such a path can be appended to the mount
-// point, and stays the same as long as the file does.
+// Package treepath spells the paths that nodes and attributes of a data center have in the
+// tree/ folder of a mount, such as ItemData.3/Item.41/rank. You can append such a path to the
+// path of that folder. It stays the same as long as the file does.
 //
-// A child has its node's name; if N siblings of that name are before it, it is Name.N. An
-// attribute has its name, or @ and its name if a child of the node has the same. Names that
-// a file system can't hold are escaped, see [Escape].
+// A node's path ends in its name, or in Name.N if N siblings of that name are before it. An
+// attribute's path ends in its name, or in @ and its name if a child of the node has the same
+// name. Names that a file system can't hold are escaped, see [Escape].
 package treepath

@@ -47,13 +47,13 @@ func (n *Names) Escaped(index uint16) string { return n.escaped[index] }
 //	%                         %25
 //	/ and NUL                 %2F, %00
 //	the dot of a final .N     %2E, since Name.N is the N-th sibling
-//	a leading dot             %2E, which . and .. are cases of
-//	a trailing ~              %7E, since such files are an editor's
+//	a leading dot             %2E, also in . and ..
+//	a trailing ~              %7E, since editors give such names to their backups
 //	a leading @               %40, since @name is an attribute
 //	no name at all            %
 //	longer than 255 bytes     the start, and %~ and the name's index
 //
-// The last leaves room for a sibling number and for the @.
+// The limit leaves room for a sibling number and for the @.
 func Escape(name string, index int) string { return EscapeWithin(name, index, MaxSpelled) }
 
 // EscapeWithin is Escape for a spelling of at most most bytes.
@@ -107,8 +107,8 @@ func numberDot(name string) int {
 	return i - 1
 }
 
-// SplitOrdinal splits a directory's name: Name.3 is the sibling with three of its name
-// before it, Name the one with none. ok is false for a number that no directory has, such
+// SplitOrdinal splits a directory's name into a name and the number of siblings of that name
+// before it: 3 for Name.3, 0 for Name. ok is false for a number that no directory has, such
 // as .0 or .01.
 func SplitOrdinal(file string) (name string, ordinal int, ok bool) {
 	dot := numberDot(file)

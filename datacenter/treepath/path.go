@@ -6,8 +6,8 @@ import (
 	"lorefs/datacenter"
 )
 
-// Path is the way from the root to a node during a walk. Going up and down costs little:
-// text is made only when it is needed, and only for new levels.
+// Path is the path from the root to a node during a walk. Push and Pop cost little: the text
+// is made only when it is needed, and only for new levels.
 type Path struct {
 	names  *Names
 	levels []level
@@ -17,14 +17,14 @@ type Path struct {
 	shared Shared
 }
 
-// level is one node on the way.
+// level is one node on the path.
 type level struct {
 	name    uint16
 	ordinal int
-	end     int // of its text, once that is built
+	end     int // of the path's text up to this level, once it is built
 }
 
-// NewPath makes the path of the root, for the names of its file.
+// NewPath returns the path of the root. names are the names of its file.
 func NewPath(names *Names) *Path { return &Path{names: names} }
 
 // Push goes down to a child with ordinal siblings of its name before it.
@@ -32,7 +32,7 @@ func (p *Path) Push(name uint16, ordinal int) {
 	p.levels = append(p.levels, level{name: name, ordinal: ordinal})
 }
 
-// Pop goes up.
+// Pop goes up to the parent.
 func (p *Path) Pop() {
 	p.levels = p.levels[:len(p.levels)-1]
 	p.built = min(p.built, len(p.levels))
@@ -46,7 +46,7 @@ func (p *Path) Level(i int) (name uint16, ordinal int) {
 	return p.levels[i].name, p.levels[i].ordinal
 }
 
-// Node returns the path of the current node; that of the root is empty.
+// Node returns the path of the current node. The path of the root is empty.
 func (p *Path) Node() string { return string(p.build()) }
 
 // Attribute returns the path of an attribute of n, the current node.

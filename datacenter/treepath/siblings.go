@@ -6,10 +6,10 @@ import "lorefs/datacenter"
 // of its name before it. The zero value is ready for Begin.
 type Siblings struct {
 	sorted bool
-	// For a sorted node, equal names are neighbours: the last one is enough.
+	// In a sorted node equal names are neighbours, so the last name and its count are enough.
 	name  uint16
 	count int
-	// For any other, all must be counted.
+	// In any other node all names must be counted.
 	counts map[uint16]int
 }
 

@@ -18,7 +18,7 @@ func open(t *testing.T, d dctest.Doc, o dctest.Options) *datacenter.File {
 	return dctest.Open(t, dctest.Build(d, o))
 }
 
-// walker lists all paths in the package's spelling.
+// walker lists all paths as package treepath spells them.
 type walker struct {
 	t    *testing.T
 	path *treepath.Path
@@ -37,7 +37,7 @@ func (w *walker) walk(n datacenter.Node) {
 	for c, err := range n.Children() {
 		w.must(err)
 		w.path.Push(c.NameIndex(), s.Next(c))
-		if len(w.all)%2 == 0 { // so that text is now and then made for several levels at once
+		if len(w.all)%2 == 0 { // so that text is sometimes made for several levels at once
 			w.walk(c)
 			w.all = append(w.all, w.path.Node())
 		} else {
@@ -70,7 +70,7 @@ func mounted(t *testing.T, tree *dctree.Tree, dir nodes.ID, at string) (all []st
 	return all
 }
 
-// TestPathsAreTheMounts compares all paths with those of the mount.
+// TestPathsAreTheMounts checks that all paths equal those of the mount.
 func TestPathsAreTheMounts(t *testing.T) {
 	odd := []string{
 		"", "%", "a/b", ".hidden", "..", "x.12", "x.", ".7", "back~", "~", "@at", "몬스터", "a%2Fb", "\xed\xa0\x80",
@@ -112,7 +112,8 @@ func TestPathsAreTheMounts(t *testing.T) {
 	}
 }
 
-// TestSiblingsFromAName leaves out children of other names of a sorted node.
+// TestSiblingsFromAName checks that Siblings may skip children of other names in a sorted
+// node.
 func TestSiblingsFromAName(t *testing.T) {
 	f := open(t, dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "A"}, &dctest.Node{Name: "A"}, &dctest.Node{Name: "B"}, &dctest.Node{Name: "B"})}, dctest.Options{})
 	root, err := f.Root()
