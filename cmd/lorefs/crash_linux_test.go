@@ -737,8 +737,12 @@ func (c *crash) finish() {
 	}
 	c.holds(c.sure())
 	c.unchanged()
-	if out := runTool(c.t, "", "lorefs", "journal", "list"); out != "" {
-		c.t.Errorf("there are journals still: %s", out)
+	// A kill in the middle of a write cuts a record, which had not returned. The journal with
+	// it is kept beside, and listed.
+	for line := range strings.Lines(runTool(c.t, "", "lorefs", "journal", "list")) {
+		if strings.HasSuffix(strings.TrimSpace(line), ".journal") {
+			c.t.Errorf("there is a journal still: %s", line)
+		}
 	}
 	for _, dir := range []string{c.path, filepath.Dir(c.path)} {
 		left, err := filepath.Glob(filepath.Join(dir, ".*"))
