@@ -18,7 +18,7 @@ import (
 // ErrFault is the error of an operation that was made to fail.
 var ErrFault = errors.New("a fault")
 
-// ErrSilent, returned by Before, makes a short write return no error, as write(2) does.
+// ErrSilent is an error for Before to return. It makes a short write return no error, as write(2) does.
 var ErrSilent = errors.New("silent")
 
 // Op is an operation: create, open, read, write, truncate, sync, stat, close, link, rename,
