@@ -392,6 +392,9 @@ func TestOneWriter(t *testing.T) {
 		if err := (&folder{t: t, kind: kind, dir: f.dir}).open(); !errors.Is(err, filelock.ErrLocked) {
 			t.Errorf("another's set: %v, want ErrLocked", err)
 		}
+		if err := f.set.Close(); err != nil { // a set that nothing refers to loses its lock
+			t.Error(err)
+		}
 	})
 }
 
