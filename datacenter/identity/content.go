@@ -2,6 +2,7 @@ package identity
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -28,6 +29,27 @@ const maxRuns = 1 << 21
 // NewContents makes one. It is for one goroutine.
 func NewContents[N any](tree Tree[N]) *Contents[N] {
 	return &Contents[N]{tree: tree, runs: map[datacenter.Run]uint64{}}
+}
+
+// NewExactContents makes one for which nodes hold the same only if the types and the
+// spellings of all values are the same. Its hashes stand in patches: they must stay what
+// they are.
+func NewExactContents[N any](tree Tree[N]) *Contents[N] {
+	c := NewContents(tree)
+	c.exact = true
+	return c
+}
+
+// Group is the hash of nodes in their order.
+func (c *Contents[N]) Group(nodes iter.Seq[N]) (sum uint64, err error) {
+	for n := range nodes {
+		h, err := c.Hash(n)
+		if err != nil {
+			return 0, err
+		}
+		sum = mix(sum, h)
+	}
+	return sum, nil
 }
 
 // Hash is the same for nodes that hold the same. Neither the order of attributes counts,

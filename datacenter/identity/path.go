@@ -60,9 +60,7 @@ const maxRows = 1 << 20
 
 // NewPaths makes one for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
-	exact := NewContents[N](tree)
-	exact.exact = true
-	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: exact}
+	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents[N](tree)}
 }
 
 // groupKey says which siblings are in a group: the children of a name of a stored run, or
@@ -153,15 +151,17 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 	if h, ok := g.hashes[&same[0]]; ok {
 		return h, nil
 	}
-	for _, row := range same {
-		h, err := p.exact.Hash(g.nodes[row])
-		if err != nil {
-			return 0, err
+	sum, err = p.exact.Group(func(yield func(N) bool) {
+		for _, row := range same {
+			if !yield(g.nodes[row]) {
+				return
+			}
 		}
-		sum = mix(sum, h)
+	})
+	if err == nil {
+		g.hashes[&same[0]] = sum
 	}
-	g.hashes[&same[0]] = sum
-	return sum, nil
+	return sum, err
 }
 
 // group gives the children of a name that some nodes have together.
