@@ -16,6 +16,9 @@ const (
 
 // self tells what differs between two nodes themselves.
 func (c *comparer) self(x, y datacenter.Node) error {
+	if c.visitor != nil {
+		return c.visitSelf(x, y)
+	}
 	if !c.opts.IgnoreFlags && x.Flags() != y.Flags() {
 		if err := c.emitNode(FlagsChanged, flagsValue(x), flagsValue(y)); err != nil {
 			return err

@@ -16,6 +16,7 @@ type side struct {
 	names    []uint32 // the number of each name index
 	keys     []uint32 // the number of each key definition
 	path     *treepath.Path
+	way      Way
 	contents *identity.Contents[datacenter.Node]
 }
 
@@ -79,7 +80,15 @@ func (s *side) keysOf(n datacenter.Node) uint32 {
 	return 0 // what does not exist is empty
 }
 
-func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
+func (s *side) push(c child) {
+	s.path.Push(c.node.NameIndex(), c.ordinal)
+	s.way = append(s.way, WayStep{c.node, c.ordinal})
+}
+
+func (s *side) pop() {
+	s.path.Pop()
+	s.way = s.way[:len(s.way)-1]
+}
 
 // children appends the children of n by the number of their name, those of one
 // name in the file's order.
