@@ -19,8 +19,8 @@ import (
 type Contents[N any] struct {
 	tree Tree[N]
 	runs map[datacenter.Run]uint64
-	// exact tells that types and spellings count.
-	exact bool
+	// exact is set if keys, flags, types and spellings count.
+	exact PathTree[N]
 }
 
 // maxRuns bounds how many runs are remembered.
@@ -31,12 +31,12 @@ func NewContents[N any](tree Tree[N]) *Contents[N] {
 	return &Contents[N]{tree: tree, runs: map[datacenter.Run]uint64{}}
 }
 
-// NewExactContents makes one for which nodes hold the same only if the types and the
-// spellings of all values are the same. Its hashes stand in patches: they must stay what
-// they are.
-func NewExactContents[N any](tree Tree[N]) *Contents[N] {
-	c := NewContents(tree)
-	c.exact = true
+// NewExactContents makes one for which nodes hold the same only if their keys, their flags,
+// and the types and the spellings of all values are the same. Its hashes stand in patches:
+// they must stay what they are.
+func NewExactContents[N any](tree PathTree[N]) *Contents[N] {
+	c := NewContents[N](tree)
+	c.exact = tree
 	return c
 }
 
@@ -58,7 +58,7 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 	sum := uint64(0)
 	err := c.tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
 		h := uint64(typ)
-		if c.exact {
+		if c.exact != nil {
 			h += xxhash.Sum64(text)
 		} else {
 			h = hashValue(text)
@@ -67,6 +67,12 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 	})
 	if err != nil {
 		return 0, err
+	}
+	if c.exact != nil {
+		sum = mix(sum, uint64(c.exact.Flags(n)))
+		for _, key := range c.exact.Keys(n) {
+			sum = mix(sum, xxhash.Sum64String(key))
+		}
 	}
 	below, err := c.below(n)
 	return mix(sum, below), err

@@ -10,10 +10,11 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// PathTree is a Tree whose nodes have paths.
+// PathTree is a Tree of which all is known, so that its nodes have paths.
 type PathTree[N any] interface {
 	Tree[N]
 	Keys(n N) datacenter.KeyDefinition
+	Flags(n N) datacenter.KeyFlags
 }
 
 // Step leads from a node to one of its children, which is called Name and has Place others
@@ -60,7 +61,7 @@ const maxRows = 1 << 20
 
 // NewPaths makes one for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
-	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents[N](tree)}
+	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents(tree)}
 }
 
 // groupKey says which siblings are in a group: the children of a name of a stored run, or
