@@ -106,10 +106,10 @@ func AppendPlain(dst []byte, steps []PlainStep) []byte {
 }
 
 // Append spells a step, without NthOfAll.
-func (s *PlainStep) Append(dst []byte) []byte {
-	dst = AppendName(dst, s.Name)
-	for i := range s.Conditions {
-		c := &s.Conditions[i]
+func (p *PlainStep) Append(dst []byte) []byte {
+	dst = AppendName(dst, p.Name)
+	for i := range p.Conditions {
+		c := &p.Conditions[i]
 		if i == 0 {
 			dst = append(dst, '[')
 		} else {
@@ -124,11 +124,11 @@ func (s *PlainStep) Append(dst []byte) []byte {
 			dst = AppendText(dst, c.value.text)
 		}
 	}
-	if len(s.Conditions) > 0 {
+	if len(p.Conditions) > 0 {
 		dst = append(dst, ']')
 	}
-	if s.Nth > 0 {
-		dst = appendNth(dst, s.Nth)
+	if p.Nth > 0 {
+		dst = appendNth(dst, p.Nth)
 	}
 	return dst
 }
