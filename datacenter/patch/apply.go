@@ -178,6 +178,9 @@ func (p *Patch) renamed() map[string]query.PlainStep {
 // is false if it changes none of them.
 func (b *Block) renamedStep() (step query.PlainStep, ok bool) {
 	step = b.Path.Steps[len(b.Path.Steps)-1]
+	if placeOf(&step) > 0 {
+		return step, false
+	}
 	step.Conditions = slices.Clone(step.Conditions)
 	for _, l := range b.Lines {
 		v := l.New.Attribute

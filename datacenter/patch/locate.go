@@ -35,7 +35,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 	if err != nil {
 		return l, nil, err
 	}
-	if len(rows) == 0 && placeOf(&s) == 0 {
+	if len(rows) == 0 {
 		if other, ok := r.renamed[string(query.AppendPlain(nil, steps[:i+1]))]; ok {
 			s = other
 			if g, rows, err = r.step(at, &s); err != nil {

@@ -285,14 +285,23 @@ func (m *maker) blocks() (*Patch, error) {
 		p.Blocks = append(p.Blocks, b.Block)
 	}
 	m.now.renamed = p.renamed()
-	for i, b := range paths {
-		if err := m.guards(b); err != nil {
-			return nil, err
+	// A block that comes to go by a place gives its step no other name any more, on which
+	// paths of what is below relied.
+	for known := len(m.now.renamed) + 1; len(m.now.renamed) < known; {
+		known = len(m.now.renamed)
+		for i, b := range paths {
+			if err := errors.Join(m.findPath(b), m.guards(b)); err != nil {
+				return nil, err
+			}
+			p.Blocks[i] = b.Block
 		}
-		if strings.ContainsAny(b.Path.Text+b.Beside.Text, "\r\n") || slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") }) {
+		m.now.renamed = p.renamed()
+	}
+	for _, b := range paths {
+		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
+		if lines || strings.ContainsAny(b.Path.Text+b.Beside.Text, "\r\n") {
 			return nil, fmt.Errorf("%q: a name with a line break can't stand in a patch: %w", b.Path.Text, datacenter.ErrValue)
 		}
-		p.Blocks[i] = b.Block
 	}
 	return p, nil
 }

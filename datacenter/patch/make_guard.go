@@ -10,6 +10,7 @@ import (
 // guards finds out the guards of a block. Where a step of its path would not find its node
 // alone once the patch is applied, it asks for a place instead.
 func (m *maker) guards(b *made) error {
+	b.Guards = nil
 	d := b.difference
 	// What the path leads to was old, and is now, which ends one earlier for a node that is
 	// removed.

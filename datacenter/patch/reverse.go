@@ -39,7 +39,7 @@ func (b *Block) rename(renamed map[string]query.PlainStep) {
 	old := b.Path.Steps
 	b.Path.Steps = slices.Clone(old)
 	for k := range old {
-		if s, ok := renamed[string(query.AppendPlain(nil, old[:k+1]))]; ok && placeOf(&s) == 0 {
+		if s, ok := renamed[string(query.AppendPlain(nil, old[:k+1]))]; ok {
 			b.Path.Steps[k] = s
 		}
 	}
@@ -50,7 +50,7 @@ func (b *Block) rename(renamed map[string]query.PlainStep) {
 	if b.Kind == Remove {
 		parent = old[:len(old)-1]
 	}
-	if s, ok := renamed[string(query.AppendPlain(nil, append(slices.Clone(parent), b.Beside.Step)))]; ok && b.Beside.Step.Nth == 0 {
+	if s, ok := renamed[string(query.AppendPlain(nil, append(slices.Clone(parent), b.Beside.Step)))]; ok {
 		b.Beside.Step = s
 	}
 }
