@@ -371,7 +371,7 @@ func (p *planner) add() error {
 // clash tells what is there that has the identity of an addition.
 func (p *planner) clash(a *addition) (string, error) {
 	for _, w := range a.same {
-		if p.removed[w.node.number] {
+		if parent := p.targets[a.block].nodes[w.parent]; p.removed[w.node.number] || p.removed[parent.number] {
 			continue
 		}
 		what, err := p.view.differs(w.node, a.b.Node)
