@@ -55,7 +55,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much garbage
 	mount.UntilGone(signals)
 	err = mount.Save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.Close(mount.Frames(err)...))
+	return errors.Join(err, c.Close())
 }
 
 // start opens the source and mounts it, unless a signal comes first.

@@ -33,6 +33,9 @@ type Mount struct {
 	since  time.Time
 	// saves has the results of the last save.
 	saves saves
+	// saved is closed when Save is done, and last is then what came of it.
+	saved chan struct{}
+	last  Answer
 }
 
 // New returns the Mount of a source that is being served.
@@ -40,6 +43,7 @@ func New(source *kinds.Source, server *fs.Server, o Options) *Mount {
 	return &Mount{
 		opts: o, source: source, server: server,
 		served: daemon.NewServed(server, o.Dir, o.Logger), since: time.Now(),
+		saved: make(chan struct{}),
 	}
 }
 
@@ -48,12 +52,6 @@ func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals
 
 // Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
-
-// Frames returns the last answer, for processes that wait for the end of the mount. err is
-// the error of Save.
-func (m *Mount) Frames(err error) []any {
-	return AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell).frames()
-}
 
 // Close closes the source.
 func (m *Mount) Close() error { return m.source.Close() }
