@@ -14,8 +14,17 @@ import (
 
 // Request is a request to a mount.
 type Request struct {
-	Do   string `json:"do"` // Status, Commit or Unmount
-	Lazy bool   `json:"lazy,omitempty"`
+	Do string `json:"do"`
+	// Lazy and Discard are of Unmount: to detach only, and to give up what is not saved.
+	Lazy    bool `json:"lazy,omitempty"`
+	Discard bool `json:"discard,omitempty"`
+	// Source is the source that Edits and Revert are about; empty for all that the mount edits.
+	Source string `json:"source,omitempty"`
+	// Format is the format of Edits.
+	Format string `json:"format,omitempty"`
+	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
+	Paths []string `json:"paths,omitempty"`
+	All   bool     `json:"all,omitempty"`
 }
 
 // The requests.
@@ -23,6 +32,8 @@ const (
 	Status  = "status"
 	Commit  = "commit"
 	Unmount = "unmount"
+	Edits   = "edits"
+	Revert  = "revert"
 )
 
 const (

@@ -60,6 +60,7 @@ func (s *worldSession) Replayed() int       { return s.files.Replayed() }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
 func (*worldSession) KeepText(error) string { return "" }
+func (s *worldSession) Open() []string      { return nil }
 func (s *worldSession) Discard() error      { return s.files.Discard() }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
