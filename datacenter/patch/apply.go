@@ -34,13 +34,29 @@ func NewApplier(f *datacenter.File, d *edit.Draft) *Applier {
 
 // Result is what applying a patch takes, and what becomes of each of its parts.
 type Result struct {
+	Patch *Patch
 	// Edits are for [edit.Draft.Apply], all at once and before the next patch is
 	// planned. They are none if nothing is left to do.
 	Edits []edit.Edit
 	Items []Item
 	// Applied, Already and Conflicts count the Items.
 	Applied, Already, Conflicts int
-	patch                       *Patch
+}
+
+// NewResult returns the result for a patch of which the items are known. It has no Edits.
+func NewResult(p *Patch, items []Item) *Result {
+	r := &Result{Patch: p, Items: items}
+	for i := range items {
+		switch items[i].Outcome {
+		case Applied:
+			r.Applied++
+		case Already:
+			r.Already++
+		case Conflict:
+			r.Conflicts++
+		}
+	}
+	return r
 }
 
 // Outcome is what becomes of a part of a patch.
@@ -80,7 +96,6 @@ type Item struct {
 func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 	pl := &planner{
 		Applier: a, resolver: newResolver(newView(ctx, a.file, a.draft)), patch: p,
-		result:   &Result{patch: p},
 		items:    make([][]Item, len(p.Blocks)),
 		targets:  make([]located, len(p.Blocks)),
 		removing: map[edit.Number][]int{},
@@ -90,29 +105,16 @@ func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 	if err := pl.plan(); err != nil {
 		return nil, err
 	}
-	for _, items := range pl.items {
-		for _, it := range items {
-			switch it.Outcome {
-			case Applied:
-				pl.result.Applied++
-			case Already:
-				pl.result.Already++
-			case Conflict:
-				pl.result.Conflicts++
-			}
-			pl.result.Items = append(pl.result.Items, it)
-		}
-	}
-	pl.result.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
-	return pl.result, nil
+	r := NewResult(p, slices.Concat(pl.items...))
+	r.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
+	return r, nil
 }
 
 // planner is a Plan.
 type planner struct {
 	*Applier
 	*resolver
-	patch  *Patch
-	result *Result
+	patch *Patch
 	// items and targets are by block.
 	items   [][]Item
 	targets []located
@@ -264,7 +266,7 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	case have.equal(&l.New):
 		it.Outcome = Already
 	default:
-		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
+		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.Label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
 		if before != "" {
 			it.Reason += ": the patch " + before + " set it"
 		}
@@ -272,8 +274,8 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	return nil
 }
 
-// label is what a report calls what a line changes.
-func (l *Line) label() string {
+// Label is what a report calls what a line changes.
+func (l *Line) Label() string {
 	switch l.What {
 	case Keys:
 		return keysName
