@@ -42,7 +42,7 @@ func askStatus(dir string) (*mounted.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
+	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status}, nil)
 	if errors.Is(err, daemon.ErrNone) {
 		return nil, absent(dir, name)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -41,7 +40,7 @@ func newUnmount() *cobra.Command {
 // unmount asks the process that serves dir, whose [daemon.Name] is name, to unmount. If no
 // process serves dir, it unmounts itself.
 func unmount(w io.Writer, dir, name string, lazy bool) error {
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
+	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy}, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
 		return unmountAlone(dir, name, lazy)
@@ -64,10 +63,7 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 
 // awaitSave returns when the process has saved all edits, however long that takes.
 func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
-	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return err
-	}
-	a, err := mounted.NextAnswer(conn)
+	a, err := mounted.NextAnswer(conn, nil)
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
@@ -84,29 +80,17 @@ func busy(dir string) error {
 	}
 }
 
-// awaitEnd returns when the process has ended, which closes conn. A detached mount may be in
-// use for longer than awaitEnd waits; then it prints that.
+// awaitEnd returns when the process has ended, which closes conn.
 func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	timeout := daemon.EndTimeout
 	if lazy {
 		timeout = time.Second
 	}
-	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+	ended, err := conn.AwaitEnd(timeout)
+	if err != nil || ended || lazy { // one that is detached may be in use for long
 		return err
 	}
-	var err error
-	for err == nil {
-		_, err = mounted.NextAnswer(conn) // the result of the save
-	}
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		return nil
-	case errors.Is(err, os.ErrDeadlineExceeded) && lazy:
-		return nil // as asked for
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%s: is unmounted, but its process has not ended after %v", dir, timeout)
-	}
-	return err
+	return fmt.Errorf("%s: is unmounted, but its process has not ended after %v", dir, timeout)
 }
 
 // unmountAlone unmounts a mount whose process is dead or can't be reached.

@@ -91,9 +91,12 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 }
 
 func (s *dataCenterSession) Path() string    { return s.file }
+func (s *dataCenterSession) Dir() string     { return "" }
 func (s *dataCenterSession) Pending() int64  { return s.dc.Draft().Pending() }
 func (s *dataCenterSession) Journal() string { return s.dc.Journal() }
 func (s *dataCenterSession) Replayed() int   { return s.dc.Replayed() }
+func (s *dataCenterSession) Open() []string  { return nil }
+func (s *dataCenterSession) Discard() error  { return s.dc.Discard() }
 func (s *dataCenterSession) Close() error    { return s.dc.Close() }
 
 func (s *dataCenterSession) Converts() string {

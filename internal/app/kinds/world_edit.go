@@ -53,16 +53,32 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 }
 
 func (s *worldSession) Path() string        { return s.dir }
+func (s *worldSession) Dir() string         { return s.at }
 func (s *worldSession) Pending() int64      { return s.files.Pending() }
 func (s *worldSession) Journal() string     { return s.files.Journal() }
 func (s *worldSession) Replayed() int       { return s.files.Replayed() }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
 func (*worldSession) KeepText(error) string { return "" }
+func (s *worldSession) Open() []string      { return nil }
+func (s *worldSession) Discard() error      { return s.files.Discard() }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
 func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
 func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
+
+// WriteEdits implements Session.
+func (s *worldSession) WriteEdits(_ context.Context, _ io.Writer, f EditsFormat) error {
+	if f == EditsPatch {
+		return ErrNoPatch
+	}
+	return errors.ErrUnsupported
+}
+
+// Revert implements Session.
+func (s *worldSession) Revert(context.Context, []string, bool) (Reverted, error) {
+	return Reverted{}, errors.ErrUnsupported
+}
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.

@@ -360,6 +360,15 @@ func (s *Set) header() ([]byte, error) {
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Set) Sync() error { return s.ledger.sync() }
 
+// Discard gives up all edits: it removes the journal, even if that fails to take edits or belongs to
+// a file that has changed. Nothing can be edited afterwards.
+func (s *Set) Discard() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed, s.left, s.files = os.ErrClosed, nil, map[string]*fileState{}
+	return s.ledger.discard()
+}
+
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Set) Close() error {
 	s.mu.Lock()

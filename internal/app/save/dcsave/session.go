@@ -162,6 +162,12 @@ func (s *Session) log(record []byte) error {
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
 
+// Discard gives up all edits and removes the journal. Nothing can be edited afterwards.
+func (s *Session) Discard() error {
+	s.notes.close(false)
+	return s.files.Discard()
+}
+
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
 	s.notes.close(s.files.Pending() > 0)
