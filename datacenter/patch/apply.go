@@ -89,6 +89,25 @@ type Item struct {
 	Node edit.Number
 }
 
+// IsOf reports whether the patch has the part that the item is about.
+func (it *Item) IsOf(p *Patch) bool {
+	if it.Block < 0 || it.Block >= len(p.Blocks) || it.Outcome > Conflict {
+		return false
+	}
+	b := &p.Blocks[it.Block]
+	return b.Kind != Change || it.Line >= 0 && it.Line < len(b.Lines)
+}
+
+// LineOf returns the line of the file with the part of a patch that an item is about, 0 if
+// the patch was made.
+func (p *Patch) LineOf(it *Item) int {
+	b := &p.Blocks[it.Block]
+	if b.Kind == Change && b.Lines[it.Line].At > 0 {
+		return b.Lines[it.Line].At
+	}
+	return b.Line
+}
+
 // Plan finds out what applies a patch. All its paths are followed before anything changes,
 // so the order of its blocks means nothing but for nodes that are added at one place. The
 // draft is not changed. An error is of the files or of ctx: what does not fit is a
@@ -203,9 +222,7 @@ func (b *Block) renamedStep() (step query.PlainStep, ok bool) {
 // report notes what becomes of a part of block i.
 func (p *planner) report(i int, it Item) {
 	it.Block = i
-	if it.At == 0 {
-		it.At = p.patch.Blocks[i].Line
-	}
+	it.At = p.patch.LineOf(&it)
 	p.items[i] = append(p.items[i], it)
 }
 
@@ -227,7 +244,7 @@ func (p *planner) change(i int, b *Block) error {
 	n, reason := p.targets[i].one()
 	for k := range b.Lines {
 		l := &b.Lines[k]
-		it := Item{Line: k, At: l.At, Outcome: Conflict, Reason: reason}
+		it := Item{Line: k, Outcome: Conflict, Reason: reason}
 		if reason == "" {
 			if err := p.changeLine(n, l, &it); err != nil {
 				return err

@@ -125,7 +125,3 @@ func (d *DataCenter) CheckUnedited() error {
 	}
 	return &UnsavedEditsError{d.file.Path(), j.Edits}
 }
-
-// ErrNoPatch means that there is no patch of edits of a source: only data centers have
-// patches.
-var ErrNoPatch = errors.New("patches are of data centers only")
