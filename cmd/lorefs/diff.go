@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
+	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/kinds"
@@ -25,7 +26,9 @@ type differing struct {
 	source sourceFlags
 	opts   diff.Options
 	asJSON bool
-	out    *bufio.Writer
+	// asPatch prints a patch instead.
+	asPatch bool
+	out     *bufio.Writer
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
@@ -36,9 +39,18 @@ func newDiff(log *slog.Logger) *cobra.Command {
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
 sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
 that was added or removed stands how many nodes and attributes it has. diff exits with 1
-if anything differs. The order of the names and the layout are not compared.`,
+if anything differs. The order of the names and the layout are not compared.
+
+With --patch, what makes B of A is printed as a patch, which lorefs apply applies to A
+or to another version of it. It is text to read, edit and keep beside a mod:
+
+  lorefs diff --patch old.dat modded.dat > mod.lorepatch
+  lorefs apply new.dat mod.lorepatch`,
 		Args: exactArgs("A", "B"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
+				return usageErrorf("--patch goes with neither --json nor --ignore-*")
+			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
 			n, err := f.run(c.Context(), args[0], args[1], log)
 			if flushErr := f.out.Flush(); err == nil {
@@ -52,6 +64,7 @@ if anything differs. The order of the names and the layout are not compared.`,
 	}
 	f.source.addDataCenter(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
 	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
@@ -65,6 +78,17 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 	left, right, err := sides.open(ctx, a, b)
 	if err != nil {
 		return 0, err
+	}
+	if f.asPatch {
+		p, err := patch.Make(ctx, left, right, filepath.Base(a))
+		if err != nil {
+			return 0, err
+		}
+		if err := sides.check(); err != nil {
+			return 0, err
+		}
+		_, err = f.out.Write(p.Append(nil))
+		return len(p.Blocks), err
 	}
 	for d, err := range diff.Compare(ctx, left, right, f.opts) {
 		if err != nil {

@@ -23,14 +23,17 @@ type Request struct {
 	// Format is the format of Edits.
 	Format string `json:"format,omitempty"`
 	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
-	Paths []string `json:"paths,omitempty"`
-	All   bool     `json:"all,omitempty"`
+	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
+	Paths  []string `json:"paths,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
 }
 
 // The requests.
 const (
 	Status  = "status"
 	Commit  = "commit"
+	Apply   = "apply"
 	Unmount = "unmount"
 	Edits   = "edits"
 	Revert  = "revert"

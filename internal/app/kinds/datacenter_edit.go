@@ -17,7 +17,9 @@ import (
 
 // dataCenterSession is a data center that is being edited.
 type dataCenterSession struct {
-	file   string
+	file string
+	// first is the file as it was when it was opened.
+	first  *datacenter.File
 	dc     *dcsave.Session
 	tree   *dctree.Editable
 	sheets *sheettree.Editable
@@ -80,7 +82,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	if err := d.makeSheets(dc.Draft()); err != nil {
 		return nil, err
 	}
-	s := &dataCenterSession{file: d.file.Path(), dc: dc, saved: saved, layout: o.Layout}
+	s := &dataCenterSession{file: d.file.Path(), first: d.dc, dc: dc, saved: saved, layout: o.Layout}
 	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
 	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
 		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,

@@ -172,6 +172,8 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 		a = Answer{Status: m.status()}
 	case daemon.Commit:
 		a = m.commit() // whether or not somebody waits
+	case daemon.Apply:
+		a = m.apply(ctx, &r, c)
 	case daemon.Unmount:
 		return m.unmount(&r, c)
 	case daemon.Edits:
