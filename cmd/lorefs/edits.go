@@ -185,5 +185,5 @@ func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, bas
 		return err
 	}
 	defer s.Close()
-	return s.WriteUnsaved(ctx, w, j, l.format())
+	return s.WriteUnsaved(ctx, w, j, on, l.format())
 }

@@ -44,10 +44,10 @@ func BaseOf(j *save.Journal, base string) (string, error) {
 	return "", nil
 }
 
-// WriteUnsaved writes the edits of a journal that belong to the source, which is neither
-// locked nor changed.
-func (s *Source) WriteUnsaved(ctx context.Context, w io.Writer, j *save.Journal, f EditsFormat) error {
-	l, err := s.unsaved(ctx, j)
+// WriteUnsaved writes the edits of a journal that were made on the source, which was opened
+// from a path. The source is neither locked nor changed, and can't be used any more.
+func (s *Source) WriteUnsaved(ctx context.Context, w io.Writer, j *save.Journal, path string, f EditsFormat) error {
+	l, err := s.unsaved(ctx, j, path)
 	if err != nil {
 		return err
 	}
