@@ -61,6 +61,27 @@ func (d *difference) weight() int64 {
 	return int64(len(d.lines))
 }
 
+// growth is how many nodes and attributes there are more than before.
+func (d *difference) growth() (n int64) {
+	switch d.kind {
+	case Add:
+		return d.element.Entries()
+	case Remove:
+		return -d.element.Entries()
+	case Change:
+	}
+	for i := range d.lines {
+		l := &d.lines[i]
+		if !l.has(&l.Old) {
+			n++
+		}
+		if !l.has(&l.New) {
+			n--
+		}
+	}
+	return n
+}
+
 // maker makes a patch of what differs between two data centers.
 type maker struct {
 	ctx      context.Context //nolint:containedctx // it lives as long as Make
@@ -192,10 +213,11 @@ const fewEntries = 16
 // replaceSheets makes of the differences of a sheet, of which more than half is another one,
 // that it is removed and added.
 func (m *maker) replaceSheets() error {
-	weights := map[edit.Number]int64{}
+	weights, growth := map[edit.Number]int64{}, map[edit.Number]int64{}
 	for _, d := range m.list {
 		if n, ok := d.sheet(); ok {
 			weights[n] += d.weight()
+			growth[n] += d.growth()
 		}
 	}
 	list := m.list
@@ -209,7 +231,7 @@ func (m *maker) replaceSheets() error {
 		}
 		switch w := weights[n]; {
 		case w < 0: // it was replaced
-		case w < fewEntries || !m.half(w, ways):
+		case w < fewEntries || !half(w, int64(ways[0][0].node.stored.Entries()), growth[n]):
 			m.list = append(m.list, d)
 		default:
 			weights[n] = -1
@@ -221,39 +243,10 @@ func (m *maker) replaceSheets() error {
 	return nil
 }
 
-// half tells whether a weight is more than half of a sheet that a block can say.
-func (m *maker) half(weight int64, ways [2]way) bool {
-	most := int64(0)
-	for i, v := range [...]*view{m.old.view, m.now.view} {
-		room := maxNode
-		if err := v.count(ways[i][0].node, &room); err != nil {
-			return false
-		}
-		most = max(most, int64(maxNode-room))
-	}
-	return 2*weight > most
-}
-
-// count takes the nodes and attributes of a node from room.
-func (v *view) count(n node, room *int) error {
-	if !n.touched {
-		if *room -= int(n.stored.Entries()); *room < 0 {
-			return errTooMany
-		}
-		return nil
-	}
-	info, _ := v.draft.Node(n.number)
-	*room -= 1 + info.Attributes
-	var failed error
-	err := v.Children(n, func(_ string, c node) {
-		if failed == nil {
-			failed = v.count(c, room)
-		}
-	})
-	if *room < 0 {
-		return errTooMany
-	}
-	return errors.Join(err, failed)
+// half tells whether a weight is more than half of a sheet that a block can say, which had
+// some entries and grew.
+func half(weight, entries, growth int64) bool {
+	return max(entries, entries+growth) <= maxNode && 2*weight > max(entries, entries+growth)
 }
 
 // blocks makes the patch of what was noted.
@@ -265,7 +258,9 @@ func (m *maker) blocks() (*Patch, error) {
 		for _, l := range d.lines {
 			if l.What == Attribute && d.kind == Change {
 				key := namesOf(d.old)
-				m.changing[key] = append(m.changing[key], l.Name)
+				if !slices.Contains(m.changing[key], l.Name) {
+					m.changing[key] = append(m.changing[key], l.Name)
+				}
 			}
 		}
 	}
@@ -288,15 +283,22 @@ func (m *maker) blocks() (*Patch, error) {
 	m.now.renamed = p.renamed()
 	// A block that comes to go by a place gives its step no other name any more, on which
 	// paths of what is below relied.
-	for known := len(m.now.renamed) + 1; len(m.now.renamed) < known; {
-		known = len(m.now.renamed)
+	for first := true; ; first = false {
+		known := len(m.now.renamed)
 		for i, b := range paths {
-			if err := errors.Join(m.findPath(b), m.guards(b)); err != nil {
+			if !first {
+				if err := m.findPath(b); err != nil {
+					return nil, err
+				}
+			}
+			if err := m.guards(b); err != nil {
 				return nil, err
 			}
 			p.Blocks[i] = b.Block
 		}
-		m.now.renamed = p.renamed()
+		if m.now.renamed = p.renamed(); len(m.now.renamed) >= known {
+			break
+		}
 	}
 	for _, b := range paths {
 		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
@@ -411,7 +413,7 @@ func (m *maker) find(w way) ([]query.PlainStep, error) {
 	for i, s := range w {
 		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[namesOf(w[:i+1])]}
 	}
-	expr, _, err := m.paths.Find(steps)
+	expr, err := m.paths.Expr(steps)
 	if err != nil {
 		return nil, err
 	}
