@@ -39,12 +39,19 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 		return nil, err
 	}
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
-		Begin: s.Begin, Log: s.Log, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
+		Begin: s.Begin, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
+		Log: func(file string, record []byte, edits int64) error {
+			err := s.Log(file, record)
+			if err == nil {
+				s.Count(file, edits)
+			}
+			return err
+		},
 	})
 	// Another process that had the lock before may have replaced files since the tree was
 	// made.
 	if err = w.tree.Check(); err == nil {
-		err = s.Replay(ctx, func(file string, record []byte) error { return tree.Replay(ctx, file, record) })
+		err = replayWorld(ctx, s, tree)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -52,32 +59,35 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 	return &worldSession{w.dir, at, s, tree}, nil
 }
 
+// replayWorld makes the edits again that a crash has left. If none is left of them, the journal
+// goes.
+func replayWorld(ctx context.Context, s *save.Set, tree *worldtree.Editable) error {
+	edits := map[string]int64{}
+	err := s.Replay(ctx, func(file string, record []byte) (err error) {
+		edits[file], err = tree.Replay(ctx, file, record)
+		return err
+	})
+	for file, count := range edits {
+		s.Count(file, count)
+	}
+	if err == nil {
+		s.Settle()
+	}
+	return err
+}
+
 func (s *worldSession) Path() string        { return s.dir }
 func (s *worldSession) Dir() string         { return s.at }
-func (s *worldSession) Pending() int64      { return s.files.Pending() }
+func (s *worldSession) Pending() int64      { return s.tree.Pending() }
 func (s *worldSession) Journal() string     { return s.files.Journal() }
 func (s *worldSession) Replayed() int       { return s.files.Replayed() }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
 func (*worldSession) KeepText(error) string { return "" }
-func (s *worldSession) Discard() error      { return s.files.Discard() }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
 func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
 func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
-
-// WriteEdits implements Session.
-func (s *worldSession) WriteEdits(_ context.Context, _ io.Writer, f EditsFormat) error {
-	if f == EditsPatch {
-		return ErrNoPatch
-	}
-	return errors.ErrUnsupported
-}
-
-// Revert implements Session.
-func (s *worldSession) Revert(context.Context, []string, bool) (Reverted, error) {
-	return Reverted{}, errors.ErrUnsupported
-}
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
@@ -85,20 +95,18 @@ func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
 	err := s.tree.Save(ctx, func(c *worldtree.Changed) error {
-		if c.Same {
-			return s.files.Settle(c.File)
-		}
 		f := &changedFile{c: c, files: s.files}
 		saved, err := s.files.Commit(ctx, c.File, f)
 		if errors.Is(err, source.ErrChanged) {
 			err = s.files.Rescue(ctx, c.File, f, nil, err)
 		}
 		if saved.Info != nil {
-			r.Edits += saved.Edits
+			r.Edits += c.Edits
 			r.Add(s.dir, saved)
 		}
 		return err
 	})
+	s.files.Settle()
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
 }
@@ -133,11 +141,12 @@ func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
 
 // Rebase implements [save.Snapshot].
 func (f wholeFile) Rebase(_ context.Context, publish func(later [][]byte) error) error {
-	return f.c.Replace(func(later [][]byte) (os.FileInfo, error) {
+	return f.c.Replace(func(later [][]byte, edits int64) (os.FileInfo, error) {
 		err := publish(later)
 		if err != nil && !save.IsInPlace(err) {
 			return nil, err
 		}
+		f.files.Count(f.c.File, edits)
 		return f.info, err
 	})
 }
