@@ -21,12 +21,12 @@ type Snapshot struct {
 	draftBase, base *datacenter.File
 	root            *draftNode
 	epoch           int64
-	// entries and edits are the Draft's counts at that moment.
-	entries, edits int64
+	// entries and made are the Draft's counts at that moment.
+	entries, made int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
-	// sorted is as in labels.
-	sorted *datacenter.SiblingOrder
+	// labels are the Draft's: what belongs to draftBase.
+	labels labels
 	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int
 }
@@ -80,8 +80,8 @@ func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	s := &Snapshot{
-		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
-		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
+		nameTable: d.copied(), labels: d.labels, since: len(d.epochs.since),
 	}
 	d.epochs.now++
 	d.epochs.snapshots++
@@ -104,9 +104,6 @@ func (s *Snapshot) Close() {
 	}
 	d.epochs.past, d.epochs.since = nil, nil
 }
-
-// Pending returns the number of edits in the Snapshot that are in no file yet.
-func (s *Snapshot) Pending() int64 { return s.edits }
 
 // touch must be called before the state of a draft node is changed. The caller holds mu and
 // editing.
@@ -158,7 +155,7 @@ func (x *nodeState) moveHome(n *draftNode) {
 	}
 	for i := range x.kids {
 		k := &x.kids[i]
-		k.stored, k.addr = i < n.homeKids, k.home
+		k.stored, k.addr = i < n.homeKids && k.home != datacenter.Address{}, k.home // not a placeholder
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// PathTree is a Tree whose nodes have paths.
+// PathTree is a Tree of which all is known, so that its nodes have paths.
 type PathTree[N any] interface {
 	Tree[N]
 	Keys(n N) datacenter.KeyDefinition
+	Flags(n N) datacenter.KeyFlags
 }
 
 // Step leads from a node to a child with this Name, which has Place siblings of that name
@@ -65,9 +66,7 @@ const maxRows = 1 << 20
 
 // NewPaths returns a Paths for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
-	exact := NewContents[N](tree)
-	exact.exact = true
-	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: exact}
+	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents(tree)}
 }
 
 // groupKey identifies a group: the children with a name of a stored run, or of all nodes
@@ -166,15 +165,17 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 	if h, ok := g.hashes[&same[0]]; ok {
 		return h, nil
 	}
-	for _, row := range same {
-		h, err := p.exact.Hash(g.nodes[row])
-		if err != nil {
-			return 0, err
+	sum, err = p.exact.Group(func(yield func(N) bool) {
+		for _, row := range same {
+			if !yield(g.nodes[row]) {
+				return
+			}
 		}
-		sum = mix(sum, h)
+	})
+	if err == nil {
+		g.hashes[&same[0]] = sum
 	}
-	g.hashes[&same[0]] = sum
-	return sum, nil
+	return sum, err
 }
 
 // group returns the children with a name that all parents have together, told apart without

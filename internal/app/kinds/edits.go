@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path"
+	"slices"
 	"strings"
 
 	"lorefs/internal/shown"
+	"lorefs/nodes"
 )
 
 // EditsFormat is a format in which edits are listed.
@@ -72,8 +75,7 @@ func (e *SeveralError) Error() string {
 
 // writeEdits writes edits as text or JSON. Sessions call it.
 func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
-	const buffer = 64 << 10
-	out := bufio.NewWriterSize(w, buffer)
+	out := bufio.NewWriterSize(w, editsBuffer)
 	lines := shown.JSONLines(out)
 	for e, err := range edits {
 		if err == nil && f == EditsJSON {
@@ -88,32 +90,75 @@ func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error 
 	return out.Flush()
 }
 
-// WriteEdits writes the edits of all sessions.
-func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
-	for i, e := range s.Sessions {
+// editsBuffer is the size of the pieces in which lists of edits are written.
+const editsBuffer = 64 << 10
+
+// openFile says that a program has a file open with text that is not an edit yet.
+type openFile struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"`
+}
+
+// Append implements [Edit].
+func (f openFile) Append(dst []byte) []byte {
+	return fmt.Appendf(dst, "? %s is open: a program has not written all of it yet\n", shown.Text(f.Path))
+}
+
+// SessionsOf returns the sessions that edit the source at a path without links; all if the
+// path is empty.
+func (s *Source) SessionsOf(path string) []Session {
+	if path == "" {
+		return s.Sessions
+	}
+	return slices.DeleteFunc(slices.Clone(s.Sessions), func(e Session) bool {
+		own, err := withoutLinks(e.Path())
+		return err != nil || own != path
+	})
+}
+
+// WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf]. Text and
+// JSON also name the files that are open with text that is not an edit yet.
+func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string) error {
+	for i, e := range s.SessionsOf(of) {
 		if f == EditsPatch && i > 0 && e.Pending() == 0 {
 			continue // a folder beside the data center
 		}
 		if err := e.WriteEdits(ctx, w, f); err != nil {
 			return fmt.Errorf("%s: %w", e.Path(), err)
 		}
+		if f == EditsPatch {
+			continue
+		}
+		err := writeEdits(w, f, func(yield func(Edit, error) bool) {
+			for _, path := range e.Open() {
+				if !yield(openFile{"open", path}, nil) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Revert takes back the edits at some paths, or all edits if there are no paths; see
-// [Session.Revert]. If a session fails, what the ones before took back is returned as well.
-func (s *Source) Revert(ctx context.Context, paths []string, all bool) (r Reverted, err error) {
-	of := make([][]string, len(s.Sessions))
+// Revert takes back the edits at some paths, or all edits if there are no paths, of the
+// sessions of a source; see [Session.Revert] and [Source.SessionsOf]. If a session fails,
+// what the ones before took back is returned as well.
+func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool) (r Reverted, err error) {
+	sessions := s.SessionsOf(of)
+	theirs := make([][]string, len(sessions))
 	for _, path := range paths {
-		i := s.sessionOf(path)
-		of[i] = append(of[i], path)
+		path = s.follow(ctx, path)
+		i := sessionAt(sessions, path)
+		theirs[i] = append(theirs[i], path)
 	}
-	for i, e := range s.Sessions {
-		if len(paths) > 0 && len(of[i]) == 0 {
+	for i, e := range sessions {
+		if len(paths) > 0 && len(theirs[i]) == 0 {
 			continue
 		}
-		more, err := e.Revert(ctx, of[i], all)
+		more, err := e.Revert(ctx, theirs[i], all)
 		r.add(&more)
 		if err != nil {
 			return r, err
@@ -122,14 +167,71 @@ func (s *Source) Revert(ctx context.Context, paths []string, all bool) (r Revert
 	return r, nil
 }
 
-// sessionOf returns the index of the session that edits a path in the mount.
-func (s *Source) sessionOf(path string) int {
-	for i, e := range s.Sessions {
-		if dir := e.Dir(); dir != "" && (strings.HasPrefix(path, dir) || path+"/" == dir) {
+// follow follows the links of a path in the mount. A query and a path that leads nowhere stay
+// as they are.
+func (s *Source) follow(ctx context.Context, name string) string {
+	const mostLinks = 40
+	for range mostLinks {
+		next, ok := s.followOne(ctx, name)
+		if !ok {
+			break
+		}
+		name = next
+	}
+	return name
+}
+
+// followOne follows the first link of a path; ok is false if there is none.
+func (s *Source) followOne(ctx context.Context, name string) (next string, ok bool) {
+	if strings.HasPrefix(name, "/") {
+		return "", false
+	}
+	id, parts := nodes.Root, strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		e, err := s.Tree.Lookup(ctx, id, part)
+		if err != nil {
+			return "", false
+		}
+		if id = e.ID; e.Kind != nodes.Link {
+			continue
+		}
+		to, err := nodes.Readlink(ctx, s.Tree, id)
+		if err != nil || path.IsAbs(to) {
+			return "", false
+		}
+		return path.Join(path.Join(parts[:i]...), to, path.Join(parts[i+1:]...)), true
+	}
+	return "", false
+}
+
+// sessionAt returns the index of the session that edits a path in the mount.
+func sessionAt(sessions []Session, path string) int {
+	for i, e := range sessions {
+		if dir := e.Dir(); dir != "" && strings.HasPrefix(path+"/", dir) {
 			return i
 		}
 	}
 	return 0
+}
+
+// Write writes for people what was taken back.
+func (r *Reverted) Write(w io.Writer) error {
+	out := bufio.NewWriterSize(w, editsBuffer)
+	for _, e := range r.Edits {
+		if _, err := out.Write(e.Append(out.AvailableBuffer())); err != nil {
+			return err
+		}
+	}
+	if n := len(r.Edits); n > 0 || len(r.Texts) == 0 {
+		shown.Fprintf(out, "took back %s\n", shown.Plural(n, "edit"))
+	}
+	for _, path := range r.Texts {
+		shown.Fprintf(out, "gave up the text that was refused of %s\n", path)
+	}
+	for _, path := range r.Open {
+		shown.Fprintf(out, "%s is open: what its program has not written yet is left alone\n", path)
+	}
+	return out.Flush()
 }
 
 // Discard gives up everything that is not saved.

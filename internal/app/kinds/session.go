@@ -36,6 +36,9 @@ type Session interface {
 	Loose() overlay.Loose
 	// Notices returns what was written and is not stored.
 	Notices() []string
+	// Open returns the files that a program has open with text that is not an edit yet, by
+	// their paths in the mount.
+	Open() []string
 	// WriteEdits writes the edits that are not saved. The error for a format that there is not
 	// for the source matches [ErrNoPatch].
 	WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error

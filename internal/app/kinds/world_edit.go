@@ -23,6 +23,8 @@ type worldSession struct {
 	at    string
 	files *save.Set
 	tree  *worldtree.Editable
+	// replayed is the number of edits that a crash had left.
+	replayed int
 }
 
 func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
@@ -56,7 +58,11 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &worldSession{w.dir, at, s, tree}, nil
+	session := &worldSession{dir: w.dir, at: at, files: s, tree: tree}
+	if s.Replayed() > 0 {
+		session.replayed = int(tree.Pending())
+	}
+	return session, nil
 }
 
 // replayWorld makes the edits again that a crash has left. If none is left of them, the journal
@@ -76,11 +82,21 @@ func replayWorld(ctx context.Context, s *save.Set, tree *worldtree.Editable) err
 	return err
 }
 
+// unsaved implements archive.
+func (w *world) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{})
+	err := j.UnsavedOf(path, func(string, []byte) {}, func(file string, record []byte) error {
+		_, err := tree.Replay(ctx, file, record)
+		return err
+	})
+	return &worldSession{dir: w.dir, tree: tree}, err
+}
+
 func (s *worldSession) Path() string        { return s.dir }
 func (s *worldSession) Dir() string         { return s.at }
 func (s *worldSession) Pending() int64      { return s.tree.Pending() }
 func (s *worldSession) Journal() string     { return s.files.Journal() }
-func (s *worldSession) Replayed() int       { return s.files.Replayed() }
+func (s *worldSession) Replayed() int       { return s.replayed }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
 func (*worldSession) KeepText(error) string { return "" }
