@@ -19,7 +19,7 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit})
+			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit}, nil)
 			if errors.Is(err, daemon.ErrNone) {
 				return absent(args[0], name)
 			}

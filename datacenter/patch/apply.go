@@ -34,13 +34,29 @@ func NewApplier(f *datacenter.File, d *edit.Draft) *Applier {
 
 // Result is what applying a patch takes, and what becomes of each of its parts.
 type Result struct {
+	Patch *Patch
 	// Edits are for [edit.Draft.Apply], all at once and before the next patch is
 	// planned. They are none if nothing is left to do.
 	Edits []edit.Edit
 	Items []Item
 	// Applied, Already and Conflicts count the Items.
 	Applied, Already, Conflicts int
-	patch                       *Patch
+}
+
+// NewResult returns the result for a patch of which the items are known. It has no Edits.
+func NewResult(p *Patch, items []Item) *Result {
+	r := &Result{Patch: p, Items: items}
+	for i := range items {
+		switch items[i].Outcome {
+		case Applied:
+			r.Applied++
+		case Already:
+			r.Already++
+		case Conflict:
+			r.Conflicts++
+		}
+	}
+	return r
 }
 
 // Outcome is what becomes of a part of a patch.
@@ -73,6 +89,25 @@ type Item struct {
 	Node edit.Number
 }
 
+// IsOf reports whether the patch has the part that the item is about.
+func (it *Item) IsOf(p *Patch) bool {
+	if it.Block < 0 || it.Block >= len(p.Blocks) || it.Outcome > Conflict {
+		return false
+	}
+	b := &p.Blocks[it.Block]
+	return b.Kind != Change || it.Line >= 0 && it.Line < len(b.Lines)
+}
+
+// LineOf returns the line of the file with the part of a patch that an item is about, 0 if
+// the patch was made.
+func (p *Patch) LineOf(it *Item) int {
+	b := &p.Blocks[it.Block]
+	if b.Kind == Change && b.Lines[it.Line].At > 0 {
+		return b.Lines[it.Line].At
+	}
+	return b.Line
+}
+
 // Plan finds out what applies a patch. All its paths are followed before anything changes,
 // so the order of its blocks means nothing but for nodes that are added at one place. The
 // draft is not changed. An error is of the files or of ctx: what does not fit is a
@@ -80,7 +115,6 @@ type Item struct {
 func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 	pl := &planner{
 		Applier: a, resolver: newResolver(newView(ctx, a.file, a.draft)), patch: p,
-		result:   &Result{patch: p},
 		items:    make([][]Item, len(p.Blocks)),
 		targets:  make([]located, len(p.Blocks)),
 		removing: map[edit.Number][]int{},
@@ -90,29 +124,16 @@ func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 	if err := pl.plan(); err != nil {
 		return nil, err
 	}
-	for _, items := range pl.items {
-		for _, it := range items {
-			switch it.Outcome {
-			case Applied:
-				pl.result.Applied++
-			case Already:
-				pl.result.Already++
-			case Conflict:
-				pl.result.Conflicts++
-			}
-			pl.result.Items = append(pl.result.Items, it)
-		}
-	}
-	pl.result.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
-	return pl.result, nil
+	r := NewResult(p, slices.Concat(pl.items...))
+	r.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
+	return r, nil
 }
 
 // planner is a Plan.
 type planner struct {
 	*Applier
 	*resolver
-	patch  *Patch
-	result *Result
+	patch *Patch
 	// items and targets are by block.
 	items   [][]Item
 	targets []located
@@ -201,9 +222,7 @@ func (b *Block) renamedStep() (step query.PlainStep, ok bool) {
 // report notes what becomes of a part of block i.
 func (p *planner) report(i int, it Item) {
 	it.Block = i
-	if it.At == 0 {
-		it.At = p.patch.Blocks[i].Line
-	}
+	it.At = p.patch.LineOf(&it)
 	p.items[i] = append(p.items[i], it)
 }
 
@@ -225,7 +244,7 @@ func (p *planner) change(i int, b *Block) error {
 	n, reason := p.targets[i].one()
 	for k := range b.Lines {
 		l := &b.Lines[k]
-		it := Item{Line: k, At: l.At, Outcome: Conflict, Reason: reason}
+		it := Item{Line: k, Outcome: Conflict, Reason: reason}
 		if reason == "" {
 			if err := p.changeLine(n, l, &it); err != nil {
 				return err
@@ -264,7 +283,7 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	case have.equal(&l.New):
 		it.Outcome = Already
 	default:
-		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
+		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.Label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
 		if before != "" {
 			it.Reason += ": the patch " + before + " set it"
 		}
@@ -272,8 +291,8 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	return nil
 }
 
-// label is what a report calls what a line changes.
-func (l *Line) label() string {
+// Label is what a report calls what a line changes.
+func (l *Line) Label() string {
 	switch l.What {
 	case Keys:
 		return keysName

@@ -66,7 +66,7 @@ func TestOutcomes(t *testing.T) {
 			if !strings.HasSuffix(strings.TrimSuffix(got, "\n"), tt.want) && !strings.Contains(got, tt.want) {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
-			rejects := results[0].Rejects()
+			rejects := patch.Rejects(results[0])
 			if (rejects != nil) != (results[0].Conflicts > 0) {
 				t.Errorf("rejects %v of %d conflicts", rejects, results[0].Conflicts)
 			}
@@ -104,7 +104,7 @@ func TestTwoPatches(t *testing.T) {
 func TestCorrectedReject(t *testing.T) {
 	p := parse(t, "mod", "@ /Items/Item[@id=2]\n-level int 14\n+level int 15\n+name string \"b\"\n")
 	d, results := apply(t, shop(t), p)
-	text := string(results[0].Rejects().Append(nil))
+	text := string(patch.Rejects(results[0]).Append(nil))
 	if strings.Contains(text, "name string") {
 		t.Errorf("what was applied is rejected:\n%s", text)
 	}

@@ -167,7 +167,7 @@ func TestOntoAnotherVersion(t *testing.T) {
 		if r.Applied == 0 || r.Applied+r.Already+r.Conflicts != len(r.Items) {
 			t.Errorf("%d applied, %d already, %d conflicts of %d", r.Applied, r.Already, r.Conflicts, len(r.Items))
 		}
-		rejects := r.Rejects()
+		rejects := patch.Rejects(r)
 		if rejects != nil {
 			reread(t, rejects)
 		}

@@ -114,7 +114,7 @@ func TestNoneWrong(t *testing.T) {
 				rt.Fatalf("%s: done to %d instead of %d by\n%s", r.Describe(it), in[it.Node], of[want.Node], p.Append(nil))
 			}
 		}
-		if rejects := r.Rejects(); rejects != nil {
+		if rejects := patch.Rejects(r); rejects != nil {
 			_, again := apply(rt, c, reread(rt, rejects))
 			if n := again[0].Conflicts; n != r.Conflicts {
 				rt.Fatalf("%d of %d rejects are rejected again:\n%s", n, r.Conflicts, rejects.Append(nil))

@@ -32,6 +32,9 @@ const (
 	Remove
 )
 
+// String is as in "change".
+func (k Kind) String() string { return [...]string{"change", "add", "remove"}[k] }
+
 // Block is a part of a patch: what it does to one node.
 type Block struct {
 	// Line is where it begins in what was parsed, 0 if it was made.
@@ -51,6 +54,17 @@ type Block struct {
 	Lines []Line
 	// Node is what is added or removed.
 	Node *sheets.Element
+}
+
+// Sheet is the name of the sheet that the block is about, or "/" if it is about the root.
+func (b *Block) Sheet() string {
+	switch {
+	case len(b.Path.Steps) > 0:
+		return b.Path.Steps[0].Name
+	case b.Kind == Add:
+		return b.Node.Name
+	}
+	return "/"
 }
 
 // Path is a plain path, see [query.PlainStep]. That of the root has no steps.

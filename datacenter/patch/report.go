@@ -7,19 +7,31 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Rejects gives what could not be applied, as a patch with the reasons in lines that begin
-// with !: correct what it expects, and apply it. It is nil if nothing is left.
-func (r *Result) Rejects() *Patch {
-	if r.Conflicts == 0 {
-		return nil
+// Rejects gives what could not be applied of some patches, as a patch with the reasons in
+// lines that begin with !: correct what it expects, and apply it. It is nil if nothing is
+// left.
+func Rejects(results ...*Result) *Patch {
+	var rejects *Patch
+	for _, r := range results {
+		if r.Conflicts == 0 {
+			continue
+		}
+		if rejects == nil {
+			rejects = &Patch{Name: r.Patch.Name, Header: r.Patch.Header}
+		}
+		r.reject(rejects)
 	}
-	rejects := &Patch{Name: r.patch.Name, Header: r.patch.Header}
+	return rejects
+}
+
+// reject adds what could not be applied.
+func (r *Result) reject(rejects *Patch) {
 	last := -1
 	for _, it := range r.Items {
 		if it.Outcome != Conflict {
 			continue
 		}
-		from := &r.patch.Blocks[it.Block]
+		from := &r.Patch.Blocks[it.Block]
 		if it.Block != last {
 			b := *from
 			b.Line, b.Lines = 0, nil
@@ -33,20 +45,19 @@ func (r *Result) Rejects() *Patch {
 		}
 		b.Notes = append(b.Notes, "! "+r.Describe(it))
 	}
-	return rejects
 }
 
 // Describe is an item in one line, as "mod.lorepatch:12: /S/Item[@id=1]: level is int 20;
 // want int 14 or int 15".
 func (r *Result) Describe(it Item) string {
-	s := r.patch.Name
+	s := r.Patch.Name
 	if it.At > 0 {
 		s += fmt.Sprintf(":%d", it.At)
 	}
 	if s != "" {
 		s += ": "
 	}
-	s += shown.Text(r.patch.Blocks[it.Block].Path.Text) + ": "
+	s += shown.Text(r.Patch.Blocks[it.Block].Path.Text) + ": "
 	if it.Reason == "" {
 		return s + it.Outcome.String()
 	}

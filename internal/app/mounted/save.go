@@ -91,11 +91,22 @@ func (e *SaveError) orNil() error {
 	return e
 }
 
-// Save saves what was edited, after the mount is gone. The error is a [*SaveError].
+// Save saves what was edited, after the mount is gone, and tells those who wait for that. It
+// can be called once. The error is a [*SaveError].
 func (m *Mount) Save(ctx context.Context) error {
+	defer close(m.saved)
 	if m.source.Sessions == nil {
 		return nil
 	}
+	if m.discarding.Load() {
+		return m.discard()
+	}
+	err := m.saveAll(ctx)
+	m.last = AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell)
+	return err
+}
+
+func (m *Mount) saveAll(ctx context.Context) error {
 	e := SaveError{Ended: true}
 	// Texts come first, since they are quick to write.
 	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)

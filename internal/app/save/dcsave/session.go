@@ -53,6 +53,8 @@ type Session struct {
 	files *save.Set
 	notes *noter
 
+	// reading is held for reading by who reads a file that the draft was based on when it began.
+	reading sync.RWMutex
 	// isSaving is set while Save runs, which takes long.
 	isSaving atomic.Bool
 	// saving is held while the draft is saved, which takes long. It guards the fields below, up to
@@ -134,6 +136,12 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 // Draft returns the draft.
 func (s *Session) Draft() *edit.Draft { return s.draft }
 
+// HoldBase keeps the file open on which the draft is based at the moment, until release is called.
+func (s *Session) HoldBase() (release func()) {
+	s.reading.RLock()
+	return s.reading.RUnlock
+}
+
 // Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
 
@@ -161,6 +169,12 @@ func (s *Session) log(record []byte) error {
 
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
+
+// Discard gives up all edits and removes the journal. Nothing can be edited afterwards.
+func (s *Session) Discard() error {
+	s.notes.close(false)
+	return s.files.Discard()
+}
 
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
