@@ -53,7 +53,7 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 	}
 	switch {
 	case a.Editing && lazy:
-		err = toldBegun(w, &a)
+		err = toldBegun(w, &a, dir)
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
@@ -63,14 +63,16 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 
 // awaitSave returns when the process has saved all edits, however long that takes.
 func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
-	a, err := mounted.NextAnswer(conn, nil)
+	p := newSaving()
+	a, err := mounted.NextAnswer(conn, p.meanwhile)
+	p.finish()
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
 		}
 	}
-	return told(w, &a)
+	return told(w, &a, "")
 }
 
 func busy(dir string) error {
