@@ -252,7 +252,9 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	if err := f.print(c, results); err != nil {
 		return errors.Join(err, s.Discard())
 	}
-	reports, failed := s.Save(ctx, true)
+	p := newSaving()
+	reports, failed := s.Save(ctx, true, p.show)
+	p.finish()
 	if failed != nil {
 		err := error(&mounted.SaveError{Failed: failed, Ended: true})
 		if ctx.Err() != nil {
@@ -261,7 +263,7 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	if !f.asJSON {
-		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports})
+		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports}, "")
 	}
 	return errors.Join(err, f.outcome(results))
 }
