@@ -93,9 +93,8 @@ type maker struct {
 	// leaving are nodes as they were that are removed or moved, fresh those that are added
 	// or moved.
 	leaving, fresh map[edit.Number]bool
-	// changing are the attributes that the patch changes, by the names that lead to the
-	// nodes.
-	changing map[string][]string
+	// changing are the attributes that the patch changes, by the nodes as they were.
+	changing map[edit.Number][]string
 	families map[familyKey]*family
 }
 
@@ -104,7 +103,7 @@ func newMaker(ctx context.Context, old, now *view) (*maker, error) {
 	return &maker{
 		ctx: ctx, old: newResolver(old), now: newResolver(now), paths: identity.NewPaths[node](old, root),
 		whole: map[edit.Number][2]way{}, leaving: map[edit.Number]bool{}, fresh: map[edit.Number]bool{},
-		changing: map[string][]string{}, families: map[familyKey]*family{},
+		changing: map[edit.Number][]string{}, families: map[familyKey]*family{},
 	}, err
 }
 
@@ -256,11 +255,9 @@ func (m *maker) blocks() (*Patch, error) {
 	}
 	for _, d := range m.list {
 		for _, l := range d.lines {
-			if l.What == Attribute && d.kind == Change {
-				key := namesOf(d.old)
-				if !slices.Contains(m.changing[key], l.Name) {
-					m.changing[key] = append(m.changing[key], l.Name)
-				}
+			if n := len(d.old); l.What == Attribute && n > 0 {
+				key := d.old[n-1].node.number
+				m.changing[key] = append(m.changing[key], l.Name)
 			}
 		}
 	}
@@ -307,16 +304,6 @@ func (m *maker) blocks() (*Patch, error) {
 		}
 	}
 	return p, nil
-}
-
-// namesOf are the names that lead to a node.
-func namesOf(w way) string {
-	var b strings.Builder
-	for _, s := range w {
-		b.WriteString(s.name)
-		b.WriteByte(0)
-	}
-	return b.String()
 }
 
 // made is a block of a difference. Both ways lead to what its path finds, and with a sibling
@@ -411,7 +398,7 @@ func (m *maker) findPath(b *made) error {
 func (m *maker) find(w way) ([]query.PlainStep, error) {
 	steps := make([]identity.Step, len(w))
 	for i, s := range w {
-		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[namesOf(w[:i+1])]}
+		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[s.node.number]}
 	}
 	expr, err := m.paths.Expr(steps)
 	if err != nil {
