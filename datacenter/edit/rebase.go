@@ -99,11 +99,11 @@ func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
 func (r *rebaser) fork() error {
 	s := r.w.s
 	r.tree = draftTree{
-		base: r.g, labels: labels{sorted: s.sorted},
+		base: r.g, labels: labels{sorted: s.labels.sorted},
 		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
 		nameTable: s.indexed(),
 	}
-	if r.w.reordered && s.sorted == nil {
+	if r.w.reordered && s.labels.sorted == nil {
 		r.tree.labels.sorted = datacenter.NewSiblingOrder(s.d.first)
 	}
 	r.tree.labels.names = make([]uint16, len(r.g.Names())+1)

@@ -25,8 +25,8 @@ type Snapshot struct {
 	entries, edits int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
-	// sorted is as in labels.
-	sorted *datacenter.SiblingOrder
+	// labels are the Draft's: what belongs to draftBase.
+	labels labels
 	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int
 }
@@ -81,7 +81,7 @@ func (d *Draft) Snapshot() *Snapshot {
 	defer d.editing.Unlock()
 	s := &Snapshot{
 		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
-		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
+		nameTable: d.copied(), labels: d.labels, since: len(d.epochs.since),
 	}
 	d.epochs.now++
 	d.epochs.snapshots++

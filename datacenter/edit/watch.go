@@ -211,12 +211,12 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 	switch e.Op {
 	case SetAttribute, RemoveAttribute:
 		if i := n.attribute(s.d.index[e.Name]); i >= 0 {
-			at.Entry = s.d.attributeEntry(n, i)
+			at.Entry = s.d.attributeEntry(n, &n.nodeState, i)
 			at.in(n)
 		}
 	default:
 		if p := n.parent; p != nil {
-			at.Entry = s.d.childEntry(p, p.kidAt[childKey{n.name, n.ordinal}])
+			at.Entry = s.d.childEntry(p, &p.nodeState, p.kidAt[childKey{n.name, n.ordinal}])
 			at.in(p)
 		}
 	}
@@ -232,7 +232,7 @@ func (s *effects) values(n *draftNode, dst []Entry) []Entry {
 	}
 	for i := range n.attrs {
 		if a := &n.attrs[i]; a.edited && !a.dead {
-			dst = append(dst, s.d.attributeEntry(n, i))
+			dst = append(dst, s.d.attributeEntry(n, &n.nodeState, i))
 		}
 	}
 	for i := range n.kids {

@@ -191,6 +191,10 @@ func (p *planner) besideRows(b *Block, parents found) (rows []row, reason string
 	}
 	s := b.Beside.Step
 	g, rows, err := p.step(parents, &s)
+	if other, ok := p.renamed[b.besidePath()]; ok && len(rows) == 0 && err == nil {
+		s = other
+		g, rows, err = p.step(parents, &s)
+	}
 	if err != nil || s.Nth == 0 {
 		return rows, "", err
 	}

@@ -1,6 +1,8 @@
 package patch_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -36,16 +38,48 @@ func randomEdits(rt *rapid.T, d *edit.Draft, f *datacenter.File) {
 	}
 }
 
-// A patch of a draft does to the file what the draft did.
+// rebase saves a draft and goes on with the new file. meanwhile is called while it is saved.
+func rebase(t fataler, d *edit.Draft, meanwhile func()) *datacenter.File {
+	t.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	w, err := s.Write(context.Background(), datacenter.WriteOptions{}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := datacenter.Open(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanwhile()
+	if err := d.Rebase(context.Background(), w, g, func([][]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A patch of a draft does to the file what the draft did since that was saved, whatever is
+// edited while the patch is made.
 func TestMakeDraft(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		f := open(t, drawSheets(rt)...)
+		first := open(t, drawSheets(rt)...)
+		f := first
 		d, err := edit.NewDraft(f, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		randomEdits(rt, d, f)
-		p, err := patch.MakeDraft(t.Context(), f, d, "base")
+		edits := func() { randomEdits(rt, d, first) }
+		for range rapid.IntRange(0, 2).Draw(rt, "saves") {
+			edits()
+			f = rebase(rt, d, edits)
+		}
+		edits()
+		want := saved(t, d)
+		s := d.Snapshot()
+		defer s.Close()
+		edits()
+		p, err := patch.MakeDraft(t.Context(), s, "base")
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -54,7 +88,7 @@ func TestMakeDraft(t *testing.T) {
 		if r := results[0]; r.Conflicts+r.Already > 0 {
 			rt.Fatalf("%d already, %s\n%s", r.Already, conflicts(r), p.Append(nil))
 		}
-		want, after := saved(t, d), saved(t, got)
+		after := saved(t, got)
 		if text := differences(rt, want, after); text != "" {
 			rt.Fatalf("%s\nafter\n%s", text, p.Append(nil))
 		}
@@ -84,8 +118,7 @@ func TestNetDifference(t *testing.T) {
 			t.Fatal(fmt.Errorf("%+v: %w", e, err))
 		}
 	}
-	p, err := patch.MakeDraft(t.Context(), f, d, "")
-	if err != nil || len(p.Blocks) > 0 {
-		t.Errorf("%v, %s", err, p.Append(nil))
+	if p := makeDraft(t, d, ""); len(p.Blocks) > 0 {
+		t.Errorf("%s", p.Append(nil))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,11 +126,7 @@ func TestOntoAnotherLayout(t *testing.T) {
 	}
 	f := fixture(t, "p115_small_x64.dat")
 	d := modOf(t, f, 1, spots(t, f, modded...), 300, 20)
-	p, err := patch.MakeDraft(t.Context(), f, d, "p115_small_x64.dat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p = reread(t, p)
+	p := makeDraft(t, d, "p115_small_x64.dat")
 	want := saved(t, d)
 	g := fixture(t, "p115_small_x86.dat")
 	got, results := apply(t, g, p)
@@ -161,12 +158,8 @@ func TestOntoAnotherVersion(t *testing.T) {
 	small, large := fixture(t, "p115_small_x64.dat"), fixture(t, "p100_x64.dat")
 	for _, tt := range []struct{ from, to *datacenter.File }{{small, large}, {large, small}} {
 		d := modOf(t, tt.from, 2, spots(t, tt.from, modded...), 500, 20)
-		p, err := patch.MakeDraft(t.Context(), tt.from, d, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p = reread(t, p)
-		begin := time.Now()
+		p := makeDraft(t, d, "")
+			begin := time.Now()
 		got, results := apply(t, tt.to, p)
 		r := results[0]
 		t.Logf("%d applied, %d already there, %d conflicts, %v", r.Applied, r.Already, r.Conflicts, time.Since(begin))
@@ -181,10 +174,7 @@ func TestOntoAnotherVersion(t *testing.T) {
 			t.Errorf("again: %d edits", len(again[1].Edits))
 		}
 		// What was applied, taken back by a patch of its own, leaves nothing.
-		own, err := patch.MakeDraft(t.Context(), tt.to, got, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := makeDraft(t, got, "")
 		applier := patch.NewApplier(tt.to, got)
 		undo, err := applier.Plan(t.Context(), reread(t, own.Reverse()))
 		if err != nil {
@@ -196,10 +186,7 @@ func TestOntoAnotherVersion(t *testing.T) {
 		if err := got.Apply(t.Context(), undo.Edits...); err != nil {
 			t.Fatal(err)
 		}
-		left, err := patch.MakeDraft(t.Context(), tt.to, got, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := makeDraft(t, got, "")
 		if len(left.Blocks) > 0 {
 			t.Errorf("left: %.2000s", left.Append(nil))
 		}
@@ -210,15 +197,7 @@ func TestOntoAnotherVersion(t *testing.T) {
 func BenchmarkApply(b *testing.B) {
 	f := fixture(b, "p100_x64.dat")
 	d := modOf(b, f, 3, spots(b, f), 1000, 20)
-	begin := time.Now()
-	p, err := patch.MakeDraft(b.Context(), f, d, "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(time.Since(begin).Milliseconds()), "ms-make")
-	if p, err = patch.Parse("mod", p.Append(nil)); err != nil {
-		b.Fatal(err)
-	}
+	p := makeDraft(b, d, "")
 	for b.Loop() {
 		fresh, err := edit.NewDraft(f, nil)
 		if err != nil {
@@ -231,5 +210,25 @@ func BenchmarkApply(b *testing.B) {
 		if r.Conflicts > 0 {
 			b.Fatal(conflicts(r))
 		}
+	}
+}
+
+// BenchmarkMakeDraft makes a patch of 100,000 values: of one family of sheets, as who edits
+// the prices of all items, and of all sheets.
+func BenchmarkMakeDraft(b *testing.B) {
+	f := fixture(b, "p100_x64.dat")
+	for _, families := range [][]string{{"ItemData"}, nil} {
+		b.Run(strings.Join(families, ","), func(b *testing.B) {
+			d := modOf(b, f, 4, spots(b, f, families...), 100_000, 0)
+			for b.Loop() {
+				s := d.Snapshot()
+				p, err := patch.MakeDraft(b.Context(), s, "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(p.Blocks)), "blocks")
+				s.Close()
+			}
+		})
 	}
 }

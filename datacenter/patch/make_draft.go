@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
 )
 
-// MakeDraft makes the patch that does to a file what a draft of it did. Nobody else may edit
-// the draft meanwhile. base is what the header calls the file.
-func MakeDraft(ctx context.Context, f *datacenter.File, d *edit.Draft, base string) (*Patch, error) {
-	m, err := newMaker(ctx, newView(ctx, f, nil), newView(ctx, f, d))
+// MakeDraft makes the patch that does to the base of a draft, the file that was saved last,
+// what the draft did to it when the Snapshot was taken. name is what the header calls the
+// base.
+func MakeDraft(ctx context.Context, s *edit.Snapshot, name string) (*Patch, error) {
+	r := s.Reader()
+	m, err := newMaker(ctx, newView(ctx, r.Base(), nil), newView(ctx, r.First(), r))
 	if err != nil {
 		return nil, err
 	}
@@ -26,16 +27,18 @@ func MakeDraft(ctx context.Context, f *datacenter.File, d *edit.Draft, base stri
 	if err != nil {
 		return nil, err
 	}
-	v := draftVisitor{m}
+	v := draftVisitor{m, r}
 	if err := v.node(x, y, nil, nil); err != nil {
 		return nil, err
 	}
-	return m.patch(f, base)
+	return m.patch(r.Base(), name)
 }
 
-// draftVisitor notes what differs between a file and a draft of it, in which a node of the
-// file has the number that it has there.
-type draftVisitor struct{ *maker }
+// draftVisitor notes what differs between the base of a draft and the draft.
+type draftVisitor struct {
+	*maker
+	snapshot *edit.Reader
+}
 
 // node looks at a node of the file and at what became of it.
 func (v draftVisitor) node(x, y node, old, now way) error {
@@ -125,12 +128,16 @@ func (v draftVisitor) siblings(xs, ys []wayStep, old, now way) error {
 	return nil
 }
 
-// match tells which of ys belongs to each of xs: that with its number, and of what is new
-// that which package identity takes for the same.
+// match tells which of ys belongs to each of xs: that which has its number in the base, and
+// of what is new that which package identity takes for the same.
 func (v draftVisitor) match(xs, ys []wayStep) ([]int32, error) {
 	places := make(map[edit.Number]int32, len(ys))
 	for j, y := range ys {
-		places[y.node.number] = int32(j)
+		number, err := v.snapshot.Number(y.node.number)
+		if err != nil {
+			return nil, err
+		}
+		places[number] = int32(j)
 	}
 	to := make([]int32, len(xs))
 	for i, x := range xs {

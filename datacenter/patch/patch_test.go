@@ -51,6 +51,18 @@ func makePatch(t fataler, a, b *datacenter.File) *patch.Patch {
 	return reread(t, p)
 }
 
+// makeDraft makes the patch of a draft.
+func makeDraft(t fataler, d *edit.Draft, name string) *patch.Patch {
+	t.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	p, err := patch.MakeDraft(context.Background(), s, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reread(t, p)
+}
+
 // reread writes a patch and reads it.
 func reread(t fataler, p *patch.Patch) *patch.Patch {
 	t.Helper()

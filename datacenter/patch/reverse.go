@@ -36,23 +36,28 @@ func (p *Patch) Reverse() *Patch {
 
 // rename gives the steps of a block the values that they have once the patch is applied.
 func (b *Block) rename(renamed map[string]query.PlainStep) {
-	old := b.Path.Steps
+	old, beside := b.Path.Steps, b.besidePath()
 	b.Path.Steps = slices.Clone(old)
 	for k := range old {
 		if s, ok := renamed[string(query.AppendPlain(nil, old[:k+1]))]; ok {
 			b.Path.Steps[k] = s
 		}
 	}
-	if b.Beside.Text == "" {
-		return
-	}
-	parent := old
-	if b.Kind == Remove {
-		parent = old[:len(old)-1]
-	}
-	if s, ok := renamed[string(query.AppendPlain(nil, append(slices.Clone(parent), b.Beside.Step)))]; ok {
+	if s, ok := renamed[beside]; ok {
 		b.Beside.Step = s
 	}
+}
+
+// besidePath returns the path of the sibling, or "" if none is known.
+func (b *Block) besidePath() string {
+	if b.Beside.Text == "" {
+		return ""
+	}
+	parent := b.Path.Steps
+	if b.Kind == Remove {
+		parent = parent[:len(parent)-1]
+	}
+	return string(query.AppendPlain(nil, append(slices.Clone(parent), b.Beside.Step)))
 }
 
 // respell spells the path and the sibling by their steps.

@@ -17,13 +17,22 @@ import (
 type view struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as what it is made for
 	file  *datacenter.File
-	draft *edit.Draft
+	draft draft
 	text  []byte
 	keys  map[uint16]datacenter.KeyDefinition
 	// kids are the children of nodes of the draft, which take long to bring in order, and
 	// listed how many there are.
 	kids   map[edit.Number][]kid
 	listed int
+}
+
+// draft is what a view reads edits from: an [edit.Draft], or a Snapshot of one.
+type draft interface {
+	Touched(n edit.Number) bool
+	Node(n edit.Number) (info edit.Node, ok bool)
+	Attribute(n edit.Number, name string) (edit.Entry, bool)
+	Attributes(n edit.Number) (attributes []edit.Entry, ok bool)
+	OrderedChildren(n edit.Number) (children []edit.Entry, ok bool, err error)
 }
 
 // kid is a child and its name.
@@ -42,7 +51,7 @@ type node struct {
 	touched bool
 }
 
-func newView(ctx context.Context, f *datacenter.File, d *edit.Draft) *view {
+func newView(ctx context.Context, f *datacenter.File, d draft) *view {
 	return &view{ctx: ctx, file: f, draft: d, keys: map[uint16]datacenter.KeyDefinition{}, kids: map[edit.Number][]kid{}}
 }
 
@@ -196,18 +205,16 @@ func (v *view) attributes(n node) (list []sheets.ElementAttribute, err error) {
 		}
 		return list, nil
 	}
-	entries, ok := v.draft.List(n.number, 0, datacenter.MaxRun, nil)
+	entries, ok := v.draft.Attributes(n.number)
 	if !ok {
 		return nil, gone(n)
 	}
 	for i := range entries {
-		if e := &entries[i]; e.Attribute {
-			value, err := v.entryValue(e)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, sheets.ElementAttribute{Name: e.Name, Value: value})
+		value, err := v.entryValue(&entries[i])
+		if err != nil {
+			return nil, err
 		}
+		list = append(list, sheets.ElementAttribute{Name: entries[i].Name, Value: value})
 	}
 	return list, nil
 }
