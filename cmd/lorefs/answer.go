@@ -69,6 +69,24 @@ func toldBegun(w io.Writer, a *mounted.Answer) error {
 	return nil
 }
 
+// toldDiscarded prints what was given up, and returns the error of the command.
+func toldDiscarded(w io.Writer, a *mounted.Answer) error {
+	for _, d := range a.Discarded {
+		if d.Edits > 0 {
+			shown.Fprintf(w, "gave up %s of %s\n", shown.Plural(d.Edits, "edit"), d.Path)
+		}
+	}
+	const gaveUp = "gave up: "
+	printRefused(w, gaveUp, a.Left.Refused)
+	printRefused(w, gaveUp, a.Left.Failed)
+	for _, files := range [...]kinds.SomeFiles{a.Left.Scratch, a.Left.Strays} {
+		if files.Count > 0 {
+			shown.Fprintf(w, gaveUp+"%s, such as %s\n", shown.Plural(files.Count, "file"), strings.Join(files.Names, ", "))
+		}
+	}
+	return failureOf(a)
+}
+
 // mostTexts is the largest number of texts that are printed.
 const mostTexts = 20
 

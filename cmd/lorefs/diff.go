@@ -41,6 +41,9 @@ sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behi
 that was added or removed stands how many nodes and attributes it has. diff exits with 1
 if anything differs. The order of the names and the layout are not compared.
 
+B may also be the mount of A, or its sheets/: what differs are then its edits, which diff
+prints at once and as lorefs edits does.
+
 With --patch, what makes B of A is printed as a patch, which lorefs apply applies to A
 or to another version of it. It is text to read, edit and keep beside a mod:
 
@@ -52,7 +55,10 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 				return usageErrorf("--patch goes with neither --json nor --ignore-*")
 			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
-			n, err := f.run(c.Context(), args[0], args[1], log)
+			done, n, err := f.mount(c, args[0], args[1])
+			if !done {
+				n, err = f.run(c.Context(), args[0], args[1], log)
+			}
 			if flushErr := f.out.Flush(); err == nil {
 				err = flushErr
 			}
@@ -71,8 +77,16 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 	return c
 }
 
+// mount is run for a source and its mount.
+func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, err error) {
+	if m, _ := mountIn(b); m != nil && f.opts != (diff.Options{}) {
+		return true, 0, usageErrorf("--ignore-* goes with two files: %s is in a mount", b)
+	}
+	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})
+}
+
 // run prints the differences and counts them.
-func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int, err error) {
+func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int64, err error) {
 	sides := &sides{flags: &f.source, log: log}
 	defer func() { err = errors.Join(err, sides.close()) }()
 	left, right, err := sides.open(ctx, a, b)
@@ -88,7 +102,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 			return 0, err
 		}
 		_, err = f.out.Write(p.Append(nil))
-		return len(p.Blocks), err
+		return int64(len(p.Blocks)), err
 	}
 	for d, err := range diff.Compare(ctx, left, right, f.opts) {
 		if err != nil {

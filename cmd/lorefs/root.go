@@ -48,7 +48,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		annotate(newMount(log), endsItself, "true"),
 		annotate(newUnmount(), goesOn, "what was asked for goes on; lorefs journal list tells of what is not saved yet"),
 		annotate(newCommit(), goesOn, "the commit goes on; lorefs status tells of what is not saved yet"),
-		newStatus(), newJournal(log),
+		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),

@@ -55,13 +55,21 @@ func (l *labels) index() {
 	slices.SortFunc(l.runs, func(x, y labelRun) int { return cmp.Compare(x.label, y.label) })
 }
 
-// number returns the number of a node in the base of d.
-func (l *labels) number(d *Draft, label Number) (Number, error) {
+// run returns the run that has a label, or nil.
+func (l *labels) run(label Number) *labelRun {
 	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
 	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
+		return nil
+	}
+	return &l.runs[i]
+}
+
+// number returns the number of a node in the base of d.
+func (l *labels) number(d *Draft, label Number) (Number, error) {
+	run := l.run(label)
+	if run == nil {
 		return label, nil
 	}
-	run := &l.runs[i]
 	if l.sorted == nil || run.label == label {
 		return run.number + (label - run.label), nil
 	}

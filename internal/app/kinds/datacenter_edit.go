@@ -90,12 +90,17 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	return s, nil
 }
 
+// unsaved implements archive.
+func (d *DataCenter) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	draft, err := dcsave.DraftOf(ctx, d.dc, j, path)
+	return draftEdits{draft, j.Source}, err
+}
+
 func (s *dataCenterSession) Path() string    { return s.file }
 func (s *dataCenterSession) Dir() string     { return "" }
 func (s *dataCenterSession) Pending() int64  { return s.dc.Draft().Pending() }
 func (s *dataCenterSession) Journal() string { return s.dc.Journal() }
 func (s *dataCenterSession) Replayed() int   { return s.dc.Replayed() }
-func (s *dataCenterSession) Open() []string  { return nil }
 func (s *dataCenterSession) Discard() error  { return s.dc.Discard() }
 func (s *dataCenterSession) Close() error    { return s.dc.Close() }
 
@@ -104,6 +109,10 @@ func (s *dataCenterSession) Converts() string {
 		return s.layout.String()
 	}
 	return ""
+}
+
+func (s *dataCenterSession) Open() []string {
+	return append(pathsIn("tree/", s.tree.Unflushed()), pathsIn("sheets/", s.sheets.Unflushed())...)
 }
 
 func (s *dataCenterSession) Refused() []overlay.Refused {
@@ -117,7 +126,7 @@ func (s *dataCenterSession) Loose() overlay.Loose {
 	}
 }
 
-// refusedIn and looseIn put a directory of the mount before paths.
+// refusedIn, looseIn and pathsIn put a directory of the mount before paths.
 func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 	for i := range texts {
 		texts[i].Path = dir + texts[i].Path
@@ -126,12 +135,14 @@ func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 }
 
 func looseIn(dir string, l overlay.Loose) overlay.Loose {
-	for _, list := range [][]string{l.Scratch, l.Strays} {
-		for i := range list {
-			list[i] = dir + list[i]
-		}
+	return overlay.Loose{Scratch: pathsIn(dir, l.Scratch), Strays: pathsIn(dir, l.Strays)}
+}
+
+func pathsIn(dir string, paths []string) []string {
+	for i := range paths {
+		paths[i] = dir + paths[i]
 	}
-	return l
+	return paths
 }
 
 func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }

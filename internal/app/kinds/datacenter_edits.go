@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/query"
@@ -16,21 +14,22 @@ import (
 
 // WriteEdits implements Session.
 func (s *dataCenterSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
-	if f == EditsPatch {
-		return errors.ErrUnsupported
-	}
-	return writeEdits(w, f, s.edits(ctx))
+	return draftEdits{s.dc.Draft(), s.file}.WriteEdits(ctx, w, f)
 }
 
-// edits yields the edits of the draft.
-func (s *dataCenterSession) edits(context.Context) iter.Seq2[Edit, error] {
-	return func(yield func(Edit, error) bool) {
-		for _, c := range s.dc.Draft().Changes() {
+type draftEdits struct {
+	draft *edit.Draft
+	path  string
+}
+
+func (e draftEdits) WriteEdits(_ context.Context, w io.Writer, f EditsFormat) error {
+	return writeEdits(w, f, func(yield func(Edit, error) bool) {
+		for _, c := range e.draft.Changes() {
 			if d := difference(&c); !yield(d, nil) {
 				return
 			}
 		}
-	}
+	})
 }
 
 // difference returns a change as diff tells it.
@@ -49,7 +48,7 @@ func difference(c *edit.Change) diff.Difference {
 	case edit.FlagsSet:
 		return diff.Difference{Kind: diff.FlagsChanged, Path: path, New: diff.Value{Type: "flags", Text: strconv.Itoa(int(c.Flags))}}
 	}
-	d := diff.Difference{Kind: diff.AttributeChanged, Path: attribute, Old: side(c.Old), New: side(c.New)}
+	d := diff.Difference{Kind: diff.AttributeChanged, Path: attribute, Old: sideOf(c.Old), New: sideOf(c.New)}
 	switch {
 	case d.New.Type == "":
 		d.Kind = diff.AttributeRemoved
@@ -57,13 +56,6 @@ func difference(c *edit.Change) diff.Difference {
 		d.Kind = diff.AttributeAdded
 	}
 	return d
-}
-
-func side(v datacenter.Value) diff.Value {
-	if v.Type() == 0 {
-		return diff.Value{}
-	}
-	return diff.Value{Type: v.Type().String(), Text: v.Text()}
 }
 
 // pathOf spells a path as a query.

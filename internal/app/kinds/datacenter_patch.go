@@ -82,7 +82,9 @@ func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.P
 			results = append(results, r)
 			return nil, err
 		}
-		same, err := patch.MakeDraft(ctx, s.first, d, "")
+		snapshot := d.Snapshot()
+		defer snapshot.Close()
+		same, err := patch.MakeDraft(ctx, snapshot, "")
 		if err != nil {
 			return nil, err
 		}

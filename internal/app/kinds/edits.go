@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 
 	"lorefs/internal/shown"
+	"lorefs/nodes"
 )
 
 // EditsFormat is a format in which edits are listed.
@@ -148,6 +150,7 @@ func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool
 	sessions := s.SessionsOf(of)
 	theirs := make([][]string, len(sessions))
 	for _, path := range paths {
+		path = s.follow(ctx, path)
 		i := sessionAt(sessions, path)
 		theirs[i] = append(theirs[i], path)
 	}
@@ -162,6 +165,43 @@ func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool
 		}
 	}
 	return r, nil
+}
+
+// follow follows the links of a path in the mount. A query and a path that leads nowhere stay
+// as they are.
+func (s *Source) follow(ctx context.Context, name string) string {
+	const mostLinks = 40
+	for range mostLinks {
+		next, ok := s.followOne(ctx, name)
+		if !ok {
+			break
+		}
+		name = next
+	}
+	return name
+}
+
+// followOne follows the first link of a path; ok is false if there is none.
+func (s *Source) followOne(ctx context.Context, name string) (next string, ok bool) {
+	if strings.HasPrefix(name, "/") {
+		return "", false
+	}
+	id, parts := nodes.Root, strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		e, err := s.Tree.Lookup(ctx, id, part)
+		if err != nil {
+			return "", false
+		}
+		if id = e.ID; e.Kind != nodes.Link {
+			continue
+		}
+		to, err := nodes.Readlink(ctx, s.Tree, id)
+		if err != nil || path.IsAbs(to) {
+			return "", false
+		}
+		return path.Join(path.Join(parts[:i]...), to, path.Join(parts[i+1:]...)), true
+	}
+	return "", false
 }
 
 // sessionAt returns the index of the session that edits a path in the mount.

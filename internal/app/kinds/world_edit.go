@@ -52,6 +52,15 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 	return &worldSession{w.dir, at, s, tree}, nil
 }
 
+// unsaved implements archive.
+func (w *world) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{})
+	err := j.UnsavedOf(path, func(string, []byte) {}, func(file string, record []byte) error {
+		return tree.Replay(ctx, file, record)
+	})
+	return &worldSession{dir: w.dir, tree: tree}, err
+}
+
 func (s *worldSession) Path() string        { return s.dir }
 func (s *worldSession) Dir() string         { return s.at }
 func (s *worldSession) Pending() int64      { return s.files.Pending() }

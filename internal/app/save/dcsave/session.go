@@ -53,6 +53,8 @@ type Session struct {
 	files *save.Set
 	notes *noter
 
+	// reading is held for reading by who reads a file that the draft was based on when it began.
+	reading sync.RWMutex
 	// isSaving is set while Save runs, which takes long.
 	isSaving atomic.Bool
 	// saving is held while the draft is saved, which takes long. It guards the fields below, up to
@@ -133,6 +135,12 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 
 // Draft returns the draft.
 func (s *Session) Draft() *edit.Draft { return s.draft }
+
+// HoldBase keeps the file open on which the draft is based at the moment, until release is called.
+func (s *Session) HoldBase() (release func()) {
+	s.reading.RLock()
+	return s.reading.RUnlock
+}
 
 // Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
