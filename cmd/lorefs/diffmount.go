@@ -88,10 +88,3 @@ func refuseTree(path string) error {
 	return wrongDiff(fmt.Errorf("%s has tree/ in it: diff compares data centers and folders of sheets", path),
 		"lorefs diff A %s compares its sheets", filepath.Join(path, "sheets"))
 }
-
-// sameFile reports whether two paths lead to the same file or folder.
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}

@@ -53,12 +53,15 @@ type Draft struct {
 	// may read without it.
 	mu   sync.RWMutex
 	next Number
-	// edits counts the edits that are in no file yet.
-	edits int64
+	// made counts the edits that were made, and the saves.
+	made int64
 	draftTree
 	// changes says which sheets changed.
 	changes sheetChanges
 	epochs  epochs
+
+	// pending is the number of changes. Its lock is taken before editing.
+	pending netCount
 }
 
 // draftTree is the nodes of a Draft, on top of its base.
@@ -182,13 +185,6 @@ func (d *Draft) NewNumber() Number {
 		d.next++ // the number after the last one is 0
 	}
 	return n
-}
-
-// Pending returns the number of edits that are in no file yet.
-func (d *Draft) Pending() int64 {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.edits
 }
 
 // Entries returns the present number of logical nodes and attributes.

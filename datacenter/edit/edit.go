@@ -109,7 +109,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effe
 			f()
 		}
 	} else {
-		d.edits += count
+		d.made += count
 		d.epochs.note(d.batch)
 	}
 	for _, n := range d.shrunk {

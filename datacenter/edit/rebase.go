@@ -12,8 +12,8 @@ import (
 
 // Rebase continues with g, the file to which a Snapshot was written. g must have been
 // opened anew from that and compared by [Written.Compare]. Afterwards the Draft's base is
-// g: records, [Draft.Changes] and the next Snapshot refer to g, with its numbers, and
-// [Draft.Pending] counts only the edits since this Snapshot. g has to stay open as long as
+// g: records and the next Snapshot, with its changes, refer to g and its numbers. [Draft.Pending]
+// counts only what was edited since this Snapshot. g has to stay open as long as
 // it is the base, and until all Snapshots of it are closed. Its index is used as it is.
 //
 // Rebase first makes the edits since the Snapshot, which must still be open, again on top
@@ -49,7 +49,8 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.draftTree, d.edits = r.to.draftTree, r.to.edits
+	d.draftTree = r.to.draftTree
+	d.made++
 	return nil
 }
 

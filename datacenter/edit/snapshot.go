@@ -21,8 +21,8 @@ type Snapshot struct {
 	draftBase, base *datacenter.File
 	root            *draftNode
 	epoch           int64
-	// entries and edits are the Draft's counts at that moment.
-	entries, edits int64
+	// entries and made are the Draft's counts at that moment.
+	entries, made int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
 	// labels are the Draft's: what belongs to draftBase.
@@ -80,7 +80,7 @@ func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	s := &Snapshot{
-		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
 		nameTable: d.copied(), labels: d.labels, since: len(d.epochs.since),
 	}
 	d.epochs.now++
@@ -104,9 +104,6 @@ func (s *Snapshot) Close() {
 	}
 	d.epochs.past, d.epochs.since = nil, nil
 }
-
-// Pending returns the number of edits in the Snapshot that are in no file yet.
-func (s *Snapshot) Pending() int64 { return s.edits }
 
 // touch must be called before the state of a draft node is changed. The caller holds mu and
 // editing.
@@ -158,7 +155,7 @@ func (x *nodeState) moveHome(n *draftNode) {
 	}
 	for i := range x.kids {
 		k := &x.kids[i]
-		k.stored, k.addr = i < n.homeKids, k.home
+		k.stored, k.addr = i < n.homeKids && k.home != datacenter.Address{}, k.home // not a placeholder
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
 	"lorefs/internal/journal"
@@ -23,6 +24,8 @@ type dataCenterSession struct {
 	dc     *dcsave.Session
 	tree   *dctree.Editable
 	sheets *sheettree.Editable
+	// names says which sheets a folder of sheets/ holds.
+	names *sheets.Source
 	// saved is the cache of blocks of the files that were saved. The last of these files
 	// stays open.
 	saved *blockcache.Cache
@@ -82,7 +85,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	if err := d.makeSheets(dc.Draft()); err != nil {
 		return nil, err
 	}
-	s := &dataCenterSession{file: d.file.Path(), first: d.dc, dc: dc, saved: saved, layout: o.Layout}
+	s := &dataCenterSession{file: d.file.Path(), first: d.dc, dc: dc, names: d.sheets, saved: saved, layout: o.Layout}
 	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
 	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
 		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
