@@ -81,17 +81,14 @@ judged against what those before it leave.`,
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
 	flags.BoolVar(&f.asJSON, "json", false, "print an object a line for each part: patch, line, kind, path, name, outcome, reason")
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
+	c.MarkFlagsMutuallyExclusive("json", "stat")
+	c.MarkFlagsMutuallyExclusive("dry-run", "out")
+	c.MarkFlagsMutuallyExclusive("dry-run", "rejects")
 	f.write.level = defaultLevel
 	return c
 }
 
 func (f *applying) run(c *cobra.Command, path string, names []string) error {
-	if f.asJSON && f.stat {
-		return usageErrorf("--json and --stat exclude each other")
-	}
-	if f.dryRun && (f.out != "" || f.rejects != "") {
-		return usageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
-	}
 	// Nothing is begun before all that can be wrong with the arguments is found.
 	patches, err := readPatches(c.InOrStdin(), names)
 	if err != nil {
@@ -276,8 +273,8 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 	if errors.Is(err, daemon.ErrNone) {
 		return absent(dir, name)
 	}
-	if a.Error != "" {
-		err = &commandError{code: a.Code, err: errors.New(a.Error)}
+	if err == nil {
+		err = failureOf(&a)
 	}
 	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
@@ -295,7 +292,9 @@ func (f *applying) explain(path string, err error) error {
 		}
 	}
 	if e := asCommandError(err); err != nil && e.code == exitBusy {
-		return &commandError{code: exitBusy, err: e.err, hint: "name its mount point to apply patches there"}
+		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
+			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + m.dir + " applies patches there"}
+		}
 	}
 	return err
 }

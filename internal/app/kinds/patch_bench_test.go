@@ -111,7 +111,9 @@ func patchOf(b *testing.B, f *datacenter.File, sheets, values int) []byte {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := patch.MakeDraft(b.Context(), f, d, "")
+	snapshot := d.Snapshot()
+	defer snapshot.Close()
+	p, err := patch.MakeDraft(b.Context(), snapshot, "")
 	if err != nil {
 		b.Fatal(err)
 	}
