@@ -81,14 +81,17 @@ judged against what those before it leave.`,
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
 	flags.BoolVar(&f.asJSON, "json", false, "print an object a line for each part: patch, line, kind, path, name, outcome, reason")
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
-	c.MarkFlagsMutuallyExclusive("json", "stat")
-	c.MarkFlagsMutuallyExclusive("dry-run", "out")
-	c.MarkFlagsMutuallyExclusive("dry-run", "rejects")
 	f.write.level = defaultLevel
 	return c
 }
 
 func (f *applying) run(c *cobra.Command, path string, names []string) error {
+	if f.asJSON && f.stat {
+		return usageErrorf("--json and --stat exclude each other")
+	}
+	if f.dryRun && (f.out != "" || f.rejects != "") {
+		return usageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
+	}
 	// Nothing is begun before all that can be wrong with the arguments is found.
 	patches, err := readPatches(c.InOrStdin(), names)
 	if err != nil {
@@ -116,19 +119,28 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	return f.onMount(c, path, patches)
 }
 
+// stdinName is the PATCH that is standard input.
+const stdinName = "-"
+
 // readPatches reads patches, of which one may be standard input.
 func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err error) {
-	for i, name := range names {
-		if name == "-" && slices.Contains(names[:i], name) {
-			return nil, usageErrorf("standard input can be one PATCH only")
-		}
+	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+		return nil, usageErrorf("standard input can be one PATCH only")
+	}
+	for _, name := range names {
 		text, err := readPatch(stdin, name)
 		if err != nil {
 			return nil, err
 		}
+		if name == stdinName {
+			name = "stdin"
+		}
 		p, err := patch.Parse(name, text)
+		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
+			return nil, usageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+		}
 		if err != nil {
-			return nil, usageErrorf("%w", err)
+			return nil, err
 		}
 		patches = append(patches, p)
 	}
@@ -137,7 +149,7 @@ func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err e
 
 func readPatch(stdin io.Reader, name string) ([]byte, error) {
 	from := stdin
-	if name != "-" {
+	if name != stdinName {
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, kinds.Unreadable(name, err)
