@@ -262,12 +262,11 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return errors.Join(err, s.Discard())
 	}
 	reports, failed := s.Save(ctx, true)
-	if failed != nil {
-		err := error(&mounted.SaveError{Failed: failed, Ended: true})
-		if ctx.Err() != nil {
-			err = errors.Join(err, s.Discard())
-		}
-		return err
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return errors.Join(ctx.Err(), s.Discard())
+	case failed != nil:
+		return &mounted.SaveError{Failed: failed, Ended: true}
 	}
 	if !f.asJSON {
 		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports})
