@@ -11,6 +11,9 @@ import (
 	"lorefs/internal/shown"
 )
 
+// nothingEdited says that there was nothing to do.
+const nothingEdited = "nothing was edited that is not saved"
+
 // told prints an answer, first the texts that were not saved, and returns the error of the
 // command. mount is where the source is still mounted, or "".
 func told(w io.Writer, a *mounted.Answer, mount string) error {
@@ -23,7 +26,7 @@ func told(w io.Writer, a *mounted.Answer, mount string) error {
 	case a.Error != "":
 		return errors.Join(err, errors.New(a.Error))
 	case a.Saved != nil && !a.Wrote():
-		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
+		_, err := fmt.Fprintln(w, nothingEdited)
 		return err
 	}
 	return err

@@ -42,7 +42,8 @@ type Answer struct {
 	Begun   []Begun `json:"begun,omitempty"`
 	// Discarded is what was given up, besides Left.
 	Discarded []Begun `json:"discarded,omitempty"`
-	// Edits is the number of edits that were listed or taken back.
+	// Edits is the number of edits that were listed, or of those and the texts that were taken
+	// back.
 	Edits int64 `json:"edits,omitempty"`
 }
 

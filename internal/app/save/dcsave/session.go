@@ -144,6 +144,15 @@ func (s *Session) HoldBase() (release func()) {
 	return s.reading.RUnlock
 }
 
+// Revert takes edits back, see [edit.Draft.Revert], and returns when that would survive a power cut.
+// It waits for a running save.
+func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	_, err := s.draft.Revert(ctx, nil, what)
+	return errors.Join(err, s.Sync())
+}
+
 // Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
 
