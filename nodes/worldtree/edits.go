@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 
 	"lorefs/geometry"
@@ -43,8 +42,16 @@ type Edit struct {
 	// Problem is why Changed, Old and New are not known, or empty.
 	Problem string `json:"problem,omitempty"`
 
-	// first names the first cell or node that differs.
-	first string
+	// first and now are the first cell or node that differs, as it was and is. One is nil if there
+	// was or is none.
+	first, now difference
+}
+
+// difference is a cell or a node that differs.
+type difference interface {
+	// String names it, and content is what it has.
+	fmt.Stringer
+	content() any
 }
 
 // MaxContent is the most bytes of the content of an Edit.
@@ -52,9 +59,9 @@ const MaxContent = 4 << 10
 
 // Append appends the edit as a line, such as
 //
-//	~ squares/x1002y1006/017-093.json: 3 of 64 cells, first 0,0
+//	~ squares/x1002y1006/017-093.json: 3 of 64 cells, 2,7: [[540,32767]] -> [[541,32767]]
 //
-// If only one differs, its content before and after follow.
+// It has what the first of them was and is, unless that is long.
 func (d Edit) Append(dst []byte) []byte {
 	what := "cells"
 	if d.Kind == AreaChanged {
@@ -66,23 +73,40 @@ func (d Edit) Append(dst []byte) []byte {
 		dst = append(dst, d.Problem...)
 	case d.Changed == 0:
 		dst = append(dst, "its zones"...)
-	case d.Changed == 1 && len(d.Old)+len(d.New) > 0 && len(d.Old)+len(d.New) <= maxLine:
-		dst = fmt.Appendf(dst, "1 of %d %s: %s -> %s", d.Of, what, unlisted(d.Old), unlisted(d.New))
 	default:
-		dst = fmt.Appendf(dst, "%d of %d %s, first %s", d.Changed, d.Of, what, d.first)
+		dst = fmt.Appendf(dst, "%d of %d %s, ", d.Changed, d.Of, what)
+		dst = d.appendFirst(dst)
 	}
 	return append(dst, '\n')
 }
 
-// maxLine is the most bytes of content in a line for people.
-const maxLine = 400
-
-// unlisted returns the only entry of a list.
-func unlisted(list json.RawMessage) []byte {
-	if len(list) <= len("[]") {
-		return []byte("nothing")
+func (d Edit) appendFirst(dst []byte) []byte {
+	was, is := contentOf(d.first), contentOf(d.now)
+	switch {
+	case d.first == nil:
+		return fmt.Appendf(dst, "%v is new: %s", d.now, is)
+	case d.now == nil:
+		return fmt.Appendf(dst, "%v is gone: %s", d.first, was)
 	}
-	return list[1 : len(list)-1]
+	return fmt.Appendf(dst, "%v: %s -> %s", d.first, was, is)
+}
+
+// maxShown is how many bytes a line has of what something was, and of what it is.
+const maxShown = 120
+
+// contentOf returns the content of a cell or a node as JSON, or the beginning of it.
+func contentOf(d difference) string {
+	if d == nil {
+		return ""
+	}
+	text, err := json.Marshal(d.content())
+	if err != nil {
+		panic(fmt.Sprintf("BUG: numbers are no JSON: %v", err))
+	}
+	if len(text) > maxShown {
+		return string(text[:maxShown]) + "…"
+	}
+	return string(text)
 }
 
 // Edits yields the edits of files, and of everything below directories, or all if no node is
@@ -179,7 +203,7 @@ func (d *Edit) compareSquares(before, after []byte, square int) error {
 	if err != nil {
 		return err
 	}
-	var was, is []any
+	var was, is []difference
 	for i, old := range a.Square(square).Cells {
 		if now := b.Square(square).Cell(i); !old.Equal(now) {
 			was, is = append(was, cellOf(i, old)), append(is, cellOf(i, now))
@@ -214,7 +238,7 @@ func (d *Edit) compareAreas(before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	var was, is []any
+	var was, is []difference
 	changed := 0
 	d.Of = max(a.Nodes(), b.Nodes())
 	for i := range d.Of {
@@ -249,14 +273,22 @@ func areaNodeOf(a *geometry.Area, i int) areaNode {
 // String names the cell for people.
 func (c cell) String() string { return fmt.Sprintf("%d,%d", c.Cell[0], c.Cell[1]) }
 
+func (c cell) content() any { return c.Volumes }
+
 // String names the node for people.
 func (n areaNode) String() string { return strconv.Itoa(n.Node) }
 
-// tell sets what was and what is, which are as many as changed unless that is too much.
-func (d *Edit) tell(was, is []any, changed int) error {
+func (n areaNode) content() any { return []any{n.At, n.Edges} }
+
+// tell sets what was and what is. If more has changed than may be listed, that is only the
+// first part of it.
+func (d *Edit) tell(was, is []difference, changed int) error {
 	d.Changed = changed
-	if first := slices.Concat(was, is); len(first) > 0 {
-		d.first = fmt.Sprint(first[0])
+	if len(was) > 0 {
+		d.first = was[0]
+	}
+	if len(is) > 0 {
+		d.now = is[0]
 	}
 	if changed == 0 || changed > MaxContent/minNode {
 		return nil
@@ -272,9 +304,9 @@ func (d *Edit) tell(was, is []any, changed int) error {
 }
 
 // listOf returns a JSON list.
-func listOf(all []any) (json.RawMessage, error) {
+func listOf(all []difference) (json.RawMessage, error) {
 	if all == nil {
-		all = []any{}
+		all = []difference{}
 	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(all)

@@ -55,7 +55,7 @@ func (e *Editable) chosen(ctx context.Context, ids []nodes.ID) (in []node, err e
 				in = append(in, ownFile(s))
 			}
 		default:
-			return nil, fmt.Errorf("%s: %w: it is made of a zone or an area, which can be reverted", n.name(), nodes.ErrReadOnly)
+			return nil, fmt.Errorf("%w: it is made of zones or areas, which can be reverted", nodes.ErrReadOnly)
 		}
 	}
 	return in, nil

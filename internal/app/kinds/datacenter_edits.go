@@ -23,7 +23,7 @@ type dataCenterEdits struct {
 	base    *datacenter.File
 	reader  *edit.Reader
 	changes []dataCenterEdit
-	paths   *filePaths
+	paths   *identity.FilePaths
 	// changing has the attributes that edits change, by the numbers of nodes in the base.
 	changing map[edit.Number][]string
 	// last is the number of the node of the base whose path was found last, and expr the path.
@@ -51,7 +51,7 @@ func newDataCenterEdits(ctx context.Context, s *edit.Snapshot) (*dataCenterEdits
 	}
 	l.base = l.reader.Base()
 	var err error
-	l.paths, err = newFilePaths(ctx, l.base, func(n uint32) []string { return l.changing[edit.Number(n)] })
+	l.paths, err = identity.NewFilePaths(ctx, l.base, func(n uint32) []string { return l.changing[edit.Number(n)] })
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,15 @@ func (s *worldSession) Revert(ctx context.Context, paths []string, _ bool) (r Re
 	var ids []nodes.ID
 	for _, path := range paths {
 		id, err := s.find(ctx, path)
-		if err == nil && !s.isEdited(ctx, id) {
-			err = &NoEditError{path}
+		edited := false
+		if err == nil {
+			edited, err = s.isEdited(ctx, id)
 		}
-		if err != nil {
-			return r, err
+		switch {
+		case err != nil:
+			return r, fmt.Errorf("%s: %w", path, err)
+		case !edited:
+			return r, &NoEditError{path}
 		}
 		ids = append(ids, id)
 	}
@@ -77,7 +81,7 @@ func (s *worldSession) find(ctx context.Context, name string) (nodes.ID, error) 
 		}
 		e, err := s.tree.Lookup(ctx, id, part)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
+			return 0, err
 		}
 		id = e.ID
 	}
@@ -86,11 +90,11 @@ func (s *worldSession) find(ctx context.Context, name string) (nodes.ID, error) 
 
 // isEdited reports whether something is at a node that Revert can take back or, as it is being
 // written, has to tell of.
-func (s *worldSession) isEdited(ctx context.Context, id nodes.ID) bool {
-	for range s.tree.Edits(ctx, id) {
-		return true // also if it is an error, which Revert returns
+func (s *worldSession) isEdited(ctx context.Context, id nodes.ID) (bool, error) {
+	for _, err := range s.tree.Edits(ctx, id) {
+		return true, err
 	}
-	return len(s.tree.Refused(id))+len(s.tree.Unflushed(id)) > 0
+	return len(s.tree.Refused(id))+len(s.tree.Unflushed(id)) > 0, nil
 }
 
 // Discard implements Session.
