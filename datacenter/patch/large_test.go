@@ -298,7 +298,7 @@ func TestLargeModOntoAnotherVersion(t *testing.T) {
 					t.Errorf("%s: done to %d instead of %d, %v, by\n%s", r.Describe(it), it.Node, want, err, p.Blocks[it.Block].Append(nil))
 				}
 			}
-			if rejects := r.Rejects(); rejects != nil {
+			if rejects := patch.Rejects(r); rejects != nil {
 				if _, again := apply(t, g, reread(t, rejects)); again[0].Conflicts != r.Conflicts {
 					t.Errorf("%d of %d rejects are rejected again", again[0].Conflicts, r.Conflicts)
 				}
