@@ -210,6 +210,12 @@ func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
 		if at.of > 1 {
 			step.Nth = at.n
 		}
+	} else if q, err := query.Compile(path); err == nil {
+		// Sheets that nothing tells apart count as one.
+		if steps, ok := q.Plain(); ok && len(steps) == 1 && steps[0].Nth > 0 {
+			steps[0].Nth = 0
+			path = string(query.AppendPlain(nil, steps))
+		}
 	}
 	return path + "/" + string(step.Append(nil)), nil
 }

@@ -139,15 +139,7 @@ func notedEntries(s *dcsave.Spot) uint32 {
 	if s.Base == nil || s.Base.Element == nil {
 		return 1
 	}
-	return elementEntries(s.Base.Element)
-}
-
-func elementEntries(e *dcsave.Element) uint32 {
-	count := 1 + uint32(len(e.Attributes))
-	for i := range e.Children {
-		count += elementEntries(&e.Children[i])
-	}
-	return count
+	return uint32(s.Base.Element.Entries())
 }
 
 // sideOf returns one side of a difference.
