@@ -33,12 +33,16 @@ type DataCenter struct {
 	world *world
 }
 
+// keysDir is the directory of nodes by their keys.
+const keysDir = "by-key"
+
 func dataCenterKind() *Kind {
 	return &Kind{
 		Name:    DataCenterName,
 		Noun:    "a data center",
 		Exports: "sheets",
 		Plain:   "tree",
+		Links:   keysDir,
 		is:      func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:    openDataCenter,
 		verify:  verifyDataCenter,
@@ -143,7 +147,7 @@ func (d *DataCenter) mountsWith(draft *edit.Draft, tree, sheets, world nodes.Tre
 	keys, err := keytree.New(d.dc, draft, d.sheets, keytree.Options{
 		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
 	})
-	return append(mounts, nodes.Mount{Name: "by-key", Tree: keys}), err
+	return append(mounts, nodes.Mount{Name: keysDir, Tree: keys}), err
 }
 
 // makeSheets makes the sheets of the file or, if draft is not nil, of the draft.
