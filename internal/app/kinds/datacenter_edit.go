@@ -47,7 +47,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 		} else if d.world != nil {
 			world = d.world.tree
 		}
-		mounts, err = d.mountsWith(s.tree, s.sheets, world)
+		mounts, err = d.mountsWith(s.dc.Draft(), s.tree, s.sheets, world)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, closeSessions(sessions))
