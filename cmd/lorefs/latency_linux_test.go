@@ -97,15 +97,15 @@ func BenchmarkWriteDuringCommit(b *testing.B) {
 		for i := range latencyWrites {
 			l.write(&l.floor, filepath.Join(mnt, name), square(i))
 		}
-		l.during(mnt, func(i int) { l.write(&l.closes, filepath.Join(mnt, name), square(latencyWrites + i)) })
+		l.during(mnt, func(i int) { l.write(&l.closes, filepath.Join(mnt, name), square(latencyWrites+i)) })
 		now := l.read(filepath.Join(mnt, name))
 		l.lorefs("unmount", mnt)
 		l.holds(name, now)
 	})
 }
 
-// latencySheet is the sheet that is written. It has 13 KiB in p100.
-const latencySheet = "sheets/ItemData/ItemData-00014.xml"
+// latencySheet is the sheet that is written. It has 70 KiB in p100.
+const latencySheet = "sheets/ItemData/ItemData-00000.xml"
 
 // latency measures one kind of write, in ms.
 type latency struct {
