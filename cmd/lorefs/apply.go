@@ -283,15 +283,17 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 		return err
 	}
 	results, a, err := mounted.Apply(c.Context(), name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
-	if errors.Is(err, daemon.ErrNone) {
+	switch {
+	case c.Context().Err() != nil:
+		return &commandError{code: exitInterrupted, err: errInterrupted, hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
+	case errors.Is(err, daemon.ErrNone):
 		return absent(dir, name)
-	}
-	if err == nil {
+	case err == nil:
 		err = failureOf(&a)
 	}
 	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
-		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", dir)
+		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", shown.Shell(dir))
 	}
 	return errors.Join(err, f.outcome(results))
 }
@@ -301,12 +303,12 @@ func (f *applying) explain(path string, err error) error {
 	if _, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%w; nothing was changed", err),
-			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", path),
+			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", shown.Shell(path)),
 		}
 	}
 	if e := asCommandError(err); err != nil && e.code == exitBusy {
 		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
-			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + m.dir + " applies patches there"}
+			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + shown.Shell(m.dir) + " applies patches there"}
 		}
 	}
 	return err

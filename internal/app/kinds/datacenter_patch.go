@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"math"
 	"slices"
 
 	"lorefs/datacenter"
@@ -12,6 +13,7 @@ import (
 	"lorefs/datacenter/patch"
 	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
+	"lorefs/internal/journal"
 )
 
 // UnsavedEditsError means that a source has edits from a session that ended before it saved
@@ -49,18 +51,23 @@ func (s *Source) ApplyPatches(ctx context.Context, patches []*patch.Patch, dryRu
 	if dryRun {
 		return e.judgePatches(ctx, patches)
 	}
-	results, err := applyPatches(ctx, e.first, e.dc.Draft(), patches)
+	results, err := applyPatches(ctx, e.first, e.dc.Draft(), patches, journal.MaxPayload)
 	return results, errors.Join(err, e.dc.Sync())
 }
 
-// applyPatches applies patches to a draft of a file.
-func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patches []*patch.Patch) (results []*patch.Result, err error) {
+// applyPatches applies patches to a draft of a file. The record of a patch has most bytes at
+// most.
+func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patches []*patch.Patch, most int64) (results []*patch.Result, err error) {
 	applier := patch.NewApplier(f, d)
 	for _, p := range patches {
 		var r *patch.Result
 		err := d.ApplyPlan(ctx, nil, func() (edits []edit.Edit, err error) {
 			if r, err = applier.Plan(ctx, p); err == nil {
 				edits = r.Edits
+			}
+			if size := edit.RecordBound(edits); size > most {
+				err = fmt.Errorf("it takes %d bytes of the journal, which has room for %d at once: apply it with --out, or in parts: %w",
+					size, most, datacenter.ErrTooLarge)
 			}
 			return edits, err
 		})
@@ -86,14 +93,14 @@ func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.P
 	if err != nil {
 		return nil, err
 	}
-	results, err := applyPatches(ctx, base, second, []*patch.Patch{same})
+	results, err := applyPatches(ctx, base, second, []*patch.Patch{same}, math.MaxInt64)
 	if err == nil && results[0].Conflicts > 0 {
 		err = errors.New("a dry run can't be made of these edits: commit them first")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return applyPatches(ctx, base, second, patches)
+	return applyPatches(ctx, base, second, patches, math.MaxInt64)
 }
 
 // Patched returns a draft of the file with patches applied, one after the other. Nothing is
@@ -103,7 +110,7 @@ func (d *DataCenter) Patched(ctx context.Context, patches []*patch.Patch) (*edit
 	if err != nil {
 		return nil, nil, err
 	}
-	results, err := applyPatches(ctx, d.dc, draft, patches)
+	results, err := applyPatches(ctx, d.dc, draft, patches, math.MaxInt64)
 	return draft, results, err
 }
 
