@@ -11,6 +11,9 @@ import (
 	"lorefs/internal/shown"
 )
 
+// nothingEdited says that there was nothing to do.
+const nothingEdited = "nothing was edited that is not saved"
+
 // told prints an answer, first the texts that were not saved, and returns the error of the
 // command. mount is where the source is still mounted, or "".
 func told(w io.Writer, a *mounted.Answer, mount string) error {
@@ -23,7 +26,7 @@ func told(w io.Writer, a *mounted.Answer, mount string) error {
 	case a.Error != "":
 		return errors.Join(err, errors.New(a.Error))
 	case a.Saved != nil && !a.Wrote():
-		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
+		_, err := fmt.Fprintln(w, nothingEdited)
 		return err
 	}
 	return err
@@ -89,6 +92,24 @@ func toldBegun(w io.Writer, a *mounted.Answer, dir string) error {
 		return err
 	}
 	return nil
+}
+
+// toldDiscarded prints what was given up, and returns the error of the command.
+func toldDiscarded(w io.Writer, a *mounted.Answer) error {
+	for _, d := range a.Discarded {
+		if d.Edits > 0 {
+			shown.Fprintf(w, "gave up %s of %s\n", shown.Plural(d.Edits, "edit"), d.Path)
+		}
+	}
+	const gaveUp = "gave up: "
+	printRefused(w, gaveUp, a.Left.Refused)
+	printRefused(w, gaveUp, a.Left.Failed)
+	for _, files := range [...]kinds.SomeFiles{a.Left.Scratch, a.Left.Strays} {
+		if files.Count > 0 {
+			shown.Fprintf(w, gaveUp+"%s, such as %s\n", shown.Plural(files.Count, "file"), strings.Join(files.Names, ", "))
+		}
+	}
+	return failureOf(a)
 }
 
 // mostTexts is the largest number of texts that are printed.

@@ -72,6 +72,14 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
+	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
+		return err
+	}
+	return sayWritten(c, to)
+}
+
+// writeDraft writes a draft as a new file, reads that back and compares it.
+func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Options, opts datacenter.WriteOptions) error {
 	snapshot := draft.Snapshot()
 	defer snapshot.Close()
 	p := newSaving()
@@ -79,7 +87,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	shows := dcsave.ProgressOf(p.show)
 	opts.Progress = shows.Writing
 	var written *edit.Written
-	err = output.Write(ctx, to, f.write.Options, func(w io.Writer) (err error) {
+	return output.Write(ctx, to, o, func(w io.Writer) (err error) {
 		written, err = snapshot.Write(ctx, opts, w)
 		return err
 	}, func(file *os.File) error {
@@ -90,11 +98,6 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		written.Progress = shows.Comparing
 		return written.Compare(ctx, g)
 	})
-	p.finish()
-	if err != nil {
-		return err
-	}
-	return sayWritten(c, to)
 }
 
 // sameFile reports whether two paths are one file.

@@ -85,7 +85,8 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log, Tell: errorText,
+		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log,
+		Tell: errorText, Code: exitCode,
 	}), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -80,10 +79,8 @@ func absent(dir, name string) error {
 // that the directory is in.
 func nothingThere(dir, name string) error {
 	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
-	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if ours, mountErr := daemon.Mounted(up); mountErr == nil && ours {
-			return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
-		}
+	if up := mountAbove(name); up != "" {
+		return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
 	}
 	return err
 }

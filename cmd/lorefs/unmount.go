@@ -19,31 +19,36 @@ import (
 )
 
 func newUnmount() *cobra.Command {
-	lazy := false
+	r := daemon.Request{Do: daemon.Unmount}
 	c := &cobra.Command{
 		Use:     "unmount MOUNTPOINT",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Args:    exactArgs("MOUNTPOINT"),
+		Long: `unmount saves what was edited, and returns when that is done. With --discard it gives up
+everything that is not saved instead, also texts that were refused and files of editors;
+the source stays as it is, and what was given up can't be brought back. To take back only
+some edits, use lorefs revert.`,
+		Args: exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, err := daemon.Name(args[0])
 			if err != nil {
 				return err
 			}
-			return unmount(c.OutOrStdout(), args[0], name, lazy)
+			return unmount(c.OutOrStdout(), args[0], name, r)
 		},
 	}
-	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
+	c.Flags().BoolVar(&r.Discard, "discard", false, "save nothing: give up all edits and texts that are not saved")
+	c.Flags().BoolVar(&r.Lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
 	return c
 }
 
 // unmount asks the process that serves dir, whose [daemon.Name] is name, to unmount. If no
 // process serves dir, it unmounts itself.
-func unmount(w io.Writer, dir, name string, lazy bool) error {
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy}, nil)
+func unmount(w io.Writer, dir, name string, r daemon.Request) error {
+	a, conn, err := mounted.Talk(name, r, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
-		return unmountAlone(dir, name, lazy)
+		return unmountAlone(dir, name, r.Lazy)
 	case err != nil:
 		return err
 	case a.Busy:
@@ -52,13 +57,15 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
 	switch {
-	case a.Editing && lazy:
+	case a.Editing && r.Lazy && r.Discard:
+		_, err = fmt.Fprintln(w, "everything that is not saved is given up once nobody uses the mount")
+	case a.Editing && r.Lazy:
 		err = toldBegun(w, &a, dir)
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
 	// The process has its locks until it ends, also if it could not save.
-	return errors.Join(err, awaitEnd(dir, conn, lazy), conn.Close())
+	return errors.Join(err, awaitEnd(dir, conn, r.Lazy), conn.Close())
 }
 
 // awaitSave returns when the process has saved all edits, however long that takes.
@@ -71,6 +78,9 @@ func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
 		}
+	}
+	if a.Discarded != nil {
+		return toldDiscarded(w, &a)
 	}
 	return told(w, &a, "")
 }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"slices"
+	"sync"
 
 	"lorefs/datacenter"
 )
@@ -11,148 +12,169 @@ type ChangeKind uint8
 
 // The kinds.
 const (
-	// AttributeSet has New, and Old if the file has another value. AttributeGone has Old.
+	// AttributeSet has New, and Old if the base has another value. AttributeGone has Old.
 	AttributeSet ChangeKind = iota + 1
 	AttributeGone
-	// KeysSet and FlagsSet have the new keys and flags in Keys and Flags.
+	// KeysSet has Keys and OldKeys. FlagsSet has Flags and OldFlags.
 	KeysSet
 	FlagsSet
-	// NodeMade and NodeGone are about a node with its subtree. For a new node, the changes
-	// of its contents follow.
+	// NodeMade and NodeGone are about a node with everything below it.
 	NodeMade
 	NodeGone
-	// NodeMoved has the old path of the node in From.
+	// NodeMoved is about a node that has another parent, another name, or another place
+	// among siblings that only their place orders.
 	NodeMoved
 )
 
-// Change is one difference between a Draft and its file.
+// Change is one difference between a Draft and its base.
 type Change struct {
 	Kind ChangeKind
-	// Path leads from the sheet to the node. It is the present path, or the old one for a
-	// node that was removed.
-	Path []Step
-	// From is the old path of a node that moved.
-	From []Step
+	// Node is the node that changed, or whose attribute did. Base is its number in the base,
+	// if Stored says that the base has it. Only those of NodeMade are not stored.
+	Node, Base Number
+	Stored     bool
 	// Name is the name of the attribute.
 	Name string
 	// Old and New have no type if there is no such value. Lost says that there was an old
 	// value, but it can't be read any more.
-	Old, New datacenter.Value
-	Lost     bool
-	Keys     datacenter.KeyDefinition
-	Flags    datacenter.KeyFlags
+	Old, New        datacenter.Value
+	Lost            bool
+	OldKeys, Keys   datacenter.KeyDefinition
+	OldFlags, Flags datacenter.KeyFlags
+	// Entries is the number of nodes and attributes that were made or removed. It leaves out
+	// nodes of the base that were moved below a new node.
+	Entries int64
+	// Path leads from the sheet to the node, and From is the old path of a node that moved.
+	// Only [Draft.Described] fills them in.
+	Path, From []Step
 }
 
-// Step is one node on a path.
-type Step struct {
-	// Name and Ordinal distinguish the node from its siblings.
-	Name    string
-	Ordinal uint32
-	// Marks are attributes by which people recognize the node: its keys, or its id if it
-	// has no keys. They have the file's values. Those that can't be read are missing.
-	Marks []Mark
-}
-
-// Mark is an attribute and its value.
-type Mark struct {
-	Name  string
-	Value datacenter.Value
-}
-
-// Changes returns the differences between the Draft and its base, see [Snapshot.Changes].
-func (d *Draft) Changes() []Change {
-	s := d.Snapshot()
-	defer s.Close()
-	return s.Changes()
-}
-
-// Changes returns the differences between the Snapshot and the base of the Draft. It leaves
-// out what can't be read from the file any more. So you can use it to rescue the edits
-// after the file was overwritten.
+// Changes returns the net differences between the Snapshot and its base, which is the file
+// that was saved last. What was changed and changed back is not listed. A node that was
+// added or removed is listed once, and nothing below it, except nodes of the base that were
+// moved to a new node. What can't be read from the base any more counts as changed.
 func (s *Snapshot) Changes() []Change {
-	c := changeLister{s: s, parents: map[*draftNode]*draftNode{}, there: map[Number]bool{}, from: map[Number][]Step{}}
-	c.survey(s.root)
-	c.departed(s.root)
-	c.node(s.root)
-	return c.list
+	var list []Change
+	v := newSurvey(s)
+	v.changes(func(c Change) {
+		if c.Stored {
+			base, err := s.numberOf(c.Node)
+			c.Base, c.Stored = base, err == nil
+		}
+		list = append(list, c)
+	})
+	return list
 }
 
-// changeLister walks a Snapshot.
-type changeLister struct {
-	s    *Snapshot
-	list []Change
-	// parents has the parents of draft nodes, and there has the numbers of all draft nodes.
-	parents map[*draftNode]*draftNode
-	there   map[Number]bool
-	// from has the old paths of nodes that moved.
-	from map[Number][]Step
+// numberOf returns the number in the Snapshot's base of a node that the base has.
+func (s *Snapshot) numberOf(n Number) (Number, error) {
+	if s.base != s.draftBase {
+		return n, nil
+	}
+	return s.labels.number(s.d, n)
 }
 
-// survey collects the draft nodes.
-func (c *changeLister) survey(n *draftNode) {
-	for _, k := range c.s.at(n).kids {
-		if k.node != nil {
-			c.parents[k.node], c.there[k.number] = n, true
-			c.survey(k.node)
+// changes calls tell for each difference.
+func (v *survey) changes(tell func(Change)) {
+	for i := range v.nodes {
+		x := &v.nodes[i]
+		base := v.s.baseOf(x.n)
+		if isNone(base) {
+			if !v.isNew(x.parent) {
+				tell(Change{Kind: NodeMade, Node: x.n.number, Entries: v.newEntries(i)})
+			}
+			continue
+		}
+		about := Change{Node: x.n.number, Stored: true}
+		if v.moved(i) {
+			about.Kind = NodeMoved
+			tell(about)
+		}
+		v.attributes(x, about, tell)
+		v.definition(x, base, about, tell)
+		for k := range x.kids {
+			if v.isGone(x, k) {
+				tell(Change{
+					Kind: NodeGone, Node: x.kids[k].number, Stored: true, Entries: int64(v.s.base.Entries(x.kids[k].addr)),
+				})
+			}
 		}
 	}
 }
 
-// departed stores the old paths of nodes that were moved away.
-func (c *changeLister) departed(n *draftNode) {
-	kids := c.s.at(n).kids
-	for i := range kids {
-		k := &kids[i]
-		if k.node != nil {
-			c.departed(k.node)
-		}
-		if k.stored && k.dead && c.there[k.number] {
-			c.from[k.number] = append(c.path(n), c.stored(k))
-		}
+// attributes calls tell for the attributes of a node that differ.
+func (v *survey) attributes(x *surveyed, about Change, tell func(Change)) {
+	if !x.changed {
+		return
 	}
-}
-
-// node lists the changes of a draft node and its subtree.
-func (c *changeLister) node(n *draftNode) {
-	x := c.s.at(n)
-	c.attributes(n, &x)
-	keys, before, flags := c.s.definition(x.key), datacenter.KeyDefinition{}, datacenter.KeyFlags(0)
-	if base := c.s.baseOf(n); !isNone(base) {
-		before, flags = base.Keys(), base.Flags()
-	}
-	if !slices.Equal(keys, before) {
-		c.add(Change{Kind: KeysSet, Keys: keys}, n)
-	}
-	if x.flags != flags {
-		c.add(Change{Kind: FlagsSet, Flags: x.flags}, n)
-	}
-	for i := range x.kids {
-		c.child(n, &x, i)
-	}
-}
-
-func (c *changeLister) attributes(n *draftNode, x *nodeState) {
+	twins := x.twins()
 	for i := range x.attrs {
 		a := &x.attrs[i]
-		change := Change{Kind: AttributeSet, Name: c.s.name(a.name), New: a.value}
-		switch {
-		case !a.stored:
-			if a.dead {
-				continue
-			}
+		c := about
+		c.Kind, c.Name = AttributeSet, v.s.name(a.name)
+		was := a // what the base has of the name
+		switch twin, ok := twins[a.name]; {
+		case a.dead && (!a.stored || !ok || twin.now >= 0):
+			continue // the base doesn't have it, or what has its name now is compared
 		case a.dead:
-			change.Kind, change.New = AttributeGone, datacenter.Value{}
+			c.Kind = AttributeGone
+		case !a.stored && ok:
+			was = &x.attrs[twin.was]
+		case !a.stored:
+			was = nil
 		case !a.changed:
 			continue
 		}
-		if a.stored {
+		if c.Kind == AttributeSet {
+			c.New = a.value
+		}
+		if was != nil {
 			var err error
-			change.Old, err = storedValue(c.s.base, a.addr)
-			change.Lost = err != nil
+			c.Old, err = storedValue(v.s.base, was.addr)
+			c.Lost = err != nil
 		}
-		if change.Lost || change.Old != change.New {
-			c.add(change, n)
+		if c.Lost || c.Old != c.New {
+			tell(c)
 		}
+	}
+}
+
+// attributeTwin is where a node has an attribute that was removed, and where it has another one
+// of that name now: -1 if nowhere.
+type attributeTwin struct{ was, now int }
+
+// twins returns the attributes that the base has and that were removed, by their names.
+func (x *nodeState) twins() map[uint16]attributeTwin {
+	var twins map[uint16]attributeTwin
+	for i := range x.attrs {
+		if a := &x.attrs[i]; a.dead && a.stored {
+			if twins == nil {
+				twins = map[uint16]attributeTwin{}
+			}
+			twins[a.name] = attributeTwin{i, -1}
+		}
+	}
+	for i := range x.attrs {
+		if a := &x.attrs[i]; !a.dead {
+			if twin, ok := twins[a.name]; ok {
+				twins[a.name] = attributeTwin{twin.was, i}
+			}
+		}
+	}
+	return twins
+}
+
+// definition calls tell for the keys and flags of a node that differ.
+func (v *survey) definition(x *surveyed, base datacenter.Node, about Change, tell func(Change)) {
+	if old, keys := base.Keys(), v.s.definition(x.key); !slices.Equal(old, keys) {
+		c := about
+		c.Kind, c.OldKeys, c.Keys = KeysSet, old, keys
+		tell(c)
+	}
+	if old := base.Flags(); old != x.flags {
+		c := about
+		c.Kind, c.OldFlags, c.Flags = FlagsSet, old, x.flags
+		tell(c)
 	}
 }
 
@@ -165,88 +187,44 @@ func storedValue(f *datacenter.File, addr datacenter.Address) (datacenter.Value,
 	return a.Value()
 }
 
-func (c *changeLister) child(n *draftNode, x *nodeState, i int) {
-	switch k := &x.kids[i]; {
-	case k.dead:
-		if k.stored && !c.there[k.number] {
-			c.list = append(c.list, Change{Kind: NodeGone, Path: append(c.path(n), c.stored(k))})
-		}
-	case k.node == nil: // unchanged
-	case k.stored:
-		c.node(k.node)
-	case isNone(c.s.baseOf(k.node)):
-		c.add(Change{Kind: NodeMade}, k.node)
-		c.node(k.node)
-	default:
-		if from := c.from[k.number]; !slices.EqualFunc(from, c.path(k.node), sameStep) {
-			c.add(Change{Kind: NodeMoved, From: from}, k.node)
-		}
-		c.node(k.node)
-	}
+// netCount remembers how many changes there are.
+type netCount struct {
+	// mu is held while they are counted, so that nobody counts them at the same time.
+	mu sync.Mutex
+	// made is the number of edits that were made when they were counted.
+	made, count int64
 }
 
-func sameStep(x, y Step) bool { return x.Name == y.Name && x.Ordinal == y.Ordinal }
-
-func (c *changeLister) add(change Change, n *draftNode) {
-	change.Path = c.path(n)
-	c.list = append(c.list, change)
+// Pending returns the number of changes that are in no file yet: as many as
+// [Snapshot.Changes] returns. It counts them only if something was edited since the last
+// call.
+func (d *Draft) Pending() int64 {
+	p := &d.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d.mu.RLock()
+	made := d.made
+	d.mu.RUnlock()
+	if p.made != made {
+		s := d.Snapshot()
+		defer s.Close()
+		p.made, p.count = s.made, s.count()
+	}
+	return p.count
 }
 
-// path returns the path of a draft node.
-func (c *changeLister) path(n *draftNode) []Step {
-	if n == c.s.root {
-		return nil
+// Pending returns the number of [Snapshot.Changes].
+func (s *Snapshot) Pending() int64 {
+	p := &s.d.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.made == s.made && s.base == s.draftBase {
+		return p.count
 	}
-	x := c.s.at(n)
-	return append(c.path(c.parents[n]), Step{Name: c.s.name(x.name), Ordinal: x.ordinal, Marks: c.marks(&x)})
+	return s.count()
 }
 
-// stored returns the step to a child that the file has.
-func (c *changeLister) stored(k *draftChild) Step {
-	s := Step{Name: c.s.name(k.name), Ordinal: k.ordinal}
-	base, err := c.s.base.Node(k.addr)
-	if err != nil {
-		return s
-	}
-	names := markNames(base.Keys())
-	for i := range base.AttributeCount() {
-		a, err := base.AttributeAt(i)
-		if err != nil || !slices.Contains(names, a.Name()) {
-			continue
-		}
-		if v, err := a.Value(); err == nil {
-			s.Marks = append(s.Marks, Mark{a.Name(), v})
-		}
-	}
-	return s
-}
-
-// marks returns the marks of a draft node.
-func (c *changeLister) marks(x *nodeState) (marks []Mark) {
-	names := markNames(c.s.definition(x.key))
-	for i := range x.attrs {
-		a := &x.attrs[i]
-		name := c.s.name(a.name)
-		if a.dead && !a.stored || !slices.Contains(names, name) {
-			continue
-		}
-		v := a.value
-		if a.stored {
-			var err error
-			if v, err = storedValue(c.s.base, a.addr); err != nil {
-				continue
-			}
-		}
-		marks = append(marks, Mark{name, v})
-	}
-	return marks
-}
-
-// markNames returns the names of the attributes by which people recognize a node with these
-// keys.
-func markNames(keys datacenter.KeyDefinition) []string {
-	if len(keys) == 0 {
-		return []string{"id"}
-	}
-	return keys
+func (s *Snapshot) count() (count int64) {
+	newSurvey(s).changes(func(Change) { count++ })
+	return count
 }

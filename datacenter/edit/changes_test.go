@@ -68,7 +68,7 @@ func (o *overwritten) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte
 	return load(n)
 }
 
-func TestChanges(t *testing.T) {
+func TestDescribed(t *testing.T) {
 	sheet := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "version", Value: 1}}}
 	for i := range 4 {
 		sheet.Children = append(sheet.Children, &dctest.Node{
@@ -89,7 +89,7 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list := d.Changes(); len(list) != 0 {
+	if list := d.Described(); len(list) != 0 {
 		t.Errorf("nothing was edited: %s", told(list))
 	}
 	number := func(parent edit.Number, name string, ordinal uint32) edit.Number {
@@ -147,20 +147,13 @@ keys Item.0/Thing.9[name=new] name
 moved Item.0/Thing.9[name=new]/Moved.0[id=13] from Item.0/Thing.3[id=13]
 set Item.0/Thing.9[name=new]/Moved.0[id=13]/Part.0 w -3 +7
 `
-	if got := told(d.Changes()); got != want {
+	if got := told(d.Described()); got != want {
 		t.Errorf("the changes are\n%swant\n%s", got, want)
 	}
-	s := d.Snapshot()
-	defer s.Close()
-	done(t, d, edit.Edit{Op: edit.SetFlags, Node: 1, Flags: 1})
-	if got := told(s.Changes()); got != want {
-		t.Errorf("while it is edited, the changes of a snapshot are\n%s", got)
-	}
-	done(t, d, edit.Edit{Op: edit.SetFlags, Node: 1})
 
-	// Changes leaves out what can't be read any more, and lists all else.
+	// Described leaves out what can't be read any more, and lists all else.
 	blocks.gone.Store(true)
-	got := told(d.Changes())
+	got := told(d.Described())
 	for _, line := range []string{
 		"set Item.0/Thing.0 name ? +other\n", "gone Item.0/Thing.1 rate ?\n", "removed Item.0/Thing.2\n",
 		"made Item.0/Thing.9[name=new]\n", "set Item.0/Thing.9[name=new]/Moved.0/Part.0 w ? +7\n",

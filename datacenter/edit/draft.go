@@ -48,17 +48,24 @@ type Draft struct {
 	watched watched
 	// shrunk has the nodes from which the current edits removed something.
 	shrunk []*draftNode
+	// away has the numbers in the base of the nodes that are not where the base has them. It
+	// is right if awayKnown.
+	away      []Number
+	awayKnown bool
 
 	// mu guards everything below. It is held only for work in memory. The holder of editing
 	// may read without it.
 	mu   sync.RWMutex
 	next Number
-	// edits counts the edits that are in no file yet.
-	edits int64
+	// made counts the edits that were made, and the saves.
+	made int64
 	draftTree
 	// changes says which sheets changed.
 	changes sheetChanges
 	epochs  epochs
+
+	// pending is the number of changes. Its lock is taken before editing.
+	pending netCount
 }
 
 // draftTree is the nodes of a Draft, on top of its base.
@@ -90,6 +97,10 @@ type draftNode struct {
 	nodeState
 	epoch int64
 	past  *pastState
+	// differs says that the node may differ between the first file and the base. If it was
+	// changed since, saved is the state that it has in the base.
+	differs bool
+	saved   *nodeState
 	// kidAt finds the place of a live child.
 	kidAt map[childKey]int
 	// deadAttrs and deadKids count the added ones that are dead and not stored.
@@ -182,13 +193,6 @@ func (d *Draft) NewNumber() Number {
 		d.next++ // the number after the last one is 0
 	}
 	return n
-}
-
-// Pending returns the number of edits that are in no file yet.
-func (d *Draft) Pending() int64 {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.edits
 }
 
 // Entries returns the present number of logical nodes and attributes.

@@ -29,6 +29,10 @@ const (
 	SetKeys
 	// SetFlags sets the flags of Node to Flags.
 	SetFlags
+	// RestoreNode brings Node back, which was removed and which the base has as a child of
+	// Parent, with everything below it as in the base. Nothing of that may be somewhere else.
+	// Only [Draft.Revert] makes such edits.
+	RestoreNode
 )
 
 // Edit is one change of a [Draft].
@@ -50,6 +54,8 @@ type Edit struct {
 	rank uint64
 	// spot is the place that Rank meant, for an edit that is made again.
 	spot *siblingSpot
+	// isBack says that Attr is meant only if no other attribute has this number by now.
+	isBack bool
 	// replayed says that the ordinal may be taken. It comes from a Draft that had other
 	// siblings of the name, so another ordinal will do.
 	replayed bool
@@ -109,7 +115,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effe
 			f()
 		}
 	} else {
-		d.edits += count
+		d.made += count
 		d.epochs.note(d.batch)
 	}
 	for _, n := range d.shrunk {
@@ -148,7 +154,7 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList,
 func (d *Draft) again(e Edit) Edit {
 	if e.Op == SetAttribute {
 		n := d.nodes[e.Node]
-		e.Attr = n.attrs[n.attribute(d.index[e.Name])].number
+		e.Attr, e.isBack = n.attrs[n.attribute(d.index[e.Name])].number, false
 	}
 	return e
 }
@@ -160,8 +166,11 @@ func (u *undoList) add(f func()) { *u = append(*u, f) }
 
 // one makes one edit.
 func (d *Draft) one(e Edit, u *undoList) error {
-	if e.Op == AddNode {
+	switch e.Op {
+	case AddNode:
 		return d.addNode(e, u)
+	case RestoreNode:
+		return d.restoreNode(e, u)
 	}
 	n, err := d.reach(e.Node)
 	if err != nil {
@@ -197,6 +206,9 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	if err != nil {
 		return err
 	}
+	if e.isBack && d.owners[e.Attr] != nil {
+		e.Attr = 0
+	}
 	if i := n.attribute(name); i >= 0 {
 		return d.replaceAttribute(n, i, e, u)
 	}
@@ -205,6 +217,10 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	}
 	if err := d.roomForEntry(); err != nil {
 		return err
+	}
+	if i := d.removedAttribute(n, name, e); i >= 0 {
+		d.returnAttribute(n, i, e, u)
+		return nil
 	}
 	if e.Attr == 0 {
 		if e.Attr = d.NewNumber(); e.Attr == 0 {
@@ -231,6 +247,33 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	})
 	d.own(e.Attr, n, u)
 	return nil
+}
+
+// removedAttribute returns the place of the attribute that was removed and that e sets again,
+// under its number, or -1. When edits are replayed nobody remembers the number that it had
+// in between, so it gets its own.
+func (d *Draft) removedAttribute(n *draftNode, name uint16, e Edit) int {
+	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool {
+		return a.dead && a.stored && a.name == name &&
+			(a.number == e.Attr || e.Attr == 0 && e.replayed && d.owners[a.number] == nil)
+	})
+}
+
+// returnAttribute sets an attribute again that was removed.
+func (d *Draft) returnAttribute(n *draftNode, i int, e Edit, u *undoList) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.touch(n)
+	a := &n.attrs[i]
+	old, changed := *a, n.changed
+	a.dead, a.edited, a.changed, a.value = false, true, true, e.Value
+	n.changed = true
+	d.entries++
+	u.add(func() {
+		n.attrs[i], n.changed = old, changed
+		d.entries--
+	})
+	d.own(a.number, n, u)
 }
 
 // roomForEntry returns an error if there can't be one more node or attribute.

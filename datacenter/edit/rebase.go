@@ -12,8 +12,8 @@ import (
 
 // Rebase continues with g, the file to which a Snapshot was written. g must have been
 // opened anew from that and compared by [Written.Compare]. Afterwards the Draft's base is
-// g: records, [Draft.Changes] and the next Snapshot refer to g, with its numbers, and
-// [Draft.Pending] counts only the edits since this Snapshot. g has to stay open as long as
+// g: records and the next Snapshot, with its changes, refer to g and its numbers. [Draft.Pending]
+// counts only what was edited since this Snapshot. g has to stay open as long as
 // it is the base, and until all Snapshots of it are closed. Its index is used as it is.
 //
 // Rebase first makes the edits since the Snapshot, which must still be open, again on top
@@ -49,7 +49,8 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.draftTree, d.edits = r.to.draftTree, r.to.edits
+	d.draftTree = r.to.draftTree
+	d.made++
 	return nil
 }
 
@@ -99,11 +100,11 @@ func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
 func (r *rebaser) fork() error {
 	s := r.w.s
 	r.tree = draftTree{
-		base: r.g, labels: labels{sorted: s.sorted},
+		base: r.g, labels: labels{sorted: s.labels.sorted},
 		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
 		nameTable: s.indexed(),
 	}
-	if r.w.reordered && s.sorted == nil {
+	if r.w.reordered && s.labels.sorted == nil {
 		r.tree.labels.sorted = datacenter.NewSiblingOrder(s.d.first)
 	}
 	r.tree.labels.names = make([]uint16, len(r.g.Names())+1)
@@ -131,7 +132,7 @@ func (r *rebaser) fork() error {
 func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*draftNode, error) {
 	n := &draftNode{
 		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
-		homeAttrs: old.homeAttrs, homeKids: old.homeKids,
+		homeAttrs: old.homeAttrs, homeKids: old.homeKids, differs: true,
 	}
 	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
 	r.tree.nodes[n.number] = n

@@ -53,15 +53,14 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		s.t.Fatal(err)
 	}
 	m.root.sort(nameOrder(g))
+	s.base = m.clone()
 	for _, e := range since {
 		if err := m.apply(e); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	s.m = m
-	if got := s.d.Pending(); got != int64(len(since)) {
-		s.t.Fatalf("%d edits are pending, want %d", got, len(since))
-	}
+	s.checkPending()
 	s.m.check(s.t, s.d, s.f)
 	s.checkReplay(nil, layout)
 	s.checkOnFirst()
@@ -97,16 +96,17 @@ func TestRebaseIsTheModel(t *testing.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		for range rapid.IntRange(1, 3).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 6).Draw(rt, "batches") {
-				s.step()
+				s.stepOrRevert()
 			}
 			s.saveWhileEdited(rapid.SampledFrom(layouts).Draw(rt, "layout"))
 		}
 		for range rapid.IntRange(0, 6).Draw(rt, "batches") {
-			s.step()
+			s.stepOrRevert()
 		}
 		s.m.check(s.t, s.d, s.f)
 		s.checkReplay(nil, datacenter.LayoutAuto)
 		listAll(t, s.d)
+		s.revertAll()
 	})
 }
 

@@ -21,12 +21,12 @@ type Snapshot struct {
 	draftBase, base *datacenter.File
 	root            *draftNode
 	epoch           int64
-	// entries and edits are the Draft's counts at that moment.
-	entries, edits int64
+	// entries and made are the Draft's counts at that moment.
+	entries, made int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
-	// sorted is as in labels.
-	sorted *datacenter.SiblingOrder
+	// labels are the Draft's: what belongs to draftBase.
+	labels labels
 	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int
 }
@@ -79,13 +79,19 @@ func (e *epochs) note(edits []Edit) {
 func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	s := &Snapshot{
-		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, edits: d.edits,
-		nameTable: d.copied(), sorted: d.labels.sorted, since: len(d.epochs.since),
-	}
+	s := d.present()
+	s.nameTable = d.copied()
 	d.epochs.now++
 	d.epochs.snapshots++
 	return s
+}
+
+// present returns a Snapshot that lasts until the next edit. The caller holds editing.
+func (d *Draft) present() *Snapshot {
+	return &Snapshot{
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
+		nameTable: d.nameTable, labels: d.labels, since: len(d.epochs.since),
+	}
 }
 
 // Close releases what the Draft keeps for the Snapshot. Neither the Snapshot nor its
@@ -105,12 +111,10 @@ func (s *Snapshot) Close() {
 	d.epochs.past, d.epochs.since = nil, nil
 }
 
-// Pending returns the number of edits in the Snapshot that are in no file yet.
-func (s *Snapshot) Pending() int64 { return s.edits }
-
 // touch must be called before the state of a draft node is changed. The caller holds mu and
 // editing.
 func (d *Draft) touch(n *draftNode) {
+	n.keepSaved()
 	if n.epoch == d.epochs.now {
 		return
 	}
@@ -158,7 +162,7 @@ func (x *nodeState) moveHome(n *draftNode) {
 	}
 	for i := range x.kids {
 		k := &x.kids[i]
-		k.stored, k.addr = i < n.homeKids, k.home
+		k.stored, k.addr = i < n.homeKids && k.home != datacenter.Address{}, k.home // not a placeholder
 	}
 }
 

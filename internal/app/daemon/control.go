@@ -14,15 +14,29 @@ import (
 
 // Request is a request to a mount.
 type Request struct {
-	Do   string `json:"do"` // Status, Commit or Unmount
-	Lazy bool   `json:"lazy,omitempty"`
+	Do string `json:"do"`
+	// Lazy and Discard are of Unmount: to detach only, and to give up what is not saved.
+	Lazy    bool `json:"lazy,omitempty"`
+	Discard bool `json:"discard,omitempty"`
+	// Source is the source that Edits and Revert are about; empty for all that the mount edits.
+	Source string `json:"source,omitempty"`
+	// Format is the format of Edits.
+	Format string `json:"format,omitempty"`
+	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
+	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
+	Paths  []string `json:"paths,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
 }
 
 // The requests.
 const (
 	Status  = "status"
 	Commit  = "commit"
+	Apply   = "apply"
 	Unmount = "unmount"
+	Edits   = "edits"
+	Revert  = "revert"
 )
 
 const (

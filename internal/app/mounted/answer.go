@@ -23,7 +23,9 @@ type Answer struct {
 	Data     []byte         `json:"data,omitempty"`
 	Progress *save.Progress `json:"progress,omitempty"`
 
+	// Code is the exit code that goes with Error; 0 if it is one that the command knows.
 	Error  string  `json:"error,omitempty"`
+	Code   int     `json:"code,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
 	// Saved has a report of each session; it is empty if the mount is read-only.
@@ -38,6 +40,11 @@ type Answer struct {
 	// saved.
 	Editing bool    `json:"editing,omitempty"`
 	Begun   []Begun `json:"begun,omitempty"`
+	// Discarded is what was given up, besides Left.
+	Discarded []Begun `json:"discarded,omitempty"`
+	// Edits is the number of edits that were listed, or of those and the texts that were taken
+	// back.
+	Edits int64 `json:"edits,omitempty"`
 }
 
 // left returns the part of the answer with what is not saved.
@@ -163,8 +170,14 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 			a = m.commit()
 		}()
 		m.follow(ctx, c, saved)
+	case daemon.Apply:
+		a = m.apply(ctx, &r, c)
 	case daemon.Unmount:
-		return m.unmount(ctx, r.Lazy, c)
+		return m.unmount(ctx, &r, c)
+	case daemon.Edits:
+		a = m.edits(ctx, &r, c)
+	case daemon.Revert:
+		a = m.revert(ctx, &r, c)
 	}
 	m.tell(c, &a)
 	return false
@@ -178,12 +191,14 @@ func (m *Mount) tell(c *daemon.Client, a *Answer) {
 }
 
 // unmount unmounts, and tells the client what came of saving.
-func (m *Mount) unmount(ctx context.Context, lazy bool, c *daemon.Client) (stays bool) {
-	if err := m.served.Unmount(lazy); err != nil {
+func (m *Mount) unmount(ctx context.Context, r *daemon.Request, c *daemon.Client) (stays bool) {
+	before := m.discarding.Swap(r.Discard)
+	if err := m.served.Unmount(r.Lazy); err != nil {
+		m.discarding.Store(before)
 		m.tell(c, &Answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)})
 		return false
 	}
-	m.tell(c, m.granted(lazy))
+	m.tell(c, m.granted(r.Lazy && !r.Discard))
 	m.follow(ctx, c, m.saved)
 	m.tell(c, &m.last)
 	return true

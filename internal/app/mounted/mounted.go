@@ -6,6 +6,7 @@ package mounted
 import (
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"lorefs/fs"
@@ -20,8 +21,10 @@ type Options struct {
 	// CacheSize is the size in bytes of the cache of decoded blocks.
 	CacheSize int64
 	Logger    *slog.Logger
-	// Tell returns the text of an error for users.
+	// Tell returns the text of an error for users, and Code the exit code of a command that
+	// fails with it.
 	Tell func(error) string
+	Code func(error) int
 }
 
 // Mount is a source that is mounted.
@@ -36,6 +39,8 @@ type Mount struct {
 	// saved is closed when Save is done, and last is then what came of it.
 	saved chan struct{}
 	last  Answer
+	// discarding says that nothing is saved at the end.
+	discarding atomic.Bool
 }
 
 // New returns the Mount of a source that is being served.

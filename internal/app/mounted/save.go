@@ -130,6 +130,9 @@ func (m *Mount) Save(ctx context.Context) error {
 	if m.source.Sessions == nil {
 		return nil
 	}
+	if m.discarding.Load() {
+		return m.discard()
+	}
 	err := m.saveAll(ctx)
 	m.last = AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell)
 	return err

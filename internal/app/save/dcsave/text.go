@@ -20,7 +20,7 @@ func (s *Session) keepText(changed error) (path string, err error) {
 	if s.text != "" || s.isRescued || s.draft.Pending() == 0 {
 		return s.text, nil
 	}
-	s.text, err = s.files.KeepText(s.textOf(s.draft.Changes(), changed))
+	s.text, err = s.files.KeepText(s.textOf(s.draft.Described(), changed))
 	if err != nil {
 		return "", fmt.Errorf("what was edited could not be written as text: %w", err)
 	}

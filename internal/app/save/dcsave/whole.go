@@ -129,6 +129,8 @@ func (w *whole) Index() error { return w.index.save() }
 // Close closes the snapshot, and the file that nothing is based on any more.
 func (w *whole) Close() {
 	w.Snapshot.Close()
+	w.s.reading.Lock()
+	defer w.s.reading.Unlock()
 	_ = w.to.close() // It was only read.
 }
 
