@@ -3,12 +3,10 @@ package kinds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path"
-	"strings"
 	"time"
 
+	"lorefs/internal/app/save"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 )
@@ -40,6 +38,9 @@ type archive interface {
 	// the same entries as mounts, with editable trees. The first session is for the source
 	// itself; each saves its own files.
 	edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
+	// unsaved makes the edits of a journal that were made on the source at a path, in memory.
+	// The source is neither locked nor changed, and must not be used otherwise.
+	unsaved(ctx context.Context, j *save.Journal, path string) (lister, error)
 }
 
 // plain implements archive for a source that can't be edited and has no notices. Kinds embed
@@ -49,6 +50,10 @@ type plain struct{}
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
+
+func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
+	return nil, ErrReadOnly
+}
 
 func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
@@ -123,28 +128,6 @@ func (s *Source) mux(mounts []nodes.Mount) error {
 func (s *Source) DataCenter() (d *DataCenter, ok bool) {
 	d, ok = s.archive.(*DataCenter)
 	return d, ok
-}
-
-// Find returns the entry at a path in the tree, with its size; "/" is the root.
-func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
-	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.ModTime()}
-	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
-		if part == "" {
-			continue
-		}
-		if e.Kind != nodes.Dir { // the tree's error would name it by a number
-			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
-		}
-		next, err := s.Tree.Lookup(ctx, e.ID, part)
-		if err != nil {
-			return e, fmt.Errorf("%s: %w", name, err)
-		}
-		if next.ModTime.IsZero() {
-			next.ModTime = e.ModTime
-		}
-		e = next
-	}
-	return nodes.WithSize(ctx, s.Tree, e)
 }
 
 // Content reads a file of the tree.
