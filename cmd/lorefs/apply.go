@@ -119,19 +119,28 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	return f.onMount(c, path, patches)
 }
 
+// stdinName is the PATCH that is standard input.
+const stdinName = "-"
+
 // readPatches reads patches, of which one may be standard input.
 func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err error) {
-	for i, name := range names {
-		if name == "-" && slices.Contains(names[:i], name) {
-			return nil, usageErrorf("standard input can be one PATCH only")
-		}
+	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+		return nil, usageErrorf("standard input can be one PATCH only")
+	}
+	for _, name := range names {
 		text, err := readPatch(stdin, name)
 		if err != nil {
 			return nil, err
 		}
+		if name == stdinName {
+			name = "stdin"
+		}
 		p, err := patch.Parse(name, text)
+		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
+			return nil, usageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+		}
 		if err != nil {
-			return nil, usageErrorf("%w", err)
+			return nil, err
 		}
 		patches = append(patches, p)
 	}
@@ -140,7 +149,7 @@ func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err e
 
 func readPatch(stdin io.Reader, name string) ([]byte, error) {
 	from := stdin
-	if name != "-" {
+	if name != stdinName {
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, kinds.Unreadable(name, err)
@@ -252,16 +261,17 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	if err := f.print(c, results); err != nil {
 		return errors.Join(err, s.Discard())
 	}
-	reports, failed := s.Save(ctx, true)
-	if failed != nil {
-		err := error(&mounted.SaveError{Failed: failed, Ended: true})
-		if ctx.Err() != nil {
-			err = errors.Join(err, s.Discard())
-		}
-		return err
+	p := newSaving()
+	reports, failed := s.Save(ctx, true, p.show)
+	p.finish()
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return errors.Join(ctx.Err(), s.Discard())
+	case failed != nil:
+		return &mounted.SaveError{Failed: failed, Ended: true}
 	}
 	if !f.asJSON {
-		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports})
+		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports}, "")
 	}
 	return errors.Join(err, f.outcome(results))
 }
@@ -276,8 +286,8 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 	if errors.Is(err, daemon.ErrNone) {
 		return absent(dir, name)
 	}
-	if a.Error != "" {
-		err = &commandError{code: a.Code, err: errors.New(a.Error)}
+	if err == nil {
+		err = failureOf(&a)
 	}
 	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
@@ -295,7 +305,9 @@ func (f *applying) explain(path string, err error) error {
 		}
 	}
 	if e := asCommandError(err); err != nil && e.code == exitBusy {
-		return &commandError{code: exitBusy, err: e.err, hint: "name its mount point to apply patches there"}
+		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
+			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + m.dir + " applies patches there"}
+		}
 	}
 	return err
 }

@@ -190,12 +190,12 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
 	keys := datacenter.DefaultKeys()
 	fast := 1
-	p := newProgress("packing")
+	p := newSaving()
 	defer p.finish()
 	_, err := kinds.PackSheets(ctx, dir, path, output.Options{NoBackup: true}, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
-		Template: template, Progress: p.set,
-	})
+		Template: template,
+	}, p.show)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // without the path, which tells nothing
 	}

@@ -135,8 +135,8 @@ func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 		return 0, err
 	}
 	if n := a.Left.Texts(); n > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused or failed, and %s no edits: lorefs status names them\n",
-			shown.Plural(n, "text"), shown.Was(n), shown.Is(n))
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Verb(n, "it", "them"))
 	}
 	return a.Edits, nil
 }

@@ -109,13 +109,15 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if s.Replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	reports, failed := s.Save(ctx, true)
+	p := newSaving()
+	reports, failed := s.Save(ctx, true, p.show)
+	p.finish()
 	err = nil
 	if failed != nil {
 		err = &commandError{code: exitUnsaved, err: &mounted.SaveError{Failed: failed}, hint: "the journal is kept"}
 	}
 	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
-	toldErr := told(w, &a)
+	toldErr := told(w, &a, "")
 	if err != nil {
 		return err // it may still be a known one, such as an interrupt
 	}

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/app/save/dcsave"
 )
 
 // repacking are the flags of repack.
@@ -81,15 +82,20 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Options, opts datacenter.WriteOptions) error {
 	snapshot := draft.Snapshot()
 	defer snapshot.Close()
+	p := newSaving()
+	defer p.finish()
+	shows := dcsave.ProgressOf(p.show)
+	opts.Progress = shows.Writing
 	var written *edit.Written
 	return output.Write(ctx, to, o, func(w io.Writer) (err error) {
 		written, err = snapshot.Write(ctx, opts, w)
 		return err
 	}, func(file *os.File) error {
-		g, err := kinds.ReadBack(ctx, file, *opts.Key)
+		g, err := kinds.ReadBack(ctx, file, *opts.Key, shows.Reading)
 		if err != nil {
 			return err
 		}
+		written.Progress = shows.Comparing
 		return written.Compare(ctx, g)
 	})
 }

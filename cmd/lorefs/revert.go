@@ -48,9 +48,12 @@ back all of them.
 			if m == nil {
 				return revertAlone(c.Context(), c.OutOrStdout(), args[0], args[1:], all, &f, log)
 			}
-			_, err = m.talk(c.OutOrStdout(), daemon.Request{
+			a, err := m.talk(c.OutOrStdout(), daemon.Request{
 				Do: daemon.Revert, Source: m.source, Paths: m.below(args[1:]), All: all,
 			})
+			if err == nil && a.Edits == 0 {
+				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
+			}
 			return err
 		},
 	}

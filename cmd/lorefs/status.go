@@ -122,6 +122,9 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 // printEditing prints the status of edits.
 func printEditing(w io.Writer, e *mounted.EditStatus) {
 	shown.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
+	if s := e.Saving; s != nil {
+		shown.Fprintf(w, "saving\tsince %s, %d %%, %s\n", s.Since.Local().Format(time.TimeOnly), s.Percent(), s.Stage)
+	}
 	if e.Journal != "" {
 		shown.Fprintf(w, "journal\t%s\n", e.Journal)
 	}

@@ -60,7 +60,7 @@ func unmount(w io.Writer, dir, name string, r daemon.Request) error {
 	case a.Editing && r.Lazy && r.Discard:
 		_, err = fmt.Fprintln(w, "everything that is not saved is given up once nobody uses the mount")
 	case a.Editing && r.Lazy:
-		err = toldBegun(w, &a)
+		err = toldBegun(w, &a, dir)
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
@@ -70,7 +70,9 @@ func unmount(w io.Writer, dir, name string, r daemon.Request) error {
 
 // awaitSave returns when the process has saved all edits, however long that takes.
 func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
-	a, err := mounted.NextAnswer(conn, nil)
+	p := newSaving()
+	a, err := mounted.NextAnswer(conn, p.meanwhile)
+	p.finish()
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
@@ -80,7 +82,7 @@ func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
 	if a.Discarded != nil {
 		return toldDiscarded(w, &a)
 	}
-	return told(w, &a)
+	return told(w, &a, "")
 }
 
 func busy(dir string) error {

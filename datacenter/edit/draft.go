@@ -48,6 +48,7 @@ type Draft struct {
 	watched watched
 	// shrunk has the nodes from which the current edits removed something.
 	shrunk []*draftNode
+	away   away
 
 	// mu guards everything below. It is held only for work in memory. The holder of editing
 	// may read without it.
@@ -93,6 +94,10 @@ type draftNode struct {
 	nodeState
 	epoch int64
 	past  *pastState
+	// differs says that the node may differ between the first file and the base. If it was
+	// changed since, saved is the state that it has in the base.
+	differs bool
+	saved   *nodeState
 	// kidAt finds the place of a live child.
 	kidAt map[childKey]int
 	// deadAttrs and deadKids count the added ones that are dead and not stored.

@@ -380,9 +380,9 @@ func TestDraftIsTheModel(t *testing.T) {
 	sources := draftSources()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
-		for range rapid.IntRange(1, 4).Draw(rt, "saves") {
+		for range rapid.IntRange(0, 4).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 8).Draw(rt, "batches") {
-				s.step()
+				s.stepOrRevert()
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "store fails") == 0 {
 				s.failToSave()
@@ -390,10 +390,11 @@ func TestDraftIsTheModel(t *testing.T) {
 			s.save(rapid.SampledFrom(layouts).Draw(rt, "layout"))
 		}
 		for range rapid.IntRange(0, 8).Draw(rt, "batches") {
-			s.step()
+			s.stepOrRevert()
 		}
 		s.m.check(s.t, s.d, s.f)
 		s.checkReplay(nil, datacenter.LayoutAuto)
+		s.revertAll()
 	})
 }
 

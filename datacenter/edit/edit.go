@@ -29,6 +29,10 @@ const (
 	SetKeys
 	// SetFlags sets the flags of Node to Flags.
 	SetFlags
+	// RestoreNode brings Node back, which was removed and which the base has as a child of
+	// Parent, with everything below it as in the base. Nothing of that may be somewhere else.
+	// Only [Draft.Revert] makes such edits.
+	RestoreNode
 )
 
 // Edit is one change of a [Draft].
@@ -50,6 +54,9 @@ type Edit struct {
 	rank uint64
 	// spot is the place that Rank meant, for an edit that is made again.
 	spot *siblingSpot
+	// isBack says that Attr is the number of an attribute that was removed. It gets another one
+	// if that is taken by now.
+	isBack bool
 	// replayed says that the ordinal may be taken. It comes from a Draft that had other
 	// siblings of the name, so another ordinal will do.
 	replayed bool
@@ -148,7 +155,7 @@ func (d *Draft) all(ctx context.Context, edits script, logged bool, u *undoList,
 func (d *Draft) again(e Edit) Edit {
 	if e.Op == SetAttribute {
 		n := d.nodes[e.Node]
-		e.Attr = n.attrs[n.attribute(d.index[e.Name])].number
+		e.Attr, e.isBack = n.attrs[n.attribute(d.index[e.Name])].number, false
 	}
 	return e
 }
@@ -160,8 +167,11 @@ func (u *undoList) add(f func()) { *u = append(*u, f) }
 
 // one makes one edit.
 func (d *Draft) one(e Edit, u *undoList) error {
-	if e.Op == AddNode {
+	switch e.Op {
+	case AddNode:
 		return d.addNode(e, u)
+	case RestoreNode:
+		return d.restoreNode(e, u)
 	}
 	n, err := d.reach(e.Node)
 	if err != nil {
@@ -197,7 +207,11 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	if err != nil {
 		return err
 	}
-	if i := n.attribute(name); i >= 0 {
+	i := n.attribute(name)
+	if e.isBack && (i >= 0 || d.owners[e.Attr] != nil) {
+		e.Attr = 0
+	}
+	if i >= 0 {
 		return d.replaceAttribute(n, i, e, u)
 	}
 	if attrs, _ := n.counts(); attrs >= datacenter.MaxRun {
@@ -205,6 +219,9 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	}
 	if err := d.roomForEntry(); err != nil {
 		return err
+	}
+	if i := d.removedAttribute(n, name, e); i >= 0 {
+		return d.returnAttribute(n, i, e, u)
 	}
 	if e.Attr == 0 {
 		if e.Attr = d.NewNumber(); e.Attr == 0 {
@@ -233,6 +250,46 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	return nil
 }
 
+// removedAttribute returns the place of the attribute that was removed and that e sets again
+// under its number, or -1. When edits are replayed nobody remembers the number that it had
+// in between, so it gets its own.
+func (d *Draft) removedAttribute(n *draftNode, name uint16, e Edit) int {
+	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool {
+		if !a.dead || !a.stored || a.name != name {
+			return false
+		}
+		if e.Attr == 0 {
+			return e.replayed && d.owners[a.number] == nil
+		}
+		return e.isBack || a.number == e.Attr
+	})
+}
+
+// returnAttribute sets an attribute again that was removed.
+func (d *Draft) returnAttribute(n *draftNode, i int, e Edit, u *undoList) error {
+	old, changed := n.attrs[i], n.changed
+	a := old
+	a.dead, a.edited, a.changed, a.value = false, true, true, e.Value
+	if e.Attr != 0 {
+		var err error
+		if a.home, err = d.placeOf(e.Attr); err != nil {
+			return err
+		}
+		a.number = e.Attr
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.touch(n)
+	n.attrs[i], n.changed = a, true
+	d.entries++
+	u.add(func() {
+		n.attrs[i], n.changed = old, changed
+		d.entries--
+	})
+	d.own(a.number, n, u)
+	return nil
+}
+
 // roomForEntry returns an error if there can't be one more node or attribute.
 func (d *Draft) roomForEntry() error {
 	if d.entries >= datacenter.MaxEntries {
@@ -243,6 +300,7 @@ func (d *Draft) roomForEntry() error {
 
 // own records that n has the attribute with a number. The caller holds mu.
 func (d *Draft) own(number Number, n *draftNode, u *undoList) {
+	d.away.known = false
 	before, had := d.owners[number]
 	d.owners[number] = n
 	u.add(func() {

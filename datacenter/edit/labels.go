@@ -55,25 +55,31 @@ func (l *labels) index() {
 	slices.SortFunc(l.runs, func(x, y labelRun) int { return cmp.Compare(x.label, y.label) })
 }
 
-// run returns the run that has a label, or nil.
-func (l *labels) run(label Number) *labelRun {
-	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
-	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
-		return nil
+// number returns the number of a node in the base of d. It is the label for a node that was
+// made since.
+func (l *labels) number(d *Draft, label Number) (Number, error) {
+	n, ok, err := l.find(d, label)
+	if err == nil && !ok {
+		n = label
 	}
-	return &l.runs[i]
+	return n, err
 }
 
-// number returns the number of a node in the base of d.
-func (l *labels) number(d *Draft, label Number) (Number, error) {
-	run := l.run(label)
-	if run == nil {
-		return label, nil
+// find is number for a node that the base may have.
+func (l *labels) find(d *Draft, label Number) (n Number, ok bool, err error) {
+	if len(l.runs) == 0 {
+		return label, int64(label) < entriesOf(d.first), nil
 	}
+	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
+	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
+		return 0, false, nil
+	}
+	run := &l.runs[i]
 	if l.sorted == nil || run.label == label {
-		return run.number + (label - run.label), nil
+		return run.number + (label - run.label), true, nil
 	}
-	return l.below(d.first, run, label)
+	n, err = l.below(d.first, run, label)
+	return n, true, err
 }
 
 // below returns the number of a node below the node of a run.

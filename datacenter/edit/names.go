@@ -257,11 +257,29 @@ func inUse(f *datacenter.File, defs []datacenter.KeyNames, nodes iter.Seq[*nodeS
 	return names, keys
 }
 
-// states yields the states of all draft nodes.
+// states yields the states of all draft nodes, and those in which removed ones may come
+// back.
 func (d *Draft) states(yield func(*nodeState) bool) {
 	for _, n := range d.nodes {
 		if !yield(&n.nodeState) {
 			return
 		}
 	}
+	if d.root.differs {
+		d.root.eachSaved(yield)
+	}
+}
+
+// eachSaved yields the states that a draft node and those below it have in the base.
+func (n *draftNode) eachSaved(yield func(*nodeState) bool) bool {
+	saved := n.savedState()
+	if !yield(saved) {
+		return false
+	}
+	for i := range saved.kids {
+		if k := saved.kids[i].node; k != nil && k.differs && !k.eachSaved(yield) {
+			return false
+		}
+	}
+	return true
 }

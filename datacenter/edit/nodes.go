@@ -81,8 +81,10 @@ func (d *Draft) roomFor(parent *draftNode, height int) error {
 	return nil
 }
 
-// attach makes n a child of parent, with e's ordinal and rank. The caller holds mu.
+// attach makes n a child of parent, with e's ordinal and rank. If the base has it just there,
+// it gets its place in the listing back. The caller holds mu.
 func (d *Draft) attach(parent, n *draftNode, e Edit) error {
+	d.away.known = false
 	k := childKey{n.name, e.Ordinal}
 	if _, there := parent.kidAt[k]; there {
 		if !e.replayed {
@@ -92,15 +94,26 @@ func (d *Draft) attach(parent, n *draftNode, e Edit) error {
 	}
 	d.touch(parent)
 	d.touch(n)
+	n.parent, n.ordinal = parent, k.ordinal
+	d.nodes[n.number] = n
+	if !isNone(n.base) {
+		if i := parent.removed(n.number); i >= 0 && parent.kids[i].is(n, e.rank) {
+			d.revive(parent, i, n)
+			return nil
+		}
+	}
 	parent.kidAt[k] = len(parent.kids)
 	parent.kids = append(parent.kids, draftChild{
 		number: n.number, name: n.name, ordinal: k.ordinal, rank: e.rank, node: n, seq: parent.seq,
 	})
 	parent.ranked = parent.ranked || e.rank != rankOf(k.ordinal)
 	parent.seq++
-	n.parent, n.ordinal = parent, k.ordinal
-	d.nodes[n.number] = n
 	return nil
+}
+
+// is reports whether n, with a rank, is just what the base has as this child.
+func (k *draftChild) is(n *draftNode, rank uint64) bool {
+	return k.name == n.name && k.ordinal == n.ordinal && k.rank == rank
 }
 
 // spareOrdinal returns an ordinal that no child called name has.
@@ -116,6 +129,9 @@ func (n *draftNode) spareOrdinal(name uint16) uint32 {
 func (d *Draft) unattach(n *draftNode) {
 	parent := n.parent
 	place := d.detach(n)
+	if parent.kids[place].stored { // it was there before
+		return
+	}
 	parent.kids = parent.kids[:place]
 	parent.deadKids--
 	parent.seq--
@@ -123,6 +139,7 @@ func (d *Draft) unattach(n *draftNode) {
 
 // detach removes n, with its subtree, from its parent only. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
+	d.away.known = false
 	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
 	place = n.parent.kidAt[k]
@@ -140,6 +157,7 @@ func (d *Draft) detach(n *draftNode) (place int) {
 
 // restore undoes detach. The caller holds mu.
 func (d *Draft) restore(parent, n *draftNode, place int) {
+	d.away.known = false
 	parent.kids[place].dead, parent.kids[place].node = false, n
 	if place >= parent.homeKids && !parent.kids[place].stored {
 		parent.deadKids--

@@ -132,7 +132,7 @@ func (r *rebaser) fork() error {
 func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*draftNode, error) {
 	n := &draftNode{
 		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
-		homeAttrs: old.homeAttrs, homeKids: old.homeKids,
+		homeAttrs: old.homeAttrs, homeKids: old.homeKids, differs: true,
 	}
 	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
 	r.tree.nodes[n.number] = n

@@ -96,16 +96,17 @@ func TestRebaseIsTheModel(t *testing.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		for range rapid.IntRange(1, 3).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 6).Draw(rt, "batches") {
-				s.step()
+				s.stepOrRevert()
 			}
 			s.saveWhileEdited(rapid.SampledFrom(layouts).Draw(rt, "layout"))
 		}
 		for range rapid.IntRange(0, 6).Draw(rt, "batches") {
-			s.step()
+			s.stepOrRevert()
 		}
 		s.m.check(s.t, s.d, s.f)
 		s.checkReplay(nil, datacenter.LayoutAuto)
 		listAll(t, s.d)
+		s.revertAll()
 	})
 }
 

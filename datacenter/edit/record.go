@@ -23,6 +23,7 @@ import (
 //	  MoveNode         parent:uvarint name:string rank:uvarint
 //	  SetKeys          keys
 //	  SetFlags         flags:1
+//	  RestoreNode      parent:uvarint
 //	string    = length:uvarint byte …, as WTF-8
 //	value     = type:1 ( string or bits:4 )
 //	keys      = count:1 string …
@@ -36,7 +37,14 @@ var errRecord = errors.New("not a record of edits")
 // record completes an edit that is to be made next, and appends it to scratch.
 func (d *Draft) record(e *Edit) error {
 	node, into := e.Node, e.Parent
-	if e.Op != AddNode {
+	switch e.Op {
+	case AddNode:
+	case RestoreNode:
+		var err error
+		if node, err = d.labels.number(d, e.Node); err != nil {
+			return err
+		}
+	default:
 		n, err := d.reach(e.Node)
 		if err != nil {
 			return err
@@ -45,7 +53,7 @@ func (d *Draft) record(e *Edit) error {
 			return err
 		}
 	}
-	if e.Op == AddNode || e.Op == MoveNode {
+	if e.Op == AddNode || e.Op == MoveNode || e.Op == RestoreNode {
 		parent, err := d.reach(e.Parent)
 		if err != nil {
 			return err
@@ -53,8 +61,10 @@ func (d *Draft) record(e *Edit) error {
 		if into, err = d.labels.number(d, parent.number); err != nil {
 			return err
 		}
-		if e.rank, err = d.rankFor(parent, e); err != nil {
-			return err
+		if e.Op != RestoreNode {
+			if e.rank, err = d.rankFor(parent, e); err != nil {
+				return err
+			}
 		}
 	}
 	d.scratch = appendEdit(d.scratch, e, node, into)
@@ -100,6 +110,8 @@ func appendEdit(b []byte, e *Edit, node, into Number) []byte {
 		b = AppendKeys(b, e.Keys)
 	case SetFlags:
 		b = append(b, byte(e.Flags))
+	case RestoreNode:
+		b = binary.AppendUvarint(b, uint64(into))
 	case RemoveNode:
 	}
 	return b
@@ -129,6 +141,8 @@ func RecordBound(edits []Edit) (size int64) {
 			size += length + int64(len(e.Name))
 		case SetKeys, SetFlags:
 			size += 2
+		case RestoreNode:
+			size += number
 		case RemoveNode:
 		}
 		for _, k := range e.Keys {
@@ -244,6 +258,8 @@ func (r RecordReader) edit() Edit {
 		e.Keys = r.Keys()
 	case SetFlags:
 		e.Flags = datacenter.KeyFlags(r.U8())
+	case RestoreNode:
+		e.Parent = r.Number()
 	case RemoveNode:
 	default:
 		r.Fail("unknown edit %d", e.Op)

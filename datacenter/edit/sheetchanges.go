@@ -55,7 +55,7 @@ func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
 		d.noteSheet(e.Node)
 	}
 	err := seen.of(&e, func() error { return d.one(e, u) })
-	if e.Op == AddNode || e.Op == MoveNode {
+	if e.Op == AddNode || e.Op == MoveNode || e.Op == RestoreNode {
 		d.noteSheet(e.Node)
 	}
 	return err

@@ -79,13 +79,19 @@ func (e *epochs) note(edits []Edit) {
 func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	s := &Snapshot{
-		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
-		nameTable: d.copied(), labels: d.labels, since: len(d.epochs.since),
-	}
+	s := d.present()
+	s.nameTable = d.copied()
 	d.epochs.now++
 	d.epochs.snapshots++
 	return s
+}
+
+// present returns a Snapshot that lasts until the next edit. The caller holds editing.
+func (d *Draft) present() *Snapshot {
+	return &Snapshot{
+		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
+		nameTable: d.nameTable, labels: d.labels, since: len(d.epochs.since),
+	}
 }
 
 // Close releases what the Draft keeps for the Snapshot. Neither the Snapshot nor its
@@ -108,6 +114,7 @@ func (s *Snapshot) Close() {
 // touch must be called before the state of a draft node is changed. The caller holds mu and
 // editing.
 func (d *Draft) touch(n *draftNode) {
+	n.keepSaved()
 	if n.epoch == d.epochs.now {
 		return
 	}

@@ -65,7 +65,7 @@ func TestSnapshotStaysAsItWas(t *testing.T) {
 					open = append(open[:i], open[i+1:]...)
 				}
 			default:
-				s.step()
+				s.stepOrRevert()
 			}
 		}
 		for i := range open {

@@ -124,6 +124,11 @@ func (d *Draft) applyPlan(ctx context.Context, by any, plan func() ([]Edit, erro
 	if err != nil || len(edits) == 0 {
 		return cmp.Or(err, ctx.Err())
 	}
+	return d.make(ctx, by, edits)
+}
+
+// make makes edits, and notes them for the watchers. The caller holds planning.
+func (d *Draft) make(ctx context.Context, by any, edits []Edit) error {
 	d.editing.Lock()
 	defer d.editing.Unlock()
 	var seen *effects
@@ -189,7 +194,7 @@ func kindOf(op Op) ChangeKind {
 		return AttributeSet
 	case RemoveAttribute:
 		return AttributeGone
-	case AddNode:
+	case AddNode, RestoreNode:
 		return NodeMade
 	case RemoveNode:
 		return NodeGone
@@ -204,6 +209,9 @@ func kindOf(op Op) ChangeKind {
 
 // look returns the present entry that an edit is about.
 func (s *effects) look(e *Edit) (at EntryAt) {
+	if e.Op == RestoreNode {
+		return s.restored(e)
+	}
 	n := s.d.nodes[e.Node]
 	if n == nil {
 		return at
@@ -219,6 +227,20 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 			at.Entry = s.d.childEntry(p, &p.nodeState, p.kidAt[childKey{n.name, n.ordinal}])
 			at.in(p)
 		}
+	}
+	return at
+}
+
+// restored returns the entry of a node that has come back.
+func (s *effects) restored(e *Edit) (at EntryAt) {
+	p := s.d.nodes[e.Parent]
+	if p == nil {
+		return at
+	}
+	i := slices.IndexFunc(p.kids, func(k draftChild) bool { return k.number == e.Node && !k.dead })
+	if i >= 0 {
+		at.Entry = s.d.childEntry(p, &p.nodeState, i)
+		at.in(p)
 	}
 	return at
 }

@@ -78,8 +78,25 @@ type groupKey struct {
 
 // Find returns the path of the node that steps lead to from the root.
 func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
+	expr, err = p.follow(steps, func(i int, g *group[N], row int, same []int32) error {
+		place, err := p.place(g, row, same)
+		place.Step = i
+		places = append(places, place)
+		return err
+	})
+	return expr, places, err
+}
+
+// Expr is Find without the places, whose hashes take long.
+func (p *Paths[N]) Expr(steps []Step) (expr string, err error) {
+	return p.follow(steps, func(int, *group[N], int, []int32) error { return nil })
+}
+
+// follow returns the path of the node that steps lead to. It calls placed for each step i that
+// finds its row by the place among the same rows of a group.
+func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int, same []int32) error) (expr string, err error) {
 	if len(steps) == 0 {
-		return "", nil, errors.New("the root has no path")
+		return "", errors.New("the root has no path")
 	}
 	var path []byte
 	parents, above := []N{p.root}, 0 // parents[above] is the node's parent
@@ -87,33 +104,31 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 		step := &steps[i]
 		g, err := p.group(parents, string(path), step.Name, i == 0, nil)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		if step.Place < 0 || step.Place >= g.first[above+1]-g.first[above] {
-			return "", nil, fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
+			return "", fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
 		}
 		row := g.first[above] + step.Place
 		if g.goesBy(row, step.Changing) {
 			if g, err = p.group(parents, string(path), step.Name, i == 0, step.Changing); err != nil {
-				return "", nil, err
+				return "", err
 			}
 		}
 		predicate, same, err := g.predicate(p.tree, row)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		path = append(path, '/')
 		path = query.AppendName(path, step.Name)
 		path = append(path, predicate...)
 		merged := i == 0 && len(steps) > 1
 		if len(same) > 1 && !merged {
-			place, err := p.place(g, row, same)
-			if err != nil {
-				return "", nil, err
+			if err := placed(i, g, row, same); err != nil {
+				return "", err
 			}
-			place.Step = i
-			places = append(places, place)
-			path = appendPlace(path, place.N, len(parents) > 1)
+			n, _ := slices.BinarySearch(same, int32(row))
+			path = appendPlace(path, n+1, len(parents) > 1)
 			same = []int32{int32(row)}
 		}
 		parents = parents[:0:0]
@@ -124,7 +139,7 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 			}
 		}
 	}
-	return string(path), places, nil
+	return string(path), nil
 }
 
 // Hash returns the hash of all that a node holds, as Place.Self is.

@@ -273,14 +273,14 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	key := setKey{n.number, l.What, l.Name}
 	before := p.set[key]
 	switch {
-	case have.equal(&l.Old):
+	case have.Equal(&l.Old):
 		it.Outcome = Applied
 		p.changes = append(p.changes, l.edit(n.number))
 		p.set[key] = p.patch.Name
 		if before != "" {
 			it.Reason = "the patch " + before + " set it as well"
 		}
-	case have.equal(&l.New):
+	case have.Equal(&l.New):
 		it.Outcome = Already
 	default:
 		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.Label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))

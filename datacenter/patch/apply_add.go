@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
@@ -103,7 +104,7 @@ func (p *planner) lookAddition(a *addition) (open bool, err error) {
 			return false, nil
 		}
 	}
-	conditions := given(a.b.Node)
+	conditions := given(a.b.Node.Keys, a.b.Node.Attributes)
 	if len(conditions) == 0 {
 		return true, nil
 	}
@@ -148,14 +149,18 @@ func (p *planner) moves(a *addition, n node) (bool, error) {
 }
 
 // given are the conditions that a node meets by its keys or, without keys, by its id.
-func given(e *sheets.Element) (conditions []query.PlainCondition) {
-	names := []string(e.Keys)
+func given(keys datacenter.KeyDefinition, attributes []sheets.ElementAttribute) (conditions []query.PlainCondition) {
+	names := []string(keys)
 	if len(names) == 0 {
 		names = []string{idName}
 	}
 	for _, name := range names {
-		v := e.Value(name)
-		if v.Type() == 0 || !identity.Sayable(v.Type(), []byte(v.Text())) {
+		i := slices.IndexFunc(attributes, func(a sheets.ElementAttribute) bool { return a.Name == name })
+		if i < 0 {
+			return nil
+		}
+		v := attributes[i].Value
+		if !identity.Sayable(v.Type(), []byte(v.Text())) {
 			return nil
 		}
 		conditions = append(conditions, query.NewPlainCondition(name, v))
@@ -172,7 +177,7 @@ func (p *planner) lookBeside(a *addition, parents found) error {
 	switch {
 	case len(rows) == 1:
 		a.parent, a.anchor = parents.nodes[rows[0].parent], rows[0].node.number
-	case len(parents.nodes) == 1 && (a.b.Beside.Text == "" || len(a.b.Path.Steps) != 1 || len(given(a.b.Node)) > 0):
+	case len(parents.nodes) == 1 && (a.b.Beside.Text == "" || len(a.b.Path.Steps) != 1 || len(given(a.b.Node.Keys, a.b.Node.Attributes)) > 0):
 		a.parent = parents.nodes[0]
 	case len(parents.nodes) == 1:
 		a.reason = "the sibling beside which it goes is not there, and another sheet may have had it"

@@ -13,7 +13,8 @@ import (
 	"lorefs/datacenter/patch"
 )
 
-// randomEdits edits a draft at random.
+// randomEdits edits a draft at random. Siblings of one name keep one key definition, see
+// sameKeys.
 func randomEdits(rt *rapid.T, d *edit.Draft, f *datacenter.File) {
 	counts := f.Counts()
 	for i := range rapid.IntRange(1, 12).Draw(rt, "edits") {
@@ -23,10 +24,12 @@ func randomEdits(rt *rapid.T, d *edit.Draft, f *datacenter.File) {
 		case 0:
 			e.Op = edit.RemoveNode
 		case 1:
-			e = edit.Edit{Op: edit.AddNode, Node: d.NewNumber(), Parent: n, Name: "A", Ordinal: uint32(100 + i)}
+			e = edit.Edit{Op: edit.AddNode, Node: d.NewNumber(), Parent: n, Name: "C", Ordinal: uint32(100 + i)}
 		case 2:
 			to := edit.Number(rapid.IntRange(0, int(counts.Nodes)).Draw(rt, "parent"))
-			e.Op, e.Parent, e.Name, e.Ordinal = edit.MoveNode, to, "B", uint32(200+i)
+			e.Op, e.Parent, e.Name, e.Ordinal = edit.MoveNode, to, "D", uint32(200+i)
+			_ = d.Apply(rt.Context(), e, edit.Edit{Op: edit.SetKeys, Node: n})
+			continue
 		case 3:
 			e.Op, e.Flags = edit.SetFlags, 2
 		default:

@@ -13,6 +13,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/testneeds"
 )
@@ -159,7 +160,7 @@ func TestOntoAnotherVersion(t *testing.T) {
 	for _, tt := range []struct{ from, to *datacenter.File }{{small, large}, {large, small}} {
 		d := modOf(t, tt.from, 2, spots(t, tt.from, modded...), 500, 20)
 		p := makeDraft(t, d, "")
-			begin := time.Now()
+		begin := time.Now()
 		got, results := apply(t, tt.to, p)
 		r := results[0]
 		t.Logf("%d applied, %d already there, %d conflicts, %v", r.Applied, r.Already, r.Conflicts, time.Since(begin))
@@ -228,6 +229,38 @@ func BenchmarkMakeDraft(b *testing.B) {
 				}
 				b.ReportMetric(float64(len(p.Blocks)), "blocks")
 				s.Close()
+			}
+		})
+	}
+}
+
+// BenchmarkPaths finds the paths of 100,000 nodes.
+func BenchmarkPaths(b *testing.B) {
+	f := fixture(b, "p100_x64.dat")
+	for _, families := range [][]string{{"ItemData"}, {"NpcData", "SkillData"}, nil} {
+		b.Run(strings.Join(families, ","), func(b *testing.B) {
+			nodes := spots(b, f, families...)
+			random := rand.New(rand.NewPCG(1, 1))
+			var numbers []uint32
+			for range 100_000 {
+				numbers = append(numbers, uint32(nodes[random.IntN(len(nodes))].number))
+			}
+			slices.Sort(numbers)
+			b.ReportMetric(float64(len(nodes)), "nodes")
+			for b.Loop() {
+				p, err := identity.NewFilePaths(b.Context(), f, func(uint32) []string { return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, n := range numbers {
+					way, err := p.Find(n)
+					if err == nil {
+						_, err = p.Expr(way)
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
 			}
 		})
 	}

@@ -61,6 +61,27 @@ func (d *difference) weight() int64 {
 	return int64(len(d.lines))
 }
 
+// growth is how many nodes and attributes there are more than before.
+func (d *difference) growth() (n int64) {
+	switch d.kind {
+	case Add:
+		return d.element.Entries()
+	case Remove:
+		return -d.element.Entries()
+	case Change:
+	}
+	for i := range d.lines {
+		l := &d.lines[i]
+		if !l.has(&l.Old) {
+			n++
+		}
+		if !l.has(&l.New) {
+			n--
+		}
+	}
+	return n
+}
+
 // maker makes a patch of what differs between two data centers.
 type maker struct {
 	ctx      context.Context //nolint:containedctx // it lives as long as Make
@@ -72,9 +93,8 @@ type maker struct {
 	// leaving are nodes as they were that are removed or moved, fresh those that are added
 	// or moved.
 	leaving, fresh map[edit.Number]bool
-	// changing are the attributes that the patch changes, by the names that lead to the
-	// nodes.
-	changing map[string][]string
+	// changing are the attributes that the patch changes, by the nodes as they were.
+	changing map[edit.Number][]string
 	families map[familyKey]*family
 }
 
@@ -83,7 +103,7 @@ func newMaker(ctx context.Context, old, now *view) (*maker, error) {
 	return &maker{
 		ctx: ctx, old: newResolver(old), now: newResolver(now), paths: identity.NewPaths[node](old, root),
 		whole: map[edit.Number][2]way{}, leaving: map[edit.Number]bool{}, fresh: map[edit.Number]bool{},
-		changing: map[string][]string{}, families: map[familyKey]*family{},
+		changing: map[edit.Number][]string{}, families: map[familyKey]*family{},
 	}, err
 }
 
@@ -192,10 +212,11 @@ const fewEntries = 16
 // replaceSheets makes of the differences of a sheet, of which more than half is another one,
 // that it is removed and added.
 func (m *maker) replaceSheets() error {
-	weights := map[edit.Number]int64{}
+	weights, growth := map[edit.Number]int64{}, map[edit.Number]int64{}
 	for _, d := range m.list {
 		if n, ok := d.sheet(); ok {
 			weights[n] += d.weight()
+			growth[n] += d.growth()
 		}
 	}
 	list := m.list
@@ -209,7 +230,7 @@ func (m *maker) replaceSheets() error {
 		}
 		switch w := weights[n]; {
 		case w < 0: // it was replaced
-		case w < fewEntries || !m.half(w, ways):
+		case w < fewEntries || !half(w, int64(ways[0][0].node.stored.Entries()), growth[n]):
 			m.list = append(m.list, d)
 		default:
 			weights[n] = -1
@@ -221,39 +242,10 @@ func (m *maker) replaceSheets() error {
 	return nil
 }
 
-// half tells whether a weight is more than half of a sheet that a block can say.
-func (m *maker) half(weight int64, ways [2]way) bool {
-	most := int64(0)
-	for i, v := range [...]*view{m.old.view, m.now.view} {
-		room := maxNode
-		if err := v.count(ways[i][0].node, &room); err != nil {
-			return false
-		}
-		most = max(most, int64(maxNode-room))
-	}
-	return 2*weight > most
-}
-
-// count takes the nodes and attributes of a node from room.
-func (v *view) count(n node, room *int) error {
-	if !n.touched {
-		if *room -= int(n.stored.Entries()); *room < 0 {
-			return errTooMany
-		}
-		return nil
-	}
-	info, _ := v.draft.Node(n.number)
-	*room -= 1 + info.Attributes
-	var failed error
-	err := v.Children(n, func(_ string, c node) {
-		if failed == nil {
-			failed = v.count(c, room)
-		}
-	})
-	if *room < 0 {
-		return errTooMany
-	}
-	return errors.Join(err, failed)
+// half tells whether a weight is more than half of a sheet that a block can say, which had
+// some entries and grew.
+func half(weight, entries, growth int64) bool {
+	return max(entries, entries+growth) <= maxNode && 2*weight > max(entries, entries+growth)
 }
 
 // blocks makes the patch of what was noted.
@@ -263,8 +255,8 @@ func (m *maker) blocks() (*Patch, error) {
 	}
 	for _, d := range m.list {
 		for _, l := range d.lines {
-			if l.What == Attribute && d.kind == Change {
-				key := namesOf(d.old)
+			if n := len(d.old); l.What == Attribute && n > 0 {
+				key := d.old[n-1].node.number
 				m.changing[key] = append(m.changing[key], l.Name)
 			}
 		}
@@ -288,15 +280,22 @@ func (m *maker) blocks() (*Patch, error) {
 	m.now.renamed = p.renamed()
 	// A block that comes to go by a place gives its step no other name any more, on which
 	// paths of what is below relied.
-	for known := len(m.now.renamed) + 1; len(m.now.renamed) < known; {
-		known = len(m.now.renamed)
+	for first := true; ; first = false {
+		known := len(m.now.renamed)
 		for i, b := range paths {
-			if err := errors.Join(m.findPath(b), m.guards(b)); err != nil {
+			if !first {
+				if err := m.findPath(b); err != nil {
+					return nil, err
+				}
+			}
+			if err := m.guards(b); err != nil {
 				return nil, err
 			}
 			p.Blocks[i] = b.Block
 		}
-		m.now.renamed = p.renamed()
+		if m.now.renamed = p.renamed(); len(m.now.renamed) >= known {
+			break
+		}
 	}
 	for _, b := range paths {
 		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
@@ -305,16 +304,6 @@ func (m *maker) blocks() (*Patch, error) {
 		}
 	}
 	return p, nil
-}
-
-// namesOf are the names that lead to a node.
-func namesOf(w way) string {
-	var b strings.Builder
-	for _, s := range w {
-		b.WriteString(s.name)
-		b.WriteByte(0)
-	}
-	return b.String()
 }
 
 // made is a block of a difference. Both ways lead to what its path finds, and with a sibling
@@ -409,9 +398,9 @@ func (m *maker) findPath(b *made) error {
 func (m *maker) find(w way) ([]query.PlainStep, error) {
 	steps := make([]identity.Step, len(w))
 	for i, s := range w {
-		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[namesOf(w[:i+1])]}
+		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[s.node.number]}
 	}
-	expr, _, err := m.paths.Find(steps)
+	expr, err := m.paths.Expr(steps)
 	if err != nil {
 		return nil, err
 	}

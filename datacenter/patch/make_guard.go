@@ -135,7 +135,7 @@ func (w *walk) step(atX, atY found, steps []query.PlainStep, i int, x node, y *n
 	}
 	if y == nil && place == 0 {
 		// Who takes the patch back has to know that something else is called so then.
-		same := query.PlainStep{Name: old.step.Name, Conditions: given(w.block.Node)}
+		same := query.PlainStep{Name: old.step.Name, Conditions: given(w.block.Node.Keys, w.block.Node.Attributes)}
 		there, err := w.now.side(atY, same, nil)
 		if err != nil {
 			return nextX, nextY, err
@@ -265,7 +265,7 @@ func (m *maker) addGuard(b *made, x, y found) error {
 	if err != nil {
 		return err
 	}
-	if conditions := given(b.Node); len(conditions) > 0 && (b.beside || len(old.rows) == 0) {
+	if conditions := given(b.Node.Keys, b.Node.Attributes); len(conditions) > 0 && (b.beside || len(old.rows) == 0) {
 		s := query.PlainStep{Name: b.Node.Name, Conditions: conditions}
 		same, err := m.old.side(x, s, nil)
 		if err != nil {

@@ -516,14 +516,14 @@ func (p *parser) endLine(l *Line) error {
 	if len(l.New.Keys) == 0 {
 		l.New.Keys = nil
 	}
-	if l.Old.equal(&l.New) {
+	if l.Old.Equal(&l.New) {
 		return p.wrong(l.At, errors.New("the same with - as with +: want a change"))
 	}
 	return nil
 }
 
-// equal tells whether two values are the same.
-func (v *Value) equal(w *Value) bool {
+// Equal reports whether two values are the same.
+func (v *Value) Equal(w *Value) bool {
 	return v.Attribute == w.Attribute && v.Flags == w.Flags && slices.Equal(v.Keys, w.Keys)
 }
 

@@ -80,7 +80,7 @@ func (b *Block) pathPlaces() int {
 // unadd makes of a block that adds a node one that removes it. What was the guard of its
 // siblings is that of its place.
 func (b *Block) unadd() {
-	s := query.PlainStep{Name: b.Node.Name, Conditions: given(b.Node)}
+	s := query.PlainStep{Name: b.Node.Name, Conditions: given(b.Node.Keys, b.Node.Attributes)}
 	inPath, places := b.pathPlaces(), b.places()
 	if len(b.Guards) > places && b.Guards[places].N > 0 {
 		extra := b.Guards[places]

@@ -265,9 +265,6 @@ func (v *view) valueOf(a datacenter.Attribute) (datacenter.Value, error) {
 	return datacenter.ParseValue(a.Type(), string(v.text))
 }
 
-// errTooMany means that a node has more below it than a block of a patch can say.
-var errTooMany = errors.New("too many nodes and attributes")
-
 // maxNode bounds the nodes and attributes of a node that a block has.
 const maxNode = 1 << 20
 
@@ -278,7 +275,7 @@ func (v *view) element(name string, n node, room *int) (*sheets.Element, error) 
 		return nil, err
 	}
 	if *room -= 1 + len(list); *room < 0 {
-		return nil, fmt.Errorf("%w in %s: want at most %d: %w", errTooMany, name, maxNode, datacenter.ErrTooLarge)
+		return nil, fmt.Errorf("too many nodes and attributes in %s: want at most %d: %w", name, maxNode, datacenter.ErrTooLarge)
 	}
 	e := &sheets.Element{Name: name, Attributes: list}
 	e.Keys, e.Flags = v.marks(n)

@@ -101,6 +101,11 @@ func (g *Guard) append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
+// String describes the line, as "price: int 10 to int 5".
+func (l *Line) String() string {
+	return l.Label() + ": " + l.Old.describe(l.What) + " to " + l.New.describe(l.What)
+}
+
 func (l *Line) append(dst []byte) []byte {
 	if l.has(&l.Old) {
 		dst = l.Old.append(append(dst, '-'), l)

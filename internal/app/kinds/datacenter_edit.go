@@ -47,7 +47,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 		} else if d.world != nil {
 			world = d.world.tree
 		}
-		mounts, err = d.mountsWith(s.tree, s.sheets, world)
+		mounts, err = d.mountsWith(s.dc.Draft(), s.tree, s.sheets, world)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, closeSessions(sessions))
@@ -155,7 +155,7 @@ func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepTex
 // Save saves the draft. last says that no program is in the middle of an edit. Only then
 // attributes are removed that an editor has renamed to a scratch file in order to write them
 // anew: if the process died in between, their values would be lost with the scratch file.
-func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, error) {
+func (s *dataCenterSession) Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error) {
 	if last {
 		err := s.sheets.RemoveHidden(ctx)
 		if err == nil {
@@ -166,7 +166,7 @@ func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, e
 		}
 	}
 	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
-	return s.dc.Save(ctx)
+	return s.dc.Save(ctx, show)
 }
 
 const (

@@ -73,31 +73,27 @@ func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patche
 }
 
 // judgePatches finds out what applying patches would do. Each is judged against what those
-// before it would leave, so several are applied to a second draft with the same edits.
-func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.Patch) (results []*patch.Result, err error) {
-	d := s.dc.Draft()
-	err = d.ApplyPlan(ctx, nil, func() ([]edit.Edit, error) {
-		if len(patches) == 1 {
-			r, err := patch.NewApplier(s.first, d).Plan(ctx, patches[0])
-			results = append(results, r)
-			return nil, err
-		}
-		snapshot := d.Snapshot()
-		defer snapshot.Close()
-		same, err := patch.MakeDraft(ctx, snapshot, "")
-		if err != nil {
-			return nil, err
-		}
-		second, err := edit.NewDraft(s.first, nil)
-		if err == nil {
-			_, err = applyPatches(ctx, s.first, second, []*patch.Patch{same})
-		}
-		if err == nil {
-			results, err = applyPatches(ctx, s.first, second, patches)
-		}
+// before it would leave, so they are applied to a second draft with the same edits.
+func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.Patch) ([]*patch.Result, error) {
+	snapshot := s.dc.Draft().Snapshot()
+	defer snapshot.Close()
+	same, err := patch.MakeDraft(ctx, snapshot, "")
+	if err != nil {
 		return nil, err
-	})
-	return results, err
+	}
+	base := snapshot.Reader().Base()
+	second, err := edit.NewDraft(base, nil)
+	if err != nil {
+		return nil, err
+	}
+	results, err := applyPatches(ctx, base, second, []*patch.Patch{same})
+	if err == nil && results[0].Conflicts > 0 {
+		err = errors.New("a dry run can't be made of these edits: commit them first")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return applyPatches(ctx, base, second, patches)
 }
 
 // Patched returns a draft of the file with patches applied, one after the other. Nothing is

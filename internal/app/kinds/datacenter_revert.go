@@ -38,12 +38,12 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 		return Reverted{}, err
 	}
 	if len(what) > 0 {
-		if _, err = s.dc.Draft().Revert(ctx, nil, what); err != nil {
+		if err = s.dc.Revert(ctx, what); err != nil {
 			return Reverted{}, err
 		}
 	}
 	x.texts(&r)
-	return r, s.dc.Sync()
+	return r, nil
 }
 
 // selection is the part of the edits that is to be taken back.

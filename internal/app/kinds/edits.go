@@ -222,7 +222,7 @@ func (r *Reverted) Write(w io.Writer) error {
 			return err
 		}
 	}
-	if n := len(r.Edits); n > 0 || len(r.Texts) == 0 {
+	if n := len(r.Edits); n > 0 {
 		shown.Fprintf(out, "took back %s\n", shown.Plural(n, "edit"))
 	}
 	for _, path := range r.Texts {

@@ -58,7 +58,8 @@ type Session interface {
 	// safe.
 	KeepText(changed error) string
 	// Save saves all edits, once at a time. last says that no program is in the middle of an edit.
-	Save(ctx context.Context, last bool) (save.Report, error)
+	// show is called with the progress, by several goroutines.
+	Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error)
 	Close() error
 }
 
@@ -114,9 +115,9 @@ func (e *UnsavedError) Error() string {
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // Save saves all sessions, even if one fails.
-func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
+func (s *Source) Save(ctx context.Context, last bool, show func(save.Progress)) (reports []save.Report, failed []*UnsavedError) {
 	for _, e := range s.Sessions {
-		r, err := e.Save(ctx, last)
+		r, err := e.Save(ctx, last, show)
 		reports = append(reports, r)
 		if err != nil {
 			failed = append(failed, &UnsavedError{e.Path(), e.Journal(), err})

@@ -108,11 +108,20 @@ func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
-func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
+func (s *worldSession) Save(ctx context.Context, _ bool, show func(save.Progress)) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
+	const steps = 2                                                   // a file is written, and checked
+	progress := save.Progress{Total: steps * int64(s.files.Edited())} // edits may come to more
+	step := func(stage string) {
+		progress.Stage = stage
+		show(progress)
+		progress.Done++
+		progress.Total = max(progress.Total, progress.Done)
+	}
+	show(save.Progress{Stage: save.Writing, Total: progress.Total}) // it packs first
 	err := s.tree.Save(ctx, func(c *worldtree.Changed) error {
-		f := &changedFile{c: c, files: s.files}
+		f := &changedFile{c: c, files: s.files, step: step}
 		saved, err := s.files.Commit(ctx, c.File, f)
 		if errors.Is(err, source.ErrChanged) {
 			err = s.files.Rescue(ctx, c.File, f, nil, err)
@@ -132,6 +141,8 @@ func (s *worldSession) Save(ctx context.Context, _ bool) (save.Report, error) {
 type changedFile struct {
 	c     *worldtree.Changed
 	files *save.Set
+	// step is called when a stage of the save begins.
+	step func(stage string)
 	// info describes the file that was checked last.
 	info os.FileInfo
 }
@@ -147,9 +158,13 @@ type wholeFile struct{ *changedFile }
 
 func (f wholeFile) Size() int64 { return f.c.Size }
 
-func (f wholeFile) Write(ctx context.Context, w io.Writer) error { return f.c.Write(ctx, w) }
+func (f wholeFile) Write(ctx context.Context, w io.Writer) error {
+	f.step(save.Writing)
+	return f.c.Write(ctx, w)
+}
 
 func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+	f.step(save.Checking)
 	if f.info, err = g.Stat(); err != nil {
 		return err
 	}

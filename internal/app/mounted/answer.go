@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
@@ -19,8 +20,8 @@ type Answer struct {
 	More bool `json:"more,omitempty"`
 	// Data is a piece of the output of a command, and Progress how far a save is. Their frames
 	// have nothing else.
-	Data     []byte    `json:"data,omitempty"`
-	Progress *Progress `json:"progress,omitempty"`
+	Data     []byte         `json:"data,omitempty"`
+	Progress *save.Progress `json:"progress,omitempty"`
 
 	// Code is the exit code that goes with Error; 0 if it is one that the command knows.
 	Error  string  `json:"error,omitempty"`
@@ -41,7 +42,8 @@ type Answer struct {
 	Begun   []Begun `json:"begun,omitempty"`
 	// Discarded is what was given up, besides Left.
 	Discarded []Begun `json:"discarded,omitempty"`
-	// Edits is the number of edits that were listed or taken back.
+	// Edits is the number of edits that were listed, or of those and the texts that were taken
+	// back.
 	Edits int64 `json:"edits,omitempty"`
 }
 
@@ -73,15 +75,6 @@ func (a Answer) sendTo(c *daemon.Client) error {
 		left.Failed = left.Failed[textsAtOnce:]
 	}
 	return c.Send(a)
-}
-
-// Progress says how far something is that takes long.
-type Progress struct {
-	// Stage is what is being done, such as "writing".
-	Stage string `json:"stage"`
-	// Done and Total are numbers of bytes. Total is -1 if it is unknown.
-	Done  int64 `json:"done"`
-	Total int64 `json:"total"`
 }
 
 // output sends what is written to it as pieces of output, each of which should have some
@@ -171,11 +164,16 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 	case daemon.Status:
 		a = Answer{Status: m.status()}
 	case daemon.Commit:
-		a = m.commit() // whether or not somebody waits
+		saved := make(chan struct{})
+		go func() {
+			defer close(saved)
+			a = m.commit()
+		}()
+		m.follow(ctx, c, saved)
 	case daemon.Apply:
 		a = m.apply(ctx, &r, c)
 	case daemon.Unmount:
-		return m.unmount(&r, c)
+		return m.unmount(ctx, &r, c)
 	case daemon.Edits:
 		a = m.edits(ctx, &r, c)
 	case daemon.Revert:
@@ -193,7 +191,7 @@ func (m *Mount) tell(c *daemon.Client, a *Answer) {
 }
 
 // unmount unmounts, and tells the client what came of saving.
-func (m *Mount) unmount(r *daemon.Request, c *daemon.Client) (stays bool) {
+func (m *Mount) unmount(ctx context.Context, r *daemon.Request, c *daemon.Client) (stays bool) {
 	before := m.discarding.Swap(r.Discard)
 	if err := m.served.Unmount(r.Lazy); err != nil {
 		m.discarding.Store(before)
@@ -201,9 +199,32 @@ func (m *Mount) unmount(r *daemon.Request, c *daemon.Client) (stays bool) {
 		return false
 	}
 	m.tell(c, m.granted(r.Lazy && !r.Discard))
-	<-m.saved
+	m.follow(ctx, c, m.saved)
 	m.tell(c, &m.last)
 	return true
+}
+
+// tellEvery is how often the progress of a save is sent.
+const tellEvery = 200 * time.Millisecond
+
+// follow sends the progress of a save until that is done, whether or not the client waits for
+// it.
+func (m *Mount) follow(ctx context.Context, c *daemon.Client, done <-chan struct{}) {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+			<-done
+			return
+		case <-tick.C:
+			if s := m.saves.status(); s != nil {
+				m.tell(c, &Answer{More: true, Progress: &s.Progress})
+			}
+		}
+	}
 }
 
 // granted returns the answer to an unmount that will happen. A caller that does not wait for

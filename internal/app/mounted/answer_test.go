@@ -10,6 +10,7 @@ import (
 
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/save"
 )
 
 // TestAnswer checks that a client gets the whole of an answer: pieces of output and progress
@@ -35,7 +36,7 @@ func TestAnswer(t *testing.T) {
 		if n, err := (output{c}).Write(long); n != len(long) || err != nil {
 			t.Error(n, err)
 		}
-		a := Answer{More: true, Progress: &Progress{Stage: "writing", Done: 1, Total: 2}}
+		a := Answer{More: true, Progress: &save.Progress{Stage: "writing", Done: 1, Total: 2}}
 		if err := a.sendTo(c); err != nil {
 			t.Error(err)
 		}
@@ -50,7 +51,7 @@ func TestAnswer(t *testing.T) {
 	}
 	defer control.Close()
 	var got []byte
-	var at *Progress
+	var at *save.Progress
 	a, line, err := Talk(name, daemon.Request{Do: daemon.Status}, func(a *Answer) error {
 		if at != nil {
 			t.Error("something comes after the progress")
@@ -62,7 +63,7 @@ func TestAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer line.Close()
-	if !bytes.Equal(got, long) || at == nil || *at != (Progress{Stage: "writing", Done: 1, Total: 2}) {
+	if !bytes.Equal(got, long) || at == nil || *at != (save.Progress{Stage: "writing", Done: 1, Total: 2}) {
 		t.Errorf("%d bytes of output, then %v", len(got), at)
 	}
 	if len(a.Left.Refused) != len(texts) || len(a.Left.Failed) != len(texts)-1 {

@@ -23,7 +23,7 @@ func (m *Mount) revert(ctx context.Context, r *daemon.Request, c *daemon.Client)
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}
 	back, err := m.source.Revert(ctx, r.Source, r.Paths, r.All)
-	a := Answer{Edits: int64(len(back.Edits))}
+	a := Answer{Edits: int64(len(back.Edits) + len(back.Texts))}
 	if writeErr := back.Write(output{c}); err == nil {
 		err = writeErr
 	}

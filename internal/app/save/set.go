@@ -279,6 +279,18 @@ func (s *Set) pending() (count int64) {
 	return count
 }
 
+// Edited returns the number of files that have edits.
+func (s *Set) Edited() (count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
+		if f.edits > 0 {
+			count++
+		}
+	}
+	return count
+}
+
 // Begin must be called before an edit of a file of a folder looks at the file: edits that are
 // logged next belong to the file as it is now. If another program replaces it later, saving finds
 // out. Begin does nothing if the file has unsaved edits.

@@ -60,6 +60,8 @@ type Session struct {
 	// saving is held while the draft is saved, which takes long. It guards the fields below, up to
 	// base.
 	saving sync.Mutex
+	// show is called with the progress of a save.
+	show func(save.Progress)
 	// text is the path of a text of the edits, empty if there is none. isRescued means that none is
 	// needed.
 	text      string
@@ -142,6 +144,15 @@ func (s *Session) HoldBase() (release func()) {
 	return s.reading.RUnlock
 }
 
+// Revert takes edits back, see [edit.Draft.Revert], and returns when that would survive a power cut.
+// It waits for a running save.
+func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	_, err := s.draft.Revert(ctx, nil, what)
+	return errors.Join(err, s.Sync())
+}
+
 // Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
 
@@ -184,10 +195,12 @@ func (s *Session) Close() error {
 
 // Save replaces the source by a new file if there is something to save; see [save.Set.Commit]. If
 // the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
-// edited file can't be read either, a [*save.TextError].
-func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
+// edited file can't be read either, a [*save.TextError]. show is called with the progress, by
+// several goroutines.
+func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
+	s.show = show
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()

@@ -1,0 +1,241 @@
+package edit_test
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+)
+
+// reverted is what a Revert makes of a model.
+type reverted struct {
+	m, base *model
+	in      map[edit.Number]bool // what is to be as in the base
+	err     error
+}
+
+// revert makes what targets name as it is in base. It does not know the order of siblings, nor
+// ordinals that are taken.
+func (m *model) revert(base *model, what []edit.Target) error {
+	r := reverted{m: m, base: base, in: map[edit.Number]bool{}}
+	attrs := []edit.Target{}
+	for _, t := range what {
+		switch n, was := m.nodes[t.Node], base.nodes[t.Node]; {
+		case n == nil && was == nil:
+			return edit.ErrGone
+		case n == nil:
+			r.include(r.top(was))
+		case was == nil && (t.Attribute != "" || base.nodes[n.parent.number] == nil):
+			return edit.ErrPart
+		case t.Attribute != "":
+			attrs = append(attrs, t)
+		default:
+			r.include(t.Node)
+		}
+	}
+	for _, t := range attrs {
+		if !r.in[t.Node] {
+			r.attribute(t)
+		}
+	}
+	r.rebuild()
+	return nil
+}
+
+// top returns the removed node whose parent is there, from a removed node up.
+func (r *reverted) top(n *modelNode) edit.Number {
+	for r.m.nodes[n.parent.number] == nil {
+		n = n.parent
+	}
+	return n.number
+}
+
+func (r *reverted) include(n edit.Number) {
+	if r.in[n] {
+		return
+	}
+	r.in[n] = true
+	if x := r.m.nodes[n]; x != nil {
+		for _, k := range x.kids {
+			r.include(k.number)
+		}
+	}
+	was := r.base.nodes[n]
+	if was == nil {
+		return
+	}
+	for _, k := range was.kids {
+		r.include(k.number)
+	}
+	if was.parent != nil && r.m.nodes[was.parent.number] == nil {
+		r.include(r.top(was.parent))
+	}
+}
+
+// attribute makes one attribute as in the base.
+func (r *reverted) attribute(t edit.Target) {
+	n := r.m.nodes[t.Node]
+	old, ok := r.base.nodes[t.Node].attrs[t.Attribute]
+	if !ok {
+		delete(n.attrs, t.Attribute)
+		return
+	}
+	n.attrs[t.Attribute] = modelAttr{value: old.value}
+}
+
+// rebuild makes the nodes in in as they are in the base.
+func (r *reverted) rebuild() {
+	numbers := slices.Sorted(maps.Keys(r.in))
+	taken := map[edit.Number]bool{}
+	for _, x := range r.m.nodes {
+		for _, a := range x.attrs {
+			taken[a.number] = true
+		}
+	}
+	for _, n := range numbers {
+		if x := r.m.nodes[n]; x != nil && x.parent != nil {
+			x.leave()
+		}
+	}
+	for _, n := range numbers {
+		was, x := r.base.nodes[n], r.m.nodes[n]
+		if was == nil {
+			delete(r.m.nodes, n)
+			continue
+		}
+		numbered := x == nil // of a node that comes back, the attributes have their numbers
+		if numbered {
+			x = &modelNode{number: n}
+			r.m.nodes[n] = x
+		}
+		x.name, x.ordinal, x.keys, x.flags, x.attrs = was.name, was.ordinal, was.keys, was.flags, maps.Clone(was.attrs)
+		for name, a := range x.attrs {
+			if !numbered || taken[a.number] {
+				a.number = 0
+			}
+			x.attrs[name] = a
+		}
+	}
+	for _, n := range numbers {
+		if was, x := r.base.nodes[n], r.m.nodes[n]; was != nil && was.parent != nil {
+			x.parent = r.m.nodes[was.parent.number]
+			x.parent.kids = append(x.parent.kids, x)
+		}
+	}
+}
+
+// adopt takes the order of siblings from the Draft, and the ordinals of those that came back
+// beside another sibling that has theirs.
+func (s *session) adopt() {
+	var visit func(n *modelNode)
+	visit = func(n *modelNode) {
+		if err := s.d.Open(n.number); err != nil {
+			s.t.Fatal(err)
+		}
+		if len(n.kids) == 0 {
+			return
+		}
+		ranks, ordinals := map[edit.Number]uint64{}, map[edit.Number]uint32{}
+		entries, _ := s.d.List(n.number, 0, 1<<30, nil)
+		for _, e := range entries {
+			ranks[e.Number], ordinals[e.Number] = e.Rank, e.Ordinal
+		}
+		slices.SortStableFunc(n.kids, func(x, y *modelNode) int { return cmp.Compare(ranks[x.number], ranks[y.number]) })
+		for i, k := range n.kids {
+			if slices.ContainsFunc(n.kids, func(x *modelNode) bool { return x != k && x.name == k.name && x.ordinal == k.ordinal }) {
+				n.kids[i].ordinal = ordinals[k.number]
+			}
+			visit(k)
+		}
+	}
+	visit(s.m.root)
+}
+
+// stepOrRevert is step, or takes something back.
+func (s *session) stepOrRevert() {
+	if rapid.IntRange(0, 3).Draw(s.t.rt, "revert") > 0 {
+		s.step()
+		return
+	}
+	var what []edit.Target
+	for range rapid.IntRange(1, 3).Draw(s.t.rt, "targets") {
+		t := edit.Target{Node: rapid.SampledFrom(s.numbers).Draw(s.t.rt, "target")}
+		if rapid.Bool().Draw(s.t.rt, "of an attribute") {
+			t.Attribute = rapid.SampledFrom(s.names).Draw(s.t.rt, "attribute")
+		}
+		what = append(what, t)
+	}
+	s.revert(what)
+}
+
+// revert takes something back in the Draft and the model.
+func (s *session) revert(what []edit.Target) {
+	before := s.d.Pending()
+	m := s.m.clone()
+	want := m.revert(s.base, what)
+	taken, err := s.d.Revert(s.t.Context(), nil, what)
+	switch {
+	case want != nil:
+		if !errors.Is(err, want) || taken != 0 {
+			s.t.Fatalf("Revert(%+v): %d, %v, the model says %v", what, taken, err, want)
+		}
+	case err != nil:
+		s.t.Fatalf("Revert(%+v): %v", what, err)
+	default:
+		s.m = m
+		s.adopt()
+	}
+	s.m.check(s.t, s.d, s.f)
+	if now := s.d.Pending(); now != before-taken {
+		s.t.Fatalf("%d of %d changes were taken back, and %d are left", taken, before, now)
+	}
+	s.checkPending()
+}
+
+// revertAll takes everything back. Then the Draft is as the base, and so is what is written.
+func (s *session) revertAll() {
+	s.revert([]edit.Target{{}})
+	if n := s.d.Pending(); n != 0 {
+		s.t.Fatalf("%d changes are left", n)
+	}
+	for number, n := range s.m.nodes {
+		was := s.base.nodes[number]
+		if was == nil || n.ordinal != was.ordinal {
+			s.t.Fatalf("node %d is %+v, want %+v", number, n, was)
+		}
+	}
+	names := nameOrder(s.files[len(s.files)-1])
+	now, base := s.m.clone(), s.base.clone()
+	now.root.sort(names)
+	base.root.sort(names)
+	if got, want := now.String(), base.String(); got != want {
+		s.t.Fatalf("everything was taken back:\n%.2000swant\n%.2000s", got, want)
+	}
+	if len(s.files) == 1 { // later, the order of attributes may be another one than in the file
+		d, err := edit.NewDraft(s.f, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if !bytes.Equal(s.written(s.d), s.written(d)) {
+			s.t.Fatal("everything was taken back, and other bytes are written")
+		}
+	}
+	s.checkReplay(nil, datacenter.LayoutAuto)
+}
+
+// written returns the file of a draft without making it the base.
+func (s *session) written(d *edit.Draft) []byte {
+	v := d.Snapshot()
+	defer v.Close()
+	var out bytes.Buffer
+	if _, err := v.Write(s.t.Context(), datacenter.WriteOptions{}, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out.Bytes()
+}
