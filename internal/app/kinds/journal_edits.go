@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"lorefs/internal/app/save"
+	"lorefs/internal/app/save/dcsave"
 )
 
 // lister lists edits.
@@ -62,6 +63,13 @@ func WriteNotes(w io.Writer, j *save.Journal, f EditsFormat) error {
 		return nil
 	case j.IsOfFolder():
 		return fmt.Errorf("%s: %w: only the files on which the edits were made tell what they are", j.Source, iofs.ErrNotExist)
+	}
+	if f == EditsPatch {
+		p, _, err := dcsave.PatchOf(j)
+		if err == nil {
+			_, err = w.Write(p.Append(nil))
+		}
+		return err
 	}
 	edits, err := notedEdits(j)
 	if err != nil {
