@@ -19,6 +19,10 @@ type Kind struct {
 	Many bool
 	// Count returns the number of edits in a record. If it is nil, each record is one edit.
 	Count func(record []byte) (int, error)
+	// Patch makes a patch of the unsaved edits of a journal that can't be replayed any more, as
+	// why says. It is empty if nothing is known of what they were made on. If Patch is nil, there
+	// are no patches.
+	Patch func(j *Journal, why error) ([]byte, error)
 }
 
 // Folders is the kind of folders whose files are saved one by one.

@@ -87,7 +87,24 @@ func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup
 	}
+	if s.Patch == "" && e.kind.Patch != nil {
+		var err error
+		if s.Patch, err = e.patchStale(file, s); err != nil {
+			e.log.Warn("no patch could be made of edits that can't be replayed", "journal", s.Journal, "err", err)
+		}
+	}
 	return s
+}
+
+// patchStale writes a patch of edits that nobody may ever be able to replay. It returns the path,
+// which is empty if nothing is known of what they were made on.
+func (e *ledger) patchStale(file string, why error) (string, error) {
+	j := e.kind.describe(e.path())
+	text, err := e.kind.Patch(&j, why)
+	if err != nil || len(text) == 0 {
+		return "", err
+	}
+	return e.keepPatch(file, text)
 }
 
 // lastPatch returns the newest patch of a file's edits, empty if none was written since the first

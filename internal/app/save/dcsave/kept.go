@@ -86,7 +86,7 @@ func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ")
 // patchStale makes the patch of a journal that can't be replayed any more, see [save.Kind].
 func patchStale(j *save.Journal, why error) ([]byte, error) {
 	p, _, err := PatchOf(j)
-	if err != nil {
+	if err != nil || len(p.Blocks) == 0 {
 		return nil, err
 	}
 	return keptPatch(p, j.Source, why), nil

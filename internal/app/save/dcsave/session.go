@@ -27,7 +27,7 @@ import (
 )
 
 // Kind is the kind of data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits}
+var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits, Patch: patchStale}
 
 // Options are the options of Open.
 type Options struct {
