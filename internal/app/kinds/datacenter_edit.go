@@ -150,7 +150,7 @@ func pathsIn(dir string, paths []string) []string {
 
 func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
 
-func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepText(changed) }
+func (s *dataCenterSession) KeepPatch(changed error) string { return s.dc.KeepPatch(changed) }
 
 // Save saves the draft. last says that no program is in the middle of an edit. Only then
 // attributes are removed that an editor has renamed to a scratch file in order to write them
