@@ -63,6 +63,8 @@
 //   - refused: of a text, that it could not become the content of its file; the file shows it
 //     until it is mended
 //   - rescue: to write edits to another file if the source's place was taken meanwhile
+//   - patch: changes of a data center as text, which fits other versions of it; item: a part
+//     of a patch that is applied, already there, or a conflict; rejects: the patch of those
 //
 // # A read, a write and a save
 //
@@ -91,6 +93,13 @@
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
 // the same overlay and worldtree (edits.Put) to Set.Log and, as an edit may undo others, Set.Count.
+//
+// A patch that is applied, to a file or into a mount, from mounted.Apply on:
+//
+//	internal/app/kinds  Source.ApplyPatches
+//	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
+//	datacenter/patch  Applier.Plan         finds the nodes, and what is already there
+//	datacenter/edit  Draft.apply           as above
 //
 // A save of a data center, by commit or at the end of a mount:
 //
