@@ -35,7 +35,7 @@ type Options struct {
 	// is ignored.
 	ModTime time.Time
 	// Progress is called during the first pass, about once for each MiB, with the number of
-	// inflated bytes and their total.
+	// inflated bytes and their total. Verify reads everything a second time, and counts that.
 	Progress func(done, total int64)
 	// Logger receives a message if an index is damaged. Default: no logging.
 	Logger *slog.Logger

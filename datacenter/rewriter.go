@@ -24,6 +24,10 @@ type Rewriter struct {
 	attrRuns  movedRuns
 	childRuns movedRuns
 
+	// moved is the number of stored nodes that were moved, and told the last that Progress was
+	// called with.
+	moved, told int64
+
 	attrs  []StoredAttribute // scratch
 	levels [][]StoredNode    // scratch, one for each depth
 }
@@ -294,7 +298,18 @@ func (r *Rewriter) childRun(n Node, depth int) (movedRun, error) {
 	}
 	moved := movedRun{addr, uint16(len(run))}
 	r.childRuns.put(k, moved)
+	r.tell(len(run))
 	return moved, nil
+}
+
+// tell counts stored nodes that were moved.
+func (r *Rewriter) tell(nodes int) {
+	const every = 1 << 12
+	r.moved += int64(nodes)
+	if r.b.opts.Progress != nil && r.moved-r.told >= every {
+		r.told = r.moved
+		r.b.opts.Progress(r.moved, r.f.counts.StoredNodes)
+	}
 }
 
 // children appends the new stored children of n.

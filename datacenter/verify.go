@@ -55,8 +55,12 @@ func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) 
 func verify(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		opts.Index = nil
+		progress := opts.Progress
+		if progress != nil { // reading is the first half
+			opts.Progress = func(done, total int64) { progress(done, 2*total) }
+		}
 		f, err := open(ctx, r, size, opts)
-		v := &verifier{file: f, ctx: ctx, strict: strict, yield: func(f Finding) bool { return yield(f, nil) }}
+		v := &verifier{file: f, ctx: ctx, strict: strict, progress: progress, yield: func(f Finding) bool { return yield(f, nil) }}
 		if err == nil {
 			err = v.all()
 		}
@@ -74,9 +78,13 @@ func verify(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict
 
 // verifier checks one file. Its methods return an error only for what ends the check.
 type verifier struct {
-	file    *File
-	ctx     context.Context
-	yield   func(Finding) bool
+	file  *File
+	ctx   context.Context
+	yield func(Finding) bool
+	// progress is that of Options, or nil, and checked the number of checked nodes.
+	progress func(done, total int64)
+	checked  int64
+
 	stopped bool // the caller wants no more findings
 	strict  bool
 

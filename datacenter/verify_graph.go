@@ -85,7 +85,18 @@ func (v *verifier) node(n Node, todo []Node) ([]Node, error) {
 	if err := v.attributes(n); err != nil {
 		return nil, err
 	}
+	v.tell()
 	return v.children(n, todo)
+}
+
+// tell counts a node that was checked, for the second half of the progress. The number of
+// nodes that the file states may be false.
+func (v *verifier) tell() {
+	const every = 1 << 14
+	v.checked++
+	if stated, nodes := v.file.stated, v.file.counts.StoredNodes; v.progress != nil && v.checked%every == 0 && v.checked < nodes {
+		v.progress(stated+int64(float64(v.checked)/float64(nodes)*float64(stated)), 2*stated)
+	}
 }
 
 // attributes checks the run of attributes of n, unless a run with the same start and length

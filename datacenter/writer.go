@@ -24,6 +24,9 @@ type WriteOptions struct {
 	Key *Key
 	// Level is the deflate level, 0 to 9. Default: 6.
 	Level *int
+	// Progress is called by a Rewriter now and then, with the number of stored nodes that it has
+	// moved and their total. What is left then takes little time. Default: no reports.
+	Progress func(done, total int64)
 }
 
 const defaultLevel = 6

@@ -1,6 +1,7 @@
 package geometry
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"math"
@@ -113,6 +114,12 @@ func (n Node) Directions() uint8 { return n.b[positionSize] }
 
 // Len returns the number of edges that lead away from the node.
 func (n Node) Len() int { return bits.OnesCount8(n.Directions()) }
+
+// Equal reports whether two nodes have the same position and edges.
+func (n Node) Equal(other Node) bool {
+	size, otherSize := nodeSize+targetSize*n.Len(), nodeSize+targetSize*other.Len()
+	return bytes.Equal(n.b[:size], other.b[:otherSize])
+}
 
 // target returns the node that edge k leads to, in the order of the bits.
 func (n Node) target(k int) uint32 {

@@ -39,6 +39,9 @@ func (v Volumes) Len() int { return len(v.b) / volumeSize }
 // At returns volume i, from 0 on.
 func (v Volumes) At(i int) Volume { return volumeAt(v.b[i*volumeSize:]) }
 
+// Equal reports whether two cells have the same volumes.
+func (v Volumes) Equal(other Volumes) bool { return bytes.Equal(v.b, other.b) }
+
 // Zone is the content of a .zgd file. It does not change, and is safe for parallel use.
 //
 // Its image is

@@ -11,11 +11,14 @@ import (
 	"lorefs/internal/shown"
 )
 
+// nothingEdited says that there was nothing to do.
+const nothingEdited = "nothing was edited that is not saved"
+
 // told prints an answer, first the texts that were not saved, and returns the error of the
-// command.
-func told(w io.Writer, a *mounted.Answer) error {
+// command. mount is where the source is still mounted, or "".
+func told(w io.Writer, a *mounted.Answer, mount string) error {
 	printTexts(w, &a.Left, ": ")
-	err := printSaved(w, a)
+	err := printSaved(w, a, mount)
 	printFiles(w, &a.Left, ": ")
 	switch {
 	case a.Unsaved:
@@ -23,21 +26,21 @@ func told(w io.Writer, a *mounted.Answer) error {
 	case a.Error != "":
 		return errors.Join(err, errors.New(a.Error))
 	case a.Saved != nil && !a.Wrote():
-		_, err := fmt.Fprintln(w, "nothing was edited that is not saved")
+		_, err := fmt.Fprintln(w, nothingEdited)
 		return err
 	}
 	return err
 }
 
-// printSaved prints what was saved.
-func printSaved(w io.Writer, a *mounted.Answer) error {
+// printSaved prints what was saved, and how to undo that.
+func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
 	for _, r := range a.Saved {
 		if r.Path == "" {
 			continue
 		}
 		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", shown.Plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
 		if r.Backup != "" {
-			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
+			text += fmt.Sprintf("the file before is %s\nto go back: %s\n", shown.Text(r.Backup), wayBack(r.Kept, mount))
 		}
 		if r.Problem != "" {
 			text += shown.Text(r.Problem) + "\n"
@@ -49,16 +52,38 @@ func printSaved(w io.Writer, a *mounted.Answer) error {
 	return nil
 }
 
+// wayBack returns the command line that brings back the old files of the given new ones. In a
+// mount, edits made since belong to the new files, and saving them would replace the old ones.
+func wayBack(files []string, mount string) string {
+	line := ""
+	if mount != "" {
+		line = "lorefs unmount --discard " + shown.Shell(mount) + " && "
+	}
+	if len(files) == 1 {
+		return line + "mv " + shown.Shell(files[0]+".bak") + " " + shown.Shell(files[0])
+	}
+	line += "for f in"
+	for _, f := range files {
+		line += " " + shown.Shell(f)
+	}
+	return line + `; do mv "$f.bak" "$f"; done`
+}
+
 // toldBegun prints an answer for a caller who does not wait for the end, and returns the
 // error of the command.
-func toldBegun(w io.Writer, a *mounted.Answer) error {
+func toldBegun(w io.Writer, a *mounted.Answer, dir string) error {
 	printTexts(w, &a.Left, ": ")
 	for _, b := range a.Begun {
 		what := shown.Plural(b.Edits, "edit") + " of " + b.Path
 		if b.Converts != "" {
 			what += ", in the layout " + b.Converts
 		}
-		if _, err := shown.Fprintf(w, "saving begins once nobody uses the mount: %s; lorefs journal list tells of what is not saved yet\n", what); err != nil {
+		if _, err := shown.Fprintf(w, "%s: the save begins once no program uses the mount\n", what); err != nil {
+			return err
+		}
+	}
+	if a.Begun != nil {
+		if _, err := shown.Fprintf(w, "lorefs status %s shows how far the save is; afterwards lorefs journal list has what could not be saved\n", shown.Shell(dir)); err != nil {
 			return err
 		}
 	}
@@ -67,6 +92,24 @@ func toldBegun(w io.Writer, a *mounted.Answer) error {
 		return err
 	}
 	return nil
+}
+
+// toldDiscarded prints what was given up, and returns the error of the command.
+func toldDiscarded(w io.Writer, a *mounted.Answer) error {
+	for _, d := range a.Discarded {
+		if d.Edits > 0 {
+			shown.Fprintf(w, "gave up %s of %s\n", shown.Plural(d.Edits, "edit"), d.Path)
+		}
+	}
+	const gaveUp = "gave up: "
+	printRefused(w, gaveUp, a.Left.Refused)
+	printRefused(w, gaveUp, a.Left.Failed)
+	for _, files := range [...]kinds.SomeFiles{a.Left.Scratch, a.Left.Strays} {
+		if files.Count > 0 {
+			shown.Fprintf(w, gaveUp+"%s, such as %s\n", shown.Plural(files.Count, "file"), strings.Join(files.Names, ", "))
+		}
+	}
+	return failureOf(a)
 }
 
 // mostTexts is the largest number of texts that are printed.

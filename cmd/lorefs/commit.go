@@ -19,14 +19,16 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit})
+			p := newSaving()
+			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit}, p.meanwhile)
+			p.finish()
 			if errors.Is(err, daemon.ErrNone) {
 				return absent(args[0], name)
 			}
 			if err != nil {
 				return err
 			}
-			return errors.Join(told(c.OutOrStdout(), &a), conn.Close())
+			return errors.Join(told(c.OutOrStdout(), &a, args[0]), conn.Close())
 		},
 	}
 }

@@ -535,7 +535,7 @@ func (c *crash) mount() *command {
 		if p.hasEnded() {
 			c.t.Fatalf("after kill %d the mount fails: %v: %s", c.killed, p.err, p.output.String())
 		}
-		_, line, err := mounted.Talk(c.mnt, daemon.Request{Do: daemon.Status})
+		_, line, err := mounted.Talk(c.mnt, daemon.Request{Do: daemon.Status}, nil)
 		return err == nil && line.Close() == nil
 	})
 	return p

@@ -83,7 +83,7 @@ func (d *damagedJournal) make() {
 	mount := launch(d.t, "lorefs", "mount", "-f", "--rw", d.path, d.mnt)
 	file := filepath.Join(d.mnt, "tree", troubledFile)
 	await(d.t.Fatalf, "the mount", func() bool {
-		_, line, err := mounted.Talk(d.mnt, daemon.Request{Do: daemon.Status})
+		_, line, err := mounted.Talk(d.mnt, daemon.Request{Do: daemon.Status}, nil)
 		return err == nil && line.Close() == nil
 	})
 	for i := range syncedEdits {

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
+	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/kinds"
@@ -25,7 +26,9 @@ type differing struct {
 	source sourceFlags
 	opts   diff.Options
 	asJSON bool
-	out    *bufio.Writer
+	// asPatch prints a patch instead.
+	asPatch bool
+	out     *bufio.Writer
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
@@ -36,11 +39,26 @@ func newDiff(log *slog.Logger) *cobra.Command {
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
 sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
 that was added or removed stands how many nodes and attributes it has. diff exits with 1
-if anything differs. The order of the names and the layout are not compared.`,
+if anything differs. The order of the names and the layout are not compared.
+
+B may also be the mount of A, or its sheets/: what differs are then its edits, which diff
+prints at once and as lorefs edits does.
+
+With --patch, what makes B of A is printed as a patch, which lorefs apply applies to A
+or to another version of it. It is text to read, edit and keep beside a mod:
+
+  lorefs diff --patch old.dat modded.dat > mod.lorepatch
+  lorefs apply new.dat mod.lorepatch`,
 		Args: exactArgs("A", "B"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
+				return usageErrorf("--patch goes with neither --json nor --ignore-*")
+			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
-			n, err := f.run(c.Context(), args[0], args[1], log)
+			done, n, err := f.mount(c, args[0], args[1])
+			if !done {
+				n, err = f.run(c.Context(), args[0], args[1], log)
+			}
 			if flushErr := f.out.Flush(); err == nil {
 				err = flushErr
 			}
@@ -52,19 +70,39 @@ if anything differs. The order of the names and the layout are not compared.`,
 	}
 	f.source.addDataCenter(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
 	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
 	return c
 }
 
+// mount is run for a source and its mount.
+func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, err error) {
+	if m, _ := mountIn(b); m != nil && f.opts != (diff.Options{}) {
+		return true, 0, usageErrorf("--ignore-* goes with two files: %s is in a mount", b)
+	}
+	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})
+}
+
 // run prints the differences and counts them.
-func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int, err error) {
+func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int64, err error) {
 	sides := &sides{flags: &f.source, log: log}
 	defer func() { err = errors.Join(err, sides.close()) }()
 	left, right, err := sides.open(ctx, a, b)
 	if err != nil {
 		return 0, err
+	}
+	if f.asPatch {
+		p, err := patch.Make(ctx, left, right, filepath.Base(a))
+		if err != nil {
+			return 0, err
+		}
+		if err := sides.check(); err != nil {
+			return 0, err
+		}
+		_, err = f.out.Write(p.Append(nil))
+		return int64(len(p.Blocks)), err
 	}
 	for d, err := range diff.Compare(ctx, left, right, f.opts) {
 		if err != nil {
@@ -152,12 +190,12 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
 	keys := datacenter.DefaultKeys()
 	fast := 1
-	p := newProgress("packing")
+	p := newSaving()
 	defer p.finish()
 	_, err := kinds.PackSheets(ctx, dir, path, output.Options{NoBackup: true}, pack.Options{
 		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
-		Template: template, Progress: p.set,
-	})
+		Template: template,
+	}, p.show)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // without the path, which tells nothing
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/datacenter/query"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/output"
@@ -90,6 +91,12 @@ func asCommandError(err error) *commandError {
 	}
 	if _, ok := errors.AsType[*output.InUseError](err); ok {
 		return &commandError{code: exitBusy, err: err, hint: "unmount it first, or write another file"}
+	}
+	if _, ok := errors.AsType[*kinds.SeveralError](err); ok {
+		return &commandError{code: exitUsage, err: err, hint: "--all takes back the edits of all of them"}
+	}
+	if _, ok := errors.AsType[*query.SyntaxError](err); ok || errors.Is(err, kinds.ErrNoPatch) {
+		return &commandError{code: exitUsage, err: err}
 	}
 	if e, ok := errors.AsType[*kinds.Error](err); ok {
 		if e.Option != "" {

@@ -355,7 +355,7 @@ func (x *trouble) kill() {
 		x.t.Fatal(err)
 	}
 	await(x.t.Fatalf, "the end of the process", func() bool {
-		_, _, err := mounted.Talk(x.mnt, daemon.Request{Do: daemon.Status})
+		_, _, err := mounted.Talk(x.mnt, daemon.Request{Do: daemon.Status}, nil)
 		return errors.Is(err, daemon.ErrNone)
 	})
 	clearDead(x.t, x.mnt)

@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"lorefs/internal/shown"
 )
 
 // A command that is interrupted says so once, and exits with exitInterrupted. A command that
@@ -17,7 +21,7 @@ import (
 const (
 	// endsItself marks commands that handle signals themselves.
 	endsItself = "ends itself"
-	// goesOn says what goes on after the command has ended.
+	// goesOn says what goes on after the command has ended. %s stands for its mount point.
 	goesOn = "goes on"
 )
 
@@ -74,7 +78,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // endOnSignal ends the process at the first signal, unless the command handles signals.
-func endOnSignal(c *cobra.Command) {
+func endOnSignal(c *cobra.Command, args []string) {
 	if c.Annotations[endsItself] != "" {
 		return
 	}
@@ -82,6 +86,13 @@ func endOnSignal(c *cobra.Command) {
 	signal.Notify(signals, wantedSignals()...)
 	go func() {
 		<-signals
-		os.Exit(report(&commandError{code: exitInterrupted, err: errInterrupted, hint: c.Annotations[goesOn]}))
+		hint := c.Annotations[goesOn]
+		if hint != "" {
+			hint = fmt.Sprintf(hint, shown.Shell(args[0]))
+		}
+		if term.IsTerminal(int(os.Stderr.Fd())) {
+			fmt.Fprintln(os.Stderr) // a bar may be there
+		}
+		os.Exit(report(&commandError{code: exitInterrupted, err: errInterrupted, hint: hint}))
 	}()
 }

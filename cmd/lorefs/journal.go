@@ -24,11 +24,12 @@ import (
 func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
-		Short: "list, save or give up edits that a crash left behind",
+		Short: "list, show, save or give up edits that a crash left behind",
 		Args:  exactArgs(),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop())
+	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop(),
+		interruptible(newJournalShow(log)))
 	return c
 }
 
@@ -108,17 +109,52 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 	if s.Replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	reports, failed := s.Save(ctx, true)
+	p := newSaving()
+	reports, failed := s.Save(ctx, true, p.show)
+	p.finish()
 	err = nil
 	if failed != nil {
 		err = &commandError{code: exitUnsaved, err: &mounted.SaveError{Failed: failed}, hint: "the journal is kept"}
 	}
 	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
-	toldErr := told(w, &a)
+	toldErr := told(w, &a, "")
 	if err != nil {
 		return err // it may still be a known one, such as an interrupt
 	}
 	return toldErr
+}
+
+func newJournalShow(log *slog.Logger) *cobra.Command {
+	l := listing{log: log}
+	base := ""
+	c := &cobra.Command{
+		Use:   "show SOURCE|JOURNAL",
+		Short: "list the edits in a journal",
+		Long: `show prints the edits in a journal as lorefs edits does, and changes nothing. SOURCE need
+not exist any more: JOURNAL is the journal itself, as list shows it. If the source is not
+the file any more that was edited, it uses that of --base, or NAME.bak if that is it, or
+else what the journal notes of the file.`,
+		Args: exactArgs("SOURCE|JOURNAL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			j, err := kinds.JournalOf(args[0])
+			if errors.Is(err, iofs.ErrNotExist) {
+				return fmt.Errorf("%s has no journal", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if j.State == save.StateInUse {
+				if m, err := mountFor(j.Source); err == nil && m != nil {
+					_, err := l.ask(c, m)
+					return err
+				}
+			}
+			return l.journal(c.Context(), c.OutOrStdout(), &j, base)
+		},
+	}
+	l.add(c)
+	c.Flags().StringVar(&base, "base", "", "`file` on which the edits were made")
+	return c
 }
 
 func newJournalDrop() *cobra.Command {

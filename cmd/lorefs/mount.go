@@ -115,7 +115,7 @@ func checkUnserved(name string) error {
 	if err != nil || there != daemon.Silent {
 		return nil //nolint:nilerr // CheckMountpoint reports it
 	}
-	_, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
+	_, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status}, nil)
 	if err != nil {
 		return nil //nolint:nilerr // nobody serves it
 	}

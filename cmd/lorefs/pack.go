@@ -138,9 +138,8 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 			return err
 		}
 	}
-	p := newProgress("packing")
-	opts.Progress = p.set
-	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts)
+	p := newSaving()
+	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.show)
 	p.finish()
 	if err != nil && !errors.Is(err, pack.ErrMisfits) {
 		return err

@@ -2,10 +2,14 @@ package main
 
 import (
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
 )
 
 // progress shows the user how far a long operation is.
@@ -37,11 +41,57 @@ type silence struct{}
 func (silence) set(int64, int64) {}
 func (silence) finish()          {}
 
+// saving shows how far a save is, and its stage.
+type saving struct {
+	// mu guards bar.
+	mu  sync.Mutex
+	bar *bar
+}
+
+// newSaving returns a bar on stderr if that is a terminal, and otherwise shows nothing.
+func newSaving() *saving {
+	if p, ok := newCounter("").(*bar); ok {
+		return &saving{bar: p}
+	}
+	return &saving{}
+}
+
+// show may be called by several goroutines.
+func (s *saving) show(p save.Progress) {
+	if s.bar == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bar.describe(p.Stage)
+	s.bar.set(p.Percent(), 100)
+}
+
+// meanwhile shows the progress in the answer of a mount.
+func (s *saving) meanwhile(a *mounted.Answer) error {
+	if a.Progress != nil {
+		s.show(*a.Progress)
+	}
+	return nil
+}
+
+func (s *saving) finish() {
+	if s.bar != nil {
+		s.bar.finish()
+	}
+}
+
 // bar appears at the first bytes, so that quick operations show nothing.
 type bar struct {
 	what  string
 	bytes bool
 	bar   *progressbar.ProgressBar
+}
+
+func (b *bar) describe(what string) {
+	if b.what = what; b.bar != nil {
+		b.bar.Describe(what)
+	}
 }
 
 func (b *bar) set(done, total int64) {

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/app/save/dcsave"
 )
 
 // repacking are the flags of repack.
@@ -71,23 +72,32 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
-	snapshot := draft.Snapshot()
-	defer snapshot.Close()
-	var written *edit.Written
-	err = output.Write(ctx, to, f.write.Options, func(w io.Writer) (err error) {
-		written, err = snapshot.Write(ctx, opts, w)
-		return err
-	}, func(file *os.File) error {
-		g, err := kinds.ReadBack(ctx, file, *opts.Key)
-		if err != nil {
-			return err
-		}
-		return written.Compare(ctx, g)
-	})
-	if err != nil {
+	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
 		return err
 	}
 	return sayWritten(c, to)
+}
+
+// writeDraft writes a draft as a new file, reads that back and compares it.
+func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Options, opts datacenter.WriteOptions) error {
+	snapshot := draft.Snapshot()
+	defer snapshot.Close()
+	p := newSaving()
+	defer p.finish()
+	shows := dcsave.ProgressOf(p.show)
+	opts.Progress = shows.Writing
+	var written *edit.Written
+	return output.Write(ctx, to, o, func(w io.Writer) (err error) {
+		written, err = snapshot.Write(ctx, opts, w)
+		return err
+	}, func(file *os.File) error {
+		g, err := kinds.ReadBack(ctx, file, *opts.Key, shows.Reading)
+		if err != nil {
+			return err
+		}
+		written.Progress = shows.Comparing
+		return written.Compare(ctx, g)
+	})
 }
 
 // sameFile reports whether two paths are one file.

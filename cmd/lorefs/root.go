@@ -32,11 +32,11 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		Args:          cobra.ArbitraryArgs,
 		// Names that differ by two letters are suggested.
 		SuggestionsMinimumDistance: 2,
-		PersistentPreRun: func(c *cobra.Command, _ []string) {
+		PersistentPreRun: func(c *cobra.Command, args []string) {
 			if verbose {
 				level.Set(slog.LevelDebug)
 			}
-			endOnSignal(c)
+			endOnSignal(c, args)
 		},
 		RunE: runRoot,
 	}
@@ -46,10 +46,11 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 	})
 	root.AddCommand(
 		annotate(newMount(log), endsItself, "true"),
-		annotate(newUnmount(), goesOn, "what was asked for goes on; lorefs journal list tells of what is not saved yet"),
-		annotate(newCommit(), goesOn, "the commit goes on; lorefs status tells of what is not saved yet"),
-		newStatus(), newJournal(log),
+		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status %s shows how far that is"),
+		annotate(newCommit(), goesOn, "the save goes on; lorefs status %s shows how far it is"),
+		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
+		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
 		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),

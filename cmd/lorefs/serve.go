@@ -55,7 +55,7 @@ func (m *mounting) serve(ctx context.Context) error {
 	debug.FreeOSMemory() // the first pass leaves much garbage
 	mount.UntilGone(signals)
 	err = mount.Save(context.WithoutCancel(ctx))
-	return errors.Join(err, c.Close(mount.Frames(err)...))
+	return errors.Join(err, c.Close())
 }
 
 // start opens the source and mounts it, unless a signal comes first.
@@ -85,7 +85,8 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log, Tell: errorText,
+		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log,
+		Tell: errorText, Code: exitCode,
 	}), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -42,7 +41,7 @@ func askStatus(dir string) (*mounted.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status})
+	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status}, nil)
 	if errors.Is(err, daemon.ErrNone) {
 		return nil, absent(dir, name)
 	}
@@ -80,10 +79,8 @@ func absent(dir, name string) error {
 // that the directory is in.
 func nothingThere(dir, name string) error {
 	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
-	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if ours, mountErr := daemon.Mounted(up); mountErr == nil && ours {
-			return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
-		}
+	if up := mountAbove(name); up != "" {
+		return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
 	}
 	return err
 }
@@ -125,6 +122,9 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 // printEditing prints the status of edits.
 func printEditing(w io.Writer, e *mounted.EditStatus) {
 	shown.Fprintf(w, "edits\t%d to be saved\n", e.Pending)
+	if s := e.Saving; s != nil {
+		shown.Fprintf(w, "saving\tsince %s, %d %%, %s\n", s.Since.Local().Format(time.TimeOnly), s.Percent(), s.Stage)
+	}
 	if e.Journal != "" {
 		shown.Fprintf(w, "journal\t%s\n", e.Journal)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -20,31 +19,36 @@ import (
 )
 
 func newUnmount() *cobra.Command {
-	lazy := false
+	r := daemon.Request{Do: daemon.Unmount}
 	c := &cobra.Command{
 		Use:     "unmount MOUNTPOINT",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Args:    exactArgs("MOUNTPOINT"),
+		Long: `unmount saves what was edited, and returns when that is done. With --discard it gives up
+everything that is not saved instead, also texts that were refused and files of editors;
+the source stays as it is, and what was given up can't be brought back. To take back only
+some edits, use lorefs revert.`,
+		Args: exactArgs("MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, err := daemon.Name(args[0])
 			if err != nil {
 				return err
 			}
-			return unmount(c.OutOrStdout(), args[0], name, lazy)
+			return unmount(c.OutOrStdout(), args[0], name, r)
 		},
 	}
-	c.Flags().BoolVar(&lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
+	c.Flags().BoolVar(&r.Discard, "discard", false, "save nothing: give up all edits and texts that are not saved")
+	c.Flags().BoolVar(&r.Lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
 	return c
 }
 
 // unmount asks the process that serves dir, whose [daemon.Name] is name, to unmount. If no
 // process serves dir, it unmounts itself.
-func unmount(w io.Writer, dir, name string, lazy bool) error {
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Unmount, Lazy: lazy})
+func unmount(w io.Writer, dir, name string, r daemon.Request) error {
+	a, conn, err := mounted.Talk(name, r, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
-		return unmountAlone(dir, name, lazy)
+		return unmountAlone(dir, name, r.Lazy)
 	case err != nil:
 		return err
 	case a.Busy:
@@ -53,28 +57,32 @@ func unmount(w io.Writer, dir, name string, lazy bool) error {
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
 	switch {
-	case a.Editing && lazy:
-		err = toldBegun(w, &a)
+	case a.Editing && r.Lazy && r.Discard:
+		_, err = fmt.Fprintln(w, "everything that is not saved is given up once nobody uses the mount")
+	case a.Editing && r.Lazy:
+		err = toldBegun(w, &a, dir)
 	case a.Editing:
 		err = awaitSave(w, dir, conn)
 	}
 	// The process has its locks until it ends, also if it could not save.
-	return errors.Join(err, awaitEnd(dir, conn, lazy), conn.Close())
+	return errors.Join(err, awaitEnd(dir, conn, r.Lazy), conn.Close())
 }
 
 // awaitSave returns when the process has saved all edits, however long that takes.
 func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
-	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return err
-	}
-	a, err := mounted.NextAnswer(conn)
+	p := newSaving()
+	a, err := mounted.NextAnswer(conn, p.meanwhile)
+	p.finish()
 	if err != nil {
 		return &commandError{
 			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
 			hint: "lorefs journal list tells what is left",
 		}
 	}
-	return told(w, &a)
+	if a.Discarded != nil {
+		return toldDiscarded(w, &a)
+	}
+	return told(w, &a, "")
 }
 
 func busy(dir string) error {
@@ -84,29 +92,17 @@ func busy(dir string) error {
 	}
 }
 
-// awaitEnd returns when the process has ended, which closes conn. A detached mount may be in
-// use for longer than awaitEnd waits; then it prints that.
+// awaitEnd returns when the process has ended, which closes conn.
 func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 	timeout := daemon.EndTimeout
 	if lazy {
 		timeout = time.Second
 	}
-	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+	ended, err := conn.AwaitEnd(timeout)
+	if err != nil || ended || lazy { // one that is detached may be in use for long
 		return err
 	}
-	var err error
-	for err == nil {
-		_, err = mounted.NextAnswer(conn) // the result of the save
-	}
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		return nil
-	case errors.Is(err, os.ErrDeadlineExceeded) && lazy:
-		return nil // as asked for
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%s: is unmounted, but its process has not ended after %v", dir, timeout)
-	}
-	return err
+	return fmt.Errorf("%s: is unmounted, but its process has not ended after %v", dir, timeout)
 }
 
 // unmountAlone unmounts a mount whose process is dead or can't be reached.

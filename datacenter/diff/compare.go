@@ -40,6 +40,8 @@ type comparer struct {
 	opts  Options
 	yield func(Difference, error) bool
 	found int64 // the number of differences so far
+	// visitor is called instead of yield, if there is one.
+	visitor Visitor
 
 	a, b *side
 	*datacenter.Comparer
@@ -51,8 +53,13 @@ type comparer struct {
 }
 
 func compare(ctx context.Context, a, b *datacenter.File, opts Options, yield func(Difference, error) bool) error {
-	c := &comparer{ctx: ctx, opts: opts, yield: yield, Comparer: datacenter.NewComparer(ctx, a, b)}
-	c.IgnoreKeys, c.IgnoreFlags = opts.IgnoreKeys, opts.IgnoreFlags
+	c := &comparer{ctx: ctx, opts: opts, yield: yield}
+	return c.compare(a, b)
+}
+
+func (c *comparer) compare(a, b *datacenter.File) error {
+	c.Comparer = datacenter.NewComparer(c.ctx, a, b)
+	c.IgnoreKeys, c.IgnoreFlags = c.opts.IgnoreKeys, c.opts.IgnoreFlags
 	if err := c.open(a, b); err != nil {
 		return err
 	}
@@ -222,16 +229,27 @@ func (c *comparer) aligned(xs, ys []child, to []int32) error {
 // lone reports a node that only one side has.
 func (c *comparer) lone(s *side, n child, kind Kind) error {
 	s.push(n)
-	defer s.path.Pop()
+	defer s.pop()
+	if c.visitor != nil {
+		c.found++
+		if kind == NodeRemoved {
+			return c.visitor.Removed(s.way, c.b.way)
+		}
+		return c.visitor.Added(c.a.way, s.way)
+	}
 	return c.emit(Difference{Kind: kind, Path: s.path.Node(), Entries: n.node.Entries()})
 }
 
 // pair compares two siblings that belong together.
 func (c *comparer) pair(x, y child, moved bool) error {
 	c.a.push(x)
-	defer c.a.path.Pop()
+	defer c.a.pop()
 	c.b.push(y)
-	defer c.b.path.Pop()
+	defer c.b.pop()
+	if moved && c.visitor != nil {
+		c.found++
+		return c.visitor.Moved(c.a.way, c.b.way)
+	}
 	if moved && !c.opts.IgnoreOrder {
 		if err := c.emitNode(OrderChanged, Value{}, Value{}); err != nil {
 			return err

@@ -15,6 +15,9 @@ const (
 
 // self compares two nodes themselves.
 func (c *comparer) self(x, y datacenter.Node) error {
+	if c.visitor != nil {
+		return c.visitSelf(x, y)
+	}
 	if !c.SameFlags(x, y) {
 		if err := c.emitNode(FlagsChanged, flagsValue(x), flagsValue(y)); err != nil {
 			return err

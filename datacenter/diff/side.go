@@ -14,6 +14,7 @@ import (
 type side struct {
 	names    []uint32 // the number of each name index
 	path     *treepath.Path
+	way      Way
 	contents *identity.Contents[datacenter.Node]
 }
 
@@ -66,7 +67,15 @@ func (c *comparer) side(f *datacenter.File, names map[string]uint32) (*side, err
 	return s, nil
 }
 
-func (s *side) push(c child) { s.path.Push(c.node.NameIndex(), c.ordinal) }
+func (s *side) push(c child) {
+	s.path.Push(c.node.NameIndex(), c.ordinal)
+	s.way = append(s.way, WayStep{c.node, c.ordinal})
+}
+
+func (s *side) pop() {
+	s.path.Pop()
+	s.way = s.way[:len(s.way)-1]
+}
 
 // children appends the children of n, sorted by the number of their name. Children of one
 // name keep their order.

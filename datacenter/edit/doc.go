@@ -13,6 +13,7 @@
 //	names.go, pathtypes.go    names, key definitions, and types of nodes on the same path
 //	read.go, watch.go         reading a Draft, and watching its edits
 //	record.go                 the record of an edit for the journal
+//	reader.go                 reading a Snapshot
 //	snapshot.go, write.go     a Draft as it was at one moment, and writing it to a file
 //	compare.go, pairs.go      comparing the new file with the Snapshot
 //	rebase.go, labels.go      continuing with the new file

@@ -11,27 +11,27 @@ import (
 // written now: by name, then by their key definitions and the values of their keys, then by
 // their present place. ok is false if there is no such draft node. It may read the file.
 func (d *Draft) OrderedChildren(n Number) (children []Entry, ok bool, err error) {
-	o := draftOrder{d: d}
-	if !o.collect(n) {
+	o := childOrder{first: d.first}
+	d.mu.RLock()
+	x := d.nodes[n]
+	if x != nil {
+		o.collect(&d.nameTable, x, &x.nodeState, func(k *draftNode) nodeState {
+			state := k.nodeState
+			state.attrs = slices.Clone(state.attrs) // no lock is held while the file is read
+			return state
+		})
+	}
+	d.mu.RUnlock()
+	if x == nil {
 		return nil, false, nil
 	}
-	slices.SortStableFunc(o.kids, func(x, y orderedChild) int {
-		return cmp.Or(o.name(x)-o.name(y), cmp.Compare(x.rank, y.rank))
-	})
-	if err := o.load(); err != nil {
-		return nil, true, err
-	}
-	sortSiblings(o.kids, o.compare)
-	children = make([]Entry, len(o.kids))
-	for i := range o.kids {
-		children[i] = o.kids[i].Entry
-	}
-	return children, true, o.err
+	children, err = o.sorted()
+	return children, true, err
 }
 
-// draftOrder orders the children of one draft node. Its error is sticky.
-type draftOrder struct {
-	d           *Draft
+// childOrder orders the children of one draft node. Its error is sticky.
+type childOrder struct {
+	first       *datacenter.File
 	kids        []orderedChild
 	root, value uint16 // names that are written last
 	// names has the names of the keys of draft nodes, since those may be new.
@@ -51,40 +51,48 @@ type orderedChild struct {
 	home  datacenter.Node
 }
 
-// collect copies what is known of the children, so that no lock is held while the file is
-// read. It returns false if there is no such draft node.
-func (o *draftOrder) collect(n Number) bool {
-	d := o.d
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	x := d.nodes[n]
-	if x == nil {
-		return false
-	}
-	o.root, o.value = d.index[datacenter.RootName], d.index[datacenter.ValueName]
-	o.kids = make([]orderedChild, 0, len(x.kidAt))
+// collect takes what is known of the children without reading the file. stateOf returns the
+// state of a draft node.
+func (o *childOrder) collect(t *nameTable, n *draftNode, x *nodeState, stateOf func(*draftNode) nodeState) {
+	o.root, o.value = t.index[datacenter.RootName], t.index[datacenter.ValueName]
+	o.kids = make([]orderedChild, 0, len(x.kids))
 	o.names = map[uint16]string{}
 	for i := range x.kids {
 		k := &x.kids[i]
 		if k.dead {
 			continue
 		}
-		c := orderedChild{Entry: d.childEntry(x, i), rank: k.rank}
+		c := orderedChild{Entry: t.childEntry(n, x, i), rank: k.rank}
 		if k.node != nil {
-			c.draft, c.keys = true, d.keys[k.node.key]
-			c.attrs = slices.Clone(k.node.attrs)
+			state := stateOf(k.node)
+			c.draft, c.keys, c.attrs = true, t.keys[state.key], state.attrs
 			for _, key := range c.keys {
 				if key != 0 {
-					o.names[key] = d.name(key)
+					o.names[key] = t.name(key)
 				}
 			}
 		}
 		o.kids = append(o.kids, c)
 	}
-	return true
 }
 
-func (o *draftOrder) name(c orderedChild) int {
+// sorted returns the children in their order.
+func (o *childOrder) sorted() ([]Entry, error) {
+	slices.SortStableFunc(o.kids, func(x, y orderedChild) int {
+		return cmp.Or(o.name(x)-o.name(y), cmp.Compare(x.rank, y.rank))
+	})
+	if err := o.load(); err != nil {
+		return nil, err
+	}
+	sortSiblings(o.kids, o.compare)
+	children := make([]Entry, len(o.kids))
+	for i := range o.kids {
+		children[i] = o.kids[i].Entry
+	}
+	return children, o.err
+}
+
+func (o *childOrder) name(c orderedChild) int {
 	switch c.NameIndex {
 	case o.root:
 		return datacenter.MaxNames + 1
@@ -95,7 +103,7 @@ func (o *draftOrder) name(c orderedChild) int {
 }
 
 // compare is [datacenter.Builder.compareNodes] for children of a draft node.
-func (o *draftOrder) compare(x, y orderedChild) int {
+func (o *childOrder) compare(x, y orderedChild) int {
 	if x.NameIndex != y.NameIndex || o.err != nil {
 		return o.name(x) - o.name(y)
 	}
@@ -106,21 +114,21 @@ func (o *draftOrder) compare(x, y orderedChild) int {
 }
 
 // spell returns the text of a name index.
-func (o *draftOrder) spell(i uint16) string {
+func (o *childOrder) spell(i uint16) string {
 	if name, ok := o.names[i]; ok {
 		return name
 	}
-	return o.d.first.Names()[i-1]
+	return o.first.Names()[i-1]
 }
 
 // load reads the children that are no draft nodes from the first file.
-func (o *draftOrder) load() (err error) {
+func (o *childOrder) load() (err error) {
 	for i := range o.kids {
 		c := &o.kids[i]
 		if c.draft {
 			continue
 		}
-		if c.home, err = o.d.first.Node(c.Addr); err != nil {
+		if c.home, err = o.first.Node(c.Addr); err != nil {
 			return err
 		}
 		c.keys = c.home.KeyNames()
@@ -129,7 +137,7 @@ func (o *draftOrder) load() (err error) {
 }
 
 // keyValue returns the value of one key of a child. It has no type if there is none.
-func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v datacenter.Value) {
+func (o *childOrder) keyValue(c *orderedChild, key uint16) (v datacenter.Value) {
 	var stored datacenter.Attribute
 	var err error
 	ok := true
@@ -141,7 +149,7 @@ func (o *draftOrder) keyValue(c *orderedChild, key uint16) (v datacenter.Value) 
 		if a := &c.attrs[i]; a.edited {
 			return a.value
 		}
-		stored, err = o.d.first.Attribute(c.attrs[i].home)
+		stored, err = o.first.Attribute(c.attrs[i].home)
 	} else {
 		stored, ok, err = c.home.Attribute(key)
 	}

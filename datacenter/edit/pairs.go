@@ -29,7 +29,7 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	if err != nil {
 		return err
 	}
-	var next atomic.Int64
+	var next, done atomic.Int64
 	for range 2 {
 		c := first.beside(ctx, g, &loading)
 		group.Go(func() error {
@@ -41,6 +41,9 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 				}
 				if err := c.draftChild(p.x, y); err != nil {
 					return err
+				}
+				if compared := done.Add(int64(y.Entries())); w.Progress != nil {
+					w.Progress(compared, w.s.entries)
 				}
 			}
 			return nil

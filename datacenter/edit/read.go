@@ -90,7 +90,18 @@ func (d *Draft) Attribute(n Number, name string) (Entry, bool) {
 	if i < 0 {
 		return Entry{}, false
 	}
-	return d.attributeEntry(x, i), true
+	return d.attributeEntry(x, &x.nodeState, i), true
+}
+
+// Attributes returns the attributes of a draft node. ok is false if there is no such node.
+func (d *Draft) Attributes(n Number) (attributes []Entry, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	x := d.nodes[n]
+	if x == nil {
+		return nil, false
+	}
+	return d.attributeEntries(x, &x.nodeState), true
 }
 
 // Child returns a child of a draft node.
@@ -105,7 +116,7 @@ func (d *Draft) Child(n Number, name string, ordinal uint32) (Entry, bool) {
 	if !ok {
 		return Entry{}, false
 	}
-	return d.childEntry(x, i), true
+	return d.childEntry(x, &x.nodeState, i), true
 }
 
 // Value returns the value of an attribute whose value is not the first file's.
@@ -155,13 +166,13 @@ func (d *Draft) List(n Number, cursor uint64, limit int, dst []Entry) (entries [
 	end := len(dst) + limit
 	for i := cursor; i < uint64(x.homeAttrs) && len(dst) < end; i++ {
 		if !x.attrs[i].dead {
-			dst = append(dst, d.attributeEntry(x, int(i)))
+			dst = append(dst, d.attributeEntry(x, &x.nodeState, int(i)))
 		}
 	}
 	first := uint64(x.homeAttrs)
 	for i := max(cursor, first); i < first+uint64(x.homeKids) && len(dst) < end; i++ {
 		if !x.kids[i-first].dead {
-			dst = append(dst, d.childEntry(x, int(i-first)))
+			dst = append(dst, d.childEntry(x, &x.nodeState, int(i-first)))
 		}
 	}
 	if len(dst) < end {
@@ -183,10 +194,10 @@ func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []Entry) []E
 		case k < len(x.kids) && x.kids[k].dead:
 			k++
 		case a < len(x.attrs) && (k == len(x.kids) || x.attrs[a].seq < x.kids[k].seq):
-			dst = append(dst, d.attributeEntry(x, a))
+			dst = append(dst, d.attributeEntry(x, &x.nodeState, a))
 			a++
 		case k < len(x.kids):
-			dst = append(dst, d.childEntry(x, k))
+			dst = append(dst, d.childEntry(x, &x.nodeState, k))
 			k++
 		default:
 			return dst
@@ -195,11 +206,22 @@ func (d *Draft) listAdded(x *draftNode, cursor uint64, end int, dst []Entry) []E
 	return dst
 }
 
-func (d *Draft) attributeEntry(x *draftNode, i int) Entry {
+// attributeEntries describes all attributes of a node in a state.
+func (t *nameTexts) attributeEntries(n *draftNode, x *nodeState) (list []Entry) {
+	for i := range x.attrs {
+		if !x.attrs[i].dead {
+			list = append(list, t.attributeEntry(n, x, i))
+		}
+	}
+	return list
+}
+
+// attributeEntry describes an attribute of a node in a state.
+func (t *nameTexts) attributeEntry(n *draftNode, x *nodeState, i int) Entry {
 	a := &x.attrs[i]
 	e := Entry{
-		Number: a.number, Attribute: true, Name: d.name(a.name), NameIndex: a.name,
-		Stored: a.number <= datacenter.MaxEntries, Addr: a.home, Added: i >= x.homeAttrs, Next: uint64(i) + 1,
+		Number: a.number, Attribute: true, Name: t.name(a.name), NameIndex: a.name,
+		Stored: a.number <= datacenter.MaxEntries, Addr: a.home, Added: i >= n.homeAttrs, Next: uint64(i) + 1,
 	}
 	if a.edited {
 		e.Value = a.value
@@ -210,11 +232,12 @@ func (d *Draft) attributeEntry(x *draftNode, i int) Entry {
 	return e
 }
 
-func (d *Draft) childEntry(x *draftNode, i int) Entry {
+// childEntry describes a child of a node in a state.
+func (t *nameTexts) childEntry(n *draftNode, x *nodeState, i int) Entry {
 	k := &x.kids[i]
 	e := Entry{
-		Number: k.number, Name: d.name(k.name), NameIndex: k.name, Ordinal: k.ordinal, Rank: k.rank,
-		Stored: k.number <= datacenter.MaxEntries, Addr: k.home, Added: i >= x.homeKids, Next: uint64(x.homeAttrs+i) + 1,
+		Number: k.number, Name: t.name(k.name), NameIndex: k.name, Ordinal: k.ordinal, Rank: k.rank,
+		Stored: k.number <= datacenter.MaxEntries, Addr: k.home, Added: i >= n.homeKids, Next: uint64(n.homeAttrs+i) + 1,
 	}
 	if k.node != nil && e.Stored {
 		e.Addr = k.node.home.Address()

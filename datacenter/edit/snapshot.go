@@ -25,6 +25,7 @@ type Snapshot struct {
 	entries, made int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
+	// labels are the Draft's: what belongs to draftBase.
 	labels labels
 	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int

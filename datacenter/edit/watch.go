@@ -219,12 +219,12 @@ func (s *effects) look(e *Edit) (at EntryAt) {
 	switch e.Op {
 	case SetAttribute, RemoveAttribute:
 		if i := n.attribute(s.d.index[e.Name]); i >= 0 {
-			at.Entry = s.d.attributeEntry(n, i)
+			at.Entry = s.d.attributeEntry(n, &n.nodeState, i)
 			at.in(n)
 		}
 	default:
 		if p := n.parent; p != nil {
-			at.Entry = s.d.childEntry(p, p.kidAt[childKey{n.name, n.ordinal}])
+			at.Entry = s.d.childEntry(p, &p.nodeState, p.kidAt[childKey{n.name, n.ordinal}])
 			at.in(p)
 		}
 	}
@@ -239,7 +239,7 @@ func (s *effects) restored(e *Edit) (at EntryAt) {
 	}
 	i := slices.IndexFunc(p.kids, func(k draftChild) bool { return k.number == e.Node && !k.dead })
 	if i >= 0 {
-		at.Entry = s.d.childEntry(p, i)
+		at.Entry = s.d.childEntry(p, &p.nodeState, i)
 		at.in(p)
 	}
 	return at
@@ -254,7 +254,7 @@ func (s *effects) values(n *draftNode, dst []Entry) []Entry {
 	}
 	for i := range n.attrs {
 		if a := &n.attrs[i]; a.edited && !a.dead {
-			dst = append(dst, s.d.attributeEntry(n, i))
+			dst = append(dst, s.d.attributeEntry(n, &n.nodeState, i))
 		}
 	}
 	for i := range n.kids {

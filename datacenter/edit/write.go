@@ -18,6 +18,9 @@ type Written struct {
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.
 	reordered bool
+	// Progress, if it is not nil, is called by Compare now and then, by several goroutines, with
+	// the number of logical nodes and attributes that were compared and their total.
+	Progress func(done, total int64)
 }
 
 // Write writes the edited tree as a new file. Existing names keep their order, and new ones
@@ -58,7 +61,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 	if err != nil {
 		return nil, err
 	}
-	return &Written{s, opts, w.orders, reordered}, nil
+	return &Written{s: s, opts: opts, orders: w.orders, reordered: reordered}, nil
 }
 
 // setDefaults fills in missing options from the file.

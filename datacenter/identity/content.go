@@ -2,6 +2,7 @@ package identity
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -18,8 +19,8 @@ import (
 type Contents[N any] struct {
 	tree Tree[N]
 	runs map[datacenter.Run]uint64
-	// exact tells that types and spellings count.
-	exact bool
+	// exact is set if keys, flags, types and spellings count.
+	exact PathTree[N]
 }
 
 // maxRuns is the largest number of runs whose hashes are kept.
@@ -30,13 +31,34 @@ func NewContents[N any](tree Tree[N]) *Contents[N] {
 	return &Contents[N]{tree: tree, runs: map[datacenter.Run]uint64{}}
 }
 
+// NewExactContents returns a Contents for which nodes hold the same only if their keys, their
+// flags, and the types and the spellings of all values are the same. Patches contain its
+// hashes: they must never change.
+func NewExactContents[N any](tree PathTree[N]) *Contents[N] {
+	c := NewContents[N](tree)
+	c.exact = tree
+	return c
+}
+
+// Group returns a hash of nodes in their order.
+func (c *Contents[N]) Group(nodes iter.Seq[N]) (sum uint64, err error) {
+	for n := range nodes {
+		h, err := c.Hash(n)
+		if err != nil {
+			return 0, err
+		}
+		sum = mix(sum, h)
+	}
+	return sum, nil
+}
+
 // Hash returns a hash of a node, which is equal for nodes that hold the same. It ignores the
 // order of attributes, and that of children with different names.
 func (c *Contents[N]) Hash(n N) (uint64, error) {
 	sum := uint64(0)
 	err := c.tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
 		h := uint64(typ)
-		if c.exact {
+		if c.exact != nil {
 			h += xxhash.Sum64(text)
 		} else {
 			h = hashValue(text)
@@ -46,6 +68,12 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 	})
 	if err != nil {
 		return 0, err
+	}
+	if c.exact != nil {
+		sum = mix(sum, uint64(c.exact.Flags(n)))
+		for _, key := range c.exact.Keys(n) {
+			sum = mix(sum, xxhash.Sum64String(key))
+		}
 	}
 	below, err := c.below(n)
 	return mix(sum, below), err

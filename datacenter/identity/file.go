@@ -40,6 +40,9 @@ func (f *File) Keys(n datacenter.Node) datacenter.KeyDefinition {
 	return def
 }
 
+// Flags implements [PathTree].
+func (*File) Flags(n datacenter.Node) datacenter.KeyFlags { return n.Flags() }
+
 // Attributes implements [Tree].
 func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
 	if err := f.ctx.Err(); err != nil {

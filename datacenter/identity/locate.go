@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"fmt"
 
 	"lorefs/datacenter"
@@ -94,3 +95,53 @@ func (at *Located) Numbers(name string) (numbers []uint32, err error) {
 	}
 	return numbers, nil
 }
+
+// FilePaths finds the paths of nodes of a file by their numbers. Like Locator, it is for one
+// goroutine, and fast if the numbers ascend.
+type FilePaths struct {
+	*Locator
+	paths    *Paths[datacenter.Node]
+	changing func(number uint32) []string
+	steps    []Step
+}
+
+// NewFilePaths makes one for a file, which works until ctx ends. changing returns the
+// attributes of a node that are about to change, see [Step].
+func NewFilePaths(ctx context.Context, f *datacenter.File, changing func(number uint32) []string) (*FilePaths, error) {
+	l, err := NewLocator(f)
+	if err != nil {
+		return nil, err
+	}
+	return &FilePaths{Locator: l, paths: NewPaths(NewFile(ctx), l.root), changing: changing}, nil
+}
+
+// Path returns the path of the node that a way of the Locator leads to, as [Paths.Find]
+// does. It is "/" for the root.
+func (p *FilePaths) Path(way []Located) (expr string, places []Place, err error) {
+	if len(way) == 1 {
+		return "/", nil, nil
+	}
+	return p.paths.Find(p.along(way))
+}
+
+// Expr is Path without the places, which take long.
+func (p *FilePaths) Expr(way []Located) (expr string, err error) {
+	if len(way) == 1 {
+		return "/", nil
+	}
+	return p.paths.Expr(p.along(way))
+}
+
+// along returns the steps of a way.
+func (p *FilePaths) along(way []Located) []Step {
+	p.steps = p.steps[:0]
+	for i := range way[1:] {
+		step := way[i+1].Step
+		step.Changing = p.changing(way[i+1].Number)
+		p.steps = append(p.steps, step)
+	}
+	return p.steps
+}
+
+// Hash returns the hash of all that a node holds, as Place.Self is.
+func (p *FilePaths) Hash(n datacenter.Node) (uint64, error) { return p.paths.Hash(n) }

@@ -11,10 +11,11 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// PathTree is a Tree whose nodes have paths.
+// PathTree is a Tree of which all is known, so that its nodes have paths.
 type PathTree[N any] interface {
 	Tree[N]
 	Keys(n N) datacenter.KeyDefinition
+	Flags(n N) datacenter.KeyFlags
 }
 
 // Step leads from a node to a child with this Name, which has Place siblings of that name
@@ -65,9 +66,7 @@ const maxRows = 1 << 20
 
 // NewPaths returns a Paths for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
-	exact := NewContents[N](tree)
-	exact.exact = true
-	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: exact}
+	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents(tree)}
 }
 
 // groupKey identifies a group: the children with a name of a stored run, or of all nodes
@@ -79,8 +78,25 @@ type groupKey struct {
 
 // Find returns the path of the node that steps lead to from the root.
 func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
+	expr, err = p.follow(steps, func(i int, g *group[N], row int, same []int32) error {
+		place, err := p.place(g, row, same)
+		place.Step = i
+		places = append(places, place)
+		return err
+	})
+	return expr, places, err
+}
+
+// Expr is Find without the places, whose hashes take long.
+func (p *Paths[N]) Expr(steps []Step) (expr string, err error) {
+	return p.follow(steps, func(int, *group[N], int, []int32) error { return nil })
+}
+
+// follow returns the path of the node that steps lead to. It calls placed for each step i that
+// finds its row by the place among the same rows of a group.
+func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int, same []int32) error) (expr string, err error) {
 	if len(steps) == 0 {
-		return "", nil, errors.New("the root has no path")
+		return "", errors.New("the root has no path")
 	}
 	var path []byte
 	parents, above := []N{p.root}, 0 // parents[above] is the node's parent
@@ -88,33 +104,31 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 		step := &steps[i]
 		g, err := p.group(parents, string(path), step.Name, i == 0, nil)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		if step.Place < 0 || step.Place >= g.first[above+1]-g.first[above] {
-			return "", nil, fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
+			return "", fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
 		}
 		row := g.first[above] + step.Place
 		if g.goesBy(row, step.Changing) {
 			if g, err = p.group(parents, string(path), step.Name, i == 0, step.Changing); err != nil {
-				return "", nil, err
+				return "", err
 			}
 		}
 		predicate, same, err := g.predicate(p.tree, row)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		path = append(path, '/')
 		path = query.AppendName(path, step.Name)
 		path = append(path, predicate...)
 		merged := i == 0 && len(steps) > 1
 		if len(same) > 1 && !merged {
-			place, err := p.place(g, row, same)
-			if err != nil {
-				return "", nil, err
+			if err := placed(i, g, row, same); err != nil {
+				return "", err
 			}
-			place.Step = i
-			places = append(places, place)
-			path = appendPlace(path, place.N, len(parents) > 1)
+			n, _ := slices.BinarySearch(same, int32(row))
+			path = appendPlace(path, n+1, len(parents) > 1)
 			same = []int32{int32(row)}
 		}
 		parents = parents[:0:0]
@@ -125,7 +139,7 @@ func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
 			}
 		}
 	}
-	return string(path), places, nil
+	return string(path), nil
 }
 
 // Hash returns the hash of all that a node holds, as Place.Self is.
@@ -166,15 +180,17 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 	if h, ok := g.hashes[&same[0]]; ok {
 		return h, nil
 	}
-	for _, row := range same {
-		h, err := p.exact.Hash(g.nodes[row])
-		if err != nil {
-			return 0, err
+	sum, err = p.exact.Group(func(yield func(N) bool) {
+		for _, row := range same {
+			if !yield(g.nodes[row]) {
+				return
+			}
 		}
-		sum = mix(sum, h)
+	})
+	if err == nil {
+		g.hashes[&same[0]] = sum
 	}
-	g.hashes[&same[0]] = sum
-	return sum, nil
+	return sum, err
 }
 
 // group returns the children with a name that all parents have together, told apart without

@@ -62,8 +62,8 @@ func rankOf(name string) int {
 	return rankOther
 }
 
-// sayable reports whether a value can be used in a path that people read.
-func sayable(typ datacenter.Type, text []byte) bool {
+// Sayable reports whether a value can be used in a path that people read.
+func Sayable(typ datacenter.Type, text []byte) bool {
 	switch typ {
 	case datacenter.Int, datacenter.Bool:
 		return true
@@ -143,7 +143,7 @@ func (t *table) visit(visit func(row int, name string, typ datacenter.Type, hash
 	for row := range t.rows {
 		err := t.each(row, func(name string, typ datacenter.Type, text []byte) {
 			switch {
-			case !sayable(typ, text):
+			case !Sayable(typ, text):
 			case t.exact && (typ == datacenter.String || typ == 0):
 				visit(row, name, typ, xxhash.Sum64(text)|1)
 			default:

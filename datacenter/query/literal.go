@@ -96,8 +96,17 @@ func parseNumber(s string) (float64, bool) {
 // scratch is a buffer for the text of an attribute.
 type scratch []byte
 
+// held is an attribute, or a value apart from any file.
+type held interface {
+	Type() datacenter.Type
+	Int() int32
+	Float() float32
+	Bool() bool
+	AppendText(dst []byte) ([]byte, error)
+}
+
 // matches reports whether an attribute compares to a literal.
-func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
+func matches[A held](s *scratch, a A, c comparison, l *literal) (bool, error) {
 	switch typ := a.Type(); {
 	case typ == datacenter.Int && l.isNumber:
 		return holds(c, float64(a.Int()), l.number), nil
@@ -110,17 +119,17 @@ func (s *scratch) matches(a datacenter.Attribute, c comparison, l *literal) (boo
 		}
 		return holds(c, one, l.number), nil
 	case typ == datacenter.String && (l.bare || c >= less):
-		return s.matchesNumber(a, c, l)
+		return matchesNumber(s, a, c, l)
 	case c >= less:
 		return false, nil
 	}
-	text, err := s.spelled(a)
+	text, err := spelled(s, a)
 	return (string(text) == l.text) == (c == equal), err
 }
 
 // matchesNumber compares a string as a number. A string that is no number is unequal.
-func (s *scratch) matchesNumber(a datacenter.Attribute, c comparison, l *literal) (bool, error) {
-	text, err := s.spelled(a)
+func matchesNumber[A held](s *scratch, a A, c comparison, l *literal) (bool, error) {
+	text, err := spelled(s, a)
 	if err != nil {
 		return false, err
 	}
@@ -132,17 +141,17 @@ func (s *scratch) matchesNumber(a datacenter.Attribute, c comparison, l *literal
 }
 
 func (s *scratch) contains(a datacenter.Attribute, l *literal) (bool, error) {
-	text, err := s.spelled(a)
+	text, err := spelled(s, a)
 	return bytes.Contains(text, l.bytes), err
 }
 
 func (s *scratch) startsWith(a datacenter.Attribute, l *literal) (bool, error) {
-	text, err := s.spelled(a)
+	text, err := spelled(s, a)
 	return bytes.HasPrefix(text, l.bytes), err
 }
 
 // spelled returns the text of an attribute, valid until the next call.
-func (s *scratch) spelled(a datacenter.Attribute) (text []byte, err error) {
+func spelled[A held](s *scratch, a A) (text []byte, err error) {
 	text, err = a.AppendText((*s)[:0])
 	*s = text
 	return text, err

@@ -36,7 +36,7 @@ func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
 func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
 	switch t.op {
 	case opCompare:
-		return r.scratch.matches(a, t.compare, &t.value)
+		return matches(&r.scratch, a, t.compare, &t.value)
 	case opContains:
 		return r.scratch.contains(a, &t.value)
 	case opStartsWith:

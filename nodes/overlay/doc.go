@@ -74,6 +74,9 @@
 //   - All texts are in memory, so their total size is limited. They are in no journal and are
 //     lost when the process ends. Before a mount ends, its owner has to save the texts that
 //     Refused returns.
+//   - A user may give them up: TakeBack. The files show the source's content again. It never
+//     touches text that was not flushed: the handle that it was written to keeps it, and
+//     Unflushed lists it.
 //
 // # Edits from elsewhere
 //

@@ -1,6 +1,7 @@
 package overlay_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -147,6 +148,27 @@ func (m *model) exchange(x, y string) error {
 	return nil
 }
 
+// takeBack returns the names of the files whose texts were refused.
+func (m *model) takeBack() (refused []string) {
+	for _, name := range slices.Sorted(maps.Keys(m.files)) {
+		if f := m.files[name]; f.refused {
+			refused = append(refused, "box/"+name)
+			f.refused = false
+			if isReal(name) {
+				f.text = m.holds[name]
+			}
+		}
+	}
+	byID := func(a, b string) int { return cmp.Compare(m.files[a].id, m.files[b].id) }
+	for _, name := range slices.SortedFunc(maps.Keys(m.files), byID) {
+		if f := m.files[name]; f != nil && m.stillHides(f) {
+			m.replace(name, f.hides)
+			f.text, f.hides = m.holds[f.hides], ""
+		}
+	}
+	return refused
+}
+
 // modeled is a tree with its model.
 type modeled struct {
 	*rapid.T
@@ -233,6 +255,13 @@ func (m *modeled) Exchange(*rapid.T) {
 	m.same(m.tree.Rename(m.ctx, box, x, box, y, nodes.RenameExchange), m.model.exchange(x, y))
 }
 
+func (m *modeled) TakeBack(*rapid.T) {
+	in := rapid.SampledFrom([][]nodes.ID{nil, {box}, {two, nodes.Root}}).Draw(m.T, "in")
+	if got, want := m.tree.TakeBack(in...), m.model.takeBack(); !slices.Equal(got, want) {
+		m.Fatalf("took back %q, want %q", got, want)
+	}
+}
+
 func (m *modeled) Forget(*rapid.T) {
 	for _, f := range m.model.removed {
 		m.tree.Forget(f.id)
@@ -316,7 +345,7 @@ func TestModel(t *testing.T) {
 		m := newModeled(t.Context(), rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"write": m.Write, "create": m.Create, "remove": m.Remove, "rename": m.Rename,
-			"exchange": m.Exchange, "forget": m.Forget, "": m.Check,
+			"exchange": m.Exchange, "forget": m.Forget, "take back": m.TakeBack, "": m.Check,
 		})
 	})
 }

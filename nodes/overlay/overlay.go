@@ -178,6 +178,20 @@ func (t *Tree) look(id nodes.ID) (s seen, known bool, err error) {
 	}, true, nil
 }
 
+// Of returns the number by which the source knows a node, or 0 if the node is none of the
+// source's: a file that was renamed onto one of the source keeps its own number.
+func (t *Tree) Of(id nodes.ID) nodes.ID {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	switch f := t.files[id]; {
+	case f == nil:
+		return id
+	case f.isSource():
+		return f.of
+	}
+	return 0
+}
+
 // Note returns the note of a file. ok is false if the file is one of the source.
 func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
 	t.mu.RLock()

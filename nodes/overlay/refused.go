@@ -128,14 +128,14 @@ type Refused struct {
 	Problem error
 }
 
-// Refused returns the texts that were refused and not replaced since. The caller must not change
-// them.
-func (t *Tree) Refused() []Refused {
+// Refused returns the texts that were refused and not replaced since, of the files and
+// directories in, or all if there are none. The caller must not change them.
+func (t *Tree) Refused(in ...nodes.ID) []Refused {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var list []Refused
-	for _, f := range t.files {
-		if !f.removed && f.problem != nil {
+	for _, f := range t.seenIn(in) {
+		if f.problem != nil {
 			list = append(list, Refused{Path: t.path(f), Text: f.Bytes(), Problem: f.problem})
 		}
 	}

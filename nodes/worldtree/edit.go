@@ -35,10 +35,12 @@ const (
 // editQuality is Brotli's quality for what is kept until it is saved.
 const editQuality = 5
 
-// change is a new edit: what the source holds after it, and its record.
+// change is a new edit: what the source holds after it, where that differs from the file in the
+// folder, and the record of the edit.
 type change struct {
 	edit   *edit
 	image  []byte
+	net    *net
 	record []byte
 }
 
@@ -53,7 +55,7 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 	var c *change
 	switch {
 	case n.square >= 0:
-		c, err = t.parseSquare(ctx, s, image, n.square, text)
+		c, err = t.parseSquare(ctx, s, image, n.square, text, jsonOptions(image))
 	case n.view == zoneJSON:
 		c, err = parseZone(ctx, image, text)
 	default:
@@ -65,7 +67,8 @@ func (t *Tree) parse(ctx context.Context, n node, text []byte) (*change, error) 
 	if bytes.Equal(c.image, image) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	return c, nil
+	c.net, err = t.netOf(ctx, s, c.image)
+	return c, err
 }
 
 // isBad reports whether err says that a file is damaged, not just unreadable now.
@@ -116,12 +119,14 @@ func wholeChange(ctx context.Context, image []byte, encode encoder) (*change, er
 // packed zone, and each further edit copies the list.
 const maxSquares = 512
 
-func (t *Tree) parseSquare(ctx context.Context, s *version, image []byte, square int, text []byte) (*change, error) {
+func (t *Tree) parseSquare(
+	ctx context.Context, s *version, image []byte, square int, text []byte, opts geometry.JSONOptions,
+) (*change, error) {
 	z, err := geometry.ZoneOfImage(image)
 	if err != nil {
 		return nil, err
 	}
-	after, err := geometry.DecodeSquareJSON(text, jsonOptions(image))
+	after, err := geometry.DecodeSquareJSON(text, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +165,22 @@ func (t *Tree) with(s *version, square int, to *cells) (*edit, error) {
 
 // replay makes a change of a record.
 func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, error) {
+	c, err := t.replayed(ctx, s, record)
+	if err == nil {
+		c.net, err = t.netOf(ctx, s, c.image)
+	}
+	return c, err
+}
+
+func (t *Tree) replayed(ctx context.Context, s *version, record []byte) (*change, error) {
 	switch {
 	case len(record) > 1 && record[0] == recordWhole:
 		next := *s
 		next.edit, next.made = &edit{packed: slices.Clone(record[1:])}, &made{}
 		image, err := t.tryDecode(&next)
+		if isBad(err) && t.isSaved(s, record[1:]) {
+			return &change{}, nil // a damaged file was reverted to
+		}
 		return &change{edit: next.edit, image: image}, err
 	case len(record) > 3 && record[0] == recordSquare && s.kind == zone:
 		square := int(binary.LittleEndian.Uint16(record[1:]))
@@ -175,9 +191,19 @@ func (t *Tree) replay(ctx context.Context, s *version, record []byte) (*change, 
 		if err != nil {
 			return nil, err
 		}
-		return t.parseSquare(ctx, s, image, square, record[3:])
+		return t.parseSquare(ctx, s, image, square, record[3:], asBefore)
 	}
 	return nil, fmt.Errorf("no record of an edit of %s", s.file)
+}
+
+// asBefore are the options for a text that was checked before, or that a file in the folder
+// makes.
+var asBefore = geometry.JSONOptions{AnyOrder: true}
+
+// isSaved reports whether a file in the folder has these bytes.
+func (t *Tree) isSaved(s *version, data []byte) bool {
+	saved, err := s.saved().read(t.fsys)
+	return err == nil && bytes.Equal(saved, data)
 }
 
 // apply copies the squares of an edit into the image of a zone.

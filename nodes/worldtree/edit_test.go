@@ -32,8 +32,10 @@ type edited struct {
 	fsys fstest.MapFS
 	// put is held while a file is replaced, since others are read meanwhile.
 	put sync.Locker
-	// later has the records of edits that the last replaced file did not contain.
+	// later has the records of edits that the last replaced file did not contain, and left is how
+	// many edits they make.
 	later [][]byte
+	left  int64
 
 	mu      sync.Mutex
 	records []logged
@@ -67,9 +69,15 @@ func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 
 func newEditedWith(t testing.TB, fsys fstest.MapFS, opts worldtree.EditOptions) *edited {
 	t.Helper()
+	return newEditedIn(t, fsys, 256<<20, opts)
+}
+
+// newEditedIn is newEditedWith with a cache of a size.
+func newEditedIn(t testing.TB, fsys fstest.MapFS, size int64, opts worldtree.EditOptions) *edited {
+	t.Helper()
 	shared := &sharedFS{MapFS: fsys}
 	d := &edited{t: t, fsys: fsys, put: &shared.mu, told: map[nodes.ID]int{}}
-	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
+	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(size).View(), ModTime: geomtest.FolderTime})
 	opts.Begin = func(file string) error { d.begin(file); return nil }
 	opts.Log, opts.Encode = d.log, geometry.EncodeOptions{Quality: 1}
 	d.Editable = worldtree.NewEditable(tree, opts)
@@ -82,7 +90,7 @@ func newEditedWith(t testing.TB, fsys fstest.MapFS, opts worldtree.EditOptions) 
 	return d
 }
 
-func (d *edited) log(file string, record []byte) error {
+func (d *edited) log(file string, record []byte, _ int64) error {
 	d.logging(file)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -161,9 +169,6 @@ func (d *edited) create(path string, content []byte) error {
 func (d *edited) save() (files []string) {
 	d.t.Helper()
 	err := d.Save(d.t.Context(), func(c *worldtree.Changed) error {
-		if c.Same {
-			return nil
-		}
 		files = append(files, c.File)
 		return d.replace(c, func() {})
 	})
@@ -183,8 +188,8 @@ func (d *edited) replace(c *worldtree.Changed, meanwhile func()) error {
 		return err
 	}
 	meanwhile()
-	return c.Replace(func(later [][]byte) (iofs.FileInfo, error) {
-		d.later = later
+	return c.Replace(func(later [][]byte, left int64) (iofs.FileInfo, error) {
+		d.later, d.left = later, left
 		d.put.Lock()
 		defer d.put.Unlock()
 		d.fsys[c.File] = &fstest.MapFile{Data: b.Bytes(), ModTime: time.Now()}
@@ -304,7 +309,7 @@ func TestEditZone(t *testing.T) {
 	// A crash: the logged edits are replayed.
 	again := newEdited(t, d.fsys)
 	for _, r := range d.records {
-		if err := again.Replay(t.Context(), r.file, r.record); err != nil {
+		if _, err := again.Replay(t.Context(), r.file, r.record); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -344,7 +349,7 @@ func TestEditSquares(t *testing.T) {
 	zone := read(t, d.Editable, aZone)
 	again := newEdited(t, folder(1))
 	for _, r := range d.records {
-		if err := again.Replay(t.Context(), r.file, r.record); err != nil {
+		if _, err := again.Replay(t.Context(), r.file, r.record); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -646,7 +651,7 @@ func TestManySquares(t *testing.T) {
 	for i := range squares {
 		floor := fmt.Appendf(nil, `"volumes":[[%d,1]]`, i)
 		record := append([]byte{'Q', byte(i), byte(i >> 8)}, bytes.Replace(text, []byte(`"volumes":[]`), floor, 1)...)
-		if err := d.Replay(t.Context(), "x1000y1000.zgd", record); err != nil {
+		if _, err := d.Replay(t.Context(), "x1000y1000.zgd", record); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -720,7 +725,10 @@ func TestEditedWhileSaved(t *testing.T) {
 	if got := read(t, saved.Editable, aSquare); !bytes.Equal(got, once) {
 		t.Errorf("saved was %s", got)
 	}
-	must(saved.Replay(t.Context(), "x1000y1000.zgd", d.later[0]))
+	edits, err := saved.Replay(t.Context(), "x1000y1000.zgd", d.later[0])
+	if must(err); edits != d.left || edits != 1 {
+		t.Errorf("%d edits are left, and %d when they are replayed", d.left, edits)
+	}
 	if got := read(t, saved.Editable, aSquare); !bytes.Equal(got, twice) {
 		t.Errorf("replayed on the new file it is %s", got)
 	}
@@ -769,7 +777,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add("x1000y1000.zgd", []byte("Q\xff\xff{}"))
 	f.Fuzz(func(t *testing.T, file string, record []byte) {
 		d := newEdited(t, folder(2))
-		if err := d.Replay(t.Context(), file, record); err == nil {
+		if _, err := d.Replay(t.Context(), file, record); err == nil {
 			return
 		}
 		if files := d.save(); files != nil {

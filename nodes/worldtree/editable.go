@@ -14,13 +14,13 @@ import (
 // EditOptions are the options of NewEditable.
 type EditOptions struct {
 	// Begin is called before a file is edited, and before anything of it is looked at: the
-	// next logged edit belongs to the file as it is now. It is not called while the file
-	// has an edit to save. Its error fails the edit. Default: no call.
+	// next logged edit belongs to the file as it is now. It is not called while records of
+	// the file are logged that are not saved. Its error fails the edit. Default: no call.
 	Begin func(file string) error
-	// Log keeps the record of an edit of a file before the edit counts. Its error fails the
-	// edit. It must not keep the slice. [Editable.Replay] reads the record. Default:
-	// nothing is kept.
-	Log func(file string, record []byte) error
+	// Log keeps the record of an edit of a file before the edit counts. edits is how many
+	// edits the file has then, as Pending counts them. Its error fails the edit. It must not
+	// keep the slice. [Editable.Replay] reads the record. Default: nothing is kept.
+	Log func(file string, record []byte, edits int64) error
 	// Sync makes logged records durable. Default: nothing is done.
 	Sync func() error
 	// Encode are the options for saved files. Default: as in known files, which takes long.
@@ -42,7 +42,7 @@ func (o *EditOptions) setDefaults() {
 		o.Begin = func(string) error { return nil }
 	}
 	if o.Log == nil {
-		o.Log = func(string, []byte) error { return nil }
+		o.Log = func(string, []byte, int64) error { return nil }
 	}
 	if o.Sync == nil {
 		o.Sync = func() error { return nil }
@@ -88,20 +88,20 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
 
 // Replay repeats an edit that an Editable of the same file logged, before anything else is
-// done. It logs nothing.
-func (e *Editable) Replay(ctx context.Context, file string, record []byte) error {
+// done, and returns how many edits the file has then. It logs nothing.
+func (e *Editable) Replay(ctx context.Context, file string, record []byte) (edits int64, err error) {
 	for _, s := range e.edits.sources {
 		if s.file != file {
 			continue
 		}
 		c, err := e.edits.replay(ctx, s.now(), record)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return 0, fmt.Errorf("%s: %w", file, err)
 		}
 		e.edits.install(s, c)
-		return nil
+		return c.net.count(), nil
 	}
-	return fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
+	return 0, fmt.Errorf("%s: %w", file, nodes.ErrNotExist)
 }
 
 // edits is the [overlay.Source] of an Editable: a Tree, and the edited content of its sources.
@@ -180,10 +180,15 @@ func (e *edits) put(ctx context.Context, file nodes.ID, text []byte) error {
 	if err != nil || c == nil {
 		return e.refusal(n, err)
 	}
+	return e.make(ctx, n, c)
+}
+
+// make logs a change and makes it the content of a node's source.
+func (e *edits) make(ctx context.Context, n node, c *change) error {
 	if len(c.record) > maxRecord {
 		return fmt.Errorf("%w: %d bytes to keep of an edit, where %d are the most", nodes.ErrTooLarge, len(c.record), maxRecord)
 	}
-	if err := e.opts.Log(n.source.file, c.record); err != nil {
+	if err := e.opts.Log(n.source.file, c.record, c.net.count()); err != nil {
 		return err
 	}
 	if n.source.since != nil {
@@ -225,7 +230,7 @@ func (e *edits) refusal(n node, err error) error {
 // puts there meanwhile must not be mistaken for the edited one. So Begin is called before
 // the check.
 func (e *edits) begin(s *version) error {
-	if s.edit == nil {
+	if !s.logged {
 		if err := e.opts.Begin(s.file); err != nil {
 			return err
 		}
@@ -237,13 +242,21 @@ func (e *edits) begin(s *version) error {
 // maxRecord is the largest record, limited by the journal.
 const maxRecord = 60 << 20
 
-// install makes a change the content of its source.
+// install makes a change the content of its source. If the file in the folder has that content,
+// the source has no edit any more.
 func (e *edits) install(s *source, c *change) {
 	e.versions++
-	next := *s.now()
-	next.edit, next.shown, next.made = c.edit, e.opts.Now(), &made{number: e.versions}
+	saved := s.now().saved()
+	next := *saved
+	next.logged, next.shown = true, e.opts.Now()
+	if c.net != nil {
+		next.edit, next.net, next.base, next.made = c.edit, c.net, saved, &made{number: e.versions}
+	}
 	s.forget()
 	s.current.Store(&next)
+	if c.image == nil {
+		return // it is damaged
+	}
 	// The image is likely to be read next. If the cache has no room for it, that is not an
 	// error.
 	_, _ = e.block(context.Background(), &next, imageBlock, func(context.Context) ([]byte, error) { return c.image, nil })

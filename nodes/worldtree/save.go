@@ -14,21 +14,21 @@ import (
 	"lorefs/geometry"
 )
 
-// Changed is a file of an [Editable] with edits.
+// Changed is a file of an [Editable] that differs from the one in the folder.
 type Changed struct {
 	// File is the name in the folder, Size the size of the file there.
 	File string
 	Size int64
-	// Same is set if the edits have restored the content of the file.
-	Same bool
+	// Edits is the number of edits that it has, see [Editable.Pending].
+	Edits int64
 
-	// source has the content of version, or that of a later edit. alone calls a function while
-	// nobody edits.
+	// source has the content of version, or that of a later edit. edits makes versions, and alone
+	// calls a function while nobody edits.
 	source  *source
 	version *version
+	edits   *edits
 	alone   func(func() error) error
 	image   []byte
-	encode  geometry.EncodeOptions
 	// packed is the new file, or nil if it is not packed yet.
 	packed []byte
 }
@@ -61,13 +61,13 @@ func (c *Changed) encodeTo(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return z.Encode(ctx, w, c.encode)
+		return z.Encode(ctx, w, c.edits.opts.Encode)
 	}
 	a, err := geometry.AreaOfImage(c.image)
 	if err != nil {
 		return err
 	}
-	return a.Encode(ctx, w, c.encode)
+	return a.Encode(ctx, w, c.edits.opts.Encode)
 }
 
 // Compare returns an error unless the file that r reads has the content that Write wrote.
@@ -88,27 +88,57 @@ func (c *Changed) Compare(r io.Reader) error {
 
 // Replace calls put, which puts the new file in its place, while nobody edits. later has the
 // records of edits that were made since the save began and are not in the new file. They can be
-// replayed on it, because a record has what an edit makes, not what was there before. put
-// returns the new file's FileInfo, or nil if the file is not in its place.
-func (c *Changed) Replace(put func(later [][]byte) (iofs.FileInfo, error)) error {
+// replayed on it, because a record has what an edit makes, not what was there before. edits is
+// the number of edits that they make together. put returns the new file's FileInfo, or nil if
+// the file is not in its place.
+func (c *Changed) Replace(put func(later [][]byte, edits int64) (iofs.FileInfo, error)) error {
 	return c.alone(func() error {
-		info, err := put(c.source.since)
+		next, err := c.rebased()
+		if err != nil {
+			return err
+		}
+		info, err := put(c.source.since, next.net.count())
 		if info == nil {
 			return err
 		}
-		next := *c.source.now()
-		if c.source.now() == c.version {
-			next.edit = nil
+		for _, v := range []*version{next, next.saved()} {
+			v.size, v.modTime = info.Size(), info.ModTime()
 		}
-		next.size, next.modTime = info.Size(), info.ModTime()
-		c.source.current.Store(&next)
+		c.source.current.Store(next)
 		return err
 	})
 }
 
-// Save calls store for each edited file. store puts the file in its place by Replace; if the
-// file is the Same, it has nothing to put, and nobody edits meanwhile. If a file fails, the
-// others are still saved.
+// rebased returns the version that its source will have once the new file is in its place. The
+// caller sets the size and time of that file.
+func (c *Changed) rebased() (*version, error) {
+	now, saved := c.source.now(), *c.version
+	saved.edit, saved.net, saved.base, saved.logged = nil, nil, nil, false
+	if now == c.version {
+		return &saved, nil
+	}
+	image, err := c.edits.image(context.Background(), now)
+	if err != nil {
+		return nil, err
+	}
+	next := *now
+	if next.net = netBetween(c.source.kind, c.image, image); next.net == nil {
+		next = saved
+		next.logged, next.shown = true, now.shown
+		return &next, nil
+	}
+	if next.base = &saved; next.edit == nil { // it was reverted to the file that is about to go
+		data, err := now.read(c.edits.fsys)
+		if err != nil {
+			return nil, err
+		}
+		next.edit = &edit{packed: data}
+	}
+	return &next, nil
+}
+
+// Save calls store for each file with edits, which puts the file in its place by Replace. If a
+// file fails, the others are still saved.
 //
 // Packing takes the most time, so [geometry.Parallel] files are packed at once. store is called
 // for one file at a time, in the order in which they are ready.
@@ -118,7 +148,7 @@ func (e *Editable) Save(ctx context.Context, store func(c *Changed) error) error
 	var group errgroup.Group
 	group.SetLimit(geometry.Parallel())
 	for i, s := range e.edits.sources {
-		if s.now().edit == nil {
+		if s.now().net == nil {
 			continue
 		}
 		if errs[len(errs)-1] = ctx.Err(); ctx.Err() != nil {
@@ -150,17 +180,15 @@ func (e *saver) save(ctx context.Context, s *source) error {
 	}
 	note([][]byte{})
 	defer note(nil)
+	if now.net == nil {
+		return nil // it was taken back just now
+	}
 	image, err := e.image(ctx, now)
 	if err != nil {
 		return err
 	}
-	c := &Changed{File: s.file, Size: now.size, source: s, version: now, alone: e.alone, image: image, encode: e.opts.Encode}
-	// If the file can't be read any more, store will most likely refuse to replace it.
-	if data, err := now.read(e.fsys); err == nil {
-		before, _, err := decodeFile(s.kind, data)
-		if c.Same = err == nil && bytes.Equal(before, image); c.Same {
-			return e.settle(c)
-		}
+	c := &Changed{File: s.file, Size: now.size, Edits: now.net.count(), source: s, version: now, edits: e.edits, alone: e.alone, image: image}
+	if now.check(e.fsys) == nil { // else store will most likely refuse to replace it
 		if err := c.pack(ctx); err != nil {
 			return err
 		}
@@ -168,22 +196,4 @@ func (e *saver) save(ctx context.Context, s *source) error {
 	e.storing.Lock()
 	defer e.storing.Unlock()
 	return e.store(c)
-}
-
-// settle stores a file that is the Same and drops its edit, unless it was edited since.
-func (e *saver) settle(c *Changed) error {
-	e.storing.Lock()
-	defer e.storing.Unlock()
-	return e.alone(func() error {
-		if c.source.now() != c.version {
-			return nil
-		}
-		if err := e.store(c); err != nil {
-			return err
-		}
-		next := *c.version
-		next.edit = nil
-		c.source.current.Store(&next)
-		return nil
-	})
 }

@@ -53,8 +53,14 @@ type version struct {
 	modTime time.Time
 	// shown is the modification time in the tree.
 	shown time.Time
-	// edit is what it holds instead of the file's content, or nil.
+	// edit is what it holds instead of the file's content, or nil. net is then where that
+	// differs, and base the version without an edit.
 	edit *edit
+	net  *net
+	base *version
+	// logged is set if edits were logged that are not in the file, even if they undo each
+	// other.
+	logged bool
 	// made has the results of decoding. Versions of equal content share it.
 	made *made
 }
@@ -69,6 +75,14 @@ type made struct {
 }
 
 func (s *source) now() *version { return s.current.Load() }
+
+// saved returns the version with the content of the file in the folder.
+func (s *version) saved() *version {
+	if s.base != nil {
+		return s.base
+	}
+	return s
+}
 
 // viewState is the state of a file in the tree. Once it has failed it fails forever: a
 // program that was told the size of the failed file would read the content cut off there.

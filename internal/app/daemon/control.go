@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	iofs "io/fs"
 	"log/slog"
@@ -12,24 +14,42 @@ import (
 
 // Request is a request to a mount.
 type Request struct {
-	Do   string `json:"do"` // Status, Commit or Unmount
-	Lazy bool   `json:"lazy,omitempty"`
+	Do string `json:"do"`
+	// Lazy and Discard are of Unmount: to detach only, and to give up what is not saved.
+	Lazy    bool `json:"lazy,omitempty"`
+	Discard bool `json:"discard,omitempty"`
+	// Source is the source that Edits and Revert are about; empty for all that the mount edits.
+	Source string `json:"source,omitempty"`
+	// Format is the format of Edits.
+	Format string `json:"format,omitempty"`
+	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
+	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
+	Paths  []string `json:"paths,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
 }
 
 // The requests.
 const (
 	Status  = "status"
 	Commit  = "commit"
+	Apply   = "apply"
 	Unmount = "unmount"
+	Edits   = "edits"
+	Revert  = "revert"
 )
 
-// talkTimeout bounds how long one side waits for the other. Unmounting a busy mount is
-// given up before.
-const talkTimeout = 10 * time.Second
+const (
+	// talkTimeout is how long one side waits for a sign of life of the other. Unmounting a busy
+	// mount is given up before.
+	talkTimeout = 10 * time.Second
+	// lifeEvery is how often a mount gives such a sign while it is at work on a request.
+	lifeEvery = 2 * time.Second
+)
 
-// Handler answers a request with one or more frames. If stays is true, [Control.Close]
-// sends the client the end as well.
-type Handler func(r Request) (answer []any, stays bool)
+// Handler answers a request by frames to the client. ctx ends when the client has gone or
+// the mount has ended. If stays is true, the connection stays open until the process ends.
+type Handler func(ctx context.Context, r Request, c *Client) (stays bool)
 
 // refusal answers an invalid request.
 type refusal struct {
@@ -45,12 +65,11 @@ type Control struct {
 	// beside says that there is a file with the path of what else is edited.
 	beside bool
 	socket os.FileInfo
-	// answering counts the clients that wait for an answer.
+	// ctx ends when the mount has ended.
+	ctx context.Context
+	end context.CancelFunc
+	// answering counts the requests that are being answered.
 	answering sync.WaitGroup
-
-	// mu guards waiting, the clients that wait for the end.
-	mu      sync.Mutex
-	waiting []net.Conn
 }
 
 // Listen opens the socket of the mount on dir, a [Name]. An old socket belongs to a dead
@@ -73,6 +92,7 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 	}
 	l.SetUnlinkOnClose(false) // see Close
 	c := &Control{handle: handle, log: log, listener: l, path: path, beside: beside != ""}
+	c.ctx, c.end = context.WithCancel(context.Background())
 	if err = os.Chmod(path, 0o600); err == nil {
 		c.socket, err = os.Lstat(path)
 	}
@@ -83,20 +103,15 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 	return c, nil
 }
 
-// Close waits for the clients that wait for an answer, and stops listening. Clients that
-// wait for the end get last. Close removes the socket only if it is ours: a later mount may
-// have put its own there.
-func (c *Control) Close(last ...any) error {
+// Close stops listening, and waits for the handlers. It removes the socket only if it is
+// ours: a later mount may have put its own there.
+func (c *Control) Close() error {
 	if c == nil {
 		return nil
 	}
 	err := c.listener.Close()
+	c.end()
 	c.answering.Wait()
-	for _, conn := range c.waiting {
-		if err := tellLast(conn, last); err != nil {
-			c.log.Debug("control connection", "err", err)
-		}
-	}
 	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
 		err = errors.Join(err, os.Remove(c.path))
 		if c.beside {
@@ -104,15 +119,6 @@ func (c *Control) Close(last ...any) error {
 		}
 	}
 	return err
-}
-
-// tellLast sends the result of saving. A client that does not read it must not keep the
-// process, whose locks last until it ends.
-func tellLast(conn net.Conn, last []any) error {
-	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
-		return err
-	}
-	return sendFrames(conn, last)
 }
 
 func (c *Control) accept() {
@@ -129,25 +135,27 @@ func (c *Control) accept() {
 	}
 }
 
-// answer serves one connection, and leaves it open if the client waits for the end.
+// answer serves one connection, and leaves it open if the client waits for the end of the
+// process.
 func (c *Control) answer(conn net.Conn) error {
-	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(talkTimeout)); err != nil {
 		return err
 	}
+	ctx, gone := context.WithCancel(c.ctx)
+	defer gone()
+	client := &Client{conn: conn, gone: gone, in: make(chan json.RawMessage)}
+	in := newFrames(conn)
 	var r Request
-	if err := newFrames(conn).next(&r); err != nil {
-		return errors.Join(err, sendFrame(conn, refusal{err.Error()}), conn.Close())
+	if _, err := in.next(&r); err != nil {
+		return errors.Join(err, client.Send(refusal{err.Error()}), conn.Close())
 	}
-	answer, stays := c.handle(r)
-	if err := conn.SetDeadline(time.Now().Add(talkTimeout)); err != nil { // a commit takes its time
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	err := sendFrames(conn, answer)
-	if stays {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.waiting = append(c.waiting, conn)
-		return errors.Join(err, conn.SetDeadline(time.Time{}))
+	go client.listen(ctx, in)
+	go client.showLife(ctx)
+	if c.handle(ctx, r, client) {
+		return nil
 	}
-	return errors.Join(err, conn.Close())
+	return conn.Close()
 }

@@ -18,16 +18,18 @@
 // # Requests
 //
 // A mount listens on a socket in the user's state folder, named after the mount point
-// ([Name]). A client sends one request, a frame, and gets one answer, of one frame or
-// several. Frames are lines of JSON of at most 1 MiB:
+// ([Name]). A client sends one request, of one frame or several, and gets one answer, of one
+// frame or several. Frames are lines of JSON of at most 1 MiB:
 //
-//	[Talk]  {"do":"unmount","lazy":false} ──▶ [Listen]
-//	        ◀── {…} the answer
-//	        ◀── {…} [Control.Close]: the result of saving
-//	        ◀── end of the process
+//	[Talk]       {"do":"unmount","lazy":false} ──▶ [Listen]
+//	[Line.Send]  {…} …                         ──▶ [Client.Next]
+//	[Line.Next]                            ◀── {…} [Client.Send]
+//	[Line.AwaitEnd]                        ◀── end of the process
 //
-// Only a client whose unmount was granted gets the last two, since its connection stays
-// open. If no process listens the error is [ErrNone].
+// Only a client whose [Handler] says so gets the end of the process, since its connection
+// stays open; all others get that of the answer. While the handler is at work, the mount
+// sends empty lines, so that a client can wait for as long as that takes and still notices a
+// mount that hangs. If no process listens the error is [ErrNone].
 //
 // # Unmounting
 //

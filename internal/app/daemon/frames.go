@@ -10,7 +10,7 @@ import (
 
 // The control socket carries frames: lines of JSON, none longer than maxFrame. A request is
 // one frame. So is an answer; but what may be longer, such as a list, precedes it in frames
-// of its own, which say that more follows.
+// of its own, which say that more follows. An empty line says that the other side is at work.
 
 // maxFrame is the length of the longest frame, with the end of the line.
 const maxFrame = 1 << 20
@@ -22,29 +22,23 @@ type frames struct{ lines *bufio.Reader }
 
 func newFrames(r io.Reader) frames { return frames{bufio.NewReader(r)} }
 
-// next reads a frame into v. At the end, and in a frame that is cut off, it returns io.EOF.
-func (f frames) next(v any) error {
+// next reads a frame into v. An empty line is none: found is false then. At the end, and in
+// a frame that is cut off, it returns io.EOF.
+func (f frames) next(v any) (found bool, err error) {
 	for text := []byte(nil); ; {
 		part, err := f.lines.ReadSlice('\n')
 		text = append(text, part...)
 		switch {
 		case len(text) > maxFrame:
-			return errLongFrame
+			return false, errLongFrame
+		case err == nil && len(text) == 1:
+			return false, nil
 		case err == nil:
-			return json.Unmarshal(text, v)
+			return true, json.Unmarshal(text, v)
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err
+			return false, err
 		}
 	}
-}
-
-func sendFrames(w io.Writer, all []any) error {
-	for _, v := range all {
-		if err := sendFrame(w, v); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func sendFrame(w io.Writer, v any) error {

@@ -24,26 +24,49 @@ func Mounted(name string) (bool, error) {
 // editedSource reports whether the mount on name is lorefs', from the kernel's list, see
 // proc(5). It returns the source if that can be edited through the mount.
 func editedSource(name string) (source string, ours bool, err error) {
+	err = eachMount(func(on, from string, isOurs bool) {
+		if on == name {
+			source, ours = from, isOurs // the last one lies on top
+		}
+	})
+	return source, ours, err
+}
+
+// mountPoints returns the mount points of lorefs.
+func mountPoints() (names []string, err error) {
+	err = eachMount(func(on, _ string, ours bool) {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == on })
+		if ours {
+			names = append(names, on)
+		}
+	})
+	return names, err
+}
+
+// eachMount calls visit for each line of the kernel's list of mounts. source is empty if it
+// can't be edited.
+func eachMount(visit func(name, source string, ours bool)) error {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return "", false, err
+		return err
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		front, back, _ := strings.Cut(lines.Text(), " - ")
 		fields := strings.Fields(front)
-		if len(fields) > 5 && unescapeMount(fields[4]) == name {
-			// The last one lies on top.
-			source = ""
-			back, ours = strings.CutPrefix(back, "fuse.lorefs ")
-			if ours && !slices.Contains(strings.Split(fields[5], ","), "ro") {
-				back, _, _ = strings.Cut(back, " ")
-				source = unescapeMount(back)
-			}
+		if len(fields) <= 5 {
+			continue
 		}
+		source := ""
+		back, ours := strings.CutPrefix(back, "fuse.lorefs ")
+		if ours && !slices.Contains(strings.Split(fields[5], ","), "ro") {
+			back, _, _ = strings.Cut(back, " ")
+			source = unescapeMount(back)
+		}
+		visit(unescapeMount(fields[4]), source, ours)
 	}
-	return source, ours, lines.Err()
+	return lines.Err()
 }
 
 // unescapeMount undoes the octal escapes of blanks and the like.

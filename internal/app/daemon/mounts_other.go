@@ -33,6 +33,9 @@ func editedSource(name string) (source string, ours bool, err error) {
 	return "", ours, err
 }
 
+// mountPoints returns none here: only Linux says what is mounted on them.
+func mountPoints() ([]string, error) { return nil, nil }
+
 // UnmountAlone unmounts a mount whose process can't be asked to.
 func UnmountAlone(name string) error {
 	if out, err := exec.Command("umount", name).CombinedOutput(); err != nil {

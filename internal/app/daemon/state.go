@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"os"
 
 	"lorefs/fs"
 )
@@ -31,6 +32,27 @@ func Edited(name string) (paths []string) {
 		paths = append(paths, beside)
 	}
 	return paths
+}
+
+// EditedBy returns the [Name] of the mount through which a source is edited, as far as other
+// processes can know; it is empty if there is none, and on other systems than Linux.
+func EditedBy(source string) (name string, err error) {
+	want, err := os.Stat(source)
+	if err != nil {
+		return "", err
+	}
+	points, err := mountPoints()
+	if err != nil {
+		return "", err
+	}
+	for _, point := range points {
+		for _, path := range Edited(point) {
+			if is, err := os.Stat(path); err == nil && os.SameFile(is, want) {
+				return point, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // StateOf returns the state of name, a [Name].

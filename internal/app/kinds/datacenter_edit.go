@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
 	"lorefs/internal/journal"
@@ -17,10 +18,14 @@ import (
 
 // dataCenterSession is a data center that is being edited.
 type dataCenterSession struct {
-	file   string
+	file string
+	// first is the file as it was when it was opened.
+	first  *datacenter.File
 	dc     *dcsave.Session
 	tree   *dctree.Editable
 	sheets *sheettree.Editable
+	// names says which sheets a folder of sheets/ holds.
+	names *sheets.Source
 	// saved is the cache of blocks of the files that were saved. The last of these files
 	// stays open.
 	saved *blockcache.Cache
@@ -80,7 +85,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	if err := d.makeSheets(dc.Draft()); err != nil {
 		return nil, err
 	}
-	s := &dataCenterSession{file: d.file.Path(), dc: dc, saved: saved, layout: o.Layout}
+	s := &dataCenterSession{file: d.file.Path(), first: d.dc, dc: dc, names: d.sheets, saved: saved, layout: o.Layout}
 	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
 	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
 		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
@@ -88,10 +93,18 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	return s, nil
 }
 
+// unsaved implements archive.
+func (d *DataCenter) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	draft, err := dcsave.DraftOf(ctx, d.dc, j, path)
+	return draftEdits{draft, j.Source}, err
+}
+
 func (s *dataCenterSession) Path() string    { return s.file }
+func (s *dataCenterSession) Dir() string     { return "" }
 func (s *dataCenterSession) Pending() int64  { return s.dc.Draft().Pending() }
 func (s *dataCenterSession) Journal() string { return s.dc.Journal() }
 func (s *dataCenterSession) Replayed() int   { return s.dc.Replayed() }
+func (s *dataCenterSession) Discard() error  { return s.dc.Discard() }
 func (s *dataCenterSession) Close() error    { return s.dc.Close() }
 
 func (s *dataCenterSession) Converts() string {
@@ -99,6 +112,10 @@ func (s *dataCenterSession) Converts() string {
 		return s.layout.String()
 	}
 	return ""
+}
+
+func (s *dataCenterSession) Open() []string {
+	return append(pathsIn("tree/", s.tree.Unflushed()), pathsIn("sheets/", s.sheets.Unflushed())...)
 }
 
 func (s *dataCenterSession) Refused() []overlay.Refused {
@@ -112,7 +129,7 @@ func (s *dataCenterSession) Loose() overlay.Loose {
 	}
 }
 
-// refusedIn and looseIn put a directory of the mount before paths.
+// refusedIn, looseIn and pathsIn put a directory of the mount before paths.
 func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 	for i := range texts {
 		texts[i].Path = dir + texts[i].Path
@@ -121,12 +138,14 @@ func refusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
 }
 
 func looseIn(dir string, l overlay.Loose) overlay.Loose {
-	for _, list := range [][]string{l.Scratch, l.Strays} {
-		for i := range list {
-			list[i] = dir + list[i]
-		}
+	return overlay.Loose{Scratch: pathsIn(dir, l.Scratch), Strays: pathsIn(dir, l.Strays)}
+}
+
+func pathsIn(dir string, paths []string) []string {
+	for i := range paths {
+		paths[i] = dir + paths[i]
 	}
-	return l
+	return paths
 }
 
 func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
@@ -136,7 +155,7 @@ func (s *dataCenterSession) KeepText(changed error) string { return s.dc.KeepTex
 // Save saves the draft. last says that no program is in the middle of an edit. Only then
 // attributes are removed that an editor has renamed to a scratch file in order to write them
 // anew: if the process died in between, their values would be lost with the scratch file.
-func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, error) {
+func (s *dataCenterSession) Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error) {
 	if last {
 		err := s.sheets.RemoveHidden(ctx)
 		if err == nil {
@@ -147,7 +166,7 @@ func (s *dataCenterSession) Save(ctx context.Context, last bool) (save.Report, e
 		}
 	}
 	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
-	return s.dc.Save(ctx)
+	return s.dc.Save(ctx, show)
 }
 
 const (

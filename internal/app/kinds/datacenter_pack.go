@@ -14,17 +14,22 @@ import (
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/output"
+	"lorefs/internal/app/save"
+	"lorefs/internal/app/save/dcsave"
 	"lorefs/nodes/blockcache"
 )
 
-// PackSheets packs the sheets of a folder into a data center, and checks what was written.
-func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options) (r pack.Report, err error) {
+// PackSheets packs the sheets of a folder into a data center, and checks what was written. show
+// is called with the progress.
+func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, show func(save.Progress)) (r pack.Report, err error) {
+	shows := dcsave.ProgressOf(show)
+	opts.Progress = shows.Writing
 	err = output.Write(ctx, to, o,
 		func(out io.Writer) (err error) {
 			r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
 			return inFolder(dir, err)
 		},
-		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r) })
+		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r, shows.Reading) })
 	return r, err
 }
 
@@ -47,8 +52,8 @@ func inFolder(dir string, err error) error {
 }
 
 // counted checks that a file that was written has the counts of the report.
-func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report) error {
-	g, err := ReadBack(ctx, file, key)
+func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report, progress func(done, total int64)) error {
+	g, err := ReadBack(ctx, file, key, progress)
 	if err != nil {
 		return err
 	}
@@ -78,14 +83,15 @@ func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Sche
 	}, nil
 }
 
-// ReadBack opens a data center that was just written.
-func ReadBack(ctx context.Context, file *os.File, key datacenter.Key) (*datacenter.File, error) {
+// ReadBack opens a data center that was just written. progress is called as that of
+// [datacenter.Options].
+func ReadBack(ctx context.Context, file *os.File, key datacenter.Key, progress func(done, total int64)) (*datacenter.File, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
-		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(),
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(), Progress: progress,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading back what was written: %w", err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"lorefs/internal/app/save"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 )
@@ -37,6 +38,9 @@ type archive interface {
 	// the same entries as mounts, with editable trees. The first session is for the source
 	// itself; each saves its own files.
 	edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
+	// unsaved makes the edits of a journal that were made on the source at a path, in memory.
+	// The source is neither locked nor changed, and must not be used otherwise.
+	unsaved(ctx context.Context, j *save.Journal, path string) (lister, error)
 }
 
 // plain implements archive for a source that can't be edited and has no notices. Kinds embed
@@ -46,6 +50,10 @@ type plain struct{}
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
+
+func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
+	return nil, ErrReadOnly
+}
 
 func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly

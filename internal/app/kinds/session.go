@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"lorefs/datacenter"
@@ -15,8 +16,10 @@ import (
 // Session is a source that is being edited, or a folder that is edited with it and saved by
 // itself.
 type Session interface {
-	// Path is the path of the source.
+	// Path is the path of the source. Dir is the directory of the mount that shows only what
+	// this session edits, with a slash at its end; it is empty if that is the root.
 	Path() string
+	Dir() string
 	// Pending returns the number of edits that are not saved yet, and Journal the file with
 	// them; it is empty if there are none.
 	Pending() int64
@@ -33,12 +36,30 @@ type Session interface {
 	Loose() overlay.Loose
 	// Notices returns what was written and is not stored.
 	Notices() []string
+	// Open returns the files that a program has open with text that is not an edit yet, by
+	// their paths in the mount.
+	Open() []string
+	// WriteEdits writes the edits that are not saved. The error for a format that there is not
+	// for the source matches [ErrNoPatch].
+	WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error
+	// Revert takes back the edits at some paths, with everything below them, or all edits if
+	// there are no paths and all is set. It also gives up refused texts there. A path is one in
+	// the mount, or for a data center a query that begins with a slash. A path that leads to
+	// several nodes with edits needs all: else the error is a [*SeveralError]. If nothing is
+	// edited at a path, it is a [*NoEditError]. All paths are found before anything is taken
+	// back. A revert is an edit: it is in the journal when Revert returns. Text of open files
+	// that is not written to the source yet is left alone.
+	Revert(ctx context.Context, paths []string, all bool) (Reverted, error)
+	// Discard gives up everything that is not saved, and removes the journal. Nothing can be
+	// edited afterwards.
+	Discard() error
 	// KeepText writes the edits of a source that has changed to a file as text, since they
 	// can't be saved any more. It returns the path of the file, or nothing if the edits are
 	// safe.
 	KeepText(changed error) string
 	// Save saves all edits, once at a time. last says that no program is in the middle of an edit.
-	Save(ctx context.Context, last bool) (save.Report, error)
+	// show is called with the progress, by several goroutines.
+	Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error)
 	Close() error
 }
 
@@ -94,9 +115,9 @@ func (e *UnsavedError) Error() string {
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // Save saves all sessions, even if one fails.
-func (s *Source) Save(ctx context.Context, last bool) (reports []save.Report, failed []*UnsavedError) {
+func (s *Source) Save(ctx context.Context, last bool, show func(save.Progress)) (reports []save.Report, failed []*UnsavedError) {
 	for _, e := range s.Sessions {
-		r, err := e.Save(ctx, last)
+		r, err := e.Save(ctx, last, show)
 		reports = append(reports, r)
 		if err != nil {
 			failed = append(failed, &UnsavedError{e.Path(), e.Journal(), err})

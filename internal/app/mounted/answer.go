@@ -1,10 +1,12 @@
 package mounted
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
@@ -15,8 +17,15 @@ import (
 // Answer is the answer of a mount to a request. Error is empty if the request succeeded.
 type Answer struct {
 	// More says that the answer goes on in the next frames.
-	More   bool    `json:"more,omitempty"`
+	More bool `json:"more,omitempty"`
+	// Data is a piece of the output of a command, and Progress how far a save is. Their frames
+	// have nothing else.
+	Data     []byte         `json:"data,omitempty"`
+	Progress *save.Progress `json:"progress,omitempty"`
+
+	// Code is the exit code that goes with Error; 0 if it is one that the command knows.
 	Error  string  `json:"error,omitempty"`
+	Code   int     `json:"code,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
 	// Saved has a report of each session; it is empty if the mount is read-only.
@@ -31,6 +40,11 @@ type Answer struct {
 	// saved.
 	Editing bool    `json:"editing,omitempty"`
 	Begun   []Begun `json:"begun,omitempty"`
+	// Discarded is what was given up, besides Left.
+	Discarded []Begun `json:"discarded,omitempty"`
+	// Edits is the number of edits that were listed, or of those and the texts that were taken
+	// back.
+	Edits int64 `json:"edits,omitempty"`
 }
 
 // left returns the part of the answer with what is not saved.
@@ -45,23 +59,45 @@ func (a *Answer) left() *kinds.LeftOut {
 // reason of some hundred bytes, at worst some thousand.
 const textsAtOnce = 64
 
-// frames splits an answer with many texts into several frames.
-func (a Answer) frames() (all []any) {
+// sendTo sends the answer; many texts take several frames.
+func (a Answer) sendTo(c *daemon.Client) error {
 	left := a.left()
 	for len(left.Refused) > textsAtOnce {
-		all = append(all, Answer{More: true, Left: kinds.LeftOut{Refused: left.Refused[:textsAtOnce]}})
+		if err := c.Send(Answer{More: true, Left: kinds.LeftOut{Refused: left.Refused[:textsAtOnce]}}); err != nil {
+			return err
+		}
 		left.Refused = left.Refused[textsAtOnce:]
 	}
 	for len(left.Failed) > textsAtOnce {
-		all = append(all, Answer{More: true, Left: kinds.LeftOut{Failed: left.Failed[:textsAtOnce]}})
+		if err := c.Send(Answer{More: true, Left: kinds.LeftOut{Failed: left.Failed[:textsAtOnce]}}); err != nil {
+			return err
+		}
 		left.Failed = left.Failed[textsAtOnce:]
 	}
-	return append(all, a)
+	return c.Send(a)
 }
 
-// NextAnswer reads the frames of an answer. It returns io.EOF if the mount closes the
-// connection.
-func NextAnswer(line *daemon.Line) (Answer, error) {
+// output sends what is written to it as pieces of output, each of which should have some
+// KiB at least.
+type output struct{ to *daemon.Client }
+
+// dataAtOnce is the largest number of bytes in a frame of Data.
+const dataAtOnce = 256 << 10
+
+func (o output) Write(p []byte) (n int, err error) {
+	for piece := range slices.Chunk(p, dataAtOnce) {
+		if err := o.to.Send(Answer{More: true, Data: piece}); err != nil {
+			return n, err
+		}
+		n += len(piece)
+	}
+	return n, nil
+}
+
+// NextAnswer reads the frames of an answer. It calls meanwhile with those that have Data or
+// Progress; nil means that there are none, or that they don't matter. If the process has
+// ended the error is [daemon.ErrNone].
+func NextAnswer(line *daemon.Line, meanwhile func(*Answer) error) (Answer, error) {
 	refused, failed := []kinds.RefusedText{}, []kinds.RefusedText{}
 	for {
 		var a Answer
@@ -70,9 +106,14 @@ func NextAnswer(line *daemon.Line) (Answer, error) {
 		}
 		left := a.left()
 		refused, failed = append(refused, left.Refused...), append(failed, left.Failed...)
-		if !a.More {
+		switch {
+		case !a.More:
 			left.Refused, left.Failed = refused, failed
 			return a, nil
+		case meanwhile != nil && (a.Data != nil || a.Progress != nil):
+			if err := meanwhile(&a); err != nil {
+				return Answer{}, err
+			}
 		}
 	}
 }
@@ -102,36 +143,94 @@ func (a *Answer) Wrote() bool {
 	return slices.ContainsFunc(a.Saved, func(r save.Report) bool { return r.Path != "" })
 }
 
-// Talk sends a request to the mount with a [daemon.Name].
-func Talk(name string, r daemon.Request) (a Answer, line *daemon.Line, err error) {
-	line, err = daemon.Talk(name, r, func(l *daemon.Line) (err error) {
-		a, err = NextAnswer(l)
-		return err
-	})
-	return a, line, err
+// Talk sends a request to the mount with a [daemon.Name], and reads the answer as
+// [NextAnswer] does. If there is no error the line stays open.
+func Talk(name string, r daemon.Request, meanwhile func(*Answer) error) (a Answer, line *daemon.Line, err error) {
+	line, err = daemon.Talk(name, r)
+	if err != nil {
+		return Answer{}, nil, err
+	}
+	if a, err = NextAnswer(line, meanwhile); err != nil {
+		return Answer{}, nil, errors.Join(err, line.Close())
+	}
+	return a, line, nil
 }
 
 // answer does what a request asks for. stays says that the caller waits for the end of the
-// mount.
-func (m *Mount) answer(r daemon.Request) (a Answer, stays bool) {
+// process.
+func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) (stays bool) {
+	a := Answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 	switch r.Do {
 	case daemon.Status:
-		return Answer{Status: m.status()}, false
+		a = Answer{Status: m.status()}
 	case daemon.Commit:
-		return m.commit(), false
+		saved := make(chan struct{})
+		go func() {
+			defer close(saved)
+			a = m.commit()
+		}()
+		m.follow(ctx, c, saved)
+	case daemon.Apply:
+		a = m.apply(ctx, &r, c)
 	case daemon.Unmount:
-		if err := m.served.Unmount(r.Lazy); err != nil {
-			return Answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)}, false
-		}
-		return m.granted(r.Lazy), true
+		return m.unmount(ctx, &r, c)
+	case daemon.Edits:
+		a = m.edits(ctx, &r, c)
+	case daemon.Revert:
+		a = m.revert(ctx, &r, c)
 	}
-	return Answer{Error: fmt.Sprintf("unknown request %q", r.Do)}, false
+	m.tell(c, &a)
+	return false
+}
+
+// tell sends an answer to a client, which may have gone.
+func (m *Mount) tell(c *daemon.Client, a *Answer) {
+	if err := a.sendTo(c); err != nil {
+		m.opts.Logger.Debug("a client gets no answer", "err", err)
+	}
+}
+
+// unmount unmounts, and tells the client what came of saving.
+func (m *Mount) unmount(ctx context.Context, r *daemon.Request, c *daemon.Client) (stays bool) {
+	before := m.discarding.Swap(r.Discard)
+	if err := m.served.Unmount(r.Lazy); err != nil {
+		m.discarding.Store(before)
+		m.tell(c, &Answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)})
+		return false
+	}
+	m.tell(c, m.granted(r.Lazy && !r.Discard))
+	m.follow(ctx, c, m.saved)
+	m.tell(c, &m.last)
+	return true
+}
+
+// tellEvery is how often the progress of a save is sent.
+const tellEvery = 200 * time.Millisecond
+
+// follow sends the progress of a save until that is done, whether or not the client waits for
+// it.
+func (m *Mount) follow(ctx context.Context, c *daemon.Client, done <-chan struct{}) {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+			<-done
+			return
+		case <-tick.C:
+			if s := m.saves.status(); s != nil {
+				m.tell(c, &Answer{More: true, Progress: &s.Progress})
+			}
+		}
+	}
 }
 
 // granted returns the answer to an unmount that will happen. A caller that does not wait for
 // the end learns what there is to save.
-func (m *Mount) granted(lazy bool) Answer {
-	a := Answer{Editing: m.source.Sessions != nil}
+func (m *Mount) granted(lazy bool) *Answer {
+	a := &Answer{Editing: m.source.Sessions != nil}
 	if !lazy || !a.Editing {
 		return a
 	}
@@ -150,8 +249,5 @@ func (m *Mount) Listen() (*daemon.Control, error) {
 	if len(m.source.Sessions) > 1 {
 		beside = m.source.Sessions[1].Path()
 	}
-	return daemon.Listen(m.opts.Dir, beside, func(r daemon.Request) ([]any, bool) {
-		a, stays := m.answer(r)
-		return a.frames(), stays
-	}, m.opts.Logger)
+	return daemon.Listen(m.opts.Dir, beside, m.answer, m.opts.Logger)
 }

@@ -6,6 +6,7 @@ package mounted
 import (
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"lorefs/fs"
@@ -20,8 +21,10 @@ type Options struct {
 	// CacheSize is the size in bytes of the cache of decoded blocks.
 	CacheSize int64
 	Logger    *slog.Logger
-	// Tell returns the text of an error for users.
+	// Tell returns the text of an error for users, and Code the exit code of a command that
+	// fails with it.
 	Tell func(error) string
+	Code func(error) int
 }
 
 // Mount is a source that is mounted.
@@ -33,6 +36,11 @@ type Mount struct {
 	since  time.Time
 	// saves has the results of the last save.
 	saves saves
+	// saved is closed when Save is done, and last is then what came of it.
+	saved chan struct{}
+	last  Answer
+	// discarding says that nothing is saved at the end.
+	discarding atomic.Bool
 }
 
 // New returns the Mount of a source that is being served.
@@ -40,6 +48,7 @@ func New(source *kinds.Source, server *fs.Server, o Options) *Mount {
 	return &Mount{
 		opts: o, source: source, server: server,
 		served: daemon.NewServed(server, o.Dir, o.Logger), since: time.Now(),
+		saved: make(chan struct{}),
 	}
 }
 
@@ -48,12 +57,6 @@ func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals
 
 // Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
-
-// Frames returns the last answer, for processes that wait for the end of the mount. err is
-// the error of Save.
-func (m *Mount) Frames(err error) []any {
-	return AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell).frames()
-}
 
 // Close closes the source.
 func (m *Mount) Close() error { return m.source.Close() }

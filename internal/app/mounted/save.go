@@ -22,7 +22,7 @@ const (
 	saveMemory = 670 << 20
 )
 
-// saves has the results of the last save.
+// saves has the results of the last save, and the progress of the one that runs.
 type saves struct {
 	// running is held while the editors save: each is to do that once at a time, and what the
 	// process may have meanwhile is to be set back to what it was.
@@ -33,12 +33,43 @@ type saves struct {
 	reports []save.Report
 	// failed is why the last attempt failed, or nil.
 	failed error
+	// now describes the save that runs, or is nil.
+	now *SaveStatus
+}
+
+// SaveStatus describes a save that runs.
+type SaveStatus struct {
+	Since time.Time `json:"since"`
+	save.Progress
+}
+
+func (s *saves) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = &SaveStatus{Since: time.Now().UTC(), Progress: save.Progress{Stage: save.Writing}}
+}
+
+func (s *saves) show(p save.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.Progress = p
+}
+
+// status returns what runs, or nil.
+func (s *saves) status() *SaveStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		return nil
+	}
+	now := *s.now
+	return &now
 }
 
 func (s *saves) note(reports []save.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reports, s.failed = reports, err
+	s.reports, s.failed, s.now = reports, err, nil
 }
 
 func (s *saves) last() []save.Report {
@@ -91,11 +122,22 @@ func (e *SaveError) orNil() error {
 	return e
 }
 
-// Save saves what was edited, after the mount is gone. The error is a [*SaveError].
+// Save saves what was edited, after the mount is gone, and tells those who wait for that. It
+// can be called once. The error is a [*SaveError].
 func (m *Mount) Save(ctx context.Context) error {
+	defer close(m.saved)
 	if m.source.Sessions == nil {
 		return nil
 	}
+	if m.discarding.Load() {
+		return m.discard()
+	}
+	err := m.saveAll(ctx)
+	m.last = AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell)
+	return err
+}
+
+func (m *Mount) saveAll(ctx context.Context) error {
 	e := SaveError{Ended: true}
 	// Texts come first, since they are quick to write.
 	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
@@ -118,11 +160,12 @@ func (m *Mount) commit() Answer {
 func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
 	m.saves.running.Lock()
 	defer m.saves.running.Unlock()
+	m.saves.begin()
 	// Saving reads all of the source once or twice. Blocks that are kept for later would only
 	// take memory from the new file.
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
-	reports, failed := m.source.Save(ctx, last)
+	reports, failed := m.source.Save(ctx, last, m.saves.show)
 	debug.SetMemoryLimit(limit)
 	m.source.Blocks.SetBudget(budget)
 	debug.FreeOSMemory()

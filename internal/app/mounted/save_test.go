@@ -25,7 +25,7 @@ type slowSession struct {
 func (e *slowSession) Refused() []overlay.Refused { return nil }
 func (e *slowSession) Loose() overlay.Loose       { return overlay.Loose{} }
 
-func (e *slowSession) Save(context.Context, bool) (save.Report, error) {
+func (e *slowSession) Save(context.Context, bool, func(save.Progress)) (save.Report, error) {
 	now := e.saving.Add(1)
 	defer e.saving.Add(-1)
 	e.most.Store(max(e.most.Load(), now))

@@ -49,6 +49,8 @@ type EditStatus struct {
 	Problem string `json:"problem"`
 	// Notices are what was written and is not stored.
 	Notices []string `json:"notices,omitempty"`
+	// Saving describes the save that runs, or is null.
+	Saving *SaveStatus `json:"saving"`
 	// Saved is the report of the last save, or null.
 	Saved *save.Report `json:"saved"`
 	// World is the status of the folder of --world, or nil if it is not edited.
@@ -67,7 +69,7 @@ func (m *Mount) editing() *EditStatus {
 		return nil
 	}
 	first, reports := m.source.Sessions[0], m.saves.last()
-	e := &EditStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts()}
+	e := &EditStatus{Pending: first.Pending(), Journal: first.Journal(), Converts: first.Converts(), Saving: m.saves.status()}
 	if len(reports) > 0 {
 		e.Saved = &reports[0]
 	}

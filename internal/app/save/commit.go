@@ -269,22 +269,6 @@ func (s *Set) settled(file string, id Identity) {
 	}
 }
 
-// Settle marks the edits of a file as saved, because the file already has them all.
-func (s *Set) Settle(file string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.files[file]
-	if f == nil || f.edits == 0 {
-		return fmt.Errorf("%s was not edited", file)
-	}
-	if err := mustBe(s.pathOf(file), f.base); err != nil {
-		return err
-	}
-	f.become(f.base, 0, span{})
-	s.settled(file, f.base)
-	return nil
-}
-
 // CheckFile returns nil if a file still has the content that was edited, or else an error that
 // matches [source.ErrChanged].
 func (s *Set) CheckFile(file string) error {

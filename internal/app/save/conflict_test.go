@@ -197,9 +197,6 @@ func TestBegin(t *testing.T) {
 	if f.set.Pending() != 0 || f.set.Journal() != "" {
 		t.Error("it counts as edited")
 	}
-	if err := f.set.Settle("a"); err == nil {
-		t.Error("it is to be saved")
-	}
 	f.put("a", "b.")
 	f.edit("a", "1")
 	f.mustSave("a")

@@ -29,7 +29,9 @@
 //	'N' length:2 name record  like 'E', but an edit of the file that the next 'S' announces
 //	'S' {json}                the new file that is about to replace the old one, or that the user
 //	                          may put there, and how many 'N' right before it are edits of it
-//	'D' {json}                the new file is in place, or the file already has all edits
+//	'D' {json}                the new file is in place
+//	'c' length:2 name edits   how many edits the file has after all records before, as an unsigned
+//	                          varint: some may have undone others; without it, each 'E' is one
 //	'b' length:2 name mark note  content of the file that the edits belong to; mark is the first
 //	                          8 bytes of its SHA-256; if the source is a file, without length and name
 //

@@ -218,6 +218,17 @@ func (e *ledger) retire() {
 	e.drop()
 }
 
+// discard removes the journal with its edits. The next session would replay them if that fails.
+func (e *ledger) discard() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drop()
+	if e.spent != nil {
+		return fmt.Errorf("the edits are still in %s, which can't be removed", e.spent.Path())
+	}
+	return nil
+}
+
 // drop is retire for callers that hold mu.
 func (e *ledger) drop() {
 	if e.journal == nil {

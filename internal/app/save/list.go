@@ -124,10 +124,38 @@ func (j *Journal) describe() error {
 	return nil
 }
 
+// IsOfFolder reports whether the source is a folder of files, not a single file.
+func (j *Journal) IsOfFolder() bool { return j.kind.Many }
+
+// Belongs reports whether unsaved edits in the journal belong to the source at a path.
+func (j *Journal) Belongs(path string) (bool, error) {
+	contents, err := journal.Read(j.Path)
+	if err != nil {
+		return false, err
+	}
+	defer contents.Close()
+	d, damage := j.kind.digest(contents)
+	if damage != nil && !errors.Is(damage, journal.ErrDamaged) {
+		return false, damage
+	}
+	if d.Source != "" {
+		d.Source = path
+	} else {
+		d.Folder = path
+	}
+	s, err := d.compare()
+	return s == StateOpen, err
+}
+
 // Unsaved calls note for each note about the files that unsaved edits belong to ([Set.Note]), then
 // edit for each record of an unsaved edit, in their order. If the journal is damaged, it does so
 // for the part before the damage, and then returns the error.
 func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file string, record []byte) error) error {
+	return j.UnsavedOf(j.Source, note, edit)
+}
+
+// UnsavedOf is Unsaved for a source that is at another path.
+func (j *Journal) UnsavedOf(path string, note func(file string, note []byte), edit func(file string, record []byte) error) error {
 	contents, err := journal.Read(j.Path)
 	if err != nil {
 		return err
@@ -138,7 +166,7 @@ func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file st
 		return damage
 	}
 	for file, f := range d.files {
-		if s, _ := f.compare(filepath.Join(d.source(), file)); s == StateSaved {
+		if s, _ := f.compare(filepath.Join(path, file)); s == StateSaved {
 			delete(d.files, file)
 		}
 	}

@@ -25,6 +25,7 @@ const (
 	recordSaving = 'S' // the new file that is about to replace the old one
 	recordDone   = 'D' // the new file is in place
 	recordBase   = 'b' // content of the file that the edits belong to
+	recordCount  = 'c' // how many edits the file has
 )
 
 // header is the header of a journal.
@@ -52,7 +53,8 @@ type fileRecord struct {
 type fileState struct {
 	// base identifies the file that the edits belong to.
 	base Identity
-	// edits is the number of edits that are not known to be saved.
+	// edits is the number of edits that are not known to be saved. It is 0 as well if those that
+	// are in the journal undo each other.
 	edits int64
 	// first is the place of the record that base comes from. The unsaved edits are the 'E' after
 	// it, and the 'N' in later, before it.
@@ -91,13 +93,15 @@ func (f *fileState) become(id Identity, place int, later span) {
 // compare reads the file and says whether its edits are unsaved, saved or stale. If the file is the
 // one that was announced, f becomes the state of that file.
 func (f *fileState) compare(path string) (State, error) {
-	if f.edits == 0 {
+	if f.edits == 0 && f.saved == nil {
 		return StateSaved, nil
 	}
 	now, err := identify(path)
 	switch {
 	case err != nil:
 		return StateStale, err
+	case now == f.base && f.edits == 0:
+		return StateSaved, nil
 	case now == f.base:
 		return StateOpen, nil
 	case f.saved == nil || now != f.saved.id:
@@ -168,6 +172,11 @@ func (id *Identity) mark() []byte {
 // baseRecord returns a note about the content of a file.
 func (k *Kind) baseRecord(file string, base *Identity, note []byte) []byte {
 	return k.editRecord(recordBase, file, append(base.mark(), note...))
+}
+
+// countRecord returns the record of how many edits a file has with all records before.
+func (k *Kind) countRecord(file string, edits int64) []byte {
+	return k.editRecord(recordCount, file, binary.AppendUvarint(nil, uint64(edits)))
 }
 
 // notes calls visit for each note about the files that unsaved edits belong to, and skips notes
@@ -277,6 +286,8 @@ func (d *summary) add(place int, record []byte) error {
 		return d.addEdit(record)
 	case recordFile, recordSaving, recordDone:
 		return d.addFile(place, record)
+	case recordCount:
+		return d.addCount(record)
 	}
 	if kind := record[0]; kind < 'a' || kind > 'z' {
 		return &journal.UnsupportedError{What: fmt.Sprintf("a record of the kind %q, which is not known", kind)}
@@ -304,6 +315,19 @@ func (d *summary) addEdit(record []byte) error {
 	}
 	f.next = append(f.next, n)
 	return nil
+}
+
+func (d *summary) addCount(record []byte) error {
+	file, count, err := d.kind.parseEdit(record)
+	if err != nil {
+		return err
+	}
+	n, size := binary.Uvarint(count)
+	if f := d.files[file]; f != nil && size == len(count) && n <= math.MaxInt {
+		f.edits = int64(n)
+		return nil
+	}
+	return fmt.Errorf("a count of the edits of %q, of which nothing is known", file)
 }
 
 // addFile applies a record about a file.

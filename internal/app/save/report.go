@@ -17,6 +17,8 @@ type Report struct {
 	// Backup is the path of the old file, or a pattern *.bak if there are several. It is empty if
 	// none was kept.
 	Backup string `json:"backup,omitempty"`
+	// Kept are the paths of the new files whose old ones were kept, each as NAME.bak.
+	Kept []string `json:"kept,omitempty"`
 	// Seconds is the time that the save took.
 	Seconds float64 `json:"seconds"`
 	// Problem says why nothing can be edited any more although everything is saved, or is empty.
@@ -31,6 +33,9 @@ func (r *Report) Add(path string, s Saved) {
 		r.Backup = s.Backup
 	case s.Backup != "":
 		r.Backup = filepath.Join(filepath.Dir(r.Backup), "*.bak")
+	}
+	if s.Backup != "" {
+		r.Kept = append(r.Kept, s.Path)
 	}
 	if s.Problem != nil {
 		r.Problem = s.Problem.Error()

@@ -265,7 +265,7 @@ func (s *Set) Replayed() int {
 	return s.replayed
 }
 
-// Pending returns the number of records that are not saved yet.
+// Pending returns the number of edits that are not saved yet.
 func (s *Set) Pending() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,6 +275,18 @@ func (s *Set) Pending() int64 {
 func (s *Set) pending() (count int64) {
 	for _, f := range s.files {
 		count += f.edits
+	}
+	return count
+}
+
+// Edited returns the number of files that have edits.
+func (s *Set) Edited() (count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
+		if f.edits > 0 {
+			count++
+		}
 	}
 	return count
 }
@@ -335,6 +347,30 @@ func (s *Set) Log(file string, record []byte) error {
 	return nil
 }
 
+// Count says how many edits a file has after all that was logged of it, since an edit may undo
+// earlier ones. Each logged record has counted as its own number of edits until then.
+func (s *Set) Count(file string, edits int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.files[file]
+	if s.failed != nil || f == nil || f.edits == edits {
+		return
+	}
+	f.edits = edits
+	if err := s.ledger.note(s.kind.countRecord(file, edits)); err != nil {
+		s.opts.Logger.Warn("the journal does not know how many edits it has", "err", err)
+	}
+}
+
+// Settle removes the journal if none of the edits in it is left to be saved.
+func (s *Set) Settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil && s.left == nil && s.pending() == 0 {
+		s.ledger.retire()
+	}
+}
+
 // Note adds a note about the file that the edits of a file belong to, of 1 byte to about 60 MiB.
 // The note lasts as long as these edits, which are valid without it. Note does nothing if all edits
 // are saved.
@@ -359,6 +395,15 @@ func (s *Set) header() ([]byte, error) {
 
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Set) Sync() error { return s.ledger.sync() }
+
+// Discard gives up all edits: it removes the journal, even if that fails to take edits or belongs to
+// a file that has changed. Nothing can be edited afterwards.
+func (s *Set) Discard() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed, s.left, s.files = os.ErrClosed, nil, map[string]*fileState{}
+	return s.ledger.discard()
+}
 
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Set) Close() error {

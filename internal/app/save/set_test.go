@@ -350,12 +350,52 @@ func TestSettle(t *testing.T) {
 	f := newFolder(t)
 	f.mustOpen()
 	f.edit("a", "1")
-	if err := f.set.Settle("a"); err != nil {
-		t.Fatal(err)
+	f.edit("a", "-1")
+	f.edit("b", "2")
+	f.set.Count("a", 0)
+	f.set.Settle()
+	if got := f.journals(); f.set.Pending() != 1 || got != "in use 1" {
+		t.Errorf("%d pending, journals: %s", f.set.Pending(), got)
 	}
+	f.set.Count("b", 0)
+	f.set.Settle()
 	f.holds("a", "a.")
 	if f.set.Pending() != 0 || f.journals() != "" {
 		t.Errorf("journals: %s", f.journals())
+	}
+	f.close()
+}
+
+// TestCount counts edits that undo others, before and after a crash, and while a file is saved.
+func TestCount(t *testing.T) {
+	f := newFolder(t)
+	f.mustOpen()
+	for _, text := range []string{"1", "2", "3"} {
+		f.edit("a", text)
+		f.edit("b", text)
+	}
+	f.set.Count("a", 2)
+	f.set.Count("b", 0)
+	f.crash()
+	if got := f.journals(); got != "not saved yet 2" {
+		t.Errorf("journals: %s", got)
+	}
+	f.put("b", "another program's") // nothing of it is edited
+	f.mustOpen()
+	if f.texts["a"] != "a.123" || f.set.Pending() != 2 {
+		t.Errorf("%q, %d pending", f.texts["a"], f.set.Pending())
+	}
+	f.edit("b", "4")
+	if got := f.journals(); got != "in use 3" {
+		t.Errorf("journals: %s", got)
+	}
+	f.set.Count("a", 0)
+	f.set.Count("b", 0)
+	f.crash()
+	f.put("a", "another program's")
+	f.mustOpen()
+	if f.set.Pending() != 0 || f.set.Journal() != "" {
+		t.Errorf("%d pending in %q", f.set.Pending(), f.set.Journal())
 	}
 	f.close()
 }

@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/cursor"
 )
 
@@ -71,20 +72,10 @@ type Before struct {
 	// large: then only the file has the content, and the Hash identifies it.
 	Taken   bool
 	Hash    uint64
-	Element *Element
+	Element *sheets.Element
 }
 
-// Element is a node with everything below it.
-type Element struct {
-	Name       string
-	Keys       datacenter.KeyDefinition
-	Flags      datacenter.KeyFlags
-	Attributes []Attribute
-	Children   []Element
-}
-
-// Attribute is an attribute of an Element, or an edited one. Its value has no type if the node does
-// not have it.
+// Attribute is an edited attribute. Its value has no type if the node does not have it.
 type Attribute struct {
 	Name  string
 	Value datacenter.Value
@@ -230,8 +221,7 @@ func (r noteReader) before() (n Before) {
 		n.Hash = r.LE64()
 	}
 	if what&hasElement != 0 {
-		n.Element = &Element{}
-		*n.Element = r.element(0)
+		n.Element = r.element(0)
 	}
 	return n
 }
@@ -270,17 +260,20 @@ func (r noteReader) attributes() (list []Attribute) {
 	return list
 }
 
-func (r noteReader) element(depth int) (e Element) {
+func (r noteReader) element(depth int) *sheets.Element {
+	e := &sheets.Element{}
 	if depth > datacenter.MaxDepth {
 		r.Fail("nested deeper than %d", datacenter.MaxDepth)
 		return e
 	}
 	e.Name = r.Text()
 	e.Flags, e.Keys = datacenter.KeyFlags(r.U8()), r.Keys()
-	e.Attributes = r.attributes()
+	for _, a := range r.attributes() {
+		e.Attributes = append(e.Attributes, sheets.ElementAttribute{Name: a.Name, Value: a.Value})
+	}
 	for range r.count() {
 		if r.Err() != nil {
-			return e
+			break
 		}
 		e.Children = append(e.Children, r.element(depth+1))
 	}

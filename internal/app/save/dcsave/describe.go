@@ -37,9 +37,8 @@ type describer struct {
 	behind map[siblings][]int
 	// room is the number of bytes left for elements.
 	room int
-	// paths and locator are nil until they are needed.
-	paths   *identity.Paths[datacenter.Node]
-	locator *identity.Locator
+	// paths is nil until it is needed.
+	paths *identity.FilePaths
 }
 
 // nodeEdits says what is edited of a node: some attributes, sorted; taken, if the node was removed
@@ -178,7 +177,7 @@ func (d *describer) isDone() bool { return len(d.untold)+len(d.behind) == 0 }
 
 // forget frees memory that only makes things faster.
 func (d *describer) forget() {
-	d.paths, d.locator = nil, nil
+	d.paths = nil
 	d.file.Forget()
 }
 
@@ -235,26 +234,23 @@ func (d *describer) put(note []byte, put func(note []byte) error) error {
 	return put(note)
 }
 
-// begin makes the locator, which finds nodes, and paths.
+// begin makes paths. They avoid edited attributes where they can.
 func (d *describer) begin(ctx context.Context) (err error) {
-	if d.paths != nil {
-		return nil
+	if d.paths == nil {
+		d.paths, err = identity.NewFilePaths(ctx, d.file.File, func(number uint32) []string {
+			if e := d.edited[edit.Number(number)]; e != nil {
+				return e.attributes
+			}
+			return nil
+		})
 	}
-	root, err := d.file.Root()
-	if err != nil {
-		return err
-	}
-	if d.locator, err = identity.NewLocator(d.file.File); err != nil {
-		return err
-	}
-	d.paths = identity.NewPaths(identity.NewFile(ctx), root)
-	return nil
+	return err
 }
 
 // neighbours finds the siblings behind which nodes were put.
 func (d *describer) neighbours() error {
 	for s, places := range d.behind {
-		way, err := d.locator.Find(uint32(s.parent))
+		way, err := d.paths.Find(uint32(s.parent))
 		if err != nil {
 			return err
 		}
@@ -275,21 +271,21 @@ func (d *describer) neighbours() error {
 
 // node appends the description of a node.
 func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
-	way, err := d.locator.Find(uint32(number))
+	way, err := d.paths.Find(uint32(number))
 	if err != nil {
 		return note, err
 	}
 	at, untold := &way[len(way)-1], d.untold[number]
 	b := &Before{
-		Number: number, Name: at.Node.Name(), Place: at.Step.Place, Path: "/",
+		Number: number, Name: at.Node.Name(), Place: at.Step.Place,
 		Keys: at.Node.Keys(), Flags: at.Node.Flags(), Taken: untold.taken, Last: untold.last,
 	}
 	if len(way) > 1 {
 		b.Parent = edit.Number(way[len(way)-2].Number)
-		b.Path, b.Guards, err = d.paths.Find(d.steps(way))
-		if err != nil && !errors.Is(err, identity.ErrTooMany) {
-			return note, err
-		}
+	}
+	b.Path, b.Guards, err = d.paths.Path(way)
+	if err != nil && !errors.Is(err, identity.ErrTooMany) {
+		return note, err
 	}
 	attributes, err := d.attributes(at.Node, untold.attributes)
 	if err != nil {
@@ -307,19 +303,6 @@ func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
 		}
 	}
 	return appendBefore(note, b, attributes, element), err
-}
-
-// steps returns the steps of a way. A path made of them avoids edited attributes where it can.
-func (d *describer) steps(way []identity.Located) []identity.Step {
-	steps := make([]identity.Step, 0, len(way)-1)
-	for i := range way[1:] {
-		step := way[i+1].Step
-		if e := d.edited[edit.Number(way[i+1].Number)]; e != nil {
-			step.Changing = e.attributes
-		}
-		steps = append(steps, step)
-	}
-	return steps
 }
 
 // attributes returns the attributes of a node that have the given names. One that the node does not

@@ -53,11 +53,15 @@ type Session struct {
 	files *save.Set
 	notes *noter
 
+	// reading is held for reading by who reads a file that the draft was based on when it began.
+	reading sync.RWMutex
 	// isSaving is set while Save runs, which takes long.
 	isSaving atomic.Bool
 	// saving is held while the draft is saved, which takes long. It guards the fields below, up to
 	// base.
 	saving sync.Mutex
+	// show is called with the progress of a save.
+	show func(save.Progress)
 	// text is the path of a text of the edits, empty if there is none. isRescued means that none is
 	// needed.
 	text      string
@@ -134,6 +138,21 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 // Draft returns the draft.
 func (s *Session) Draft() *edit.Draft { return s.draft }
 
+// HoldBase keeps the file open on which the draft is based at the moment, until release is called.
+func (s *Session) HoldBase() (release func()) {
+	s.reading.RLock()
+	return s.reading.RUnlock
+}
+
+// Revert takes edits back, see [edit.Draft.Revert], and returns when that would survive a power cut.
+// It waits for a running save.
+func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	_, err := s.draft.Revert(ctx, nil, what)
+	return errors.Join(err, s.Sync())
+}
+
 // Replayed returns the number of edits that Open has made again.
 func (s *Session) Replayed() int { return s.files.Replayed() }
 
@@ -162,6 +181,12 @@ func (s *Session) log(record []byte) error {
 // Sync returns when all edits made so far would survive a power cut.
 func (s *Session) Sync() error { return s.files.Sync() }
 
+// Discard gives up all edits and removes the journal. Nothing can be edited afterwards.
+func (s *Session) Discard() error {
+	s.notes.close(false)
+	return s.files.Discard()
+}
+
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
 	s.notes.close(s.files.Pending() > 0)
@@ -170,10 +195,12 @@ func (s *Session) Close() error {
 
 // Save replaces the source by a new file if there is something to save; see [save.Set.Commit]. If
 // the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
-// edited file can't be read either, a [*save.TextError].
-func (s *Session) Save(ctx context.Context) (r save.Report, err error) {
+// edited file can't be read either, a [*save.TextError]. show is called with the progress, by
+// several goroutines.
+func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
+	s.show = show
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()

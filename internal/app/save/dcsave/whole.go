@@ -61,7 +61,9 @@ func (w *whole) Size() int64 { return w.s.src.Size() }
 
 // Write implements [save.Snapshot].
 func (w *whole) Write(ctx context.Context, to io.Writer) (err error) {
-	w.written, err = w.Snapshot.Write(ctx, w.s.opts.Write, to)
+	opts := w.s.opts.Write
+	opts.Progress = ProgressOf(w.s.show).Writing
+	w.written, err = w.Snapshot.Write(ctx, opts, to)
 	return err
 }
 
@@ -71,6 +73,7 @@ func (w *whole) Check(ctx context.Context, f *os.File) error {
 	if err := errors.Join(w.to.close(), w.open(ctx, f)); err != nil { // closes that of an earlier place
 		return fmt.Errorf("reading back what was written: %w", err)
 	}
+	w.written.Progress = ProgressOf(w.s.show).Comparing
 	return w.written.Compare(ctx, w.to.file)
 }
 
@@ -90,6 +93,7 @@ func (w *whole) open(ctx context.Context, f *os.File) error {
 	}
 	opts := w.s.opts.Reopen()
 	opts.ModTime = info.ModTime()
+	opts.Progress = ProgressOf(w.s.show).Reading
 	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
 		opts.Index = &w.index
 	}
@@ -125,6 +129,8 @@ func (w *whole) Index() error { return w.index.save() }
 // Close closes the snapshot, and the file that nothing is based on any more.
 func (w *whole) Close() {
 	w.Snapshot.Close()
+	w.s.reading.Lock()
+	defer w.s.reading.Unlock()
 	_ = w.to.close() // It was only read.
 }
 

@@ -1,0 +1,434 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/patch"
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/output"
+	"lorefs/internal/shown"
+)
+
+// applying are the flags of apply.
+type applying struct {
+	source    sourceFlags
+	write     writing
+	out       string
+	rejects   string
+	overwrite bool
+	dryRun    bool
+	reverse   bool
+	stat      bool
+	asJSON    bool
+	log       *slog.Logger
+}
+
+func newApply(log *slog.Logger) *cobra.Command {
+	f := applying{log: log}
+	c := &cobra.Command{
+		Use:   "apply SOURCE|MOUNTPOINT PATCH...",
+		Short: "apply patches to a data center, or to one that is mounted",
+		Long: `apply does to a data center what patches say, as lorefs diff --patch and lorefs edits
+--patch make them; the PATCH - is standard input. The data center may be of another
+version than the one that a patch was made of: what the patch changes is found by keys
+and attributes, and is changed only if it is as the patch expects. What is already as
+the patch wants it is left alone, so a patch may be applied again. All else is a
+conflict: it is told with its line and reason, everything else is applied, and the exit
+code is 1.
+
+  lorefs diff --patch old.dat modded.dat > mod.lorepatch
+  lorefs apply --dry-run --stat new.dat mod.lorepatch   # what would it do?
+  lorefs apply --rejects left.lorepatch new.dat mod.lorepatch
+  lorefs apply new.dat left.lorepatch      # its lines with - corrected by hand
+  lorefs apply -R new.dat mod.lorepatch    # takes it back
+  lorefs apply mnt mod.lorepatch && lorefs commit mnt
+
+SOURCE is replaced as by a save: the file before stays as SOURCE.bak, and a crash leaves
+either file. If SOURCE has edits that were never saved, apply leaves it alone, since it
+would save them as well; if it is mounted for editing, name the mount point. There the
+changes are edits like any others: both views show them, and commit saves them.
+
+Several patches are applied one after the other, with -R the last one first. Each is
+judged against what those before it leave.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) >= 2 { //nolint:mnd // a source and a patch
+				return nil
+			}
+			return exactArgs("SOURCE", "PATCH")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0], args[1:]) },
+	}
+	flags := c.Flags()
+	f.source.addDataCenter(flags)
+	flags.StringVar(&f.out, "out", "", "write a new `file`, and leave SOURCE as it is")
+	flags.StringVar(&f.rejects, "rejects", "", "write what conflicts to a `file`: a patch with the reasons")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace the file of --rejects")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "change nothing, and print what would become of each part")
+	flags.BoolVarP(&f.reverse, "reverse", "R", false, "take back what the patches do")
+	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
+	flags.BoolVar(&f.asJSON, "json", false, "print an object a line for each part: patch, line, kind, path, name, outcome, reason")
+	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
+	f.write.level = defaultLevel
+	return c
+}
+
+func (f *applying) run(c *cobra.Command, path string, names []string) error {
+	if f.asJSON && f.stat {
+		return usageErrorf("--json and --stat exclude each other")
+	}
+	if f.dryRun && (f.out != "" || f.rejects != "") {
+		return usageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
+	}
+	// Nothing is begun before all that can be wrong with the arguments is found.
+	patches, err := readPatches(c.InOrStdin(), names)
+	if err != nil {
+		return err
+	}
+	if f.reverse {
+		patches = kinds.Reversed(patches)
+	}
+	if err := f.checkRejects(); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return kinds.Unreadable(path, err)
+	}
+	if err == nil && !info.IsDir() {
+		if f.out != "" || f.dryRun {
+			return f.onCopy(c, path, patches)
+		}
+		return f.onFile(c, path, patches)
+	}
+	if f.out != "" || f.write.NoBackup {
+		return usageErrorf("--out and --no-backup go with a file: %s is a folder", path)
+	}
+	return f.onMount(c, path, patches)
+}
+
+// stdinName is the PATCH that is standard input.
+const stdinName = "-"
+
+// readPatches reads patches, of which one may be standard input.
+func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err error) {
+	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+		return nil, usageErrorf("standard input can be one PATCH only")
+	}
+	for _, name := range names {
+		text, err := readPatch(stdin, name)
+		if err != nil {
+			return nil, err
+		}
+		if name == stdinName {
+			name = "stdin"
+		}
+		p, err := patch.Parse(name, text)
+		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
+			return nil, usageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+		}
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, p)
+	}
+	return patches, nil
+}
+
+func readPatch(stdin io.Reader, name string) ([]byte, error) {
+	from := stdin
+	if name != stdinName {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, kinds.Unreadable(name, err)
+		}
+		defer file.Close()
+		from = file
+	}
+	text, err := io.ReadAll(io.LimitReader(from, patch.MaxBytes+1)) // Parse refuses a longer one
+	if err != nil {
+		return nil, kinds.Unreadable(name, err)
+	}
+	return text, nil
+}
+
+// checkRejects returns an error if rejects could not be written.
+func (f *applying) checkRejects() error {
+	if f.rejects == "" {
+		return nil
+	}
+	_, err := os.Lstat(f.rejects)
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && f.overwrite:
+		return nil
+	case err == nil:
+		return &commandError{
+			code: exitFailure, err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
+			hint: "--overwrite replaces it",
+		}
+	}
+	return kinds.Unreadable(f.rejects, err)
+}
+
+// onCopy applies patches to a copy of a file, which --out writes.
+func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch) error {
+	ctx := c.Context()
+	if f.out != "" {
+		if sameFile(path, f.out) {
+			return usageErrorf("--out %s is the source: leave --out away to replace it", f.out)
+		}
+		claimed, err := output.Claim(f.out, tellKept(c))
+		if err != nil {
+			return err
+		}
+		defer claimed.Close() // nothing was written to it
+	}
+	s, err := openShown(ctx, path, &f.source, f.log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	d, err := dataCenterOf(s)
+	if err == nil && f.out == "" {
+		err = f.explain(path, d.CheckUnedited())
+	}
+	if err != nil {
+		return err
+	}
+	draft, results, err := d.Patched(ctx, patches)
+	if err == nil {
+		err = d.Check()
+	}
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		opts, err := f.write.options(datacenter.LayoutAuto.String(), d.File().Layout())
+		if err != nil {
+			return err
+		}
+		opts.Key = new(d.File().Key())
+		if err := writeDraft(ctx, draft, f.out, f.write.Options, opts); err != nil {
+			return err
+		}
+	}
+	rejectsErr := f.writeRejects(ctx, results)
+	err = f.print(c, results)
+	if err == nil && f.out != "" && !f.asJSON {
+		err = sayWritten(c, f.out)
+	}
+	return errors.Join(err, rejectsErr, f.outcome(results))
+}
+
+// onFile applies patches to a file, which is replaced as by a save.
+func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch) error {
+	ctx := c.Context()
+	s, err := openShown(ctx, path, &f.source, f.log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := dataCenterOf(s); err != nil {
+		return err
+	}
+	d, _ := s.DataCenter()
+	err = d.CheckUnedited()
+	if err == nil {
+		err = makeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
+	}
+	if err != nil {
+		return f.explain(path, err)
+	}
+	results, err := s.ApplyPatches(ctx, patches, false)
+	if err == nil {
+		err = f.writeRejects(ctx, results)
+	}
+	if err != nil {
+		return errors.Join(err, s.Discard()) // the patches have all of it
+	}
+	if err := f.print(c, results); err != nil {
+		return errors.Join(err, s.Discard())
+	}
+	p := newSaving()
+	reports, failed := s.Save(ctx, true, p.show)
+	p.finish()
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return errors.Join(ctx.Err(), s.Discard())
+	case failed != nil:
+		return &mounted.SaveError{Failed: failed, Ended: true}
+	}
+	if !f.asJSON {
+		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports}, "")
+	}
+	return errors.Join(err, f.outcome(results))
+}
+
+// onMount applies patches to what is mounted.
+func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch) error {
+	name, err := daemon.Name(dir)
+	if err != nil {
+		return err
+	}
+	results, a, err := mounted.Apply(c.Context(), name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
+	if errors.Is(err, daemon.ErrNone) {
+		return absent(dir, name)
+	}
+	if err == nil {
+		err = failureOf(&a)
+	}
+	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
+	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
+		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", dir)
+	}
+	return errors.Join(err, f.outcome(results))
+}
+
+// explain adds hints to the error of a source that is being edited, or has edits.
+func (f *applying) explain(path string, err error) error {
+	if _, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+		return &commandError{
+			code: exitUnsaved, err: fmt.Errorf("%w; nothing was changed", err),
+			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", path),
+		}
+	}
+	if e := asCommandError(err); err != nil && e.code == exitBusy {
+		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
+			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + m.dir + " applies patches there"}
+		}
+	}
+	return err
+}
+
+// writeRejects writes what conflicts, if that is wanted.
+func (f *applying) writeRejects(ctx context.Context, results []*patch.Result) error {
+	rejects := patch.Rejects(results...)
+	if f.rejects == "" || rejects == nil {
+		return nil
+	}
+	return output.Write(ctx, f.rejects, output.Options{NoBackup: true}, func(w io.Writer) error {
+		_, err := w.Write(rejects.Append(nil))
+		return err
+	}, nil)
+}
+
+// print prints what came of the patches. Conflicts go to stderr.
+func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
+	out := bufio.NewWriter(c.OutOrStdout())
+	for _, r := range results {
+		for _, it := range r.Items {
+			switch {
+			case f.asJSON:
+				if err := shown.JSONLines(out).Encode(itemOf(r, &it)); err != nil {
+					return err
+				}
+			case it.Reason != "":
+				shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", r.Describe(it))
+			case f.dryRun && !f.stat:
+				shown.Fprintf(out, "%s\n", r.Describe(it))
+			}
+		}
+	}
+	if f.stat {
+		if err := printStat(out, results); err != nil {
+			return err
+		}
+	}
+	for _, r := range results {
+		if !f.asJSON {
+			shown.Fprintf(out, "%s: %s\n", r.Patch.Name, counts(r.Applied, r.Already, r.Conflicts, f.dryRun))
+		}
+	}
+	return out.Flush()
+}
+
+func anyApplied(results []*patch.Result) bool {
+	return slices.ContainsFunc(results, func(r *patch.Result) bool { return r.Applied > 0 })
+}
+
+func counts(applied, already, conflicts int, dryRun bool) string {
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	return fmt.Sprintf("%s %sapplied, %d already there, %s", shown.Plural(applied, "change"), would, already, shown.Plural(conflicts, "conflict"))
+}
+
+// appliedItem is a part of a patch as --json prints it.
+type appliedItem struct {
+	Patch string `json:"patch"`
+	Line  int    `json:"line"`
+	Kind  string `json:"kind"`
+	Path  string `json:"path"`
+	// Name is that of an attribute, %keys or %flags.
+	Name    string `json:"name,omitempty"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+func itemOf(r *patch.Result, it *patch.Item) appliedItem {
+	b := &r.Patch.Blocks[it.Block]
+	j := appliedItem{
+		Patch: r.Patch.Name, Line: it.At, Kind: b.Kind.String(), Path: b.Path.Text,
+		Outcome: it.Outcome.String(), Reason: it.Reason,
+	}
+	if b.Kind == patch.Change {
+		j.Name = b.Lines[it.Line].Label()
+	}
+	return j
+}
+
+// printStat prints how many parts of the patches are about each sheet, and what came of them.
+func printStat(w io.Writer, results []*patch.Result) error {
+	type sheet struct{ outcomes [3]int }
+	sheets := map[string]*sheet{}
+	var names []string
+	for _, r := range results {
+		for i := range r.Items {
+			name := r.Patch.Blocks[r.Items[i].Block].Sheet()
+			if sheets[name] == nil {
+				sheets[name] = &sheet{}
+				names = append(names, name)
+			}
+			sheets[name].outcomes[r.Items[i].Outcome]++
+		}
+	}
+	slices.Sort(names)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, name := range names {
+		n := sheets[name].outcomes
+		shown.Fprintf(t, "%s\t%d applied\t%d already there\t%s\n", name, n[patch.Applied], n[patch.Already], shown.Plural(n[patch.Conflict], "conflict"))
+	}
+	return t.Flush()
+}
+
+// outcome returns an error if something conflicts.
+func (f *applying) outcome(results []*patch.Result) error {
+	n := 0
+	for _, r := range results {
+		n += r.Conflicts
+	}
+	if n == 0 {
+		return nil
+	}
+	hint := "--rejects FILE writes them as a patch"
+	switch {
+	case f.rejects != "":
+		hint = fmt.Sprintf("%s has them: correct the lines with -, and apply it", f.rejects)
+	case f.dryRun:
+		hint = "without --dry-run, all else is applied, and --rejects FILE writes them as a patch"
+	}
+	return &commandError{code: exitFailure, err: errors.New(shown.Plural(n, "conflict")), hint: hint}
+}

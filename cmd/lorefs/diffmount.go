@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/shown"
+)
+
+// mountIn returns the mount of lorefs that a path is in, and the path inside of it. It
+// returns nil if there is none.
+func mountIn(path string) (m *mountOf, inside string) {
+	name, err := daemon.Name(path)
+	if err != nil {
+		return nil, ""
+	}
+	up := name
+	if ours, err := daemon.Mounted(name); err != nil || !ours {
+		if up = mountAbove(name); up == "" {
+			return nil, ""
+		}
+	}
+	inside, err = filepath.Rel(up, name)
+	if err != nil {
+		return nil, ""
+	}
+	return &mountOf{dir: up, name: up}, inside
+}
+
+// diffMount compares a source with a mount of it: what differs are its edits, which nobody
+// has to look for in millions of files. done is false if neither a nor b is in a mount. It
+// refuses everything else in a mount, and folders that hold a whole one.
+func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, err error) {
+	for _, path := range []string{a, b} {
+		m, inside := mountIn(path)
+		if m == nil {
+			if err := refuseTree(path); err != nil {
+				return true, 0, err
+			}
+			continue
+		}
+		if inside != "." && inside != "sheets" {
+			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, m.name),
+				"lorefs edits %s lists what is edited there", m.name)
+		}
+		s, err := askStatus(m.name)
+		if err != nil {
+			return true, 0, err
+		}
+		if path == a {
+			return true, 0, wrongDiff(fmt.Errorf("%s is a mount: what is mounted there goes first", path), "lorefs diff %s %s", s.Source, m.name)
+		}
+		if !sameFile(a, s.Source) {
+			if _, err := os.Stat(a); err != nil {
+				return false, 0, nil // which tells what is wrong with it
+			}
+			return true, 0, wrongDiff(fmt.Errorf("%s is not what is mounted on %s", a, m.name),
+				"lorefs diff %s %s compares the files; lorefs edits %s lists what is edited in the mount", a, s.Source, m.name)
+		}
+		if s.Problem != "" {
+			return true, 0, errors.New(s.Problem)
+		}
+		n, err := l.ask(c, m)
+		return true, n, err
+	}
+	return false, 0, nil
+}
+
+// wrongDiff returns the error for something that diff can't compare, with the right command.
+func wrongDiff(err error, hint string, args ...any) error {
+	for i := range args {
+		args[i] = shown.Text(fmt.Sprint(args[i]))
+	}
+	return &commandError{code: exitUsage, err: err, hint: fmt.Sprintf(hint, args...)}
+}
+
+// refuseTree returns an error for a folder with a tree/ in it: a mount that is not this
+// user's, or an export of one. It has no sheets, and may have millions of other files.
+func refuseTree(path string) error {
+	if info, err := os.Stat(filepath.Join(path, "tree")); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // it is no such folder
+	}
+	return wrongDiff(fmt.Errorf("%s has tree/ in it: diff compares data centers and folders of sheets", path),
+		"lorefs diff A %s compares its sheets", filepath.Join(path, "sheets"))
+}

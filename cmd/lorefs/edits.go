@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
+	"lorefs/internal/shown"
+)
+
+// listing are the flags of commands that list edits.
+type listing struct {
+	source        sourceFlags
+	asJSON, patch bool
+	log           *slog.Logger
+}
+
+func (l *listing) add(c *cobra.Command) {
+	l.source.add(c.Flags())
+	c.Flags().BoolVar(&l.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
+	c.MarkFlagsMutuallyExclusive("json", "patch")
+}
+
+func (l *listing) format() kinds.EditsFormat {
+	switch {
+	case l.asJSON:
+		return kinds.EditsJSON
+	case l.patch:
+		return kinds.EditsPatch
+	}
+	return kinds.EditsText
+}
+
+func newEdits(log *slog.Logger) *cobra.Command {
+	l := listing{log: log}
+	c := &cobra.Command{
+		Use:   "edits MOUNTPOINT|SOURCE",
+		Short: "list what is edited and not saved yet",
+		Long: `edits prints what is edited in a mount, or in the journal that a crash has left of a
+source, and not saved yet: what differs now from the file that was saved last. What was
+changed and changed back is no edit. Lines with - are in the file, lines with + in the
+mount; how many nodes and attributes a node has that was added or removed stands behind
+it. A path is a query: revert, query, ls and cat take it. A line with ? names a file that
+a program has open and has not written yet.
+
+  lorefs edits mnt
+  lorefs edits --json mnt | jq -r .path
+  lorefs edits --patch mnt > mod.lorepatch`,
+		Args: exactArgs("MOUNTPOINT|SOURCE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return l.run(c, args[0])
+		},
+	}
+	l.add(c)
+	return c
+}
+
+// run lists the edits of a mount or a source.
+func (l *listing) run(c *cobra.Command, path string) error {
+	m, err := mountFor(path)
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		_, err := l.ask(c, m)
+		return err
+	}
+	j, err := kinds.JournalOf(path)
+	if errors.Is(err, iofs.ErrNotExist) { // a mistake in the path is no source without edits
+		_, err = l.source.kindOf(path)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return l.journal(c.Context(), c.OutOrStdout(), &j, "")
+}
+
+// mountOf is a mount that can be asked, and the source that a user means by it.
+type mountOf struct {
+	// dir is the mount point as the user calls it, and name its [daemon.Name].
+	dir, name string
+	// source is empty if the user named the mount point.
+	source string
+}
+
+// mountFor returns the mount at a path, or the one through which the source at a path is
+// edited. It returns nil if there is none.
+func mountFor(path string) (*mountOf, error) {
+	name, err := daemon.Name(path)
+	if err != nil {
+		return nil, kinds.Unreadable(path, err)
+	}
+	if there, err := daemon.StateOf(name); err == nil && there != daemon.None {
+		return &mountOf{dir: path, name: name}, nil
+	}
+	if up := mountAbove(name); up != "" {
+		return nil, nothingThere(path, name)
+	}
+	if name, err = daemon.EditedBy(path); err != nil || name == "" {
+		return nil, nil //nolint:nilerr,nilnil // the source may be gone, but not its journal
+	}
+	source, err := filepath.Abs(path)
+	if err == nil {
+		source, err = filepath.EvalSymlinks(source)
+	}
+	return &mountOf{dir: name, name: name, source: source}, err
+}
+
+// mountAbove returns the mount point of lorefs above a [daemon.Name], empty if there is none.
+func mountAbove(name string) string {
+	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if ours, err := daemon.Mounted(up); err == nil && ours {
+			return up
+		}
+	}
+	return ""
+}
+
+// ask prints the edits of a mount, and returns how many there are.
+func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
+	a, err := m.talk(c.OutOrStdout(), daemon.Request{Do: daemon.Edits, Source: m.source, Format: string(l.format())})
+	if err != nil {
+		return 0, err
+	}
+	if n := a.Left.Texts(); n > 0 {
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Verb(n, "it", "them"))
+	}
+	return a.Edits, nil
+}
+
+// talk sends a request, and writes the output that comes back.
+func (m *mountOf) talk(w io.Writer, r daemon.Request) (*mounted.Answer, error) {
+	a, conn, err := mounted.Talk(m.name, r, func(a *mounted.Answer) error {
+		_, err := w.Write(a.Data)
+		return err
+	})
+	switch {
+	case errors.Is(err, daemon.ErrNone):
+		return nil, absent(m.dir, m.name)
+	case err != nil:
+		return nil, err
+	}
+	return &a, errors.Join(failureOf(&a), conn.Close())
+}
+
+// failureOf returns the error of an answer, or nil.
+func failureOf(a *mounted.Answer) error {
+	switch {
+	case a.Error == "":
+		return nil
+	case a.Code != 0:
+		return &commandError{code: a.Code, err: errors.New(a.Error)}
+	}
+	return errors.New(a.Error)
+}
+
+// journal lists the edits of a journal on the file at base or, if that is empty, on what
+// there is.
+func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, base string) error {
+	if j.State == save.StateInUse {
+		return &commandError{code: exitBusy, err: fmt.Errorf("%s is edited by a process that can't be asked", j.Source)}
+	}
+	on, err := kinds.BaseOf(j, base)
+	if err != nil {
+		return err
+	}
+	if on == "" {
+		return kinds.WriteNotes(w, j, l.format())
+	}
+	s, err := openShown(ctx, on, l.source.reading(), l.log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.WriteUnsaved(ctx, w, j, on, l.format())
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+)
+
+func newRevert(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	all := false
+	c := &cobra.Command{
+		Use:   "revert MOUNTPOINT|SOURCE [PATH…]",
+		Short: "take back edits that are not saved yet",
+		Long: `revert takes back what is edited at a PATH and below it, and prints it as edits does. The
+mount shows what was there before, in tree/ and in sheets/, under the same names and
+inode numbers; programs that have a file open see it as well. Text that such a program
+has not written yet is left alone. Without PATH, --all takes everything back. SOURCE
+may also be one whose journal a crash has left.
+
+A PATH is a file or directory of the mount, or a query as edits prints it. What was
+removed has the name that it had. If a query finds several nodes with edits, --all takes
+back all of them.
+
+  lorefs revert mnt mnt/tree/ItemData/Item/name
+  lorefs revert mnt sheets/ItemData/ItemData-00001.xml
+  lorefs revert mnt '/NpcData[@huntingZoneId=3]/Template[@id=1]/@level'
+  lorefs revert --all mnt`,
+		Args: func(c *cobra.Command, args []string) error {
+			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && !all {
+				return usageErrorf("revert takes back everything if no path is given: --all says that you mean that")
+			}
+			m, err := mountFor(args[0])
+			if err != nil {
+				return err
+			}
+			if m == nil {
+				return revertAlone(c.Context(), c.OutOrStdout(), args[0], args[1:], all, &f, log)
+			}
+			a, err := m.talk(c.OutOrStdout(), daemon.Request{
+				Do: daemon.Revert, Source: m.source, Paths: m.below(args[1:]), All: all,
+			})
+			if err == nil && a.Edits == 0 {
+				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
+			}
+			return err
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
+	return c
+}
+
+// below returns paths as the mount calls them: relative to its root, or queries.
+func (m *mountOf) below(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, m.inside(path))
+	}
+	return list
+}
+
+// inside returns a path below the mount point relative to it, and any other as it is. The
+// path need not exist any more.
+func (m *mountOf) inside(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	roots := []string{m.name}
+	if dir, err := filepath.Abs(m.dir); err == nil {
+		roots = append(roots, dir)
+	}
+	forms := []string{abs}
+	for dir, rest := abs, ""; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if dir == m.name {
+			break // links in the mount are the mount's
+		}
+		if whole, err := filepath.EvalSymlinks(dir); err == nil {
+			forms = append(forms, filepath.Join(whole, rest))
+			break
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+	for _, root := range roots {
+		for _, form := range forms {
+			if rel, err := filepath.Rel(root, form); err == nil && filepath.IsLocal(rel) {
+				return filepath.ToSlash(rel)
+			}
+		}
+	}
+	return path
+}
+
+// revertAlone takes back edits in the journal of a source that is not mounted.
+func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, f *sourceFlags, log *slog.Logger) error {
+	s, err := openSource(ctx, path, f.reading(), log, silence{}.set)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := makeEditable(ctx, s, kinds.EditOptions{Logger: log}); err != nil {
+		return err
+	}
+	if s.Replayed() == 0 {
+		return fmt.Errorf("%s has no edits that are not saved", path)
+	}
+	for i, p := range paths {
+		paths[i] = strings.TrimSuffix(p, "/")
+	}
+	back, err := s.Revert(ctx, "", paths, all)
+	if writeErr := back.Write(w); err == nil {
+		err = writeErr
+	}
+	return err
+}

@@ -1,0 +1,377 @@
+package patch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/query"
+)
+
+// Applier finds out which edits apply patches to a draft, one patch after the other. Nobody
+// else may edit the draft meanwhile.
+type Applier struct {
+	file  *datacenter.File
+	draft *edit.Draft
+	// set tells which patch gave an attribute its value.
+	set map[setKey]string
+}
+
+// setKey is an attribute, or keys or flags, of a node.
+type setKey struct {
+	node edit.Number
+	what What
+	name string
+}
+
+// NewApplier makes one for a draft of a file.
+func NewApplier(f *datacenter.File, d *edit.Draft) *Applier {
+	return &Applier{file: f, draft: d, set: map[setKey]string{}}
+}
+
+// Result is what applying a patch takes, and what becomes of each of its parts.
+type Result struct {
+	Patch *Patch
+	// Edits are for [edit.Draft.Apply], all at once and before the next patch is
+	// planned. They are none if nothing is left to do.
+	Edits []edit.Edit
+	Items []Item
+	// Applied, Already and Conflicts count the Items.
+	Applied, Already, Conflicts int
+}
+
+// NewResult returns the result for a patch of which the items are known. It has no Edits.
+func NewResult(p *Patch, items []Item) *Result {
+	r := &Result{Patch: p, Items: items}
+	for i := range items {
+		switch items[i].Outcome {
+		case Applied:
+			r.Applied++
+		case Already:
+			r.Already++
+		case Conflict:
+			r.Conflicts++
+		}
+	}
+	return r
+}
+
+// Outcome is what becomes of a part of a patch.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Applied: the edits do it.
+	Applied Outcome = iota
+	// Already: it is as the patch wants it.
+	Already
+	// Conflict: it is neither as the patch expects nor as it wants it, so it is left alone.
+	Conflict
+)
+
+// String is as in "applied".
+func (o Outcome) String() string { return [...]string{"applied", "already there", "conflict"}[o] }
+
+// Item is one part of a patch: a line of a Change, or a node that is added or removed.
+type Item struct {
+	// Block is its place among the patch's blocks, Line among the lines of a Change.
+	Block, Line int
+	// At is the line of the file, 0 if the patch was made.
+	At      int
+	Outcome Outcome
+	// Reason tells why there is a Conflict, or which other patch set the same value.
+	Reason string
+	// Node is the node that is changed or removed, or to which one is added; 0 if none was
+	// found.
+	Node edit.Number
+}
+
+// IsOf reports whether the patch has the part that the item is about.
+func (it *Item) IsOf(p *Patch) bool {
+	if it.Block < 0 || it.Block >= len(p.Blocks) || it.Outcome > Conflict {
+		return false
+	}
+	b := &p.Blocks[it.Block]
+	return b.Kind != Change || it.Line >= 0 && it.Line < len(b.Lines)
+}
+
+// LineOf returns the line of the file with the part of a patch that an item is about, 0 if
+// the patch was made.
+func (p *Patch) LineOf(it *Item) int {
+	b := &p.Blocks[it.Block]
+	if b.Kind == Change && b.Lines[it.Line].At > 0 {
+		return b.Lines[it.Line].At
+	}
+	return b.Line
+}
+
+// Plan finds out what applies a patch. All its paths are followed before anything changes,
+// so the order of its blocks means nothing but for nodes that are added at one place. The
+// draft is not changed. An error is of the files or of ctx: what does not fit is a
+// Conflict.
+func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
+	pl := &planner{
+		Applier: a, resolver: newResolver(newView(ctx, a.file, a.draft)), patch: p,
+		items:    make([][]Item, len(p.Blocks)),
+		targets:  make([]located, len(p.Blocks)),
+		removing: map[edit.Number][]int{},
+		removed:  map[edit.Number]bool{}, there: map[edit.Number]bool{},
+		orders: map[orderKey]*order{},
+	}
+	if err := pl.plan(); err != nil {
+		return nil, err
+	}
+	r := NewResult(p, slices.Concat(pl.items...))
+	r.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
+	return r, nil
+}
+
+// planner is a Plan.
+type planner struct {
+	*Applier
+	*resolver
+	patch *Patch
+	// items and targets are by block.
+	items   [][]Item
+	targets []located
+	// removing are the blocks that remove a node, as far as their paths tell.
+	removing map[edit.Number][]int
+	// removed are the nodes that this patch removes, there those that it would add.
+	removed, there map[edit.Number]bool
+	adds           []*addition
+	orders         map[orderKey]*order
+
+	changes, removals, additions []edit.Edit
+}
+
+func (p *planner) plan() error {
+	p.renamed = p.patch.renamed()
+	for i := range p.patch.Blocks {
+		b := &p.patch.Blocks[i]
+		var err error
+		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards); err != nil {
+			return err
+		}
+		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
+			n := p.targets[i].nodes[0].number
+			p.removing[n] = append(p.removing[n], i)
+		}
+	}
+	if err := p.lookAdditions(); err != nil {
+		return err
+	}
+	for i := range p.patch.Blocks {
+		b := &p.patch.Blocks[i]
+		var err error
+		switch b.Kind {
+		case Change:
+			err = p.change(i, b)
+		case Remove:
+			err = p.remove(i, b)
+		case Add:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.add()
+}
+
+// renamed gives the steps whose conditions are other ones once the patch is applied, by
+// the paths that they are the last of.
+func (p *Patch) renamed() map[string]query.PlainStep {
+	m := map[string]query.PlainStep{}
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		if b.Kind != Change || len(b.Path.Steps) == 0 {
+			continue
+		}
+		if step, ok := b.renamedStep(); ok {
+			m[string(query.AppendPlain(nil, b.Path.Steps))] = step
+		}
+	}
+	return m
+}
+
+// renamedStep is the last step of a block's path with the values that the block gives; ok
+// is false if it changes none of them.
+func (b *Block) renamedStep() (step query.PlainStep, ok bool) {
+	step = b.Path.Steps[len(b.Path.Steps)-1]
+	if placeOf(&step) > 0 {
+		return step, false
+	}
+	step.Conditions = slices.Clone(step.Conditions)
+	for _, l := range b.Lines {
+		v := l.New.Attribute
+		if l.What != Attribute || v.Type() == 0 || !identity.Sayable(v.Type(), []byte(v.Text())) {
+			continue
+		}
+		for k := range step.Conditions {
+			if step.Conditions[k].Name == l.Name {
+				step.Conditions[k] = query.NewPlainCondition(l.Name, v)
+				ok = true
+			}
+		}
+	}
+	return step, ok
+}
+
+// report notes what becomes of a part of block i.
+func (p *planner) report(i int, it Item) {
+	it.Block = i
+	it.At = p.patch.LineOf(&it)
+	p.items[i] = append(p.items[i], it)
+}
+
+// one gives the node that a block is about, or tells why there is none.
+func (l *located) one() (n node, reason string) {
+	switch {
+	case l.reason != "":
+		return n, l.reason
+	case len(l.nodes) == 0:
+		return n, "there is no such node"
+	case len(l.nodes) > 1:
+		return n, fmt.Sprintf("the path leads to %d nodes", len(l.nodes))
+	}
+	return l.nodes[0], ""
+}
+
+// change plans a block that changes a node, line by line.
+func (p *planner) change(i int, b *Block) error {
+	n, reason := p.targets[i].one()
+	for k := range b.Lines {
+		l := &b.Lines[k]
+		it := Item{Line: k, Outcome: Conflict, Reason: reason}
+		if reason == "" {
+			if err := p.changeLine(n, l, &it); err != nil {
+				return err
+			}
+		}
+		p.report(i, it)
+	}
+	return nil
+}
+
+func (p *planner) changeLine(n node, l *Line, it *Item) error {
+	it.Node = n.number
+	var have Value
+	var err error
+	keys, flags := p.view.marks(n)
+	switch l.What {
+	case Keys:
+		have.Keys = keys
+	case Flags:
+		have.Flags = flags
+	default:
+		if have.Attribute, err = p.view.attribute(n, l.Name); err != nil {
+			return err
+		}
+	}
+	key := setKey{n.number, l.What, l.Name}
+	before := p.set[key]
+	switch {
+	case have.Equal(&l.Old):
+		it.Outcome = Applied
+		p.changes = append(p.changes, l.edit(n.number))
+		p.set[key] = p.patch.Name
+		if before != "" {
+			it.Reason = "the patch " + before + " set it as well"
+		}
+	case have.Equal(&l.New):
+		it.Outcome = Already
+	default:
+		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.Label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
+		if before != "" {
+			it.Reason += ": the patch " + before + " set it"
+		}
+	}
+	return nil
+}
+
+// Label is what a report calls what a line changes.
+func (l *Line) Label() string {
+	switch l.What {
+	case Keys:
+		return keysName
+	case Flags:
+		return flagsName
+	}
+	return string(query.AppendName(nil, l.Name))
+}
+
+// edit is the edit that a line is.
+func (l *Line) edit(n edit.Number) edit.Edit {
+	e := edit.Edit{Op: edit.SetAttribute, Node: n, Name: l.Name, Value: l.New.Attribute}
+	switch {
+	case l.What == Keys:
+		e = edit.Edit{Op: edit.SetKeys, Node: n, Keys: l.New.Keys}
+	case l.What == Flags:
+		e = edit.Edit{Op: edit.SetFlags, Node: n, Flags: l.New.Flags}
+	case l.New.Attribute.Type() == 0:
+		e = edit.Edit{Op: edit.RemoveAttribute, Node: n, Name: l.Name}
+	}
+	return e
+}
+
+// remove plans a block that removes a node.
+func (p *planner) remove(i int, b *Block) error {
+	t := &p.targets[i]
+	if t.reason == "" && len(t.nodes) == 0 {
+		p.report(i, Item{Outcome: Already})
+		return nil
+	}
+	n, reason, err := p.removable(b, t)
+	if err != nil {
+		return err
+	}
+	it := Item{Outcome: Conflict, Reason: reason, Node: n.number}
+	switch {
+	case reason != "":
+	case p.there[n.number]:
+		it.Outcome = Already
+	default:
+		if it.Reason, err = p.view.differs(n, b.Node); err != nil {
+			return err
+		}
+		if it.Reason == "" {
+			it.Outcome = Applied
+			if !p.removed[n.number] {
+				p.removals = append(p.removals, edit.Edit{Op: edit.RemoveNode, Node: n.number})
+			}
+			p.removed[n.number] = true
+		}
+	}
+	p.report(i, it)
+	return nil
+}
+
+// removable chooses the node of a block that removes one: where the path leads to several,
+// the one that is equal to what the block says and is beside the sibling that it names.
+func (p *planner) removable(b *Block, t *located) (n node, reason string, err error) {
+	if len(t.nodes) < 2 {
+		n, reason = t.one()
+		return n, reason, nil
+	}
+	var equal []int
+	for i, x := range t.nodes {
+		what, err := p.view.differs(x, b.Node)
+		if err != nil {
+			return n, "", err
+		}
+		if what == "" && !p.removed[x.number] {
+			equal = append(equal, i)
+		}
+	}
+	if len(equal) > 1 && b.Beside.Text != "" {
+		if equal, err = p.nextTo(b, t, equal); err != nil {
+			return n, "", err
+		}
+	}
+	if len(equal) != 1 {
+		return n, fmt.Sprintf("the path leads to %d nodes, %d of which are what the patch removes", len(t.nodes), len(equal)), nil
+	}
+	return t.nodes[equal[0]], "", nil
+}

@@ -1,0 +1,152 @@
+package patch_test
+
+import (
+	"strings"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/patch"
+)
+
+func parse(t *testing.T, name, blocks string) *patch.Patch {
+	t.Helper()
+	p, err := patch.Parse(name, []byte("lorefs-patch 1\n\n"+blocks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func shop(t *testing.T) *datacenter.File {
+	return open(t,
+		under(of("Items"), keyed(of("Item", "id", 1, "level", 14, "name", "a"), "id"), keyed(of("Item", "id", 2, "level", 20), "id")),
+		under(of("Items"), keyed(of("Item", "id", 5, "level", 1), "id")),
+		under(of("Twins"), of("T", "v", 1), of("T", "v", 1), of("T", "v", 1)),
+	)
+}
+
+// outcomes tells what became of each part of a patch, a line each.
+func outcomes(r *patch.Result) (text string) {
+	for _, it := range r.Items {
+		text += r.Describe(it) + "\n"
+	}
+	return text
+}
+
+func TestOutcomes(t *testing.T) {
+	for _, tt := range []struct{ name, blocks, want string }{
+		{"set", "@ /Items/Item[@id=1]\n-level int 14\n+level int 15\n", "applied"},
+		{"already", "@ /Items/Item[@id=2]\n-level int 14\n+level int 20\n", "already there"},
+		{"neither", "@ /Items/Item[@id=2]\n-level int 14\n+level int 15\n", "level is int 20; want int 14 or int 15"},
+		{"another type", "@ /Items/Item[@id=1]\n-level string \"14\"\n+level int 15\n", `level is int 14; want string "14" or int 15`},
+		{"no such node", "@ /Items/Item[@id=3]\n-level int 14\n+level int 15\n", "there is no such node"},
+		{"several", "@ /Twins/T\n-v int 1\n+v int 2\n", "the path leads to 3 nodes"},
+		{"several sheets", "@ /Items\n+v int 2\n", "the path leads to 2 nodes"},
+		{"another key", "@ /Items/Item[@id=7]\n-id int 7\n+id int 5\n-level int 2\n+level int 1\n", "already there\nmod:6: /Items/Item[@id=7]: already there"},
+		{"attribute gone", "@ /Items/Item[@id=2]\n-name string \"a\"\n", "already there"},
+		{"keys", "@ /Items/Item[@id=1]\n-%keys keys id\n+%keys keys id name\n", "applied"},
+		{"flags", "@ /Items/Item[@id=1]\n-%flags flags 1\n+%flags flags 2\n", "%flags is flags 0; want flags 1 or flags 2"},
+		{"place without guard", "@ /Twins/T[2]\n-v int 1\n+v int 2\n", "applied"},
+		{"wrong guard", "@ /Twins/T[2]\n? T 2/3 000000000001 000000000002 000000000003 - -\n-v int 1\n+v int 2\n", "which one is meant can't be told"},
+		{"removed", "@- /Items/Item[@id=2]\n-<Item id=\"2\" level=\"20\" dc:keys=\"id\" />\n", "applied"},
+		{"removed before", "@- /Items/Item[@id=3]\n-<Item id=\"3\" />\n", "already there"},
+		{"another one there", "@- /Items/Item[@id=2]\n-<Item id=\"2\" level=\"21\" dc:keys=\"id\" />\n", "Item level is int 20; want int 21"},
+		{"added", "@+ /Items after Item[@id=5]\n+<Item id=\"6\" dc:keys=\"id\" />\n", "applied"},
+		{"added before", "@+ /Items after Item[@id=1]\n+<Item id=\"5\" level=\"1\" dc:keys=\"id\" />\n", "already there"},
+		{"taken", "@+ /Items after Item[@id=1]\n+<Item id=\"5\" level=\"2\" dc:keys=\"id\" />\n", "there is one already: Item level is int 1; want int 2"},
+		{"no neighbour", "@+ /Items after Item[@id=9]\n+<Item id=\"6\" dc:keys=\"id\" />\n", "the path leads to 2 nodes, of which 0 have the sibling"},
+		{"no parent", "@+ /Nothing\n+<Item id=\"6\" />\n", "no place to add it: there is no such node"},
+		{"sheet", "@+ / after Items[2]\n+<New id=\"6\" />\n", "applied"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := parse(t, "mod", tt.blocks)
+			_, results := apply(t, shop(t), p)
+			got := outcomes(results[0])
+			if !strings.HasSuffix(strings.TrimSuffix(got, "\n"), tt.want) && !strings.Contains(got, tt.want) {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			rejects := patch.Rejects(results[0])
+			if (rejects != nil) != (results[0].Conflicts > 0) {
+				t.Errorf("rejects %v of %d conflicts", rejects, results[0].Conflicts)
+			}
+			if rejects == nil {
+				return
+			}
+			if text := string(reread(t, rejects).Append(nil)); !strings.Contains(text, "\n! mod:3: ") && !strings.Contains(text, "\n! mod:4: ") && !strings.Contains(text, "\n! mod:5: ") {
+				t.Errorf("rejects without a reason:\n%s", text)
+			}
+		})
+	}
+}
+
+// Of two patches that set one value, the second is judged by what the first left.
+func TestTwoPatches(t *testing.T) {
+	set := func(name, old, now string) *patch.Patch {
+		return parse(t, name, "@ /Items/Item[@id=1]\n-level int "+old+"\n+level int "+now+"\n")
+	}
+	for _, tt := range []struct {
+		second *patch.Patch
+		want   string
+	}{
+		{set("two", "14", "30"), "two:4: /Items/Item[@id=1]: level is int 15; want int 14 or int 30: the patch one set it\n"},
+		{set("two", "15", "30"), "two:4: /Items/Item[@id=1]: the patch one set it as well\n"},
+		{set("two", "14", "15"), "two:4: /Items/Item[@id=1]: already there\n"},
+	} {
+		_, results := apply(t, shop(t), set("one", "14", "15"), tt.second)
+		if got := outcomes(results[1]); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+	}
+}
+
+// A reject whose - line is corrected can be applied.
+func TestCorrectedReject(t *testing.T) {
+	p := parse(t, "mod", "@ /Items/Item[@id=2]\n-level int 14\n+level int 15\n+name string \"b\"\n")
+	d, results := apply(t, shop(t), p)
+	text := string(patch.Rejects(results[0]).Append(nil))
+	if strings.Contains(text, "name string") {
+		t.Errorf("what was applied is rejected:\n%s", text)
+	}
+	fixed, err := patch.Parse("fixed", []byte(strings.Replace(text, "-level int 14", "-level int 20", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := saved(t, d)
+	if _, results = apply(t, f, fixed); results[0].Applied != 1 {
+		t.Error(outcomes(results[0]))
+	}
+}
+
+// A sheet of which more than half is another one is replaced as a whole.
+func TestReplacedSheet(t *testing.T) {
+	sheet := func(from, n int) *datacenter.File {
+		s := of("S", "id", 1)
+		for i := range 20 {
+			v := i
+			if i < n {
+				v += from
+			}
+			s = under(s, of("R", "name", string(rune('a'+i)), "v", v))
+		}
+		return open(t, s, of("Other"))
+	}
+	few, most := makePatch(t, sheet(0, 0), sheet(100, 3)), makePatch(t, sheet(0, 0), sheet(100, 20))
+	if len(few.Blocks) != 3 || few.Blocks[0].Kind != patch.Change {
+		t.Errorf("%s", few.Append(nil))
+	}
+	if len(most.Blocks) != 20 {
+		t.Errorf("20 of 61 are another one:\n%s", most.Append(nil))
+	}
+	whole := makePatch(t, open(t, under(of("S", "id", 1), sheetRows(30, "a")...)), open(t, under(of("S", "id", 1), sheetRows(30, "b")...)))
+	if len(whole.Blocks) != 2 || whole.Blocks[0].Kind != patch.Remove || whole.Blocks[1].Kind != patch.Add {
+		t.Errorf("%s", whole.Append(nil))
+	}
+}
+
+func sheetRows(n int, name string) (rows []*dctest.Node) {
+	for i := range n {
+		rows = append(rows, of(name, "v", i))
+	}
+	return rows
+}

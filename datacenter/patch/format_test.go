@@ -1,0 +1,145 @@
+package patch_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"lorefs/datacenter/patch"
+)
+
+// example is what the documentation of the format says, and all else that it allows.
+const example = "testdata/example.lorepatch"
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestExample(t *testing.T) {
+	text := string(readFile(t, example))
+	p, err := patch.Parse("mod", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := p.Blocks[5]; b.Beside.Text != "{a before b}[@x=' after '][2]" || !b.Beside.Before || b.Path.Text != "/" {
+		t.Errorf("%+v", b)
+	}
+	if l := p.Blocks[2].Lines; len(l) != 6 || l[5].Old.Attribute.Type() != 0 || l[4].Old.Attribute.Text() != "\xed\xa0\x80" {
+		t.Errorf("%+v", l)
+	}
+	written := p.Append(nil)
+	if string(written) != text {
+		t.Errorf("written as\n%s", written)
+	}
+	q, err := patch.Parse("mod", written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(p, q) {
+		t.Errorf("read again:\n%+v\nwant\n%+v", q, p)
+	}
+	dos, err := patch.Parse("mod", []byte("\ufeff"+strings.ReplaceAll(text, "\n", "\r\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(dos, p) {
+		t.Errorf("with CR LF:\n%s", dos.Append(nil))
+	}
+}
+
+func TestSyntaxErrors(t *testing.T) {
+	head := "lorefs-patch 1\nbase: x\nfuture: whatever\n\n"
+	for text, want := range map[string]string{
+		"":                                                         "mod:1: this is no patch",
+		"diff --git":                                               "mod:1: this is no patch",
+		"lorefs-patch 2\n":                                         `mod:1: version "2" of patches is unknown`,
+		"lorefs-patch 1\nwhat is this\n":                           `mod:2: "what is this": want NAME: text`,
+		head + "@* /A\n":                                           `mod:5: a block of the kind "@*" is unknown`,
+		head + "hello\n":                                           "mod:5: \"hello\": want @",
+		head + "-a int 1\n":                                        "mod:5: \"-a int 1\": want a block before it",
+		head + "@ /A\n":                                            "mod:5: a block that changes nothing",
+		head + "@ /A[\n+a int 1\n":                                 "mod:5: query: ",
+		head + "@ //A\n+a int 1\n":                                 "mod:5: the path \"//A\" asks for more",
+		head + "@ (/A[1])[1]\n+a int 1\n":                          "two places in one step",
+		head + "@ /A\n+a int x\n":                                  `"x" is not an int`,
+		head + "@ /A\n+a string x\n":                               `mod:6: "x": want a JSON string`,
+		head + "@ /A\n+a string \"\\q\"\n":                         `want a JSON string`,
+		head + "@ /A\n+a text x\n":                                 `"text" is no type`,
+		head + "@ /A\n+a\n":                                        "want the name of an attribute",
+		head + "@ /A\n+a b int 1\n":                                `"b" is no type`,
+		head + "@ /A\n+{a int 1\n":                                 "want the name of an attribute",
+		head + "@ /A\n+a int 1\n+a int 2\n":                        "mod:7: \"a int 2\" is changed twice",
+		head + "@ /A\n-a int 1\n+a int 1\n":                        "mod:6: the same with - as with +",
+		head + "@ /A\n+__value__ int 1\n":                          "want a string",
+		head + "@ /A\n+%flags flags 1\n":                           "keys and flags are always there",
+		head + "@ /A\n-%flags flags 1\n+%flags flags 16\n":         "want a number from 0 to 15",
+		head + "@ /A\n-%keys keys\n+%keys keys a b c d e\n":        "5 keys of a node",
+		head + "@ /A\n? A 1/2\n+a int 1\n":                         "mod:6: \"? A 1/2\": want ? STEP",
+		head + "@ /A\n? A 1/2 - - - - -\n+a int 1\n":               "mod:5: 1 guards of 0 places",
+		head + "@ /A[1]\n? A 3/2 - - - - -\n+a int 1\n":            "want ? STEP",
+		head + "@ /A[1]\n? A 1/2 - - 00000000000* - -\n+a int 1\n": "want ? STEP",
+		head + "@ /A[1]\n+a int 1\n? A 1/2 - - - - -\n":            "mod:7: a guard behind what it guards",
+		head + "@+ /A\n":                                           "mod:5: a block without a node",
+		head + "@+ /A\n-<A />\n":                                   "mod:6: \"-<A />\": want lines that begin with +",
+		head + "@+ /A\n+<A>\n+<B>\n+</A>\n":                        "mod:8: ",
+		head + "@+ /A\n+x\n":                                       "mod:6: want an element",
+		head + "@+ /A after B/C\n+<A />\n":                         "want one step",
+		head + "@- /\n-<A />\n":                                    "the root can't be removed",
+		head + "@- /A/B\n-<A />\n":                                 "mod:6: the node is called \"A\"",
+	} {
+		_, err := patch.Parse("mod", []byte(text))
+		var syntax *patch.SyntaxError
+		if !errors.As(err, &syntax) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzParse reads anything. What it can read, it writes so that it reads the same.
+func FuzzParse(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*.lorepatch")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range seeds {
+		f.Add(readFile(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := patch.Parse("mod", data)
+		if err != nil {
+			return
+		}
+		text := p.Append(nil)
+		q, err := patch.Parse("mod", text)
+		if err != nil {
+			t.Fatalf("%v of\n%s", err, text)
+		}
+		forget(p)
+		forget(q)
+		if !reflect.DeepEqual(p, q) {
+			t.Fatalf("read again:\n%+v\nwant\n%+v", q, p)
+		}
+		if back, err := patch.Parse("mod", p.Reverse().Append(nil)); err == nil {
+			back.Reverse()
+		}
+	})
+}
+
+// forget takes away where the parts of a patch were in its text.
+func forget(p *patch.Patch) {
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		b.Line = 0
+		for k := range b.Lines {
+			b.Lines[k].At = 0
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package patch_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/patch"
+)
+
+// serial is an attribute that tells nodes apart for the judge. The patcher never sees it.
+const serial = "serial"
+
+// number gives each node a serial number.
+func number(list []*dctest.Node, next *int) {
+	for _, n := range list {
+		n.Attrs = append(n.Attrs, dctest.Attr{Name: serial, Value: *next})
+		*next++
+		number(n.Children, next)
+	}
+}
+
+// without copies nodes without their serial numbers.
+func without(list []*dctest.Node) (out []*dctest.Node) {
+	for _, n := range list {
+		c := *n
+		c.Attrs = slices.DeleteFunc(slices.Clone(n.Attrs), func(a dctest.Attr) bool { return a.Name == serial })
+		c.Children = without(n.Children)
+		out = append(out, &c)
+	}
+	return out
+}
+
+// serials are the serial numbers of the nodes of a file without, by their numbers there: a
+// walk meets the nodes of both in the same order.
+func serials(t *testing.T, with, f *datacenter.File) map[edit.Number]int32 {
+	m := map[edit.Number]int32{}
+	plain := spots(t, f)
+	for i, s := range spots(t, with) {
+		for a, err := range s.node.Attributes() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Name() == serial {
+				m[plain[i].number] = a.Int()
+			}
+		}
+	}
+	return m
+}
+
+// drift gives what another version of the game made of nodes: siblings came and went, and
+// values, ids and keys are other ones, none of which was there before.
+func drift(rt *rapid.T, list []*dctest.Node, next *int) []*dctest.Node {
+	var out []*dctest.Node
+	for _, n := range list {
+		c := *n
+		c.Attrs = slices.Clone(n.Attrs)
+		c.Children = drift(rt, n.Children, next)
+		switch rapid.IntRange(0, 9).Draw(rt, "drift") {
+		case 0:
+			continue
+		case 1:
+			if i := rapid.IntRange(0, len(c.Attrs)-1).Draw(rt, "attribute"); c.Attrs[i].Name != serial && c.Attrs[i].Name != dctest.ValueName {
+				c.Attrs[i].Value = 1000 + *next
+				*next++
+			}
+		case 2:
+			added := &dctest.Node{Name: n.Name, Keys: n.Keys, Attrs: []dctest.Attr{{Name: "v", Value: 1000 + *next}}}
+			number([]*dctest.Node{added}, next)
+			out = append(out, added)
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+// A mod of one version, applied to another one, changes no node that is not the one it
+// was made for.
+func TestNoneWrong(t *testing.T) {
+	var outcomes [3]int
+	rapid.Check(t, func(rt *rapid.T) {
+		sheets := drawSheets(rt)
+		next := 1
+		number(sheets, &next)
+		other := drift(rt, sheets, &next)
+		if len(other) == 0 {
+			return
+		}
+		a, b, c := open(t, without(sheets)...), open(t, mutate(rt, without(sheets), 0)...), open(t, without(other)...)
+		of, in := serials(t, open(t, sheets...), a), serials(t, open(t, other...), c)
+		p := makePatch(rt, a, b)
+		_, expected := apply(rt, a, p)
+		d, results := apply(rt, c, p)
+		r := results[0]
+		if len(r.Items) != len(expected[0].Items) {
+			rt.Fatalf("%d parts of a patch of %d", len(r.Items), len(expected[0].Items))
+		}
+		for i, it := range r.Items {
+			want := expected[0].Items[i]
+			outcomes[it.Outcome]++
+			if it.Outcome == patch.Conflict || it.Outcome == patch.Already && (it.Node == 0 || p.Blocks[it.Block].Kind == patch.Add) {
+				continue
+			}
+			b := &p.Blocks[it.Block]
+			if b.Kind == patch.Add && len(b.Path.Steps) == 1 {
+				continue // sheets that nothing tells apart are one
+			}
+			if of[want.Node] != in[it.Node] {
+				rt.Fatalf("%s: done to %d instead of %d by\n%s", r.Describe(it), in[it.Node], of[want.Node], p.Append(nil))
+			}
+		}
+		if rejects := patch.Rejects(r); rejects != nil {
+			_, again := apply(rt, c, reread(rt, rejects))
+			if n := again[0].Conflicts; n != r.Conflicts {
+				rt.Fatalf("%d of %d rejects are rejected again:\n%s", n, r.Conflicts, rejects.Append(nil))
+			}
+		}
+		after := saved(t, d)
+		// What was in no place for it at first may be now.
+		if _, again := apply(rt, after, p); again[0].Applied > 0 {
+			text := ""
+			for i, it := range again[0].Items {
+				if it.Outcome == patch.Applied && r.Items[i].Outcome != patch.Conflict {
+					b := p.Blocks[it.Block]
+					if len(b.Guards) > 0 {
+						continue // a twin may make siblings what they were before the patch
+					}
+					text += again[0].Describe(it) + "; at first " + r.Describe(r.Items[i]) + "\n" + string(b.Append(nil))
+				}
+			}
+			if text != "" {
+				rt.Fatalf("again: %s", text)
+			}
+		}
+	})
+	t.Logf("%d applied, %d already there, %d conflicts", outcomes[0], outcomes[1], outcomes[2])
+}

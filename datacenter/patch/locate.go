@@ -1,0 +1,125 @@
+package patch
+
+import (
+	"fmt"
+
+	"lorefs/datacenter/query"
+)
+
+// located is what a path of a patch leads to.
+type located struct {
+	found
+	// parents are those of the nodes.
+	parents []node
+	// reason tells why it is not known which node is meant.
+	reason string
+}
+
+// locate follows a path. Several nodes are left to who asks.
+func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, err error) {
+	if l.found, err = r.root(); err != nil {
+		return l, err
+	}
+	for i := range steps {
+		if l, guards, err = r.locateStep(l.found, steps, i, guards); err != nil || len(l.nodes) == 0 {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// locateStep follows one step of a path, of whose guards it leaves those behind it.
+func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards []Guard) (l located, rest []Guard, err error) {
+	s := steps[i]
+	g, rows, err := r.step(at, &s)
+	if err != nil {
+		return l, nil, err
+	}
+	if len(rows) == 0 {
+		if other, ok := r.renamed[string(query.AppendPlain(nil, steps[:i+1]))]; ok {
+			s = other
+			if g, rows, err = r.step(at, &s); err != nil {
+				return l, nil, err
+			}
+		}
+	}
+	l.key = at.key + "/" + bareStep(&s)
+	if n := placeOf(&s); n > 0 {
+		var guard *Guard
+		if len(guards) > 0 {
+			guard, guards = &guards[0], guards[1:]
+		}
+		if s.Nth > 0 && len(at.nodes) > 1 {
+			l.reason = fmt.Sprintf("%s is a place below %d nodes", s.Append(nil), len(at.nodes))
+			return l, nil, nil
+		}
+		if rows, l.reason, err = r.place(g, &s, rows, n, guard); err != nil || len(rows) == 0 {
+			return l, nil, err
+		}
+		l.key += fmt.Sprintf("#%d", rows[0].node.number)
+	}
+	for _, w := range rows {
+		l.nodes = append(l.nodes, w.node)
+		l.parents = append(l.parents, g.parents[w.parent])
+	}
+	return l, guards, nil
+}
+
+// place chooses the row that a place means: its guard tells whether it is still the same.
+func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard *Guard) (chosen []row, reason string, err error) {
+	if guard == nil {
+		if n > len(rows) {
+			return nil, "", nil
+		}
+		return rows[n-1 : n], "", nil
+	}
+	sum, err := r.sum(g, s, rows)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, state := range [...]struct {
+		hash  Hash
+		n, of int
+	}{{guard.Old, guard.N, guard.Of}, {guard.New, guard.NewN, guard.NewOf}} {
+		if state.hash == sum.all && state.of == len(rows) {
+			if state.n == 0 {
+				return nil, "", nil
+			}
+			return rows[state.n-1 : state.n], "", nil
+		}
+	}
+	if err := r.list(sum, rows); err != nil {
+		return nil, "", err
+	}
+	if i := guard.find(sum); i >= 0 {
+		return rows[i : i+1], "", nil
+	}
+	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told", s.Append(nil), len(rows)), nil
+}
+
+// find finds the node by what it holds and what is beside it; it is -1 if that fits not one.
+func (g *Guard) find(s *sum) int {
+	if g.Self == 0 || g.Alone == ByGroup {
+		return -1
+	}
+	bySelf, byNeighbours := -1, -1
+	selves, fits := 0, 0
+	for i, h := range s.each {
+		if h != g.Self {
+			continue
+		}
+		selves++
+		bySelf = i
+		if before, after := s.neighbours(i); before == g.Before && after == g.After {
+			fits++
+			byNeighbours = i
+		}
+	}
+	switch {
+	case selves == 1 && g.Alone == BySelf:
+		return bySelf
+	case fits == 1:
+		return byNeighbours
+	}
+	return -1
+}

@@ -1,0 +1,194 @@
+package patch
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/internal/align"
+)
+
+// MakeDraft makes the patch that does to the base of a draft, the file that was saved last,
+// what the draft did to it when the Snapshot was taken. name is what the header calls the
+// base.
+func MakeDraft(ctx context.Context, s *edit.Snapshot, name string) (*Patch, error) {
+	r := s.Reader()
+	m, err := newMaker(ctx, newView(ctx, r.Base(), nil), newView(ctx, r.First(), r))
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.old.view.root()
+	if err != nil {
+		return nil, err
+	}
+	y, err := m.now.view.root()
+	if err != nil {
+		return nil, err
+	}
+	v := draftVisitor{m, r}
+	if err := v.node(x, y, nil, nil); err != nil {
+		return nil, err
+	}
+	return m.patch(r.Base(), name)
+}
+
+// draftVisitor notes what differs between the base of a draft and the draft.
+type draftVisitor struct {
+	*maker
+	snapshot *edit.Reader
+}
+
+// node looks at a node of the file and at what became of it.
+func (v draftVisitor) node(x, y node, old, now way) error {
+	if !y.touched {
+		return nil
+	}
+	before := len(v.list)
+	if err := v.changed(old, now); err != nil {
+		return err
+	}
+	if d := v.list[len(v.list)-1]; len(d.lines) == 0 {
+		v.list = v.list[:before]
+	}
+	xs, err := v.byName(v.old.view, x)
+	if err != nil {
+		return err
+	}
+	ys, err := v.byName(v.now.view, y)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for name := range xs {
+		names = append(names, name)
+	}
+	for name := range ys {
+		if xs[name] == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := v.siblings(xs[name], ys[name], old, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byName gives the children of a node by their names.
+func (v draftVisitor) byName(w *view, n node) (map[string][]wayStep, error) {
+	m := map[string][]wayStep{}
+	err := w.Children(n, func(name string, c node) {
+		m[name] = append(m[name], wayStep{name, len(m[name]), c})
+	})
+	return m, err
+}
+
+// siblings looks at the children of one name, in the order in which they are now.
+func (v draftVisitor) siblings(xs, ys []wayStep, old, now way) error {
+	of, err := v.match(xs, ys)
+	if err != nil {
+		return err
+	}
+	to := slices.Repeat([]int32{align.None}, len(ys)) // its inverse
+	for i, j := range of {
+		if j != align.None {
+			to[j] = int32(i)
+		}
+	}
+	stays, err := v.stays(ys, to)
+	if err != nil {
+		return err
+	}
+	for i, x := range xs {
+		if of[i] == align.None {
+			if err := v.removed(old.child(x), now); err != nil {
+				return err
+			}
+		}
+	}
+	for j, y := range ys {
+		var err error
+		switch {
+		case to[j] == align.None:
+			err = v.added(old, now.child(y))
+		case stays[j]:
+			x := xs[to[j]]
+			err = v.node(x.node, y.node, old.child(x), now.child(y))
+		default:
+			err = v.moved(old.child(xs[to[j]]), now.child(y))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match tells which of ys belongs to each of xs: that which has its number in the base, and
+// of what is new that which package identity takes for the same.
+func (v draftVisitor) match(xs, ys []wayStep) ([]int32, error) {
+	places := make(map[edit.Number]int32, len(ys))
+	for j, y := range ys {
+		number, err := v.snapshot.Number(y.node.number)
+		if err != nil {
+			return nil, err
+		}
+		places[number] = int32(j)
+	}
+	to := make([]int32, len(xs))
+	for i, x := range xs {
+		to[i] = align.None
+		if j, ok := places[x.node.number]; ok {
+			to[i] = j
+		}
+	}
+	if len(xs) == 0 || len(ys) == 0 {
+		return to, nil
+	}
+	keys := v.old.view.Keys(xs[0].node)
+	if len(keys) == 0 {
+		keys = v.now.view.Keys(ys[0].node)
+	}
+	nodes := func(list []wayStep) (nodes []node) {
+		for _, s := range list {
+			nodes = append(nodes, s.node)
+		}
+		return nodes
+	}
+	p := identity.Siblings[node]{Contents: identity.NewContents[node](v.old.view), Nodes: nodes(xs)}
+	q := identity.Siblings[node]{Contents: identity.NewContents[node](v.now.view), Nodes: nodes(ys)}
+	return to, identity.Match(p, q, keys, to)
+}
+
+// stays tells which siblings no other has passed. Of nodes with keys only those with equal
+// ones count: keys order the others.
+func (v draftVisitor) stays(ys []wayStep, to []int32) ([]bool, error) {
+	classes := map[string][]int{}
+	for j, y := range ys {
+		var class strings.Builder
+		keys := v.now.view.Keys(y.node)
+		for _, name := range keys {
+			value, err := v.now.view.attribute(y.node, name)
+			if err != nil {
+				return nil, err
+			}
+			class.WriteString(name + "\x00" + value.Type().String() + value.Text() + "\x00")
+		}
+		classes[class.String()] = append(classes[class.String()], j)
+	}
+	stays := make([]bool, len(ys))
+	for _, places := range classes {
+		part := make([]int32, len(places))
+		for k, j := range places {
+			part[k] = to[j]
+		}
+		for k, ok := range align.Ascending(part) {
+			stays[places[k]] = ok
+		}
+	}
+	return stays, nil
+}

@@ -1,0 +1,76 @@
+package patch
+
+import (
+	"context"
+	"fmt"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/diff"
+	"lorefs/datacenter/edit"
+)
+
+// Make makes the patch that turns one data center into another one. base is what the header
+// calls the first.
+func Make(ctx context.Context, a, b *datacenter.File, base string) (*Patch, error) {
+	m, err := newMaker(ctx, newView(ctx, a, nil), newView(ctx, b, nil))
+	if err != nil {
+		return nil, err
+	}
+	if err := diff.Visit(ctx, a, b, fileVisitor{m}); err != nil {
+		return nil, err
+	}
+	return m.patch(a, base)
+}
+
+// patch makes the patch of what was noted, with its header.
+func (m *maker) patch(f *datacenter.File, base string) (*Patch, error) {
+	p, err := m.blocks()
+	if err == nil && base != "" {
+		p.Header = append(p.Header, Field{"base", fmt.Sprintf("%s revision %d", base, f.Header().Revision)})
+	}
+	return p, err
+}
+
+// fileVisitor notes what differs between two files.
+type fileVisitor struct{ *maker }
+
+// way makes a way of nodes that are known by their numbers.
+func (fileVisitor) way(w *view, from diff.Way) (way, error) {
+	parent, err := w.file.Root()
+	if err != nil {
+		return nil, err
+	}
+	number := edit.Number(0)
+	list := make(way, len(from))
+	for i, s := range from {
+		number += 1 + edit.Number(parent.AttributeCount()) + edit.Number(parent.EntriesBefore(parent.ChildIndex(s.Node)))
+		list[i] = wayStep{s.Node.Name(), s.Place, node{number: number, stored: s.Node}}
+		parent = s.Node
+	}
+	return list, nil
+}
+
+// both gives two ways to what notes them.
+func (v fileVisitor) both(a, b diff.Way, note func(old, now way) error) error {
+	old, err := v.way(v.old.view, a)
+	if err != nil {
+		return err
+	}
+	now, err := v.way(v.now.view, b)
+	if err != nil {
+		return err
+	}
+	return note(old, now)
+}
+
+// Changed implements [diff.Visitor].
+func (v fileVisitor) Changed(a, b diff.Way) error { return v.both(a, b, v.changed) }
+
+// Removed implements [diff.Visitor].
+func (v fileVisitor) Removed(a, parent diff.Way) error { return v.both(a, parent, v.removed) }
+
+// Added implements [diff.Visitor].
+func (v fileVisitor) Added(parent, b diff.Way) error { return v.both(parent, b, v.added) }
+
+// Moved implements [diff.Visitor].
+func (v fileVisitor) Moved(a, b diff.Way) error { return v.both(a, b, v.moved) }

@@ -1,0 +1,302 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+
+	"lorefs/datacenter/query"
+)
+
+// guards finds out the guards of a block. Where a step of its path would not find its node
+// alone once the patch is applied, it asks for a place instead.
+func (m *maker) guards(b *made) error {
+	b.Guards = nil
+	d := b.difference
+	// What the path leads to was old, and is now, which ends one earlier for a node that is
+	// removed.
+	old, now := d.old, d.now
+	if d.kind == Add {
+		now = d.now[:len(d.now)-1]
+	}
+	x, err := m.old.root()
+	if err != nil {
+		return err
+	}
+	y, err := m.now.root()
+	if err != nil {
+		return err
+	}
+	exact := b.Kind == Remove && !b.beside // lest it can't be taken back
+	for i := range b.Path.Steps {
+		last := i == len(b.Path.Steps)-1
+		var to *node
+		if i < len(now) {
+			to = &now[i].node
+		}
+		w := walk{maker: m, block: b, merged: i == 0 && !exact && (!last || b.Kind == Add && b.beside)}
+		if x, y, err = w.step(x, y, b.Path.Steps, i, old[i].node, to); err != nil {
+			return err
+		}
+	}
+	if b.beside {
+		w := walk{maker: m, block: b}
+		px, py := x, y
+		steps := b.Path.Steps
+		if b.Kind == Remove {
+			if px, py, err = m.parents(b); err != nil {
+				return err
+			}
+			steps = steps[:len(steps)-1]
+		}
+		steps = append(slices.Clip(steps), b.Beside.Step)
+		if _, _, err = w.step(px, py, steps, len(steps)-1, b.old[len(b.old)-1].node, &b.now[len(b.now)-1].node); err != nil {
+			return err
+		}
+		b.Beside.Step = steps[len(steps)-1]
+		b.Beside.Step.Nth, b.Beside.Step.NthOfAll = placeOf(&b.Beside.Step), 0
+	}
+	b.respell()
+	if b.Kind == Add {
+		if err := m.addGuard(b, x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parents finds the nodes below which a node was removed.
+func (m *maker) parents(b *made) (x, y found, err error) {
+	above := Block{Path: Path{Steps: b.Path.Steps[:len(b.Path.Steps)-1]}}
+	places := above.places()
+	a, err := m.old.locate(above.Path.Steps, b.Guards[:places])
+	if err != nil {
+		return x, y, err
+	}
+	c, err := m.now.locate(above.Path.Steps, b.Guards[:places])
+	return a.found, c.found, err
+}
+
+// walk follows a path of a patch in what was and in what is, beside each other.
+type walk struct {
+	*maker
+	block *made
+	// merged tells that several nodes will do, as below sheets that count as one.
+	merged bool
+}
+
+// side is what a step leads to on one side; at is the place of the node, -1 if it is not
+// there.
+type side struct {
+	step  query.PlainStep
+	group *group
+	rows  []row
+	at    int
+}
+
+// side follows a step to a node, nil for none.
+func (r *resolver) side(from found, s query.PlainStep, n *node) (d side, err error) {
+	d = side{step: s, at: -1}
+	d.group, d.rows, err = r.step(from, &s)
+	if n != nil && err == nil {
+		d.at = indexOf(d.rows, n.number)
+	}
+	return d, err
+}
+
+// step goes on by one step, to the node x and to y, which is nil if that is not there any
+// more. Where the step is not good enough, it changes it.
+func (w *walk) step(atX, atY found, steps []query.PlainStep, i int, x node, y *node) (nextX, nextY found, err error) {
+	path := string(query.AppendPlain(nil, steps[:i+1]))
+	old, err := w.old.side(atX, steps[i], &x)
+	if err != nil {
+		return nextX, nextY, err
+	}
+	now, err := w.now.side(atY, steps[i], y)
+	other, renamed := w.now.renamed[path]
+	if renamed && len(now.rows) == 0 && err == nil {
+		now, err = w.now.side(atY, other, y)
+	}
+	if err != nil {
+		return nextX, nextY, err
+	}
+	place := placeOf(&old.step)
+	if old.at < 0 {
+		return nextX, nextY, fmt.Errorf("patch: BUG: the path %s does not find its node", path)
+	}
+	others := len(old.rows) > 1 || len(now.rows) > 1 || y == nil && len(now.rows) > 0
+	switch {
+	case y != nil && now.at < 0, renamed && (place > 0 || !w.merged && others): // it has no such attributes any more
+		if old, now, err = w.bare(atX, atY, old.step.Name, &x, y); err != nil {
+			return nextX, nextY, err
+		}
+		place = old.at + 1
+	case place == 0 && !w.merged && others: // something else has them then
+		place = old.at + 1
+	}
+	if y == nil && place == 0 {
+		// Who takes the patch back has to know that something else is called so then.
+		same := query.PlainStep{Name: old.step.Name, Conditions: given(w.block.Node.Keys, w.block.Node.Attributes)}
+		there, err := w.now.side(atY, same, nil)
+		if err != nil {
+			return nextX, nextY, err
+		}
+		if len(same.Conditions) > 0 && len(there.rows) > 0 {
+			if old, err = w.old.side(atX, same, &x); err != nil {
+				return nextX, nextY, err
+			}
+			now, place = there, old.at+1
+		}
+	}
+	if place > 0 && len(old.step.Conditions) > 0 {
+		// What the step leads to may look the same then, though it is something else.
+		alike, err := w.alike(&old, &now)
+		if err != nil {
+			return nextX, nextY, err
+		}
+		if alike && old.at != now.at {
+			if old, now, err = w.bare(atX, atY, old.step.Name, &x, y); err != nil {
+				return nextX, nextY, err
+			}
+		}
+	}
+	if place > 0 {
+		place = old.at + 1 // another one than before if a step above was changed
+		old.step.Nth, old.step.NthOfAll = 0, 0
+		if len(atX.nodes) > 1 || len(atY.nodes) > 1 {
+			old.step.NthOfAll = place
+		} else {
+			old.step.Nth = place
+		}
+		now.step.Nth, now.step.NthOfAll = old.step.Nth, old.step.NthOfAll
+		steps[i] = old.step
+		if err := w.guard(&old, &now); err != nil {
+			return nextX, nextY, err
+		}
+	}
+	return old.next(atX), now.next(atY), nil
+}
+
+// bare follows a name alone.
+func (m *maker) bare(atX, atY found, name string, x, y *node) (old, now side, err error) {
+	s := query.PlainStep{Name: name}
+	if old, err = m.old.side(atX, s, x); err == nil {
+		now, err = m.now.side(atY, s, y)
+	}
+	return old, now, err
+}
+
+// alike tells whether a step leads to the same before and after the patch, as far as that
+// can be seen.
+func (m *maker) alike(old, now *side) (bool, error) {
+	before, err := m.old.sum(old.group, &old.step, old.rows)
+	if err != nil {
+		return false, err
+	}
+	after, err := m.now.sum(now.group, &now.step, now.rows)
+	return err == nil && before.all == after.all && len(old.rows) == len(now.rows), err
+}
+
+// guard adds the guard of a place.
+func (w *walk) guard(old, now *side) error {
+	before, err := w.old.sum(old.group, &old.step, old.rows)
+	if err != nil {
+		return err
+	}
+	if err := w.old.list(before, old.rows); err != nil {
+		return err
+	}
+	after, err := w.now.sum(now.group, &now.step, now.rows)
+	if err != nil {
+		return err
+	}
+	g := Guard{
+		Step: bareStep(&old.step), N: old.at + 1, Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows),
+		Old: before.all, New: after.all, Self: before.each[old.at], Alone: before.alone(old.at),
+	}
+	g.Before, g.After = before.neighbours(old.at)
+	w.block.Guards = append(w.block.Guards, g)
+	return nil
+}
+
+// next is what a step leads to: the node at a place or, where several will do, all.
+func (d *side) next(at found) found {
+	f := found{key: at.key + "/" + bareStep(&d.step)}
+	rows := d.rows
+	if placeOf(&d.step) > 0 {
+		if d.at < 0 {
+			return f
+		}
+		f.key += fmt.Sprintf("#%d", rows[d.at].node.number)
+		rows = rows[d.at : d.at+1]
+	}
+	for _, r := range rows {
+		f.nodes = append(f.nodes, r.node)
+	}
+	return f
+}
+
+// alone tells what finds a row again.
+func (s *sum) alone(at int) Alone {
+	selves, fits := 0, 0
+	before, after := s.neighbours(at)
+	for i, h := range s.each {
+		if h != s.each[at] {
+			continue
+		}
+		selves++
+		if b, a := s.neighbours(i); b == before && a == after {
+			fits++
+		}
+	}
+	switch {
+	case selves == 1:
+		return BySelf
+	case fits == 1:
+		return ByNeighbours
+	}
+	return ByGroup
+}
+
+// addGuard adds the guard of a node that is added and that nothing tells from its siblings,
+// of these. So it does where none of them stays what it is.
+func (m *maker) addGuard(b *made, x, y found) error {
+	to := &b.difference.now[len(b.difference.now)-1].node
+	old, now, err := m.bare(x, y, b.Node.Name, nil, to)
+	if err != nil {
+		return err
+	}
+	if conditions := given(b.Node.Keys, b.Node.Attributes); len(conditions) > 0 && (b.beside || len(old.rows) == 0) {
+		s := query.PlainStep{Name: b.Node.Name, Conditions: conditions}
+		same, err := m.old.side(x, s, nil)
+		if err != nil {
+			return err
+		}
+		there, err := m.now.side(y, s, to)
+		if err != nil {
+			return err
+		}
+		stays := func(r row) bool { return !m.leaving[r.node.number] }
+		if len(there.rows) == 1 && !slices.ContainsFunc(same.rows, stays) {
+			return nil
+		}
+		alike, err := m.alike(&same, &there)
+		if err != nil {
+			return err
+		}
+		if !alike {
+			old, now = same, there
+		}
+	}
+	before, err := m.old.sum(old.group, &old.step, old.rows)
+	if err != nil {
+		return err
+	}
+	after, err := m.now.sum(now.group, &now.step, now.rows)
+	if err != nil {
+		return err
+	}
+	b.Guards = append(b.Guards, Guard{
+		Step: bareStep(&old.step), Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows), Old: before.all, New: after.all,
+	})
+	return nil
+}

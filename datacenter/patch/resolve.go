@@ -1,0 +1,251 @@
+package patch
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/query"
+)
+
+// resolver follows plain paths in a view, many of them: the children that a path leads to
+// are listed once, and found by the values that are asked for.
+type resolver struct {
+	view   *view
+	hashes *identity.Contents[node]
+	groups map[string]*group
+	rows   int // of all groups
+	sums   map[groupSum]*sum
+	// renamed are steps that this patch gives other values, by the path that ends with one:
+	// where the patch was applied before, they lead to the node.
+	renamed map[string]query.PlainStep
+}
+
+// sum is the hash of rows, and those of each of them, if those were asked for.
+type sum struct {
+	all  Hash
+	each []Hash
+}
+
+// groupSum names rows whose hash was found out: those of a group for which conditions hold.
+type groupSum struct{ group, conditions string }
+
+// row is a child, and the place of its parent among those of the group.
+type row struct {
+	node   node
+	parent int32
+}
+
+// group is the children of one name that some nodes have.
+type group struct {
+	key     string
+	parents []node
+	rows    []row
+	// indexes find the rows that may have some values, by the attributes' names.
+	indexes map[string]map[uint64][]int32
+}
+
+// maxRows bounds the rows that a resolver remembers.
+const maxRows = 1 << 20
+
+func newResolver(v *view) *resolver {
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}}
+}
+
+// found is what a path leads to so far.
+type found struct {
+	nodes []node
+	// key is the path, by which what is below is remembered.
+	key string
+}
+
+func (r *resolver) root() (found, error) {
+	n, err := r.view.root()
+	return found{nodes: []node{n}}, err
+}
+
+// group gives the children of a name of what was found.
+func (r *resolver) group(at found, name string) (*group, error) {
+	key := at.key + "/" + string(query.AppendName(nil, name))
+	if g := r.groups[key]; g != nil {
+		return g, nil
+	}
+	g := &group{key: key, parents: at.nodes, indexes: map[string]map[uint64][]int32{}}
+	for i, n := range at.nodes {
+		err := r.view.Children(n, func(of string, child node) {
+			if of == name {
+				g.rows = append(g.rows, row{child, int32(i)})
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.rows += len(g.rows); r.rows > maxRows {
+		clear(r.groups)
+		clear(r.sums)
+		r.rows = len(g.rows)
+	}
+	r.groups[key] = g
+	return g, nil
+}
+
+// match gives the rows for which all conditions of a step hold.
+func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, error) {
+	if len(conditions) == 0 {
+		return g.rows, nil
+	}
+	names := make([]string, len(conditions))
+	h := uint64(0)
+	for i := range conditions {
+		names[i] = conditions[i].Name
+		h = h*31 + hashValue(conditions[i].Text())
+	}
+	index, err := r.index(g, names)
+	if err != nil {
+		return nil, err
+	}
+	var list []row
+	for _, i := range index[h] {
+		ok := true
+		for k := range conditions {
+			v, err := r.view.attribute(g.rows[i].node, names[k])
+			if err != nil {
+				return nil, err
+			}
+			if ok = v.Type() != 0 && conditions[k].Holds(v); !ok {
+				break
+			}
+		}
+		if ok {
+			list = append(list, g.rows[i])
+		}
+	}
+	return list, nil
+}
+
+// index finds rows by a hash of the values of some attributes.
+func (r *resolver) index(g *group, names []string) (map[uint64][]int32, error) {
+	key := strings.Join(names, "\x00") // which no name holds
+	if index := g.indexes[key]; index != nil {
+		return index, nil
+	}
+	index := make(map[uint64][]int32, len(g.rows))
+	for i := range g.rows {
+		h, all := uint64(0), true
+		for _, name := range names {
+			v, err := r.view.attribute(g.rows[i].node, name)
+			if err != nil {
+				return nil, err
+			}
+			all = all && v.Type() != 0
+			h = h*31 + hashValue(v.Text())
+		}
+		if all {
+			index[h] = append(index[h], int32(i))
+		}
+	}
+	g.indexes[key] = index
+	return index, nil
+}
+
+// hashValue is the same for texts that a query may find equal. A number counts as a float,
+// since a float is compared as one.
+func hashValue(text string) uint64 {
+	s := strings.TrimSpace(text)
+	switch s {
+	case "true":
+		s = "1"
+	case "false":
+		s = "0"
+	}
+	if f, err := strconv.ParseFloat(s, 64); (err == nil || math.IsInf(f, 0)) && !math.IsNaN(f) {
+		f32 := float32(f)
+		if f32 == 0 {
+			f32 = 0 // and not -0
+		}
+		return uint64(math.Float32bits(f32))
+	}
+	return xxhash.Sum64String(text)
+}
+
+// step follows a step without its place. What a sheet's step leads to is one place, as
+// sheets that nothing tells apart are one.
+func (r *resolver) step(at found, s *query.PlainStep) (*group, []row, error) {
+	g, err := r.group(at, s.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := r.match(g, s.Conditions)
+	return g, rows, err
+}
+
+// shorten makes a hash of a patch of one of package identity.
+func shorten(h uint64) Hash {
+	if h &= hashMask; h == 0 {
+		return 1 // 0 is unknown
+	}
+	return Hash(h)
+}
+
+// sum is the hash of all the rows for which the conditions of a step hold.
+func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
+	key := groupSum{g.key, bareStep(s)}
+	if known := r.sums[key]; known != nil {
+		return known, nil
+	}
+	h, err := r.hashes.Group(func(yield func(node) bool) {
+		for _, w := range rows {
+			if !yield(w.node) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.sums[key] = &sum{all: shorten(h)}
+	return r.sums[key], nil
+}
+
+// list finds out the hashes of all rows.
+func (r *resolver) list(s *sum, rows []row) error {
+	if s.each != nil {
+		return nil
+	}
+	for _, w := range rows {
+		h, err := r.hashes.Hash(w.node)
+		if err != nil {
+			return err
+		}
+		s.each = append(s.each, shorten(h))
+	}
+	return nil
+}
+
+// bareStep spells a step without its place.
+func bareStep(s *query.PlainStep) string {
+	bare := query.PlainStep{Name: s.Name, Conditions: s.Conditions}
+	return string(bare.Append(nil))
+}
+
+// neighbours are the hashes beside a place, 0 if there is none.
+func (s *sum) neighbours(i int) (before, after Hash) {
+	if i > 0 {
+		before = s.each[i-1]
+	}
+	if i+1 < len(s.each) {
+		after = s.each[i+1]
+	}
+	return before, after
+}
+
+// indexOf finds a node among rows.
+func indexOf(rows []row, n edit.Number) int {
+	return slices.IndexFunc(rows, func(w row) bool { return w.node.number == n })
+}

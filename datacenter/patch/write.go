@@ -1,0 +1,169 @@
+package patch
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/query"
+	"lorefs/datacenter/sheets"
+	"lorefs/internal/wtf8"
+)
+
+// firstLine says what a file is.
+const (
+	magic     = "lorefs-patch "
+	firstLine = magic + "1"
+)
+
+// The names of lines that are not attributes'.
+const (
+	keysName  = "%keys"
+	flagsName = "%flags"
+)
+
+// The words between a path and a sibling.
+const (
+	wordAfter  = " after "
+	wordBefore = " before "
+)
+
+// Append appends the patch as a file.
+func (p *Patch) Append(dst []byte) []byte {
+	dst = append(dst, firstLine+"\n"...)
+	for _, f := range p.Header {
+		dst = fmt.Appendf(dst, "%s: %s\n", f.Name, f.Text)
+	}
+	dst = append(dst, '\n')
+	for i := range p.Blocks {
+		dst = p.Blocks[i].Append(dst)
+	}
+	return appendLines(dst, p.Notes)
+}
+
+func appendLines(dst []byte, lines []string) []byte {
+	for _, l := range lines {
+		dst = append(append(dst, l...), '\n')
+	}
+	return dst
+}
+
+// Append appends the lines of a block.
+func (b *Block) Append(dst []byte) []byte {
+	dst = appendLines(dst, b.Notes)
+	dst = append(dst, [...]string{Change: "@ ", Add: "@+ ", Remove: "@- "}[b.Kind]...)
+	dst = append(dst, b.Path.Text...)
+	if b.Beside.Text != "" {
+		word := wordAfter
+		if b.Beside.Before {
+			word = wordBefore
+		}
+		dst = append(append(dst, word...), b.Beside.Text...)
+	}
+	dst = append(dst, '\n')
+	for i := range b.Guards {
+		dst = b.Guards[i].append(dst)
+	}
+	for i := range b.Lines {
+		dst = b.Lines[i].append(dst)
+	}
+	if b.Node == nil {
+		return dst
+	}
+	sign := byte('+')
+	if b.Kind == Remove {
+		sign = '-'
+	}
+	for line := range bytes.Lines(sheets.AppendElement(nil, b.Node)) {
+		dst = append(append(dst, sign), line...)
+	}
+	return dst
+}
+
+func (g *Guard) append(dst []byte) []byte {
+	dst = fmt.Appendf(dst, "? %s %d/%d", g.Step, g.N, g.Of)
+	if g.N != g.NewN || g.Of != g.NewOf {
+		dst = fmt.Appendf(dst, ">%d/%d", g.NewN, g.NewOf)
+	}
+	for i, h := range [...]Hash{g.Old, g.New, g.Self, g.Before, g.After} {
+		dst = append(dst, ' ')
+		if h == 0 {
+			dst = append(dst, '-')
+		} else {
+			dst = fmt.Appendf(dst, "%012x", uint64(h))
+		}
+		if i == 2 {
+			dst = append(dst, "**"[:g.Alone]...)
+		}
+	}
+	return append(dst, '\n')
+}
+
+// String describes the line, as "price: int 10 to int 5".
+func (l *Line) String() string {
+	return l.Label() + ": " + l.Old.describe(l.What) + " to " + l.New.describe(l.What)
+}
+
+func (l *Line) append(dst []byte) []byte {
+	if l.has(&l.Old) {
+		dst = l.Old.append(append(dst, '-'), l)
+	}
+	if l.has(&l.New) {
+		dst = l.New.append(append(dst, '+'), l)
+	}
+	return dst
+}
+
+// has tells whether there is such a value: of keys and flags there is always one.
+func (l *Line) has(v *Value) bool { return l.What != Attribute || v.Attribute.Type() != 0 }
+
+func (v *Value) append(dst []byte, l *Line) []byte {
+	switch l.What {
+	case Keys:
+		dst = append(dst, keysName...)
+	case Flags:
+		dst = append(dst, flagsName...)
+	default:
+		dst = query.AppendName(dst, l.Name)
+	}
+	dst = append(dst, ' ')
+	return append(append(dst, v.spell(l.What)...), '\n')
+}
+
+// spell is the value as in a line.
+func (v *Value) spell(what What) string {
+	switch what {
+	case Keys:
+		dst := []byte("keys")
+		for _, k := range v.Keys {
+			dst = query.AppendName(append(dst, ' '), k)
+		}
+		return string(dst)
+	case Flags:
+		return "flags " + strconv.Itoa(int(v.Flags))
+	}
+	return spellValue(v.Attribute)
+}
+
+// spellValue is the value of an attribute as in a line.
+func spellValue(v datacenter.Value) string {
+	switch v.Type() {
+	case 0:
+		return "not there"
+	case datacenter.String:
+		return "string " + string(wtf8.AppendJSON(nil, v.Text()))
+	}
+	return v.Type().String() + " " + v.Text()
+}
+
+// describe is a value in a report: it may be long.
+func (v *Value) describe(what What) string {
+	const most = 200
+	s := v.spell(what)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

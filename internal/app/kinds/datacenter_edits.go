@@ -1,0 +1,293 @@
+package kinds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/diff"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/patch"
+	"lorefs/datacenter/query"
+)
+
+// dataCenterEdits are the edits of a draft, as users know them.
+type dataCenterEdits struct {
+	ctx     context.Context //nolint:containedctx // it lives as long as a listing
+	base    *datacenter.File
+	reader  *edit.Reader
+	changes []dataCenterEdit
+	paths   *identity.FilePaths
+	// changing has the attributes that edits change, by the numbers of nodes in the base.
+	changing map[edit.Number][]string
+	// last is the number of the node of the base whose path was found last, and expr the path.
+	last edit.Number
+	expr string
+	// places has the places of nodes among the siblings of their name, by their parents.
+	places map[edit.Number]map[edit.Number]place
+}
+
+// place is a place among siblings of one name, from 1 on, and how many they are.
+type place struct{ n, of int }
+
+// dataCenterEdit is one edit of a draft.
+type dataCenterEdit struct {
+	edit.Change
+	// at are numbers in the base of where the edit is: of its node, and of the nearest node
+	// above that the base has if the node was made or moved.
+	at []edit.Number
+}
+
+// newDataCenterEdits lists the edits of a snapshot.
+func newDataCenterEdits(ctx context.Context, s *edit.Snapshot) (*dataCenterEdits, error) {
+	l := &dataCenterEdits{
+		ctx: ctx, reader: s.Reader(), changing: map[edit.Number][]string{}, places: map[edit.Number]map[edit.Number]place{},
+	}
+	l.base = l.reader.Base()
+	var err error
+	l.paths, err = identity.NewFilePaths(ctx, l.base, func(n uint32) []string { return l.changing[edit.Number(n)] })
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range s.Changes() {
+		e := dataCenterEdit{Change: c}
+		if c.Stored {
+			e.at = append(e.at, c.Base)
+		}
+		if c.Kind == edit.NodeMade || c.Kind == edit.NodeMoved {
+			above, err := l.storedAbove(c.Node)
+			if err != nil {
+				return nil, err
+			}
+			e.at = append(e.at, above)
+		}
+		if c.Name != "" {
+			l.changing[c.Base] = append(l.changing[c.Base], c.Name)
+		}
+		l.changes = append(l.changes, e)
+	}
+	// The locator is quick if numbers ascend.
+	slices.SortStableFunc(l.changes, func(a, b dataCenterEdit) int { return cmp.Compare(a.at[0], b.at[0]) })
+	return l, nil
+}
+
+// storedAbove returns the number in the base of the nearest node above one.
+func (l *dataCenterEdits) storedAbove(n edit.Number) (edit.Number, error) {
+	for {
+		info, ok := l.reader.Node(n)
+		if !ok {
+			return 0, edit.ErrGone
+		}
+		number, ok, err := l.reader.Stored(info.Parent)
+		if ok || err != nil {
+			return number, err
+		}
+		n = info.Parent
+	}
+}
+
+// each yields the edits for users.
+func (l *dataCenterEdits) each() iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		for i := range l.changes {
+			d, err := l.difference(&l.changes[i])
+			if err == nil {
+				err = l.ctx.Err()
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// difference returns an edit as diff tells it.
+func (l *dataCenterEdits) difference(e *dataCenterEdit) (d diff.Difference, err error) {
+	if e.Kind == edit.NodeMade {
+		d = diff.Difference{Kind: diff.NodeAdded, Entries: uint32(e.Entries)}
+		d.Path, err = l.pathNow(e.Node)
+		return d, err
+	}
+	if d.Path, err = l.pathBefore(e.Base); err != nil {
+		return d, err
+	}
+	switch e.Kind {
+	case edit.NodeGone:
+		d.Kind, d.Entries = diff.NodeRemoved, uint32(e.Entries)
+	case edit.NodeMoved:
+		d.Kind = diff.OrderChanged
+		d.NewPath, err = l.pathNow(e.Node)
+	case edit.KeysSet:
+		d.Kind = diff.KeysChanged
+		d.Old, d.New = keysSide(e.OldKeys), keysSide(e.Keys)
+	case edit.FlagsSet:
+		d.Kind = diff.FlagsChanged
+		d.Old, d.New = flagsSide(e.OldFlags), flagsSide(e.Flags)
+	default:
+		d.Path += attributeStep(e.Name)
+		d.Old, d.New = sideOf(e.Old), sideOf(e.New)
+		switch {
+		case e.Kind == edit.AttributeGone:
+			d.Kind = diff.AttributeRemoved
+		case e.Old.Type() == 0 && !e.Lost:
+			d.Kind = diff.AttributeAdded
+		default:
+			d.Kind = diff.AttributeChanged
+		}
+	}
+	return d, err
+}
+
+// pathBefore returns the path of a node of the base.
+func (l *dataCenterEdits) pathBefore(n edit.Number) (string, error) {
+	if n == 0 {
+		return "", nil
+	}
+	if n == l.last {
+		return l.expr, nil
+	}
+	way, err := l.paths.Find(uint32(n))
+	if err != nil {
+		return "", err
+	}
+	expr, err := l.paths.Expr(way)
+	if errors.Is(err, identity.ErrTooMany) {
+		expr, err = byPlaces(way), nil
+	}
+	l.last, l.expr = n, expr
+	return expr, err
+}
+
+// byPlaces returns a path that goes by places only.
+func byPlaces(way []identity.Located) string {
+	var steps []query.PlainStep
+	for _, at := range way[1:] {
+		steps = append(steps, query.PlainStep{Name: at.Step.Name, Nth: at.Step.Place + 1})
+	}
+	return string(query.AppendPlain(nil, steps))
+}
+
+// pathNow returns the path of a node that was made or moved, as the draft has it.
+func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
+	info, ok := l.reader.Node(n)
+	if !ok {
+		return "", edit.ErrGone
+	}
+	number, stored, err := l.reader.Stored(info.Parent)
+	if err != nil {
+		return "", err
+	}
+	var path string
+	if stored {
+		path, err = l.pathBefore(number)
+	} else {
+		path, err = l.pathNow(info.Parent)
+	}
+	if err != nil {
+		return "", err
+	}
+	step := query.PlainStep{Name: info.Name}
+	for _, key := range markNames(info.Keys) {
+		v, err := l.value(n, key)
+		if err != nil {
+			return "", err
+		}
+		if v.Type() != 0 && identity.Sayable(v.Type(), []byte(v.Text())) {
+			step.Conditions = append(step.Conditions, query.NewPlainCondition(key, v))
+		}
+	}
+	if len(step.Conditions) == 0 {
+		at, err := l.place(info.Parent, n)
+		if err != nil {
+			return "", err
+		}
+		if at.of > 1 {
+			step.Nth = at.n
+		}
+	} else if q, err := query.Compile(path); err == nil {
+		// Sheets that nothing tells apart count as one.
+		if steps, ok := q.Plain(); ok && len(steps) == 1 && steps[0].Nth > 0 {
+			steps[0].Nth = 0
+			path = string(query.AppendPlain(nil, steps))
+		}
+	}
+	return path + "/" + string(step.Append(nil)), nil
+}
+
+// markNames returns the names of the attributes by which a node with these keys is known.
+func markNames(keys datacenter.KeyDefinition) []string {
+	if len(keys) == 0 {
+		return []string{"id"}
+	}
+	return keys
+}
+
+// value returns an attribute of a node of the draft; it has no type if there is none.
+func (l *dataCenterEdits) value(n edit.Number, name string) (datacenter.Value, error) {
+	e, ok := l.reader.Attribute(n, name)
+	if !ok || e.Value.Type() != 0 {
+		return e.Value, nil
+	}
+	a, err := l.reader.First().Attribute(e.Addr)
+	if err != nil {
+		return datacenter.Value{}, err
+	}
+	return a.Value()
+}
+
+// place returns the place of a node among those of its name.
+func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
+	if known, ok := l.places[parent]; ok {
+		return known[n], nil
+	}
+	children, _, err := l.reader.OrderedChildren(parent)
+	if err != nil {
+		return place{}, err
+	}
+	counts, places := map[string]int{}, map[edit.Number]place{}
+	for _, c := range children {
+		counts[c.Name]++
+		places[c.Number] = place{n: counts[c.Name]}
+	}
+	for _, c := range children {
+		places[c.Number] = place{places[c.Number].n, counts[c.Name]}
+	}
+	l.places[parent] = places
+	return places[n], nil
+}
+
+// WriteEdits implements Session.
+func (s *dataCenterSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+	defer s.dc.HoldBase()()
+	return draftEdits{s.dc.Draft(), s.file}.WriteEdits(ctx, w, f)
+}
+
+// draftEdits lists the edits of a draft of the file at a path.
+type draftEdits struct {
+	draft *edit.Draft
+	path  string
+}
+
+// WriteEdits implements lister.
+func (d draftEdits) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+	s := d.draft.Snapshot()
+	defer s.Close()
+	if f == EditsPatch {
+		p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
+		if err == nil {
+			_, err = w.Write(p.Append(nil))
+		}
+		return err
+	}
+	l, err := newDataCenterEdits(ctx, s)
+	if err != nil {
+		return err
+	}
+	return writeEdits(w, f, l.each())
+}

@@ -1,0 +1,411 @@
+package kinds
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/query"
+	"lorefs/datacenter/sheets"
+	"lorefs/nodes"
+	"lorefs/nodes/overlay"
+	"lorefs/nodes/sheettree"
+)
+
+// Revert implements Session.
+func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool) (r Reverted, err error) {
+	defer s.dc.HoldBase()()
+	snapshot := s.dc.Draft().Snapshot()
+	defer snapshot.Close()
+	l, err := newDataCenterEdits(ctx, snapshot)
+	if err != nil {
+		return r, err
+	}
+	x := selection{dataCenterEdits: l, session: s, chosen: make([]bool, len(l.changes))}
+	if len(paths) == 0 && all {
+		x.everything()
+	}
+	for _, p := range paths {
+		if err := x.path(ctx, p, all); err != nil {
+			return r, err
+		}
+	}
+	what, err := x.targets(&r)
+	if err != nil {
+		return Reverted{}, err
+	}
+	if len(what) > 0 {
+		if err = s.dc.Revert(ctx, what); err != nil {
+			return Reverted{}, err
+		}
+	}
+	x.texts(&r)
+	return r, nil
+}
+
+// selection is the part of the edits that is to be taken back.
+type selection struct {
+	*dataCenterEdits
+	session *dataCenterSession
+	// chosen says which of the changes are meant.
+	chosen []bool
+	// trees and sheets are the nodes of tree/ and sheets/ whose texts are meant. allTrees and
+	// allSheets mean all of them.
+	trees, sheets       []nodes.ID
+	allTrees, allSheets bool
+}
+
+func (x *selection) everything() {
+	for i := range x.chosen {
+		x.chosen[i] = true
+	}
+	x.allTrees, x.allSheets = true, true
+}
+
+// targets returns what to take back, and adds the edits to r.
+func (x *selection) targets(r *Reverted) (what []edit.Target, err error) {
+	for i := range x.changes {
+		if !x.chosen[i] {
+			continue
+		}
+		e := &x.changes[i]
+		d, err := x.difference(e)
+		if err != nil {
+			return nil, err
+		}
+		r.Edits = append(r.Edits, d)
+		what = append(what, edit.Target{Node: e.Node, Attribute: e.Name})
+	}
+	return what, nil
+}
+
+// texts gives up refused texts, and lists open files.
+func (x *selection) texts(r *Reverted) {
+	for _, in := range []struct {
+		dir  string
+		tree *overlay.Tree
+		all  bool
+		ids  []nodes.ID
+	}{{"tree/", x.session.tree.Tree, x.allTrees, x.trees}, {"sheets/", x.session.sheets.Tree, x.allSheets, x.sheets}} {
+		if in.all {
+			in.ids = nil
+		} else if len(in.ids) == 0 {
+			continue
+		}
+		for _, path := range in.tree.TakeBack(in.ids...) {
+			r.Texts = append(r.Texts, in.dir+path)
+		}
+		for _, path := range in.tree.Unflushed(in.ids...) {
+			r.Open = append(r.Open, in.dir+path)
+		}
+	}
+}
+
+// path selects the edits at a path. all allows that a query finds several nodes.
+func (x *selection) path(ctx context.Context, name string, all bool) error {
+	if strings.HasPrefix(name, "/") {
+		return x.query(ctx, name, all)
+	}
+	parts := strings.Split(path.Clean(name), "/")
+	dir, parts := parts[0], parts[1:]
+	found, err := false, error(nil)
+	switch dir {
+	case ".":
+		x.everything()
+		return nil
+	case "tree":
+		found, err = x.inTree(ctx, parts)
+	case "sheets":
+		found, err = x.inSheets(ctx, parts)
+	}
+	if err == nil && !found && !x.hasText(path.Clean(name)) {
+		err = &NoEditError{name}
+	}
+	return err
+}
+
+// hasText reports whether there is a refused text at a path, or below it.
+func (x *selection) hasText(name string) bool {
+	return slices.ContainsFunc(x.session.Refused(), func(r overlay.Refused) bool {
+		return r.Path == name || strings.HasPrefix(r.Path, name+"/")
+	})
+}
+
+// inTree selects the edits at a path below tree/.
+func (x *selection) inTree(ctx context.Context, names []string) (found bool, err error) {
+	if id, ok := lookUp(ctx, x.session.tree, names); ok {
+		x.trees = append(x.trees, id)
+	}
+	traced, err := x.session.tree.Trace(ctx, names)
+	if err != nil {
+		return false, err
+	}
+	for _, t := range traced {
+		list, err := x.at(t.Node, t.Attribute)
+		if err != nil {
+			return false, err
+		}
+		x.choose(list)
+		found = found || len(list) > 0
+		if t.Attribute == "" {
+			x.sheets = append(x.sheets, sheettree.SheetID(t.Node))
+		}
+	}
+	return found, nil
+}
+
+// lookUp returns the node of a tree with a path.
+func lookUp(ctx context.Context, tree nodes.Tree, names []string) (id nodes.ID, ok bool) {
+	id = nodes.Root
+	for _, name := range names {
+		e, err := tree.Lookup(ctx, id, name)
+		if err != nil {
+			return 0, false
+		}
+		id = e.ID
+	}
+	return id, true
+}
+
+// inSheets selects the edits at a path below sheets/.
+func (x *selection) inSheets(ctx context.Context, names []string) (found bool, err error) {
+	if id, ok := lookUp(ctx, x.session.sheets, names); ok {
+		x.sheets = append(x.sheets, id)
+	}
+	if len(names) == 0 {
+		return x.inTree(ctx, nil)
+	}
+	of, ok := x.session.names.NameOf(names[0])
+	switch {
+	case !ok:
+		return false, nil
+	case len(names) == 1:
+		return x.family(of)
+	}
+	ordinal, ok := sheets.FileOrdinal(names[0], names[1])
+	if !ok || len(names) > 2 {
+		return false, nil
+	}
+	return x.inTree(ctx, []string{x.session.tree.SheetName(of, ordinal)})
+}
+
+// family selects the edits of all sheets of one name.
+func (x *selection) family(name string) (found bool, err error) {
+	for i := range x.changes {
+		is, err := x.isOf(&x.changes[i], name)
+		if err != nil {
+			return false, err
+		}
+		if is {
+			x.chosen[i], found = true, true
+		}
+	}
+	return found, nil
+}
+
+// isOf reports whether an edit is of a sheet with a name, now or before.
+func (x *selection) isOf(e *dataCenterEdit, name string) (bool, error) {
+	for _, at := range e.at {
+		if at == 0 {
+			continue
+		}
+		way, err := x.paths.Find(uint32(at))
+		if err != nil {
+			return false, err
+		}
+		if way[1].Step.Name == name {
+			return true, nil
+		}
+	}
+	info, ok := x.reader.Node(e.Node)
+	return ok && info.Parent == 0 && info.Name == name, nil
+}
+
+// choose selects edits by their places.
+func (x *selection) choose(list []int) {
+	for _, i := range list {
+		x.chosen[i] = true
+	}
+}
+
+// at returns the edits of a node of the draft and below it, or only those of an attribute.
+func (x *selection) at(n edit.Number, attribute string) (list []int, err error) {
+	base, stored, err := x.reader.Stored(n)
+	if err != nil {
+		return nil, err
+	}
+	if stored {
+		way, err := x.paths.Find(uint32(base))
+		if err != nil {
+			return nil, err
+		}
+		list = x.in(base, edit.Number(way[len(way)-1].Node.Entries()), attribute)
+	}
+	for i := range x.changes {
+		if e := &x.changes[i]; attribute == "" && !slices.Contains(list, i) && x.isBelow(e.Node, n) && (e.Kind == edit.NodeMade || e.Kind == edit.NodeMoved) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// isBelow reports whether a node of the draft is another one, or below it.
+func (x *selection) isBelow(n, other edit.Number) bool {
+	for n != other {
+		info, ok := x.reader.Node(n)
+		if !ok || n == 0 {
+			return false
+		}
+		n = info.Parent
+	}
+	return true
+}
+
+// in returns the edits of a node of the base and below it, or only those of an attribute.
+func (x *selection) in(n, entries edit.Number, attribute string) (list []int) {
+	first, _ := slices.BinarySearchFunc(x.changes, n, func(e dataCenterEdit, n edit.Number) int {
+		if e.at[0] < n {
+			return -1
+		}
+		return 1
+	})
+	for i := first; i < len(x.changes) && x.changes[i].at[0] < n+entries; i++ {
+		e := &x.changes[i]
+		if attribute == "" || e.Stored && e.Base == n && e.Name == attribute {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// query selects the edits of what an expression finds in the base, and of what was added
+// with the same path.
+func (x *selection) query(ctx context.Context, expr string, all bool) error {
+	whole, err := query.Compile(expr)
+	if err != nil {
+		return err
+	}
+	q, attribute := whole, ""
+	if nodes, name, ok := cutAttribute(expr); ok {
+		if only, err := query.Compile(nodes); err == nil {
+			q, attribute = only, name
+		}
+	}
+	found := 0
+	var chosen []int
+	add := func(list []int) {
+		if len(list) > 0 {
+			chosen = append(chosen, list...)
+			found++
+		}
+	}
+	for m, err := range q.Run(ctx, x.base) {
+		if err != nil {
+			return err
+		}
+		name := attribute
+		if m.Kind == query.Attribute {
+			name = m.Attribute.Name()
+		}
+		n, err := x.number(&m)
+		if err != nil {
+			return err
+		}
+		add(x.in(n, edit.Number(m.Node.Entries()), name))
+	}
+	if attribute == "" {
+		list, err := x.named(plainly(q, expr))
+		if err != nil {
+			return err
+		}
+		for _, i := range list {
+			add([]int{i})
+		}
+	}
+	switch {
+	case found == 0:
+		return &NoEditError{expr}
+	case found > 1 && !all:
+		return &SeveralError{expr, found}
+	}
+	x.choose(chosen)
+	return nil
+}
+
+// cutAttribute cuts a path that ends with an attribute or with text().
+func cutAttribute(expr string) (nodes, name string, ok bool) {
+	const text, value = "/text()", "__value__"
+	if nodes, ok := strings.CutSuffix(expr, text); ok {
+		return nodes, value, true
+	}
+	i := strings.LastIndex(expr, "/@")
+	if i < 0 {
+		return "", "", false
+	}
+	name = expr[i+2:]
+	if braced, ok := strings.CutPrefix(name, "{"); ok {
+		name = strings.ReplaceAll(strings.TrimSuffix(braced, "}"), "}}", "}")
+	} else if strings.ContainsAny(name, "]|*'\"") {
+		return "", "", false
+	}
+	return expr[:i], name, true
+}
+
+// plainly spells an expression as paths are spelled.
+func plainly(q *query.Query, expr string) string {
+	if steps, ok := q.Plain(); ok {
+		return string(query.AppendPlain(nil, steps))
+	}
+	return expr
+}
+
+// named returns the nodes that were made or moved and have a path now.
+func (x *selection) named(expr string) (list []int, err error) {
+	for i := range x.changes {
+		e := &x.changes[i]
+		if e.Kind != edit.NodeMade && e.Kind != edit.NodeMoved {
+			continue
+		}
+		path, err := x.pathNow(e.Node)
+		if err != nil {
+			return nil, err
+		}
+		if path == expr {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// number returns the number of a node that a query has found.
+func (x *selection) number(m *query.Match) (number edit.Number, err error) {
+	expr := m.XPath
+	if m.Kind == query.Attribute {
+		expr = strings.TrimSuffix(expr, attributeStep(m.Attribute.Name()))
+	}
+	q, err := query.Compile(expr)
+	if err != nil {
+		return 0, err
+	}
+	steps, _ := q.Plain()
+	n, err := x.base.Root()
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range steps {
+		index := slices.Index(x.base.Names(), s.Name) + 1
+		c, ok, err := n.ChildNamed(uint16(index), s.Nth-1)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			return 0, identity.ErrNoNode
+		}
+		number += 1 + edit.Number(n.AttributeCount()) + edit.Number(n.EntriesBefore(n.ChildIndex(c)))
+		n = c
+	}
+	return number, nil
+}

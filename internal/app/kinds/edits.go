@@ -1,0 +1,244 @@
+package kinds
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+)
+
+// EditsFormat is a format in which edits are listed.
+type EditsFormat string
+
+// The formats.
+const (
+	// EditsText is lines for people, as diff prints them.
+	EditsText EditsFormat = "text"
+	// EditsJSON is a JSON object a line.
+	EditsJSON EditsFormat = "json"
+	// EditsPatch is a patch of a data center (package datacenter/patch).
+	EditsPatch EditsFormat = "patch"
+)
+
+// Edit is a net difference between what is edited and the file that was last saved. It is
+// encoded as a JSON object, and scripts rely on the names of its members.
+type Edit interface {
+	// Append appends lines for people. Each ends with a newline.
+	Append(dst []byte) []byte
+}
+
+// Reverted says what a revert took back.
+type Reverted struct {
+	// Edits are the edits that were taken back, as they were.
+	Edits []Edit
+	// Texts are the paths in the mount of refused texts that were given up.
+	Texts []string
+	// Open are the paths in the mount of reverted files that a program has open with text
+	// that is not an edit yet. They keep that text.
+	Open []string
+}
+
+// add adds what another session took back.
+func (r *Reverted) add(more *Reverted) {
+	r.Edits = append(r.Edits, more.Edits...)
+	r.Texts = append(r.Texts, more.Texts...)
+	r.Open = append(r.Open, more.Open...)
+}
+
+// ErrNoPatch means that there is no patch of edits of a source: only data centers have
+// patches.
+var ErrNoPatch = errors.New("patches are of data centers only")
+
+// NoEditError means that nothing is edited at a path.
+type NoEditError struct{ Path string }
+
+func (e *NoEditError) Error() string { return fmt.Sprintf("%s: nothing is edited there", e.Path) }
+
+// SeveralError means that a path leads to several nodes with edits, and that the user did
+// not say that all of them are meant.
+type SeveralError struct {
+	Path  string
+	Nodes int
+}
+
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("%s: leads to %d nodes with edits", e.Path, e.Nodes)
+}
+
+// writeEdits writes edits as text or JSON. Sessions call it.
+func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
+	out := bufio.NewWriterSize(w, editsBuffer)
+	lines := shown.JSONLines(out)
+	for e, err := range edits {
+		if err == nil && f == EditsJSON {
+			err = lines.Encode(e)
+		} else if err == nil {
+			_, err = out.Write(e.Append(out.AvailableBuffer()))
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+	}
+	return out.Flush()
+}
+
+// editsBuffer is the size of the pieces in which lists of edits are written.
+const editsBuffer = 64 << 10
+
+// openFile says that a program has a file open with text that is not an edit yet.
+type openFile struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"`
+}
+
+// Append implements [Edit].
+func (f openFile) Append(dst []byte) []byte {
+	return fmt.Appendf(dst, "? %s is open: a program has not written all of it yet\n", shown.Text(f.Path))
+}
+
+// SessionsOf returns the sessions that edit the source at a path without links; all if the
+// path is empty.
+func (s *Source) SessionsOf(path string) []Session {
+	if path == "" {
+		return s.Sessions
+	}
+	return slices.DeleteFunc(slices.Clone(s.Sessions), func(e Session) bool {
+		own, err := withoutLinks(e.Path())
+		return err != nil || own != path
+	})
+}
+
+// WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf]. Text and
+// JSON also name the files that are open with text that is not an edit yet.
+func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string) error {
+	for i, e := range s.SessionsOf(of) {
+		if f == EditsPatch && i > 0 && e.Pending() == 0 {
+			continue // a folder beside the data center
+		}
+		if err := e.WriteEdits(ctx, w, f); err != nil {
+			return fmt.Errorf("%s: %w", e.Path(), err)
+		}
+		if f == EditsPatch {
+			continue
+		}
+		err := writeEdits(w, f, func(yield func(Edit, error) bool) {
+			for _, path := range e.Open() {
+				if !yield(openFile{"open", path}, nil) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Revert takes back the edits at some paths, or all edits if there are no paths, of the
+// sessions of a source; see [Session.Revert] and [Source.SessionsOf]. If a session fails,
+// what the ones before took back is returned as well.
+func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool) (r Reverted, err error) {
+	sessions := s.SessionsOf(of)
+	theirs := make([][]string, len(sessions))
+	for _, path := range paths {
+		path = s.follow(ctx, path)
+		i := sessionAt(sessions, path)
+		theirs[i] = append(theirs[i], path)
+	}
+	for i, e := range sessions {
+		if len(paths) > 0 && len(theirs[i]) == 0 {
+			continue
+		}
+		more, err := e.Revert(ctx, theirs[i], all)
+		r.add(&more)
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// follow follows the links of a path in the mount. A query and a path that leads nowhere stay
+// as they are.
+func (s *Source) follow(ctx context.Context, name string) string {
+	const mostLinks = 40
+	for range mostLinks {
+		next, ok := s.followOne(ctx, name)
+		if !ok {
+			break
+		}
+		name = next
+	}
+	return name
+}
+
+// followOne follows the first link of a path; ok is false if there is none.
+func (s *Source) followOne(ctx context.Context, name string) (next string, ok bool) {
+	if strings.HasPrefix(name, "/") {
+		return "", false
+	}
+	id, parts := nodes.Root, strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		e, err := s.Tree.Lookup(ctx, id, part)
+		if err != nil {
+			return "", false
+		}
+		if id = e.ID; e.Kind != nodes.Link {
+			continue
+		}
+		to, err := nodes.Readlink(ctx, s.Tree, id)
+		if err != nil || path.IsAbs(to) {
+			return "", false
+		}
+		return path.Join(path.Join(parts[:i]...), to, path.Join(parts[i+1:]...)), true
+	}
+	return "", false
+}
+
+// sessionAt returns the index of the session that edits a path in the mount.
+func sessionAt(sessions []Session, path string) int {
+	for i, e := range sessions {
+		if dir := e.Dir(); dir != "" && strings.HasPrefix(path+"/", dir) {
+			return i
+		}
+	}
+	return 0
+}
+
+// Write writes for people what was taken back.
+func (r *Reverted) Write(w io.Writer) error {
+	out := bufio.NewWriterSize(w, editsBuffer)
+	for _, e := range r.Edits {
+		if _, err := out.Write(e.Append(out.AvailableBuffer())); err != nil {
+			return err
+		}
+	}
+	if n := len(r.Edits); n > 0 {
+		shown.Fprintf(out, "took back %s\n", shown.Plural(n, "edit"))
+	}
+	for _, path := range r.Texts {
+		shown.Fprintf(out, "gave up the text that was refused of %s\n", path)
+	}
+	for _, path := range r.Open {
+		shown.Fprintf(out, "%s is open: what its program has not written yet is left alone\n", path)
+	}
+	return out.Flush()
+}
+
+// Discard gives up everything that is not saved.
+func (s *Source) Discard() error {
+	var errs []error
+	for _, e := range s.Sessions {
+		errs = append(errs, e.Discard())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+package kinds_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/patch"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/save"
+	"lorefs/internal/testneeds"
+)
+
+// BenchmarkApplyPatches compares a save of one value with one of a patch of 1,000 values in
+// 50 sheets, on a large file, side by side. The ratio is that of the times; both are from
+// the patches' text to the end of the save.
+func BenchmarkApplyPatches(b *testing.B) {
+	b.Setenv("XDG_STATE_HOME", b.TempDir())
+	path := filepath.Join(b.TempDir(), "a.dat")
+	fixture := testneeds.Fixture(b, "datacenter/p100_x64.dat")
+	var texts [2][]byte
+	edited(b, fixture, path, func(s *kinds.Source) {
+		d, _ := s.DataCenter()
+		texts = [2][]byte{patchOf(b, d.File(), 1, 1), patchOf(b, d.File(), 50, 1000)}
+	})
+	var took [len(texts)]time.Duration
+	for b.Loop() {
+		for i, text := range texts {
+			edited(b, fixture, path, func(s *kinds.Source) {
+				begin := time.Now()
+				p, err := patch.Parse("mod", text)
+				if err != nil {
+					b.Fatal(err)
+				}
+				results, err := s.ApplyPatches(b.Context(), []*patch.Patch{p}, false)
+				if err != nil || results[0].Conflicts > 0 {
+					b.Fatal(results[0].Conflicts, err)
+				}
+				planned := time.Since(begin)
+				if _, failed := s.Save(b.Context(), true, func(save.Progress) {}); failed != nil {
+					b.Fatal(failed)
+				}
+				took[i] += time.Since(begin)
+				b.Logf("%d bytes of patch: %v, applied after %v", len(text), time.Since(begin), planned)
+			})
+		}
+	}
+	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "ratio")
+}
+
+// edited opens a copy of a file for edits.
+func edited(b *testing.B, fixture, path string, do func(*kinds.Source)) {
+	b.Helper()
+	text, err := os.ReadFile(fixture)
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := kinds.Find(path, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	opts := &kinds.Options{CacheSize: 256 << 20, NoIndex: true}
+	opts.DataCenter.Keys = datacenter.DefaultKeys()
+	s, err := k.Open(b.Context(), path, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Edit(b.Context(), kinds.EditOptions{NoBackup: true}); err != nil {
+		b.Fatal(err)
+	}
+	do(s)
+}
+
+// patchOf returns the text of a patch that changes values in some sheets.
+func patchOf(b *testing.B, f *datacenter.File, sheets, values int) []byte {
+	b.Helper()
+	root, err := f.Root()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var edits []edit.Edit
+	number, place := edit.Number(1), 0
+	each, stride := values/sheets, root.ChildCount()/(8*sheets)
+	for sheet, err := range root.Children() {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if place++; place%stride == 0 && len(edits) < values {
+			if all := ints(b, sheet, number, nil); len(all) >= each {
+				for i := range each {
+					edits = append(edits, all[i*len(all)/each])
+				}
+			}
+		}
+		number += edit.Number(sheet.Entries())
+	}
+	if len(edits) != values {
+		b.Fatalf("%d values, want %d", len(edits), values)
+	}
+	d, err := edit.NewDraft(f, nil)
+	if err == nil {
+		err = d.Apply(b.Context(), edits...)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	snapshot := d.Snapshot()
+	defer snapshot.Close()
+	p, err := patch.MakeDraft(b.Context(), snapshot, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p.Append(nil)
+}
+
+// ints appends an edit of each number below a node that identifies nothing.
+func ints(b *testing.B, n datacenter.Node, number edit.Number, edits []edit.Edit) []edit.Edit {
+	b.Helper()
+	for a, err := range n.Attributes() {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if a.Type() == datacenter.Int && a.Name() != "id" && !slices.Contains(n.Keys(), a.Name()) {
+			edits = append(edits, edit.Edit{
+				Op: edit.SetAttribute, Node: number, Name: a.Name(), Value: datacenter.IntValue(a.Int() ^ 1<<20),
+			})
+		}
+	}
+	number += 1 + edit.Number(n.AttributeCount())
+	for c, err := range n.Children() {
+		if err != nil {
+			b.Fatal(err)
+		}
+		edits = ints(b, c, number, edits)
+		number += edit.Number(c.Entries())
+	}
+	return edits
+}

@@ -1,0 +1,348 @@
+package dcsave
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/patch"
+	"lorefs/datacenter/sheets"
+	"lorefs/internal/app/save"
+)
+
+// PatchOn makes a patch of the unsaved edits of a journal with the file that they belong to.
+// name is what the patch calls the file. An error of [edit.Draft.Replay] may mean that it is
+// another file.
+func PatchOn(ctx context.Context, j *save.Journal, f *datacenter.File, name string) (*patch.Patch, error) {
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = j.Unsaved(func(string, []byte) {}, func(_ string, record []byte) error { return d.Replay(ctx, record) })
+	if err != nil {
+		return nil, err
+	}
+	s := d.Snapshot()
+	defer s.Close()
+	return patch.MakeDraft(ctx, s, name)
+}
+
+// PatchOf makes a patch of the unsaved edits of a journal from its notes, without the file
+// that they belong to. What the notes do not say is no part of the patch: its last lines
+// describe it, one for each of missing edits.
+func PatchOf(j *save.Journal) (p *patch.Patch, missing int, err error) {
+	m := notedPatch{nodes: map[edit.Number]*notedNode{}, p: &patch.Patch{}}
+	if err := EditsOf(j, func(e *Edited) error { m.take(e); return nil }); err != nil {
+		return nil, 0, err
+	}
+	if err := m.make(); err != nil {
+		return nil, 0, err
+	}
+	return m.p, m.missing, nil
+}
+
+// notedPatch makes a patch of the edits of a journal.
+type notedPatch struct {
+	nodes map[edit.Number]*notedNode
+	// gone are the paths of the nodes that were removed or moved.
+	gone    map[string]bool
+	p       *patch.Patch
+	missing int
+}
+
+// notedNode is a node that was edited, as it was and as it is.
+type notedNode struct {
+	number edit.Number
+	base   *Before // nil if nothing is known of it
+	// made and moved are set for a node that edits added or moved to parent, with a name and a
+	// rank, behind a node of the file, nil if that is not known.
+	made, moved, removed bool
+	parent               edit.Number
+	name                 string
+	rank                 uint64
+	behind               *Before
+	attributes           map[string]*notedValue
+	keys, flags          *notedValue
+	// kids are the nodes that were added here or moved here.
+	kids []*notedNode
+}
+
+// notedValue is what an edit changed. lost means that it is not known what was there.
+type notedValue struct {
+	old, now patch.Value
+	lost     bool
+}
+
+// node returns a node.
+func (m *notedPatch) node(n edit.Number, base *Before) *notedNode {
+	x := m.nodes[n]
+	if x == nil {
+		x = &notedNode{number: n, attributes: map[string]*notedValue{}}
+		m.nodes[n] = x
+	}
+	if x.base == nil && !x.made {
+		x.base = base
+	}
+	return x
+}
+
+// take makes an edit.
+func (m *notedPatch) take(e *Edited) {
+	n := m.node(e.Node, baseOf(&e.On))
+	set := func(v **notedValue, old, now patch.Value) {
+		if *v == nil {
+			*v = &notedValue{old: old, lost: !e.Known}
+		}
+		(*v).now = now
+	}
+	switch e.Op {
+	case edit.SetAttribute, edit.RemoveAttribute:
+		v := n.attributes[e.Name]
+		set(&v, patch.Value{Attribute: e.Old}, patch.Value{Attribute: e.Value})
+		n.attributes[e.Name] = v
+	case edit.SetKeys:
+		set(&n.keys, patch.Value{Keys: e.OldKeys}, patch.Value{Keys: e.Keys})
+	case edit.SetFlags:
+		set(&n.flags, patch.Value{Flags: e.OldFlags}, patch.Value{Flags: e.Flags})
+	case edit.RemoveNode:
+		m.detach(n)
+		n.removed = true
+	case edit.AddNode, edit.MoveNode:
+		m.detach(n)
+		if e.Op == edit.AddNode {
+			n.made, n.base = true, nil
+			n.keys, n.flags = &notedValue{now: patch.Value{Keys: e.Keys}}, &notedValue{now: patch.Value{Flags: e.Flags}}
+		}
+		n.moved = !n.made
+		n.parent, n.name, n.rank, n.behind = e.Parent, e.Name, e.Rank, e.Behind
+		parent := m.node(e.Parent, baseOf(&e.Into))
+		parent.kids = append(parent.kids, n)
+	}
+}
+
+// baseOf returns the node of the file at a spot, nil for an added node.
+func baseOf(s *Spot) *Before {
+	if len(s.Made) > 0 {
+		return nil
+	}
+	return s.Base
+}
+
+// detach takes a node from where edits have put it.
+func (m *notedPatch) detach(n *notedNode) {
+	if parent := m.nodes[n.parent]; parent != nil && (n.made || n.moved) {
+		parent.kids = slices.DeleteFunc(parent.kids, func(k *notedNode) bool { return k == n })
+	}
+	n.moved = false
+}
+
+// make makes the blocks, in the order of the file.
+func (m *notedPatch) make() error {
+	m.gone = map[string]bool{}
+	for _, n := range m.nodes {
+		if (n.removed || n.moved) && n.base != nil && n.base.Path != "" {
+			m.gone[n.base.Path] = true
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(m.nodes)) {
+		n := m.nodes[number]
+		if n.made || m.goneWith(n) {
+			continue
+		}
+		if err := m.blocks(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goneWith reports whether a node is below one that was removed or moved, whose block has it.
+func (m *notedPatch) goneWith(n *notedNode) bool {
+	if n.base == nil {
+		return false
+	}
+	for i, c := range n.base.Path {
+		if c == '/' && m.gone[n.base.Path[:i]] {
+			return true
+		}
+	}
+	return false
+}
+
+// isBelow reports whether a node is below another one.
+func isBelow(n, above *Before) bool {
+	return above.Path != "" && strings.HasPrefix(n.Path, above.Path+"/")
+}
+
+// blocks adds the blocks of a node of the file.
+func (m *notedPatch) blocks(n *notedNode) error {
+	switch {
+	case n.base == nil || n.base.Path == "":
+		m.lost(n, "its path is not known")
+		return nil
+	case !n.removed && !n.moved:
+		if err := m.change(n); err != nil {
+			return err
+		}
+		return m.adds(n)
+	case n.base.Element == nil:
+		m.lost(n, "it was too large for the journal")
+		return nil
+	}
+	path, guards, err := patch.Guarded(n.base.Path, n.base.Guards)
+	if err != nil {
+		return err
+	}
+	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Remove, Path: path, Guards: guards, Node: n.base.Element})
+	return nil
+}
+
+// change adds the block of a node whose attributes, keys or flags are other ones.
+func (m *notedPatch) change(n *notedNode) error {
+	var lines []patch.Line
+	add := func(what patch.What, name string, v *notedValue) {
+		line := patch.Line{What: what, Name: name, Old: v.old, New: v.now}
+		switch {
+		case v.lost:
+			m.comment(n, fmt.Sprintf("%s: what it was is not known", line.String()))
+		case !line.Old.Equal(&line.New):
+			lines = append(lines, line)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.attributes)) {
+		add(patch.Attribute, name, n.attributes[name])
+	}
+	if n.keys != nil {
+		add(patch.Keys, "", n.keys)
+	}
+	if n.flags != nil {
+		add(patch.Flags, "", n.flags)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	path, guards, err := patch.Guarded(n.base.Path, n.base.Guards)
+	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Change, Path: path, Guards: guards, Lines: lines})
+	return err
+}
+
+// adds adds the blocks of the nodes that were put below a node of the file.
+func (m *notedPatch) adds(n *notedNode) error {
+	for _, k := range inOrder(n.kids) {
+		e, why := m.element(k)
+		if why != "" {
+			m.lost(k, why)
+			continue
+		}
+		b := patch.Block{Kind: patch.Add, Node: e}
+		var err error
+		if k.behind != nil && k.behind.Path != "" && !m.leaves(k.behind) {
+			var sibling patch.Path
+			if sibling, b.Guards, err = patch.Guarded(k.behind.Path, k.behind.Guards); err != nil {
+				return err
+			}
+			b.Path, b.Beside = sibling.Parent()
+		} else if b.Path, b.Guards, err = patch.Guarded(n.base.Path, n.base.Guards); err != nil {
+			return err
+		}
+		m.p.Blocks = append(m.p.Blocks, b)
+	}
+	return nil
+}
+
+// leaves reports whether a node of the file was removed or moved.
+func (m *notedPatch) leaves(b *Before) bool {
+	n := m.nodes[b.Number]
+	return n != nil && (n.removed || n.moved)
+}
+
+// inOrder returns nodes in the order of their names and ranks.
+func inOrder(kids []*notedNode) []*notedNode {
+	return slices.SortedStableFunc(slices.Values(kids), func(x, y *notedNode) int {
+		return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.rank, y.rank))
+	})
+}
+
+// element returns an added or moved node with all below it, or why that is not known.
+func (m *notedPatch) element(n *notedNode) (e *sheets.Element, why string) {
+	e = &sheets.Element{}
+	if n.moved {
+		if n.base == nil || n.base.Element == nil {
+			return nil, "what it held when it was moved is not known"
+		}
+		for _, x := range m.nodes {
+			if x.base != nil && isBelow(x.base, n.base) {
+				return nil, "what was edited below it when it was moved is not known"
+			}
+		}
+		*e = *n.base.Element
+		e.Attributes, e.Children = slices.Clone(e.Attributes), slices.Clone(e.Children)
+	}
+	e.Name = n.name
+	for name, v := range n.attributes {
+		e.Attributes = slices.DeleteFunc(e.Attributes, func(a sheets.ElementAttribute) bool { return a.Name == name })
+		if v.now.Attribute.Type() != 0 {
+			e.Attributes = append(e.Attributes, sheets.ElementAttribute{Name: name, Value: v.now.Attribute})
+		}
+	}
+	slices.SortFunc(e.Attributes, func(a, b sheets.ElementAttribute) int { return strings.Compare(a.Name, b.Name) })
+	if n.keys != nil {
+		e.Keys = n.keys.now.Keys
+	}
+	if n.flags != nil {
+		e.Flags = n.flags.now.Flags
+	}
+	for _, k := range inOrder(n.kids) {
+		c, why := m.element(k)
+		if why != "" {
+			return nil, why
+		}
+		e.Children = append(e.Children, c)
+	}
+	return e, ""
+}
+
+// lost describes all edits of a node that are no part of the patch.
+func (m *notedPatch) lost(n *notedNode, why string) {
+	switch {
+	case n.removed:
+		m.comment(n, "it was removed: "+why)
+	case n.made:
+		m.comment(n, "it was added: "+why)
+	case n.moved:
+		m.comment(n, "it was moved: "+why)
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.attributes)) {
+		l := patch.Line{Name: name, Old: n.attributes[name].old, New: n.attributes[name].now}
+		m.comment(n, l.String()+": "+why)
+	}
+	if n.keys != nil && !n.made {
+		m.comment(n, (&patch.Line{What: patch.Keys, New: n.keys.now}).String()+": "+why)
+	}
+	if n.flags != nil && !n.made {
+		m.comment(n, (&patch.Line{What: patch.Flags, New: n.flags.now}).String()+": "+why)
+	}
+	for _, k := range n.kids {
+		if k.made {
+			m.lost(k, why)
+		}
+	}
+}
+
+// comment describes an edit that is no part of the patch.
+func (m *notedPatch) comment(n *notedNode, what string) {
+	m.missing++
+	at := fmt.Sprintf("node %d", n.number)
+	switch {
+	case n.base != nil && n.base.Path != "":
+		at = n.base.Path
+	case n.made || n.moved:
+		at += " called " + n.name
+	}
+	m.p.Notes = append(m.p.Notes, "# not in the patch: "+strings.NewReplacer("\n", " ", "\r", " ").Replace(at+": "+what))
+}

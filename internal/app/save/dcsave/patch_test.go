@@ -1,0 +1,117 @@
+package dcsave
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/diff"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/patch"
+)
+
+// savedDraft returns what a draft is written as.
+func savedDraft(t *testing.T, d *edit.Draft) *datacenter.File {
+	t.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	if _, err := s.Write(t.Context(), datacenter.WriteOptions{}, &out); err != nil {
+		t.Fatal(err)
+	}
+	return dctest.Open(t, out.Bytes())
+}
+
+// wantPatched checks that a patch, written and read, makes a file what a draft is, but for the
+// order of siblings if that is not known.
+func wantPatched(t *testing.T, f *datacenter.File, p *patch.Patch, want *datacenter.File, opts diff.Options) {
+	t.Helper()
+	text := p.Append(nil)
+	p, err := patch.Parse("p", text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := patch.NewApplier(f, d).Plan(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range r.Items {
+		if it.Outcome != patch.Applied {
+			t.Errorf("%s", r.Describe(it))
+		}
+	}
+	if err := d.Apply(t.Context(), r.Edits...); err != nil {
+		t.Fatal(err)
+	}
+	var differences []byte
+	for x, err := range diff.Compare(t.Context(), savedDraft(t, d), want, opts) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		differences = x.Append(differences)
+	}
+	if len(differences) > 0 {
+		t.Errorf("%s\nafter\n%s", differences, text)
+	}
+}
+
+// A journal becomes a patch without the file on which its edits were made; one without notes,
+// as of version 1, with that file.
+func TestPatchOfJournal(t *testing.T) {
+	p := newPlace(t, 0)
+	p.put(shop())
+	base := p.openFile()
+	n := numbers(t, base)
+	e := p.mustOpen(Options{})
+	editShop(t, e.Draft(), n)
+	// What was removed below an edited node, and edited below a removed one.
+	for _, x := range []edit.Edit{
+		{Op: edit.RemoveNode, Node: n["Goods/Item.2/Stat"]},
+		{Op: edit.SetAttribute, Node: n["Twins/Twin.3/Leaf"], Name: "v", Value: datacenter.IntValue(1)},
+		{Op: edit.RemoveNode, Node: n["Twins/Twin.3"]},
+	} {
+		if err := e.Draft().Apply(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := savedDraft(t, e.Draft())
+	e.close()
+	journal := p.describe()
+	with, err := PatchOn(t.Context(), &journal, base, "a.dat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPatched(t, base, with, want, diff.Options{})
+	if err := os.Remove(p.path); err != nil {
+		t.Fatal(err)
+	}
+	got, missing, err := PatchOf(&journal)
+	if err != nil || missing > 0 {
+		t.Fatalf("%d are missing, %v", missing, err)
+	}
+	wantPatched(t, base, got, want, diff.Options{IgnoreOrder: true})
+	withoutNotes(t, p.journal())
+	journal = p.describe()
+	got, missing, err = PatchOf(&journal)
+	if err != nil || missing == 0 || len(got.Blocks) > 0 || len(got.Notes) != missing {
+		t.Errorf("%d are missing, %v, of\n%s", missing, err, got.Append(nil))
+	}
+	if text := string(got.Append(nil)); !strings.Contains(text, "price: ") {
+		t.Errorf("what is missing is\n%s", text)
+	}
+	if _, err := patch.Parse("p", got.Append(nil)); err != nil {
+		t.Error(err)
+	}
+	with, err = PatchOn(t.Context(), &journal, base, "a.dat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPatched(t, base, with, want, diff.Options{})
+}
