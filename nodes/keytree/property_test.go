@@ -333,7 +333,12 @@ func checkEdits(t drawn, f *datacenter.File) {
 	x := &editor{d: d, numbers: numbersOf(first, 0, nil)}
 	for range rapid.IntRange(1, 12).Draw(t.rt, "steps") {
 		edits := x.edits(t.rt)
-		err := d.Apply(t.Context(), edits...)
+		var err error
+		if rapid.IntRange(0, 3).Draw(t.rt, "back") > 0 {
+			err = d.Apply(t.Context(), edits...)
+		} else {
+			_, err = d.Revert(t.Context(), nil, []edit.Target{{Node: rapid.SampledFrom(x.numbers).Draw(t.rt, "of")}})
+		}
 		k.check(t, byKey.ID, "")
 		m := readModel(t, top, tree.ID, "tree", 2)
 		want, got := m.links(), map[string]string{}
