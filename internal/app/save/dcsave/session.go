@@ -48,6 +48,7 @@ type Options struct {
 // Session is a data center that is being edited. Its methods are safe for parallel use.
 type Session struct {
 	src   *source.File
+	first *datacenter.File // in src
 	opts  Options
 	draft *edit.Draft
 	files *save.Set
@@ -87,7 +88,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if opts.Write.Layout == datacenter.LayoutAuto {
 		opts.Write.Layout = dc.Layout()
 	}
-	s := &Session{src: src, opts: opts}
+	s := &Session{src: src, first: dc, opts: opts}
 	s.layout.Store(int64(dc.Layout()))
 	var err error
 	if s.files, err = save.Open(Kind, src.Path(), save.Options{
@@ -204,11 +205,11 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()
-	if !s.Pending() {
-		return r, nil
-	}
 	s.notes.hold()
 	defer s.notes.release()
+	if !s.Pending() {
+		return r, s.settle(ctx)
+	}
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)
@@ -219,6 +220,33 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
+}
+
+// settle removes the journal if the edits in it undo each other. The caller holds saving.
+func (s *Session) settle(ctx context.Context) error {
+	if s.files.Pending() == 0 {
+		return nil
+	}
+	f, intact := s.first, s.src.Intact
+	if s.base != nil {
+		f, intact = s.base.file, s.base.from.Intact
+	}
+	next, err := newDescriber(f, intact)
+	if err != nil {
+		return err
+	}
+	drop := func() error {
+		return s.notes.rebase(next, nil, func([][]byte) error {
+			s.files.Count("", 0)
+			s.files.Settle()
+			return nil
+		})
+	}
+	_, err = s.draft.Settle(ctx, drop)
+	if errors.Is(err, source.ErrChanged) {
+		err = drop() // nothing can be edited any more, and nothing is left to be saved
+	}
+	return err
 }
 
 // rescue writes the edits to a file of its own. The source has changed, but this process may still
