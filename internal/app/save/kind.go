@@ -19,6 +19,9 @@ type Kind struct {
 	Many bool
 	// Count returns the number of edits in a record. If it is nil, each record is one edit.
 	Count func(record []byte) (int, error)
+	// Net returns the number of edits that are left of those in a journal, since some may undo
+	// others. all calls its arguments as [Journal.Unsaved] does. If Net is nil, all edits are left.
+	Net func(all func(note func(file string, note []byte), edit func(file string, record []byte) error) error) (int, error)
 }
 
 // Folders is the kind of folders whose files are saved one by one.

@@ -27,7 +27,7 @@ import (
 )
 
 // Kind is the kind of data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits}
+var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet}
 
 // Options are the options of Open.
 type Options struct {
@@ -53,6 +53,8 @@ type Session struct {
 	draft *edit.Draft
 	files *save.Set
 	notes *noter
+	// replayed is the number of edits that a crash had left.
+	replayed int
 
 	// reading is held for reading by who reads a file that the draft was based on when it began.
 	reading sync.RWMutex
@@ -127,13 +129,15 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 	s.notes.describe(d, nil)
 	s.notes.hold() // Replay holds the lock of files that a note needs
 	defer s.notes.release()
-	return s.files.Replay(ctx, func(_ string, record []byte) error {
+	err = s.files.Replay(ctx, func(_ string, record []byte) error {
 		err := s.draft.Replay(ctx, record)
 		if err == nil {
 			s.notes.take(record)
 		}
 		return err
 	})
+	s.replayed = int(s.draft.Pending())
+	return err
 }
 
 // Draft returns the draft.
@@ -154,8 +158,8 @@ func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
 	return errors.Join(err, s.Sync())
 }
 
-// Replayed returns the number of edits that Open has made again.
-func (s *Session) Replayed() int { return s.files.Replayed() }
+// Replayed returns the number of edits that were left when Open had made all again.
+func (s *Session) Replayed() int { return s.replayed }
 
 // Converts reports whether saving changes the layout of the file.
 func (s *Session) Converts() bool { return int64(s.opts.Write.Layout) != s.layout.Load() }
