@@ -92,7 +92,7 @@
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed, keytree
 // Tree.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
-// the same overlay and worldtree (edits.Put) to Set.Log.
+// the same overlay and worldtree (edits.Put) to Set.Log and, as an edit may undo others, Set.Count.
 //
 // A save of a data center, by commit or at the end of a mount:
 //
