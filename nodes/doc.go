@@ -13,7 +13,8 @@
 // # What is here
 //
 //   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
-//   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
+//   - [Mutable], [Changing], [Writer], [XattrSetter]: what one that can be edited, or that
+//     others edit, implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [NewMux]: several trees and small files side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
@@ -90,7 +91,8 @@
 //	internal/journal  Journal.Append
 //	internal/app/save/dcsave  noter.take       what the file held is noted there a little later
 //
-// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
+// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed, keytree
+// Tree.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
 // the same overlay and worldtree (edits.Put) to Set.Log and, as an edit may undo others, Set.Count.
 //
