@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -100,7 +101,7 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	if f.reverse {
 		patches = kinds.Reversed(patches)
 	}
-	if err := f.checkRejects(); err != nil {
+	if err := f.checkRejects(c, path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -165,21 +166,24 @@ func readPatch(stdin io.Reader, name string) ([]byte, error) {
 }
 
 // checkRejects returns an error if rejects could not be written.
-func (f *applying) checkRejects() error {
+func (f *applying) checkRejects(c *cobra.Command, path string) error {
 	if f.rejects == "" {
 		return nil
 	}
-	_, err := os.Lstat(f.rejects)
-	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && f.overwrite:
-		return nil
-	case err == nil:
+	if sameFile(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
+		return usageErrorf("--rejects %s: want a file of its own", f.rejects)
+	}
+	if _, err := os.Lstat(f.rejects); err == nil && !f.overwrite {
 		return &commandError{
 			code: exitFailure, err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
 			hint: "--overwrite replaces it",
 		}
 	}
-	return kinds.Unreadable(f.rejects, err)
+	claimed, err := output.Claim(f.rejects, tellKept(c))
+	if err != nil {
+		return err
+	}
+	return claimed.Close()
 }
 
 // onCopy applies patches to a copy of a file, which --out writes.
@@ -245,7 +249,7 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	}
 	d, _ := s.DataCenter()
 	err = d.CheckUnedited()
-	if err == nil {
+	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
 		err = makeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
 	}
 	if err != nil {
@@ -300,9 +304,13 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 
 // explain adds hints to the error of a source that is being edited, or has edits.
 func (f *applying) explain(path string, err error) error {
-	if _, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+		err = fmt.Errorf("%w; nothing was changed", err)
+		if e.Problem != "" {
+			return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal list shows what is left"}
+		}
 		return &commandError{
-			code: exitUnsaved, err: fmt.Errorf("%w; nothing was changed", err),
+			code: exitUnsaved, err: err,
 			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", shown.Shell(path)),
 		}
 	}

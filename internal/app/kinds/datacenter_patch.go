@@ -19,12 +19,16 @@ import (
 // UnsavedEditsError means that a source has edits from a session that ended before it saved
 // them. To change and save the source would save them as well, which nobody asked for.
 type UnsavedEditsError struct {
-	Path  string
-	Edits int
+	Path string
+	// Problem is why the edits can't be made again, or empty.
+	Problem string
 }
 
 func (e *UnsavedEditsError) Error() string {
-	return fmt.Sprintf("%s has edits that are not saved: %d", e.Path, e.Edits)
+	if e.Problem != "" {
+		return e.Problem
+	}
+	return e.Path + " has edits that are not saved"
 }
 
 // Reversed returns the patches that take back what patches do, the last one first.
@@ -128,5 +132,9 @@ func (d *DataCenter) CheckUnedited() error {
 	case j.State == save.StateInUse:
 		return &Error{Err: filelock.ErrLocked}
 	}
-	return &UnsavedEditsError{d.file.Path(), j.Edits}
+	e := &UnsavedEditsError{d.file.Path(), j.Problem}
+	if j.State == save.StateStale && e.Problem == "" {
+		e.Problem = e.Path + " is not the file that edits were made on which are not saved"
+	}
+	return e
 }

@@ -100,7 +100,7 @@ func (s *worldSession) Journal() string     { return s.files.Journal() }
 func (s *worldSession) Replayed() int       { return s.replayed }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
-func (*worldSession) KeepText(error) string { return "" }
+func (*worldSession) KeepPatch(error) string { return "" }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
 func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }

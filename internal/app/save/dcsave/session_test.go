@@ -91,8 +91,8 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Fatal("there is no journal")
 			}
 			e = p.mustOpen(Options{})
-			if e.Replayed() == 0 || e.Pending() {
-				t.Errorf("%d edits were made again", e.Replayed())
+			if e.Replayed() != 0 || e.Pending() || e.Journal() == "" {
+				t.Errorf("%d edits were left", e.Replayed())
 			}
 		}
 		if r := e.mustSave(); r.Path != "" || r.Edits != 0 || p.hasJournal() || e.Journal() != "" {
