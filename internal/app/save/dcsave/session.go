@@ -2,7 +2,7 @@
 // journal and the protocol of package save, for which a data center is a set of one file.
 //
 // If another program overwrites the open file itself, nothing can be saved any more, and the edits
-// are written as text. If the journal fails, edits are refused, but saving still works, since the
+// are written as a patch. If the journal fails, edits are refused, but saving still works, since the
 // draft has all edits.
 //
 // A record of edits refers to nodes by numbers, which mean nothing without the file. So notes in
@@ -27,7 +27,9 @@ import (
 )
 
 // Kind is the kind of data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits}
+var Kind = &save.Kind{
+	Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet, Patch: patchStale,
+}
 
 // Options are the options of Open.
 type Options struct {
@@ -48,10 +50,13 @@ type Options struct {
 // Session is a data center that is being edited. Its methods are safe for parallel use.
 type Session struct {
 	src   *source.File
+	first *datacenter.File // in src
 	opts  Options
 	draft *edit.Draft
 	files *save.Set
 	notes *noter
+	// replayed is the number of edits that a crash had left.
+	replayed int
 
 	// reading is held for reading by who reads a file that the draft was based on when it began.
 	reading sync.RWMutex
@@ -62,9 +67,9 @@ type Session struct {
 	saving sync.Mutex
 	// show is called with the progress of a save.
 	show func(save.Progress)
-	// text is the path of a text of the edits, empty if there is none. isRescued means that none is
-	// needed.
-	text      string
+	// patch is the path of a patch of the edits, empty if there is none. isRescued means that none
+	// is needed.
+	patch     string
 	isRescued bool
 	// edits is the number of edits in the last snapshot that are in no file yet.
 	edits int64
@@ -87,7 +92,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if opts.Write.Layout == datacenter.LayoutAuto {
 		opts.Write.Layout = dc.Layout()
 	}
-	s := &Session{src: src, opts: opts}
+	s := &Session{src: src, first: dc, opts: opts}
 	s.layout.Store(int64(dc.Layout()))
 	var err error
 	if s.files, err = save.Open(Kind, src.Path(), save.Options{
@@ -102,7 +107,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.src.OnChange(func(changed error) { s.KeepText(changed) })
+	s.src.OnChange(func(changed error) { s.KeepPatch(changed) })
 	return s, nil
 }
 
@@ -126,13 +131,15 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 	s.notes.describe(d, nil)
 	s.notes.hold() // Replay holds the lock of files that a note needs
 	defer s.notes.release()
-	return s.files.Replay(ctx, func(_ string, record []byte) error {
+	err = s.files.Replay(ctx, func(_ string, record []byte) error {
 		err := s.draft.Replay(ctx, record)
 		if err == nil {
 			s.notes.take(record)
 		}
 		return err
 	})
+	s.replayed = int(s.draft.Pending())
+	return err
 }
 
 // Draft returns the draft.
@@ -153,8 +160,8 @@ func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
 	return errors.Join(err, s.Sync())
 }
 
-// Replayed returns the number of edits that Open has made again.
-func (s *Session) Replayed() int { return s.files.Replayed() }
+// Replayed returns the number of edits that were left when Open had made all again.
+func (s *Session) Replayed() int { return s.replayed }
 
 // Converts reports whether saving changes the layout of the file.
 func (s *Session) Converts() bool { return int64(s.opts.Write.Layout) != s.layout.Load() }
@@ -195,7 +202,7 @@ func (s *Session) Close() error {
 
 // Save replaces the source by a new file if there is something to save; see [save.Set.Commit]. If
 // the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
-// edited file can't be read either, a [*save.TextError]. show is called with the progress, by
+// edited file can't be read either, a [*save.PatchError]. show is called with the progress, by
 // several goroutines.
 func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Report, err error) {
 	s.saving.Lock()
@@ -204,11 +211,11 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()
-	if !s.Pending() {
-		return r, nil
-	}
 	s.notes.hold()
 	defer s.notes.release()
+	if !s.Pending() {
+		return r, s.settle(ctx)
+	}
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)
@@ -221,31 +228,58 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	return r, err
 }
 
+// settle removes the journal if the edits in it undo each other. The caller holds saving.
+func (s *Session) settle(ctx context.Context) error {
+	if s.files.Pending() == 0 {
+		return nil
+	}
+	f, intact := s.first, s.src.Intact
+	if s.base != nil {
+		f, intact = s.base.file, s.base.from.Intact
+	}
+	next, err := newDescriber(f, intact)
+	if err != nil {
+		return err
+	}
+	drop := func() error {
+		return s.notes.rebase(next, nil, func([][]byte) error {
+			s.files.Count("", 0)
+			s.files.Settle()
+			return nil
+		})
+	}
+	_, err = s.draft.Settle(ctx, drop)
+	if errors.Is(err, source.ErrChanged) {
+		err = drop() // nothing can be edited any more, and nothing is left to be saved
+	}
+	return err
+}
+
 // rescue writes the edits to a file of its own. The source has changed, but this process may still
 // have the edited file open. After a save, nobody else may have that file any more, and then the
-// journal could never be replayed. If that file was overwritten, the edits are written as text.
+// journal could never be replayed. If that file was overwritten, the edits are written as a patch.
 func (s *Session) rescue(ctx context.Context, changed error) error {
 	if s.src.Intact() == nil {
 		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
-			s.dropText()
+			s.dropPatch()
 		}
 		if s.src.Intact() == nil {
 			return err
 		}
 	}
-	path, err := s.keepText(changed)
+	path, err := s.keepPatch(changed)
 	if err != nil || path == "" {
 		return errors.Join(changed, err)
 	}
-	return &save.TextError{File: s.files.Path(), Path: path, Err: changed}
+	return &save.PatchError{File: s.files.Path(), Path: path, Err: changed}
 }
 
-// dropText removes the text of edits that are in a file now. A text that stays does no harm.
-func (s *Session) dropText() {
-	if s.text != "" {
-		_ = os.Remove(s.text)
-		s.text = ""
+// dropPatch removes the patch of edits that are in a file now. A patch that stays does no harm.
+func (s *Session) dropPatch() {
+	if s.patch != "" {
+		_ = os.Remove(s.patch)
+		s.patch = ""
 	}
 }
