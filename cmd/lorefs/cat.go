@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,13 +67,5 @@ func explainPath(err error) error {
 	if !ok {
 		return err
 	}
-	var hints []string
-	for _, name := range e.Unknown {
-		hint := fmt.Sprintf("nothing is called %q", name)
-		if near := nearest(name, e.Names); near != "" {
-			hint += fmt.Sprintf(": did you mean %q?", near)
-		}
-		hints = append(hints, hint)
-	}
-	return &commandError{code: exitFailure, err: err, hint: strings.Join(hints, "; ")}
+	return &commandError{code: exitFailure, err: err, hint: unknownNames(e.Unknown, e.Names)}
 }

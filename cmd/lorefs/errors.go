@@ -133,6 +133,10 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 	for _, c := range save.Conflicts(err) {
 		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
 	}
+	if kept, ok := errors.AsType[*save.PatchError](err.Err); ok {
+		e.hint += fmt.Sprintf("to make them in the file that is there now, use lorefs journal drop %s, then lorefs apply %s %s; ",
+			kept.File, kept.File, kept.Path)
+	}
 	if err.Journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
 		if errors.Is(err, source.ErrChanged) {
@@ -174,8 +178,13 @@ func explainEdits(err error) *commandError {
 	switch {
 	case errors.Is(err, save.ErrStale):
 		hint := "to have them back, put the file back that they were made on"
-		if stale, ok := errors.AsType[*save.StaleError](err); ok && stale.Backup != "" {
+		stale, ok := errors.AsType[*save.StaleError](err)
+		if ok && stale.Backup != "" {
 			hint += ", which is " + stale.Backup
+		}
+		if stale != nil && stale.Patch != "" {
+			hint += fmt.Sprintf("; to make them in the file that is there now, use lorefs journal drop %s, then lorefs apply %s %s",
+				stale.File, stale.File, stale.Patch)
 		}
 		return &commandError{code: exitUnsaved, err: err, hint: hint + "; to give them up, use lorefs journal drop"}
 	case errors.Is(err, filelock.ErrLocked):

@@ -1,6 +1,23 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// unknownNames says which names of a query a data center does not have, and which of its own
+// may be meant. It is empty if there are none.
+func unknownNames(unknown, names []string) string {
+	var hints []string
+	for _, name := range unknown {
+		hint := fmt.Sprintf("nothing is called %q", name)
+		if near := nearest(name, names); near != "" {
+			hint += fmt.Sprintf(": did you mean %q?", near)
+		}
+		hints = append(hints, hint)
+	}
+	return strings.Join(hints, "; ")
+}
 
 // nearest returns the one of some names that a name is most likely meant to be, or nothing. It
 // differs in the case of letters, or in up to two of them.

@@ -128,8 +128,8 @@ func printEditing(w io.Writer, e *mounted.EditStatus) {
 	if e.Journal != "" {
 		shown.Fprintf(w, "journal\t%s\n", e.Journal)
 	}
-	if e.Text != "" {
-		shown.Fprintf(w, "as text\t%s\n", e.Text)
+	if e.Patch != "" {
+		shown.Fprintf(w, "as a patch\t%s\n", e.Patch)
 	}
 	if e.World != nil {
 		shown.Fprintf(w, "edits of %s\t%d to be saved\n", kinds.WorldDir, e.World.Pending)

@@ -44,9 +44,6 @@ type Change struct {
 	// Entries is the number of nodes and attributes that were made or removed. It leaves out
 	// nodes of the base that were moved below a new node.
 	Entries int64
-	// Path leads from the sheet to the node, and From is the old path of a node that moved.
-	// Only [Draft.Described] fills them in.
-	Path, From []Step
 }
 
 // Changes returns the net differences between the Snapshot and its base, which is the file

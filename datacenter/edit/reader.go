@@ -53,29 +53,6 @@ func (r *Reader) Number(n Number) (Number, error) {
 	return r.s.labels.number(r.s.d, n)
 }
 
-// ChangedAttributes returns the names of the attributes of which the base has another value,
-// or none, or which only the base has, for each node of the base that has any, by its number
-// there.
-func (r *Reader) ChangedAttributes() (map[Number][]string, error) {
-	changed := map[Number][]string{}
-	for n, x := range r.nodes {
-		if isNone(r.s.baseOf(x.draftNode)) {
-			continue
-		}
-		number, err := r.Number(n)
-		if err != nil {
-			return nil, err
-		}
-		state := r.s.at(x.draftNode)
-		for i := range state.attrs {
-			if a := &state.attrs[i]; a.dead == a.stored || a.changed {
-				changed[number] = append(changed[number], r.name(a.name))
-			}
-		}
-	}
-	return changed, nil
-}
-
 // Touched reports whether a number has a draft node.
 func (r *Reader) Touched(n Number) bool {
 	_, ok := r.nodes[n]

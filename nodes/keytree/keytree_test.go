@@ -225,3 +225,44 @@ func TestMounted(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeDirectory lists more links than a listing is sent at once, and than one sheet can hold.
+func TestLargeDirectory(t *testing.T) {
+	const each = 33_000
+	doc := dctest.Doc{Root: dctest.Root(keyed("Item", ""), keyed("Item", ""))}
+	for i := range each {
+		for k, sheet := range doc.Root.Children {
+			sheet.Children = append(sheet.Children, keyed("Item", "id", "id", i*2+k))
+		}
+	}
+	f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
+	d := draftOf(t, f)
+	tree := root(t, f, d)
+	dir := fusetest.Mount(t, tree, fs.Options{ReadWrite: true}) + "/by-key/Item/Item"
+	names := func() map[string]bool {
+		all := map[string]bool{}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			all[e.Name()] = true
+		}
+		if len(all) != len(entries) {
+			t.Errorf("%d names for %d entries", len(all), len(entries))
+		}
+		return all
+	}
+	if got := names(); len(got) != 2*each || !got["65999"] {
+		t.Errorf("%d names are listed", len(got))
+	}
+	if err := os.WriteFile(dir+"/65999/id", []byte("-7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); len(got) != 2*each || got["65999"] || !got["-7"] {
+		t.Errorf("%d names are listed", len(got))
+	}
+	if target, err := os.Readlink(dir + "/-7"); err != nil || target != "../../../tree/Item.1/Item.32999" {
+		t.Errorf("%q, %v", target, err)
+	}
+}

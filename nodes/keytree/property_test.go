@@ -245,11 +245,16 @@ type editor struct {
 	numbers []edit.Number
 }
 
-func numbersOf(n datacenter.Node, at edit.Number, all []edit.Number) []edit.Number {
+// numbersOf appends the numbers of a node, which is at, and of all below it.
+func numbersOf(t testing.TB, n datacenter.Node, at edit.Number, all []edit.Number) []edit.Number {
+	t.Helper()
 	all = append(all, at)
 	at += 1 + edit.Number(n.AttributeCount())
-	for c := range n.Children() {
-		all = numbersOf(c, at, all)
+	for c, err := range n.Children() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = numbersOf(t, c, at, all)
 		at += edit.Number(c.Entries())
 	}
 	return all
@@ -330,10 +335,15 @@ func checkEdits(t drawn, f *datacenter.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &editor{d: d, numbers: numbersOf(first, 0, nil)}
+	x := &editor{d: d, numbers: numbersOf(t, first, 0, nil)}
 	for range rapid.IntRange(1, 12).Draw(t.rt, "steps") {
 		edits := x.edits(t.rt)
-		err := d.Apply(t.Context(), edits...)
+		var err error
+		if rapid.IntRange(0, 3).Draw(t.rt, "back") > 0 {
+			err = d.Apply(t.Context(), edits...)
+		} else {
+			_, err = d.Revert(t.Context(), nil, []edit.Target{{Node: rapid.SampledFrom(x.numbers).Draw(t.rt, "of")}})
+		}
 		k.check(t, byKey.ID, "")
 		m := readModel(t, top, tree.ID, "tree", 2)
 		want, got := m.links(), map[string]string{}

@@ -264,8 +264,6 @@ type netModel struct {
 	d *edited
 	// is and saved are the z of each square that is not empty, shown and in the folder.
 	is, saved map[string]int
-	// records are those since the last save of the file.
-	records []logged
 }
 
 func (m *netModel) square() string {

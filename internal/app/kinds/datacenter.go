@@ -122,16 +122,20 @@ func (d *DataCenter) mounts() ([]nodes.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := d.keyTree(nil)
+	if err != nil {
+		return nil, err
+	}
 	var world nodes.Tree
 	if d.world != nil {
 		world = d.world.tree
 	}
-	return d.mountsWith(nil, tree, d.sheetTree(), world)
+	return d.mountsWith(tree, d.sheetTree(), world, keys)
 }
 
-// mountsWith returns the entries of the root with the given trees, which may be editable. draft
-// and world may be nil.
-func (d *DataCenter) mountsWith(draft *edit.Draft, tree, sheets, world nodes.Tree) ([]nodes.Mount, error) {
+// mountsWith returns the entries of the root with the given trees, which may be editable. world
+// may be nil.
+func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree, keys *keytree.Tree) ([]nodes.Mount, error) {
 	text, err := shown.JSONText(describeDataCenter(d))
 	if err != nil {
 		return nil, err
@@ -144,10 +148,14 @@ func (d *DataCenter) mountsWith(draft *edit.Draft, tree, sheets, world nodes.Tre
 	if world != nil {
 		mounts = append(mounts, nodes.Mount{Name: WorldDir, Tree: world})
 	}
-	keys, err := keytree.New(d.dc, draft, d.sheets, keytree.Options{
+	return append(mounts, nodes.Mount{Name: keysDir, Tree: keys}), nil
+}
+
+// keyTree returns the links to the nodes of the file or, if draft is not nil, of the draft.
+func (d *DataCenter) keyTree(draft *edit.Draft) (*keytree.Tree, error) {
+	return keytree.New(d.dc, draft, d.sheets, keytree.Options{
 		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
 	})
-	return append(mounts, nodes.Mount{Name: keysDir, Tree: keys}), err
 }
 
 // makeSheets makes the sheets of the file or, if draft is not nil, of the draft.

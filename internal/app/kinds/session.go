@@ -53,10 +53,10 @@ type Session interface {
 	// Discard gives up everything that is not saved, and removes the journal. Nothing can be
 	// edited afterwards.
 	Discard() error
-	// KeepText writes the edits of a source that has changed to a file as text, since they
+	// KeepPatch writes the edits of a source that has changed to a file as a patch, since they
 	// can't be saved any more. It returns the path of the file, or nothing if the edits are
 	// safe.
-	KeepText(changed error) string
+	KeepPatch(changed error) string
 	// Save saves all edits, once at a time. last says that no program is in the middle of an edit.
 	// show is called with the progress, by several goroutines.
 	Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error)

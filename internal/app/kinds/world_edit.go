@@ -73,13 +73,14 @@ func replayWorld(ctx context.Context, s *save.Set, tree *worldtree.Editable) err
 		edits[file], err = tree.Replay(ctx, file, record)
 		return err
 	})
+	if err != nil {
+		return err // the journal is as it was
+	}
 	for file, count := range edits {
 		s.Count(file, count)
 	}
-	if err == nil {
-		s.Settle()
-	}
-	return err
+	s.Settle()
+	return nil
 }
 
 // unsaved implements archive.
@@ -99,7 +100,7 @@ func (s *worldSession) Journal() string     { return s.files.Journal() }
 func (s *worldSession) Replayed() int       { return s.replayed }
 func (s *worldSession) Converts() string    { return "" }
 func (*worldSession) Notices() []string     { return nil }
-func (*worldSession) KeepText(error) string { return "" }
+func (*worldSession) KeepPatch(error) string { return "" }
 func (s *worldSession) Close() error        { return s.files.Close() }
 
 func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }

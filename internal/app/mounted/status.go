@@ -39,9 +39,9 @@ type EditStatus struct {
 	Journal string `json:"journal"`
 	// LeftOut is what a save would not write.
 	kinds.LeftOut
-	// Text is the file with the edits as text, if another program has written to the source
-	// while it was edited. Otherwise it is empty.
-	Text string `json:"text,omitempty"`
+	// Patch is the file with the edits as a patch, if another program has written to the
+	// source while it was edited. Otherwise it is empty.
+	Patch string `json:"patch,omitempty"`
 	// Converts is the layout that a save will give the source, or empty if it does not
 	// change.
 	Converts string `json:"converts,omitempty"`
@@ -87,11 +87,11 @@ func (m *Mount) editing() *EditStatus {
 	return e
 }
 
-// keepText saves the edits as text if they can't be saved any more.
-func (e *EditStatus) keepText(sessions []kinds.Session, changed error) {
+// keepPatch writes the edits as a patch if they can't be saved any more.
+func (e *EditStatus) keepPatch(sessions []kinds.Session, changed error) {
 	for _, s := range sessions {
-		if text := s.KeepText(changed); text != "" {
-			e.Text = text
+		if patch := s.KeepPatch(changed); patch != "" {
+			e.Patch = patch
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (m *Mount) status() *Status {
 	}
 	if err := m.source.Check(); err != nil {
 		s.Problem = err.Error()
-		s.Editing.keepText(m.source.Sessions, err)
+		s.Editing.keepPatch(m.source.Sessions, err)
 	}
 	s.Notices = m.source.Notices()
 	for _, e := range st.LastErrors {

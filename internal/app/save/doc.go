@@ -69,6 +69,6 @@
 // written to a new file, NAME.conflict-TIME, beside it or, if that fails, beside the journal. The
 // journal is kept as well, and gets an 'S' of the new file, because the user may put that in place.
 // If the other program overwrote the file itself, nobody has the content any more that the edits
-// were made on. Then the edits are written as text, for people, beside the journal:
-// HASH-NAME.edits-TIME.txt.
+// were made on. Then the edits are written as a patch beside the journal:
+// HASH-NAME.edits-TIME.lorepatch.
 package save

@@ -19,15 +19,15 @@ type StaleError struct {
 	// File is the file that has changed; if there are several, one of them.
 	File  string
 	Edits int
-	// Text is the path of a text of the edits, and Backup the path of the file that they belong to.
+	// Patch is the path of a patch of the edits, and Backup the path of the file that they belong to.
 	// Each is empty if there is none.
-	Text, Backup string
+	Patch, Backup string
 }
 
 func (e *StaleError) Error() string {
 	text := fmt.Sprintf("%s: %v: %d of them, in %s", e.File, ErrStale, e.Edits, e.Journal)
-	if e.Text != "" {
-		text += "; as text they are in " + e.Text
+	if e.Patch != "" {
+		text += "; as a patch they are in " + e.Patch
 	}
 	return text
 }
@@ -83,20 +83,20 @@ func (e *ConflictError) Error() string {
 
 func (e *ConflictError) Unwrap() error { return e.Err }
 
-// TextError means that the edits can't be saved any more, because the file was overwritten while it
-// was edited. They were written as text. The journal is kept, too.
-type TextError struct {
-	// File is the edited file, and Path the text.
+// PatchError means that the edits can't be saved any more, because the file was overwritten while
+// it was edited. They were written as a patch. The journal is kept, too.
+type PatchError struct {
+	// File is the edited file, and Path the patch.
 	File, Path string
 	// Err matches [source.ErrChanged].
 	Err error
 }
 
-func (e *TextError) Error() string {
-	return fmt.Sprintf("%v; what was edited is written as text in %s", e.Err, e.Path)
+func (e *PatchError) Error() string {
+	return fmt.Sprintf("%v; what was edited is written as a patch in %s", e.Err, e.Path)
 }
 
-func (e *TextError) Unwrap() error { return e.Err }
+func (e *PatchError) Unwrap() error { return e.Err }
 
 // Conflicts returns all conflicts that an error wraps.
 func Conflicts(err error) []*ConflictError {

@@ -39,41 +39,41 @@ func (e *ledger) rescue(file string, write func(path string) error) (string, err
 	return state, nil
 }
 
-// besideJournal returns the path that conflict files and texts beside the journal begin with.
+// besideJournal returns the path that conflict files and patches beside the journal begin with.
 func (e *ledger) besideJournal(file string) (string, error) {
 	return statePath(e.kind.Folder, nameOf(e.source)+"-"+filepath.Base(file))
 }
 
 const (
-	// A text of edits has the name of the edited file, textMark, the time, and textSuffix.
-	textMark   = ".edits-"
-	textSuffix = ".txt"
+	// A patch of edits has the name of the edited file, patchMark, the time, and patchSuffix.
+	patchMark   = ".edits-"
+	patchSuffix = ".lorepatch"
 )
 
-// KeepText writes the edits of a source as text, and returns the path of the text; see keepText.
-func (s *Set) KeepText(text []byte) (string, error) { return s.ledger.keepText(s.path, text) }
+// KeepPatch writes the edits of a source as a patch, and returns its path; see keepPatch.
+func (s *Set) KeepPatch(text []byte) (string, error) { return s.ledger.keepPatch(s.path, text) }
 
-// keepText writes the edits of a file as text, for people: beside the journal or, if that fails,
-// beside the file. It returns the path of the text.
-func (e *ledger) keepText(file string, text []byte) (string, error) {
-	suffix := textMark + time.Now().Format(conflictTime) + textSuffix
+// keepPatch writes a patch of the edits of a file: beside the journal or, if that fails, beside the
+// file. It returns the path of the patch.
+func (e *ledger) keepPatch(file string, text []byte) (string, error) {
+	suffix := patchMark + time.Now().Format(conflictTime) + patchSuffix
 	state, err := e.besideJournal(file)
 	if err == nil {
 		state += suffix
-		err = e.writeText(state, text)
+		err = e.writePatch(state, text)
 	}
 	if err == nil {
 		return state, nil
 	}
 	beside := file + suffix
-	if besideErr := e.writeText(beside, text); besideErr != nil {
+	if besideErr := e.writePatch(beside, text); besideErr != nil {
 		return "", errors.Join(err, besideErr)
 	}
 	return beside, nil
 }
 
-// writeText makes a durable file.
-func (e *ledger) writeText(path string, text []byte) error {
+// writePatch makes a durable file.
+func (e *ledger) writePatch(path string, text []byte) error {
 	return replace.Create(context.Background(), path, nil, replace.Options{Private: true, Disk: e.disk}, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
@@ -83,17 +83,34 @@ func (e *ledger) writeText(path string, text []byte) error {
 // stale returns the error of edits whose file has changed. base identifies the file before that,
 // and began is the time of the first edit.
 func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *StaleError {
-	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Text: e.lastText(file, began)}
+	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Patch: e.lastPatch(file, began)}
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup
+	}
+	if s.Patch == "" && e.kind.Patch != nil {
+		var err error
+		if s.Patch, err = e.patchStale(file, s); err != nil {
+			e.log.Warn("no patch could be made of edits that can't be replayed", "journal", s.Journal, "err", err)
+		}
 	}
 	return s
 }
 
-// lastText returns the newest text of a file's edits, empty if none was written since the first
-// edit. An older text has other edits; a user who took it for these would drop the journal and lose
+// patchStale writes a patch of edits that nobody may ever be able to replay. It returns the path,
+// which is empty if nothing is known of what they were made on.
+func (e *ledger) patchStale(file string, why error) (string, error) {
+	j := e.kind.describe(e.path())
+	text, err := e.kind.Patch(&j, why)
+	if err != nil || len(text) == 0 {
+		return "", err
+	}
+	return e.keepPatch(file, text)
+}
+
+// lastPatch returns the newest patch of a file's edits, empty if none was written since the first
+// edit. An older patch has other edits; a user who took it for these would drop the journal and lose
 // them.
-func (e *ledger) lastText(file string, since time.Time) (newest string) {
+func (e *ledger) lastPatch(file string, since time.Time) (newest string) {
 	state, err := e.besideJournal(file)
 	if err != nil {
 		return ""
@@ -106,7 +123,7 @@ func (e *ledger) lastText(file string, since time.Time) (newest string) {
 		}
 		for _, entry := range entries { // sorted by name, and so by time
 			name := entry.Name()
-			if !strings.HasPrefix(name, base+textMark) || !strings.HasSuffix(name, textSuffix) {
+			if !strings.HasPrefix(name, base+patchMark) || !strings.HasSuffix(name, patchSuffix) {
 				continue
 			}
 			if info, err := entry.Info(); err == nil && !info.ModTime().Before(since) {

@@ -2,35 +2,16 @@ package dcsave
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
 )
-
-// PatchOn makes a patch of the unsaved edits of a journal with the file that they belong to.
-// name is what the patch calls the file. An error of [edit.Draft.Replay] may mean that it is
-// another file.
-func PatchOn(ctx context.Context, j *save.Journal, f *datacenter.File, name string) (*patch.Patch, error) {
-	d, err := edit.NewDraft(f, nil)
-	if err != nil {
-		return nil, err
-	}
-	err = j.Unsaved(func(string, []byte) {}, func(_ string, record []byte) error { return d.Replay(ctx, record) })
-	if err != nil {
-		return nil, err
-	}
-	s := d.Snapshot()
-	defer s.Close()
-	return patch.MakeDraft(ctx, s, name)
-}
 
 // PatchOf makes a patch of the unsaved edits of a journal from its notes, without the file
 // that they belong to. What the notes do not say is no part of the patch: its last lines
@@ -344,5 +325,5 @@ func (m *notedPatch) comment(n *notedNode, what string) {
 	case n.made || n.moved:
 		at += " called " + n.name
 	}
-	m.p.Notes = append(m.p.Notes, "# not in the patch: "+strings.NewReplacer("\n", " ", "\r", " ").Replace(at+": "+what))
+	m.p.Notes = append(m.p.Notes, "# not in the patch: "+oneLine(at+": "+what))
 }

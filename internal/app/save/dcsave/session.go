@@ -2,7 +2,7 @@
 // journal and the protocol of package save, for which a data center is a set of one file.
 //
 // If another program overwrites the open file itself, nothing can be saved any more, and the edits
-// are written as text. If the journal fails, edits are refused, but saving still works, since the
+// are written as a patch. If the journal fails, edits are refused, but saving still works, since the
 // draft has all edits.
 //
 // A record of edits refers to nodes by numbers, which mean nothing without the file. So notes in
@@ -27,7 +27,9 @@ import (
 )
 
 // Kind is the kind of data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet}
+var Kind = &save.Kind{
+	Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet, Patch: patchStale,
+}
 
 // Options are the options of Open.
 type Options struct {
@@ -65,9 +67,9 @@ type Session struct {
 	saving sync.Mutex
 	// show is called with the progress of a save.
 	show func(save.Progress)
-	// text is the path of a text of the edits, empty if there is none. isRescued means that none is
-	// needed.
-	text      string
+	// patch is the path of a patch of the edits, empty if there is none. isRescued means that none
+	// is needed.
+	patch     string
 	isRescued bool
 	// edits is the number of edits in the last snapshot that are in no file yet.
 	edits int64
@@ -105,7 +107,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.src.OnChange(func(changed error) { s.KeepText(changed) })
+	s.src.OnChange(func(changed error) { s.KeepPatch(changed) })
 	return s, nil
 }
 
@@ -200,7 +202,7 @@ func (s *Session) Close() error {
 
 // Save replaces the source by a new file if there is something to save; see [save.Set.Commit]. If
 // the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
-// edited file can't be read either, a [*save.TextError]. show is called with the progress, by
+// edited file can't be read either, a [*save.PatchError]. show is called with the progress, by
 // several goroutines.
 func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Report, err error) {
 	s.saving.Lock()
@@ -255,29 +257,29 @@ func (s *Session) settle(ctx context.Context) error {
 
 // rescue writes the edits to a file of its own. The source has changed, but this process may still
 // have the edited file open. After a save, nobody else may have that file any more, and then the
-// journal could never be replayed. If that file was overwritten, the edits are written as text.
+// journal could never be replayed. If that file was overwritten, the edits are written as a patch.
 func (s *Session) rescue(ctx context.Context, changed error) error {
 	if s.src.Intact() == nil {
 		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
-			s.dropText()
+			s.dropPatch()
 		}
 		if s.src.Intact() == nil {
 			return err
 		}
 	}
-	path, err := s.keepText(changed)
+	path, err := s.keepPatch(changed)
 	if err != nil || path == "" {
 		return errors.Join(changed, err)
 	}
-	return &save.TextError{File: s.files.Path(), Path: path, Err: changed}
+	return &save.PatchError{File: s.files.Path(), Path: path, Err: changed}
 }
 
-// dropText removes the text of edits that are in a file now. A text that stays does no harm.
-func (s *Session) dropText() {
-	if s.text != "" {
-		_ = os.Remove(s.text)
-		s.text = ""
+// dropPatch removes the patch of edits that are in a file now. A patch that stays does no harm.
+func (s *Session) dropPatch() {
+	if s.patch != "" {
+		_ = os.Remove(s.patch)
+		s.patch = ""
 	}
 }
