@@ -17,7 +17,8 @@
 //	snapshot.go, write.go     a Draft as it was at one moment, and writing it to a file
 //	compare.go, pairs.go      comparing the new file with the Snapshot
 //	rebase.go, labels.go      continuing with the new file
-//	changes.go                listing the changes of a Draft
+//	changes.go, survey.go     listing the changes of a Draft
+//	revert.go, restore.go     taking changes back, and bringing back what was removed
 //	sheetchanges.go           which sheets changed, and when
 //
 // The package knows the form of a file only through the exports of package datacenter: a

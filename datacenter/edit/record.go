@@ -28,6 +28,9 @@ import (
 //	value     = type:1 ( string or bits:4 )
 //	keys      = count:1 string …
 //
+// A reader refuses a record with an operation that it does not know, as earlier ones do with
+// RestoreNode: without it, numbers of nodes would be missing later.
+//
 // Numbers of nodes are those of the file that the edits belong to, the Draft's base. A rank
 // orders siblings of one name in that file, see rankOf.
 

@@ -17,7 +17,6 @@ import (
 type reverted struct {
 	m, base *model
 	in      map[edit.Number]bool // what is to be as in the base
-	err     error
 }
 
 // revert makes what targets name as it is in base. It does not know the order of siblings, nor

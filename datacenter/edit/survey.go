@@ -44,12 +44,21 @@ type siblingsAt struct {
 }
 
 func newSurvey(s *Snapshot) *survey {
-	v := &survey{s: s, at: map[Number]int{}, homes: map[Number]kidAt{}, reordered: map[siblingsAt]map[Number]bool{}}
+	s.d.mu.RLock()
+	about := len(s.d.nodes)
+	s.d.mu.RUnlock()
+	v := &survey{
+		s: s, nodes: make([]surveyed, 0, about), at: make(map[Number]int, about),
+		homes: map[Number]kidAt{}, reordered: map[siblingsAt]map[Number]bool{},
+	}
 	v.add(s.root, -1, -1)
 	for i := range v.nodes {
 		for k := range v.nodes[i].kids {
 			c := &v.nodes[i].kids[k]
-			if _, there := v.at[c.number]; c.dead && c.stored && there {
+			if !c.dead || !c.stored {
+				continue
+			}
+			if _, there := v.at[c.number]; there {
 				v.homes[c.number] = kidAt{i, k}
 			}
 		}
@@ -61,9 +70,10 @@ func (v *survey) add(n *draftNode, parent, kid int) {
 	i := len(v.nodes)
 	v.at[n.number] = i
 	v.nodes = append(v.nodes, surveyed{n: n, nodeState: v.s.at(n), parent: parent, kid: kid})
-	for k, c := range v.nodes[i].kids {
-		if c.node != nil {
-			v.add(c.node, i, k)
+	kids := v.nodes[i].kids
+	for k := range kids {
+		if kids[k].node != nil {
+			v.add(kids[k].node, i, k)
 		}
 	}
 	v.nodes[i].end = len(v.nodes)
