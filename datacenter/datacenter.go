@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 
 	"lorefs/internal/cache"
+	"lorefs/internal/cores"
 )
 
 // BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
@@ -82,7 +82,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
 	f.load = f.inflateBlock
 	f.decoders.New = func() any { return c.decoder() }
 	id, err := identify(r, size, opts)

@@ -191,3 +191,23 @@ func TestFixtureFromItsIndex(t *testing.T) {
 		t.Error("the second Open gives another tree")
 	}
 }
+
+// TestVerifyProgress checks that the progress of a check grows, in both halves of the work.
+func TestVerifyProgress(t *testing.T) {
+	data := readFixture(t, "p115_small_x86.dat")
+	var last, halves int64
+	for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{
+		Progress: func(done, total int64) {
+			if done < last || done > total {
+				t.Errorf("%d of %d comes after %d", done, total, last)
+			}
+			last = done
+			halves |= 1 << min(2*done/total, 1)
+		},
+	}) {
+		t.Fatalf("%v, %v", f, err)
+	}
+	if halves != 3 {
+		t.Errorf("the halves with progress are %b", halves)
+	}
+}

@@ -6,10 +6,11 @@ import (
 	"hash"
 	"hash/adler32"
 	"io"
-	"runtime"
 	"slices"
 
 	"github.com/klauspost/compress/flate"
+
+	"lorefs/internal/cores"
 )
 
 // deflater compresses blocks of the data on all cores. No block refers to data before it,
@@ -26,7 +27,7 @@ type deflater struct {
 }
 
 func newDeflater(level int) *deflater {
-	d := &deflater{level: level, compressors: make(chan *compressor, runtime.GOMAXPROCS(0))}
+	d := &deflater{level: level, compressors: make(chan *compressor, cores.Count())}
 	for range cap(d.compressors) {
 		d.compressors <- nil
 	}

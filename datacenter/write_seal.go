@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"runtime"
 
 	"lorefs/internal/cfb"
+	"lorefs/internal/cores"
 )
 
 // maxSize is the largest value of uncompressed_size.
@@ -96,7 +96,7 @@ func (s *sealer) block(b *deflated) error {
 // enqueue adds a block. If enough blocks are in the queue, it writes the first one.
 func (s *sealer) enqueue(b *deflated) error {
 	s.queue = append(s.queue, b)
-	if len(s.queue) <= 2*runtime.GOMAXPROCS(0) {
+	if len(s.queue) <= 2*cores.Count() {
 		return nil
 	}
 	return s.next()

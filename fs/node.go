@@ -200,7 +200,7 @@ func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrO
 	return 0
 }
 
-// Readlink serves READLINK. The kernel keeps the answer as long as the inode.
+// Readlink serves READLINK, which the kernel sends each time: targets may change.
 func (n *node) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 	target, err := nodes.Readlink(ctx, n.m.tree, n.id())
 	if err != nil {

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 
 	"github.com/andybalholm/brotli"
+
+	"lorefs/internal/cores"
 )
 
 // Default limits for the decompressed size of files and packed JSON texts. Known zones have
@@ -99,7 +100,7 @@ const maxParallel = 6
 // Parallel returns how many zones and areas to encode at once: one for each core, and at
 // most 6, because each takes some 120 MB at Quality 11. A single one can't be split, since
 // Brotli refers to all bytes before.
-func Parallel() int { return min(runtime.GOMAXPROCS(0), maxParallel) }
+func Parallel() int { return min(cores.Count(), maxParallel) }
 
 // compress writes data as a Brotli stream. Quality 11 takes about five seconds for each
 // megabyte, so it checks ctx now and then.

@@ -13,7 +13,8 @@
 // # What is here
 //
 //   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
-//   - [Mutable], [Writer], [XattrSetter]: what one that can be edited implements (mutable.go)
+//   - [Mutable], [Changing], [Writer], [XattrSetter]: what one that can be edited, or that
+//     others edit, implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [NewMux]: several trees and small files side by side under one root (mux.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
@@ -63,6 +64,8 @@
 //   - refused: of a text, that it could not become the content of its file; the file shows it
 //     until it is mended
 //   - rescue: to write edits to another file if the source's place was taken meanwhile
+//   - patch: changes of a data center as text, which fits other versions of it; item: a part
+//     of a patch that is applied, already there, or a conflict; rejects: the patch of those
 //
 // # A read, a write and a save
 //
@@ -88,9 +91,17 @@
 //	internal/journal  Journal.Append
 //	internal/app/save/dcsave  noter.take       what the file held is noted there a little later
 //
-// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed), and
+// The draft then tells who watches it (sheettree edits.changed, dctree edits.changed, keytree
+// Tree.changed), and
 // the writer calls Session.Sync, which syncs the journal. Zones, squares and areas go by
-// the same overlay and worldtree (edits.Put) to Set.Log.
+// the same overlay and worldtree (edits.Put) to Set.Log and, as an edit may undo others, Set.Count.
+//
+// A patch that is applied, to a file or into a mount, from mounted.Apply on:
+//
+//	internal/app/kinds  Source.ApplyPatches
+//	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
+//	datacenter/patch  Applier.Plan         finds the nodes, and what is already there
+//	datacenter/edit  Draft.apply           as above
 //
 // A save of a data center, by commit or at the end of a mount:
 //

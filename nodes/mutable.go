@@ -18,6 +18,7 @@ import (
 // apply.
 type Mutable interface {
 	Tree
+	Changing
 	// Create makes an empty file; [ErrExist] if dir has the name.
 	Create(ctx context.Context, dir ID, name string) (Entry, error)
 	// Mkdir makes an empty directory; [ErrExist] if dir has the name.
@@ -39,6 +40,11 @@ type Mutable interface {
 	// Forget says that nobody holds the node any more. A removed node may then be dropped.
 	// It is a hint.
 	Forget(id ID)
+}
+
+// Changing is a tree that changes while it is shown. Besides a [Mutable] that is one which
+// shows what others edit.
+type Changing interface {
 	// Watch has f called for each change that a caller would not expect from its own call,
 	// so that it can drop what it has cached. f must not block and must not call the tree.
 	// Watch is called once, before any other method.

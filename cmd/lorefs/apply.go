@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -100,7 +101,7 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	if f.reverse {
 		patches = kinds.Reversed(patches)
 	}
-	if err := f.checkRejects(); err != nil {
+	if err := f.checkRejects(c, path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -165,21 +166,24 @@ func readPatch(stdin io.Reader, name string) ([]byte, error) {
 }
 
 // checkRejects returns an error if rejects could not be written.
-func (f *applying) checkRejects() error {
+func (f *applying) checkRejects(c *cobra.Command, path string) error {
 	if f.rejects == "" {
 		return nil
 	}
-	_, err := os.Lstat(f.rejects)
-	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && f.overwrite:
-		return nil
-	case err == nil:
+	if sameFile(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
+		return usageErrorf("--rejects %s: want a file of its own", f.rejects)
+	}
+	if _, err := os.Lstat(f.rejects); err == nil && !f.overwrite {
 		return &commandError{
 			code: exitFailure, err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
 			hint: "--overwrite replaces it",
 		}
 	}
-	return kinds.Unreadable(f.rejects, err)
+	claimed, err := output.Claim(f.rejects, tellKept(c))
+	if err != nil {
+		return err
+	}
+	return claimed.Close()
 }
 
 // onCopy applies patches to a copy of a file, which --out writes.
@@ -245,7 +249,7 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	}
 	d, _ := s.DataCenter()
 	err = d.CheckUnedited()
-	if err == nil {
+	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
 		err = makeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
 	}
 	if err != nil {
@@ -283,30 +287,36 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 		return err
 	}
 	results, a, err := mounted.Apply(c.Context(), name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
-	if errors.Is(err, daemon.ErrNone) {
+	switch {
+	case c.Context().Err() != nil:
+		return &commandError{code: exitInterrupted, err: errInterrupted, hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
+	case errors.Is(err, daemon.ErrNone):
 		return absent(dir, name)
-	}
-	if err == nil {
+	case err == nil:
 		err = failureOf(&a)
 	}
 	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
-		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", dir)
+		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", shown.Shell(dir))
 	}
 	return errors.Join(err, f.outcome(results))
 }
 
 // explain adds hints to the error of a source that is being edited, or has edits.
 func (f *applying) explain(path string, err error) error {
-	if _, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+		err = fmt.Errorf("%w; nothing was changed", err)
+		if e.Problem != "" {
+			return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal list shows what is left"}
+		}
 		return &commandError{
-			code: exitUnsaved, err: fmt.Errorf("%w; nothing was changed", err),
-			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", path),
+			code: exitUnsaved, err: err,
+			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", shown.Shell(path)),
 		}
 	}
 	if e := asCommandError(err); err != nil && e.code == exitBusy {
 		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
-			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + m.dir + " applies patches there"}
+			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + shown.Shell(m.dir) + " applies patches there"}
 		}
 	}
 	return err

@@ -117,7 +117,7 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) 
 	if b.below == "" {
 		b.below = benchedOf(ctx, s)
 	}
-	if err := list(ctx, s, b.below, false, func(nodes.Entry) error { return nil }); err != nil {
+	if err := newLister(io.Discard, s, false, false).list(ctx, b.below); err != nil {
 		return err
 	}
 	b.add(row, time.Since(start).Seconds())

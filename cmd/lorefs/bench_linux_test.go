@@ -47,6 +47,8 @@ func BenchmarkProgram(b *testing.B) {
 		{"first mount", "s", func(r *wholeRun) float64 { return r.untilListed("tree") }},
 		{"second mount", "s", func(r *wholeRun) float64 { r.untilListed("tree"); return r.untilListed("tree") }},
 		{"walk", "s", (*wholeRun).walk},
+		{"families by key", "s", func(r *wholeRun) float64 { return r.listed("by-key") }},
+		{"items by key", "s", func(r *wholeRun) float64 { return r.listed("by-key/ItemData/Item") }},
 		{"memory of a walk", "MiB", (*wholeRun).walkMemory},
 		{"unmount after an edit", "s", (*wholeRun).unmountEdited},
 		{"export", "s", (*wholeRun).export},
@@ -166,6 +168,18 @@ func (r *wholeRun) untilListed(dir string) float64 {
 	mnt := ""
 	seconds := r.seconds(func() {
 		mnt = r.mount()
+		if _, err := os.ReadDir(filepath.Join(mnt, dir)); err != nil {
+			r.Fatal(err)
+		}
+	})
+	r.lorefs("unmount", mnt)
+	return seconds
+}
+
+// listed returns how long it takes to list a directory right after mounting.
+func (r *wholeRun) listed(dir string) float64 {
+	mnt := r.mount()
+	seconds := r.seconds(func() {
 		if _, err := os.ReadDir(filepath.Join(mnt, dir)); err != nil {
 			r.Fatal(err)
 		}

@@ -19,6 +19,11 @@ func newCat(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cat SOURCE PATH...",
 		Short: "print files without mounting",
+		Long: `cat prints the files at paths of SOURCE. In a data center a PATH that begins with / and
+does not exist is an expression of lorefs query, and cat prints the attributes that it
+finds:
+
+  lorefs cat SOURCE '/NpcData[@huntingZoneId=2]/Template[@id=1001]/Stat/@level'`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("SOURCE", "PATH")(c, args[:min(len(args), 2)])
 		},
@@ -39,17 +44,28 @@ func newCat(log *slog.Logger) *cobra.Command {
 	return c
 }
 
+// cat prints the file at a path, or all attributes that a query finds.
 func cat(ctx context.Context, s *kinds.Source, name string, w io.Writer) error {
-	e, err := s.Find(ctx, name)
-	if err != nil {
-		return err
-	}
-	if e.Kind == nodes.Dir {
-		return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
-	}
-	// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.
-	if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e)); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	for e, err := range s.FindAll(ctx, name) {
+		if err != nil {
+			return explainPath(err)
+		}
+		if e.Kind == nodes.Dir {
+			return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
+		}
+		// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.
+		if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e.Entry)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// explainPath adds to an error of FindAll which names are unknown.
+func explainPath(err error) error {
+	e, ok := errors.AsType[*kinds.NoMatchError](err)
+	if !ok {
+		return err
+	}
+	return &commandError{code: exitFailure, err: err, hint: unknownNames(e.Unknown, e.Names)}
 }

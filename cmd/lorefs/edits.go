@@ -52,7 +52,9 @@ source, and not saved yet: what differs now from the file that was saved last. W
 changed and changed back is no edit. Lines with - are in the file, lines with + in the
 mount; how many nodes and attributes a node has that was added or removed stands behind
 it. A path is a query: revert, query, ls and cat take it. A line with ? names a file that
-a program has open and has not written yet.
+a program has open and has not written yet. In a world, an edit is a square or an area: a
+line with ~ has its path, how many cells or nodes differ, and the first one before and
+after; --json has all of them, up to 4 KiB.
 
   lorefs edits mnt
   lorefs edits --json mnt | jq -r .path
@@ -135,8 +137,8 @@ func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 		return 0, err
 	}
 	if n := a.Left.Texts(); n > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused or failed, and %s no edits: lorefs status names them\n",
-			shown.Plural(n, "text"), shown.Was(n), shown.Is(n))
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Verb(n, "it", "them"))
 	}
 	return a.Edits, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ type exporting struct {
 	source sourceFlags
 	files  filing
 	asJSON bool
+	links  bool
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -27,6 +29,9 @@ func newExport(log *slog.Logger) *cobra.Command {
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
 Files that can't be read are reported and left out; the exit code is 1 then. Existing
 files are left alone, unless --overwrite is given.
+
+The links in by-key/ of a data center are written only with --links. They lead to
+tree/ beside by-key/, so export all of it, PATH "/", or put both side by side.
 
 For data centers and CASC storages it says first how much it will write, and writes
 nothing if the disk has no room for it. It stops when only a hundredth of the disk, or
@@ -57,18 +62,22 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 	}
 	f.source.add(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
+	c.Flags().BoolVar(&f.links, "links", false, "write links, too")
 	f.files.add(c)
 	return c
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
 	e, err := s.Find(ctx, from)
+	if err == nil && !f.links {
+		err = f.withoutLinks(s, e.Path)
+	}
 	if err == nil {
-		err = f.files.foresee(ctx, c, s, e, to)
+		err = f.files.foresee(ctx, c, s, e.Entry, to)
 	}
 	if err == nil {
 		err = f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
-			return treecopy.Copy(ctx, s.Tree, e, to, o)
+			return treecopy.Copy(ctx, s.Tree, e.Entry, to, o)
 		})
 	}
 	if errors.Is(err, context.Canceled) {
@@ -78,6 +87,19 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		return err
 	}
 	return complete(s, from)
+}
+
+// withoutLinks leaves out links. It returns an error if there is nothing else at a path.
+func (f *exporting) withoutLinks(s *kinds.Source, from string) error {
+	top, _, _ := strings.Cut(from, "/")
+	switch {
+	case s.Kind.Links == "":
+	case top == "":
+		f.files.without = s.Kind.Links
+	case top == s.Kind.Links:
+		return usageErrorf("%s: there are only links: --links writes them", from)
+	}
+	return nil
 }
 
 // sheetsAsJSON writes each sheet of a data center as a JSON document.

@@ -19,6 +19,8 @@ import (
 // filing are the flags of commands that write many files to a folder.
 type filing struct {
 	overwrite bool
+	// without is a directory of the source that is left out; it may be empty.
+	without string
 	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
@@ -38,7 +40,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if most == 0 {
 		return nil
 	}
-	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, treecopy.Options{Overwrite: f.overwrite})
+	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, treecopy.Options{Overwrite: f.overwrite, Without: f.without})
 	if errors.Is(err, treecopy.ErrTooMany) {
 		return nil
 	}
@@ -68,6 +70,7 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	present := 0
 	r, err := write(treecopy.Options{
 		Overwrite: f.overwrite,
+		Without:   f.without,
 		Replacing: output.MayReplace,
 		Progress:  func(files, _ int64) { p.set(files, f.files) },
 		Failed: func(path string, err error) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"path"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,13 @@ func newLs(log *slog.Logger) *cobra.Command {
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
 		Long: `ls prints the entries of a directory of SOURCE, or the entry of a file. It exits with 1
-if names are missing because the root of a CASC storage is damaged.`,
+if names are missing because the root of a CASC storage is damaged.
+
+In a data center a PATH that begins with / and does not exist is an expression of lorefs
+query, and ls prints the nodes and attributes that it finds, each with its path if there
+are several:
+
+  lorefs ls SOURCE '/ItemData/Item[@id=5001]'`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exactArgs("SOURCE")(c, args)
@@ -41,74 +48,114 @@ if names are missing because the root of a CASC storage is damaged.`,
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			out := bufio.NewWriter(c.OutOrStdout())
-			if err := list(c.Context(), s, dir, long || asJSON, lister(out, spelling(c), long, asJSON)); err != nil {
-				return err
+			l := newLister(c.OutOrStdout(), s, long, asJSON)
+			l.spell = spelling(c)
+			if err := l.list(c.Context(), dir); err != nil {
+				return explainPath(err)
 			}
-			return cmp.Or(out.Flush(), complete(s, dir))
+			return cmp.Or(l.out.Flush(), complete(s, dir))
 		},
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
-	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode")
+	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode, path and, of a link, target")
 	return c
 }
 
-// list shows the entries of a directory, or the entry of a file. Finding sizes can take
-// long, so entries have them only if sizes is true.
-func list(ctx context.Context, s *kinds.Source, name string, sizes bool, show func(nodes.Entry) error) error {
-	e, err := s.Find(ctx, name)
-	if err != nil {
-		return err
+// lister prints entries.
+type lister struct {
+	out          *bufio.Writer
+	source       *kinds.Source
+	long, asJSON bool
+	spell        func(string) string
+}
+
+func newLister(w io.Writer, s *kinds.Source, long, asJSON bool) *lister {
+	return &lister{
+		out: bufio.NewWriter(w), source: s, long: long, asJSON: asJSON, spell: func(name string) string { return name },
 	}
-	for child, err := range entries(ctx, s, e) {
-		if err == nil && sizes {
-			child, err = nodes.WithSize(ctx, s.Tree, child)
-		}
+}
+
+// list prints what is at a path, or all that a query finds.
+func (l *lister) list(ctx context.Context, name string) error {
+	next, stop := iter.Pull2(l.source.FindAll(ctx, name))
+	defer stop()
+	e, err, more := next()
+	after, afterErr, several := next()
+	for first := true; more; first = false {
 		if err != nil {
+			return err
+		}
+		if err := l.found(ctx, &e, several || !first, first); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := show(child); err != nil {
+		e, err, more = after, afterErr, several
+		after, afterErr, several = next()
+	}
+	return nil
+}
+
+// found prints the entries of a directory, or a file. If it is one of several it is told by its
+// path.
+func (l *lister) found(ctx context.Context, f *kinds.Found, several, first bool) error {
+	if f.Kind != nodes.Dir {
+		name := f.Name
+		if several {
+			name = f.Path
+		}
+		return l.show(ctx, f.Entry, name, f.Path)
+	}
+	if several && !l.asJSON {
+		line := l.spell(f.Path) + ":\n"
+		if !first {
+			line = "\n" + line
+		}
+		if _, err := l.out.WriteString(line); err != nil {
+			return err
+		}
+	}
+	for child, err := range l.source.Tree.ReadDir(ctx, f.ID, 0) {
+		if err != nil {
+			return err
+		}
+		if child.ModTime.IsZero() {
+			child.ModTime = f.ModTime
+		}
+		if err := l.show(ctx, child, child.Name, path.Join(f.Path, child.Name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func entries(ctx context.Context, s *kinds.Source, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
-	return func(yield func(nodes.Entry, error) bool) {
-		if e.Kind != nodes.Dir {
-			yield(e, nil)
-			return
-		}
-		for child, err := range s.Tree.ReadDir(ctx, e.ID, 0) {
-			if child.ModTime.IsZero() {
-				child.ModTime = e.ModTime
-			}
-			if !yield(child, err) {
-				return
-			}
-		}
-	}
-}
-
-// lister returns the function that prints an entry.
-func lister(w io.Writer, spell func(string) string, long, asJSON bool) func(nodes.Entry) error {
-	if asJSON {
-		enc := shown.JSONLines(w)
-		return func(e nodes.Entry) error {
-			return enc.Encode(jsonEntry{e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID)})
-		}
-	}
-	return func(e nodes.Entry) (err error) {
-		if long {
-			//nolint:forbidigo // data goes to a pipe unchanged; spell makes it safe for terminals
-			_, err = fmt.Fprintf(w, "%-4s %10d %s %s\n", kindName(e.Kind), e.Size, e.ModTime.Format("2006-01-02 15:04"), spell(e.Name))
-		} else {
-			_, err = fmt.Fprintln(w, spell(e.Name))
-		}
+// show prints an entry. Finding its size can take long, so it is shown only if asked for.
+func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error {
+	if !l.long && !l.asJSON {
+		_, err := l.out.WriteString(l.spell(name) + "\n")
 		return err
 	}
+	e, err := nodes.WithSize(ctx, l.source.Tree, e)
+	if err != nil {
+		return err
+	}
+	var target string
+	if e.Kind == nodes.Link {
+		if target, err = nodes.Readlink(ctx, l.source.Tree, e.ID); err != nil {
+			return err
+		}
+	}
+	if l.asJSON {
+		return shown.JSONLines(l.out).Encode(jsonEntry{
+			e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID), at, target,
+		})
+	}
+	arrow := ""
+	if target != "" {
+		arrow = " -> " + l.spell(target)
+	}
+	//nolint:forbidigo // data goes to a pipe unchanged; spell makes it safe for terminals
+	_, err = fmt.Fprintf(l.out, "%-4s %10d %s %s%s\n", kindName(e.Kind), e.Size, e.ModTime.Format("2006-01-02 15:04"), l.spell(name), arrow)
+	return err
 }
 
 type jsonEntry struct {
@@ -117,6 +164,9 @@ type jsonEntry struct {
 	Size  int64     `json:"size"`
 	Mtime time.Time `json:"mtime"`
 	Inode uint64    `json:"inode"`
+	// Path is the path in the mount, and Target where a link leads.
+	Path   string `json:"path"`
+	Target string `json:"target,omitempty"`
 }
 
 func kindName(k nodes.Kind) string {

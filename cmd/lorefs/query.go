@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type querying struct {
 	asJSON bool
 	count  bool
 	out    *bufio.Writer
+	talk   io.Writer
 	spell  func(string) string
 }
 
@@ -52,7 +54,7 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 				return err
 			}
 			defer s.Close()
-			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
+			q.out, q.talk, q.spell = bufio.NewWriter(c.OutOrStdout()), c.ErrOrStderr(), spelling(c)
 			err = q.run(ctx, s, expr)
 			if flushErr := q.out.Flush(); err == nil {
 				err = flushErr
@@ -86,6 +88,11 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	}
 	if q.count {
 		fmt.Fprintln(q.out, n)
+	}
+	if n == 0 {
+		if hint := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); hint != "" {
+			shown.Fprintf(q.talk, "lorefs: %s\n", hint)
+		}
 	}
 	return d.Check()
 }

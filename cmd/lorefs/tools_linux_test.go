@@ -92,22 +92,32 @@ func openPart(t *testing.T, path string, limit int64) *part {
 	}
 	t.Cleanup(func() { s.Close() })
 	p, entries, full := &part{Source: s}, int64(0), false
-	err = list(t.Context(), s, "tree", false, func(e nodes.Entry) error {
+	tree, err := s.Find(t.Context(), "tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range s.Tree.ReadDir(t.Context(), tree.ID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if full || e.Kind != nodes.Dir {
-			return nil
+			continue
 		}
 		n := int64(0)
 		for _, err := range nodes.Walk(t.Context(), s.Tree, e.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			n++
-			full = entries+n > limit && len(p.names) > 0
-			if err != nil || full {
-				return err
+			if full = entries+n > limit && len(p.names) > 0; full {
+				break
 			}
 		}
-		p.names, entries = append(p.names, e.Name), entries+n
-		return nil
-	})
-	if err != nil || len(p.names) == 0 {
+		if !full {
+			p.names, entries = append(p.names, e.Name), entries+n
+		}
+	}
+	if len(p.names) == 0 {
 		t.Fatalf("no sheets: %v", err)
 	}
 	return p
@@ -143,7 +153,7 @@ func (p *part) all(ctx context.Context) iter.Seq2[nodes.WalkEntry, error] {
 	return func(yield func(nodes.WalkEntry, error) bool) {
 		for _, name := range p.names {
 			sheet, err := p.Find(ctx, "tree/"+name)
-			if !yield(nodes.WalkEntry{Entry: sheet, Path: name}, err) {
+			if !yield(nodes.WalkEntry{Entry: sheet.Entry, Path: name}, err) {
 				return
 			}
 			for e, err := range nodes.Walk(ctx, p.Tree, sheet.ID) {

@@ -48,10 +48,7 @@ type Draft struct {
 	watched watched
 	// shrunk has the nodes from which the current edits removed something.
 	shrunk []*draftNode
-	// away has the numbers in the base of the nodes that are not where the base has them. It
-	// is right if awayKnown.
-	away      []Number
-	awayKnown bool
+	away   away
 
 	// mu guards everything below. It is held only for work in memory. The holder of editing
 	// may read without it.

@@ -54,7 +54,8 @@ type Edit struct {
 	rank uint64
 	// spot is the place that Rank meant, for an edit that is made again.
 	spot *siblingSpot
-	// isBack says that Attr is meant only if no other attribute has this number by now.
+	// isBack says that Attr is the number of an attribute that was removed. It gets another one
+	// if that is taken by now.
 	isBack bool
 	// replayed says that the ordinal may be taken. It comes from a Draft that had other
 	// siblings of the name, so another ordinal will do.
@@ -206,10 +207,11 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	if err != nil {
 		return err
 	}
-	if e.isBack && d.owners[e.Attr] != nil {
+	i := n.attribute(name)
+	if e.isBack && (i >= 0 || d.owners[e.Attr] != nil) {
 		e.Attr = 0
 	}
-	if i := n.attribute(name); i >= 0 {
+	if i >= 0 {
 		return d.replaceAttribute(n, i, e, u)
 	}
 	if attrs, _ := n.counts(); attrs >= datacenter.MaxRun {
@@ -219,8 +221,7 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 		return err
 	}
 	if i := d.removedAttribute(n, name, e); i >= 0 {
-		d.returnAttribute(n, i, e, u)
-		return nil
+		return d.returnAttribute(n, i, e, u)
 	}
 	if e.Attr == 0 {
 		if e.Attr = d.NewNumber(); e.Attr == 0 {
@@ -249,31 +250,44 @@ func (d *Draft) setAttribute(n *draftNode, e Edit, u *undoList) error {
 	return nil
 }
 
-// removedAttribute returns the place of the attribute that was removed and that e sets again,
+// removedAttribute returns the place of the attribute that was removed and that e sets again
 // under its number, or -1. When edits are replayed nobody remembers the number that it had
 // in between, so it gets its own.
 func (d *Draft) removedAttribute(n *draftNode, name uint16, e Edit) int {
 	return slices.IndexFunc(n.attrs, func(a draftAttribute) bool {
-		return a.dead && a.stored && a.name == name &&
-			(a.number == e.Attr || e.Attr == 0 && e.replayed && d.owners[a.number] == nil)
+		if !a.dead || !a.stored || a.name != name {
+			return false
+		}
+		if e.Attr == 0 {
+			return e.replayed && d.owners[a.number] == nil
+		}
+		return e.isBack || a.number == e.Attr
 	})
 }
 
 // returnAttribute sets an attribute again that was removed.
-func (d *Draft) returnAttribute(n *draftNode, i int, e Edit, u *undoList) {
+func (d *Draft) returnAttribute(n *draftNode, i int, e Edit, u *undoList) error {
+	old, changed := n.attrs[i], n.changed
+	a := old
+	a.dead, a.edited, a.changed, a.value = false, true, true, e.Value
+	if e.Attr != 0 {
+		var err error
+		if a.home, err = d.placeOf(e.Attr); err != nil {
+			return err
+		}
+		a.number = e.Attr
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.touch(n)
-	a := &n.attrs[i]
-	old, changed := *a, n.changed
-	a.dead, a.edited, a.changed, a.value = false, true, true, e.Value
-	n.changed = true
+	n.attrs[i], n.changed = a, true
 	d.entries++
 	u.add(func() {
 		n.attrs[i], n.changed = old, changed
 		d.entries--
 	})
 	d.own(a.number, n, u)
+	return nil
 }
 
 // roomForEntry returns an error if there can't be one more node or attribute.
@@ -286,6 +300,7 @@ func (d *Draft) roomForEntry() error {
 
 // own records that n has the attribute with a number. The caller holds mu.
 func (d *Draft) own(number Number, n *draftNode, u *undoList) {
+	d.away.known = false
 	before, had := d.owners[number]
 	d.owners[number] = n
 	u.add(func() {

@@ -84,7 +84,7 @@ func (d *Draft) roomFor(parent *draftNode, height int) error {
 // attach makes n a child of parent, with e's ordinal and rank. If the base has it just there,
 // it gets its place in the listing back. The caller holds mu.
 func (d *Draft) attach(parent, n *draftNode, e Edit) error {
-	d.awayKnown = false
+	d.away.known = false
 	k := childKey{n.name, e.Ordinal}
 	if _, there := parent.kidAt[k]; there {
 		if !e.replayed {
@@ -139,7 +139,7 @@ func (d *Draft) unattach(n *draftNode) {
 
 // detach removes n, with its subtree, from its parent only. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
-	d.awayKnown = false
+	d.away.known = false
 	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
 	place = n.parent.kidAt[k]
@@ -157,7 +157,7 @@ func (d *Draft) detach(n *draftNode) (place int) {
 
 // restore undoes detach. The caller holds mu.
 func (d *Draft) restore(parent, n *draftNode, place int) {
-	d.awayKnown = false
+	d.away.known = false
 	parent.kids[place].dead, parent.kids[place].node = false, n
 	if place >= parent.homeKids && !parent.kids[place].stored {
 		parent.deadKids--

@@ -115,30 +115,122 @@ func (d *Draft) restoreNode(e Edit, u *undoList) error {
 	if err := d.roomForNode(parent, &k, n, entries); err != nil {
 		return err
 	}
+	twice := d.twice(&k, n, nil)
+	if err := d.reviveNode(parent, i, n, entries, u); err != nil {
+		return err
+	}
+	for _, number := range twice {
+		if err := d.renumber(n, number, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reviveNode makes the removed child k live again, as n if that is not nil.
+func (d *Draft) reviveNode(parent *draftNode, i int, n *draftNode, entries int64, u *undoList) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.entries += entries
-	u.add(func() { d.entries -= entries })
 	if n == nil {
 		d.revive(parent, i, nil)
 		u.add(func() { d.unrevive(parent, i) })
-		return nil
-	}
-	if err := d.attach(parent, n, Edit{Ordinal: k.ordinal, rank: k.rank, replayed: true}); err != nil {
-		return err
-	}
-	below := d.below(n, []*draftNode{n})
-	for _, x := range below {
-		d.nodes[x.number] = x
-		d.showAttributes(x)
-	}
-	u.add(func() {
-		d.unattach(n)
-		for _, x := range below {
-			d.hide(x)
+	} else {
+		k := &parent.kids[i]
+		if err := d.attach(parent, n, Edit{Ordinal: k.ordinal, rank: k.rank, replayed: true}); err != nil {
+			return err
 		}
-	})
+		u.add(func() {
+			below := d.below(n, []*draftNode{n})
+			d.unattach(n)
+			for _, x := range below {
+				d.hide(x)
+			}
+		})
+		for _, x := range d.below(n, []*draftNode{n}) {
+			d.nodes[x.number] = x
+			for i := range x.attrs {
+				if a := &x.attrs[i]; a.edited && !a.dead && d.owners[a.number] == nil {
+					d.owners[a.number] = x
+				}
+			}
+		}
+	}
+	d.entries += entries
+	u.add(func() { d.entries -= entries })
 	return nil
+}
+
+// twice appends the numbers of attributes below a removed child, or its draft node n, that
+// other attributes have by now.
+func (d *Draft) twice(k *draftChild, n *draftNode, dst []Number) []Number {
+	if n == nil {
+		from, _ := slices.BinarySearch(d.away.attrs, k.number)
+		to, _ := slices.BinarySearch(d.away.attrs, k.number+Number(d.first.Entries(k.home)))
+		return append(dst, d.away.attrs[from:to]...)
+	}
+	for i := range n.attrs {
+		if a := &n.attrs[i]; !a.dead && d.owners[a.number] != nil {
+			dst = append(dst, a.number)
+		}
+	}
+	for i := range n.kids {
+		if c := &n.kids[i]; !c.dead {
+			dst = d.twice(c, c.node, dst)
+		}
+	}
+	return dst
+}
+
+// renumber gives the attribute with a number, in n or in the first file, another one.
+func (d *Draft) renumber(n *draftNode, old Number, u *undoList) error {
+	x, i := n.holder(old)
+	if x == nil {
+		at, steps, last, err := d.trace(old)
+		if err == nil {
+			x, err = d.descend(at, steps)
+		}
+		if err != nil {
+			return err
+		}
+		if i = x.numbered(old); i < 0 || x.number != last.number {
+			return fmt.Errorf("datacenter: BUG: the attribute %d is not below what came back", old)
+		}
+	}
+	a := x.attrs[i]
+	if !a.edited {
+		var err error
+		if a.value, err = storedValue(d.first, a.home); err != nil {
+			return err
+		}
+	}
+	if a.number = d.NewNumber(); a.number == 0 {
+		return fmt.Errorf("no number is left: %w", datacenter.ErrTooLarge)
+	}
+	a.edited, a.home = true, datacenter.Address{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.touch(x)
+	before := x.attrs[i]
+	x.attrs[i] = a
+	u.add(func() { x.attrs[i] = before })
+	d.own(a.number, x, u)
+	return nil
+}
+
+// holder returns the draft node, n or below, that has a live attribute with a number.
+func (n *draftNode) holder(number Number) (*draftNode, int) {
+	if n == nil {
+		return nil, 0
+	}
+	if i := n.numbered(number); i >= 0 {
+		return n, i
+	}
+	for i := range n.kids {
+		if x, i := n.kids[i].node.holder(number); x != nil {
+			return x, i
+		}
+	}
+	return nil, 0
 }
 
 // lost returns a draft node for a removed child of parent, if it is not as in the first
@@ -197,14 +289,29 @@ func (d *Draft) revive(parent *draftNode, i int, n *draftNode) {
 // unrevive undoes revive. The caller holds mu.
 func (d *Draft) unrevive(parent *draftNode, i int) {
 	k := &parent.kids[i]
+	n := k.node // it may have been made since
 	k.dead, k.node = true, nil
 	delete(parent.kidAt, childKey{k.name, k.ordinal})
+	if n != nil {
+		n.parent = nil
+		for _, x := range d.below(n, []*draftNode{n}) {
+			d.hide(x)
+		}
+	}
+}
+
+// away has the nodes and attributes that are not where the base has them. It is right if
+// known.
+type away struct {
+	known bool
+	// nodes are numbers in the base, and attrs are labels. Both ascend.
+	nodes, attrs []Number
 }
 
 // checkAway returns an error if some node that the base has below a removed one is somewhere
 // else. If that came back, the node would be there twice.
 func (d *Draft) checkAway(k *draftChild) error {
-	if !d.awayKnown {
+	if !d.away.known {
 		if err := d.findAway(); err != nil {
 			return err
 		}
@@ -213,27 +320,32 @@ func (d *Draft) checkAway(k *draftChild) error {
 	if err != nil {
 		return err
 	}
-	i, found := slices.BinarySearch(d.away, number)
-	if found || i < len(d.away) && d.away[i] < number+Number(d.base.Entries(k.addr)) {
+	i, _ := slices.BinarySearch(d.away.nodes, number)
+	if i < len(d.away.nodes) && d.away.nodes[i] < number+Number(d.base.Entries(k.addr)) {
 		return fmt.Errorf("datacenter: a part of node %d is somewhere else", k.number)
 	}
 	return nil
 }
 
-// findAway finds the nodes that are not where the base has them.
 func (d *Draft) findAway() error {
-	d.away, d.awayKnown = d.away[:0], true
+	d.away.nodes, d.away.attrs = d.away.nodes[:0], d.away.attrs[:0]
 	for _, n := range d.nodes {
 		if isNone(n.base) || n.parent == nil || n.parent.kids[n.parent.kidAt[childKey{n.name, n.ordinal}]].stored {
 			continue
 		}
 		number, err := d.labels.number(d, n.number)
 		if err != nil {
-			d.awayKnown = false
 			return err
 		}
-		d.away = append(d.away, number)
+		d.away.nodes = append(d.away.nodes, number)
 	}
-	slices.Sort(d.away)
+	for number, n := range d.owners {
+		if number <= n.number || number > n.number+Number(n.homeAttrs) {
+			d.away.attrs = append(d.away.attrs, number)
+		}
+	}
+	slices.Sort(d.away.nodes)
+	slices.Sort(d.away.attrs)
+	d.away.known = true
 	return nil
 }

@@ -62,6 +62,36 @@ func (d *Draft) revert(ctx context.Context, by any, what []Target) (taken int64,
 	return before - d.Pending(), ctx.Err()
 }
 
+// Settle calls drop, and blocks edits meanwhile, if there are no changes. drop may drop the
+// records of all edits: what they have left in the Draft, such as the ordinals of nodes that
+// were moved and moved back, is taken back before. ok is false if there are changes.
+func (d *Draft) Settle(ctx context.Context, drop func() error) (ok bool, err error) {
+	ok, err = d.settle(ctx, drop)
+	d.watched.tell()
+	return ok, err
+}
+
+// settle is Settle without calling the watchers.
+func (d *Draft) settle(ctx context.Context, drop func() error) (ok bool, err error) {
+	d.planning.Lock()
+	defer d.planning.Unlock()
+	if d.Pending() > 0 {
+		return false, nil
+	}
+	edits, err := d.planRevert([]Target{{}})
+	for len(edits) > 0 && err == nil {
+		n := stepLen(edits)
+		err = d.make(ctx, nil, edits[:n])
+		edits = edits[n:]
+	}
+	if err != nil {
+		return true, err
+	}
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	return true, drop()
+}
+
 // stepLen returns how many edits fit in one record.
 func stepLen(edits []Edit) int {
 	const most = 16 << 20

@@ -92,6 +92,12 @@ func (r *reverted) attribute(t edit.Target) {
 // rebuild makes the nodes in in as they are in the base.
 func (r *reverted) rebuild() {
 	numbers := slices.Sorted(maps.Keys(r.in))
+	taken := map[edit.Number]bool{}
+	for _, x := range r.m.nodes {
+		for _, a := range x.attrs {
+			taken[a.number] = true
+		}
+	}
 	for _, n := range numbers {
 		if x := r.m.nodes[n]; x != nil && x.parent != nil {
 			x.leave()
@@ -110,7 +116,7 @@ func (r *reverted) rebuild() {
 		}
 		x.name, x.ordinal, x.keys, x.flags, x.attrs = was.name, was.ordinal, was.keys, was.flags, maps.Clone(was.attrs)
 		for name, a := range x.attrs {
-			if !numbered {
+			if !numbered || taken[a.number] {
 				a.number = 0
 			}
 			x.attrs[name] = a

@@ -218,3 +218,48 @@ func (e *editing) parts(s *sheets.Source, sheet sheets.Sheet, want string) {
 
 // schemaDependent matches the attributes that depend on the schema.
 var schemaDependent = regexp.MustCompile(` (dc:keys|dc:types|xmlns:dc)="[^"]*"`)
+
+// TestSheetsThatComeBack checks that a sheet that was removed, and is taken back, is in its place
+// with its text.
+func TestSheetsThatComeBack(t *testing.T) {
+	f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 5, Sheets: 6, Nodes: 300}), dctest.Options{}))
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := sheets.New(f, d, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := func() map[edit.Number]string {
+		all := map[edit.Number]string{}
+		for _, family := range src.Families() {
+			for s := range family.Sheets(0) {
+				var b bytes.Buffer
+				if _, err := src.WriteSheet(t.Context(), &b, s); err != nil {
+					t.Fatal(err)
+				}
+				all[s.Number] = family.SheetFile(s.Ordinal) + b.String()
+				if found, ok := src.Sheet(s.Number); !ok || found != s {
+					t.Errorf("sheet %d is %+v, %v, want %+v", s.Number, found, ok, s)
+				}
+			}
+		}
+		return all
+	}
+	want := texts()
+	for n := range want {
+		if err := d.Apply(t.Context(), edit.Edit{Op: edit.RemoveNode, Node: n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := texts(); len(got) > 0 {
+		t.Errorf("%d sheets are left", len(got))
+	}
+	if _, err := d.Revert(t.Context(), nil, []edit.Target{{}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(); !maps.Equal(got, want) {
+		t.Errorf("there are %d sheets, want %d as they were", len(got), len(want))
+	}
+}

@@ -100,7 +100,12 @@ func (f *Family) Named(file string) (Sheet, bool) {
 // edited returns a sheet as it is in the draft.
 func (s *Source) edited(n edit.Number) (Sheet, bool) {
 	info, ok := s.draft.Node(n)
-	if !ok || info.Parent != 0 || n == 0 {
+	if !ok { // it was removed, and is back as it was in the file unless it is gone still
+		sheet, ok := s.stored(n)
+		child, back := s.draft.Child(0, sheet.Name, sheet.Ordinal)
+		return sheet, ok && back && child.Number == n
+	}
+	if info.Parent != 0 || n == 0 {
 		return Sheet{}, false
 	}
 	child, ok := s.draft.Child(0, info.Name, info.Ordinal)

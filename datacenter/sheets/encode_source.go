@@ -59,6 +59,9 @@ type Sheet struct {
 	addr datacenter.Address // for a sheet of the file
 }
 
+// Address returns the address of a sheet of the file; it is zero for a new one.
+func (s Sheet) Address() datacenter.Address { return s.addr }
+
 // Family is all sheets of one name.
 type Family struct {
 	// Name is the name of the sheets, and File the name of their folder.

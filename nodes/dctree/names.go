@@ -169,6 +169,9 @@ func (e *edits) Where(id nodes.ID) (dir nodes.ID, name string) {
 	case !ok || id == nodes.Root:
 		return 0, ""
 	case !attribute:
+		if e.draft.Open(n) != nil {
+			return 0, ""
+		}
 		if of, ok := e.draft.Node(n); ok {
 			return e.dirID(of.Parent), numbered(e.spell(of.Name), of.Ordinal)
 		}

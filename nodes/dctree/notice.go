@@ -15,6 +15,9 @@ func (e *edits) changed(a *edit.Applied) {
 	for i := range a.Effects {
 		n.take(&a.Effects[i])
 	}
+	if n.back {
+		e.Back()
+	}
 	for c := range n.changes {
 		e.Changed(c)
 	}
@@ -26,6 +29,8 @@ type notice struct {
 	// changes has what the Watcher will be told. spelled caches the spelling of node names.
 	changes map[nodes.Change]bool
 	spelled map[string]string
+	// back says that something came back which had been removed.
+	back bool
 }
 
 // take adds one edit.
@@ -76,6 +81,7 @@ func (n *notice) spell(name string) string {
 // changes.
 func (n *notice) enters(at *edit.EntryAt) {
 	e, dir := n.e, dirOf(at)
+	n.back = n.back || at.Stored
 	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
 		n.changes[nodes.Change{Dir: dir}] = true
 	}
@@ -97,6 +103,7 @@ func (n *notice) set(x *edit.Effect) {
 	e.Edited(entryID(&d.Entry))
 	if x.Before.Name == "" {
 		n.changes[nodes.Change{Dir: dirOf(d)}] = true
+		n.back = true
 	}
 }
 

@@ -22,7 +22,7 @@ func (e *Editable) Trace(ctx context.Context, names []string) ([]Traced, error) 
 	if err != nil && !isNotExist(err) {
 		return nil, err
 	}
-	former, err := e.edits.Tree.trace(ctx, names)
+	former, err := e.edits.traceFormer(ctx, names)
 	if err != nil && !isNotExist(err) {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (e *edits) traceNow(names []string) ([]Traced, error) {
 	return []Traced{at}, nil
 }
 
-// trace is traceNow for a tree without edits.
-func (t *Tree) trace(ctx context.Context, names []string) ([]Traced, error) {
+// traceFormer is traceNow for a tree without edits.
+func (t *Tree) traceFormer(ctx context.Context, names []string) ([]Traced, error) {
 	dir, at := nodes.Root, Traced{}
 	for i, name := range names {
 		entry, err := t.Lookup(ctx, dir, name)

@@ -113,6 +113,9 @@ type Watcher interface {
 	// for that. was is its last content, or nil if that is unknown. Everything that the overlay
 	// has in a directory goes with the directory.
 	Gone(id nodes.ID, kind nodes.Kind, was Content)
+	// Back reports that nodes which were removed, or gone, are the source's again, under their
+	// numbers.
+	Back()
 	// Holds reports whether a directory has anything besides what the source has in it.
 	Holds(dir nodes.ID) bool
 	// Keeps reports whether a file shows a text that the source does not have, because it is

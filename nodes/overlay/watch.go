@@ -131,6 +131,42 @@ func (t *Tree) lost(of nodes.ID) {
 	}
 }
 
+// Back implements [Watcher].
+func (w watcher) Back() { w.t.editing.Do(w.t.back) }
+
+// back makes removed files and directories the source's again that it has. Those that are open
+// show the source's content; nobody could have put what was written to them since.
+func (t *Tree) back() {
+	var back []nodes.ID
+	t.mu.Lock()
+	for id, f := range t.files {
+		if _, apart := t.shown[id]; !f.removed || apart || !t.inSource(id) {
+			continue
+		}
+		back = append(back, id)
+		if t.times.Drop(id); f.kind == nodes.Dir {
+			delete(t.files, id)
+			continue
+		}
+		f.of, f.removed, f.was = id, false, nil
+		f.Drop()
+		t.count(f)
+		t.settle(f)
+	}
+	t.mu.Unlock()
+	for _, id := range back {
+		t.tell(nodes.Change{ID: id})
+	}
+}
+
+// inSource reports whether a node can be reached from the root in the source.
+func (t *Tree) inSource(id nodes.ID) bool {
+	for id != 0 && id != nodes.Root {
+		id, _ = t.src.Where(id)
+	}
+	return id != 0
+}
+
 // isThere reports whether a node is the root, or can be reached from it. The caller holds mu.
 func (t *Tree) isThere(dir nodes.ID) bool {
 	for dir != 0 && dir != nodes.Root {

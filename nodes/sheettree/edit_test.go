@@ -806,3 +806,106 @@ func TestConcurrent(t *testing.T) {
 	nodetest.Run(t, e.Editable)
 	nodetest.Run(t, e.tree)
 }
+
+// TestRevert checks that both trees show what was taken back, under the numbers that it had, also
+// to those who have it open.
+func TestRevert(t *testing.T) {
+	e := editSheets(t, items(), sheettree.EditOptions{})
+	const path, unlinked = "Item/Item-00000.xml", "Item/Item-00002.xml"
+	inTree := []string{"Item", "Item/Thing", "Item/Thing/name", "Item/Thing.1", "Item/Thing.1/name", "Item/Thing.2/name", "Item.2", "Item.2/Thing/id", "Other", "Other/a"}
+	inSheets := []string{path, unlinked, "Other/Other-00000.xml"}
+	find := func() (ids []nodes.ID, texts []string) {
+		for _, p := range inTree {
+			entry, there := at(t, e.tree, p)
+			if !there {
+				t.Fatalf("%s is not there", p)
+			}
+			text := ""
+			if entry.Kind == nodes.File {
+				text = read(t, e.tree, p)
+			}
+			ids, texts = append(ids, entry.ID), append(texts, text)
+		}
+		for _, p := range inSheets {
+			ids, texts = append(ids, e.at(p).ID), append(texts, e.read(p))
+		}
+		return ids, texts
+	}
+	ids, texts := find()
+	var open []nodes.Writer
+	for i, p := range inTree {
+		if texts[i] != "" {
+			w, err := e.tree.OpenWrite(t.Context(), ids[i])
+			if err != nil {
+				t.Fatalf("%s: %v", p, err)
+			}
+			open = append(open, w)
+		}
+	}
+	sheet, err := e.OpenWrite(t.Context(), ids[len(ids)-2])
+	e.must(err)
+
+	old := e.read(path)
+	for _, r := range []struct{ from, to string }{
+		{` name="n00"`, ``}, {` name="n02"`, ` name="other"`}, {`    <Thing id="1" name="n01" />` + "\n", ``},
+	} {
+		if !strings.Contains(old, r.from) {
+			t.Fatalf("%q is not in\n%s", r.from, old)
+		}
+		old = strings.Replace(old, r.from, r.to, 1)
+	}
+	e.must(e.write(path, old))
+	e.must(e.Remove(t.Context(), e.at("Item").ID, "Item-00002.xml", nodes.File))
+	e.must(e.tree.Remove(t.Context(), must(at(t, e.tree, "Other")), "a", nodes.File))
+	e.must(e.tree.Remove(t.Context(), nodes.Root, "Other", nodes.Dir))
+	if n := e.draft.Pending(); n != 5 {
+		t.Errorf("%d edits", n)
+	}
+	for _, i := range []int{2, 3, 4, 6, 8, 9} {
+		if attr, err := e.tree.Attr(t.Context(), ids[i]); err != nil || !attr.Removed {
+			t.Errorf("%s is %+v, %v", inTree[i], attr, err)
+		}
+	}
+	clear(e.changes)
+	clear(e.inTree)
+
+	taken, err := e.draft.Revert(t.Context(), nil, []edit.Target{{}})
+	if err != nil || taken != 5 || e.draft.Pending() != 0 {
+		t.Fatalf("%d were taken back, %v", taken, err)
+	}
+	nowIDs, nowTexts := find()
+	for i, p := range append(inTree, inSheets...) {
+		if nowIDs[i] != ids[i] || nowTexts[i] != texts[i] {
+			t.Errorf("%s is %v with %q, and was %v with %q", p, nowIDs[i], nowTexts[i], ids[i], texts[i])
+		}
+		tree, told := nodes.Tree(e.tree), e.inTree
+		if i >= len(inTree) {
+			tree, told = e.Editable, e.changes
+		}
+		attr, err := tree.Attr(t.Context(), ids[i])
+		if err != nil || attr.Removed || texts[i] != "" && attr.Size != int64(len(texts[i])) {
+			t.Errorf("%s is %+v, %v", p, attr, err)
+		}
+		if p != "Item" && p != "Item/Thing" && p != "Item.2/Thing/id" && !told[nodes.Change{ID: ids[i]}] && p != "Item.2" {
+			t.Errorf("nobody was told of %s", p)
+		}
+	}
+	for _, w := range append(open, sheet) {
+		e.must(w.Flush(t.Context()))
+		e.must(w.Release())
+	}
+	if n := e.draft.Pending(); n != 0 {
+		t.Errorf("%d edits by those who had it open", n)
+	}
+	for i, p := range inTree {
+		if texts[i] == "" {
+			continue
+		}
+		w, err := e.tree.OpenWrite(t.Context(), ids[i])
+		if err != nil {
+			t.Errorf("%s can't be opened any more: %v", p, err)
+			continue
+		}
+		e.must(w.Release())
+	}
+}

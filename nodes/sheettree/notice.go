@@ -68,6 +68,9 @@ func (e *edits) others(x *edit.Effect) {
 	if before == now {
 		return
 	}
+	if x.Kind == edit.NodeMade {
+		e.Back() // it may have been removed before
+	}
 	for _, p := range []sheetPlace{before, now} {
 		if p.folder == "" {
 			continue

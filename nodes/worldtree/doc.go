@@ -41,6 +41,12 @@
 // from editing the same zone by another of its files, or from saving that. Package overlay
 // describes the states of files.
 //
+// An edit is a square or an area that differs from the file in the folder (Edits, Pending). So
+// what is set and set back is none, and a text of a zone makes as many edits as squares differ.
+// Only a zone whose file can't be decoded is one edit as a whole, since nothing can be compared
+// with it. If a file has no edit, a save does not write it. Revert takes edits back: it logs
+// what was there as an edit like any other.
+//
 // # Bad files
 //
 // A file that can't be decoded is listed, and reading its views fails with an error that

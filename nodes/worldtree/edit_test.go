@@ -69,9 +69,15 @@ func newEdited(t testing.TB, fsys fstest.MapFS) *edited {
 
 func newEditedWith(t testing.TB, fsys fstest.MapFS, opts worldtree.EditOptions) *edited {
 	t.Helper()
+	return newEditedIn(t, fsys, 256<<20, opts)
+}
+
+// newEditedIn is newEditedWith with a cache of a size.
+func newEditedIn(t testing.TB, fsys fstest.MapFS, size int64, opts worldtree.EditOptions) *edited {
+	t.Helper()
 	shared := &sharedFS{MapFS: fsys}
 	d := &edited{t: t, fsys: fsys, put: &shared.mu, told: map[nodes.ID]int{}}
-	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(256 << 20).View(), ModTime: geomtest.FolderTime})
+	tree := newTree(t, shared, worldtree.Options{Blocks: blockcache.New(size).View(), ModTime: geomtest.FolderTime})
 	opts.Begin = func(file string) error { d.begin(file); return nil }
 	opts.Log, opts.Encode = d.log, geometry.EncodeOptions{Quality: 1}
 	d.Editable = worldtree.NewEditable(tree, opts)

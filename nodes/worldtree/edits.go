@@ -1,7 +1,6 @@
 package worldtree
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 
 	"lorefs/geometry"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -42,16 +42,17 @@ type Edit struct {
 	// Problem is why Changed, Old and New are not known, or empty.
 	Problem string `json:"problem,omitempty"`
 
-	// first and now are the first cell or node that differs, as it was and is. One is nil if there
-	// was or is none.
-	first, now difference
+	// first tells what the first of them was and is.
+	first string
 }
 
 // difference is a cell or a node that differs.
 type difference interface {
-	// String names it, and content is what it has.
+	// String names it, and content returns what it has as JSON.
 	fmt.Stringer
-	content() any
+	content() string
+	// appendJSON appends all of it.
+	appendJSON(dst []byte) []byte
 }
 
 // MaxContent is the most bytes of the content of an Edit.
@@ -61,52 +62,47 @@ const MaxContent = 4 << 10
 //
 //	~ squares/x1002y1006/017-093.json: 3 of 64 cells, 2,7: [[540,32767]] -> [[541,32767]]
 //
-// It has what the first of them was and is, unless that is long.
+// It has what the first of them was and is, or the beginning of that.
 func (d Edit) Append(dst []byte) []byte {
 	what := "cells"
 	if d.Kind == AreaChanged {
 		what = "nodes"
 	}
-	dst = fmt.Appendf(dst, "~ %s: ", d.Path)
+	dst = fmt.Appendf(dst, "~ %s: ", shown.Text(d.Path))
 	switch {
 	case d.Problem != "":
-		dst = append(dst, d.Problem...)
+		dst = append(dst, shown.Text(d.Problem)...)
 	case d.Changed == 0:
 		dst = append(dst, "its zones"...)
 	default:
-		dst = fmt.Appendf(dst, "%d of %d %s, ", d.Changed, d.Of, what)
-		dst = d.appendFirst(dst)
+		dst = fmt.Appendf(dst, "%d of %d %s, %s", d.Changed, d.Of, what, d.first)
 	}
 	return append(dst, '\n')
 }
 
-func (d Edit) appendFirst(dst []byte) []byte {
-	was, is := contentOf(d.first), contentOf(d.now)
+// firstOf tells what the first of some differences was and is.
+func firstOf(was, is []difference) string {
 	switch {
-	case d.first == nil:
-		return fmt.Appendf(dst, "%v is new: %s", d.now, is)
-	case d.now == nil:
-		return fmt.Appendf(dst, "%v is gone: %s", d.first, was)
+	case len(was)+len(is) == 0:
+		return ""
+	case len(was) == 0:
+		return fmt.Sprintf("%v is new: %s", is[0], contentOf(is[0]))
+	case len(is) == 0:
+		return fmt.Sprintf("%v is gone: %s", was[0], contentOf(was[0]))
 	}
-	return fmt.Appendf(dst, "%v: %s -> %s", d.first, was, is)
+	return fmt.Sprintf("%v: %s -> %s", was[0], contentOf(was[0]), contentOf(is[0]))
 }
 
 // maxShown is how many bytes a line has of what something was, and of what it is.
 const maxShown = 120
 
-// contentOf returns the content of a cell or a node as JSON, or the beginning of it.
+// contentOf returns the content of a cell or a node, or the beginning of it.
 func contentOf(d difference) string {
-	if d == nil {
-		return ""
-	}
-	text, err := json.Marshal(d.content())
-	if err != nil {
-		panic(fmt.Sprintf("BUG: numbers are no JSON: %v", err))
-	}
+	text := d.content()
 	if len(text) > maxShown {
-		return string(text[:maxShown]) + "…"
+		return text[:maxShown] + "…"
 	}
-	return string(text)
+	return text
 }
 
 // Edits yields the edits of files, and of everything below directories, or all if no node is
@@ -188,10 +184,37 @@ func (s *source) path(square int) string {
 	return "squares/" + s.name + "/" + squareName(square)
 }
 
-// cell is the JSON of a cell of a square.
+// cell is a cell of a square.
 type cell struct {
-	Cell    [2]int   `json:"cell"`
-	Volumes [][2]int `json:"volumes"`
+	number  int
+	volumes geometry.Volumes
+}
+
+func (c cell) String() string { return string(c.appendPlace(nil)) }
+
+func (c cell) appendPlace(dst []byte) []byte {
+	dst = append(strconv.AppendInt(dst, int64(c.number/geometry.SquareSide), 10), ',')
+	return strconv.AppendInt(dst, int64(c.number%geometry.SquareSide), 10)
+}
+
+func (c cell) content() string { return string(c.appendVolumes(nil)) }
+
+func (c cell) appendVolumes(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i := range c.volumes.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		v := c.volumes.At(i)
+		dst = append(strconv.AppendInt(append(dst, '['), int64(v.Z), 10), ',')
+		dst = append(strconv.AppendInt(dst, int64(v.Height), 10), ']')
+	}
+	return append(dst, ']')
+}
+
+func (c cell) appendJSON(dst []byte) []byte {
+	dst = append(c.appendPlace(append(dst, `{"cell":[`...)), `],"volumes":`...)
+	return append(c.appendVolumes(dst), '}')
 }
 
 func (d *Edit) compareSquares(before, after []byte, square int) error {
@@ -206,20 +229,12 @@ func (d *Edit) compareSquares(before, after []byte, square int) error {
 	var was, is []difference
 	for i, old := range a.Square(square).Cells {
 		if now := b.Square(square).Cell(i); !old.Equal(now) {
-			was, is = append(was, cellOf(i, old)), append(is, cellOf(i, now))
+			was, is = append(was, cell{i, old}), append(is, cell{i, now})
 		}
 	}
 	d.Of = geometry.SquareCells
-	return d.tell(was, is, len(was))
-}
-
-func cellOf(i int, volumes geometry.Volumes) cell {
-	c := cell{[2]int{i / geometry.SquareSide, i % geometry.SquareSide}, [][2]int{}}
-	for k := range volumes.Len() {
-		v := volumes.At(k)
-		c.Volumes = append(c.Volumes, [2]int{int(v.Z), int(v.Height)})
-	}
-	return c
+	d.tell(was, is, len(was))
+	return nil
 }
 
 // areaNode is the JSON of a node of an area.
@@ -256,7 +271,8 @@ func (d *Edit) compareAreas(before, after []byte) error {
 			is = append(is, areaNodeOf(b, i))
 		}
 	}
-	return d.tell(was, is, changed)
+	d.tell(was, is, changed)
+	return nil
 }
 
 // minNode is less than the JSON of a node takes.
@@ -270,45 +286,41 @@ func areaNodeOf(a *geometry.Area, i int) areaNode {
 	return n
 }
 
-// String names the cell for people.
-func (c cell) String() string { return fmt.Sprintf("%d,%d", c.Cell[0], c.Cell[1]) }
-
-func (c cell) content() any { return c.Volumes }
-
-// String names the node for people.
 func (n areaNode) String() string { return strconv.Itoa(n.Node) }
 
-func (n areaNode) content() any { return []any{n.At, n.Edges} }
+func (n areaNode) content() string { return string(mustJSON([]any{n.At, n.Edges})) }
+
+func (n areaNode) appendJSON(dst []byte) []byte { return append(dst, mustJSON(n)...) }
+
+// mustJSON returns numbers as JSON.
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: finite numbers are no JSON: %v", err))
+	}
+	return b
+}
 
 // tell sets what was and what is. If more has changed than may be listed, that is only the
 // first part of it.
-func (d *Edit) tell(was, is []difference, changed int) error {
-	d.Changed = changed
-	if len(was) > 0 {
-		d.first = was[0]
-	}
-	if len(is) > 0 {
-		d.now = is[0]
-	}
+func (d *Edit) tell(was, is []difference, changed int) {
+	d.Changed, d.first = changed, firstOf(was, is)
 	if changed == 0 || changed > MaxContent/minNode {
-		return nil
+		return
 	}
-	var err error
-	if d.Old, err = listOf(was); err == nil {
-		d.New, err = listOf(is)
-	}
-	if len(d.Old) > MaxContent || len(d.New) > MaxContent {
+	if d.Old, d.New = listOf(was), listOf(is); len(d.Old) > MaxContent || len(d.New) > MaxContent {
 		d.Old, d.New = nil, nil
 	}
-	return err
 }
 
 // listOf returns a JSON list.
-func listOf(all []difference) (json.RawMessage, error) {
-	if all == nil {
-		all = []difference{}
+func listOf(all []difference) json.RawMessage {
+	list := []byte{'['}
+	for i, d := range all {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = d.appendJSON(list)
 	}
-	var b bytes.Buffer
-	err := json.NewEncoder(&b).Encode(all)
-	return bytes.TrimSpace(b.Bytes()), err
+	return append(list, ']')
 }

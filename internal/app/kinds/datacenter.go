@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/keytree"
 	"lorefs/nodes/sheettree"
 )
 
@@ -32,12 +33,16 @@ type DataCenter struct {
 	world *world
 }
 
+// keysDir is the directory of nodes by their keys.
+const keysDir = "by-key"
+
 func dataCenterKind() *Kind {
 	return &Kind{
 		Name:    DataCenterName,
 		Noun:    "a data center",
 		Exports: "sheets",
 		Plain:   "tree",
+		Links:   keysDir,
 		is:      func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:    openDataCenter,
 		verify:  verifyDataCenter,
@@ -117,16 +122,20 @@ func (d *DataCenter) mounts() ([]nodes.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := d.keyTree(nil)
+	if err != nil {
+		return nil, err
+	}
 	var world nodes.Tree
 	if d.world != nil {
 		world = d.world.tree
 	}
-	return d.mountsWith(tree, d.sheetTree(), world)
+	return d.mountsWith(tree, d.sheetTree(), world, keys)
 }
 
-// mountsWith returns the entries of the root with the given trees, which may be editable.
-// world may be nil.
-func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, error) {
+// mountsWith returns the entries of the root with the given trees, which may be editable. world
+// may be nil.
+func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree, keys *keytree.Tree) ([]nodes.Mount, error) {
 	text, err := shown.JSONText(describeDataCenter(d))
 	if err != nil {
 		return nil, err
@@ -139,7 +148,14 @@ func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree) ([]nodes.Mount, 
 	if world != nil {
 		mounts = append(mounts, nodes.Mount{Name: WorldDir, Tree: world})
 	}
-	return mounts, nil
+	return append(mounts, nodes.Mount{Name: keysDir, Tree: keys}), nil
+}
+
+// keyTree returns the links to the nodes of the file or, if draft is not nil, of the draft.
+func (d *DataCenter) keyTree(draft *edit.Draft) (*keytree.Tree, error) {
+	return keytree.New(d.dc, draft, d.sheets, keytree.Options{
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
+	})
 }
 
 // makeSheets makes the sheets of the file or, if draft is not nil, of the draft.

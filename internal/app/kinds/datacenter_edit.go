@@ -12,6 +12,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/keytree"
 	"lorefs/nodes/overlay"
 	"lorefs/nodes/sheettree"
 )
@@ -24,6 +25,7 @@ type dataCenterSession struct {
 	dc     *dcsave.Session
 	tree   *dctree.Editable
 	sheets *sheettree.Editable
+	keys   *keytree.Tree
 	// names says which sheets a folder of sheets/ holds.
 	names *sheets.Source
 	// saved is the cache of blocks of the files that were saved. The last of these files
@@ -47,7 +49,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 		} else if d.world != nil {
 			world = d.world.tree
 		}
-		mounts, err = d.mountsWith(s.tree, s.sheets, world)
+		mounts, err = d.mountsWith(s.tree, s.sheets, world, s.keys)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, closeSessions(sessions))
@@ -85,7 +87,13 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	if err := d.makeSheets(dc.Draft()); err != nil {
 		return nil, err
 	}
-	s := &dataCenterSession{file: d.file.Path(), first: d.dc, dc: dc, names: d.sheets, saved: saved, layout: o.Layout}
+	keys, err := d.keyTree(dc.Draft())
+	if err != nil {
+		return nil, err
+	}
+	s := &dataCenterSession{
+		file: d.file.Path(), first: d.dc, dc: dc, keys: keys, names: d.sheets, saved: saved, layout: o.Layout,
+	}
 	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
 	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
 		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,

@@ -130,14 +130,7 @@ func (l *dataCenterEdits) difference(e *dataCenterEdit) (d diff.Difference, err 
 		d.Kind = diff.FlagsChanged
 		d.Old, d.New = flagsSide(e.OldFlags), flagsSide(e.Flags)
 	default:
-		d.Path += attributeStep(e.Name)
-		d.Old, d.New = sideOf(e.Old), sideOf(e.New)
-		switch {
-		case e.Kind == edit.AttributeGone:
-			d.Kind = diff.AttributeRemoved
-		case e.Old.Type() == 0 && !e.Lost:
-			d.Kind = diff.AttributeAdded
-		default:
+		if d = attributeEdit(d.Path, e.Name, e.Old, e.New); e.Lost && d.Kind == diff.AttributeAdded {
 			d.Kind = diff.AttributeChanged
 		}
 	}
@@ -192,15 +185,13 @@ func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	step := query.PlainStep{Name: info.Name}
-	for _, key := range markNames(info.Keys) {
-		v, err := l.value(n, key)
-		if err != nil {
-			return "", err
-		}
-		if v.Type() != 0 && identity.Sayable(v.Type(), []byte(v.Text())) {
-			step.Conditions = append(step.Conditions, query.NewPlainCondition(key, v))
-		}
+	step := markedStep(info.Name, info.Keys, func(key string) datacenter.Value {
+		v, valueErr := l.value(n, key)
+		err = errors.Join(err, valueErr)
+		return v
+	})
+	if err != nil {
+		return "", err
 	}
 	if len(step.Conditions) == 0 {
 		at, err := l.place(info.Parent, n)
@@ -218,14 +209,6 @@ func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
 		}
 	}
 	return path + "/" + string(step.Append(nil)), nil
-}
-
-// markNames returns the names of the attributes by which a node with these keys is known.
-func markNames(keys datacenter.KeyDefinition) []string {
-	if len(keys) == 0 {
-		return []string{"id"}
-	}
-	return keys
 }
 
 // value returns an attribute of a node of the draft; it has no type if there is none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"math"
 	"slices"
 
 	"lorefs/datacenter"
@@ -12,17 +13,22 @@ import (
 	"lorefs/datacenter/patch"
 	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
+	"lorefs/internal/journal"
 )
 
 // UnsavedEditsError means that a source has edits from a session that ended before it saved
 // them. To change and save the source would save them as well, which nobody asked for.
 type UnsavedEditsError struct {
-	Path  string
-	Edits int
+	Path string
+	// Problem is why the edits can't be made again, or empty.
+	Problem string
 }
 
 func (e *UnsavedEditsError) Error() string {
-	return fmt.Sprintf("%s has edits that are not saved: %d", e.Path, e.Edits)
+	if e.Problem != "" {
+		return e.Problem
+	}
+	return e.Path + " has edits that are not saved"
 }
 
 // Reversed returns the patches that take back what patches do, the last one first.
@@ -49,18 +55,23 @@ func (s *Source) ApplyPatches(ctx context.Context, patches []*patch.Patch, dryRu
 	if dryRun {
 		return e.judgePatches(ctx, patches)
 	}
-	results, err := applyPatches(ctx, e.first, e.dc.Draft(), patches)
+	results, err := applyPatches(ctx, e.first, e.dc.Draft(), patches, journal.MaxPayload)
 	return results, errors.Join(err, e.dc.Sync())
 }
 
-// applyPatches applies patches to a draft of a file.
-func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patches []*patch.Patch) (results []*patch.Result, err error) {
+// applyPatches applies patches to a draft of a file. The record of a patch has most bytes at
+// most.
+func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patches []*patch.Patch, most int64) (results []*patch.Result, err error) {
 	applier := patch.NewApplier(f, d)
 	for _, p := range patches {
 		var r *patch.Result
 		err := d.ApplyPlan(ctx, nil, func() (edits []edit.Edit, err error) {
 			if r, err = applier.Plan(ctx, p); err == nil {
 				edits = r.Edits
+			}
+			if size := edit.RecordBound(edits); size > most {
+				err = fmt.Errorf("it takes %d bytes of the journal, which has room for %d at once: apply it with --out, or in parts: %w",
+					size, most, datacenter.ErrTooLarge)
 			}
 			return edits, err
 		})
@@ -86,14 +97,14 @@ func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.P
 	if err != nil {
 		return nil, err
 	}
-	results, err := applyPatches(ctx, base, second, []*patch.Patch{same})
+	results, err := applyPatches(ctx, base, second, []*patch.Patch{same}, math.MaxInt64)
 	if err == nil && results[0].Conflicts > 0 {
 		err = errors.New("a dry run can't be made of these edits: commit them first")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return applyPatches(ctx, base, second, patches)
+	return applyPatches(ctx, base, second, patches, math.MaxInt64)
 }
 
 // Patched returns a draft of the file with patches applied, one after the other. Nothing is
@@ -103,7 +114,7 @@ func (d *DataCenter) Patched(ctx context.Context, patches []*patch.Patch) (*edit
 	if err != nil {
 		return nil, nil, err
 	}
-	results, err := applyPatches(ctx, d.dc, draft, patches)
+	results, err := applyPatches(ctx, d.dc, draft, patches, math.MaxInt64)
 	return draft, results, err
 }
 
@@ -121,5 +132,9 @@ func (d *DataCenter) CheckUnedited() error {
 	case j.State == save.StateInUse:
 		return &Error{Err: filelock.ErrLocked}
 	}
-	return &UnsavedEditsError{d.file.Path(), j.Edits}
+	e := &UnsavedEditsError{d.file.Path(), j.Problem}
+	if j.State == save.StateStale && e.Problem == "" {
+		e.Problem = e.Path + " is not the file that edits were made on which are not saved"
+	}
+	return e
 }

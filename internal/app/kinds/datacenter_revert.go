@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -120,6 +121,8 @@ func (x *selection) path(ctx context.Context, name string, all bool) error {
 		found, err = x.inTree(ctx, parts)
 	case "sheets":
 		found, err = x.inSheets(ctx, parts)
+	case keysDir:
+		found, err = x.byKey(ctx, parts)
 	}
 	if err == nil && !found && !x.hasText(path.Clean(name)) {
 		err = &NoEditError{name}
@@ -190,6 +193,34 @@ func (x *selection) inSheets(ctx context.Context, names []string) (found bool, e
 		return false, nil
 	}
 	return x.inTree(ctx, []string{x.session.tree.SheetName(of, ordinal)})
+}
+
+// byKey selects the edits at a path below by-key/ that leads to a node, or those of a directory of
+// sheets.
+func (x *selection) byKey(ctx context.Context, names []string) (found bool, err error) {
+	if len(names) == 0 {
+		return x.inTree(ctx, nil)
+	}
+	id := nodes.Root
+	for i, name := range names {
+		e, err := x.session.keys.Lookup(ctx, id, name)
+		if err != nil {
+			return false, nil //nolint:nilerr // nothing has the key, so nothing is edited there
+		}
+		if e.Kind == nodes.Link {
+			target, err := x.session.keys.Readlink(ctx, e.ID)
+			if err != nil {
+				return false, err
+			}
+			to := path.Join(keysDir, path.Join(names[:i]...), target, path.Join(names[i+1:]...))
+			return x.inTree(ctx, strings.Split(to, "/")[1:])
+		}
+		id = e.ID
+	}
+	if of, ok := x.session.names.NameOf(names[0]); ok && len(names) == 1 {
+		return x.family(of)
+	}
+	return false, fmt.Errorf("%s/%s: name one of the links in it", keysDir, path.Join(names...))
 }
 
 // family selects the edits of all sheets of one name.

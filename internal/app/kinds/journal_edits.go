@@ -9,6 +9,7 @@ import (
 
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
+	"lorefs/internal/shown"
 )
 
 // lister lists edits.
@@ -64,16 +65,17 @@ func WriteNotes(w io.Writer, j *save.Journal, f EditsFormat) error {
 	case j.IsOfFolder():
 		return fmt.Errorf("%s: %w: only the files on which the edits were made tell what they are", j.Source, iofs.ErrNotExist)
 	}
-	if f == EditsPatch {
-		p, _, err := dcsave.PatchOf(j)
-		if err == nil {
-			_, err = w.Write(p.Append(nil))
-		}
+	p, missing, err := dcsave.PatchOf(j)
+	switch {
+	case err != nil:
 		return err
+	case f == EditsPatch:
+		_, err = w.Write(p.Append(nil))
+	default:
+		err = writeEdits(w, f, patchEdits(p))
 	}
-	edits, err := notedEdits(j)
-	if err != nil {
-		return err
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("of %s the journal does not note all: only the file on which they were made can tell", shown.Plural(missing, "edit"))
 	}
-	return writeEdits(w, f, edits)
+	return err
 }

@@ -25,6 +25,9 @@ type Kind struct {
 	// Plain is the directory with the whole source and nothing rendered; empty for the root.
 	Plain string
 
+	// Links is the directory in which there are only links; empty if there is none.
+	Links string
+
 	// is reports whether a path leads to a source of this kind.
 	is     func(path string, info iofs.FileInfo) (bool, error)
 	open   func(ctx context.Context, path string, o opening) (archive, error)

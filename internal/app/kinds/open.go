@@ -3,10 +3,7 @@ package kinds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path"
-	"strings"
 	"time"
 
 	"lorefs/internal/app/save"
@@ -131,28 +128,6 @@ func (s *Source) mux(mounts []nodes.Mount) error {
 func (s *Source) DataCenter() (d *DataCenter, ok bool) {
 	d, ok = s.archive.(*DataCenter)
 	return d, ok
-}
-
-// Find returns the entry at a path in the tree, with its size; "/" is the root.
-func (s *Source) Find(ctx context.Context, name string) (nodes.Entry, error) {
-	e := nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.ModTime()}
-	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean("/"+name), "/"), "/") {
-		if part == "" {
-			continue
-		}
-		if e.Kind != nodes.Dir { // the tree's error would name it by a number
-			return e, fmt.Errorf("%s: %w", name, nodes.ErrNotDir)
-		}
-		next, err := s.Tree.Lookup(ctx, e.ID, part)
-		if err != nil {
-			return e, fmt.Errorf("%s: %w", name, err)
-		}
-		if next.ModTime.IsZero() {
-			next.ModTime = e.ModTime
-		}
-		e = next
-	}
-	return nodes.WithSize(ctx, s.Tree, e)
 }
 
 // Content reads a file of the tree.

@@ -16,8 +16,8 @@ import (
 )
 
 // BenchmarkApplyPatches compares a save of one value with one of a patch of 1,000 values in
-// 50 sheets, on a large file, side by side. The ratio is that of the times; both are from
-// the patches' text to the end of the save.
+// 50 sheets, on a large file, side by side. Both times are from the patch's text to the end
+// of the save; the ratio is that of the shortest ones, since other programs only add to them.
 func BenchmarkApplyPatches(b *testing.B) {
 	b.Setenv("XDG_STATE_HOME", b.TempDir())
 	path := filepath.Join(b.TempDir(), "a.dat")
@@ -44,8 +44,11 @@ func BenchmarkApplyPatches(b *testing.B) {
 				if _, failed := s.Save(b.Context(), true, func(save.Progress) {}); failed != nil {
 					b.Fatal(failed)
 				}
-				took[i] += time.Since(begin)
-				b.Logf("%d bytes of patch: %v, applied after %v", len(text), time.Since(begin), planned)
+				all := time.Since(begin)
+				if took[i] == 0 || all < took[i] {
+					took[i] = all
+				}
+				b.Logf("%d bytes of patch: %v, applied after %v", len(text), all, planned)
 			})
 		}
 	}

@@ -73,13 +73,14 @@ func replayWorld(ctx context.Context, s *save.Set, tree *worldtree.Editable) err
 		edits[file], err = tree.Replay(ctx, file, record)
 		return err
 	})
+	if err != nil {
+		return err // the journal is as it was
+	}
 	for file, count := range edits {
 		s.Count(file, count)
 	}
-	if err == nil {
-		s.Settle()
-	}
-	return err
+	s.Settle()
+	return nil
 }
 
 // unsaved implements archive.

@@ -1,6 +1,7 @@
 // Package mounted is a source while it is mounted. It answers requests of other processes
-// (answer.go), reports its status (status.go), and saves what was edited (save.go). Package
-// internal/app/daemon puts it into the background, finds it and unmounts it.
+// (answer.go), reports its status (status.go), lists and takes back edits (edits.go), applies
+// patches (apply.go), and saves what was edited (save.go). Package internal/app/daemon puts it
+// into the background, finds it and unmounts it.
 package mounted
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
+	"lorefs/internal/cores"
 	"lorefs/internal/shown"
 )
 
@@ -165,6 +166,7 @@ func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
 	// take memory from the new file.
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
+	defer cores.Share()() // with those who write meanwhile
 	reports, failed := m.source.Save(ctx, last, m.saves.show)
 	debug.SetMemoryLimit(limit)
 	m.source.Blocks.SetBudget(budget)

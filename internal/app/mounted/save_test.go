@@ -3,6 +3,7 @@ package mounted
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,6 +38,7 @@ func (e *slowSession) Save(context.Context, bool, func(save.Progress)) (save.Rep
 // Saves that are asked for at the same time run one after the other, and leave no limit behind.
 func TestSaveOneAtATime(t *testing.T) {
 	const budget = 1 << 30
+	procs := runtime.GOMAXPROCS(0)
 	editor := &slowSession{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
 	blocks := blockcache.New(budget)
 	m := &Mount{
@@ -48,12 +50,21 @@ func TestSaveOneAtATime(t *testing.T) {
 		both.Go(func() { m.commit() })
 	}
 	<-editor.began
+	if runtime.GOMAXPROCS(0) <= procs {
+		t.Error("who writes has no thread beside those of the save")
+	}
+	if now := m.saves.status(); now == nil || now.Stage != save.Writing || now.Since.IsZero() {
+		t.Errorf("while it saves, the status is %+v", now)
+	}
 	const chance = 100 * time.Millisecond // for the other one to begin too early
 	time.Sleep(chance)
 	close(editor.goOn)
 	both.Wait()
 	if editor.most.Load() > 1 {
 		t.Error("an editor is to save twice at the same time")
+	}
+	if now := m.saves.status(); now != nil || runtime.GOMAXPROCS(0) != procs {
+		t.Errorf("after the save, the status is %+v, and %d goroutines run at once", now, runtime.GOMAXPROCS(0))
 	}
 	if got := blocks.SetBudget(0); got != budget {
 		t.Errorf("%d bytes of blocks are kept, want %d", got, budget)

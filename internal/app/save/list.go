@@ -106,6 +106,7 @@ func (j *Journal) describe() error {
 	defer contents.Close()
 	d, err := j.kind.digest(contents)
 	j.Source, j.Began, j.Edits = d.source(), d.Began, d.edits()
+	j.net(&d, contents)
 	if err != nil || j.kept() {
 		j.State, j.Unreadable = StateDamaged, contents.Unreadable()
 		return err
@@ -118,6 +119,9 @@ func (j *Journal) describe() error {
 	j.Unreadable = contents.Unreadable() // not while in use, when a record may be half written
 	state, compareErr := d.compare()
 	j.State, j.Edits = state, d.edits()
+	if j.net(&d, contents); j.Edits == 0 && state == StateOpen {
+		j.State = StateSaved
+	}
 	if err = errors.Join(compareErr, err); err != nil {
 		j.Problem = err.Error()
 	}
@@ -145,6 +149,18 @@ func (j *Journal) Belongs(path string) (bool, error) {
 	}
 	s, err := d.compare()
 	return s == StateOpen, err
+}
+
+// net makes Edits the number of edits that are left. If the journal is damaged, those before the
+// damage count.
+func (j *Journal) net(d *summary, contents *journal.Contents) {
+	if j.kind.Net == nil || j.Edits == 0 {
+		return
+	}
+	n, _ := j.kind.Net(func(note func(string, []byte), edit func(string, []byte) error) error {
+		return errors.Join(d.notes(contents, note), d.edited(contents, edit))
+	})
+	j.Edits = n
 }
 
 // Unsaved calls note for each note about the files that unsaved edits belong to ([Set.Note]), then

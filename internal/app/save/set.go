@@ -161,7 +161,7 @@ func (s *Set) decide(d *summary) error {
 		if err != nil || state == StateStale {
 			return errors.Join(s.ledger.stale(path, f.base, edits, d.Began), err)
 		}
-		if was.edits > 0 && (state == StateSaved || f.base != was.base) {
+		if was.edits > 0 && state == StateSaved || f.base != was.base {
 			inPlace[file] = was.saved.id
 			if err := s.syncElsewhere(path); err != nil {
 				return err

@@ -900,3 +900,35 @@ func TestNotes(t *testing.T) {
 		}
 	})
 }
+
+// TestCountWhileSaved has a journal of a process that died while a file was saved whose only
+// edit had just been undone: whether that matters depends on which file is in place.
+func TestCountWhileSaved(t *testing.T) {
+	for text, want := range map[string]State{"a.": StateSaved, "a.1": StateOpen, "another": StateStale} {
+		f := newFolder(t)
+		f.put("a", "a.")
+		was, err := identify(filepath.Join(f.dir, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.put("a", "a.1")
+		saved, err := identify(filepath.Join(f.dir, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.put("a", text)
+		d := summary{kind: Folders, header: header{Folder: f.dir}, files: map[string]*fileState{}}
+		for i, record := range [][]byte{
+			aboutFile(recordFile, "a", was), Folders.editRecord(recordEdit, "a", []byte("1")),
+			Folders.editRecord(recordEdit, "a", []byte("-1")), Folders.countRecord("a", 0),
+			Folders.editRecord(recordLater, "a", []byte("-1")), announcement("a", saved, 1),
+		} {
+			if err := d.add(i, record); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := d.compare(); got != want || err != nil || want == StateOpen && d.edits() != 1 {
+			t.Errorf("with %q in place it is %s with %d edits, %v; want %s", text, got, d.edits(), err, want)
+		}
+	}
+}

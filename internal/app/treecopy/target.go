@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Overwrite replaces existing files.
 	Overwrite bool
+	// Without is the path of a directory that is left out. Default: none.
+	Without string
 	// Replacing is called before an existing file is replaced. An error keeps the file as
 	// it is. Default: all may be replaced.
 	Replacing func(path string) error
@@ -153,17 +155,34 @@ func (t *target) mayReplace(name string) error {
 	return t.o.Replacing(filepath.Join(t.root.Name(), filepath.FromSlash(name)))
 }
 
-// write writes a file if there is none. A file that may be replaced stays until the new one
-// is whole, and the target of a link always stays.
-func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
-	at := name
+// place returns the path at which a file is to be made, which settle then gives its name. A file
+// that may be replaced stays until the new one is whole, and the target of a link always stays.
+func (t *target) place(name string) (at string, err error) {
+	at = name
 	if t.o.Overwrite {
 		if err := t.mayReplace(name); err != nil {
-			return 0, err
+			return "", err
 		}
 		at = path.Join(path.Dir(name), fmt.Sprintf(".lorefs-%016x.tmp", rand.Uint64()))
 	}
-	if err := t.guard.Take(diskspace.EntrySize); err != nil {
+	return at, t.guard.Take(diskspace.EntrySize)
+}
+
+// settle gives a file its name, or removes it after an error.
+func (t *target) settle(at, name string, err error) error {
+	if err == nil && at != name {
+		err = t.root.Rename(at, name)
+	}
+	if err != nil {
+		err = errors.Join(err, t.root.Remove(at))
+	}
+	return err
+}
+
+// write writes a file if there is none.
+func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
+	at, err := t.place(name)
+	if err != nil {
 		return 0, err
 	}
 	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
@@ -177,13 +196,19 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 	if err == nil && !modTime.IsZero() {
 		err = t.root.Chtimes(at, time.Time{}, modTime)
 	}
-	if err == nil && at != name {
-		err = t.root.Rename(at, name)
+	return n, t.settle(at, name, err)
+}
+
+// link makes a link if there is none.
+func (t *target) link(name, target string) error {
+	at, err := t.place(name)
+	if err == nil {
+		err = t.root.Symlink(target, at)
 	}
 	if err != nil {
-		err = errors.Join(err, t.root.Remove(at))
+		return err
 	}
-	return n, err
+	return t.settle(at, name, nil)
 }
 
 // guarded stops writing when the disk is nearly full.

@@ -23,7 +23,7 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	c := &copying{target: t, tree: tree}
 	w := &walk{ctx: t.ctx, cancel: t.cancel, tree: tree, dir: t.makeDir, file: func(j job, buf []byte) {
 		if j.entry.Kind == nodes.Link {
-			c.link(j)
+			c.done(j.path, 0, c.copyLink(j))
 			return
 		}
 		c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
@@ -37,12 +37,13 @@ type copying struct {
 	tree nodes.Tree
 }
 
-func (c *copying) link(j job) {
+// copyLink makes a link with the target that one of the tree has.
+func (c *copying) copyLink(j job) error {
 	target, err := nodes.Readlink(c.ctx, c.tree, j.entry.ID)
-	if err == nil {
-		err = c.root.Symlink(target, j.path)
+	if err != nil {
+		return err
 	}
-	c.done(j.path, 0, err)
+	return c.link(j.path, target)
 }
 
 func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {

@@ -325,6 +325,28 @@ func TestLinksAndLateSizes(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(to, "link")); err != nil || string(text) != "text" {
 		t.Errorf("%q, %v", text, err)
 	}
+	if err := os.Remove(filepath.Join(to, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "link"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{}); err == nil || report.Files != 0 {
+		t.Errorf("a link replaced a file: %+v, %v", report, err)
+	}
+	if report, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Overwrite: true}); err != nil || report.Files != 2 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if target, err := os.Readlink(filepath.Join(to, "link")); err != nil || target != "dir/file" {
+		t.Errorf("the new link leads to %q, %v", target, err)
+	}
+	to = t.TempDir()
+	if report, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Without: "dir"}); err != nil || report.Files != 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if _, err := os.Lstat(filepath.Join(to, "dir")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory to leave out: %v", err)
+	}
 }
 
 // TestMeasure measures a whole copy, one with existing files, and one with files that grow.

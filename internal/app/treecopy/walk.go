@@ -24,6 +24,8 @@ type walk struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as run
 	cancel context.CancelCauseFunc
 	tree   nodes.Tree
+	// without is the path of a directory that is left out; it may be empty.
+	without string
 	// dir is called for each directory but the first, before its entries.
 	dir func(path string) error
 	// file is called for each file, with a buffer for reading it. Both are called in
@@ -46,6 +48,7 @@ func (w *walk) run(from nodes.Entry, o Options) {
 	if from.Kind != nodes.Dir {
 		first.path = from.Name
 	}
+	w.without = o.Without
 	w.queue.changed.L = &w.queue
 	w.queue.jobs = append(w.queue.jobs, first)
 	var all sync.WaitGroup
@@ -128,6 +131,9 @@ func (w *walk) list(dir job, buf []byte) error {
 		}
 		j := job{e, path.Join(dir.path, e.Name)}
 		if e.Kind == nodes.Dir {
+			if j.path == w.without {
+				continue
+			}
 			if err := w.dir(j.path); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package dcsave
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -48,20 +49,33 @@ type Made struct {
 }
 
 // EditsOf calls visit for each unsaved edit of a journal, in their order, with what it changed as
-// far as notes say. It does not need the file. To get the net change, take the first Old and the
-// last Value of each attribute, of each node that is not removed; [Before] has the content of
-// removed nodes.
+// far as notes say. It does not need the file. It leaves out what was done to nodes that came back
+// later as they were, and that they came back. To get the net change, use [NetOf]; [Before] has the
+// content of removed nodes.
 func EditsOf(j *save.Journal, visit func(*Edited) error) error {
+	return editsOf(j.Unsaved, visit)
+}
+
+// unsaved calls note and edit as [save.Journal.Unsaved] does.
+type unsaved = func(note func(file string, note []byte), edit func(file string, record []byte) error) error
+
+func editsOf(all unsaved, visit func(*Edited) error) error {
 	r := newJournalReader()
 	var noteErr error
-	err := j.Unsaved(
+	err := all(
 		func(_ string, note []byte) {
 			if err := r.note(note); err != nil && noteErr == nil {
 				noteErr = err
 			}
 		},
-		func(_ string, record []byte) error { return r.record(record, visit) },
+		func(_ string, record []byte) error { return r.record(record) },
 	)
+	r.restore()
+	for _, e := range r.list {
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
 	if err == nil {
 		err = noteErr
 	}
@@ -78,6 +92,9 @@ type journalReader struct {
 	made     map[edit.Number]*madeNode
 	now      map[edit.Number]*nodeNow
 	edits    int
+	// list has the edits, and back the nodes that the last of them bring back.
+	list []*Edited
+	back []edit.Number
 }
 
 func newJournalReader() *journalReader {
@@ -137,18 +154,69 @@ func (n *Before) add(more *Before) {
 	}
 }
 
-// record calls visit for each edit of a record.
-func (r *journalReader) record(record []byte, visit func(*Edited) error) error {
+// record adds the edits of a record.
+func (r *journalReader) record(record []byte) error {
 	for e, err := range edit.ParseRecord(record) {
 		if err != nil {
 			return err
 		}
-		if err := visit(r.edit(e)); err != nil {
-			return err
+		if e.Op == edit.RestoreNode {
+			r.back = append(r.back, e.Node)
+		} else {
+			r.restore()
+			r.list = append(r.list, r.edit(e))
 		}
 		r.edits++
 	}
 	return nil
+}
+
+// restore drops what was done to the nodes in back, and to what the file has below them.
+func (r *journalReader) restore() {
+	if len(r.back) == 0 {
+		return
+	}
+	is := r.belowAny(r.back)
+	r.list = slices.DeleteFunc(r.list, func(e *Edited) bool { s := r.spot(e.Node); return is(s.Number) })
+	for n := range r.now {
+		if s := r.spot(n); is(s.Number) {
+			delete(r.now, n)
+		}
+	}
+	r.back = nil
+}
+
+// belowAny returns whether the file has a node below one of some nodes, or it is one of them.
+func (r *journalReader) belowAny(some []edit.Number) func(edit.Number) bool {
+	type span struct{ first, end edit.Number }
+	var spans []span
+	paths := map[string]bool{}
+	for _, n := range some {
+		s := span{n, n + 1}
+		if b := r.before[n]; b != nil && b.Element != nil {
+			s.end = n + edit.Number(b.Element.Entries())
+		} else if b != nil && b.Path != "" {
+			paths[b.Path] = true
+		}
+		spans = append(spans, s)
+	}
+	slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.first, y.first) })
+	return func(n edit.Number) bool {
+		i, found := slices.BinarySearchFunc(spans, n, func(s span, n edit.Number) int { return cmp.Compare(s.first, n) })
+		if found || i > 0 && n < spans[i-1].end {
+			return true
+		}
+		b := r.before[n]
+		if b == nil || len(paths) == 0 {
+			return false
+		}
+		for i, c := range b.Path {
+			if c == '/' && paths[b.Path[:i]] {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // edit returns what an edit changed, and applies the edit.

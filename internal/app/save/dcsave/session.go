@@ -27,7 +27,9 @@ import (
 )
 
 // Kind is the kind of data centers.
-var Kind = &save.Kind{Folder: "journal", What: "a data center", Count: edit.RecordEdits, Patch: patchStale}
+var Kind = &save.Kind{
+	Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet, Patch: patchStale,
+}
 
 // Options are the options of Open.
 type Options struct {
@@ -48,10 +50,13 @@ type Options struct {
 // Session is a data center that is being edited. Its methods are safe for parallel use.
 type Session struct {
 	src   *source.File
+	first *datacenter.File // in src
 	opts  Options
 	draft *edit.Draft
 	files *save.Set
 	notes *noter
+	// replayed is the number of edits that a crash had left.
+	replayed int
 
 	// reading is held for reading by who reads a file that the draft was based on when it began.
 	reading sync.RWMutex
@@ -87,7 +92,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if opts.Write.Layout == datacenter.LayoutAuto {
 		opts.Write.Layout = dc.Layout()
 	}
-	s := &Session{src: src, opts: opts}
+	s := &Session{src: src, first: dc, opts: opts}
 	s.layout.Store(int64(dc.Layout()))
 	var err error
 	if s.files, err = save.Open(Kind, src.Path(), save.Options{
@@ -126,13 +131,15 @@ func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
 	s.notes.describe(d, nil)
 	s.notes.hold() // Replay holds the lock of files that a note needs
 	defer s.notes.release()
-	return s.files.Replay(ctx, func(_ string, record []byte) error {
+	err = s.files.Replay(ctx, func(_ string, record []byte) error {
 		err := s.draft.Replay(ctx, record)
 		if err == nil {
 			s.notes.take(record)
 		}
 		return err
 	})
+	s.replayed = int(s.draft.Pending())
+	return err
 }
 
 // Draft returns the draft.
@@ -153,8 +160,8 @@ func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
 	return errors.Join(err, s.Sync())
 }
 
-// Replayed returns the number of edits that Open has made again.
-func (s *Session) Replayed() int { return s.files.Replayed() }
+// Replayed returns the number of edits that were left when Open had made all again.
+func (s *Session) Replayed() int { return s.replayed }
 
 // Converts reports whether saving changes the layout of the file.
 func (s *Session) Converts() bool { return int64(s.opts.Write.Layout) != s.layout.Load() }
@@ -204,11 +211,11 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()
-	if !s.Pending() {
-		return r, nil
-	}
 	s.notes.hold()
 	defer s.notes.release()
+	if !s.Pending() {
+		return r, s.settle(ctx)
+	}
 	saved, err := s.files.Commit(ctx, "", s)
 	if saved.Info != nil {
 		r.Add(saved.Path, saved)
@@ -219,6 +226,33 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
+}
+
+// settle removes the journal if the edits in it undo each other. The caller holds saving.
+func (s *Session) settle(ctx context.Context) error {
+	if s.files.Pending() == 0 {
+		return nil
+	}
+	f, intact := s.first, s.src.Intact
+	if s.base != nil {
+		f, intact = s.base.file, s.base.from.Intact
+	}
+	next, err := newDescriber(f, intact)
+	if err != nil {
+		return err
+	}
+	drop := func() error {
+		return s.notes.rebase(next, nil, func([][]byte) error {
+			s.files.Count("", 0)
+			s.files.Settle()
+			return nil
+		})
+	}
+	_, err = s.draft.Settle(ctx, drop)
+	if errors.Is(err, source.ErrChanged) {
+		err = drop() // nothing can be edited any more, and nothing is left to be saved
+	}
+	return err
 }
 
 // rescue writes the edits to a file of its own. The source has changed, but this process may still

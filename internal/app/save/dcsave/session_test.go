@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/savetest"
 	"lorefs/internal/disk"
@@ -53,19 +54,74 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Path != p.path || r.Backup != p.path+".bak" || r.Bytes != info.Size() || r.Edits != 4 || r.Seconds <= 0 {
-		t.Errorf("%+v", r) // adding a node takes two edits
+	if r.Path != p.path || r.Backup != p.path+".bak" || r.Bytes != info.Size() || r.Edits != 2 || r.Seconds <= 0 {
+		t.Errorf("%+v", r) // what was set before a node was removed is no edit
 	}
 	p.want(p.path, model{"B": "b0", "C": "c0", "D": "d1"})
 	p.want(p.path+".bak", first())
 	e.mustSet("D", "d2")
 	e.mustSet("A", "a2")
-	if r = e.mustSave(); r.Edits != 3 {
+	if r = e.mustSave(); r.Edits != 2 {
 		t.Errorf("%+v", r)
 	}
 	p.want(p.path+".bak", model{"B": "b0", "C": "c0", "D": "d1"})
 	e.close()
 	p.want(p.path, model{"A": "a2", "B": "b0", "C": "c0", "D": "d2"})
+}
+
+// TestNothingIsLeft checks that nothing is written, and that the journal goes, if edits undo each
+// other, also if a crash has left them. What is edited next is edited on the same file.
+func TestNothingIsLeft(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		p := newPlace(t, 0)
+		before := p.bytes()
+		e := p.mustOpen(Options{})
+		e.mustSet("A", "a1")
+		e.mustSet("D", "d1")
+		e.mustSet("B", "")
+		e.mustSet("A", "a0")
+		e.mustSet("D", "")
+		taken, err := e.Draft().Revert(t.Context(), nil, []edit.Target{{}})
+		if err != nil || taken != 1 || e.Pending() {
+			t.Fatalf("%d were taken back, %v", taken, err)
+		}
+		if crash {
+			e.close()
+			if !p.hasJournal() {
+				t.Fatal("there is no journal")
+			}
+			e = p.mustOpen(Options{})
+			if e.Replayed() != 0 || e.Pending() || e.Journal() == "" {
+				t.Errorf("%d edits were left", e.Replayed())
+			}
+		}
+		if r := e.mustSave(); r.Path != "" || r.Edits != 0 || p.hasJournal() || e.Journal() != "" {
+			t.Errorf("crash %v: %+v, the journal is %q", crash, r, e.Journal())
+		}
+		p.only("a.dat")
+		if string(p.bytes()) != string(before) {
+			t.Error("the file was written")
+		}
+		e.mustSet("B", "b1")
+		e.close()
+		if !p.hasJournal() {
+			t.Error("the next edit is in no journal")
+		}
+		wantReplayed(p, false, first().With("B", "b1"))
+	}
+}
+
+// TestNothingIsLeftToConvert checks that a conversion is saved although no edit is left.
+func TestNothingIsLeftToConvert(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{Write: datacenter.WriteOptions{Layout: datacenter.LayoutV6X86}})
+	e.mustSet("A", "a1")
+	e.mustSet("A", "a0")
+	if r := e.mustSave(); r.Path == "" || r.Edits != 0 || p.hasJournal() {
+		t.Errorf("%+v", r)
+	}
+	e.close()
+	p.want(p.path, first())
 }
 
 func TestNoBackup(t *testing.T) {

@@ -1,0 +1,112 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+
+	"lorefs/datacenter/query"
+	"lorefs/nodes"
+)
+
+// Found is an entry of the tree with its path from the root.
+type Found struct {
+	nodes.Entry
+	Path string
+}
+
+// maxLinks is how many links are followed on the way to one entry.
+const maxLinks = 40
+
+// Find returns the entry at a path in the tree, with its size; "/" is the root. It follows
+// links.
+func (s *Source) Find(ctx context.Context, name string) (f Found, err error) {
+	f.Path = strings.TrimPrefix(path.Clean("/"+name), "/")
+	for range maxLinks {
+		var next string
+		if f.Entry, next, err = s.find(ctx, f.Path); err != nil {
+			return f, fmt.Errorf("%s: %w", name, err)
+		}
+		if next == "" {
+			f.Entry, err = nodes.WithSize(ctx, s.Tree, f.Entry)
+			return f, err
+		}
+		f.Path = next
+	}
+	return f, fmt.Errorf("%s: more than %d links", name, maxLinks)
+}
+
+// find returns the entry at a path or, if there is a link on the way, the path to which that
+// leads.
+func (s *Source) find(ctx context.Context, at string) (e nodes.Entry, next string, err error) {
+	e = nodes.Entry{Name: "/", ID: nodes.Root, Kind: nodes.Dir, ModTime: s.ModTime()}
+	for done, rest := 0, at; rest != ""; {
+		if e.Kind != nodes.Dir { // the tree's error would name it by a number
+			return e, "", nodes.ErrNotDir
+		}
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		next, err := s.Tree.Lookup(ctx, e.ID, part)
+		if err != nil {
+			return e, "", err
+		}
+		if next.ModTime.IsZero() {
+			next.ModTime = e.ModTime
+		}
+		if next.Kind == nodes.Link {
+			target, err := nodes.Readlink(ctx, s.Tree, next.ID)
+			return e, path.Join(at[:done], target, rest), err
+		}
+		e = next
+		done += len(part) + 1
+	}
+	return e, "", nil
+}
+
+// NoMatchError means that a query finds nothing.
+type NoMatchError struct {
+	Expr string
+	// Unknown are the names in the query that the data center doesn't have, and Names all those
+	// that it has.
+	Unknown, Names []string
+}
+
+func (e *NoMatchError) Error() string {
+	return e.Expr + ": there is no such path, and as a query it finds nothing"
+}
+
+// FindAll yields the entry at a path. In a data center a path that does not exist and begins
+// with / is an expression of package query, and FindAll yields all that it finds. An error comes
+// last: a [NoMatchError] if that is nothing. The source must not be edited, because queries are
+// answered by its file.
+func (s *Source) FindAll(ctx context.Context, name string) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		f, err := s.Find(ctx, name)
+		d, ok := s.DataCenter()
+		if !ok || !strings.HasPrefix(name, "/") || !errors.Is(err, nodes.ErrNotExist) {
+			yield(f, err)
+			return
+		}
+		expr, err := query.Compile(name)
+		if err != nil {
+			yield(f, fmt.Errorf("%s: there is no such path, and it is no query: %w", name, err))
+			return
+		}
+		found := false
+		for m, err := range expr.Run(ctx, d.dc) {
+			if err == nil {
+				found = true
+				f, err = s.Find(ctx, s.Kind.Plain+"/"+m.Path)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+		if !found {
+			yield(f, &NoMatchError{Expr: name, Unknown: expr.Unknown(d.dc.Names()), Names: d.dc.Names()})
+		}
+	}
+}
