@@ -68,5 +68,7 @@
 //
 // Names with line breaks can't stand in a patch, and a node with more than a million others
 // and attributes below it is not added or removed by one. Where two nodes exchange their
-// keys, applying the patch of a draft twice exchanges them twice.
+// keys, applying the patch of a draft twice exchanges them twice. A node that nothing but some
+// attributes tell from its siblings has no guard: where another version gives these values to
+// another node and keeps the changed value too, that one is changed.
 package patch
