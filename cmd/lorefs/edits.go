@@ -137,8 +137,8 @@ func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 		return 0, err
 	}
 	if n := a.Left.Texts(); n > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status names %s\n",
-			shown.Plural(n, "text"), shown.Was(n), shown.Verb(n, "it", "them"))
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status %s names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Shell(m.dir), shown.Verb(n, "it", "them"))
 	}
 	return a.Edits, nil
 }
