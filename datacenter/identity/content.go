@@ -137,7 +137,7 @@ func appendValues[N any](dst []uint64, tree Tree[N], n N, names []string) ([]uin
 	for range names {
 		dst = append(dst, 0)
 	}
-	err := tree.Attributes(n, func(name string, _ datacenter.Type, text []byte) {
+	err := visitNamed(tree, n, names, func(name string, _ datacenter.Type, text []byte) {
 		if i := slices.Index(names, name); i >= 0 {
 			dst[from+i] = hashValue(text) | 1
 		}

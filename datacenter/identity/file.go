@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 
 	"lorefs/datacenter"
 )
@@ -16,6 +17,21 @@ type Tree[N any] interface {
 	Children(n N, visit func(name string, child N)) error
 	// Run returns the stored run with the children of n; ok is false if they are in none.
 	Run(n N) (run datacenter.Run, ok bool)
+}
+
+// namer is a Tree that can skip attributes, which saves reading their texts.
+type namer[N any] interface {
+	// Named is Attributes for attributes that are called names.
+	Named(n N, names []string, visit func(name string, typ datacenter.Type, text []byte)) error
+}
+
+// visitNamed calls visit at least for the attributes of n that are called names, or for all if
+// names is nil.
+func visitNamed[N any](tree Tree[N], n N, names []string, visit attributeVisitor) error {
+	if t, ok := tree.(namer[N]); ok && names != nil {
+		return t.Named(n, names, visit)
+	}
+	return tree.Attributes(n, visit)
 }
 
 // File is the Tree of the nodes of a file. It is not safe for parallel use.
@@ -45,10 +61,18 @@ func (*File) Flags(n datacenter.Node) datacenter.KeyFlags { return n.Flags() }
 
 // Attributes implements [Tree].
 func (f *File) Attributes(n datacenter.Node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	return f.Named(n, nil, visit)
+}
+
+// Named is Attributes for attributes that are called names, or for all if names is nil.
+func (f *File) Named(n datacenter.Node, names []string, visit func(name string, typ datacenter.Type, text []byte)) error {
 	if err := f.ctx.Err(); err != nil {
 		return err
 	}
 	for a, err := range n.Attributes() {
+		if err == nil && names != nil && !slices.Contains(names, a.Name()) {
+			continue
+		}
 		if err == nil {
 			f.text, err = a.AppendText(f.text[:0])
 		}

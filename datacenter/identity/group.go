@@ -73,8 +73,8 @@ func (g *group[N]) tell(tree PathTree[N]) error {
 
 // table returns a table of the attributes of the rows.
 func (g *group[N]) table(tree PathTree[N]) table {
-	return table{rows: len(g.nodes), exact: true, each: func(row int, visit attributeVisitor) error {
-		return tree.Attributes(g.nodes[row], visit)
+	return table{rows: len(g.nodes), exact: true, each: func(row int, names []string, visit attributeVisitor) error {
+		return visitNamed(tree, g.nodes[row], names, visit)
 	}}
 }
 
@@ -206,7 +206,7 @@ func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]by
 		return dst, nil
 	}
 	values := make([][]byte, len(names))
-	err := tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
+	err := visitNamed(tree, n, names, func(name string, typ datacenter.Type, text []byte) {
 		i := slices.Index(names, name)
 		switch {
 		case i < 0:

@@ -167,11 +167,11 @@ func (m *matcher[N]) byAttributes() error {
 		return nil
 	}
 	xs, ys := m.xs, m.ys
-	t := table{rows: len(xs) + len(ys), each: func(row int, visit attributeVisitor) error {
+	t := table{rows: len(xs) + len(ys), each: func(row int, names []string, visit attributeVisitor) error {
 		if row < len(xs) {
-			return m.p.Contents.tree.Attributes(m.p.Nodes[xs[row]], visit)
+			return visitNamed(m.p.Contents.tree, m.p.Nodes[xs[row]], names, visit)
 		}
-		return m.q.Contents.tree.Attributes(m.q.Nodes[ys[row-len(xs)]], visit)
+		return visitNamed(m.q.Contents.tree, m.q.Nodes[ys[row-len(xs)]], names, visit)
 	}}
 	if err := t.find(rankOther - 1); err != nil {
 		return err

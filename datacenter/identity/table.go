@@ -27,7 +27,7 @@ type attributeVisitor = func(name string, typ datacenter.Type, text []byte)
 // table holds the attributes that may distinguish some nodes, its rows.
 type table struct {
 	rows int
-	each func(row int, visit attributeVisitor) error // visits the attributes of a row
+	each func(row int, names []string, visit attributeVisitor) error // see visitNamed
 	// exact says that values are compared as queries do. Otherwise all spellings of a value
 	// are equal.
 	exact   bool
@@ -85,7 +85,7 @@ func (t *table) find(rank int) error {
 		vary  bool
 	}
 	names := map[string]*about{}
-	err := t.visit(func(_ int, name string, typ datacenter.Type, hash uint64) {
+	err := t.visit(nil, func(_ int, name string, typ datacenter.Type, hash uint64) {
 		if rankOf(name) > rank || typ == datacenter.Float || typ == datacenter.Bool || slices.Contains(t.without, name) {
 			return
 		}
@@ -121,7 +121,7 @@ func (t *table) fill(names []string) error {
 	}
 	types := make([]datacenter.Type, len(names))
 	mixed := make([]bool, len(names))
-	err := t.visit(func(row int, name string, typ datacenter.Type, hash uint64) {
+	err := t.visit(names, func(row int, name string, typ datacenter.Type, hash uint64) {
 		i := slices.Index(names, name)
 		if i < 0 {
 			return
@@ -138,10 +138,11 @@ func (t *table) fill(names []string) error {
 	return err
 }
 
-// visit calls visit for all values that can be used in a path.
-func (t *table) visit(visit func(row int, name string, typ datacenter.Type, hash uint64)) error {
+// visit calls visit for all values that can be used in a path, at least for those of names. If
+// names is nil, these are all.
+func (t *table) visit(names []string, visit func(row int, name string, typ datacenter.Type, hash uint64)) error {
 	for row := range t.rows {
-		err := t.each(row, func(name string, typ datacenter.Type, text []byte) {
+		err := t.each(row, names, func(name string, typ datacenter.Type, text []byte) {
 			switch {
 			case !Sayable(typ, text):
 			case t.exact && (typ == datacenter.String || typ == 0):

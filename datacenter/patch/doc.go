@@ -34,7 +34,10 @@
 // those beside it before the patch. One "*" behind the node's hash says that another node
 // held the same, though not between the same neighbours; two, that nothing but the place
 // tells it. If all the nodes are as before or after the patch, the place is good; else the
-// hashes of the node and of its neighbours have to fit one node, as far as the stars allow.
+// hashes of the node and of its neighbours have to fit one node, as far as the stars allow,
+// and one neighbour at least has to be beside it still. In a patch that was made without the
+// file ([Guarded]) the hashes after the patch are missing: such a place is only good if all
+// nodes are as before.
 //
 // An added node that neither keys nor an id tell from its siblings has one more guard, of
 // these: so it is known whether it is there.
@@ -65,5 +68,7 @@
 //
 // Names with line breaks can't stand in a patch, and a node with more than a million others
 // and attributes below it is not added or removed by one. Where two nodes exchange their
-// keys, applying the patch of a draft twice exchanges them twice.
+// keys, applying the patch of a draft twice exchanges them twice. A node that nothing but some
+// attributes tell from its siblings has no guard: where another version gives these values to
+// another node and keeps the changed value too, that one is changed.
 package patch

@@ -116,10 +116,17 @@ func (g *Guard) find(s *sum) int {
 		}
 	}
 	switch {
-	case selves == 1 && g.Alone == BySelf:
+	case selves == 1 && g.Alone == BySelf && g.keepsNeighbour(s, bySelf):
 		return bySelf
 	case fits == 1:
 		return byNeighbours
 	}
 	return -1
+}
+
+// keepsNeighbour reports whether one of the node's neighbours is still beside a node that
+// holds the same, if it had any: else that may be a copy, and the node another one by now.
+func (g *Guard) keepsNeighbour(s *sum, i int) bool {
+	before, after := s.neighbours(i)
+	return g.Before|g.After == 0 || g.Before != 0 && before == g.Before || g.After != 0 && after == g.After
 }

@@ -93,15 +93,15 @@ func (w *world) unsaved(ctx context.Context, j *save.Journal, path string) (list
 	return &worldSession{dir: w.dir, tree: tree}, err
 }
 
-func (s *worldSession) Path() string        { return s.dir }
-func (s *worldSession) Dir() string         { return s.at }
-func (s *worldSession) Pending() int64      { return s.tree.Pending() }
-func (s *worldSession) Journal() string     { return s.files.Journal() }
-func (s *worldSession) Replayed() int       { return s.replayed }
-func (s *worldSession) Converts() string    { return "" }
-func (*worldSession) Notices() []string     { return nil }
+func (s *worldSession) Path() string         { return s.dir }
+func (s *worldSession) Dir() string          { return s.at }
+func (s *worldSession) Pending() int64       { return s.tree.Pending() }
+func (s *worldSession) Journal() string      { return s.files.Journal() }
+func (s *worldSession) Replayed() int        { return s.replayed }
+func (s *worldSession) Converts() string     { return "" }
+func (*worldSession) Notices() []string      { return nil }
 func (*worldSession) KeepPatch(error) string { return "" }
-func (s *worldSession) Close() error        { return s.files.Close() }
+func (s *worldSession) Close() error         { return s.files.Close() }
 
 func (s *worldSession) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
 func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
