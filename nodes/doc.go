@@ -105,7 +105,7 @@
 //
 // A save of a data center, by commit or at the end of a mount:
 //
-//	internal/app/mounted  Mount.Save, Mount.commit  gives memory to it, and tells what came of it
+//	internal/app/mounted  Mount.Save, Mount.commit  gives memory to it, and tells how far it is and what came of it
 //	internal/app/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
 //	internal/app/save/dcsave  Session.Save     whether there is something to save
