@@ -55,7 +55,7 @@ func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
 	if kept == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "to go back: %s\n", wayBack(kept, mount))
+	_, err := shown.Fprintf(w, "to go back: %s\n", wayBack(kept, mount))
 	return err
 }
 

@@ -84,6 +84,9 @@ func (e *ledger) writePatch(path string, text []byte) error {
 // and began is the time of the first edit.
 func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *StaleError {
 	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Patch: e.lastPatch(file, began)}
+	if e.kind.Net != nil {
+		s.Edits = e.kind.describe(e.path()).Edits
+	}
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup
 	}
