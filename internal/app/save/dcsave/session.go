@@ -151,12 +151,17 @@ func (s *Session) HoldBase() (release func()) {
 	return s.reading.RUnlock
 }
 
-// Revert takes edits back, see [edit.Draft.Revert], and returns when that would survive a power cut.
-// It waits for a running save.
-func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
+// Revert takes back what choose returns, see [edit.Draft.Revert], and returns when that would survive
+// a power cut. It waits for a running save, and none begins before it returns: so choose need not call
+// HoldBase, and must not, since a save may wait for its release.
+func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, error)) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	_, err := s.draft.Revert(ctx, nil, what)
+	what, err := choose()
+	if err != nil || len(what) == 0 {
+		return err
+	}
+	_, err = s.draft.Revert(ctx, nil, what)
 	return errors.Join(err, s.Sync())
 }
 
