@@ -43,6 +43,8 @@ type selection struct {
 	// allSheets mean all of them.
 	trees, sheets       []nodes.ID
 	allTrees, allSheets bool
+	// whole means that all edits are meant.
+	whole bool
 }
 
 // choose selects the edits of a snapshot at some paths, or all if there are no paths and all is set.
@@ -66,7 +68,7 @@ func (x *selection) everything() {
 	for i := range x.chosen {
 		x.chosen[i] = true
 	}
-	x.allTrees, x.allSheets = true, true
+	x.allTrees, x.allSheets, x.whole = true, true, true
 }
 
 // targets returns what to take back, and adds the edits to r.
@@ -82,6 +84,9 @@ func (x *selection) targets(r *Reverted) (what []edit.Target, err error) {
 		}
 		r.Edits = append(r.Edits, d)
 		what = append(what, edit.Target{Node: e.Node, Attribute: e.Name})
+	}
+	if x.whole {
+		what = []edit.Target{{}} // also the names of siblings that others have passed
 	}
 	return what, nil
 }
