@@ -153,7 +153,8 @@ func (s *Session) HoldBase() (release func()) {
 
 // Revert takes back what choose returns, see [edit.Draft.Revert], and returns when that would survive
 // a power cut. It waits for a running save, and none begins before it returns: so choose need not call
-// HoldBase, and must not, since a save may wait for its release.
+// HoldBase, and must not, since a save may wait for its release. If nothing is left to be saved, the
+// journal is removed.
 func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, error)) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -161,8 +162,12 @@ func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, erro
 	if err != nil || len(what) == 0 {
 		return err
 	}
-	_, err = s.draft.Revert(ctx, nil, what)
-	return errors.Join(err, s.Sync())
+	if _, err = s.draft.Revert(ctx, nil, what); err != nil || s.draft.Pending() > 0 {
+		return errors.Join(err, s.Sync())
+	}
+	s.notes.hold()
+	defer s.notes.release()
+	return s.settle(ctx)
 }
 
 // Replayed returns the number of edits that were left when Open had made all again.
