@@ -341,13 +341,16 @@ func (p *planner) add() error {
 	pending := map[*order]node{}
 	for _, a := range p.adds {
 		it := Item{Outcome: Applied, Reason: a.reason, Node: a.parent.number}
+		if gone := p.goesWith(a.parent.number); a.reason == "" && gone != nil {
+			a.reason = "no place to add it: " + gone.because("removes that")
+		}
 		if a.reason == "" && a.there == 0 {
-			if reason, err := p.clash(a); err != nil {
+			var err error
+			if a.reason, err = p.clash(a); err != nil {
 				return err
-			} else if reason != "" {
-				a.reason, it.Reason = reason, reason
 			}
 		}
+		it.Reason = a.reason
 		switch {
 		case a.reason != "":
 			it.Outcome = Conflict
@@ -379,8 +382,12 @@ func (p *planner) add() error {
 
 // clash tells what is there that has the identity of an addition.
 func (p *planner) clash(a *addition) (string, error) {
+	if first := p.name(a); first != nil {
+		return first.because("adds one of the same keys or id"), nil
+	}
 	for _, w := range a.same {
-		if parent := p.targets[a.block].nodes[w.parent]; p.removed[w.node.number] || p.removed[parent.number] {
+		_, removed := p.removed[w.node.number]
+		if parent := p.targets[a.block].nodes[w.parent]; removed || p.goesWith(parent.number) != nil {
 			continue
 		}
 		what, err := p.view.differs(w.node, a.b.Node)
@@ -393,6 +400,21 @@ func (p *planner) clash(a *addition) (string, error) {
 		return "there is one already: " + what, nil
 	}
 	return "", nil
+}
+
+// name notes the keys or the id of an addition, and gives the block that adds another node
+// of these. Those of one patch that was made have guards.
+func (p *planner) name(a *addition) *Block {
+	conditions := given(a.b.Node.Keys, a.b.Node.Attributes)
+	if len(conditions) == 0 || len(a.b.Guards) > a.b.places() {
+		return nil
+	}
+	key := string(query.AppendPlain([]byte(p.targets[a.block].key), []query.PlainStep{{Name: a.b.Node.Name, Conditions: conditions}}))
+	if first, ok := p.named[key]; ok {
+		return &p.patch.Blocks[first]
+	}
+	p.named[key] = a.block
+	return nil
 }
 
 // put puts an addition behind what was put to its place before, and gives its slot.

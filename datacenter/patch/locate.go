@@ -61,6 +61,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 	for _, w := range rows {
 		l.nodes = append(l.nodes, w.node)
 		l.parents = append(l.parents, g.parents[w.parent])
+		r.above[w.node.number] = g.parents[w.parent].number
 	}
 	return l, guards, nil
 }

@@ -24,6 +24,8 @@ type resolver struct {
 	// renamed are steps that this patch gives other values, by the path that ends with one:
 	// where the patch was applied before, they lead to the node.
 	renamed map[string]query.PlainStep
+	// above are the parents of the nodes that paths led to.
+	above map[edit.Number]edit.Number
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -54,7 +56,7 @@ type group struct {
 const maxRows = 1 << 20
 
 func newResolver(v *view) *resolver {
-	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}}
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}}
 }
 
 // found is what a path leads to so far.

@@ -1,0 +1,49 @@
+package patch_test
+
+import (
+	"testing"
+)
+
+// A patch is a set: of blocks that want different things, one is applied, and the others
+// are conflicts with their lines. None of them keeps the rest from being applied.
+func TestContradictions(t *testing.T) {
+	const item = "<Item id=\"1\" level=\"14\" name=\"a\" dc:keys=\"id\" />\n"
+	for _, tt := range []struct{ name, blocks, want string }{
+		{
+			"one value twice", "@ /Items/Item[@id=1]\n-level int 14\n+level int 15\n@ /Items/Item[@name='a']\n-level int 14\n+level int 16\n",
+			"mod:4: /Items/Item[@id=1]: applied\nmod:7: /Items/Item[@name='a']: level is to be int 16, and by another block of the patch int 15\n",
+		},
+		{
+			"one value, and what it is", "@ /Items/Item[@id=1]\n-level int 1\n+level int 14\n@ /Items/Item[@id=1]\n-level int 14\n+level int 16\n",
+			"mod:4: /Items/Item[@id=1]: already there\nmod:7: /Items/Item[@id=1]: level is to be int 16, and by another block of the patch int 14\n",
+		},
+		{
+			"the same twice", "@ /Items/Item[@id=1]\n-level int 14\n+level int 15\n@ /Items/Item[@id=1]\n-level int 14\n+level int 15\n",
+			"mod:4: /Items/Item[@id=1]: applied\nmod:7: /Items/Item[@id=1]: applied\n",
+		},
+		{
+			"changed and removed", "@ /Items/Item[@id=1]\n-level int 14\n+level int 15\n@- /Items/Item[@id=1]\n-" + item,
+			"mod:4: /Items/Item[@id=1]: line 6 of the patch removes it\nmod:6: /Items/Item[@id=1]: applied\n",
+		},
+		{
+			"below what is removed",
+			"@- /Twins\n-<Twins>\n-<T v=\"1\" />\n-<T v=\"1\" />\n-<T v=\"1\" />\n-</Twins>\n@- /Twins/T[2]\n-<T v=\"1\" />\n@ /Twins/T[1]\n-v int 1\n+v int 2\n@+ /Twins\n+<T v=\"5\" />\n",
+			"mod:3: /Twins: applied\nmod:9: /Twins/T[2]: applied\nmod:12: /Twins/T[1]: line 3 of the patch removes it\nmod:14: /Twins: no place to add it: line 3 of the patch removes that\n",
+		},
+		{
+			"one key twice", "@+ /Items after Item[@id=1]\n+<Item id=\"7\" dc:keys=\"id\" />\n@+ /Items after Item[@id=2]\n+<Item id=\"7\" name=\"x\" dc:keys=\"id\" />\n",
+			"mod:3: /Items: applied\nmod:5: /Items: line 3 of the patch adds one of the same keys or id\n",
+		},
+		{
+			"added and changed", "@+ /Items after Item[@id=1]\n+<Item id=\"7\" dc:keys=\"id\" />\n@ /Items/Item[@id=7]\n+v int 1\n",
+			"mod:3: /Items: applied\nmod:6: /Items/Item[@id=7]: there is no such node\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, results := apply(t, shop(t), parse(t, "mod", tt.blocks))
+			if got := outcomes(results[0]); got != tt.want {
+				t.Errorf("%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
