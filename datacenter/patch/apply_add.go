@@ -244,7 +244,7 @@ type orderKey struct {
 
 // order is the siblings of one name as they are, and as nodes are added between them.
 type order struct {
-	slots   []slot
+	slots   []*slot
 	ordinal uint32 // the next that is free
 	last    uint64 // the highest rank
 }
@@ -276,18 +276,18 @@ func (p *planner) order(parent node, name string) (*order, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.slots = append(o.slots, slot{node: n, rank: k.Rank})
+			o.slots = append(o.slots, &slot{node: n, rank: k.Rank})
 			o.ordinal = max(o.ordinal, k.Ordinal+1)
 			o.last = max(o.last, k.Rank)
 		}
 	}
-	slices.SortStableFunc(o.slots, func(x, y slot) int { return cmp.Compare(x.rank, y.rank) })
+	slices.SortStableFunc(o.slots, func(x, y *slot) int { return cmp.Compare(x.rank, y.rank) })
 	p.orders[key] = o
 	return o, nil
 }
 
 func (o *order) find(n edit.Number) int {
-	return slices.IndexFunc(o.slots, func(s slot) bool { return s.node.number == n && s.add == nil })
+	return slices.IndexFunc(o.slots, func(s *slot) bool { return s.node.number == n && s.add == nil })
 }
 
 // adjacent tells whether a node is next to another one, on its given side.
@@ -421,23 +421,22 @@ func (p *planner) name(a *addition) *Block {
 func (o *order) put(a *addition, behind *slot) *slot {
 	if a.there != 0 {
 		if i := o.find(a.there); i >= 0 {
-			s := o.slots[i]
-			return &s
+			return o.slots[i]
 		}
 		return behind
 	}
 	at := len(o.slots)
 	switch {
 	case behind != nil:
-		at = 1 + slices.IndexFunc(o.slots, func(s slot) bool { return s == *behind })
+		at = 1 + slices.Index(o.slots, behind)
 	case a.anchor != 0 && a.b.Beside.Before:
 		at = o.find(a.anchor)
 	case a.anchor != 0:
 		at = 1 + o.find(a.anchor)
 	}
-	s := slot{add: a}
+	s := &slot{add: a}
 	o.slots = slices.Insert(o.slots, at, s)
-	return &s
+	return s
 }
 
 // fill adds the edits that make the nodes that were put between siblings.

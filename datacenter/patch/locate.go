@@ -17,6 +17,9 @@ type located struct {
 
 // locate follows a path. Several nodes are left to who asks.
 func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, err error) {
+	if err := r.view.ctx.Err(); err != nil {
+		return l, err
+	}
 	if l.found, err = r.root(); err != nil {
 		return l, err
 	}
