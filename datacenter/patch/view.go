@@ -98,8 +98,16 @@ func (v *view) marks(n node) (datacenter.KeyDefinition, datacenter.KeyFlags) {
 
 // Attributes implements [identity.Tree].
 func (v *view) Attributes(n node, visit func(name string, typ datacenter.Type, text []byte)) error {
+	return v.Named(n, nil, visit)
+}
+
+// Named is Attributes for those that are called names at least, as package identity asks.
+func (v *view) Named(n node, names []string, visit func(name string, typ datacenter.Type, text []byte)) error {
 	if !n.touched {
 		for a, err := range n.stored.Attributes() {
+			if err == nil && names != nil && !slices.Contains(names, a.Name()) {
+				continue
+			}
 			if err == nil {
 				v.text, err = a.AppendText(v.text[:0])
 			}

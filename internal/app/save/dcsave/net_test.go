@@ -60,7 +60,7 @@ func TestListCountsWhatIsLeft(t *testing.T) {
 		want := int(e.Draft().Pending())
 		journal := e.Journal() != ""
 		e.close()
-		if !journal {
+		if !journal || want == 0 && !p.hasJournal() {
 			continue
 		}
 		j := p.describe()

@@ -55,8 +55,10 @@ type Session struct {
 	draft *edit.Draft
 	files *save.Set
 	notes *noter
-	// replayed is the number of edits that a crash had left.
+	// replayed is the number of edits that a crash had left. isOpen says that all of them were
+	// made again.
 	replayed int
+	isOpen   bool
 
 	// reading is held for reading by who reads a file that the draft was based on when it began.
 	reading sync.RWMutex
@@ -107,6 +109,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.isOpen = true
 	s.src.OnChange(func(changed error) { s.KeepPatch(changed) })
 	return s, nil
 }
@@ -196,6 +199,9 @@ func (s *Session) Discard() error {
 
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
+	if s.isOpen && s.files.Pending() > 0 && s.draft.Pending() == 0 {
+		s.dropJournal()
+	}
 	s.notes.close(s.files.Pending() > 0)
 	return errors.Join(s.files.Close(), s.base.close())
 }
@@ -243,8 +249,7 @@ func (s *Session) settle(ctx context.Context) error {
 	}
 	drop := func() error {
 		return s.notes.rebase(next, nil, func([][]byte) error {
-			s.files.Count("", 0)
-			s.files.Settle()
+			s.dropJournal()
 			return nil
 		})
 	}
@@ -253,6 +258,12 @@ func (s *Session) settle(ctx context.Context) error {
 		err = drop() // nothing can be edited any more, and nothing is left to be saved
 	}
 	return err
+}
+
+// dropJournal removes the journal, of whose edits none is left.
+func (s *Session) dropJournal() {
+	s.files.Count("", 0)
+	s.files.Settle()
 }
 
 // rescue writes the edits to a file of its own. The source has changed, but this process may still
