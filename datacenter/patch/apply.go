@@ -275,7 +275,7 @@ func (p *planner) change(i int, b *Block) error {
 		l := &b.Lines[k]
 		it := Item{Line: k, Outcome: Conflict, Reason: reason}
 		if reason == "" {
-			if err := p.changeLine(n, l, &it); err != nil {
+			if err := p.changeLine(n, l, &it, p.targets[i].renamed); err != nil {
 				return err
 			}
 		}
@@ -284,7 +284,9 @@ func (p *planner) change(i int, b *Block) error {
 	return nil
 }
 
-func (p *planner) changeLine(n node, l *Line, it *Item) error {
+// changeLine plans one line. Of a node that was found by the values that the patch gives,
+// nothing is changed.
+func (p *planner) changeLine(n node, l *Line, it *Item, renamed bool) error {
 	it.Node = n.number
 	var have Value
 	var err error
@@ -312,6 +314,8 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	}
 	before := p.set[key]
 	switch {
+	case renamed && !have.Equal(&l.New):
+		it.Reason = fmt.Sprintf("%s; of that, %s is %s; want %s", onlyRenamed, l.Label(), have.describe(l.What), l.New.describe(l.What))
 	case have.Equal(&l.Old):
 		it.Outcome = Applied
 		p.changes = append(p.changes, l.edit(n.number))
@@ -332,6 +336,8 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 	}
 	return nil
 }
+
+const onlyRenamed = "there is no such node, but one of the values that the patch gives it"
 
 // Label is what a report calls what a line changes.
 func (l *Line) Label() string {
@@ -377,6 +383,9 @@ func (p *planner) remove(i int, b *Block) error {
 	default:
 		if it.Reason, err = p.view.differs(n, b.Node); err != nil {
 			return err
+		}
+		if it.Reason == "" && t.renamed {
+			it.Reason = onlyRenamed
 		}
 		if it.Reason == "" {
 			it.Outcome = Applied

@@ -382,6 +382,9 @@ func (p *planner) add() error {
 
 // clash tells what is there that has the identity of an addition.
 func (p *planner) clash(a *addition) (string, error) {
+	if p.targets[a.block].renamed {
+		return "no place to add it: " + onlyRenamed, nil
+	}
 	if first := p.name(a); first != nil {
 		return first.because("adds one of the same keys or id"), nil
 	}

@@ -1,8 +1,43 @@
 package patch_test
 
 import (
+	"strings"
 	"testing"
+
+	"lorefs/datacenter/patch"
 )
+
+// What is rejected of a node that has another key now is found by that.
+func TestRejectsOfAnotherKey(t *testing.T) {
+	p := parse(t, "mod", "@ /Items/Item[@id=1]\n-id int 1\n+id int 9\n-level int 13\n+level int 30\n@+ /Items/Item[@id=1]\n+<Sub />\n@ /Items/Item[@id=1]/Sub\n+v int 1\n")
+	d, results := apply(t, shop(t), p)
+	want := "mod:4: /Items/Item[@id=1]: applied\nmod:6: /Items/Item[@id=1]: level is int 14; want int 13 or int 30\n" +
+		"mod:8: /Items/Item[@id=1]: applied\nmod:11: /Items/Item[@id=1]/Sub: there is no such node\n"
+	if got := outcomes(results[0]); got != want {
+		t.Fatalf("%swant\n%s", got, want)
+	}
+	text := string(patch.Rejects(results[0]).Append(nil))
+	fixed, err := patch.Parse("fixed", []byte(strings.Replace(text, "-level int 13", "-level int 14", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, results = apply(t, saved(t, d), fixed); results[0].Conflicts > 0 {
+		t.Errorf("%sof\n%s", outcomes(results[0]), text)
+	}
+}
+
+// A node that has the key that the patch gives to another one is not changed: only what is
+// as after the patch is there already.
+func TestKeyOfAnother(t *testing.T) {
+	p := parse(t, "mod", "@ /Items/Item[@id=7]\n-id int 7\n+id int 2\n-level int 20\n+level int 21\n@+ /Items/Item[@id=7]\n+<Sub />\n")
+	_, results := apply(t, shop(t), p)
+	const none = "there is no such node, but one of the values that the patch gives it"
+	want := "mod:4: /Items/Item[@id=7]: already there\nmod:6: /Items/Item[@id=7]: " + none + "; of that, level is int 20; want int 21\n" +
+		"mod:8: /Items/Item[@id=7]: no place to add it: " + none + "\n"
+	if got := outcomes(results[0]); got != want {
+		t.Errorf("%swant\n%s", got, want)
+	}
+}
 
 // A patch is a set: of blocks that want different things, one is applied, and the others
 // are conflicts with their lines. None of them keeps the rest from being applied.

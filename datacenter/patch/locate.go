@@ -11,6 +11,9 @@ type located struct {
 	found
 	// parents are those of the nodes.
 	parents []node
+	// renamed tells that the path was not found, but one with the values that the patch gives:
+	// such a node may be another one, unless it is as the patch makes it.
+	renamed bool
 	// reason tells why it is not known which node is meant.
 	reason string
 }
@@ -23,10 +26,13 @@ func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, e
 	if l.found, err = r.root(); err != nil {
 		return l, err
 	}
+	renamed := false
 	for i := range steps {
 		if l, guards, err = r.locateStep(l.found, steps, i, guards); err != nil || len(l.nodes) == 0 {
 			return l, err
 		}
+		renamed = renamed || l.renamed
+		l.renamed = renamed
 	}
 	return l, nil
 }
@@ -40,7 +46,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 	}
 	if len(rows) == 0 {
 		if other, ok := r.renamed[string(query.AppendPlain(nil, steps[:i+1]))]; ok {
-			s = other
+			s, l.renamed = other, true
 			if g, rows, err = r.step(at, &s); err != nil {
 				return l, nil, err
 			}
