@@ -143,7 +143,7 @@ type planner struct {
 	removed map[edit.Number]int
 	there   map[edit.Number]bool
 	// given are the lines of what this patch changed so far, and named the blocks that add
-	// nodes of some keys or id.
+	// nodes with keys or an id, by what they add.
 	given  map[setKey]*Line
 	named  map[string]int
 	adds   []*addition

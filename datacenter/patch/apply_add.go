@@ -386,7 +386,7 @@ func (p *planner) clash(a *addition) (string, error) {
 		return "no place to add it: " + onlyRenamed, nil
 	}
 	if first := p.name(a); first != nil {
-		return first.because("adds one of the same keys or id"), nil
+		return first.because("adds the same"), nil
 	}
 	for _, w := range a.same {
 		_, removed := p.removed[w.node.number]
@@ -405,14 +405,14 @@ func (p *planner) clash(a *addition) (string, error) {
 	return "", nil
 }
 
-// name notes the keys or the id of an addition, and gives the block that adds another node
-// of these. Those of one patch that was made have guards.
+// name notes an addition that has keys or an id, and gives the block that adds the same.
+// Equal nodes that a made patch adds or, reversed, brings back have guards.
 func (p *planner) name(a *addition) *Block {
 	conditions := given(a.b.Node.Keys, a.b.Node.Attributes)
 	if len(conditions) == 0 || len(a.b.Guards) > a.b.places() {
 		return nil
 	}
-	key := string(query.AppendPlain([]byte(p.targets[a.block].key), []query.PlainStep{{Name: a.b.Node.Name, Conditions: conditions}}))
+	key := p.targets[a.block].key + "\n" + string(sheets.AppendElement(nil, a.b.Node))
 	if first, ok := p.named[key]; ok {
 		return &p.patch.Blocks[first]
 	}

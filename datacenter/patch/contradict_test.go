@@ -66,8 +66,8 @@ func TestContradictions(t *testing.T) {
 			"mod:3: /Twins: applied\nmod:9: /Twins/T[2]: applied\nmod:12: /Twins/T[1]: line 3 of the patch removes it\nmod:14: /Twins: no place to add it: line 3 of the patch removes that\n",
 		},
 		{
-			"one key twice", "@+ /Items after Item[@id=1]\n+<Item id=\"7\" dc:keys=\"id\" />\n@+ /Items after Item[@id=2]\n+<Item id=\"7\" name=\"x\" dc:keys=\"id\" />\n",
-			"mod:3: /Items: applied\nmod:5: /Items: line 3 of the patch adds one of the same keys or id\n",
+			"one node twice", "@+ /Items after Item[@id=1]\n+<Item id=\"7\" dc:keys=\"id\" />\n@+ /Items after Item[@id=2]\n+<Item id=\"7\" dc:keys=\"id\" />\n",
+			"mod:3: /Items: applied\nmod:5: /Items: line 3 of the patch adds the same\n",
 		},
 		{
 			"added and changed", "@+ /Items after Item[@id=1]\n+<Item id=\"7\" dc:keys=\"id\" />\n@ /Items/Item[@id=7]\n+v int 1\n",
