@@ -21,7 +21,7 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 	defer s.dc.HoldBase()()
 	snapshot := s.dc.Draft().Snapshot()
 	defer snapshot.Close()
-	l, err := newDataCenterEdits(ctx, snapshot)
+	l, err := newDataCenterEdits(ctx, snapshot, s.dc.FoundPaths)
 	if err != nil {
 		return r, err
 	}
