@@ -20,6 +20,7 @@ type edits struct {
 	open          openFiles
 	notices       notices
 	refs          refs
+	dead          deadDirs
 }
 
 var errNotMutable = errors.New("the source cannot be changed: it has to be mounted read-only")

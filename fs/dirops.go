@@ -116,7 +116,15 @@ func (n *node) remove(ctx context.Context, op, name string, kind nodes.Kind) sys
 	if err != nil {
 		return n.failName(op, name, err)
 	}
+	n.died(name)
 	return 0
+}
+
+// died records that the kernel removes what has a name, if it is a directory.
+func (n *node) died(name string) {
+	if child := n.GetChild(name); child != nil && child.IsDir() {
+		n.m.edits.dead.add(child.Operations().(*node))
+	}
 }
 
 const (
@@ -134,6 +142,9 @@ func (n *node) Rename(ctx context.Context, name string, to fusefs.InodeEmbedder,
 	err := n.m.edits.tree.Rename(context.WithoutCancel(ctx), n.id(), name, toDir.id(), toName, mode)
 	if err != nil {
 		return toDir.failName("rename", toName, err)
+	}
+	if mode == nodes.RenameReplace {
+		toDir.died(toName)
 	}
 	return 0
 }

@@ -88,6 +88,7 @@ func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.EntryOut) fuse.Status {
 	if e := f.m.edits; e != nil {
 		e.refs.add(nodes.ID(out.NodeId))
+		out.Generation += e.dead.generation(nodes.ID(out.NodeId))
 	}
 	in := fuse.AccessIn{InHeader: *header}
 	in.NodeId = out.NodeId

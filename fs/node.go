@@ -169,6 +169,9 @@ func (n *node) OnForget() {
 	for {
 		n.m.inodes.remove(n)
 		if n.gone() {
+			if e := n.m.edits; e != nil && n.IsDir() {
+				e.dead.forget(n.id())
+			}
 			return
 		}
 		n.m.inodes.add(n)

@@ -13,7 +13,6 @@ import (
 
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/save"
 )
 
 func newRevert(log *slog.Logger) *cobra.Command {
@@ -138,11 +137,6 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 		paths[i] = strings.TrimSuffix(p, "/")
 	}
 	back, err := s.Revert(ctx, "", paths, all)
-	for _, e := range s.Sessions {
-		if err == nil && e.Pending() == 0 {
-			_, err = e.Save(ctx, false, func(save.Progress) {}) // writes nothing, and removes the journal
-		}
-	}
 	if writeErr := back.Write(w); err == nil {
 		err = writeErr
 	}

@@ -20,30 +20,16 @@ import (
 
 // Revert implements Session.
 func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool) (r Reverted, err error) {
-	defer s.dc.HoldBase()()
-	snapshot := s.dc.Draft().Snapshot()
-	defer snapshot.Close()
-	l, err := newDataCenterEdits(ctx, snapshot, s.dc.FoundPaths)
-	if err != nil {
-		return r, err
-	}
-	x := selection{dataCenterEdits: l, session: s, chosen: make([]bool, len(l.changes))}
-	if len(paths) == 0 && all {
-		x.everything()
-	}
-	for _, p := range paths {
-		if err := x.path(ctx, p, all); err != nil {
-			return r, err
+	x := selection{session: s}
+	if err := s.dc.Revert(ctx, func() (what []edit.Target, err error) {
+		snapshot := s.dc.Draft().Snapshot()
+		defer snapshot.Close()
+		if err := x.choose(ctx, snapshot, paths, all); err != nil {
+			return nil, err
 		}
-	}
-	what, err := x.targets(&r)
-	if err != nil {
+		return x.targets(&r)
+	}); err != nil {
 		return Reverted{}, err
-	}
-	if len(what) > 0 {
-		if err = s.dc.Revert(ctx, what); err != nil {
-			return Reverted{}, err
-		}
 	}
 	x.texts(&r)
 	return r, nil
@@ -59,13 +45,32 @@ type selection struct {
 	// allSheets mean all of them.
 	trees, sheets       []nodes.ID
 	allTrees, allSheets bool
+	// whole means that all edits are meant.
+	whole bool
+}
+
+// choose selects the edits of a snapshot at some paths, or all if there are no paths and all is set.
+func (x *selection) choose(ctx context.Context, s *edit.Snapshot, paths []string, all bool) (err error) {
+	if x.dataCenterEdits, err = newDataCenterEdits(ctx, s, x.session.dc.FoundPaths); err != nil {
+		return err
+	}
+	x.chosen = make([]bool, len(x.changes))
+	if len(paths) == 0 && all {
+		x.everything()
+	}
+	for _, p := range paths {
+		if err := x.path(ctx, p, all); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (x *selection) everything() {
 	for i := range x.chosen {
 		x.chosen[i] = true
 	}
-	x.allTrees, x.allSheets = true, true
+	x.allTrees, x.allSheets, x.whole = true, true, true
 }
 
 // targets returns what to take back, and adds the edits to r.
@@ -81,6 +86,9 @@ func (x *selection) targets(r *Reverted) (what []edit.Target, err error) {
 		}
 		r.Edits = append(r.Edits, d)
 		what = append(what, edit.Target{Node: e.Node, Attribute: e.Name})
+	}
+	if x.whole {
+		what = []edit.Target{{}} // also the names of siblings that others have passed
 	}
 	return what, nil
 }
@@ -153,7 +161,7 @@ func (x *selection) inTree(ctx context.Context, names []string) (found bool, err
 		if err != nil {
 			return false, err
 		}
-		x.choose(list)
+		x.pick(list)
 		found = found || len(list) > 0
 		if t.Attribute == "" {
 			x.sheets = append(x.sheets, sheettree.SheetID(t.Node))
@@ -287,8 +295,8 @@ func (x *selection) isOf(e *dataCenterEdit, name string) (bool, error) {
 	return ok && info.Parent == 0 && info.Name == name, nil
 }
 
-// choose selects edits by their places.
-func (x *selection) choose(list []int) {
+// pick selects edits by their places.
+func (x *selection) pick(list []int) {
 	for _, i := range list {
 		x.chosen[i] = true
 	}
@@ -394,7 +402,7 @@ func (x *selection) query(ctx context.Context, expr string, all bool) error {
 	case found > 1 && !all:
 		return &SeveralError{expr, found}
 	}
-	x.choose(chosen)
+	x.pick(chosen)
 	return nil
 }
 

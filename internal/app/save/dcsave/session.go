@@ -164,13 +164,23 @@ func (s *Session) FoundPaths(base *datacenter.File) func(edit.Number) string {
 	return func(edit.Number) string { return "" }
 }
 
-// Revert takes edits back, see [edit.Draft.Revert], and returns when that would survive a power cut.
-// It waits for a running save.
-func (s *Session) Revert(ctx context.Context, what []edit.Target) error {
+// Revert takes back what choose returns, see [edit.Draft.Revert], and returns when that would survive
+// a power cut. It waits for a running save, and none begins before it returns: so choose need not call
+// HoldBase, and must not, since a save may wait for its release. If nothing is left to be saved, the
+// journal is removed.
+func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, error)) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	_, err := s.draft.Revert(ctx, nil, what)
-	return errors.Join(err, s.Sync())
+	what, err := choose()
+	if err != nil || len(what) == 0 {
+		return err
+	}
+	if _, err = s.draft.Revert(ctx, nil, what); err != nil || s.draft.Pending() > 0 {
+		return errors.Join(err, s.Sync())
+	}
+	s.notes.hold()
+	defer s.notes.release()
+	return s.settle(ctx)
 }
 
 // Replayed returns the number of edits that were left when Open had made all again.

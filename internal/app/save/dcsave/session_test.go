@@ -118,6 +118,29 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestRevertRemovesJournal checks that the journal goes with the last edit that is taken back, so
+// that nobody counts what is in it.
+func TestRevertRemovesJournal(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	e.mustSet("A", "a1")
+	e.mustSet("D", "d1")
+	for _, is := range []struct {
+		back edit.Target
+		left bool
+	}{{edit.Target{Attribute: "nothing"}, true}, {edit.Target{}, false}} {
+		if err := e.Revert(t.Context(), func() ([]edit.Target, error) { return []edit.Target{is.back}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if e.Pending() != is.left || p.hasJournal() != is.left {
+			t.Errorf("%v: pending %v, journal %v", is.back, e.Pending(), p.hasJournal())
+		}
+	}
+	e.mustSet("B", "b1")
+	e.close()
+	wantReplayed(p, false, first().With("B", "b1"))
+}
+
 // TestNothingIsLeftToConvert checks that a conversion is saved although no edit is left.
 func TestNothingIsLeftToConvert(t *testing.T) {
 	p := newPlace(t, 0)
