@@ -66,6 +66,14 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 		if e.Kind == nodes.Dir || e.Size > 1<<20 {
 			continue // pictures and meshes are large, and rendered from data that is read anyway
 		}
+		if e.Kind == nodes.Link {
+			target, err := nodes.Readlink(ctx, s.Tree, e.ID)
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+			all[e.Path] += " " + target
+			continue
+		}
 		text := make([]byte, e.Size)
 		n, err := s.Tree.ReadAt(ctx, e.ID, text, 0)
 		if int64(n) != e.Size {

@@ -58,22 +58,29 @@ type damagedJournal struct {
 	whole, refused, salvaged int
 }
 
-// value returns the value in the source after a number of edits.
-func (d *damagedJournal) value(edits int) string {
-	if edits == 0 {
-		return d.cat(d.original)
-	}
-	return fmt.Sprintf("edit %d", edits)
-}
+// editName returns the name of the attribute that an edit makes. Each makes its own, since edits
+// of one value would be listed as one.
+func editName(edit int) string { return fmt.Sprintf("edit%02d", edit) }
 
-// cat returns the value in a source.
-func (d *damagedJournal) cat(source []byte) string {
+// edits returns the number of edits that a source has. If these are not the first ones, it
+// returns -1.
+func (d *damagedJournal) edits(source []byte) (count int) {
 	d.t.Helper()
 	path := filepath.Join(d.t.TempDir(), "a.dat")
 	if err := os.WriteFile(path, source, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	return strings.TrimSuffix(d.lorefs(exitOK, "cat", path, "tree/"+troubledFile), "\n")
+	names := strings.Fields(d.lorefs(exitOK, "ls", path, "tree/"+filepath.Dir(troubledFile)))
+	for i := range syncedEdits {
+		switch {
+		case !slices.Contains(names, editName(i+1)):
+		case count != i:
+			return -1
+		default:
+			count++
+		}
+	}
+	return count
 }
 
 // make edits through a mount, syncs each edit, and kills the process.
@@ -81,14 +88,14 @@ func (d *damagedJournal) make() {
 	d.t.Helper()
 	d.put(d.original)
 	mount := launch(d.t, "lorefs", "mount", "-f", "--rw", d.path, d.mnt)
-	file := filepath.Join(d.mnt, "tree", troubledFile)
+	dir := filepath.Join(d.mnt, "tree", filepath.Dir(troubledFile))
 	await(d.t.Fatalf, "the mount", func() bool {
 		_, line, err := mounted.Talk(d.mnt, daemon.Request{Do: daemon.Status}, nil)
 		return err == nil && line.Close() == nil
 	})
 	for i := range syncedEdits {
-		f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
-		if err := fill(f, d.value(i+1), err); err != nil {
+		f, err := os.OpenFile(filepath.Join(dir, editName(i+1)), os.O_WRONLY|os.O_CREATE, 0o600)
+		if err := fill(f, "value", err); err != nil {
 			d.t.Fatal(err)
 		}
 		if err := errors.Join(f.Sync(), f.Close()); err != nil {
@@ -151,8 +158,8 @@ func (d *damagedJournal) check(what string, broken []byte, mount bool) {
 	switch code {
 	case exitOK:
 		d.whole++
-		if got := d.cat(source); got != d.value(syncedEdits) {
-			d.t.Errorf("%s: all is well, it says, and there is %q", what, got)
+		if got := d.edits(source); got != syncedEdits {
+			d.t.Errorf("%s: all is well, it says, and there are %d edits", what, got)
 		}
 	case exitUnsaved:
 		d.refused++
@@ -208,8 +215,8 @@ func (d *damagedJournal) salvage(what string, broken []byte, list string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if got := d.cat(source); got != d.value(edits) || (code == exitOK) != (edits > 0) {
-		d.t.Errorf("%s: salvaged %q with exit code %d, but %d edits were listed", what, got, code, edits)
+	if got := d.edits(source); got != edits || (code == exitOK) != (edits > 0) {
+		d.t.Errorf("%s: salvaged %d edits with exit code %d, but %d were listed", what, got, code, edits)
 	}
 	if edits > 0 {
 		d.salvaged++

@@ -104,7 +104,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 // unsaved implements archive.
 func (d *DataCenter) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
 	draft, err := dcsave.DraftOf(ctx, d.dc, j, path)
-	return draftEdits{draft, j.Source}, err
+	return draftEdits{draft, j.Source, noPaths}, err
 }
 
 func (s *dataCenterSession) Path() string    { return s.file }

@@ -24,6 +24,8 @@ type dataCenterEdits struct {
 	reader  *edit.Reader
 	changes []dataCenterEdit
 	paths   *identity.FilePaths
+	// found returns paths of nodes of the base that are known already, and else nothing.
+	found func(edit.Number) string
 	// changing has the attributes that edits change, by the numbers of nodes in the base.
 	changing map[edit.Number][]string
 	// last is the number of the node of the base whose path was found last, and expr the path.
@@ -45,11 +47,12 @@ type dataCenterEdit struct {
 }
 
 // newDataCenterEdits lists the edits of a snapshot.
-func newDataCenterEdits(ctx context.Context, s *edit.Snapshot) (*dataCenterEdits, error) {
+func newDataCenterEdits(ctx context.Context, s *edit.Snapshot, found foundPaths) (*dataCenterEdits, error) {
 	l := &dataCenterEdits{
 		ctx: ctx, reader: s.Reader(), changing: map[edit.Number][]string{}, places: map[edit.Number]map[edit.Number]place{},
 	}
 	l.base = l.reader.Base()
+	l.found = found(l.base)
 	var err error
 	l.paths, err = identity.NewFilePaths(ctx, l.base, func(n uint32) []string { return l.changing[edit.Number(n)] })
 	if err != nil {
@@ -145,16 +148,20 @@ func (l *dataCenterEdits) pathBefore(n edit.Number) (string, error) {
 	if n == l.last {
 		return l.expr, nil
 	}
-	way, err := l.paths.Find(uint32(n))
-	if err != nil {
-		return "", err
-	}
-	expr, err := l.paths.Expr(way)
-	if errors.Is(err, identity.ErrTooMany) {
-		expr, err = byPlaces(way), nil
+	expr := l.found(n)
+	if expr == "" {
+		way, err := l.paths.Find(uint32(n))
+		if err != nil {
+			return "", err
+		}
+		if expr, err = l.paths.Expr(way); errors.Is(err, identity.ErrTooMany) {
+			expr = byPlaces(way)
+		} else if err != nil {
+			return "", err
+		}
 	}
 	l.last, l.expr = n, expr
-	return expr, err
+	return expr, nil
 }
 
 // byPlaces returns a path that goes by places only.
@@ -248,13 +255,23 @@ func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
 // WriteEdits implements Session.
 func (s *dataCenterSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
 	defer s.dc.HoldBase()()
-	return draftEdits{s.dc.Draft(), s.file}.WriteEdits(ctx, w, f)
+	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}.WriteEdits(ctx, w, f)
+}
+
+// foundPaths returns a function that returns the paths of nodes of a file that are known already,
+// and nothing for others.
+type foundPaths func(*datacenter.File) func(edit.Number) string
+
+// noPaths is a foundPaths that knows none.
+func noPaths(*datacenter.File) func(edit.Number) string {
+	return func(edit.Number) string { return "" }
 }
 
 // draftEdits lists the edits of a draft of the file at a path.
 type draftEdits struct {
 	draft *edit.Draft
 	path  string
+	found foundPaths
 }
 
 // WriteEdits implements lister.
@@ -268,7 +285,7 @@ func (d draftEdits) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) 
 		}
 		return err
 	}
-	l, err := newDataCenterEdits(ctx, s)
+	l, err := newDataCenterEdits(ctx, s, d.found)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ type selection struct {
 
 // choose selects the edits of a snapshot at some paths, or all if there are no paths and all is set.
 func (x *selection) choose(ctx context.Context, s *edit.Snapshot, paths []string, all bool) (err error) {
-	if x.dataCenterEdits, err = newDataCenterEdits(ctx, s); err != nil {
+	if x.dataCenterEdits, err = newDataCenterEdits(ctx, s, x.session.dc.FoundPaths); err != nil {
 		return err
 	}
 	x.chosen = make([]bool, len(x.changes))

@@ -11,7 +11,8 @@ import (
 )
 
 // BenchmarkWriteEdits lists 100,000 edits of numbers in a large file: some in each sheet, or
-// all in a few. Compare it with the floor of BenchmarkOpen in package datacenter.
+// all in a few; at once, or when the journal has their paths. Compare it with the floor of
+// BenchmarkOpen in package datacenter.
 func BenchmarkWriteEdits(b *testing.B) {
 	for name, perSheet := range map[string]int{"many sheets": 20, "few sheets": 10_000} {
 		b.Run(name, func(b *testing.B) { benchmarkWriteEdits(b, perSheet) })
@@ -21,7 +22,17 @@ func BenchmarkWriteEdits(b *testing.B) {
 func benchmarkWriteEdits(b *testing.B, perSheet int) {
 	b.Helper()
 	b.Setenv("XDG_STATE_HOME", b.TempDir())
-	edited(b, testneeds.Fixture(b, "datacenter/p100_x64.dat"), filepath.Join(b.TempDir(), "a.dat"), func(s *kinds.Source) {
+	fixture, path := testneeds.Fixture(b, "datacenter/p100_x64.dat"), filepath.Join(b.TempDir(), "a.dat")
+	list := func(s *kinds.Source) func(*testing.B) {
+		return func(b *testing.B) {
+			for b.Loop() {
+				if err := s.WriteEdits(b.Context(), io.Discard, kinds.EditsText, ""); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	edited(b, fixture, path, func(s *kinds.Source) {
 		d, _ := s.DataCenter()
 		root, err := d.File().Root()
 		if err != nil {
@@ -47,11 +58,8 @@ func benchmarkWriteEdits(b *testing.B, perSheet int) {
 		if err := s.Draft().Apply(b.Context(), edits...); err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(len(edits)), "edits")
-		for b.Loop() {
-			if err := s.WriteEdits(b.Context(), io.Discard, kinds.EditsText, ""); err != nil {
-				b.Fatal(err)
-			}
-		}
+		b.Run("at once", list(s))
 	})
+	// The end of the session before has written the paths to the journal.
+	edited(b, fixture, path, func(s *kinds.Source) { b.Run("later", list(s)) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -39,6 +40,20 @@ type describer struct {
 	room int
 	// paths is nil until it is needed.
 	paths *identity.FilePaths
+	found *foundPaths
+}
+
+// foundPaths are the paths of the nodes of a file that were described. It is safe for parallel use.
+type foundPaths struct {
+	file  *datacenter.File
+	paths sync.Map // from edit.Number to string
+}
+
+// of returns the path of a node, empty if it was not described.
+func (p *foundPaths) of(n edit.Number) string {
+	path, _ := p.paths.Load(n)
+	expr, _ := path.(string)
+	return expr
 }
 
 // nodeEdits says what is edited of a node: some attributes, sorted; taken, if the node was removed
@@ -64,6 +79,7 @@ func newDescriber(file *datacenter.File, intact func() error) (*describer, error
 	return &describer{
 		file: file.Private(blocksToNote), intact: intact, entries: edit.Number(root.Entries()), room: maxElements,
 		edited: map[edit.Number]*nodeEdits{}, untold: map[edit.Number]*nodeEdits{}, behind: map[siblings][]int{},
+		found: &foundPaths{file: file},
 	}, nil
 }
 
@@ -76,6 +92,7 @@ func (d *describer) told(nodes []Before) {
 			e.add(name)
 		}
 		e.taken, e.last = e.taken || n.Taken, e.last || n.Last
+		d.found.paths.Store(n.Number, n.Path)
 	}
 }
 
@@ -287,6 +304,7 @@ func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
 	if err != nil && !errors.Is(err, identity.ErrTooMany) {
 		return note, err
 	}
+	d.found.paths.Store(number, b.Path)
 	attributes, err := d.attributes(at.Node, untold.attributes)
 	if err != nil {
 		return note, err

@@ -92,6 +92,13 @@ func (n *noter) describe(d *describer, records [][]byte) {
 	}
 }
 
+// found returns the paths that were found so far of nodes of the edited file.
+func (n *noter) found() *foundPaths {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.d.found
+}
+
 // rebase calls publish and, if that succeeds, continues with another file. It blocks notes
 // meanwhile.
 func (n *noter) rebase(d *describer, later [][]byte, publish func(later [][]byte) error) error {
