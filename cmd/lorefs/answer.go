@@ -32,15 +32,18 @@ func told(w io.Writer, a *mounted.Answer, mount string) error {
 	return err
 }
 
-// printSaved prints what was saved, and how to undo that.
+// printSaved prints what was saved, and how to undo that: one line for all sources, because
+// it ends the mount of all.
 func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
+	var kept []string
 	for _, r := range a.Saved {
 		if r.Path == "" {
 			continue
 		}
 		text := fmt.Sprintf("saved %s to %s: %d bytes in %.1f s\n", shown.Plural(r.Edits, "edit"), shown.Text(r.Path), r.Bytes, r.Seconds)
 		if r.Backup != "" {
-			text += fmt.Sprintf("the file before is %s\nto go back: %s\n", shown.Text(r.Backup), wayBack(r.Kept, mount))
+			text += fmt.Sprintf("the file before is %s\n", shown.Text(r.Backup))
+			kept = append(kept, r.Kept...)
 		}
 		if r.Problem != "" {
 			text += shown.Text(r.Problem) + "\n"
@@ -49,7 +52,11 @@ func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
 			return err
 		}
 	}
-	return nil
+	if kept == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "to go back: %s\n", wayBack(kept, mount))
+	return err
 }
 
 // wayBack returns the command line that brings back the old files of the given new ones. In a

@@ -59,8 +59,7 @@ func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, e
 			if _, err := os.Stat(a); err != nil {
 				return false, 0, nil // which tells what is wrong with it
 			}
-			return true, 0, wrongDiff(fmt.Errorf("%s is not what is mounted on %s", a, m.name),
-				"lorefs diff %s %s compares the files; lorefs edits %s lists what is edited in the mount", a, s.Source, m.name)
+			return true, 0, notMounted(a, m.name, s.Source)
 		}
 		if s.Problem != "" {
 			return true, 0, errors.New(s.Problem)
@@ -71,12 +70,23 @@ func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, e
 	return false, 0, nil
 }
 
-// wrongDiff returns the error for something that diff can't compare, with the right command.
-func wrongDiff(err error, hint string, args ...any) error {
-	for i := range args {
-		args[i] = shown.Text(fmt.Sprint(args[i]))
+// notMounted returns the error for a path that is not the source of the mount on dir.
+func notMounted(path, dir, source string) error {
+	err := fmt.Errorf("%s is not what is mounted on %s", path, dir)
+	if info, statErr := os.Stat(path); statErr != nil || info.IsDir() { // and no data center
+		return wrongDiff(err, "lorefs edits %s lists what is edited in the mount", dir)
 	}
-	return &commandError{code: exitUsage, err: err, hint: fmt.Sprintf(hint, args...)}
+	return wrongDiff(err, "lorefs diff %s %s compares the files; lorefs edits %s lists what is edited in the mount", path, source, dir)
+}
+
+// wrongDiff returns the error for something that diff can't compare. The hint is the right
+// command, of which args are words.
+func wrongDiff(err error, hint string, args ...string) error {
+	words := make([]any, len(args))
+	for i, arg := range args {
+		words[i] = shown.Shell(arg)
+	}
+	return &commandError{code: exitUsage, err: err, hint: fmt.Sprintf(hint, words...)}
 }
 
 // refuseTree returns an error for a folder with a tree/ in it: a mount that is not this

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/datacenter/patch"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
@@ -79,14 +80,38 @@ func (l *listing) run(c *cobra.Command, path string) error {
 		return err
 	}
 	j, err := kinds.JournalOf(path)
-	if errors.Is(err, iofs.ErrNotExist) { // a mistake in the path is no source without edits
-		_, err = l.source.kindOf(path)
-		return err
+	if errors.Is(err, iofs.ErrNotExist) {
+		return l.none(c.Context(), c.OutOrStdout(), path)
 	}
 	if err != nil {
 		return err
 	}
 	return l.journal(c.Context(), c.OutOrStdout(), &j, "")
+}
+
+// none lists the edits of a source that has no journal. It returns an error for a path where
+// there could be no edits, such as a mistyped one.
+func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
+	k, err := l.source.kindOf(path)
+	switch {
+	case err != nil:
+		return err
+	case !k.Editable:
+		return notEditable(k)
+	}
+	s, err := openShown(ctx, path, &l.source, l.log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if !l.patch {
+		return nil
+	}
+	if _, ok := s.DataCenter(); !ok {
+		return kinds.ErrNoPatch
+	}
+	_, err = w.Write((&patch.Patch{}).Append(nil))
+	return err
 }
 
 // mountOf is a mount that can be asked, and the source that a user means by it.
@@ -137,8 +162,8 @@ func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 		return 0, err
 	}
 	if n := a.Left.Texts(); n > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status names %s\n",
-			shown.Plural(n, "text"), shown.Was(n), shown.Verb(n, "it", "them"))
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status %s names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Shell(m.dir), shown.Verb(n, "it", "them"))
 	}
 	return a.Edits, nil
 }

@@ -135,7 +135,7 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 	}
 	if kept, ok := errors.AsType[*save.PatchError](err.Err); ok {
 		e.hint += fmt.Sprintf("to make them in the file that is there now, use lorefs journal drop %s, then lorefs apply %s %s; ",
-			kept.File, kept.File, kept.Path)
+			shown.Shell(kept.File), shown.Shell(kept.File), shown.Shell(kept.Path))
 	}
 	if err.Journal != "" {
 		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
@@ -172,7 +172,7 @@ func explainChoice(err error) *commandError {
 // explainEdits explains edits that were left by a crash, or that another process is making.
 func explainEdits(err error) *commandError {
 	if e, ok := errors.AsType[*kinds.UnnamedEditsError](err); ok {
-		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal replay " + e.Folder + " saves them"}
+		return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal replay " + shown.Shell(e.Folder) + " saves them"}
 	}
 	_, unsupported := errors.AsType[*journal.UnsupportedError](err)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,18 +39,25 @@ back all of them.
 			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && !all {
-				return usageErrorf("revert takes back everything if no path is given: --all says that you mean that")
-			}
 			m, err := mountFor(args[0])
 			if err != nil {
 				return err
 			}
+			paths := args[1:]
+			if m != nil {
+				paths = m.below(paths)
+			}
+			if len(paths) == 0 || slices.ContainsFunc(paths, isWhole) {
+				if !all {
+					return usageErrorf("this takes back everything: --all says that you mean that")
+				}
+				paths = nil
+			}
 			if m == nil {
-				return revertAlone(c.Context(), c.OutOrStdout(), args[0], args[1:], all, &f, log)
+				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, &f, log)
 			}
 			a, err := m.talk(c.OutOrStdout(), daemon.Request{
-				Do: daemon.Revert, Source: m.source, Paths: m.below(args[1:]), All: all,
+				Do: daemon.Revert, Source: m.source, Paths: paths, All: all,
 			})
 			if err == nil && a.Edits == 0 {
 				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
@@ -61,6 +69,10 @@ back all of them.
 	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
 	return c
 }
+
+// isWhole reports whether a path is that of everything: the mount point, or an empty word of
+// a script.
+func isWhole(path string) bool { return path == "" || filepath.Clean(path) == "." }
 
 // below returns paths as the mount calls them: relative to its root, or queries.
 func (m *mountOf) below(paths []string) []string {
@@ -113,8 +125,13 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 	if err := makeEditable(ctx, s, kinds.EditOptions{Logger: log}); err != nil {
 		return err
 	}
-	if s.Replayed() == 0 {
-		return fmt.Errorf("%s has no edits that are not saved", path)
+	switch {
+	case s.Replayed() > 0:
+	case len(paths) > 0:
+		return &kinds.NoEditError{Path: paths[0]}
+	default:
+		_, err := fmt.Fprintln(w, nothingEdited)
+		return err
 	}
 	for i, p := range paths {
 		paths[i] = strings.TrimSuffix(p, "/")

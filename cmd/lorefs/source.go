@@ -76,9 +76,13 @@ func complete(s *kinds.Source, path string) error {
 func makeEditable(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
 	err := s.Edit(ctx, o)
 	if errors.Is(err, kinds.ErrReadOnly) {
-		return usageErrorf("--rw: sources of the kind %s can't be edited", s.Kind.Name)
+		return notEditable(s.Kind)
 	}
 	return err
+}
+
+func notEditable(k *kinds.Kind) error {
+	return usageErrorf("sources of the kind %s can't be edited", k.Name)
 }
 
 // explainKey adds a hint to the error of a data center that no key opens, which may be no

@@ -160,7 +160,7 @@ func leftOf(name, source string) *commandError {
 		return nil // nothing was edited, or all is saved
 	case err != nil:
 		return &commandError{
-			code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died, and what it left of %s is unknown: %w", source, err),
+			code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died, and what it left of %s is unknown: %w", name, source, err),
 			hint: "lorefs journal list tells what is left, once that is mended",
 		}
 	}
@@ -175,7 +175,7 @@ func leftOf(name, source string) *commandError {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("is unmounted, but its process died before %s of %s %s saved", shown.Plural(j.Edits, "edit"), source, shown.Was(j.Edits)),
+		code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died before %s of %s %s saved", name, shown.Plural(j.Edits, "edit"), source, shown.Was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

@@ -118,8 +118,8 @@ func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 		items:    make([][]Item, len(p.Blocks)),
 		targets:  make([]located, len(p.Blocks)),
 		removing: map[edit.Number][]int{},
-		removed:  map[edit.Number]bool{}, there: map[edit.Number]bool{},
-		orders: map[orderKey]*order{},
+		removed:  map[edit.Number]int{}, there: map[edit.Number]bool{},
+		orders: map[orderKey]*order{}, given: map[setKey]*Line{}, named: map[string]int{},
 	}
 	if err := pl.plan(); err != nil {
 		return nil, err
@@ -139,10 +139,15 @@ type planner struct {
 	targets []located
 	// removing are the blocks that remove a node, as far as their paths tell.
 	removing map[edit.Number][]int
-	// removed are the nodes that this patch removes, there those that it would add.
-	removed, there map[edit.Number]bool
-	adds           []*addition
-	orders         map[orderKey]*order
+	// removed gives the blocks that remove nodes, there are the nodes that it would add.
+	removed map[edit.Number]int
+	there   map[edit.Number]bool
+	// given are the lines of what this patch changed so far, and named the blocks that add
+	// nodes with keys or an id, by what they add.
+	given  map[setKey]*Line
+	named  map[string]int
+	adds   []*addition
+	orders map[orderKey]*order
 
 	changes, removals, additions []edit.Edit
 }
@@ -163,21 +168,42 @@ func (p *planner) plan() error {
 	if err := p.lookAdditions(); err != nil {
 		return err
 	}
+	// What is removed comes first, as no other block may change that.
 	for i := range p.patch.Blocks {
-		b := &p.patch.Blocks[i]
-		var err error
-		switch b.Kind {
-		case Change:
-			err = p.change(i, b)
-		case Remove:
-			err = p.remove(i, b)
-		case Add:
+		if b := &p.patch.Blocks[i]; b.Kind == Remove {
+			if err := p.remove(i, b); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
+	}
+	p.removals = slices.DeleteFunc(p.removals, func(e edit.Edit) bool { return p.goesWith(p.above[e.Node]) != nil })
+	for i := range p.patch.Blocks {
+		if b := &p.patch.Blocks[i]; b.Kind == Change {
+			if err := p.change(i, b); err != nil {
+				return err
+			}
 		}
 	}
 	return p.add()
+}
+
+// goesWith gives the block that removes a node that a path led to, or one that it is below;
+// it is nil if the node stays.
+func (p *planner) goesWith(n edit.Number) *Block {
+	for ; n != 0; n = p.above[n] {
+		if i, ok := p.removed[n]; ok {
+			return &p.patch.Blocks[i]
+		}
+	}
+	return nil
+}
+
+// because spells the line of a block of the same patch, if it was parsed.
+func (b *Block) because(what string) string {
+	if b.Line == 0 {
+		return "the patch itself " + what
+	}
+	return fmt.Sprintf("line %d of the patch %s", b.Line, what)
 }
 
 // renamed gives the steps whose conditions are other ones once the patch is applied, by
@@ -242,11 +268,14 @@ func (l *located) one() (n node, reason string) {
 // change plans a block that changes a node, line by line.
 func (p *planner) change(i int, b *Block) error {
 	n, reason := p.targets[i].one()
+	if gone := p.goesWith(n.number); reason == "" && gone != nil {
+		reason = gone.because("removes it")
+	}
 	for k := range b.Lines {
 		l := &b.Lines[k]
 		it := Item{Line: k, Outcome: Conflict, Reason: reason}
 		if reason == "" {
-			if err := p.changeLine(n, l, &it); err != nil {
+			if err := p.changeLine(n, l, &it, p.targets[i].renamed); err != nil {
 				return err
 			}
 		}
@@ -255,7 +284,9 @@ func (p *planner) change(i int, b *Block) error {
 	return nil
 }
 
-func (p *planner) changeLine(n node, l *Line, it *Item) error {
+// changeLine plans one line. Of a node that was found by the values that the patch gives,
+// nothing is changed.
+func (p *planner) changeLine(n node, l *Line, it *Item, renamed bool) error {
 	it.Node = n.number
 	var have Value
 	var err error
@@ -271,8 +302,20 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 		}
 	}
 	key := setKey{n.number, l.What, l.Name}
+	if other := p.given[key]; other != nil {
+		if !other.New.Equal(&l.New) {
+			it.Reason = fmt.Sprintf("%s is to be %s, and by another block of the patch %s", l.Label(), l.New.describe(l.What), other.New.describe(l.What))
+			return nil
+		}
+		if have.Equal(&l.Old) {
+			it.Outcome = Applied // by the other block
+			return nil
+		}
+	}
 	before := p.set[key]
 	switch {
+	case renamed && !have.Equal(&l.New):
+		it.Reason = fmt.Sprintf("%s; of that, %s is %s; want %s", onlyRenamed, l.Label(), have.describe(l.What), l.New.describe(l.What))
 	case have.Equal(&l.Old):
 		it.Outcome = Applied
 		p.changes = append(p.changes, l.edit(n.number))
@@ -288,8 +331,13 @@ func (p *planner) changeLine(n node, l *Line, it *Item) error {
 			it.Reason += ": the patch " + before + " set it"
 		}
 	}
+	if it.Outcome != Conflict {
+		p.given[key] = l
+	}
 	return nil
 }
+
+const onlyRenamed = "there is no such node, but one of the values that the patch gives it"
 
 // Label is what a report calls what a line changes.
 func (l *Line) Label() string {
@@ -336,12 +384,15 @@ func (p *planner) remove(i int, b *Block) error {
 		if it.Reason, err = p.view.differs(n, b.Node); err != nil {
 			return err
 		}
+		if it.Reason == "" && t.renamed {
+			it.Reason = onlyRenamed
+		}
 		if it.Reason == "" {
 			it.Outcome = Applied
-			if !p.removed[n.number] {
+			if _, ok := p.removed[n.number]; !ok {
 				p.removals = append(p.removals, edit.Edit{Op: edit.RemoveNode, Node: n.number})
+				p.removed[n.number] = i
 			}
-			p.removed[n.number] = true
 		}
 	}
 	p.report(i, it)
@@ -361,7 +412,7 @@ func (p *planner) removable(b *Block, t *located) (n node, reason string, err er
 		if err != nil {
 			return n, "", err
 		}
-		if what == "" && !p.removed[x.number] {
+		if _, ok := p.removed[x.number]; what == "" && !ok {
 			equal = append(equal, i)
 		}
 	}

@@ -244,7 +244,7 @@ type orderKey struct {
 
 // order is the siblings of one name as they are, and as nodes are added between them.
 type order struct {
-	slots   []slot
+	slots   []*slot
 	ordinal uint32 // the next that is free
 	last    uint64 // the highest rank
 }
@@ -276,18 +276,18 @@ func (p *planner) order(parent node, name string) (*order, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.slots = append(o.slots, slot{node: n, rank: k.Rank})
+			o.slots = append(o.slots, &slot{node: n, rank: k.Rank})
 			o.ordinal = max(o.ordinal, k.Ordinal+1)
 			o.last = max(o.last, k.Rank)
 		}
 	}
-	slices.SortStableFunc(o.slots, func(x, y slot) int { return cmp.Compare(x.rank, y.rank) })
+	slices.SortStableFunc(o.slots, func(x, y *slot) int { return cmp.Compare(x.rank, y.rank) })
 	p.orders[key] = o
 	return o, nil
 }
 
 func (o *order) find(n edit.Number) int {
-	return slices.IndexFunc(o.slots, func(s slot) bool { return s.node.number == n && s.add == nil })
+	return slices.IndexFunc(o.slots, func(s *slot) bool { return s.node.number == n && s.add == nil })
 }
 
 // adjacent tells whether a node is next to another one, on its given side.
@@ -341,13 +341,16 @@ func (p *planner) add() error {
 	pending := map[*order]node{}
 	for _, a := range p.adds {
 		it := Item{Outcome: Applied, Reason: a.reason, Node: a.parent.number}
+		if gone := p.goesWith(a.parent.number); a.reason == "" && gone != nil {
+			a.reason = "no place to add it: " + gone.because("removes that")
+		}
 		if a.reason == "" && a.there == 0 {
-			if reason, err := p.clash(a); err != nil {
+			var err error
+			if a.reason, err = p.clash(a); err != nil {
 				return err
-			} else if reason != "" {
-				a.reason, it.Reason = reason, reason
 			}
 		}
+		it.Reason = a.reason
 		switch {
 		case a.reason != "":
 			it.Outcome = Conflict
@@ -379,8 +382,15 @@ func (p *planner) add() error {
 
 // clash tells what is there that has the identity of an addition.
 func (p *planner) clash(a *addition) (string, error) {
+	if p.targets[a.block].renamed {
+		return "no place to add it: " + onlyRenamed, nil
+	}
+	if first := p.name(a); first != nil {
+		return first.because("adds the same"), nil
+	}
 	for _, w := range a.same {
-		if parent := p.targets[a.block].nodes[w.parent]; p.removed[w.node.number] || p.removed[parent.number] {
+		_, removed := p.removed[w.node.number]
+		if parent := p.targets[a.block].nodes[w.parent]; removed || p.goesWith(parent.number) != nil {
 			continue
 		}
 		what, err := p.view.differs(w.node, a.b.Node)
@@ -395,27 +405,41 @@ func (p *planner) clash(a *addition) (string, error) {
 	return "", nil
 }
 
+// name notes an addition that has keys or an id, and gives the block that adds the same.
+// Equal nodes that a made patch adds or, reversed, brings back have guards.
+func (p *planner) name(a *addition) *Block {
+	conditions := given(a.b.Node.Keys, a.b.Node.Attributes)
+	if len(conditions) == 0 || len(a.b.Guards) > a.b.places() {
+		return nil
+	}
+	key := p.targets[a.block].key + "\n" + string(sheets.AppendElement(nil, a.b.Node))
+	if first, ok := p.named[key]; ok {
+		return &p.patch.Blocks[first]
+	}
+	p.named[key] = a.block
+	return nil
+}
+
 // put puts an addition behind what was put to its place before, and gives its slot.
 func (o *order) put(a *addition, behind *slot) *slot {
 	if a.there != 0 {
 		if i := o.find(a.there); i >= 0 {
-			s := o.slots[i]
-			return &s
+			return o.slots[i]
 		}
 		return behind
 	}
 	at := len(o.slots)
 	switch {
 	case behind != nil:
-		at = 1 + slices.IndexFunc(o.slots, func(s slot) bool { return s == *behind })
+		at = 1 + slices.Index(o.slots, behind)
 	case a.anchor != 0 && a.b.Beside.Before:
 		at = o.find(a.anchor)
 	case a.anchor != 0:
 		at = 1 + o.find(a.anchor)
 	}
-	s := slot{add: a}
+	s := &slot{add: a}
 	o.slots = slices.Insert(o.slots, at, s)
-	return &s
+	return s
 }
 
 // fill adds the edits that make the nodes that were put between siblings.

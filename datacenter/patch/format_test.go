@@ -91,6 +91,11 @@ func TestSyntaxErrors(t *testing.T) {
 		head + "@+ /A\n-<A />\n":                                   "mod:6: \"-<A />\": want lines that begin with +",
 		head + "@+ /A\n+<A>\n+<B>\n+</A>\n":                        "mod:8: ",
 		head + "@+ /A\n+x\n":                                       "mod:6: want an element",
+		head + "@ /\n+a int 1\n":                                   "mod:6: \"a int 1\": the root has no attributes",
+		head + "@ /A\n-%keys keys\n+%keys keys __value__\n":        "mod:7: __value__ is no key",
+		head + "@+ /A\n+<A dc:keys=\"__value__\" />\n":             "mod:6: __value__ is no key",
+		head + "@+ /A\n+<A><__value__ /></A>\n":                    "mod:6: __value__ is an attribute, not a node",
+		head + strings.Repeat("#\n", 1<<20+1):                      "mod:1048581: more than 1048576 lines that begin with #",
 		head + "@+ /A after B/C\n+<A />\n":                         "want one step",
 		head + "@- /\n-<A />\n":                                    "the root can't be removed",
 		head + "@- /A/B\n-<A />\n":                                 "mod:6: the node is called \"A\"",
@@ -100,6 +105,20 @@ func TestSyntaxErrors(t *testing.T) {
 		if !errors.As(err, &syntax) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// A path of many words between which it might end is read in one go.
+func TestManyWords(t *testing.T) {
+	words := strings.Repeat(" after b", 1<<21)
+	for _, path := range []string{"/a" + words, "/a[@x='" + words + "'] after b", "/a[" + words, "/{a" + words} {
+		if _, err := patch.Parse("mod", []byte("lorefs-patch 1\n\n@+ "+path+"\n+<x />\n")); err == nil || !strings.Contains(err.Error(), "mod:3: ") {
+			t.Errorf("%.20s: %v", path, err)
+		}
+	}
+	p := parse(t, "mod", "@+ /{a}} after b}[@x='it''s after b'] before {c after d}[@y=\" before e\"]\n+<x />\n")
+	if b := p.Blocks[0]; !b.Beside.Before || b.Beside.Text != `{c after d}[@y=" before e"]` || b.Path.Steps[0].Name != "a} after b" {
+		t.Errorf("%+v", b)
 	}
 }
 

@@ -116,8 +116,12 @@ func TestNoneWrong(t *testing.T) {
 		}
 		if rejects := patch.Rejects(r); rejects != nil {
 			_, again := apply(rt, c, reread(rt, rejects))
-			if n := again[0].Conflicts; n != r.Conflicts {
-				rt.Fatalf("%d of %d rejects are rejected again:\n%s", n, r.Conflicts, rejects.Append(nil))
+			for i, it := range again[0].Items {
+				// Without the other blocks some may be there: one of two equal nodes was that of
+				// the other block, and a path with new keys leads elsewhere.
+				if it.Outcome == patch.Applied {
+					rt.Fatalf("reject %d of %d is applied:\n%s", i, r.Conflicts, rejects.Append(nil))
+				}
 			}
 		}
 		after := saved(t, d)

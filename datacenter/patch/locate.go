@@ -11,19 +11,28 @@ type located struct {
 	found
 	// parents are those of the nodes.
 	parents []node
+	// renamed tells that the path was not found, but one with the values that the patch gives:
+	// such a node may be another one, unless it is as the patch makes it.
+	renamed bool
 	// reason tells why it is not known which node is meant.
 	reason string
 }
 
 // locate follows a path. Several nodes are left to who asks.
 func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, err error) {
+	if err := r.view.ctx.Err(); err != nil {
+		return l, err
+	}
 	if l.found, err = r.root(); err != nil {
 		return l, err
 	}
+	renamed := false
 	for i := range steps {
 		if l, guards, err = r.locateStep(l.found, steps, i, guards); err != nil || len(l.nodes) == 0 {
 			return l, err
 		}
+		renamed = renamed || l.renamed
+		l.renamed = renamed
 	}
 	return l, nil
 }
@@ -37,7 +46,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 	}
 	if len(rows) == 0 {
 		if other, ok := r.renamed[string(query.AppendPlain(nil, steps[:i+1]))]; ok {
-			s = other
+			s, l.renamed = other, true
 			if g, rows, err = r.step(at, &s); err != nil {
 				return l, nil, err
 			}
@@ -61,6 +70,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 	for _, w := range rows {
 		l.nodes = append(l.nodes, w.node)
 		l.parents = append(l.parents, g.parents[w.parent])
+		r.above[w.node.number] = g.parents[w.parent].number
 	}
 	return l, guards, nil
 }

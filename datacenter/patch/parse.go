@@ -24,6 +24,7 @@ const (
 	maxGuards = 128
 	maxLines  = 1 << 16
 	maxFields = 1 << 10
+	maxNotes  = 1 << 20
 )
 
 // SyntaxError reports a line that no patch of this version has.
@@ -76,6 +77,7 @@ type parser struct {
 	xml     []byte
 	xmlLine int
 	notes   []string // of which it is not known yet what they belong to
+	noted   int      // how many there were
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -147,6 +149,9 @@ func (p *parser) take() error {
 	}
 	switch p.text[0] {
 	case '#', '!':
+		if p.noted++; p.noted > maxNotes {
+			return p.errorf("more than %d lines that begin with # or !", maxNotes)
+		}
 		p.notes = append(p.notes, p.text)
 		return nil
 	case '@':
@@ -227,41 +232,48 @@ func ParsePath(text string) (Path, error) {
 	return Path{text, steps}, nil
 }
 
-// parsePlace reads a path with the sibling behind it, if there is one. A path that ends
-// outside of quotes and braces does so whatever follows, so there is one way to cut it.
-func parsePlace(text string) (Path, Beside, error) {
-	for at := 0; ; at++ {
-		i, word := nextWord(text[at:])
-		if i < 0 {
-			break
-		}
-		at += i
-		path, err := ParsePath(text[:at])
-		if err != nil {
-			continue
-		}
-		beside := Beside{Before: word == wordBefore, Text: text[at+len(word):]}
-		step, err := ParsePath("/" + beside.Text)
-		if err != nil {
-			return path, beside, err
-		}
-		if len(step.Steps) != 1 {
-			return path, beside, fmt.Errorf("%s: want one step, behind which or before which the node is", shown.Quote(beside.Text))
-		}
-		beside.Step = step.Steps[0]
-		return path, beside, nil
+// parsePlace reads a path with the sibling behind it, if there is one.
+func parsePlace(text string) (path Path, beside Beside, err error) {
+	at, word := besideWord(text)
+	if path, err = ParsePath(text[:at]); err != nil || word == "" {
+		return path, beside, err
 	}
-	path, err := ParsePath(text)
-	return path, Beside{}, err
+	beside = Beside{Before: word == wordBefore, Text: text[at+len(word):]}
+	step, err := ParsePath("/" + beside.Text)
+	if err != nil {
+		return path, beside, err
+	}
+	if len(step.Steps) != 1 {
+		return path, beside, fmt.Errorf("%s: want one step, behind which or before which the node is", shown.Quote(beside.Text))
+	}
+	beside.Step = step.Steps[0]
+	return path, beside, nil
 }
 
-// nextWord finds the first word that may stand between a path and a sibling.
-func nextWord(text string) (at int, word string) {
-	a, b := strings.Index(text, wordAfter), strings.Index(text, wordBefore)
-	if a < 0 || b >= 0 && b < a {
-		return b, wordBefore
+// besideWord finds the first word outside of quotes and braces that stands between a path
+// and a sibling. Without one the path ends at the end of the text.
+func besideWord(text string) (at int, word string) {
+	var end byte // of what is quoted
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case end != 0 && c == end && end == '}' && strings.HasPrefix(text[i+1:], "}"):
+			i++ // which stands for itself
+		case end != 0:
+			if c == end {
+				end = 0
+			}
+		case c == '\'' || c == '"':
+			end = c
+		case c == '{':
+			end = '}'
+		case strings.HasPrefix(text[i:], wordAfter):
+			return i, wordAfter
+		case strings.HasPrefix(text[i:], wordBefore):
+			return i, wordBefore
+		}
 	}
-	return a, wordAfter
+	return len(text), ""
 }
 
 // guard takes a line that begins with "?".
@@ -327,6 +339,9 @@ func (p *parser) change() error {
 	l, v, err := parseLine(p.text[1:])
 	if err != nil {
 		return p.wrong(p.line, err)
+	}
+	if len(b.Path.Steps) == 0 && l.What == Attribute {
+		return p.errorf("%s: the root has no attributes: want %s or %s", shown.Quote(p.text[1:]), keysName, flagsName)
 	}
 	i := slices.IndexFunc(b.Lines, func(x Line) bool { return x.What == l.What && x.Name == l.Name })
 	if i < 0 {
@@ -423,12 +438,17 @@ func cutName(text string) (name, rest string, err error) {
 	return name, rest, nil
 }
 
+var errValueKey = errors.New(valueName + " is no key: want names of attributes")
+
 func parseKeys(text string) (datacenter.KeyDefinition, error) {
 	keys := datacenter.KeyDefinition{}
 	for text != "" {
 		name, rest, err := cutName(text + " ")
 		if err != nil {
 			return nil, err
+		}
+		if name == valueName {
+			return nil, errValueKey
 		}
 		keys = append(keys, name)
 		text = strings.TrimSuffix(rest, " ")
@@ -542,8 +562,27 @@ func (p *parser) endNode(b *Block) error {
 		return &SyntaxError{File: p.patch.Name, Line: p.xmlLine + max(line, 1) - 1, What: what, Err: err}
 	}
 	b.Node = e
+	if err := checkNames(e); err != nil {
+		return p.wrong(p.xmlLine, err)
+	}
 	if b.Kind == Remove && e.Name != b.Path.Steps[len(b.Path.Steps)-1].Name {
 		return p.wrong(p.xmlLine, fmt.Errorf("the node is called %s: want the name that the path ends with", shown.Quote(e.Name)))
+	}
+	return nil
+}
+
+// checkNames returns an error for a name in e that XML allows, but a data center does not.
+func checkNames(e *sheets.Element) error {
+	if e.Name == valueName {
+		return fmt.Errorf("%s is an attribute, not a node", valueName)
+	}
+	if slices.Contains(e.Keys, valueName) {
+		return errValueKey
+	}
+	for _, c := range e.Children {
+		if err := checkNames(c); err != nil {
+			return err
+		}
 	}
 	return nil
 }

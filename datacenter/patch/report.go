@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lorefs/datacenter/query"
 	"lorefs/internal/shown"
 )
 
@@ -27,6 +28,7 @@ func Rejects(results ...*Result) *Patch {
 // reject adds what could not be applied.
 func (r *Result) reject(rejects *Patch) {
 	last := -1
+	renamed := r.renamed()
 	for _, it := range r.Items {
 		if it.Outcome != Conflict {
 			continue
@@ -35,6 +37,10 @@ func (r *Result) reject(rejects *Patch) {
 		if it.Block != last {
 			b := *from
 			b.Line, b.Lines = 0, nil
+			if len(renamed) > 0 {
+				b.rename(renamed)
+				b.respell()
+			}
 			b.Notes = slices.DeleteFunc(slices.Clone(from.Notes), func(s string) bool { return s[0] == '!' })
 			rejects.Blocks = append(rejects.Blocks, b)
 			last = it.Block
@@ -45,6 +51,25 @@ func (r *Result) reject(rejects *Patch) {
 		}
 		b.Notes = append(b.Notes, "! "+r.Describe(it))
 	}
+}
+
+// renamed gives the steps that are other ones by what was applied.
+func (r *Result) renamed() map[string]query.PlainStep {
+	done := &Patch{}
+	last := -1
+	for _, it := range r.Items {
+		from := &r.Patch.Blocks[it.Block]
+		if it.Outcome == Conflict || from.Kind != Change {
+			continue
+		}
+		if it.Block != last {
+			done.Blocks = append(done.Blocks, Block{Kind: Change, Path: from.Path})
+			last = it.Block
+		}
+		b := &done.Blocks[len(done.Blocks)-1]
+		b.Lines = append(b.Lines, from.Lines[it.Line])
+	}
+	return done.renamed()
 }
 
 // Describe is an item in one line, as "mod.lorepatch:12: /S/Item[@id=1]: level is int 20;

@@ -20,10 +20,14 @@ type resolver struct {
 	hashes *identity.Contents[node]
 	groups map[string]*group
 	rows   int // of all groups
-	sums   map[groupSum]*sum
+	// indexed are the rows in the indexes of groups.
+	indexed int
+	sums    map[groupSum]*sum
 	// renamed are steps that this patch gives other values, by the path that ends with one:
 	// where the patch was applied before, they lead to the node.
 	renamed map[string]query.PlainStep
+	// above are the parents of the nodes that paths led to.
+	above map[edit.Number]edit.Number
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -54,7 +58,7 @@ type group struct {
 const maxRows = 1 << 20
 
 func newResolver(v *view) *resolver {
-	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}}
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}}
 }
 
 // found is what a path leads to so far.
@@ -132,10 +136,10 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 // index finds rows by a hash of the values of some attributes.
 func (r *resolver) index(g *group, names []string) (map[uint64][]int32, error) {
 	key := strings.Join(names, "\x00") // which no name holds
-	if index := g.indexes[key]; index != nil {
+	if index, ok := g.indexes[key]; ok {
 		return index, nil
 	}
-	index := make(map[uint64][]int32, len(g.rows))
+	var index map[uint64][]int32 // nil as long as no row has all the attributes
 	for i := range g.rows {
 		h, all := uint64(0), true
 		for _, name := range names {
@@ -143,12 +147,25 @@ func (r *resolver) index(g *group, names []string) (map[uint64][]int32, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = all && v.Type() != 0
+			if all = v.Type() != 0; !all {
+				break
+			}
 			h = h*31 + hashValue(v.Text())
 		}
-		if all {
-			index[h] = append(index[h], int32(i))
+		if !all {
+			continue
 		}
+		if index == nil {
+			index = make(map[uint64][]int32, len(g.rows))
+		}
+		index[h] = append(index[h], int32(i))
+		r.indexed++
+	}
+	if r.indexed > maxRows {
+		for _, of := range r.groups {
+			clear(of.indexes)
+		}
+		r.indexed = len(g.rows)
 	}
 	g.indexes[key] = index
 	return index, nil

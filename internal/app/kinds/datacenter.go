@@ -38,14 +38,15 @@ const keysDir = "by-key"
 
 func dataCenterKind() *Kind {
 	return &Kind{
-		Name:    DataCenterName,
-		Noun:    "a data center",
-		Exports: "sheets",
-		Plain:   "tree",
-		Links:   keysDir,
-		is:      func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
-		open:    openDataCenter,
-		verify:  verifyDataCenter,
+		Name:     DataCenterName,
+		Noun:     "a data center",
+		Exports:  "sheets",
+		Plain:    "tree",
+		Links:    keysDir,
+		Editable: true,
+		is:       func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
+		open:     openDataCenter,
+		verify:   verifyDataCenter,
 	}
 }
 

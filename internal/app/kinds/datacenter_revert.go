@@ -11,7 +11,9 @@ import (
 	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
+	"lorefs/nodes/keytree"
 	"lorefs/nodes/overlay"
 	"lorefs/nodes/sheettree"
 )
@@ -209,26 +211,56 @@ func (x *selection) byKey(ctx context.Context, names []string) (found bool, err 
 	if len(names) == 0 {
 		return x.inTree(ctx, nil)
 	}
-	id := nodes.Root
-	for i, name := range names {
-		e, err := x.session.keys.Lookup(ctx, id, name)
-		if err != nil {
-			return false, nil //nolint:nilerr // nothing has the key, so nothing is edited there
-		}
-		if e.Kind == nodes.Link {
-			target, err := x.session.keys.Readlink(ctx, e.ID)
-			if err != nil {
-				return false, err
-			}
-			to := path.Join(keysDir, path.Join(names[:i]...), target, path.Join(names[i+1:]...))
-			return x.inTree(ctx, strings.Split(to, "/")[1:])
-		}
-		id = e.ID
-	}
 	if of, ok := x.session.names.NameOf(names[0]); ok && len(names) == 1 {
 		return x.family(of)
 	}
-	return false, fmt.Errorf("%s/%s: name one of the links in it", keysDir, path.Join(names...))
+	if _, ok := lookUp(ctx, x.session.keys, names); ok { // no link, since those were followed
+		return false, fmt.Errorf("%s/%s: name one of the links in it", keysDir, path.Join(names...))
+	}
+	return x.byFormerKey(ctx, names)
+}
+
+// byFormerKey selects the edits of the node to which a link in by-key/ has led before they were
+// made: one that was removed, or has other keys now.
+func (x *selection) byFormerKey(ctx context.Context, names []string) (found bool, err error) {
+	src, err := sheets.New(x.base, nil, sheets.Options{})
+	if err != nil {
+		return false, err
+	}
+	keys, err := keytree.New(x.base, nil, src, keytree.Options{})
+	if err != nil {
+		return false, err
+	}
+	id, ok := lookUp(ctx, keys, names)
+	if !ok {
+		return false, nil
+	}
+	target, err := keys.Readlink(ctx, id)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is a directory, whose links are gone
+	}
+	spelled, err := treepath.NewNames(x.base)
+	if err != nil {
+		return false, err
+	}
+	var steps []query.PlainStep
+	dir := path.Join(keysDir, path.Join(names[:len(names)-1]...))
+	for _, part := range strings.Split(path.Join(dir, target), "/")[1:] {
+		name, ordinal, _ := treepath.SplitOrdinal(part)
+		for i, text := range x.base.Names() {
+			if spelled.Escaped(uint16(i+1)) == name {
+				steps = append(steps, query.PlainStep{Name: text, Nth: ordinal + 1})
+				break
+			}
+		}
+	}
+	n, entries, err := x.walk(steps)
+	if err != nil {
+		return false, err
+	}
+	list := x.in(n, entries, "")
+	x.choose(list)
+	return len(list) > 0, nil
 }
 
 // family selects the edits of all sheets of one name.
@@ -430,21 +462,28 @@ func (x *selection) number(m *query.Match) (number edit.Number, err error) {
 		return 0, err
 	}
 	steps, _ := q.Plain()
+	number, _, err = x.walk(steps)
+	return number, err
+}
+
+// walk returns the number of the node of the base to which steps lead that have a name and a
+// place each, and how many entries it has.
+func (x *selection) walk(steps []query.PlainStep) (number, entries edit.Number, err error) {
 	n, err := x.base.Root()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, s := range steps {
 		index := slices.Index(x.base.Names(), s.Name) + 1
 		c, ok, err := n.ChildNamed(uint16(index), s.Nth-1)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if !ok {
-			return 0, identity.ErrNoNode
+			return 0, 0, identity.ErrNoNode
 		}
 		number += 1 + edit.Number(n.AttributeCount()) + edit.Number(n.EntriesBefore(n.ChildIndex(c)))
 		n = c
 	}
-	return number, nil
+	return number, edit.Number(n.Entries()), nil
 }

@@ -27,6 +27,8 @@ type Kind struct {
 
 	// Links is the directory in which there are only links; empty if there is none.
 	Links string
+	// Editable says that such sources can be edited.
+	Editable bool
 
 	// is reports whether a path leads to a source of this kind.
 	is     func(path string, info iofs.FileInfo) (bool, error)

@@ -37,7 +37,7 @@ func TestKinds(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			path := filepath.Join(dir, file)
 			k, err := kinds.Find(path, "")
-			if err != nil || k.Name != want.kind {
+			if err != nil || k.Name != want.kind || k.Editable != want.editable {
 				t.Fatalf("it is of the kind %v, want %s: %v", k, want.kind, err)
 			}
 			opts := &kinds.Options{CacheSize: 1 << 20, NoIndex: true}

@@ -27,7 +27,10 @@ type world struct {
 }
 
 func worldKind() *Kind {
-	return &Kind{Name: WorldName, Noun: "world geometry", Plain: "zones", is: isWorld, open: openWorld, verify: verifyWorld}
+	return &Kind{
+		Name: WorldName, Noun: "world geometry", Plain: "zones", Editable: true,
+		is: isWorld, open: openWorld, verify: verifyWorld,
+	}
 }
 
 // isWorld reports whether a folder has zones or areas.
