@@ -259,7 +259,7 @@ func (x *selection) byFormerKey(ctx context.Context, names []string) (found bool
 		return false, err
 	}
 	list := x.in(n, entries, "")
-	x.choose(list)
+	x.pick(list)
 	return len(list) > 0, nil
 }
 
