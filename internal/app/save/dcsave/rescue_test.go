@@ -1,6 +1,7 @@
 package dcsave
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -100,9 +101,9 @@ func TestNoConflictFile(t *testing.T) {
 	p.only("a.dat")
 }
 
-// TestConflictInPlaceAfterASave overwrites a file that a save put in place. The process still has
-// the first file, so all edits are written to a conflict file.
-func TestConflictInPlaceAfterASave(t *testing.T) {
+// TestOverwrittenAfterASave overwrites a file that a save put in place. The process still has the
+// first file, but what was edited since the save becomes a patch all the same.
+func TestOverwrittenAfterASave(t *testing.T) {
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
 	e.mustSet("A", "a1")
@@ -112,12 +113,16 @@ func TestConflictInPlaceAfterASave(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := e.save()
-	c, ok := errors.AsType[*save.ConflictError](err)
+	kept, ok := errors.AsType[*save.PatchError](err)
 	if !ok || !errors.Is(err, source.ErrChanged) {
 		t.Fatalf("saved: %v", err)
 	}
 	if r.Edits != 0 || r.Path != "" {
 		t.Errorf("reported: %+v", r)
 	}
-	p.want(c.Path, rescue)
+	text, err := os.ReadFile(kept.Path)
+	if err != nil || !bytes.Contains(text, []byte("b1")) || bytes.Contains(text, []byte("a1")) {
+		t.Errorf("the patch is %s, %v", text, err)
+	}
+	p.only("a.dat", "a.dat.bak")
 }

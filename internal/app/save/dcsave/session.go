@@ -254,16 +254,21 @@ func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Re
 	return r, err
 }
 
+// edited returns the file that the edits belong to, and what tells whether it was overwritten. The
+// caller holds saving.
+func (s *Session) edited() (f *datacenter.File, intact func() error) {
+	if s.base != nil {
+		return s.base.file, s.base.from.Intact
+	}
+	return s.first, s.src.Intact
+}
+
 // settle removes the journal if the edits in it undo each other. The caller holds saving.
 func (s *Session) settle(ctx context.Context) error {
 	if s.files.Pending() == 0 {
 		return nil
 	}
-	f, intact := s.first, s.src.Intact
-	if s.base != nil {
-		f, intact = s.base.file, s.base.from.Intact
-	}
-	next, err := newDescriber(f, intact)
+	next, err := newDescriber(s.edited())
 	if err != nil {
 		return err
 	}
@@ -286,11 +291,12 @@ func (s *Session) dropJournal() {
 	s.files.Settle()
 }
 
-// rescue writes the edits to a file of its own. The source has changed, but this process may still
-// have the edited file open. After a save, nobody else may have that file any more, and then the
-// journal could never be replayed. If that file was overwritten, the edits are written as a patch.
+// rescue keeps the edits of a source that has changed. If another file has its place, the edited
+// one is still open here, but maybe nobody else has it any more: then the journal could never be
+// replayed, so the edits are written to a file of their own. If the edited file was overwritten,
+// they are written as a patch.
 func (s *Session) rescue(ctx context.Context, changed error) error {
-	if s.src.Intact() == nil {
+	if _, intact := s.edited(); intact() == nil && s.src.Intact() == nil {
 		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
