@@ -210,6 +210,20 @@ func (d *Draft) Pending() int64 {
 	return p.count
 }
 
+// Counted calls f with the result of Pending while nothing can be edited. It does not call f if
+// something is edited while it counts: edits do not wait for that.
+func (d *Draft) Counted(f func(pending int64)) {
+	d.Pending()
+	p := &d.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	if p.made == d.made {
+		f(p.count)
+	}
+}
+
 // Pending returns the number of [Snapshot.Changes].
 func (s *Snapshot) Pending() int64 {
 	p := &s.d.pending

@@ -154,7 +154,7 @@ func (j *Journal) Belongs(path string) (bool, error) {
 // net makes Edits the number of edits that are left. If the journal is damaged, those before the
 // damage count.
 func (j *Journal) net(d *summary, contents *journal.Contents) {
-	if j.kind.Net == nil || j.Edits == 0 {
+	if j.kind.Net == nil || j.Edits == 0 || d.isCounted() {
 		return
 	}
 	n, _ := j.kind.Net(func(note func(string, []byte), edit func(string, []byte) error) error {

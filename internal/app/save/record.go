@@ -56,6 +56,8 @@ type fileState struct {
 	// edits is the number of edits that are not known to be saved. It is 0 as well if those that
 	// are in the journal undo each other.
 	edits int64
+	// isCounted says that edits comes from a record of how many there are, after the last of them.
+	isCounted bool
 	// first is the place of the record that base comes from. The unsaved edits are the 'E' after
 	// it, and the 'N' in later, before it.
 	first int
@@ -310,7 +312,7 @@ func (d *summary) addEdit(record []byte) error {
 	}
 	if record[0] == recordEdit {
 		f.edits += int64(n)
-		f.saved, f.next = nil, nil
+		f.saved, f.next, f.isCounted = nil, nil, false
 		return nil
 	}
 	f.next = append(f.next, n)
@@ -324,7 +326,7 @@ func (d *summary) addCount(record []byte) error {
 	}
 	n, size := binary.Uvarint(count)
 	if f := d.files[file]; f != nil && size == len(count) && n <= math.MaxInt {
-		f.edits = int64(n)
+		f.edits, f.isCounted = int64(n), true
 		return nil
 	}
 	return fmt.Errorf("a count of the edits of %q, of which nothing is known", file)
@@ -372,6 +374,16 @@ func (d *summary) edits() (n int) {
 		n += int(f.edits)
 	}
 	return n
+}
+
+// isCounted reports whether the journal says how many edits each file has.
+func (d *summary) isCounted() bool {
+	for _, f := range d.files {
+		if !f.isCounted {
+			return false
+		}
+	}
+	return true
 }
 
 // compare returns the state of the whole journal: stale if one file is, else open if one is.

@@ -343,20 +343,20 @@ func (s *Set) Log(file string, record []byte) error {
 		return err
 	}
 	f.edits++
-	f.saved, f.conflict = nil, ""
+	f.saved, f.conflict, f.isCounted = nil, "", false
 	return nil
 }
 
 // Count says how many edits a file has after all that was logged of it, since an edit may undo
-// earlier ones. Each logged record has counted as its own number of edits until then.
+// earlier ones. Until then a reader of the journal counts the edits of each record.
 func (s *Set) Count(file string, edits int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.files[file]
-	if s.failed != nil || f == nil || f.edits == edits {
+	if s.failed != nil || f == nil || f.edits == edits && (f.isCounted || s.kind.Count == nil) {
 		return
 	}
-	f.edits = edits
+	f.edits, f.isCounted = edits, true
 	if err := s.ledger.note(s.kind.countRecord(file, edits)); err != nil {
 		s.opts.Logger.Warn("the journal does not know how many edits it has", "err", err)
 	}

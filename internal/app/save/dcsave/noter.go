@@ -20,12 +20,14 @@ const (
 	noteAtLast = 10 * time.Second
 )
 
-// noter writes notes about edited nodes to the journal (see noteVersion). It does so a little after
-// the edits, which don't wait for it. If the process dies before that, the next session writes the
+// noter writes notes about edited nodes to the journal (see noteVersion), and then how many edits
+// there are. It does so a little after the edits, which don't wait for it. If the process dies before that, the next session writes the
 // notes, if the file is still there.
 type noter struct {
 	put func(note []byte) error
-	log *slog.Logger
+	// count is called once all edits so far have notes.
+	count func()
+	log   *slog.Logger
 
 	// working is held while nodes are described. It is taken before mu.
 	working sync.Mutex
@@ -47,8 +49,8 @@ type noter struct {
 	stop context.CancelFunc
 }
 
-func newNoter(put func(note []byte) error, log *slog.Logger) *noter {
-	n := &noter{put: put, log: log}
+func newNoter(put func(note []byte) error, count func(), log *slog.Logger) *noter {
+	n := &noter{put: put, count: count, log: log}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	return n
 }
@@ -159,6 +161,13 @@ func (n *noter) work() {
 	if err == nil && !isDone {
 		err = d.tell(ctx, func(note []byte) error { return n.putAbout(d, note) })
 	}
+	if n.settle(ctx, d, err, isDone) && len(records) > 0 && ctx.Err() == nil {
+		n.count()
+	}
+}
+
+// settle ends a round of work on d. It reports whether all edits have notes.
+func (n *noter) settle(ctx context.Context, d *describer, err error, isDone bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy = false
@@ -175,6 +184,7 @@ func (n *noter) work() {
 	case err == nil && !isDone:
 		n.wake(forgetAfter)
 	}
+	return err == nil && n.d == d && len(n.records) == 0
 }
 
 // next returns what work has to do. If d is nil, there is nothing to do.

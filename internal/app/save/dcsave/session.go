@@ -102,7 +102,11 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	}); err != nil {
 		return nil, err
 	}
-	s.notes = newNoter(func(note []byte) error { return s.files.Note("", note) }, opts.Logger)
+	s.notes = newNoter(
+		func(note []byte) error { return s.files.Note("", note) },
+		func() { s.draft.Counted(func(pending int64) { s.files.Count("", pending) }) },
+		opts.Logger,
+	)
 	if s.draft, err = edit.NewDraft(dc, s.log); err == nil {
 		err = s.replay(ctx, dc)
 	}
