@@ -1,5 +1,6 @@
-// Package patch makes and applies patches of data centers: texts that people read, review
-// and keep beside their mods, and that fit the next version of the game's data center.
+// Package patch makes and applies patches of data centers. A patch is a text that people read,
+// review and keep beside their mods, and that can be applied to the next version of the game's
+// data center. The format is the project's own.
 //
 //	patch  = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
 //	block  = "@ " PATH NL { guard } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
@@ -9,66 +10,77 @@
 //	VALUE  = "int " DEC | "float " FLOAT | "bool " ("true"|"false") | "string " JSON-STRING
 //	       | "keys" { " " NAME } | "flags " DEC
 //
-// Lines may end in CR LF, and a byte order mark may be in front. Lines with # are comments;
-// those with ! say why a block was rejected, and mean nothing.
+// Lines may end in CR LF, and the text may begin with a byte order mark. A line with # is a
+// comment. A line with ! says why a block was rejected; a reader skips it.
 //
 // # Blocks
 //
-// A PATH is one that package query calls plain: names, [@attribute=value and …], and places.
-// It leads to one node, over all the sheets that its first step finds; only the parent in
-// "@+" may be several sheets that nothing tells apart. "/" is the root. Package identity
-// chooses the paths. STEP is a sibling, as a step behind the path of the parent, that tells
-// where among the siblings of its name the node is: those at one place are in the order of
-// the patch, and this is the only order in a patch that means anything. NAME is spelled as in
-// a query; __value__ is a node's text.
+// A PATH is a plain query (see package query): names, [@attribute=value and …], and places [n]. It
+// is evaluated over all sheets that its first step finds, and leads to one node. Only the parent
+// in "@+" may be several sheets, if nothing distinguishes them. "/" is the root. Package identity
+// chooses the paths that are written.
 //
-// A pair of lines with - and + changes an attribute, one alone removes or adds it. The XML is
-// that of a sheet with dc:keys and dc:types as far as the text does not infer the type. A
-// node that only moved is removed and added.
+// "@" changes a node. A line with - and one with + of the same name change an attribute. A line
+// with + alone adds one, and a line with - alone removes it. NAME is spelled as in a query;
+// __value__ is the text of the node.
+//
+// "@+" adds a node, and "@-" removes one. The XML is that of a sheet. It has dc:keys, and dc:types
+// where the text of a value does not say its type. STEP names a sibling of the node as a step
+// below the same parent, and so says where the node is among the siblings of its name. If several
+// nodes are added at one place, they get the order that they have in the patch. No other order in
+// a patch means anything. A node that only moved is removed and added.
 //
 // # Guards
 //
-// There is a guard for each place [n] of a path, and then of STEP. It has the step without
-// its place; the place and how many nodes there are, before and after the patch, 0 where the
-// node is not there; and hashes of all these nodes before and after, of the node, and of
-// those beside it before the patch. One "*" behind the node's hash says that another node
-// held the same, though not between the same neighbours; two, that nothing but the place
-// tells it. If all the nodes are as before or after the patch, the place is good; else the
-// hashes of the node and of its neighbours have to fit one node, as far as the stars allow,
-// and one neighbour at least has to be beside it still. In a patch that was made without the
-// file ([Guarded]) the hashes after the patch are missing: such a place is only good if all
-// nodes are as before.
+// A place [n] may be another node's in another version of the file. So each place in a PATH, and
+// then the one in STEP, has a guard, in this order:
 //
-// An added node that neither keys nor an id tell from its siblings has one more guard, of
-// these: so it is known whether it is there.
+//   - the step without its place
+//   - the place and the number of siblings, before the patch and, behind ">", after it; 0 is the
+//     place of a node that is not there
+//   - the hashes of all these siblings before the patch, and after it
+//   - the hash of the node before the patch, and those of its two neighbours
 //
-// # How it is applied
+// A "*" behind the hash of the node says that another sibling held the same, but between other
+// neighbours. "**" says that only the place distinguishes the two.
 //
-// All paths are followed before anything changes. Each pair of lines is judged by itself: an
-// attribute that is as before the patch is set, one that is as after it is left, and any
-// other is a conflict. A node is removed if it is equal to what the patch says, gone is
-// removed already, and anything else a conflict. A node is added unless one of the same keys
-// or id is there: that is no conflict only if it is equal. Without keys and id, one that is
-// equal is the node, unless its guard says that all its siblings are as before. Applying a
-// patch again changes nothing.
+// If all siblings are as they were before or after the patch, the place is right. Otherwise the
+// node is the one whose hash, and the hashes of whose neighbours, fit. At least one neighbour must
+// still be beside it. A patch that was made without the file ([Guarded]) has no hashes of what
+// is after it, so its places are right only if all siblings are as before.
 //
-// A node is added behind or before the sibling that is named, else where its keys want it,
-// else at the end. Of sheets that nothing tells apart it goes into the one that has the
-// sibling; if none has it, that is a conflict.
+// If neither keys nor an id distinguish an added node from its siblings, its block has one more
+// guard, of these siblings. It says whether the node was added already.
 //
-// # What is made
+// # How a patch is applied
 //
-// [Make] goes by what package diff tells of two files, [MakeDraft] by the numbers of a
-// draft, and for nodes that it made by package identity as well: what was set and set back
-// is no change. A sheet of which more than half is another one is removed and added. Each
-// path finds its node alone in the old file, and in the new one: where a step would not, it
-// asks for a place.
+// All paths are followed before anything is changed. Then each pair of lines is judged by itself.
+// If the attribute has the value from before the patch, it is set. If it has the value from after
+// it, it is left. Anything else is a conflict. A node is removed if it equals the XML, and it is a
+// conflict if it does not; if it is gone, it counts as removed. A node is added unless there is one
+// with the same keys or id, which is a conflict unless it is equal. A node without keys and id
+// counts as added if there is an equal one, unless its guard says that all siblings are as before.
+// So applying a patch again changes nothing. Blocks that contradict each other conflict: the first
+// is applied.
+//
+// A node is added behind or before the sibling that STEP names, otherwise where its keys belong,
+// otherwise at the end. If its parent is one of several sheets that nothing distinguishes, it goes
+// into the sheet that has the sibling; if there is none, that is a conflict.
+//
+// # How a patch is made
+//
+// [Make] uses what package diff finds between two files. [MakeDraft] uses the numbers of nodes in
+// a draft, and package identity for nodes that were added: if a node was removed and an equal one
+// added, nothing changed. If more than half of a sheet changed, the sheet is removed and added.
+// Each path finds its node alone, both in the old file and in the new one. Where a step would find
+// several, it has a place.
 //
 // # What is not supported
 //
-// Names with line breaks can't stand in a patch, and a node with more than a million others
-// and attributes below it is not added or removed by one. Where two nodes exchange their
-// keys, applying the patch of a draft twice exchanges them twice. A node that nothing but some
-// attributes tell from its siblings has no guard: where another version gives these values to
-// another node and keeps the changed value too, that one is changed.
+//   - Names with line breaks can't be written.
+//   - A node with more than a million nodes and attributes below it can't be added or removed.
+//   - If two nodes exchanged their keys, applying the patch twice exchanges them twice.
+//   - A node that is known by attributes that are no keys has no guard. If another version gives
+//     the values of these to another node, and that has the old value too, the wrong node is
+//     changed.
 package patch
