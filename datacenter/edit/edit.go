@@ -268,15 +268,11 @@ func (d *Draft) removedAttribute(n *draftNode, name uint16, e Edit) int {
 // returnAttribute sets an attribute again that was removed.
 func (d *Draft) returnAttribute(n *draftNode, i int, e Edit, u *undoList) error {
 	old, changed := n.attrs[i], n.changed
-	a := old
-	a.dead, a.edited, a.changed, a.value = false, true, true, e.Value
-	if e.Attr != 0 {
-		var err error
-		if a.home, err = d.placeOf(e.Attr); err != nil {
-			return err
-		}
-		a.number = e.Attr
+	a, err := d.revalued(old, e)
+	if err != nil {
+		return err
 	}
+	a.dead = false
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.touch(n)
@@ -321,17 +317,24 @@ func (d *Draft) disown(number Number, n *draftNode, u *undoList) {
 	u.add(func() { d.owners[number] = n })
 }
 
+// revalued returns an attribute with the value and the number that an edit gives it.
+func (d *Draft) revalued(a draftAttribute, e Edit) (draftAttribute, error) {
+	a.edited, a.changed, a.value = true, true, e.Value
+	if e.Attr == 0 {
+		return a, nil
+	}
+	a.number = e.Attr
+	var err error
+	a.home, err = d.placeOf(e.Attr)
+	return a, err
+}
+
 // replaceAttribute sets the value of an existing attribute.
 func (d *Draft) replaceAttribute(n *draftNode, i int, e Edit, u *undoList) error {
 	old, changed := n.attrs[i], n.changed
-	a := old
-	a.edited, a.changed, a.value = true, true, e.Value
-	if e.Attr != 0 {
-		var err error
-		if a.home, err = d.placeOf(e.Attr); err != nil {
-			return err
-		}
-		a.number = e.Attr
+	a, err := d.revalued(old, e)
+	if err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
