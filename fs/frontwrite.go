@@ -98,11 +98,11 @@ func (f *front) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse.E
 }
 
 func (f *front) SetXAttr(cancel <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
-	return f.edit(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.SetXAttr(cancel, in, attr, data) })
+	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.SetXAttr(cancel, in, attr, data) })
 }
 
 func (f *front) RemoveXAttr(cancel <-chan struct{}, in *fuse.InHeader, attr string) fuse.Status {
-	return f.edit(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) })
+	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) })
 }
 
 // atEnd has what is appended written at the end that the file has. The kernel gives the end that

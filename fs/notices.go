@@ -151,6 +151,9 @@ func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{},
 		return
 	}
 	known := d.directories(batch)
+	for dir := range known { // at once, since dropping many names takes longer than settle waits
+		d.kernel.InodeNotify(uint64(dir), 0, 0)
+	}
 	for c := range batch {
 		if ctx.Err() != nil {
 			return
