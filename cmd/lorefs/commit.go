@@ -10,7 +10,8 @@ import (
 )
 
 func newCommit() *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:   "commit MOUNTPOINT",
 		Short: "save the edits now, and stay mounted",
 		Args:  exactArgs("MOUNTPOINT"),
@@ -28,7 +29,11 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(told(c.OutOrStdout(), &a, args[0]), conn.Close())
+			t := newTelling(c.OutOrStdout(), asJSON)
+			t.dir, t.name, t.stays = args[0], name, true
+			return errors.Join(t.told(&a), conn.Close())
 		},
 	}
+	addJSON(c, &asJSON, objectALine)
+	return c
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
@@ -28,10 +28,10 @@ func newInfo(log *slog.Logger) *cobra.Command {
 			if !asJSON {
 				return d.Print(c.OutOrStdout())
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(d)
+			return jsonout.Object(c.OutOrStdout(), d)
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }

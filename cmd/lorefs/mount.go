@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
 )
 
@@ -28,6 +30,7 @@ type mountFlags struct {
 	quality    int
 	logFile    string
 	lists      []string
+	asJSON     bool
 	// own are the options besides the source's.
 	own optionSet
 }
@@ -75,15 +78,16 @@ write to that folder, mount says so and leaves it as it is.`,
 			if err := f.applyLists(f.lists, optionRules{}); err != nil {
 				return err
 			}
-			return f.mount(c.Context(), args[0], args[1], log)
+			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
 	f.add(c.Flags())
+	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
 	return c
 }
 
 // mount mounts in the foreground or, by starting this program again, in the background.
-func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
+func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
 		return err
 	}
@@ -95,11 +99,20 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		return mountInBackground()
+		if err := mountInBackground(); err != nil || !f.asJSON {
+			return err
+		}
+		s, err := askStatus(dir)
+		if err != nil {
+			return err
+		}
+		return jsonout.Object(out, s)
 	}
 	m, err := f.prepare(source, dir, log)
 	if err == nil {
-		m.parent = parent
+		if m.parent = parent; !isChild && f.asJSON {
+			m.ready = func(s *mounted.Status) error { return jsonout.Object(out, s) }
+		}
 		err = m.serve(ctx)
 	}
 	if isChild {

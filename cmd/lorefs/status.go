@@ -12,6 +12,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -29,10 +30,10 @@ func newStatus() *cobra.Command {
 			if !asJSON {
 				return printStatus(c.OutOrStdout(), s)
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(s)
+			return jsonout.Object(c.OutOrStdout(), s)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }
 

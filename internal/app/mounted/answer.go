@@ -162,7 +162,7 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 	a := Answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
 	switch r.Do {
 	case daemon.Status:
-		a = Answer{Status: m.status()}
+		a = Answer{Status: m.Status()}
 	case daemon.Commit:
 		saved := make(chan struct{})
 		go func() {
