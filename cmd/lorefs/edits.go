@@ -27,7 +27,7 @@ type listing struct {
 }
 
 func (l *listing) add(c *cobra.Command) {
-	l.source.add(c.Flags())
+	l.source.addEditable(c.Flags())
 	c.Flags().BoolVar(&l.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
 	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
 	c.MarkFlagsMutuallyExclusive("json", "patch")

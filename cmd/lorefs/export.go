@@ -62,7 +62,9 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 	}
 	f.source.add(c.Flags())
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
-	c.Flags().BoolVar(&f.links, "links", false, "write links, too")
+	f.source.addTo(c.Flags(), []option{{
+		name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too",
+	}})
 	f.files.add(c)
 	return c
 }

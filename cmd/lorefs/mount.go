@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/links"
 )
@@ -28,33 +26,24 @@ type mountFlags struct {
 	quality    int
 	logFile    string
 	lists      []string
-	// own are the options besides the source's.
-	own optionSet
 }
 
 func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
-	f.own.addTo(flags, f.table())
+	f.source.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
 	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
 }
 
 // table returns the options of a mount besides its source.
 func (f *mountFlags) table() []option {
-	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
 		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
-		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
-		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
-		{name: "quality", kinds: edited, value: &f.quality, help: helpQuality},
-		{name: "log-file", value: &f.logFile, help: "append errors of the mount to this `file`"},
+		{name: "rw", listed: listedEdit, typed: true, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
+		{name: "no-backup", kinds: editedKinds, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
+		qualityOption(&f.quality),
+		{name: "log-file", path: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
 	}
-}
-
-// applyLists applies the lists of -o.
-func (f *mountFlags) applyLists(lists []string, rules optionRules) error {
-	all := optionSet{known: slices.Concat(f.source.known, f.own.known), flags: f.own.flags}
-	return all.apply(lists, rules)
 }
 
 func newMount(log *slog.Logger) *cobra.Command {
@@ -72,7 +61,7 @@ are edited and saved like those of a folder that is mounted by itself. If you ma
 write to that folder, mount says so and leaves it as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.applyLists(f.lists, optionRules{}); err != nil {
+			if err := f.source.apply(f.lists, optionRules{}); err != nil {
 				return err
 			}
 			return f.mount(c.Context(), args[0], args[1], log)
@@ -90,7 +79,7 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	if err := checkQuality(f.quality); err != nil {
 		return err
 	}
-	if f.noBackup && !f.readWrite {
+	if f.source.given("no-backup") && !f.readWrite {
 		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
 	}
 	parent, isChild := daemon.FromParent()
@@ -133,11 +122,10 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	k, err := f.source.kindOf(source)
-	if err != nil {
+	if _, err := f.source.kindOf(source); err != nil {
 		return nil, err
 	}
-	if err := f.own.checkKind(source, k); err != nil {
+	if err := checkQuality(f.quality); err != nil { // also that of a setting
 		return nil, err
 	}
 	err = checkUnserved(m.dir)

@@ -65,7 +65,7 @@ back all of them.
 			return err
 		},
 	}
-	f.add(c.Flags())
+	f.addEditable(c.Flags())
 	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
 	return c
 }

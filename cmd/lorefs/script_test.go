@@ -66,12 +66,13 @@ func runScripts(t *testing.T, dir string) {
 	})
 }
 
-// setupScript gives a script its own folders and keys.
+// setupScript gives a script its own folders and settings.
 func setupScript(env *testscript.Env) error {
-	for _, key := range []string{"LOREFS_KEY", "LOREFS_IV"} {
-		env.Setenv(key, "")
+	for _, o := range allOptions() {
+		env.Setenv(o.variable(), "")
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("ESC", "\x1b")
