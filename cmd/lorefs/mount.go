@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,6 +30,10 @@ type mountFlags struct {
 	noBackup   bool
 	quality    int
 	logFile    string
+	mkdir      bool
+	idle       time.Duration
+	uid, gid   maybeID
+	umask      maybeMode
 	lists      []string
 }
 
@@ -42,6 +51,11 @@ func (f *mountFlags) table() []option {
 		{name: "rw", listed: listedEdit, typed: true, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
 		{name: "no-backup", kinds: editedKinds, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
 		qualityOption(&f.quality),
+		{name: "mkdir", value: &f.mkdir, help: "make MOUNTPOINT if it is missing, and remove at the end what was made"},
+		{name: "idle", value: &f.idle, help: "unmount after this `time` without use, such as 15m, once nothing is open; what was edited is saved first, and if that fails it stays mounted"},
+		{name: "uid", value: &f.uid, help: "`number` of the user whom all files belong to (default: yours); for --allow-other"},
+		{name: "gid", value: &f.gid, help: "`number` of the group that all files belong to (default: yours)"},
+		{name: "umask", value: &f.umask, help: "permissions that no file has, an octal `mode` (default: 022)"},
 		{name: "log-file", path: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
 	}
 }
@@ -79,6 +93,9 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	if err := checkQuality(f.quality); err != nil {
 		return err
 	}
+	if f.idle < 0 {
+		return usageErrorf("--idle %v: want a time such as 15m", f.idle)
+	}
 	if f.source.given("no-backup") && !f.readWrite {
 		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
 	}
@@ -86,15 +103,70 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	if !isChild && !f.foreground {
 		return mountInBackground()
 	}
-	m, err := f.prepare(source, dir, log)
-	if err == nil {
-		m.parent = parent
-		err = m.serve(ctx)
-	}
+	err := f.serve(ctx, source, dir, parent, log)
 	if isChild {
 		return toldParent(parent, err)
 	}
 	return err
+}
+
+// serve mounts in this process, and returns when the mount is gone.
+func (f *mountFlags) serve(ctx context.Context, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
+	if f.mkdir {
+		made, makeErr := makeFolders(dir)
+		defer func() { err = errors.Join(err, removeFolders(made)) }()
+		if makeErr != nil {
+			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
+		}
+	}
+	m, err := f.prepare(source, dir, log)
+	if err != nil {
+		return err
+	}
+	m.parent = parent
+	return m.serve(ctx)
+}
+
+// makeFolders makes a folder and those above it that are missing. It returns the absolute
+// paths of those that it has made, the lowest first.
+func makeFolders(dir string) (made []string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	var missing []string // the lowest first
+	for at := dir; ; at = filepath.Dir(at) {
+		// Of a dead mount there is something, though nothing can be asked about it.
+		if _, err := os.Lstat(at); !errors.Is(err, iofs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	for _, at := range slices.Backward(missing) {
+		err := os.Mkdir(at, 0o777)
+		if errors.Is(err, iofs.ErrExist) {
+			continue // another process was faster, and has to remove it
+		}
+		if err != nil {
+			return made, err
+		}
+		made = slices.Insert(made, 0, at)
+	}
+	return made, nil
+}
+
+// removeFolders removes folders up to the first that is in use: something is in it, or is
+// mounted on it.
+func removeFolders(folders []string) error {
+	for _, at := range folders {
+		err := os.Remove(at)
+		switch {
+		case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EBUSY), errors.Is(err, iofs.ErrNotExist):
+			return nil
+		case err != nil:
+			return fmt.Errorf("--mkdir: %w", err)
+		}
+	}
+	return nil
 }
 
 // checkUnserved returns an error if a living process serves a mount that does not answer,

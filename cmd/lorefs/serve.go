@@ -53,6 +53,11 @@ func (m *mounting) serve(ctx context.Context) error {
 		return errors.Join(err, mount.Unmount())
 	}
 	debug.FreeOSMemory() // the first pass leaves much garbage
+	if m.flags.idle > 0 {
+		watching, enough := context.WithCancel(ctx)
+		defer enough()
+		go mount.UnmountIdle(watching, m.flags.idle)
+	}
 	mount.UntilGone(signals)
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close())
@@ -80,6 +85,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	}
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
 		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
+		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())

@@ -204,7 +204,7 @@ func settingText(o *option, value any) (text string, ok bool) {
 		return strconv.FormatBool(v), ok
 	case int64:
 		switch o.value.(type) {
-		case *int, *byteSize:
+		case *int, *byteSize, *maybeID:
 			return strconv.FormatInt(v, 10), true
 		}
 	case string:
@@ -222,7 +222,7 @@ func settingForm(o *option) string {
 	switch o.value.(type) {
 	case *bool:
 		return "true or false"
-	case *int:
+	case *int, *maybeID:
 		return "a number"
 	case *[]string:
 		return "a list of texts in quotes"
@@ -342,12 +342,16 @@ func (s *optionSet) take(place settingsOf, kind string, higher map[string]bool) 
 // for one source are not those for the next.
 func (s *optionSet) unsettle() {
 	for name := range s.from {
-		f := s.flags.Lookup(name)
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			_ = list.Replace(nil) // a list of texts takes all
-			continue
+		switch f := s.flags.Lookup(name); v := f.Value.(type) {
+		case pflag.SliceValue:
+			_ = v.Replace(nil) // a list of texts takes all
+		case *maybeID:
+			v.value = nil
+		case *maybeMode:
+			v.value = nil
+		default:
+			_ = v.Set(f.DefValue) // which is a value
 		}
-		_ = f.Value.Set(f.DefValue) // which is a value
 	}
 	s.from = nil
 }
