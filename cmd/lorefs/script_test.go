@@ -96,6 +96,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"pid":      cmdPid,
 	"signal":   cmdSignal,
 	"ended":    cmdEnded,
+	"manager":  cmdManager,
+	"notified": cmdNotified,
 }
 
 // cmdExits runs "exits CODE PROGRAM [ARG...]".
@@ -195,8 +197,11 @@ func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("dctest has no such file")
 }
 
-// held is a file that a script keeps open.
-type held struct{ file *os.File }
+// held is a file that a script keeps open, and the service manager that it plays.
+type held struct {
+	file    *os.File
+	manager *heard
+}
 
 // cmdHold runs "hold PATH". It keeps a file open, so that its mount is busy.
 func cmdHold(ts *testscript.TestScript, neg bool, args []string) {

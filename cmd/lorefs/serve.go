@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
@@ -58,7 +60,15 @@ func (m *mounting) serve(ctx context.Context) error {
 		defer enough()
 		go mount.UnmountIdle(watching, m.flags.idle)
 	}
+	if m.parent == nil {
+		tellManager(m.log, systemd.SdNotifyReady+"\nSTATUS=serves "+m.dir)
+	}
 	mount.UntilGone(signals)
+	if m.parent == nil {
+		saving, saved := context.WithCancel(ctx)
+		defer saved()
+		go tellSaving(saving, m.log)
+	}
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close())
 }
