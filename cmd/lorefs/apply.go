@@ -283,16 +283,16 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 
 // onMount applies patches to what is mounted.
 func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch) error {
-	name, err := daemon.Name(dir)
+	m, err := mountAt(dir)
 	if err != nil {
 		return err
 	}
-	results, a, err := mounted.Apply(c.Context(), name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
+	results, a, err := mounted.Apply(c.Context(), m.name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
 	switch {
 	case c.Context().Err() != nil:
 		return &commandError{code: exitInterrupted, err: errInterrupted, hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
 	case errors.Is(err, daemon.ErrNone):
-		return absent(dir, name)
+		return absent(m)
 	case err == nil:
 		err = failureOf(&a)
 	}

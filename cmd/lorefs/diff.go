@@ -81,7 +81,7 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 
 // mount is run for a source and its mount.
 func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, err error) {
-	if m, _ := mountIn(b); m != nil && f.opts != (diff.Options{}) {
+	if m, err := mountIn(b); err == nil && m != nil && f.opts != (diff.Options{}) {
 		return true, 0, usageErrorf("--ignore-* goes with two files: %s is in a mount", b)
 	}
 	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})

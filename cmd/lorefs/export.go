@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,8 +64,13 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 		},
 	}
 	f.source.add(c.Flags())
-	c.Flags().StringVar(&f.format, "format", "", "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line")
-	c.Flags().BoolVar(&f.links, "links", false, "write links, too")
+	f.source.addTo(c.Flags(), []option{
+		{
+			name: "format", typed: true, kinds: []string{kinds.DataCenterName}, words: formatWords, value: &f.format,
+			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+		},
+		{name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too"},
+	})
 	f.files.add(c)
 	return c
 }
@@ -97,6 +103,8 @@ const (
 	formatJSON = "json"
 )
 
+var formatWords = []string{formatXML, formatJSON}
+
 // checkFormat returns an error for a --format that does not go with what is exported. It tells
 // those of it who want JSON documents by --json, as they were had once.
 func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
@@ -107,13 +115,12 @@ func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) er
 		return nil
 	case f.format == "":
 		return nil
-	case f.format != formatXML && f.format != formatJSON:
-		return usageErrorf("--format %q is unknown: want %s or %s", f.format, formatXML, formatJSON)
+	case !slices.Contains(formatWords, f.format):
+		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
 	case path:
 		return usageErrorf("--format is for all sheets: it goes with no PATH")
 	}
-	_, err := dataCenterOf(s)
-	return err
+	return nil
 }
 
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.

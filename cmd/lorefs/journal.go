@@ -86,19 +86,21 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 		Short: "apply the edits in a source's journal again, and save them",
 		Args:  exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, o)
+			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, &o)
 		},
 	}
-	f.add(c.Flags())
+	f.addEditable(c.Flags())
+	f.addTo(c.Flags(), []option{
+		qualityOption(&o.Quality),
+		{name: "no-backup", kinds: editedKinds, value: &o.NoBackup, help: "do not keep the old source as NAME.bak"},
+	})
 	addJSON(c, &asJSON, objectALine)
-	c.Flags().IntVar(&o.Quality, "quality", 0, helpQuality)
-	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "do not keep the old source as NAME.bak")
 	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o kinds.EditOptions) error {
+func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o *kinds.EditOptions) error {
 	layout, err := datacenter.ParseLayout(f.layout)
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -112,7 +114,7 @@ func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags,
 		return err
 	}
 	defer s.Close()
-	if err := makeEditable(ctx, s, o); err != nil {
+	if err := makeEditable(ctx, s, *o); err != nil {
 		return err
 	}
 	if s.Replayed() == 0 {

@@ -40,7 +40,7 @@ the exit code is 6 then.`,
 		},
 	}
 	f.source.addDataCenter(c.Flags())
-	f.write.add(c.Flags())
+	f.source.addTo(c.Flags(), f.write.table())
 	addJSON(c, &f.asJSON, oneObject)
 	c.Flags().StringVar(&f.newKey, "new-key", "", "key of the new file, 32 hex digits (default: the source's)")
 	c.Flags().StringVar(&f.newIV, "new-iv", "", "IV of the new file, 32 hex digits (default: the source's)")

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
@@ -60,7 +62,20 @@ func (m *mounting) serve(ctx context.Context) error {
 		}
 	}
 	debug.FreeOSMemory() // the first pass leaves much garbage
+	if m.flags.idle > 0 {
+		watching, enough := context.WithCancel(ctx)
+		defer enough()
+		go mount.UnmountIdle(watching, m.flags.idle)
+	}
+	if m.parent == nil {
+		tellManager(m.log, systemd.SdNotifyReady+"\nSTATUS=serves "+m.dir)
+	}
 	mount.UntilGone(signals)
+	if m.parent == nil {
+		saving, saved := context.WithCancel(ctx)
+		defer saved()
+		go tellSaving(saving, m.log)
+	}
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close())
 }
@@ -87,6 +102,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	}
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
 		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
+		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())

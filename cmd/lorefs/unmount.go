@@ -19,36 +19,64 @@ import (
 
 func newUnmount() *cobra.Command {
 	r := daemon.Request{Do: daemon.Unmount}
-	asJSON := false
+	all, asJSON := false, false
 	c := &cobra.Command{
-		Use:     "unmount MOUNTPOINT",
+		Use:     "unmount PATH",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Long: `unmount saves what was edited, and returns when that is done. With --discard it gives up
+		Long: `unmount saves what was edited, and returns when that is done. PATH is the mount point, or
+any file or directory in the mount; with --all and no PATH it unmounts all that you have
+mounted, one after the other, and goes on after one that is in use. With --discard it gives up
 everything that is not saved instead, also texts that were refused and files of editors;
 the source stays as it is, and what was given up can't be brought back. To take back only
 some edits, use lorefs revert.`,
-		Args: exactArgs("MOUNTPOINT"),
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return atMostArgs(0)(c, args)
+			}
+			return exactArgs("PATH")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := daemon.Name(args[0])
+			t := newTelling(c.OutOrStdout(), asJSON)
+			if all {
+				return unmountAll(c, t, r)
+			}
+			m, err := mountAt(args[0])
 			if err != nil {
 				return err
 			}
-			t := newTelling(c.OutOrStdout(), asJSON)
-			t.dir, t.name = args[0], name
-			return unmount(t, r)
+			return unmount(t, m, r)
 		},
 	}
 	addJSON(c, &asJSON, objectALine)
+	c.Flags().BoolVar(&all, "all", false, "unmount everything that you have mounted")
 	c.Flags().BoolVar(&r.Discard, "discard", false, "save nothing: give up all edits and texts that are not saved")
 	c.Flags().BoolVar(&r.Lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
 	return c
 }
 
-// unmount asks the process that serves the mount to unmount. If there is none, it unmounts
-// itself.
-func unmount(t *telling, r daemon.Request) error {
-	dir, name := t.dir, t.name
+// unmountAll unmounts all mounts of the user.
+func unmountAll(c *cobra.Command, t *telling, r daemon.Request) error {
+	names, err := daemon.Mine()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, name := range names {
+		if t.lines == nil {
+			shown.Fprintf(t.out, "%s\n", name)
+		}
+		if err := unmount(t, &mountOf{dir: name, name: name}, r); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return tellAll(c, failed)
+}
+
+// unmount asks the process that serves a mount to unmount. If there is none, it unmounts itself.
+func unmount(t *telling, m *mountOf, r daemon.Request) error {
+	dir, name := m.dir, m.name
+	t.dir, t.name = dir, name
 	a, conn, err := mounted.Talk(name, r, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
@@ -123,7 +151,7 @@ func unmountAlone(dir, name string, lazy bool) error {
 	}
 	switch {
 	case there == daemon.None:
-		return nothingThere(dir, name)
+		return nothingThere(dir)
 	case there == daemon.Dead, there == daemon.Silent:
 		if err := fs.Clear(name); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)

@@ -31,8 +31,8 @@ definitions, which lorefs keeps and other programs may not.`,
 		},
 	}
 	f.add(c.Flags())
-	v.own.addTo(c.Flags(), []option{{
-		name: "since", kinds: []string{kinds.CASCName}, value: &v.since,
+	f.addTo(c.Flags(), []option{{
+		name: "since", typed: true, kinds: []string{kinds.CASCName}, value: &v.since,
 		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
 	}})
 	addJSON(c, &v.asJSON, objectALine)
@@ -47,7 +47,6 @@ type verifying struct {
 	limit          int
 	// since is where to begin in the archives of a CASC storage.
 	since string
-	own   optionSet
 
 	out   *bufio.Writer
 	lines *jsonout.Lines
@@ -66,9 +65,6 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 		return err
 	}
 	k, err := f.kindOf(path)
-	if err == nil {
-		err = v.own.checkKind(path, k)
-	}
 	if err != nil {
 		return err
 	}
