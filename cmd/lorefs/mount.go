@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -108,6 +109,11 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	return err
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // checkUnserved returns an error if a living process serves a mount that does not answer,
 // because it is busy. Mounting there would abort that mount.
 func checkUnserved(name string) error {
@@ -134,6 +140,9 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
 	k, err := f.source.kindOf(source)
+	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
+		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,7 @@ rsync, editors and scripts work on them. It knows TERA data centers
 (DataCenter_Final_*.dat), which can be edited as well, world geometry, recorded
 sessions and packet definitions, and CASC storages.
 
-Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
-or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
-can't be used; 6 the mount, or the source, is in use; 7 something was not saved:
-the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.`,
+` + exitHelp(),
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -46,8 +43,8 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 	})
 	root.AddCommand(
 		annotate(newMount(log), endsItself, "true"),
-		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status %s shows how far that is"),
-		annotate(newCommit(), goesOn, "the save goes on; lorefs status %s shows how far it is"),
+		annotate(newUnmount(), goesOn, stoppedWaiting),
+		annotate(newCommit(), goesOn, stoppedWaiting),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
